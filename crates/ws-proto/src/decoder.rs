@@ -1,0 +1,396 @@
+//! From a stream of bytes to messages: frames, fragments and control frames between them
+//! (RFC 6455, sections 5.4 to 5.6).
+//!
+//! Bytes are looked at where they lie: a message that arrives whole in one read is handed out
+//! without a copy. Only what a read cuts off is kept, so a connection between messages costs one
+//! pointer. UTF-8 is left to the caller, who may know the bytes already.
+
+use crate::frame::{FrameError, FrameHeader, Opcode, Sender, apply_mask};
+
+/// What came out of the stream.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// A whole message; `opcode` is text or binary.
+    Message {
+        /// Text or binary.
+        opcode: Opcode,
+        /// The unmasked payload of all its fragments.
+        payload: &'a [u8],
+    },
+    /// A ping, to be answered with the same payload.
+    Ping(&'a [u8]),
+    /// A pong.
+    Pong(&'a [u8]),
+    /// A close frame's payload, for [`crate::CloseFrame::parse`].
+    Close(&'a [u8]),
+}
+
+/// A stream that RFC 6455 forbids, or a message over the size limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// A forbidden frame header.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// A continuation frame with no message under way (5.4).
+    #[error("continuation frame with no message under way (RFC 6455, 5.4)")]
+    Continuation,
+    /// A new message before the last fragment of the one under way (5.4).
+    #[error("new message before the end of the fragmented one (RFC 6455, 5.4)")]
+    Interleaved,
+    /// A message longer than the decoder was made for.
+    #[error("message of more than {limit} bytes")]
+    TooLong {
+        /// The limit in bytes.
+        limit: usize,
+    },
+}
+
+/// Splits the bytes of one direction of a connection into messages.
+#[derive(Debug)]
+pub struct Decoder {
+    partial: Option<Box<Partial>>,
+    sender: Sender,
+    max_message: u32,
+}
+
+/// What is kept between reads.
+#[derive(Debug, Default)]
+struct Partial {
+    /// The start of a frame whose end has not arrived.
+    frame: Vec<u8>,
+    /// Opcode and payload so far of a fragmented message.
+    message: Option<(Opcode, Vec<u8>)>,
+}
+
+impl Decoder {
+    /// A decoder for bytes written by `sender`, with messages of at most `max_message` bytes.
+    pub const fn new(sender: Sender, max_message: u32) -> Self {
+        Self {
+            partial: None,
+            sender,
+            max_message,
+        }
+    }
+
+    /// True when the stream may end here: neither within a frame nor within a message.
+    pub fn is_at_boundary(&self) -> bool {
+        self.partial.is_none()
+    }
+
+    /// Takes the next bytes of the stream and calls `on_event` for each message and control frame
+    /// that they complete, in order.
+    ///
+    /// # Errors
+    /// A [`DecodeError`], or whatever `on_event` returned; the decoder may not be fed afterwards.
+    #[inline]
+    pub fn feed<E: From<DecodeError>>(
+        &mut self,
+        mut input: &[u8],
+        mut on_event: impl FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.partial.is_some() {
+            input = self.finish_partial_frame(input, &mut on_event)?;
+        }
+        while !input.is_empty() {
+            let Some((header, head_len)) = self.header(input)? else {
+                break;
+            };
+            let total = head_len + header.payload_len as usize;
+            if input.len() < total {
+                break;
+            }
+            let (frame, rest) = input.split_at(total);
+            self.take_frame(&header, &frame[head_len..], &mut on_event)?;
+            input = rest;
+        }
+        if !input.is_empty() {
+            let known_len = self
+                .header(input)?
+                .map_or(0, |(header, len)| len + header.payload_len as usize);
+            let kept = &mut self.partial.get_or_insert_default().frame;
+            kept.reserve_exact(known_len.max(input.len()));
+            kept.extend_from_slice(input);
+        }
+        Ok(())
+    }
+
+    /// Completes the frame that an earlier read cut off; returns what follows it in `input`.
+    #[cold]
+    fn finish_partial_frame<'a, E: From<DecodeError>>(
+        &mut self,
+        mut input: &'a [u8],
+        on_event: &mut impl FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<&'a [u8], E> {
+        let Some(mut frame) = self
+            .partial
+            .as_mut()
+            .map(|partial| std::mem::take(&mut partial.frame))
+            .filter(|frame| !frame.is_empty())
+        else {
+            return Ok(input);
+        };
+        loop {
+            let parsed = self.header(&frame)?;
+            // A header of unknown length is completed byte by byte: it is 14 bytes at most.
+            let wanted = parsed.map_or(frame.len() + 1, |(header, len)| {
+                len + header.payload_len as usize
+            });
+            if let Some((header, head_len)) = parsed
+                && frame.len() == wanted
+            {
+                self.take_frame(&header, &frame[head_len..], on_event)?;
+                self.drop_empty_partial();
+                return Ok(input);
+            }
+            if input.is_empty() {
+                self.partial.get_or_insert_default().frame = frame;
+                return Ok(input);
+            }
+            let (taken, rest) = input.split_at(input.len().min(wanted - frame.len()));
+            frame.reserve_exact(wanted - frame.len());
+            frame.extend_from_slice(taken);
+            input = rest;
+        }
+    }
+
+    fn header(&self, bytes: &[u8]) -> Result<Option<(FrameHeader, usize)>, DecodeError> {
+        let parsed = FrameHeader::parse(bytes, self.sender)?;
+        match parsed {
+            Some((header, _)) if header.payload_len > u64::from(self.max_message) => {
+                Err(self.too_long())
+            }
+            other => Ok(other),
+        }
+    }
+
+    #[inline]
+    fn take_frame<E: From<DecodeError>>(
+        &mut self,
+        header: &FrameHeader,
+        payload: &[u8],
+        on_event: &mut impl FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let unmasked;
+        let payload = match header.mask {
+            None => payload,
+            Some(key) => {
+                let mut copy = payload.to_vec();
+                apply_mask(&mut copy, key);
+                unmasked = copy;
+                &unmasked
+            }
+        };
+        match header.opcode {
+            Opcode::Ping => on_event(Event::Ping(payload)),
+            Opcode::Pong => on_event(Event::Pong(payload)),
+            Opcode::Close => on_event(Event::Close(payload)),
+            opcode => match (opcode, header.fin, self.in_message()) {
+                (Opcode::Continuation, _, false) => Err(DecodeError::Continuation.into()),
+                (Opcode::Text | Opcode::Binary, _, true) => Err(DecodeError::Interleaved.into()),
+                (Opcode::Text | Opcode::Binary, true, false) => {
+                    on_event(Event::Message { opcode, payload })
+                }
+                _ => self.take_fragment(header, payload, on_event),
+            },
+        }
+    }
+
+    fn in_message(&self) -> bool {
+        self.partial.as_ref().is_some_and(|p| p.message.is_some())
+    }
+
+    #[cold]
+    fn take_fragment<E: From<DecodeError>>(
+        &mut self,
+        header: &FrameHeader,
+        payload: &[u8],
+        on_event: &mut impl FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let too_long = self.too_long();
+        let limit = self.max_message as usize;
+        let partial = self.partial.get_or_insert_default();
+        let (_, message) = partial
+            .message
+            .get_or_insert_with(|| (header.opcode, Vec::new()));
+        if message.len() + payload.len() > limit {
+            return Err(too_long.into());
+        }
+        message.extend_from_slice(payload);
+        if header.fin
+            && let Some((opcode, message)) = partial.message.take()
+        {
+            self.drop_empty_partial();
+            on_event(Event::Message {
+                opcode,
+                payload: &message,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn drop_empty_partial(&mut self) {
+        if let Some(partial) = &self.partial
+            && partial.frame.is_empty()
+            && partial.message.is_none()
+        {
+            self.partial = None;
+        }
+    }
+
+    const fn too_long(&self) -> DecodeError {
+        DecodeError::TooLong {
+            limit: self.max_message as usize,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{encode_frame, encode_header};
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq)]
+    enum Owned {
+        Message(Opcode, Vec<u8>),
+        Ping(Vec<u8>),
+        Pong(Vec<u8>),
+        Close(Vec<u8>),
+    }
+
+    fn own(event: Event<'_>) -> Owned {
+        match event {
+            Event::Message { opcode, payload } => Owned::Message(opcode, payload.to_vec()),
+            Event::Ping(p) => Owned::Ping(p.to_vec()),
+            Event::Pong(p) => Owned::Pong(p.to_vec()),
+            Event::Close(p) => Owned::Close(p.to_vec()),
+        }
+    }
+
+    fn decode(
+        chunks: &[&[u8]],
+        sender: Sender,
+        max: u32,
+    ) -> Result<(Vec<Owned>, bool), DecodeError> {
+        let mut decoder = Decoder::new(sender, max);
+        let mut events = Vec::new();
+        for chunk in chunks {
+            decoder.feed(chunk, |event| {
+                events.push(own(event));
+                Ok::<_, DecodeError>(())
+            })?;
+        }
+        Ok((events, decoder.is_at_boundary()))
+    }
+
+    fn any_event() -> impl Strategy<Value = (Owned, Vec<usize>)> {
+        let payload = || proptest::collection::vec(any::<u8>(), 0..300);
+        let control = || proptest::collection::vec(any::<u8>(), 0..=125);
+        let event = prop_oneof![
+            4 => payload().prop_map(|p| Owned::Message(Opcode::Text, p)),
+            4 => payload().prop_map(|p| Owned::Message(Opcode::Binary, p)),
+            1 => control().prop_map(Owned::Ping),
+            1 => control().prop_map(Owned::Pong),
+            1 => control().prop_map(Owned::Close),
+        ];
+        (event, proptest::collection::vec(0usize..300, 0..4))
+    }
+
+    /// Writes one event, a message in fragments cut at `cuts` with a ping before each.
+    fn write(out: &mut Vec<u8>, event: &Owned, cuts: &[usize], mask: Option<[u8; 4]>) -> usize {
+        let (opcode, payload) = match event {
+            Owned::Message(opcode, payload) => (*opcode, payload),
+            Owned::Ping(p) => (Opcode::Ping, p),
+            Owned::Pong(p) => (Opcode::Pong, p),
+            Owned::Close(p) => (Opcode::Close, p),
+        };
+        if opcode.is_control() || cuts.is_empty() {
+            encode_frame(out, opcode, mask, payload);
+            return 0;
+        }
+        let mut cuts: Vec<usize> = cuts.iter().map(|c| c % (payload.len() + 1)).collect();
+        cuts.sort_unstable();
+        let mut at = 0;
+        for (i, end) in cuts.iter().copied().chain([payload.len()]).enumerate() {
+            if i > 0 {
+                encode_frame(out, Opcode::Ping, mask, b"between");
+            }
+            let mut part = payload[at..end].to_vec();
+            encode_header(
+                out,
+                &FrameHeader {
+                    fin: i == cuts.len(),
+                    opcode: if i == 0 { opcode } else { Opcode::Continuation },
+                    mask,
+                    payload_len: part.len() as u64,
+                },
+            );
+            if let Some(key) = mask {
+                apply_mask(&mut part, key);
+            }
+            out.extend(part);
+            at = end;
+        }
+        cuts.len()
+    }
+
+    proptest! {
+        #[test]
+        fn messages_survive_any_fragmentation_masking_and_split_of_the_stream(
+            sent in proptest::collection::vec(any_event(), 0..8),
+            mask in proptest::option::of(any::<[u8; 4]>()),
+            splits in proptest::collection::vec(any::<prop::sample::Index>(), 0..12),
+        ) {
+            let mut stream = Vec::new();
+            let mut expected = Vec::new();
+            for (event, cuts) in &sent {
+                let pings = write(&mut stream, event, cuts, mask);
+                expected.extend(vec![Owned::Ping(b"between".to_vec()); pings]);
+                expected.push(event.clone());
+            }
+            let sender = if mask.is_some() { Sender::Client } else { Sender::Server };
+            let mut at: Vec<usize> = splits.iter().map(|i| i.index(stream.len() + 1)).collect();
+            at.extend([0, stream.len()]);
+            at.sort_unstable();
+            let chunks: Vec<&[u8]> = at.windows(2).map(|w| &stream[w[0]..w[1]]).collect();
+            let (events, at_boundary) = decode(&chunks, sender, 1 << 20).unwrap();
+            prop_assert_eq!(events, expected);
+            prop_assert!(at_boundary);
+        }
+
+        #[test]
+        fn any_bytes_give_the_same_result_whole_and_byte_by_byte(
+            stream in proptest::collection::vec(any::<u8>(), 0..200),
+        ) {
+            for sender in [Sender::Client, Sender::Server] {
+                let whole = decode(&[&stream], sender, 1000);
+                let single: Vec<&[u8]> = stream.chunks(1).collect();
+                let split = decode(&single, sender, 1000);
+                prop_assert_eq!(whole, split);
+            }
+        }
+    }
+
+    #[test]
+    fn broken_sequences_are_refused_by_name() {
+        let server = |bytes: &[u8]| decode(&[bytes], Sender::Server, 10).unwrap_err();
+        assert_eq!(server(&[0x80, 0]), DecodeError::Continuation);
+        assert_eq!(server(&[0x01, 0, 0x81, 0]), DecodeError::Interleaved);
+        assert_eq!(server(&[0x82, 11]), DecodeError::TooLong { limit: 10 });
+        let fragments = [&[0x02, 6][..], &[0; 6], &[0x80, 5], &[0; 5]].concat();
+        assert_eq!(server(&fragments), DecodeError::TooLong { limit: 10 });
+        assert_eq!(
+            server(&[0xF1, 0]),
+            DecodeError::Frame(FrameError::ReservedBits(7))
+        );
+    }
+
+    #[test]
+    fn a_stream_cut_within_a_frame_or_message_is_not_at_a_boundary() {
+        for cut in [&[0x81][..], &[0x81, 5, b'h'], &[0x01, 1, b'h']] {
+            let (events, at_boundary) = decode(&[cut], Sender::Server, 10).unwrap();
+            assert_eq!(events, []);
+            assert!(!at_boundary);
+        }
+    }
+}

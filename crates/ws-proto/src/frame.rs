@@ -1,0 +1,330 @@
+//! Frame headers and masking (RFC 6455, sections 5.2 and 5.3).
+//!
+//! Extensions are never negotiated here, so a reserved bit is always an error.
+
+/// Longest possible frame header: 2 bytes, 8 of extended length, 4 of mask.
+pub const MAX_HEADER: usize = 14;
+
+/// Longest payload of a control frame (RFC 6455, 5.5).
+pub const MAX_CONTROL_PAYLOAD: u64 = 125;
+
+/// What a frame carries (RFC 6455, 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Opcode {
+    /// A further fragment of the message under way.
+    Continuation = 0x0,
+    /// A text message, or its first fragment.
+    Text = 0x1,
+    /// A binary message, or its first fragment.
+    Binary = 0x2,
+    /// The end of one direction of the connection.
+    Close = 0x8,
+    /// A request for a pong with the same payload.
+    Ping = 0x9,
+    /// The answer to a ping, or an unsolicited sign of life.
+    Pong = 0xA,
+}
+
+impl Opcode {
+    /// True for close, ping and pong (RFC 6455, 5.5).
+    pub const fn is_control(self) -> bool {
+        self as u8 & 0x8 != 0
+    }
+
+    const fn from_bits(bits: u8) -> Option<Self> {
+        Some(match bits {
+            0x0 => Self::Continuation,
+            0x1 => Self::Text,
+            0x2 => Self::Binary,
+            0x8 => Self::Close,
+            0x9 => Self::Ping,
+            0xA => Self::Pong,
+            _ => return None,
+        })
+    }
+}
+
+/// Which end wrote a frame: a client masks every frame, a server none (RFC 6455, 5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sender {
+    /// The end that opened the connection.
+    Client,
+    /// The end that accepted it.
+    Server,
+}
+
+/// A parsed frame header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameHeader {
+    /// Last (or only) fragment of its message.
+    pub fin: bool,
+    /// What the frame carries.
+    pub opcode: Opcode,
+    /// The masking key, present on frames from a client.
+    pub mask: Option<[u8; 4]>,
+    /// Payload length in bytes, at most 2^63 - 1.
+    pub payload_len: u64,
+}
+
+/// A frame header that RFC 6455 forbids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// A bit of RSV1-3 is set although no extension was negotiated (5.2).
+    #[error("reserved bits {0:#05b} set without an extension (RFC 6455, 5.2)")]
+    ReservedBits(u8),
+    /// Opcodes 3-7 and B-F (5.2).
+    #[error("reserved opcode {0:#x} (RFC 6455, 5.2)")]
+    ReservedOpcode(u8),
+    /// A control frame without FIN (5.5).
+    #[error("fragmented control frame (RFC 6455, 5.5)")]
+    FragmentedControl,
+    /// A control frame of more than 125 bytes (5.5).
+    #[error("control frame of more than 125 bytes (RFC 6455, 5.5)")]
+    LongControl,
+    /// A length in more bytes than it needs, or with its highest bit set (5.2).
+    #[error("payload length not in its shortest form (RFC 6455, 5.2)")]
+    LengthForm,
+    /// A server masked a frame (5.1).
+    #[error("masked frame from a server (RFC 6455, 5.1)")]
+    Masked,
+    /// A client did not mask a frame (5.1).
+    #[error("unmasked frame from a client (RFC 6455, 5.1)")]
+    Unmasked,
+}
+
+impl FrameHeader {
+    /// Parses the header at the start of `bytes`, as written by `sender`.
+    ///
+    /// Returns the header and its own length in bytes, or `None` when `bytes` ends within it.
+    ///
+    /// # Errors
+    /// [`FrameError`] as soon as the bytes present cannot begin a valid frame.
+    #[inline]
+    pub fn parse(bytes: &[u8], sender: Sender) -> Result<Option<(Self, usize)>, FrameError> {
+        let &[first, second, ref rest @ ..] = bytes else {
+            return Ok(None);
+        };
+        if first & 0x70 != 0 {
+            return Err(FrameError::ReservedBits(first >> 4 & 0x7));
+        }
+        let opcode =
+            Opcode::from_bits(first & 0xF).ok_or(FrameError::ReservedOpcode(first & 0xF))?;
+        let fin = first & 0x80 != 0;
+        let masked = second & 0x80 != 0;
+        let short_len = second & 0x7F;
+        match (sender, masked) {
+            (Sender::Server, true) => return Err(FrameError::Masked),
+            (Sender::Client, false) => return Err(FrameError::Unmasked),
+            _ => {}
+        }
+        if opcode.is_control() {
+            if !fin {
+                return Err(FrameError::FragmentedControl);
+            }
+            if u64::from(short_len) > MAX_CONTROL_PAYLOAD {
+                return Err(FrameError::LongControl);
+            }
+        }
+        let (payload_len, rest, len_bytes) = match short_len {
+            126 => {
+                let Some((len, rest)) = rest.split_first_chunk::<2>() else {
+                    return Ok(None);
+                };
+                (u64::from(u16::from_be_bytes(*len)), rest, 2)
+            }
+            127 => {
+                let Some((len, rest)) = rest.split_first_chunk::<8>() else {
+                    return Ok(None);
+                };
+                (u64::from_be_bytes(*len), rest, 8)
+            }
+            short => (u64::from(short), rest, 0),
+        };
+        let shortest = match len_bytes {
+            2 => payload_len > 125,
+            8 => payload_len > u64::from(u16::MAX) && payload_len >> 63 == 0,
+            _ => true,
+        };
+        if !shortest {
+            return Err(FrameError::LengthForm);
+        }
+        let (mask, mask_bytes) = if masked {
+            let Some(key) = rest.first_chunk::<4>() else {
+                return Ok(None);
+            };
+            (Some(*key), 4)
+        } else {
+            (None, 0)
+        };
+        let header = Self {
+            fin,
+            opcode,
+            mask,
+            payload_len,
+        };
+        Ok(Some((header, 2 + len_bytes + mask_bytes)))
+    }
+}
+
+/// Appends a frame header to `out`.
+pub fn encode_header(out: &mut Vec<u8>, header: &FrameHeader) {
+    out.push(u8::from(header.fin) << 7 | header.opcode as u8);
+    let mask_bit = u8::from(header.mask.is_some()) << 7;
+    match header.payload_len {
+        len @ 0..=125 => out.push(mask_bit | len as u8),
+        len @ 126..=0xFFFF => {
+            out.push(mask_bit | 126);
+            out.extend_from_slice(&(len as u16).to_be_bytes());
+        }
+        len => {
+            out.push(mask_bit | 127);
+            out.extend_from_slice(&len.to_be_bytes());
+        }
+    }
+    if let Some(key) = header.mask {
+        out.extend_from_slice(&key);
+    }
+}
+
+/// Appends a whole unfragmented frame to `out`, masked when `mask` is given.
+pub fn encode_frame(out: &mut Vec<u8>, opcode: Opcode, mask: Option<[u8; 4]>, payload: &[u8]) {
+    out.reserve(MAX_HEADER + payload.len());
+    encode_header(
+        out,
+        &FrameHeader {
+            fin: true,
+            opcode,
+            mask,
+            payload_len: payload.len() as u64,
+        },
+    );
+    let start = out.len();
+    out.extend_from_slice(payload);
+    if let Some(key) = mask {
+        apply_mask(&mut out[start..], key);
+    }
+}
+
+/// Masks or unmasks `payload`, which starts at offset 0 of its frame (RFC 6455, 5.3).
+pub fn apply_mask(payload: &mut [u8], key: [u8; 4]) {
+    let wide = u64::from_ne_bytes([
+        key[0], key[1], key[2], key[3], key[0], key[1], key[2], key[3],
+    ]);
+    let mut chunks = payload.chunks_exact_mut(8);
+    for chunk in &mut chunks {
+        let word = u64::from_ne_bytes(chunk.try_into().expect("chunks of 8"));
+        chunk.copy_from_slice(&(word ^ wide).to_ne_bytes());
+    }
+    for (byte, key) in chunks.into_remainder().iter_mut().zip(key.iter().cycle()) {
+        *byte ^= key;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_header() -> impl Strategy<Value = FrameHeader> {
+        let length = prop_oneof![0u64..200, 65_000u64..66_000, 0u64..(1 << 63)];
+        let data = prop_oneof![
+            Just(Opcode::Continuation),
+            Just(Opcode::Text),
+            Just(Opcode::Binary)
+        ];
+        let control = prop_oneof![Just(Opcode::Close), Just(Opcode::Ping), Just(Opcode::Pong)];
+        let mask = proptest::option::of(any::<[u8; 4]>());
+        prop_oneof![
+            (any::<bool>(), data, mask.clone(), length),
+            (Just(true), control, mask, 0..=MAX_CONTROL_PAYLOAD),
+        ]
+        .prop_map(|(fin, opcode, mask, payload_len)| FrameHeader {
+            fin,
+            opcode,
+            mask,
+            payload_len,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn header_survives_the_wire_and_every_prefix_is_incomplete(header in any_header()) {
+            let sender = if header.mask.is_some() { Sender::Client } else { Sender::Server };
+            let mut bytes = Vec::new();
+            encode_header(&mut bytes, &header);
+            prop_assert!(bytes.len() <= MAX_HEADER);
+            for cut in 0..bytes.len() {
+                prop_assert_eq!(FrameHeader::parse(&bytes[..cut], sender), Ok(None));
+            }
+            prop_assert_eq!(FrameHeader::parse(&bytes, sender), Ok(Some((header, bytes.len()))));
+        }
+
+        #[test]
+        fn masking_is_bytewise_xor_and_its_own_inverse(payload: Vec<u8>, key: [u8; 4]) {
+            let mut masked = payload.clone();
+            apply_mask(&mut masked, key);
+            for (i, (m, p)) in masked.iter().zip(&payload).enumerate() {
+                prop_assert_eq!(*m, p ^ key[i % 4]);
+            }
+            apply_mask(&mut masked, key);
+            prop_assert_eq!(masked, payload);
+        }
+
+        #[test]
+        fn any_accepted_header_encodes_to_the_bytes_it_was_read_from(bytes: [u8; MAX_HEADER]) {
+            for sender in [Sender::Client, Sender::Server] {
+                if let Ok(Some((header, len))) = FrameHeader::parse(&bytes, sender) {
+                    let mut again = Vec::new();
+                    encode_header(&mut again, &header);
+                    prop_assert_eq!(&again[..], &bytes[..len]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn forbidden_headers_are_refused_by_name() {
+        let parse = |bytes: &[u8]| FrameHeader::parse(bytes, Sender::Server).unwrap_err();
+        assert_eq!(parse(&[0xC1, 0]), FrameError::ReservedBits(0b100));
+        assert_eq!(parse(&[0x91, 0]), FrameError::ReservedBits(0b001));
+        assert_eq!(parse(&[0x83, 0]), FrameError::ReservedOpcode(3));
+        assert_eq!(parse(&[0x8B, 0]), FrameError::ReservedOpcode(0xB));
+        assert_eq!(parse(&[0x09, 0]), FrameError::FragmentedControl);
+        assert_eq!(parse(&[0x89, 126, 0, 126]), FrameError::LongControl);
+        assert_eq!(parse(&[0x82, 126, 0, 125]), FrameError::LengthForm);
+        assert_eq!(
+            parse(&[0x82, 127, 0, 0, 0, 0, 0, 0, 255, 255]),
+            FrameError::LengthForm
+        );
+        assert_eq!(
+            parse(&[0x82, 127, 128, 0, 0, 0, 0, 1, 0, 0]),
+            FrameError::LengthForm
+        );
+        assert_eq!(parse(&[0x81, 0x80, 1, 2, 3, 4]), FrameError::Masked);
+        assert_eq!(
+            FrameHeader::parse(&[0x81, 0], Sender::Client),
+            Err(FrameError::Unmasked)
+        );
+    }
+
+    #[test]
+    fn example_frames_of_rfc_6455_section_5_7() {
+        let mut hello = Vec::new();
+        encode_frame(
+            &mut hello,
+            Opcode::Text,
+            Some([0x37, 0xfa, 0x21, 0x3d]),
+            b"Hello",
+        );
+        assert_eq!(
+            hello,
+            [
+                0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58
+            ]
+        );
+        let mut unmasked = Vec::new();
+        encode_frame(&mut unmasked, Opcode::Text, None, b"Hello");
+        assert_eq!(unmasked, [0x81, 0x05, 0x48, 0x65, 0x6c, 0x6c, 0x6f]);
+    }
+}

@@ -1,0 +1,20 @@
+//! RFC 6455 seen from the client, with the few server-side pieces that a test server needs.
+//!
+//! Purpose: turn bytes into messages and messages into bytes. This crate does no I/O, reads no
+//! clock and draws no random numbers: sockets, time and nonces are handed in by the caller.
+//! It knows nothing of the echo and broadcast protocol that rides on top.
+
+mod close;
+mod decoder;
+mod frame;
+mod handshake;
+
+pub use close::{CloseError, CloseFrame};
+pub use decoder::{DecodeError, Decoder, Event};
+pub use frame::{
+    FrameError, FrameHeader, MAX_CONTROL_PAYLOAD, MAX_HEADER, Opcode, Sender, apply_mask,
+    encode_frame, encode_header,
+};
+pub use handshake::{
+    HandshakeError, MAX_RESPONSE_HEAD, UpgradeRequest, accept_for, encode_key, parse_response,
+};
