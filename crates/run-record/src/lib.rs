@@ -1,1 +1,28 @@
-//! placeholder
+//! What a run leaves behind: plan, environment, steps, histograms, faults, outcome.
+//!
+//! Purpose: the data that every output is made from, with its JSON Schema. This crate opens no
+//! connection and makes no measurement; `environment` alone looks at the machine.
+//!
+//! Durations are nanoseconds in fields that end in `_ns`, memory is bytes in fields that end in
+//! `_bytes`, times of day are RFC 3339 in UTC.
+
+mod environment;
+mod event;
+mod faults;
+mod latency;
+mod measurement;
+mod plan;
+mod run;
+mod schema;
+
+pub use environment::{Environment, FileLimit};
+pub use event::Event;
+pub use faults::{FaultClass, Faults};
+pub use latency::{EncodeError, Latency, Recorder};
+pub use measurement::{
+    CheckOutcome, CheckVerdict, Conformance, MEASUREMENT_FORMAT, Measurement, Memory, Pinning,
+    ServerIdentity, ServerStep, Status,
+};
+pub use plan::{Dialect, Limit, Measure, Plan, Timeouts, Workload};
+pub use run::{End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
+pub use schema::{measurement_schema, run_schema};

@@ -1,1 +1,55 @@
-//! placeholder
+//! The load engine: plans, connections, worker loops, the books of who received what.
+//!
+//! Purpose: carry out a [`run_record::Plan`] against a server and give back step records. It
+//! prints nothing, parses no arguments and writes no files: whoever runs it listens to
+//! [`run_record::Event`]s.
+
+mod clock;
+mod connection;
+mod dialect;
+mod engine;
+mod envelope;
+mod error;
+mod io;
+mod judge;
+mod ledger;
+mod plan;
+mod stamp;
+mod target;
+mod transport;
+mod worker;
+
+pub use engine::{Measured, run};
+pub use error::{ConnectError, RunError, Stage};
+pub use target::TargetError;
+
+#[cfg(test)]
+fn test_plan(url: &str) -> run_record::Plan {
+    run_record::Plan {
+        url: url.to_owned(),
+        workload: run_record::Workload::Broadcast,
+        dialect: run_record::Dialect::Json,
+        origin: None,
+        local_addrs: Vec::new(),
+        concurrent: 4,
+        sample_size: 20,
+        initial_clients: 10,
+        step_size: 10,
+        total_steps: Some(2),
+        payload_padding: 200,
+        limit: run_record::Limit {
+            percentile: 95.0,
+            rtt_ns: 500_000_000,
+            measure: run_record::Measure::Completion,
+        },
+        timeouts: run_record::Timeouts {
+            connect_ns: 5_000_000_000,
+            sample_ns: 5_000_000_000,
+        },
+        connect_concurrency: 50,
+        threads: 1,
+        seed: 1,
+        verify_certificate: true,
+        ca_file: None,
+    }
+}

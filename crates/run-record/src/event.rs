@@ -1,0 +1,43 @@
+//! What a running generator tells whoever watches it, one JSON object a line.
+
+use crate::{Outcome, StepRecord};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// Clients are being added for a step.
+    Connecting {
+        /// Number of the step, from 0.
+        step: u32,
+        /// Clients connected so far.
+        connected: u64,
+        /// Clients that the step needs.
+        wanted: u64,
+    },
+    /// All clients of a step are connected; samples are being taken.
+    Measuring {
+        /// Number of the step, from 0.
+        step: u32,
+        /// Clients connected.
+        clients: u64,
+        /// Samples completed so far.
+        samples: u64,
+        /// Samples that the step needs.
+        wanted: u64,
+    },
+    /// A step was measured. The clients stay connected until the watcher has been told.
+    Step {
+        /// Number of the step, from 0.
+        step: u32,
+        /// Its record.
+        record: Box<StepRecord>,
+    },
+    /// The run has ended.
+    End {
+        /// How it ended.
+        outcome: Outcome,
+    },
+}

@@ -1,0 +1,190 @@
+//! Latency histograms: recorded in nanoseconds, merged whole, never averaged.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Below this the histogram does not tell values apart: 1 microsecond.
+const LOWEST_NS: u64 = 1_000;
+/// Longer latencies are recorded as this: ten minutes.
+const HIGHEST_NS: u64 = 600_000_000_000;
+/// Three significant digits: every quantile within 0.1 percent.
+const DIGITS: u8 = 3;
+
+/// Collects latencies of one thread.
+#[derive(Clone, Debug)]
+pub struct Recorder(Histogram<u64>);
+
+/// A latency distribution: the figures people read, and the histogram that they come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Number of samples.
+    pub count: u64,
+    /// Smallest sample.
+    pub min_ns: u64,
+    /// Arithmetic mean.
+    pub mean_ns: f64,
+    /// Median.
+    pub p50_ns: u64,
+    /// 90th percentile.
+    pub p90_ns: u64,
+    /// 95th percentile.
+    pub p95_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+    /// 99.9th percentile; absent below 1,000 samples, where it would only repeat the maximum.
+    pub p999_ns: Option<u64>,
+    /// Largest sample.
+    pub max_ns: u64,
+    /// The histogram: HdrHistogram V2 encoding, nanoseconds, base64.
+    pub histogram: String,
+}
+
+/// A histogram that could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum EncodeError {
+    /// Not base64.
+    #[error("the histogram is not base64: {0}")]
+    Base64(#[from] base64::DecodeError),
+    /// Not HdrHistogram V2.
+    #[error("the histogram is not in HdrHistogram V2 encoding: {0}")]
+    Hdr(String),
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self(
+            Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, DIGITS)
+                .expect("the constant bounds are valid"),
+        )
+    }
+}
+
+impl Recorder {
+    /// Adds one latency in nanoseconds.
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        self.0.saturating_record(ns);
+    }
+
+    /// Adds `count` equal latencies in nanoseconds.
+    #[inline]
+    pub fn record_n(&mut self, ns: u64, count: u64) {
+        self.0.saturating_record_n(ns, count);
+    }
+
+    /// Adds all samples of another part of the same step.
+    pub fn merge(&mut self, other: &Self) {
+        self.0
+            .add(&other.0)
+            .expect("all recorders have the same bounds");
+    }
+
+    /// Forgets all samples.
+    pub fn reset(&mut self) {
+        self.0.reset();
+    }
+
+    /// Number of samples.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// The latency in nanoseconds that `percentile` percent of the samples do not exceed.
+    pub fn percentile(&self, percentile: f64) -> u64 {
+        self.0.value_at_percentile(percentile).min(self.0.max())
+    }
+
+    /// The figures and the encoded histogram; `None` without samples.
+    pub fn latency(&self) -> Option<Latency> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        V2Serializer::new()
+            .serialize(&self.0, &mut bytes)
+            .expect("a histogram of these bounds serializes into memory");
+        Some(Latency {
+            count: self.0.len(),
+            min_ns: self.0.min(),
+            mean_ns: self.0.mean(),
+            p50_ns: self.percentile(50.0),
+            p90_ns: self.percentile(90.0),
+            p95_ns: self.percentile(95.0),
+            p99_ns: self.percentile(99.0),
+            p999_ns: (self.0.len() >= 1000).then(|| self.percentile(99.9)),
+            max_ns: self.0.max(),
+            histogram: BASE64.encode(bytes),
+        })
+    }
+}
+
+impl Latency {
+    /// The histogram, ready to be merged or asked for other percentiles.
+    ///
+    /// # Errors
+    /// [`EncodeError`] when the text is not what [`Recorder::latency`] writes.
+    pub fn recorder(&self) -> Result<Recorder, EncodeError> {
+        let bytes = BASE64.decode(&self.histogram)?;
+        Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .map(Recorder)
+            .map_err(|error| EncodeError::Hdr(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn figures_survive_encoding_and_lie_within_the_resolution(
+            values in proptest::collection::vec(1_000u64..HIGHEST_NS, 1..200),
+        ) {
+            let mut recorder = Recorder::default();
+            values.iter().for_each(|v| recorder.record(*v));
+            let latency = recorder.latency().unwrap();
+            let mut sorted = values.clone();
+            sorted.sort_unstable();
+            let exact = sorted[(sorted.len() * 95).div_ceil(100) - 1];
+            let error = latency.p95_ns.abs_diff(exact) as f64;
+            prop_assert!(error <= exact as f64 * 1e-3 + LOWEST_NS as f64);
+            prop_assert_eq!(latency.recorder().unwrap().latency().unwrap(), latency);
+        }
+
+        #[test]
+        fn merging_is_recording_together(a: Vec<u32>, b: Vec<u32>) {
+            let (mut one, mut two, mut both) =
+                (Recorder::default(), Recorder::default(), Recorder::default());
+            a.iter().for_each(|v| { one.record((*v).into()); both.record((*v).into()) });
+            b.iter().for_each(|v| { two.record((*v).into()); both.record((*v).into()) });
+            one.merge(&two);
+            prop_assert_eq!(one.latency(), both.latency());
+        }
+    }
+
+    #[test]
+    fn a_broken_histogram_is_an_error() {
+        let mut recorder = Recorder::default();
+        recorder.record(5_000);
+        let good = recorder.latency().unwrap();
+        let with = |histogram: &str| Latency {
+            histogram: histogram.to_owned(),
+            ..good.clone()
+        };
+        assert!(matches!(
+            with("%").recorder(),
+            Err(EncodeError::Base64(_))
+        ));
+        assert!(matches!(
+            with("AAAA").recorder(),
+            Err(EncodeError::Hdr(_))
+        ));
+        assert_eq!(Recorder::default().latency(), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! The record of one measurement by the orchestrator: one server, one variant, one workload,
+//! one repetition, with or without a number.
+
+use crate::{Dialect, RunRecord, Workload};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Value of `format` in a [`Measurement`].
+pub const MEASUREMENT_FORMAT: &str = "websocket-shootout/measurement";
+
+/// One server measured once, or the reason why not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measurement {
+    /// Always `websocket-shootout/measurement`.
+    pub format: String,
+    /// Version of this format.
+    pub version: u32,
+    /// What was measured.
+    pub server: ServerIdentity,
+    /// Which request.
+    pub workload: Workload,
+    /// In which message format.
+    pub dialect: Dialect,
+    /// Number of this repetition, from 1.
+    pub repetition: u32,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// Whether there is a result, and if not, why.
+    pub status: Status,
+    /// The status in words; absent for `ok`.
+    pub reason: Option<String>,
+    /// The last lines of the server's own output, when it did not end well.
+    pub log_tail: Option<String>,
+    /// The conformance pass of this build in this run.
+    pub conformance: Option<Conformance>,
+    /// Which cores were given to whom; absent when nothing was pinned.
+    pub pinning: Option<Pinning>,
+    /// Memory of the server when it was ready and had no clients.
+    pub idle: Option<Memory>,
+    /// What the server used, step by step, in the order of `run.steps`.
+    pub server_steps: Vec<ServerStep>,
+    /// What the generator measured.
+    pub run: Option<RunRecord>,
+}
+
+/// Who was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerIdentity {
+    /// Folder name.
+    pub name: String,
+    /// Variant of the server.
+    pub variant: String,
+    /// What the variant is, in a few words.
+    pub variant_summary: Option<String>,
+    /// Programming language.
+    pub language: String,
+    /// Library.
+    pub library: String,
+    /// The library's own page.
+    pub homepage: String,
+    /// `idiomatic` or `tuned`.
+    pub class: String,
+    /// The library's version as the built server prints it.
+    pub library_version: Option<String>,
+}
+
+/// Whether a measurement has a result; every other value carries a reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Measured.
+    Ok,
+    /// A probe of the manifest failed.
+    MissingToolchain,
+    /// A build step failed.
+    BuildFailed,
+    /// The server never answered a handshake and an echo.
+    StartFailed,
+    /// A conformance check failed.
+    Nonconforming,
+    /// The server ended while it was measured.
+    Crashed,
+    /// The server stopped answering.
+    Timeout,
+    /// The server left processes behind.
+    Leaked,
+    /// The generator and not the server was the limit.
+    GeneratorLimited,
+    /// The repetitions differ too much.
+    Noisy,
+    /// The server lost, duplicated, reordered or changed messages while it was measured.
+    Faulty,
+    /// The user ended the run before this measurement was complete.
+    Interrupted,
+}
+
+/// Result of the conformance checks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Conformance {
+    /// Every check that was run.
+    pub checks: Vec<CheckOutcome>,
+}
+
+impl Conformance {
+    /// True when no check failed without a waiver.
+    pub fn passed(&self) -> bool {
+        self.checks
+            .iter()
+            .all(|check| check.verdict != CheckVerdict::Fail)
+    }
+}
+
+/// One check against one server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckOutcome {
+    /// Name of the check.
+    pub id: String,
+    /// RFC section or rule of the protocol.
+    pub section: String,
+    /// Dialect it was run in, where it depends on one.
+    pub dialect: Option<Dialect>,
+    /// What came out.
+    pub verdict: CheckVerdict,
+    /// What was seen instead of the expectation, the waiver's reason, or why it was skipped.
+    pub detail: Option<String>,
+    /// A page about the waiver.
+    pub link: Option<String>,
+}
+
+/// What came out of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckVerdict {
+    /// As expected.
+    Pass,
+    /// Not as expected.
+    Fail,
+    /// Not as expected, and declared so in the server's manifest.
+    Waived,
+    /// Does not apply to this server.
+    Skipped,
+}
+
+/// Which cores were given to whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pinning {
+    /// Cores of the server.
+    pub server_cpus: Vec<usize>,
+    /// Cores of the generator.
+    pub generator_cpus: Vec<usize>,
+}
+
+/// Memory of a server's process tree and of its sockets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// Resident size, shared pages counted in each process.
+    pub resident_bytes: u64,
+    /// Proportional size, shared pages counted once; absent where the kernel does not tell.
+    pub proportional_bytes: Option<u64>,
+    /// Kernel memory of the server's TCP sockets; absent where the kernel does not tell.
+    pub sockets_bytes: Option<u64>,
+    /// Processes in the tree.
+    pub processes: u32,
+}
+
+/// What a server used in one step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerStep {
+    /// Clients connected.
+    pub clients: u64,
+    /// CPU time of the process tree during the measurement.
+    pub cpu_ns: u64,
+    /// Length of the time that `cpu_ns` was counted over.
+    pub elapsed_ns: u64,
+    /// Memory while the step was measured (the largest sample).
+    pub memory: Memory,
+}

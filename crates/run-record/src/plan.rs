@@ -1,0 +1,142 @@
+//! The plan of a run: everything that decides what is sent, to where and when it stops.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which request is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workload {
+    /// One client asks, the same client is answered.
+    Echo,
+    /// One client asks, every client is told, then the asker is answered.
+    Broadcast,
+}
+
+/// The message format, called server type on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// JSON in text messages.
+    Json,
+    /// Type byte, size, payload in binary messages.
+    Binary,
+    /// Phoenix channels; the serializer follows from `vsn` in the URL.
+    Phoenix,
+    /// Action Cable.
+    ActionCable,
+}
+
+/// Which latency the limit applies to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// From the send to the receipt by the last listener.
+    Completion,
+    /// From the send to the receipt by each listener.
+    Delivery,
+    /// From the send to the sender's result: the figure of 2016.
+    Ack,
+}
+
+/// When a step is too slow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limit {
+    /// Percentile that is compared, above 0 and at most 100.
+    pub percentile: f64,
+    /// Longest allowed latency at that percentile.
+    pub rtt_ns: u64,
+    /// Which latency is compared.
+    pub measure: Measure,
+}
+
+/// How long the generator waits for a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Timeouts {
+    /// From the first byte of a connection attempt to the end of the handshake and of the
+    /// dialect's subscription.
+    pub connect_ns: u64,
+    /// For one sample: from the send to its last receipt.
+    pub sample_ns: u64,
+}
+
+/// The plan of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Where to connect: `ws://` or `wss://`.
+    pub url: String,
+    /// Which request is measured.
+    pub workload: Workload,
+    /// The message format.
+    pub dialect: Dialect,
+    /// `Origin` header of every handshake.
+    pub origin: Option<String>,
+    /// Source addresses, used in turn.
+    pub local_addrs: Vec<std::net::IpAddr>,
+    /// Requests in flight at any time (closed loop).
+    pub concurrent: u32,
+    /// Requests per step.
+    pub sample_size: u32,
+    /// Clients of the first step.
+    pub initial_clients: u32,
+    /// Clients added for each further step.
+    pub step_size: u32,
+    /// Number of steps after which the run ends, if the limit has not ended it before.
+    pub total_steps: Option<u32>,
+    /// Bytes of padding in each payload.
+    pub payload_padding: u32,
+    /// When a step is too slow.
+    pub limit: Limit,
+    /// How long to wait for the server.
+    pub timeouts: Timeouts,
+    /// Handshakes under way at once.
+    pub connect_concurrency: u32,
+    /// Worker threads of the generator.
+    pub threads: u32,
+    /// Seed of every random choice: senders, masks, nonces.
+    pub seed: u64,
+    /// Whether a `wss://` server's certificate is checked.
+    pub verify_certificate: bool,
+    /// Extra certificate authorities, a PEM file.
+    pub ca_file: Option<std::path::PathBuf>,
+}
+
+impl Plan {
+    /// The number of clients of a step, counted from 0.
+    pub fn clients_at(&self, step: u32) -> u64 {
+        u64::from(self.initial_clients) + u64::from(step) * u64::from(self.step_size)
+    }
+}
+
+#[cfg(test)]
+impl Plan {
+    pub(crate) fn example() -> Self {
+        Self {
+            url: "ws://127.0.0.1:3334/ws".into(),
+            workload: Workload::Broadcast,
+            dialect: Dialect::Json,
+            origin: None,
+            local_addrs: vec![[127, 0, 0, 2].into()],
+            concurrent: 4,
+            sample_size: 100,
+            initial_clients: 1000,
+            step_size: 1000,
+            total_steps: None,
+            payload_padding: 200,
+            limit: Limit {
+                percentile: 95.0,
+                rtt_ns: 500_000_000,
+                measure: Measure::Completion,
+            },
+            timeouts: Timeouts {
+                connect_ns: 10_000_000_000,
+                sample_ns: 30_000_000_000,
+            },
+            connect_concurrency: 50,
+            threads: 1,
+            seed: 1,
+            verify_certificate: true,
+            ca_file: None,
+        }
+    }
+}

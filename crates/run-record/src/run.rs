@@ -1,0 +1,160 @@
+//! The record of one run of the generator against one server.
+
+use crate::{Environment, Faults, Latency, Measure, Plan};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Value of `format` in a [`RunRecord`].
+pub const RUN_FORMAT: &str = "websocket-shootout/run";
+/// Version of both record formats; raised when a reader must change.
+pub const VERSION: u32 = 1;
+
+/// The record of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunRecord {
+    /// Always `websocket-shootout/run`.
+    pub format: String,
+    /// Version of this format.
+    pub version: u32,
+    /// The program that measured.
+    pub tool: Tool,
+    /// When the run began, RFC 3339 in UTC.
+    pub started: String,
+    /// When the run ended, RFC 3339 in UTC.
+    pub ended: String,
+    /// The command line.
+    pub command: Vec<String>,
+    /// What was planned.
+    pub plan: Plan,
+    /// Where it was run.
+    pub environment: Environment,
+    /// What was measured, in order; the step that broke the limit is among them.
+    pub steps: Vec<StepRecord>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// A program and its version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// Name of the program.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// One step: so many clients, so many samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepRecord {
+    /// Clients connected while the step was measured.
+    pub clients: u64,
+    /// Samples planned.
+    pub samples_planned: u64,
+    /// Samples that completed.
+    pub samples: u64,
+    /// Length of the measurement.
+    pub elapsed_ns: u64,
+    /// Time it took to open the clients that this step added.
+    pub connecting_ns: u64,
+    /// From the send to the receipt by the last listener. For an echo: to its answer.
+    pub completion: Option<Latency>,
+    /// From the send to the receipt by each listener. Absent for echo.
+    pub delivery: Option<Latency>,
+    /// From the send to the sender's result. Absent for echo.
+    pub ack: Option<Latency>,
+    /// The latency that the limit was applied to, at the limit's percentile.
+    pub limited_ns: Option<u64>,
+    /// That latency is above the limit.
+    pub over_limit: bool,
+    /// Some sample did not complete in time: the step ended early.
+    pub timed_out: bool,
+    /// What the server did wrong.
+    pub faults: Faults,
+    /// What the generator used and how late it was.
+    pub generator: GeneratorUse,
+}
+
+impl StepRecord {
+    /// The distribution that a limit on `measure` is applied to; for an echo all three are one.
+    pub fn measured(&self, measure: Measure) -> Option<&Latency> {
+        let chosen = match measure {
+            Measure::Completion => &self.completion,
+            Measure::Delivery => &self.delivery,
+            Measure::Ack => &self.ack,
+        };
+        chosen.as_ref().or(self.completion.as_ref())
+    }
+
+    /// True when the step was completed within the limit and without faults.
+    pub fn passed(&self) -> bool {
+        !self.over_limit && !self.timed_out && self.faults.is_empty()
+    }
+}
+
+/// What the generator itself used during a step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GeneratorUse {
+    /// CPU time of the worker threads.
+    pub cpu_ns: u64,
+    /// CPU time of the busiest worker thread, as a share of the step's length.
+    pub busiest_thread: f64,
+    /// Longest time that a worker loop spent on one round of events: no receipt of a round can be
+    /// stamped later than this after it became readable.
+    pub largest_lag_ns: u64,
+    /// Messages received and verified.
+    pub messages: u64,
+    /// Reads that brought them.
+    pub reads: u64,
+    /// Resident memory of the generator at the end of the step.
+    pub resident_bytes: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// A step was above the limit.
+    OverLimit,
+    /// All planned steps were measured.
+    StepsDone,
+    /// This machine or process could open no more connections.
+    MachineLimit,
+    /// The server refused, reset or did not answer a new connection.
+    ConnectFailed,
+    /// A sample did not complete in time.
+    TimedOut,
+    /// Every connection was lost, or those that a sample needed.
+    ServerLost,
+    /// The user ended it.
+    Interrupted,
+}
+
+/// How a run ended and what it found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// Why it ended.
+    pub end: End,
+    /// The same in words, with place and remedy.
+    pub detail: String,
+    /// Clients of the last step of the unbroken row of steps that passed; absent when the first
+    /// did not.
+    pub carried_clients: Option<u64>,
+}
+
+impl RunRecord {
+    /// The clients of the last step of the unbroken row of passed steps.
+    pub fn carried(steps: &[StepRecord]) -> Option<u64> {
+        steps
+            .iter()
+            .take_while(|step| step.passed())
+            .last()
+            .map(|step| step.clients)
+    }
+
+    /// Faults of all steps together.
+    pub fn faults(&self) -> Faults {
+        let mut all = Faults::default();
+        self.steps.iter().for_each(|step| all.merge(&step.faults));
+        all
+    }
+}

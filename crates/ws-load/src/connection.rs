@@ -1,0 +1,70 @@
+//! One client's connection: from the TCP connect to the last close frame.
+//!
+//! ```text
+//! Connecting --established--> Upgrading --101--> Subscribing --confirmed--> Ready
+//!     |                           |                  |                        |
+//!     +---------- failed ---------+------------------+                 close sent: Closing
+//!                    v                                                        v
+//!                  Gone <------------------- lost, or closed ----------------+
+//! ```
+
+use crate::error::Stage;
+use crate::transport::Transport;
+use ws_proto::{Decoder, Sender};
+
+/// Longest message that is accepted from a server.
+const MAX_MESSAGE: u32 = 1 << 30;
+
+/// A client's connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) transport: Option<Transport>,
+    pub(crate) decoder: Decoder,
+    pub(crate) phase: Phase,
+}
+
+/// How far a connection has come.
+#[derive(Debug)]
+pub(crate) enum Phase {
+    Connecting,
+    Upgrading(Box<Upgrade>),
+    Subscribing,
+    Ready,
+    Closing,
+    Gone,
+}
+
+/// An upgrade that was asked for.
+#[derive(Debug)]
+pub(crate) struct Upgrade {
+    pub(crate) key: String,
+    pub(crate) response: Vec<u8>,
+}
+
+impl Connection {
+    pub(crate) const fn connecting(transport: Transport) -> Self {
+        Self {
+            transport: Some(transport),
+            decoder: Decoder::new(Sender::Server, MAX_MESSAGE),
+            phase: Phase::Connecting,
+        }
+    }
+
+    /// The stage that a failure now belongs to.
+    pub(crate) const fn stage(&self) -> Stage {
+        match self.phase {
+            Phase::Connecting => Stage::Connect,
+            Phase::Upgrading(_) => Stage::Upgrade,
+            Phase::Subscribing => Stage::Subscribe,
+            Phase::Ready | Phase::Closing | Phase::Gone => Stage::Ready,
+        }
+    }
+
+    /// True until the client is ready or has failed.
+    pub(crate) const fn is_opening(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Connecting | Phase::Upgrading(_) | Phase::Subscribing
+        )
+    }
+}

@@ -1,0 +1,97 @@
+//! The binary dialect: type byte, size, stamp, padding.
+
+use super::{Codec, Incoming, Kind, Malformed};
+use crate::stamp::StampForm;
+use run_record::Workload;
+use ws_proto::Opcode;
+
+const STAMP: usize = 8;
+
+pub(super) struct Binary {
+    padding: String,
+}
+
+impl Binary {
+    pub(super) const fn new(padding: String) -> Self {
+        Self { padding }
+    }
+}
+
+impl Codec for Binary {
+    fn opcode(&self) -> Opcode {
+        Opcode::Binary
+    }
+
+    fn stamp_form(&self) -> StampForm {
+        StampForm::Binary
+    }
+
+    fn request(&self, workload: Workload, stamp: u64, out: &mut Vec<u8>) {
+        out.push(match workload {
+            Workload::Echo => b'e',
+            Workload::Broadcast => b'b',
+        });
+        out.extend_from_slice(&((STAMP + self.padding.len()) as u32).to_be_bytes());
+        StampForm::Binary.write(stamp, out);
+        out.extend_from_slice(self.padding.as_bytes());
+    }
+
+    fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed> {
+        let Some((&type_byte, rest)) = message.split_first() else {
+            return Err(Malformed("empty binary message".to_owned()));
+        };
+        let kind = match type_byte {
+            b'e' => Kind::Echo,
+            b'b' => Kind::Broadcast,
+            b'r' => Kind::Result,
+            other => return Err(Malformed(format!("unknown type byte {other:#04x}"))),
+        };
+        let Some((size, payload)) = rest.split_first_chunk::<4>() else {
+            return Err(Malformed("binary message without a size".to_owned()));
+        };
+        let Some(stamp) = StampForm::Binary.read(payload) else {
+            return Err(Malformed("binary message without a stamp".to_owned()));
+        };
+        let intact = u32::from_be_bytes(*size) as usize == payload.len()
+            && payload[STAMP..] == *self.padding.as_bytes();
+        Ok(Incoming::Message {
+            kind,
+            stamp,
+            intact,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_laid_out_as_the_protocol_says_and_read_back() {
+        let codec = Binary::new("xy".into());
+        let mut out = Vec::new();
+        codec.request(Workload::Broadcast, 0x0102, &mut out);
+        assert_eq!(out, b"b\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x01\x02xy");
+        out[0] = b'r';
+        let understood = |intact| {
+            Ok(Incoming::Message {
+                kind: Kind::Result,
+                stamp: 0x0102,
+                intact,
+            })
+        };
+        assert_eq!(codec.parse(&out), understood(true));
+        out[14] = b'z';
+        assert_eq!(codec.parse(&out), understood(false));
+        out.truncate(14);
+        assert_eq!(codec.parse(&out), understood(false));
+    }
+
+    #[test]
+    fn short_and_unknown_messages_are_malformed() {
+        let codec = Binary::new(String::new());
+        for message in [&b""[..], b"e", b"e\0\0\0\x08", b"e\0\0\0\x08\0\0", b"x\0\0\0\x08\0\0\0\0\0\0\0\0"] {
+            assert!(codec.parse(message).is_err(), "{message:?}");
+        }
+    }
+}

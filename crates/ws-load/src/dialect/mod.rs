@@ -1,0 +1,107 @@
+//! The dialects: how a request is written and what an answer says. See docs/protocol.md.
+//!
+//! A dialect sees whole messages, never sockets or frames. What it parses here is parsed fully;
+//! recognising messages without a parse is [`crate::envelope`]'s work.
+
+mod action_cable;
+mod binary;
+mod json;
+mod phoenix;
+
+use crate::stamp::StampForm;
+use run_record::{Dialect, Plan, Workload};
+use ws_proto::Opcode;
+
+/// What a message is, once it is understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The answer to an echo.
+    Echo,
+    /// A delivery of a broadcast.
+    Broadcast,
+    /// The sender's result of a broadcast.
+    Result,
+}
+
+/// A parsed message.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Incoming {
+    /// One of the three kinds, with the stamp of its payload.
+    Message {
+        kind: Kind,
+        stamp: u64,
+        /// The rest of the payload is as it was sent.
+        intact: bool,
+    },
+    /// The server's words that it could not do what it was asked.
+    Refused,
+    /// Traffic of the framework itself.
+    Ignored,
+}
+
+/// A message that is not of the dialect, in words.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Malformed(pub(crate) String);
+
+/// The next move of a client between its handshake and its first request.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// Ready for requests.
+    Ready,
+    /// Wait for the next message of the server.
+    Await,
+    /// Send this text message, then wait.
+    Send(String),
+    /// The server turned the client away.
+    Refused(String),
+}
+
+/// One dialect.
+pub(crate) trait Codec: Send {
+    /// `Sec-WebSocket-Protocol` of the handshake.
+    fn subprotocol(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Opcode of every message, both ways.
+    fn opcode(&self) -> Opcode {
+        Opcode::Text
+    }
+
+    /// How stamps are written.
+    fn stamp_form(&self) -> StampForm {
+        StampForm::Hex
+    }
+
+    /// The first move after the handshake.
+    fn open(&self) -> Opening {
+        Opening::Ready
+    }
+
+    /// The move after a message that came before [`Opening::Ready`].
+    fn opened(&self, _message: &[u8]) -> Opening {
+        Opening::Ready
+    }
+
+    /// Appends the payload of a request message to `out`.
+    fn request(&self, workload: Workload, stamp: u64, out: &mut Vec<u8>);
+
+    /// Understands a message.
+    fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed>;
+}
+
+/// The codec of a plan.
+pub(crate) fn codec(plan: &Plan) -> Box<dyn Codec> {
+    let padding = padding(plan.payload_padding);
+    match plan.dialect {
+        Dialect::Json => Box::new(json::Json::new(padding)),
+        Dialect::Binary => Box::new(binary::Binary::new(padding)),
+        Dialect::Phoenix => Box::new(phoenix::Phoenix::new(padding, &plan.url)),
+        Dialect::ActionCable => Box::new(action_cable::ActionCable::new(padding)),
+    }
+}
+
+/// The ancestor's padding: the digits 1234567890 over and over.
+fn padding(len: u32) -> String {
+    "1234567890".chars().cycle().take(len as usize).collect()
+}

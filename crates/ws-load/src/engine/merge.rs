@@ -1,0 +1,83 @@
+//! The workers' parts of a step put together: histograms merged whole, counts added.
+
+use crate::judge::Latencies;
+use crate::worker::Part;
+use run_record::{Faults, GeneratorUse, Latency, Measure, Plan, Recorder, StepRecord, Workload};
+
+/// Everything that a step's record is made from.
+pub(super) struct Merged<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) clients: u64,
+    pub(super) samples: u64,
+    pub(super) elapsed_ns: u64,
+    pub(super) timed_out: bool,
+    pub(super) parts: Vec<Part>,
+}
+
+impl Merged<'_> {
+    /// The record, and the first malformed message in words if there was one.
+    pub(super) fn into_record(self) -> (StepRecord, Option<String>) {
+        let mut all = Latencies::default();
+        let mut faults = Faults::default();
+        let mut generator = GeneratorUse {
+            resident_bytes: resident_bytes(),
+            ..GeneratorUse::default()
+        };
+        let mut words = None;
+        for part in self.parts {
+            all.completion.merge(&part.latencies.completion);
+            all.delivery.merge(&part.latencies.delivery);
+            all.ack.merge(&part.latencies.ack);
+            faults.merge(&part.faults);
+            words = words.or(part.first_malformed);
+            generator.cpu_ns += part.cpu_ns;
+            generator.messages += part.messages;
+            generator.reads += part.reads;
+            generator.largest_lag_ns = generator.largest_lag_ns.max(part.largest_lag_ns);
+            let share = part.cpu_ns as f64 / self.elapsed_ns.max(1) as f64;
+            generator.busiest_thread = generator.busiest_thread.max(share.min(1.0));
+        }
+        let limit = &self.plan.limit;
+        let limited = limited(&all, self.plan);
+        let limited_ns = (limited.count() > 0).then(|| limited.percentile(limit.percentile));
+        let broadcast = self.plan.workload == Workload::Broadcast;
+        let listened = |recorder: &Recorder| -> Option<Latency> {
+            broadcast.then(|| recorder.latency()).flatten()
+        };
+        let record = StepRecord {
+            clients: self.clients,
+            samples_planned: u64::from(self.plan.sample_size),
+            samples: self.samples,
+            elapsed_ns: self.elapsed_ns,
+            connecting_ns: 0,
+            completion: all.completion.latency(),
+            delivery: listened(&all.delivery),
+            ack: listened(&all.ack),
+            limited_ns,
+            over_limit: limited_ns.is_some_and(|ns| ns > limit.rtt_ns),
+            timed_out: self.timed_out,
+            faults,
+            generator,
+        };
+        (record, words)
+    }
+}
+
+/// The distribution that the limit applies to; an echo has only one.
+const fn limited<'a>(all: &'a Latencies, plan: &Plan) -> &'a Recorder {
+    match (plan.workload, plan.limit.measure) {
+        (Workload::Echo, _) | (_, Measure::Completion) => &all.completion,
+        (_, Measure::Delivery) => &all.delivery,
+        (_, Measure::Ack) => &all.ack,
+    }
+}
+
+/// Resident memory of this process, from /proc/self/statm.
+fn resident_bytes() -> u64 {
+    // SAFETY: sysconf takes no pointer.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
+    std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok())
+        .map_or(0, |pages| pages * page)
+}

@@ -1,0 +1,344 @@
+//! The step controller: more clients, a step, its verdict, and again until something ends it.
+//!
+//! It runs on the caller's thread, tells workers what to do and listens to them. It touches no
+//! socket and no message.
+
+mod crew;
+mod merge;
+
+use crate::error::{ConnectError, RunError};
+use crate::io::Epoll;
+use crate::ledger::StepLedger;
+use crate::target::Target;
+use crate::worker::{Command, Report};
+use crate::{clock, plan};
+use crew::Crew;
+use run_record::{End, Event, Outcome, Plan, RunRecord, StepRecord, Workload};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often progress is told and time-outs are looked at.
+const TICK: Duration = Duration::from_millis(100);
+/// After the last sample of a step: the time in which a second copy of it would come.
+const SETTLE: Duration = Duration::from_millis(50);
+/// How long closing connections may take.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(3);
+
+/// What a run brought.
+#[derive(Debug)]
+pub struct Measured {
+    /// The steps, in order; the one that broke the limit is among them.
+    pub steps: Vec<StepRecord>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// Carries out `plan`, telling `on_event` what happens, until a step is over the limit, the plan
+/// is done, something breaks, or `interrupted` becomes true.
+///
+/// # Errors
+/// [`RunError`] when no connection can even be tried. Whatever goes wrong after that is an
+/// outcome, and the steps measured before it are kept.
+pub fn run(
+    plan: &Plan,
+    interrupted: &AtomicBool,
+    on_event: &mut dyn FnMut(&Event),
+) -> Result<Measured, RunError> {
+    let target = Arc::new(Target::of(plan)?);
+    let crew = Crew::hire::<Epoll>(plan, target).map_err(RunError::Worker)?;
+    let mut engine = Engine {
+        plan,
+        crew,
+        interrupted,
+        on_event,
+        steps: Vec::new(),
+        samples: 0,
+    };
+    let ended = engine.steps();
+    engine.crew.dismiss(CLOSE_PATIENCE);
+    let outcome = Outcome {
+        end: ended.end,
+        detail: ended.detail,
+        carried_clients: RunRecord::carried(&engine.steps),
+    };
+    (engine.on_event)(&Event::End {
+        outcome: outcome.clone(),
+    });
+    Ok(Measured {
+        steps: engine.steps,
+        outcome,
+    })
+}
+
+/// Why no further step is made.
+struct Ended {
+    end: End,
+    detail: String,
+}
+
+impl Ended {
+    fn new(end: End, detail: impl Into<String>) -> Self {
+        Self {
+            end,
+            detail: detail.into(),
+        }
+    }
+}
+
+struct Engine<'a> {
+    plan: &'a Plan,
+    crew: Crew,
+    interrupted: &'a AtomicBool,
+    on_event: &'a mut dyn FnMut(&Event),
+    steps: Vec<StepRecord>,
+    /// Samples of the steps so far.
+    samples: u64,
+}
+
+impl Engine<'_> {
+    fn steps(&mut self) -> Ended {
+        for step in 0.. {
+            if self.plan.total_steps.is_some_and(|total| step >= total) {
+                return Ended::new(End::StepsDone, format!("all {step} steps were measured"));
+            }
+            if let Err(ended) = self.step(step) {
+                return ended;
+            }
+        }
+        unreachable!("a run ends before 2^32 steps")
+    }
+
+    fn step(&mut self, step: u32) -> Result<(), Ended> {
+        let clients = self.plan.clients_at(step);
+        let connecting = clock::now_ns();
+        self.connect(step, clients)?;
+        let connecting_ns = clock::now_ns() - connecting;
+        let (mut record, early_end) = self.measure(step, clients)?;
+        record.connecting_ns = connecting_ns;
+        let verdict = self.verdict(&record);
+        self.steps.push(record.clone());
+        (self.on_event)(&Event::Step {
+            step,
+            record: Box::new(record),
+        });
+        match early_end.or(verdict) {
+            Some(ended) => Err(ended),
+            None => Ok(()),
+        }
+    }
+
+    fn connect(&mut self, step: u32, wanted: u64) -> Result<(), Ended> {
+        let workers = self.crew.len() as u64;
+        for worker in 0..workers {
+            let share = plan::share_of(wanted, worker, workers);
+            self.crew.tell(worker as usize, Command::Open(share));
+        }
+        let mut waiting = workers;
+        while waiting > 0 {
+            self.check_interrupt()?;
+            match self.crew.wait(TICK) {
+                Some(Report::Opened) => waiting -= 1,
+                Some(Report::OpenFailed(error)) => return Err(self.connect_failed(wanted, &error)),
+                Some(other) => self.unexpected(other)?,
+                None => {}
+            }
+            (self.on_event)(&Event::Connecting {
+                step,
+                connected: self.crew.connected(),
+                wanted,
+            });
+        }
+        Ok(())
+    }
+
+    fn connect_failed(&self, wanted: u64, error: &ConnectError) -> Ended {
+        let end = if error.is_machine_limit() {
+            End::MachineLimit
+        } else {
+            End::ConnectFailed
+        };
+        let connected = self.crew.connected();
+        Ended::new(
+            end,
+            format!("{connected} of {wanted} clients connected, then: {error}"),
+        )
+    }
+
+    /// Takes the samples of a step. Besides its record: why the run cannot go on, if it cannot.
+    fn measure(
+        &mut self,
+        step: u32,
+        clients: u64,
+    ) -> Result<(StepRecord, Option<Ended>), Ended> {
+        let samples = self.plan.sample_size;
+        let parties = match self.plan.workload {
+            Workload::Broadcast => clients.min(self.crew.len() as u64) as u32,
+            Workload::Echo => 1,
+        };
+        let ledger = Arc::new(StepLedger::new(
+            self.plan.workload,
+            self.plan.seed,
+            self.samples,
+            samples,
+            clients,
+            parties,
+        ));
+        self.samples += u64::from(samples);
+        self.crew.tell_all(|| Command::Begin(Arc::clone(&ledger)));
+        let began = clock::now_ns();
+        for _ in 0..self.plan.concurrent {
+            if let Some((index, client)) = ledger.release() {
+                let owner = (client % self.crew.len() as u64) as usize;
+                self.crew.tell(owner, Command::Send { index, client });
+            }
+        }
+        let early_end = self.await_samples(step, clients, &ledger)?;
+        let elapsed_ns = clock::now_ns() - began;
+        if early_end.is_none() {
+            std::thread::sleep(SETTLE);
+        }
+        let parts = self.collect_parts()?;
+        let timed_out = matches!(early_end, Some(Ended { end: End::TimedOut, .. }));
+        let merged = merge::Merged {
+            plan: self.plan,
+            clients,
+            samples: u64::from(ledger.completed()),
+            elapsed_ns,
+            timed_out,
+            parts,
+        };
+        let (record, words) = merged.into_record();
+        let early_end = early_end.map(|mut ended| {
+            if let Some(words) = words {
+                ended.detail.push_str("; the first malformed message: ");
+                ended.detail.push_str(&words);
+            }
+            ended
+        });
+        Ok((record, early_end))
+    }
+
+    /// Waits for the last sample. `Some` when the step had to be given up.
+    fn await_samples(
+        &mut self,
+        step: u32,
+        clients: u64,
+        ledger: &StepLedger,
+    ) -> Result<Option<Ended>, Ended> {
+        let mut told = 0;
+        loop {
+            let report = self.crew.wait(TICK);
+            if matches!(report, Some(Report::AllSamples)) {
+                return Ok(None);
+            }
+            let ended = match report {
+                Some(Report::AllLost) => Some(Ended::new(
+                    End::ServerLost,
+                    format!("the server closed all connections at {clients} clients"),
+                )),
+                Some(other) => {
+                    self.unexpected(other)?;
+                    None
+                }
+                None => self.stalled(ledger),
+            };
+            let ended = ended.or_else(|| self.check_interrupt().err());
+            if let Some(ended) = ended {
+                let count = ended.end != End::Interrupted;
+                self.crew.tell_all(|| Command::GiveUp { count });
+                return Ok(Some(ended));
+            }
+            if clock::now_ns() - told >= clock::nanos(TICK) {
+                told = clock::now_ns();
+                (self.on_event)(&Event::Measuring {
+                    step,
+                    clients,
+                    samples: u64::from(ledger.completed()),
+                    wanted: u64::from(ledger.len()),
+                });
+            }
+        }
+    }
+
+    fn stalled(&self, ledger: &StepLedger) -> Option<Ended> {
+        let waited = clock::now_ns().saturating_sub(ledger.oldest_open()?);
+        (waited > self.plan.timeouts.sample_ns).then(|| {
+            Ended::new(
+                End::TimedOut,
+                format!(
+                    "a {} was not complete after {} s (--sample-timeout)",
+                    match self.plan.workload {
+                        Workload::Echo => "sample (echo)",
+                        Workload::Broadcast => "broadcast",
+                    },
+                    self.plan.timeouts.sample_ns as f64 / 1e9
+                ),
+            )
+        })
+    }
+
+    fn collect_parts(&mut self) -> Result<Vec<crate::worker::Part>, Ended> {
+        self.crew.tell_all(|| Command::Finish);
+        let mut parts = Vec::new();
+        while parts.len() < self.crew.len() {
+            match self.crew.wait(TICK) {
+                Some(Report::Part(part)) => parts.push(*part),
+                Some(Report::Broken(error)) => return Err(broken(&error)),
+                // Losses reported meanwhile are in the parts.
+                Some(_) | None => {}
+            }
+        }
+        Ok(parts)
+    }
+
+    fn verdict(&self, record: &StepRecord) -> Option<Ended> {
+        if record.over_limit {
+            let limit = &self.plan.limit;
+            return Some(Ended::new(
+                End::OverLimit,
+                format!(
+                    "at {} clients the {}th percentile is above {} ms",
+                    record.clients,
+                    limit.percentile,
+                    limit.rtt_ns as f64 / 1e6
+                ),
+            ));
+        }
+        (record.faults.disconnected > 0).then(|| {
+            Ended::new(
+                End::ServerLost,
+                format!(
+                    "{} of {} connections were lost in the step",
+                    record.faults.disconnected, record.clients
+                ),
+            )
+        })
+    }
+
+    fn check_interrupt(&self) -> Result<(), Ended> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(Ended::new(End::Interrupted, "interrupted by the user"));
+        }
+        Ok(())
+    }
+
+    /// Reports that matter whenever they come.
+    fn unexpected(&self, report: Report) -> Result<(), Ended> {
+        match report {
+            Report::Broken(error) => Err(broken(&error)),
+            Report::AllLost => Err(Ended::new(
+                End::ServerLost,
+                "the server closed all connections",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn broken(error: &std::io::Error) -> Ended {
+    Ended::new(
+        End::MachineLimit,
+        format!("the kernel refuses to go on: {error}"),
+    )
+}

@@ -1,0 +1,215 @@
+//! Level-triggered epoll with one receive per report and one buffer for all sockets.
+//!
+//! Level-triggered, because one `recv` that does not fill the buffer has emptied the socket: no
+//! second call is needed to learn that, and a full buffer is reported again in the next turn.
+
+use super::{Backend, Control, Event, Handler, Token, Turn, Waker};
+use crate::clock;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Large enough that a burst of ordinary messages to one socket comes out in one call.
+const BUFFER: usize = 256 * 1024;
+const EVENTS: usize = 512;
+const WAKER: u64 = u64::MAX;
+
+pub(crate) struct Epoll {
+    control: EpollControl,
+    wake: Arc<File>,
+    buffer: Box<[u8]>,
+    events: Vec<libc::epoll_event>,
+}
+
+pub(crate) struct EpollControl {
+    epoll: OwnedFd,
+}
+
+/// Token and descriptor travel in the event itself, so that a report needs no look-up.
+const fn pack(token: Token, socket: RawFd) -> u64 {
+    (token as u64) << 32 | socket as u32 as u64
+}
+
+const fn unpack(data: u64) -> (Token, RawFd) {
+    ((data >> 32) as Token, data as u32 as RawFd)
+}
+
+impl EpollControl {
+    fn ctl(&self, op: i32, socket: RawFd, events: i32, data: u64) -> io::Result<()> {
+        let mut event = libc::epoll_event {
+            events: events as u32,
+            u64: data,
+        };
+        // SAFETY: `event` is valid for the call; the kernel copies it.
+        let done = unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), op, socket, &mut event) };
+        if done < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+}
+
+impl Control for EpollControl {
+    fn connecting(&mut self, token: Token, socket: RawFd) -> io::Result<()> {
+        self.ctl(
+            libc::EPOLL_CTL_ADD,
+            socket,
+            libc::EPOLLOUT,
+            pack(token, socket),
+        )
+    }
+
+    fn established(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()> {
+        let writable = if writable { libc::EPOLLOUT } else { 0 };
+        self.ctl(
+            libc::EPOLL_CTL_MOD,
+            socket,
+            libc::EPOLLIN | writable,
+            pack(token, socket),
+        )
+    }
+
+    fn forget(&mut self, socket: RawFd) {
+        // It fails only for a socket that is not watched, which is the state asked for.
+        let _ = self.ctl(libc::EPOLL_CTL_DEL, socket, 0, 0);
+    }
+}
+
+impl Backend for Epoll {
+    type Control = EpollControl;
+
+    fn new() -> io::Result<Self> {
+        // SAFETY: both calls take no pointers; the results are checked before they are owned.
+        let (epoll, wake) = unsafe {
+            (
+                libc::epoll_create1(libc::EPOLL_CLOEXEC),
+                libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK),
+            )
+        };
+        if epoll < 0 || wake < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: both descriptors were just created and are owned by nobody else.
+        let (epoll, wake) = unsafe { (OwnedFd::from_raw_fd(epoll), File::from_raw_fd(wake)) };
+        let control = EpollControl { epoll };
+        control.ctl(
+            libc::EPOLL_CTL_ADD,
+            wake.as_raw_fd(),
+            libc::EPOLLIN,
+            WAKER,
+        )?;
+        Ok(Self {
+            control,
+            wake: Arc::new(wake),
+            buffer: vec![0; BUFFER].into_boxed_slice(),
+            events: Vec::with_capacity(EVENTS),
+        })
+    }
+
+    fn waker(&self) -> Waker {
+        Waker(Arc::clone(&self.wake))
+    }
+
+    fn control(&mut self) -> &mut EpollControl {
+        &mut self.control
+    }
+
+    fn turn<H: Handler<EpollControl>>(
+        &mut self,
+        timeout: Duration,
+        handler: &mut H,
+    ) -> io::Result<Turn> {
+        let count = self.wait(timeout)?;
+        let mut turn = Turn {
+            reads: 0,
+            woke_ns: clock::now_ns(),
+        };
+        for index in 0..count {
+            let libc::epoll_event { events, u64: data } = self.events[index];
+            if data == WAKER {
+                let _ = io::Read::read(&mut &*self.wake, &mut [0; 8]);
+                continue;
+            }
+            let (token, socket) = unpack(data);
+            let events = events as i32;
+            if events & libc::EPOLLOUT != 0 {
+                handler.on_event(&mut self.control, token, Event::Writable);
+            }
+            if events & (libc::EPOLLIN | libc::EPOLLHUP | libc::EPOLLERR) != 0 {
+                turn.reads += self.receive(token, socket, events, handler);
+            }
+        }
+        Ok(turn)
+    }
+}
+
+impl Epoll {
+    fn wait(&mut self, timeout: Duration) -> io::Result<usize> {
+        // Rounded up: waking early would only mean waiting again.
+        let millis = timeout.as_micros().div_ceil(1000).min(i32::MAX as u128) as i32;
+        // SAFETY: the pointer is valid for EVENTS entries; `set_len` below covers only those that
+        // the kernel filled.
+        let count = unsafe {
+            libc::epoll_wait(
+                self.control.epoll.as_raw_fd(),
+                self.events.as_mut_ptr(),
+                EVENTS as i32,
+                millis,
+            )
+        };
+        if count < 0 {
+            let error = io::Error::last_os_error();
+            return match error.kind() {
+                io::ErrorKind::Interrupted => Ok(0),
+                _ => Err(error),
+            };
+        }
+        // SAFETY: the kernel has filled `count` entries, and `count` is at most the capacity.
+        unsafe { self.events.set_len(count as usize) };
+        Ok(count as usize)
+    }
+
+    #[inline]
+    fn receive<H: Handler<EpollControl>>(
+        &mut self,
+        token: Token,
+        socket: RawFd,
+        events: i32,
+        handler: &mut H,
+    ) -> u64 {
+        // SAFETY: the buffer is valid for its length, and the caller keeps the socket open while
+        // it is watched.
+        let received = unsafe {
+            libc::recv(
+                socket,
+                self.buffer.as_mut_ptr().cast(),
+                self.buffer.len(),
+                libc::MSG_DONTWAIT,
+            )
+        };
+        let event = match received {
+            1.. => Event::Data {
+                bytes: &self.buffer[..received as usize],
+                at_ns: clock::now_ns(),
+            },
+            0 => Event::End,
+            _ => match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::WouldBlock => return 0,
+                // A failed connection attempt was already reported as writable and forgotten.
+                error if error.raw_os_error() == Some(libc::EBADF) => return 0,
+                // Not connected yet: the report was about the attempt.
+                error if events & libc::EPOLLIN == 0 && is_not_connected(&error) => return 0,
+                error => Event::Failed(error),
+            },
+        };
+        let got_bytes = matches!(event, Event::Data { .. });
+        handler.on_event(&mut self.control, token, event);
+        u64::from(got_bytes)
+    }
+}
+
+fn is_not_connected(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotConnected
+}

@@ -1,0 +1,101 @@
+//! The contract between a worker loop and the kernel.
+//!
+//! A backend watches sockets and hands over what arrives on them; it knows neither WebSocket nor
+//! TLS. Sibling files implement it; a worker is generic over which one runs.
+//!
+//! What every backend promises:
+//! - The caller owns the sockets. A socket is watched from [`Control::connecting`] until
+//!   [`Control::forget`]; the caller closes it after that.
+//! - Bytes are handed over in order and at most once, in a buffer that is shared by all sockets of
+//!   the backend and is valid during the call only.
+//! - Every [`Event::Data`] carries the time at which the bytes were read, in nanoseconds of the
+//!   clock of [`crate::clock`].
+//! - After [`Event::End`] or [`Event::Failed`] a socket gives no further event.
+//! - Writing is the caller's: it writes to the socket itself, and asks for
+//!   [`Event::Writable`] when the kernel takes no more.
+
+mod epoll;
+
+pub(crate) use epoll::Epoll;
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The caller's name for a socket.
+pub(crate) type Token = u32;
+
+/// Something that happened on a socket.
+#[derive(Debug)]
+pub(crate) enum Event<'a> {
+    /// The connection attempt has ended, well or not, or the socket takes bytes again.
+    Writable,
+    /// Bytes have arrived.
+    Data {
+        /// The bytes, valid during the call.
+        bytes: &'a [u8],
+        /// When they were read.
+        at_ns: u64,
+    },
+    /// The peer has finished writing.
+    End,
+    /// The connection is broken.
+    Failed(io::Error),
+}
+
+/// Receives the events of one turn.
+pub(crate) trait Handler<C: Control> {
+    /// Called for each event, in the order of the kernel's report.
+    fn on_event(&mut self, control: &mut C, token: Token, event: Event<'_>);
+}
+
+/// The part of a backend that may be used while events are being handled.
+pub(crate) trait Control {
+    /// Watches a connection attempt: [`Event::Writable`] when it has ended.
+    fn connecting(&mut self, token: Token, socket: RawFd) -> io::Result<()>;
+    /// Watches an established connection for bytes, and for room to write if `writable`.
+    fn established(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()>;
+    /// Stops watching a socket.
+    fn forget(&mut self, socket: RawFd);
+}
+
+/// What a turn did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Turn {
+    /// Reads that brought bytes.
+    pub(crate) reads: u64,
+    /// When the kernel reported the events, in nanoseconds.
+    pub(crate) woke_ns: u64,
+}
+
+/// A way to wait for many sockets.
+pub(crate) trait Backend: Sized {
+    /// Its [`Control`].
+    type Control: Control;
+
+    /// Sets up the backend.
+    fn new() -> io::Result<Self>;
+    /// A handle that ends a wait from another thread.
+    fn waker(&self) -> Waker;
+    /// Access between turns.
+    fn control(&mut self) -> &mut Self::Control;
+    /// Waits until something happens, `timeout` passes or a waker is used; handles what happened.
+    fn turn<H: Handler<Self::Control>>(
+        &mut self,
+        timeout: Duration,
+        handler: &mut H,
+    ) -> io::Result<Turn>;
+}
+
+/// Ends the wait of one backend from any thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Waker(Arc<std::fs::File>);
+
+impl Waker {
+    /// Wakes the backend now, or at once when it next waits.
+    pub(crate) fn wake(&self) {
+        // An eventfd refuses a write only when its counter is full: then the wake is already due.
+        let _ = io::Write::write(&mut &*self.0, &1u64.to_ne_bytes());
+    }
+}

@@ -1,0 +1,278 @@
+//! Every message is checked: understood, matched against the books, timed, or named as a fault.
+//!
+//! The judge of one worker. It sees whole messages and knows neither sockets nor frames.
+
+use crate::dialect::{Codec, Incoming, Kind, Malformed};
+use crate::envelope::Envelopes;
+use crate::ledger::{Listeners, Missing, Received, StepLedger, Window};
+use crate::stamp::Stamps;
+use run_record::{Faults, Recorder, Workload};
+use std::sync::Arc;
+use ws_proto::Opcode;
+
+/// The latencies of one worker's part of a step.
+#[derive(Debug, Default)]
+pub(crate) struct Latencies {
+    pub(crate) completion: Recorder,
+    pub(crate) delivery: Recorder,
+    pub(crate) ack: Recorder,
+}
+
+pub(crate) struct Judge {
+    codec: Box<dyn Codec>,
+    opcode: Opcode,
+    envelopes: Envelopes,
+    stamps: Stamps,
+    step: Option<Arc<StepLedger>>,
+    /// The step was given up: what still comes of it is neither late nor double.
+    given_up: bool,
+    window: Window,
+    alive: Vec<u64>,
+    alive_count: u32,
+    worker: u32,
+    workers: u32,
+    /// What went wrong since it was last taken.
+    pub(crate) faults: Faults,
+    /// Latencies since they were last taken.
+    pub(crate) latencies: Latencies,
+    /// Messages since they were last taken.
+    pub(crate) messages: u64,
+    /// Samples that this judge completed and nobody has followed up yet.
+    pub(crate) finished: u32,
+    /// What the first malformed message was, in words.
+    pub(crate) first_malformed: Option<String>,
+}
+
+impl Judge {
+    pub(crate) fn new(codec: Box<dyn Codec>, stamps: Stamps, worker: u32, workers: u32) -> Self {
+        Self {
+            opcode: codec.opcode(),
+            envelopes: Envelopes::new(codec.stamp_form()),
+            codec,
+            stamps,
+            step: None,
+            given_up: false,
+            window: Window::default(),
+            alive: Vec::new(),
+            alive_count: 0,
+            worker,
+            workers,
+            faults: Faults::default(),
+            latencies: Latencies::default(),
+            messages: 0,
+            finished: 0,
+            first_malformed: None,
+        }
+    }
+
+    pub(crate) fn codec(&self) -> &dyn Codec {
+        &*self.codec
+    }
+
+    /// The stamp of a sample of the run.
+    pub(crate) const fn stamp(&self, sample: u64) -> u64 {
+        self.stamps.of(sample)
+    }
+
+    /// Clients that are connected and ready.
+    pub(crate) const fn alive_count(&self) -> u32 {
+        self.alive_count
+    }
+
+    pub(crate) fn is_alive(&self, slot: u32) -> bool {
+        self.alive
+            .get(slot as usize / 64)
+            .is_some_and(|word| word & (1 << (slot % 64)) != 0)
+    }
+
+    /// A client is ready.
+    pub(crate) fn client_ready(&mut self, slot: u32) {
+        let word = slot as usize / 64;
+        if self.alive.len() <= word {
+            self.alive.resize(word + 1, 0);
+        }
+        self.alive[word] |= 1 << (slot % 64);
+        self.alive_count += 1;
+    }
+
+    /// A client that was ready is gone.
+    pub(crate) fn client_lost(&mut self, slot: u32) {
+        self.alive[slot as usize / 64] &= !(1 << (slot % 64));
+        self.alive_count -= 1;
+        let Some(step) = self.step.clone() else {
+            return;
+        };
+        let mut done = Vec::new();
+        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+        let missing = self
+            .window
+            .client_lost(&step, listeners, slot, |index, last| done.push((index, last)));
+        self.count_missing(missing);
+        for (index, last_ns) in done {
+            self.party_done(&step, index, last_ns);
+        }
+    }
+
+    /// Begins a step.
+    pub(crate) fn open_step(&mut self, step: Arc<StepLedger>) {
+        self.window.reset();
+        self.given_up = false;
+        self.step = Some(step);
+    }
+
+    /// The step under way.
+    pub(crate) const fn step(&self) -> Option<&Arc<StepLedger>> {
+        self.step.as_ref()
+    }
+
+    /// Ends a step whose samples are all complete. Messages of it are recognised as late until the
+    /// next one begins.
+    pub(crate) fn close_step(&mut self) {
+        if !self.given_up {
+            self.close_window();
+        }
+    }
+
+    /// Ends a step before its time; what has not come is counted as missing when `count` is set.
+    pub(crate) fn give_up_step(&mut self, count: bool) {
+        let missing = self.close_window();
+        if count {
+            self.count_missing(missing);
+        }
+        self.given_up = true;
+    }
+
+    fn close_window(&mut self) -> Missing {
+        let Some(step) = &self.step else {
+            return Missing::default();
+        };
+        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+        self.window.close(step, listeners)
+    }
+
+    /// Judges one message that reached the client in `slot` at `at_ns`.
+    #[inline]
+    pub(crate) fn message(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
+        self.messages += 1;
+        match self.envelopes.recognise(payload) {
+            Some((kind, stamp)) if opcode == self.opcode => {
+                self.account(slot, kind, stamp, at_ns);
+            }
+            _ => self.parse(slot, opcode, payload, at_ns),
+        }
+    }
+
+    #[cold]
+    fn parse(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
+        if opcode != self.opcode {
+            self.malformed(format!(
+                "a {opcode:?} message where {:?} was due",
+                self.opcode
+            ));
+            return;
+        }
+        match self.codec.parse(payload) {
+            Ok(Incoming::Message {
+                kind,
+                stamp,
+                intact,
+            }) => {
+                if intact {
+                    self.envelopes.learn(payload, kind, stamp);
+                } else {
+                    self.faults.corrupt += 1;
+                }
+                self.account(slot, kind, stamp, at_ns);
+            }
+            Ok(Incoming::Refused) => self.faults.refused += 1,
+            Ok(Incoming::Ignored) => {}
+            Err(Malformed(words)) => self.malformed(words),
+        }
+    }
+
+    /// Notes a message or frame that breaks the rules.
+    pub(crate) fn malformed(&mut self, words: String) {
+        self.faults.malformed += 1;
+        self.first_malformed.get_or_insert(words);
+    }
+
+    #[inline]
+    fn account(&mut self, slot: u32, kind: Kind, stamp: u64, at_ns: u64) {
+        let Some(step) = &self.step else {
+            self.faults.misdirected += 1;
+            return;
+        };
+        if self.given_up {
+            return;
+        }
+        let index = match self.stamps.sample(stamp) {
+            Some(sample) if sample >= step.first_sample => sample - step.first_sample,
+            // A sample of an earlier step: everything of it had come, or had been given up.
+            Some(_) => {
+                self.faults.duplicate += 1;
+                return;
+            }
+            None => {
+                self.faults.misdirected += 1;
+                return;
+            }
+        };
+        let fits = match kind {
+            Kind::Echo => step.workload == Workload::Echo,
+            Kind::Broadcast | Kind::Result => step.workload == Workload::Broadcast,
+        };
+        if !fits || index > u64::from(u32::MAX) {
+            self.faults.misdirected += 1;
+            return;
+        }
+        let index = index as u32;
+        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+        let received = match kind {
+            Kind::Result => self.window.result(step, listeners, index, slot, at_ns),
+            Kind::Echo | Kind::Broadcast => {
+                self.window.deliver(step, listeners, index, slot, at_ns)
+            }
+        };
+        match received {
+            Received::Due {
+                latency_ns,
+                overtook,
+                party_done,
+            } => {
+                match kind {
+                    Kind::Broadcast => self.latencies.delivery.record(latency_ns),
+                    Kind::Result => self.latencies.ack.record(latency_ns),
+                    Kind::Echo => {}
+                }
+                self.faults.reordered += u64::from(overtook);
+                if let Some(last_ns) = party_done {
+                    let step = Arc::clone(step);
+                    self.party_done(&step, index, last_ns);
+                }
+            }
+            Received::Duplicate => self.faults.duplicate += 1,
+            Received::NotDue => self.faults.misdirected += 1,
+        }
+    }
+
+    fn party_done(&mut self, step: &StepLedger, index: u32, last_ns: u64) {
+        if let Some(completion_ns) = step.party_done(index, last_ns) {
+            self.latencies.completion.record(completion_ns);
+            self.finished += 1;
+        }
+    }
+
+    fn count_missing(&mut self, missing: Missing) {
+        self.faults.lost += missing.deliveries;
+        self.faults.unanswered += missing.results;
+    }
+}
+
+const fn listeners(alive: &[u64], count: u32, worker: u32, workers: u32) -> Listeners<'_> {
+    Listeners {
+        alive,
+        count,
+        worker,
+        workers,
+    }
+}

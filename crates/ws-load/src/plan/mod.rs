@@ -1,0 +1,53 @@
+//! Pure schedules: the n-th choice of a run is a function of n and the seed.
+//!
+//! Nothing here reads a clock, a socket or a counter, so a plan can be replayed and tested alone.
+
+/// A well-mixed 64-bit value from a seed and an index: the output function of SplitMix64
+/// (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+pub(crate) const fn mix(seed: u64, index: u64) -> u64 {
+    let mut z = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// Which of `clients` clients sends sample number `sample` of the whole run.
+pub(crate) const fn sender_of(seed: u64, sample: u64, clients: u64) -> u64 {
+    // The high half of a 64x64 product maps evenly onto 0..clients without a division.
+    ((mix(seed, sample) as u128 * clients as u128) >> 64) as u64
+}
+
+/// How many of `clients` clients, dealt out in turn, belong to `worker` of `workers`.
+pub(crate) const fn share_of(clients: u64, worker: u64, workers: u64) -> u64 {
+    clients / workers + (worker < clients % workers) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn shares_add_up_and_differ_by_at_most_one(clients in 0u64..100_000, workers in 1u64..64) {
+            let shares: Vec<u64> = (0..workers).map(|w| share_of(clients, w, workers)).collect();
+            prop_assert_eq!(shares.iter().sum::<u64>(), clients);
+            prop_assert!(shares.iter().max().unwrap() - shares.iter().min().unwrap() <= 1);
+        }
+
+        #[test]
+        fn a_sender_is_always_a_client(seed: u64, sample: u64, clients in 1u64..u64::MAX) {
+            prop_assert!(sender_of(seed, sample, clients) < clients);
+        }
+    }
+
+    #[test]
+    fn senders_are_spread_evenly() {
+        let mut counts = [0u32; 10];
+        for sample in 0..10_000 {
+            counts[sender_of(7, sample, 10) as usize] += 1;
+        }
+        // Binomial(10000, 0.1): standard deviation 30; six of them either way.
+        assert!(counts.iter().all(|c| (820..=1180).contains(c)), "{counts:?}");
+    }
+}

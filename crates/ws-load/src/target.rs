@@ -1,0 +1,282 @@
+//! Where to connect: a URL taken apart, its name resolved, its TLS set up.
+
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use run_record::Plan;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use url::Url;
+
+/// A server to load.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    /// The address that its name stands for.
+    pub(crate) addr: SocketAddr,
+    /// Value of the `Host` header.
+    pub(crate) authority: String,
+    /// Path and query.
+    pub(crate) path: String,
+    /// TLS, for `wss`.
+    pub(crate) tls: Option<Tls>,
+}
+
+/// What TLS connections need.
+#[derive(Clone, Debug)]
+pub(crate) struct Tls {
+    pub(crate) config: Arc<rustls::ClientConfig>,
+    pub(crate) name: ServerName<'static>,
+}
+
+/// A target that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// Not a URL.
+    #[error("`{url}` is not a URL ({reason}); expected something like ws://127.0.0.1:3334/ws")]
+    Url {
+        /// What was given.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Neither ws nor wss.
+    #[error("`{url}`: the scheme `{scheme}` is not supported; use ws:// or wss://")]
+    Scheme {
+        /// What was given.
+        url: String,
+        /// Its scheme.
+        scheme: String,
+    },
+    /// The name does not resolve.
+    #[error("cannot resolve the host name `{host}`: {reason}; check its spelling or use an address")]
+    Resolve {
+        /// The name.
+        host: String,
+        /// What the resolver said.
+        reason: String,
+    },
+    /// A source address of the other family.
+    #[error("the source address {local} cannot reach {remote}: one is IPv4, the other IPv6; pass -l addresses of the server's family")]
+    Family {
+        /// The source address.
+        local: std::net::IpAddr,
+        /// The server's address.
+        remote: SocketAddr,
+    },
+    /// A certificate file that cannot be used.
+    #[error("cannot read certificates from {}: {reason}", path.display())]
+    Certificates {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The name cannot be checked against a certificate.
+    #[error("`{host}` is not a name that a certificate can carry")]
+    ServerName {
+        /// The name.
+        host: String,
+    },
+}
+
+impl Target {
+    /// Takes the plan's URL apart and resolves its host.
+    pub(crate) fn of(plan: &Plan) -> Result<Self, TargetError> {
+        let url = Url::parse(&plan.url).map_err(|error| TargetError::Url {
+            url: plan.url.clone(),
+            reason: error.to_string(),
+        })?;
+        let secure = match url.scheme() {
+            "ws" => false,
+            "wss" => true,
+            other => {
+                return Err(TargetError::Scheme {
+                    url: plan.url.clone(),
+                    scheme: other.to_owned(),
+                });
+            }
+        };
+        let host = url.host_str().ok_or_else(|| TargetError::Url {
+            url: plan.url.clone(),
+            reason: "no host".to_owned(),
+        })?;
+        let bare_host = host.trim_start_matches('[').trim_end_matches(']');
+        let port = url.port_or_known_default().unwrap_or(80);
+        let addr = resolve(bare_host, port, plan)?;
+        let tls = secure.then(|| Tls::new(bare_host, plan)).transpose()?;
+        Ok(Self {
+            addr,
+            authority: url
+                .port()
+                .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
+            path: match url.query() {
+                Some(query) => format!("{}?{query}", url.path()),
+                None => url.path().to_owned(),
+            },
+            tls,
+        })
+    }
+}
+
+fn resolve(host: &str, port: u16, plan: &Plan) -> Result<SocketAddr, TargetError> {
+    let failed = |reason: String| TargetError::Resolve {
+        host: host.to_owned(),
+        reason,
+    };
+    let all: Vec<SocketAddr> = (host, port)
+        .to_socket_addrs()
+        .map_err(|error| failed(error.to_string()))?
+        .collect();
+    let reachable = |remote: &&SocketAddr| {
+        plan.local_addrs
+            .iter()
+            .all(|local| local.is_ipv4() == remote.is_ipv4())
+    };
+    let first = all
+        .first()
+        .ok_or_else(|| failed("it has no address".to_owned()))?;
+    let addr = *all.iter().find(reachable).unwrap_or(first);
+    match plan
+        .local_addrs
+        .iter()
+        .find(|local| local.is_ipv4() != addr.is_ipv4())
+    {
+        Some(local) => Err(TargetError::Family {
+            local: *local,
+            remote: addr,
+        }),
+        None => Ok(addr),
+    }
+}
+
+impl Tls {
+    fn new(host: &str, plan: &Plan) -> Result<Self, TargetError> {
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| TargetError::ServerName {
+            host: host.to_owned(),
+        })?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .expect("ring offers the default protocol versions");
+        let config = if plan.verify_certificate {
+            builder
+                .with_root_certificates(roots(plan)?)
+                .with_no_client_auth()
+        } else {
+            builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(Unchecked(provider)))
+                .with_no_client_auth()
+        };
+        Ok(Self {
+            config: Arc::new(config),
+            name,
+        })
+    }
+}
+
+fn roots(plan: &Plan) -> Result<rustls::RootCertStore, TargetError> {
+    let mut store = rustls::RootCertStore::empty();
+    store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if let Some(path) = &plan.ca_file {
+        let failed = |reason: String| TargetError::Certificates {
+            path: path.clone(),
+            reason,
+        };
+        let certificates = CertificateDer::pem_file_iter(path)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| failed(error.to_string()))?;
+        if certificates.is_empty() {
+            return Err(failed("no PEM certificate in it".to_owned()));
+        }
+        for certificate in certificates {
+            store
+                .add(certificate)
+                .map_err(|error| failed(error.to_string()))?;
+        }
+    }
+    Ok(store)
+}
+
+/// Accepts any certificate, when the user asked for it; signatures are still checked.
+#[derive(Debug)]
+struct Unchecked(Arc<rustls::crypto::CryptoProvider>);
+
+impl rustls::client::danger::ServerCertVerifier for Unchecked {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: rustls::pki_types::UnixTime,
+    ) -> Result<rustls::client::danger::ServerCertVerified, rustls::Error> {
+        Ok(rustls::client::danger::ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &rustls::DigitallySignedStruct,
+    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, cert, dss, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &rustls::DigitallySignedStruct,
+    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, cert, dss, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(url: &str) -> Result<Target, TargetError> {
+        Target::of(&crate::test_plan(url))
+    }
+
+    #[test]
+    fn urls_are_taken_apart() {
+        let plain = target("ws://127.0.0.1:3334/ws?vsn=2.0.0").unwrap();
+        assert_eq!(plain.addr, "127.0.0.1:3334".parse().unwrap());
+        assert_eq!(plain.authority, "127.0.0.1:3334");
+        assert_eq!(plain.path, "/ws?vsn=2.0.0");
+        assert!(plain.tls.is_none());
+        let bare = target("ws://127.0.0.1").unwrap();
+        assert_eq!((bare.addr.port(), bare.path.as_str()), (80, "/"));
+        assert_eq!(bare.authority, "127.0.0.1");
+        assert_eq!(target("ws://[::1]:9/").unwrap().authority, "[::1]:9");
+    }
+
+    #[test]
+    fn each_bad_url_has_its_own_words() {
+        let words = |url: &str| target(url).unwrap_err().to_string();
+        assert!(words("127.0.0.1:80").contains("is not a URL"));
+        assert!(words("http://127.0.0.1/").contains("use ws:// or wss://"));
+        assert!(words("ws://no-such-host.invalid/").contains("cannot resolve"));
+        let mut plan = crate::test_plan("ws://127.0.0.1/");
+        plan.local_addrs = vec!["::1".parse().unwrap()];
+        assert!(matches!(
+            Target::of(&plan),
+            Err(TargetError::Family { .. })
+        ));
+        let mut plan = crate::test_plan("wss://127.0.0.1/");
+        plan.ca_file = Some("/nonexistent.pem".into());
+        assert!(matches!(
+            Target::of(&plan),
+            Err(TargetError::Certificates { .. })
+        ));
+    }
+}

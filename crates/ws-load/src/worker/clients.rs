@@ -1,0 +1,319 @@
+//! The clients of a worker: bytes in, frames out, and how a connection ends.
+
+use super::{Core, Report};
+use crate::connection::{Connection, Phase};
+use crate::error::ConnectError;
+use crate::io::{Control, Token};
+use crate::transport::Transport;
+use crate::{clock, dialect};
+use std::io;
+use std::time::Duration;
+use ws_proto::{CloseFrame, DecodeError, Event, Opcode, encode_frame};
+
+/// All connections of a worker, by slot. A slot is used once.
+#[derive(Debug, Default)]
+pub(super) struct Clients {
+    connections: Vec<Connection>,
+    /// Connections that were told to close and have not ended.
+    pub(super) closing: usize,
+}
+
+impl Clients {
+    pub(super) fn len(&self) -> usize {
+        self.connections.len()
+    }
+
+    pub(super) fn add(&mut self, transport: Transport) -> Token {
+        self.connections.push(Connection::connecting(transport));
+        (self.connections.len() - 1) as Token
+    }
+
+    #[inline]
+    pub(super) fn get(&mut self, slot: Token) -> &mut Connection {
+        &mut self.connections[slot as usize]
+    }
+
+    /// Ends what is left, without a trace in the kernel.
+    pub(super) fn abort_all(&mut self) {
+        for connection in self.connections.drain(..) {
+            if let Some(transport) = connection.transport {
+                transport.abort();
+            }
+        }
+    }
+}
+
+/// Bytes of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bytes<'a> {
+    /// As they came from the socket.
+    Wire(&'a [u8]),
+    /// Already decrypted.
+    Plain(&'a [u8]),
+}
+
+/// Why no more bytes of a connection are read.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Protocol(DecodeError),
+    Io(io::Error),
+}
+
+impl From<DecodeError> for Stop {
+    fn from(error: DecodeError) -> Self {
+        Self::Protocol(error)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// What a connection has to do after its bytes were read.
+#[derive(Debug)]
+enum Effect {
+    Pong(Vec<u8>),
+    PeerClosed,
+    Opening(dialect::Opening),
+}
+
+impl Core {
+    #[inline]
+    pub(super) fn on_data<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        bytes: &[u8],
+        at_ns: u64,
+    ) {
+        if matches!(self.clients.get(slot).phase, Phase::Upgrading(_)) {
+            self.on_upgrade_data(control, slot, bytes);
+            return;
+        }
+        self.on_frames(control, slot, Bytes::Wire(bytes), at_ns);
+    }
+
+    /// Bytes of a connection whose upgrade is done.
+    #[inline]
+    pub(super) fn on_frames<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        bytes: Bytes<'_>,
+        at_ns: u64,
+    ) {
+        let judge = &mut self.judge;
+        let Connection {
+            transport,
+            decoder,
+            phase,
+        } = self.clients.get(slot);
+        let Some(transport) = transport else {
+            return;
+        };
+        let mut effects = Vec::new();
+        let mut ready = !matches!(phase, Phase::Subscribing);
+        let judged = matches!(phase, Phase::Ready | Phase::Subscribing);
+        let mut feed = |plain: &[u8]| {
+            decoder.feed(plain, |event| {
+                match event {
+                    Event::Message { opcode, payload } if ready => {
+                        if judged {
+                            judge.message(slot, opcode, payload, at_ns);
+                        }
+                    }
+                    Event::Message { payload, .. } => {
+                        let next = judge.codec().opened(payload);
+                        ready = next == dialect::Opening::Ready;
+                        effects.push(Effect::Opening(next));
+                    }
+                    Event::Ping(payload) => effects.push(Effect::Pong(payload.to_vec())),
+                    Event::Pong(_) => {}
+                    Event::Close(_) => effects.push(Effect::PeerClosed),
+                }
+                Ok::<_, Stop>(())
+            })
+        };
+        let read = match bytes {
+            Bytes::Wire(bytes) => transport.receive(bytes, feed),
+            Bytes::Plain(bytes) => feed(bytes),
+        };
+        for effect in effects {
+            self.apply(control, slot, effect);
+        }
+        if let Err(stop) = read {
+            self.on_broken(control, slot, stop);
+        }
+    }
+
+    #[cold]
+    fn apply<C: Control>(&mut self, control: &mut C, slot: Token, effect: Effect) {
+        match effect {
+            Effect::Pong(payload) => self.send_frame(control, slot, Opcode::Pong, &payload),
+            Effect::Opening(opening) => self.on_opening(control, slot, opening),
+            Effect::PeerClosed => {
+                if matches!(self.clients.get(slot).phase, Phase::Ready) {
+                    let close = CloseFrame {
+                        code: 1000,
+                        reason: String::new(),
+                    };
+                    self.send_frame(control, slot, Opcode::Close, &close.encode());
+                }
+                self.on_end(control, slot);
+            }
+        }
+    }
+
+    /// Sends one masked frame.
+    pub(super) fn send_frame<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        opcode: Opcode,
+        payload: &[u8],
+    ) {
+        let mask = self.draw_mask();
+        let mut frame = Vec::new();
+        encode_frame(&mut frame, opcode, Some(mask), payload);
+        self.send_bytes(control, slot, &frame);
+    }
+
+    /// Sends bytes; a connection that cannot take them is broken.
+    #[inline]
+    pub(super) fn send_bytes<C: Control>(&mut self, control: &mut C, slot: Token, bytes: &[u8]) {
+        let Some(transport) = &mut self.clients.get(slot).transport else {
+            return;
+        };
+        let sent = transport.send(bytes);
+        if let Err(error) = sent.and_then(|()| watch(control, slot, transport, false)) {
+            self.on_failed(control, slot, error);
+        }
+    }
+
+    pub(super) fn on_writable<C: Control>(&mut self, control: &mut C, slot: Token) {
+        let connection = self.clients.get(slot);
+        let Some(transport) = &mut connection.transport else {
+            return;
+        };
+        if matches!(connection.phase, Phase::Connecting) {
+            self.on_connected(control, slot);
+            return;
+        }
+        let flushed = transport.flush();
+        if let Err(error) = flushed.and_then(|()| watch(control, slot, transport, true)) {
+            self.on_failed(control, slot, error);
+        }
+    }
+
+    /// The peer has ended the connection, or has said that it will.
+    pub(super) fn on_end<C: Control>(&mut self, control: &mut C, slot: Token) {
+        let stage = self.clients.get(slot).stage();
+        let addr = self.target.addr;
+        self.lose(control, slot, ConnectError::Closed { addr, stage });
+    }
+
+    pub(super) fn on_failed<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        error: io::Error,
+    ) {
+        let stage = self.clients.get(slot).stage();
+        let error = self.explain(error, stage, slot);
+        self.lose(control, slot, error);
+    }
+
+    #[cold]
+    fn on_broken<C: Control>(&mut self, control: &mut C, slot: Token, stop: Stop) {
+        match stop {
+            Stop::Io(error) => self.on_failed(control, slot, error),
+            Stop::Protocol(source) => {
+                let ready = matches!(self.clients.get(slot).phase, Phase::Ready);
+                if ready && self.judge.step().is_some() {
+                    self.judge.malformed(source.to_string());
+                }
+                let addr = self.target.addr;
+                self.lose(control, slot, ConnectError::Protocol { addr, source });
+            }
+        }
+    }
+
+    /// A connection is over, whatever phase it was in.
+    #[cold]
+    pub(super) fn lose<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        error: ConnectError,
+    ) {
+        let connection = self.clients.get(slot);
+        let Some(transport) = connection.transport.take() else {
+            return;
+        };
+        control.forget(transport.raw());
+        let was_opening = connection.is_opening();
+        let phase = std::mem::replace(&mut connection.phase, Phase::Gone);
+        if was_opening {
+            transport.abort();
+            self.opening.under_way -= 1;
+            self.report(Report::OpenFailed(Box::new(error)));
+            return;
+        }
+        match phase {
+            Phase::Closing => self.clients.closing -= 1,
+            Phase::Ready => {
+                self.note_connected(-1);
+                self.judge.client_lost(slot);
+                if self.judge.step().is_none() || self.opening.is_wanting(self.judge.alive_count())
+                {
+                    self.report(Report::OpenFailed(Box::new(error)));
+                } else {
+                    self.judge.faults.disconnected += 1;
+                    if self.judge.alive_count() == 0 {
+                        self.report(Report::AllLost);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Sends a close frame on every connection and waits for the peers until `patience` is over.
+    pub(super) fn close<C: Control>(&mut self, patience: Duration, control: &mut C) {
+        self.opening.stop();
+        self.closing = Some(clock::now_ns() + clock::nanos(patience));
+        let close = CloseFrame {
+            code: 1000,
+            reason: String::new(),
+        };
+        for slot in 0..self.clients.len() as Token {
+            if !matches!(self.clients.get(slot).phase, Phase::Ready) {
+                continue;
+            }
+            self.clients.get(slot).phase = Phase::Closing;
+            self.clients.closing += 1;
+            self.send_frame(control, slot, Opcode::Close, &close.encode());
+        }
+    }
+
+    pub(super) fn is_closed(&self, end_ns: u64) -> bool {
+        self.clients.closing == 0 || clock::now_ns() >= end_ns
+    }
+}
+
+/// Asks to be told when the socket takes bytes again, if any wait; stops asking when none do.
+#[inline]
+fn watch<C: Control>(
+    control: &mut C,
+    slot: Token,
+    transport: &Transport,
+    was_waiting: bool,
+) -> io::Result<()> {
+    let waits = transport.wants_write();
+    if waits || was_waiting {
+        control.established(slot, transport.raw(), waits)?;
+    }
+    Ok(())
+}

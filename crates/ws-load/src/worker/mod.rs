@@ -1,0 +1,262 @@
+//! A worker: one thread, one event loop, its share of the clients.
+//!
+//! A worker takes [`Command`]s and gives [`Report`]s. During a step it talks to nobody but the
+//! shared ledger, and to the worker whose client is to send the next sample.
+
+mod clients;
+mod opening;
+mod step;
+
+use crate::clock;
+use crate::dialect;
+use crate::error::ConnectError;
+use crate::io::{Backend, Control, Event, Handler, Token, Waker};
+use crate::judge::{Judge, Latencies};
+use crate::ledger::StepLedger;
+use crate::stamp::Stamps;
+use crate::target::Target;
+use clients::Clients;
+use opening::Opening;
+use run_record::{Faults, Plan};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+/// Longest wait of a loop that nothing wakes: the resolution of time-outs.
+const IDLE_TURN: Duration = Duration::from_millis(50);
+
+/// What a worker is told.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Have this many clients.
+    Open(u64),
+    /// Begin a step.
+    Begin(Arc<StepLedger>),
+    /// Send a sample of the step from one of the worker's clients.
+    Send { index: u32, client: u64 },
+    /// Give up what the step still waits for, counting it as missing if `count` is set.
+    GiveUp { count: bool },
+    /// End the step and report its part.
+    Finish,
+    /// Close all connections, politely until the time has passed, and end.
+    Close { patience: Duration },
+}
+
+/// What a worker says.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// All clients asked for are ready.
+    Opened,
+    /// A client could not be connected, or was lost between steps.
+    OpenFailed(Box<ConnectError>),
+    /// The last sample of the step is complete.
+    AllSamples,
+    /// Every client of a worker has been lost.
+    AllLost,
+    /// A worker's part of a step.
+    Part(Box<Part>),
+    /// The event loop cannot go on.
+    Broken(io::Error),
+}
+
+/// A worker's part of a step.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) latencies: Latencies,
+    pub(crate) faults: Faults,
+    pub(crate) first_malformed: Option<String>,
+    pub(crate) messages: u64,
+    pub(crate) reads: u64,
+    pub(crate) cpu_ns: u64,
+    pub(crate) largest_lag_ns: u64,
+}
+
+/// What the controller may look at while workers work.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) connected: AtomicU64,
+}
+
+/// The way to another worker.
+#[derive(Clone)]
+pub(crate) struct Peer {
+    commands: mpsc::Sender<Command>,
+    waker: Waker,
+}
+
+impl Peer {
+    pub(crate) fn tell(&self, command: Command) {
+        // A worker that has ended has said so in its last report.
+        if self.commands.send(command).is_ok() {
+            self.waker.wake();
+        }
+    }
+}
+
+/// What all workers of a run share.
+pub(crate) struct Common {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) target: Arc<Target>,
+    pub(crate) stamps: Stamps,
+    pub(crate) progress: Arc<Progress>,
+    pub(crate) reports: mpsc::Sender<Report>,
+}
+
+/// A worker before it has met its peers.
+pub(crate) struct Worker<B: Backend> {
+    backend: B,
+    commands: mpsc::Receiver<Command>,
+    peer: Peer,
+}
+
+impl<B: Backend> Worker<B> {
+    pub(crate) fn new() -> io::Result<Self> {
+        let backend = B::new()?;
+        let (sender, commands) = mpsc::channel();
+        let peer = Peer {
+            commands: sender,
+            waker: backend.waker(),
+        };
+        Ok(Self {
+            backend,
+            commands,
+            peer,
+        })
+    }
+
+    pub(crate) fn peer(&self) -> Peer {
+        self.peer.clone()
+    }
+
+    /// Runs until it is told to close.
+    pub(crate) fn run(mut self, number: u32, peers: Vec<Peer>, common: Common) {
+        let reports = common.reports.clone();
+        let mut core = Core::new(number, peers, common);
+        if let Err(error) = core.run(&mut self.backend, &self.commands) {
+            let _ = reports.send(Report::Broken(error));
+        }
+    }
+}
+
+/// Everything of a worker but its backend and its mailbox.
+struct Core {
+    number: u32,
+    peers: Vec<Peer>,
+    plan: Arc<Plan>,
+    target: Arc<Target>,
+    progress: Arc<Progress>,
+    reports: mpsc::Sender<Report>,
+    judge: Judge,
+    clients: Clients,
+    opening: Opening,
+    /// Samples that this worker's clients are to send next.
+    to_send: VecDeque<(u32, u64)>,
+    /// Random numbers drawn so far, for masks and nonces.
+    drawn: u64,
+    scratch: Vec<u8>,
+    reads: u64,
+    largest_lag_ns: u64,
+    step_cpu_start_ns: u64,
+    closing: Option<u64>,
+}
+
+impl Core {
+    fn new(number: u32, peers: Vec<Peer>, common: Common) -> Self {
+        let codec = dialect::codec(&common.plan);
+        let workers = peers.len() as u32;
+        Self {
+            number,
+            peers,
+            judge: Judge::new(codec, common.stamps, number, workers),
+            opening: Opening::new(&common.plan, workers),
+            plan: common.plan,
+            target: common.target,
+            progress: common.progress,
+            reports: common.reports,
+            clients: Clients::default(),
+            to_send: VecDeque::new(),
+            drawn: 0,
+            scratch: Vec::new(),
+            reads: 0,
+            largest_lag_ns: 0,
+            step_cpu_start_ns: 0,
+            closing: None,
+        }
+    }
+
+    fn run<B: Backend>(
+        &mut self,
+        backend: &mut B,
+        commands: &mpsc::Receiver<Command>,
+    ) -> io::Result<()> {
+        loop {
+            while let Ok(command) = commands.try_recv() {
+                self.obey(command, backend.control());
+            }
+            self.send_due(backend.control());
+            self.open_more(backend.control());
+            if self.closing.is_some_and(|end| self.is_closed(end)) {
+                self.clients.abort_all();
+                return Ok(());
+            }
+            let turn = backend.turn(IDLE_TURN, self)?;
+            self.reads += turn.reads;
+            let lag = clock::now_ns().saturating_sub(turn.woke_ns);
+            self.largest_lag_ns = self.largest_lag_ns.max(lag);
+        }
+    }
+
+    fn obey<C: Control>(&mut self, command: Command, control: &mut C) {
+        match command {
+            Command::Open(wanted) => self.opening.want(wanted as usize),
+            Command::Begin(ledger) => self.begin_step(ledger),
+            Command::Send { index, client } => self.to_send.push_back((index, client)),
+            Command::GiveUp { count } => {
+                self.to_send.clear();
+                self.judge.give_up_step(count);
+            }
+            Command::Finish => self.finish_step(),
+            Command::Close { patience } => self.close(patience, control),
+        }
+    }
+
+    fn report(&self, report: Report) {
+        // Nobody listens any more only when the controller is gone, and the process with it.
+        let _ = self.reports.send(report);
+    }
+
+    /// 64 random bits that nobody else in this run draws.
+    fn draw(&mut self) -> u64 {
+        self.drawn += 1;
+        let stream = self.plan.seed ^ u64::from(self.number) << 32;
+        crate::plan::mix(!stream, self.drawn)
+    }
+
+    fn draw_mask(&mut self) -> [u8; 4] {
+        (self.draw() as u32).to_ne_bytes()
+    }
+
+    fn note_connected(&self, change: i64) {
+        self.progress
+            .connected
+            .fetch_add(change as u64, Ordering::Relaxed);
+    }
+}
+
+impl<C: Control> Handler<C> for Core {
+    #[inline]
+    fn on_event(&mut self, control: &mut C, token: Token, event: Event<'_>) {
+        match event {
+            Event::Data { bytes, at_ns } => self.on_data(control, token, bytes, at_ns),
+            Event::Writable => self.on_writable(control, token),
+            Event::End => self.on_end(control, token),
+            Event::Failed(error) => self.on_failed(control, token, error),
+        }
+        if self.judge.finished > 0 {
+            self.follow_up();
+        }
+        self.send_due(control);
+    }
+}

@@ -1,0 +1,259 @@
+//! Opening clients: a bounded number of handshakes at once, each within its time.
+
+use super::clients::Bytes;
+use super::{Core, Report};
+use crate::connection::{Phase, Upgrade};
+use crate::error::{ConnectError, Stage};
+use crate::io::{Control, Token};
+use crate::transport::Transport;
+use crate::{clock, dialect};
+use run_record::{Environment, FileLimit, Plan};
+use std::collections::VecDeque;
+use std::io;
+use std::net::IpAddr;
+use ws_proto::{Opcode, UpgradeRequest, encode_key, parse_response};
+
+/// How many clients are wanted and which attempts are under way.
+#[derive(Debug)]
+pub(super) struct Opening {
+    wanted: usize,
+    at_once: usize,
+    pub(super) under_way: usize,
+    /// Attempts in the order of their start, each with the time at which it is given up.
+    deadlines: VecDeque<(u64, Token)>,
+    /// All wanted clients have been reported as ready.
+    reported: bool,
+}
+
+impl Opening {
+    pub(super) fn new(plan: &Plan, workers: u32) -> Self {
+        Self {
+            wanted: 0,
+            at_once: plan.connect_concurrency.div_ceil(workers).max(1) as usize,
+            under_way: 0,
+            deadlines: VecDeque::new(),
+            reported: true,
+        }
+    }
+
+    pub(super) fn want(&mut self, clients: usize) {
+        self.wanted = clients;
+        self.reported = false;
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.wanted = 0;
+        self.reported = true;
+    }
+
+    /// True while some wanted client is not ready.
+    pub(super) const fn is_wanting(&self, ready: u32) -> bool {
+        !self.reported && (ready as usize) < self.wanted
+    }
+}
+
+impl Core {
+    /// Starts attempts up to the bound, gives up those whose time is over, and reports the end.
+    pub(super) fn open_more<C: Control>(&mut self, control: &mut C) {
+        self.give_up_late(control);
+        while self.opening.under_way < self.opening.at_once
+            && self.clients.len() < self.opening.wanted
+        {
+            if let Err(error) = self.open_one(control) {
+                let slot = self.clients.len() as Token;
+                let error = self.explain(error, Stage::Connect, slot);
+                self.opening.stop();
+                self.report(Report::OpenFailed(Box::new(error)));
+                return;
+            }
+        }
+        if !self.opening.reported && self.judge.alive_count() as usize >= self.opening.wanted {
+            self.opening.reported = true;
+            self.report(Report::Opened);
+        }
+    }
+
+    fn open_one<C: Control>(&mut self, control: &mut C) -> io::Result<()> {
+        let local = self.local_addr(self.clients.len() as Token);
+        let transport = Transport::connect(&self.target, local)?;
+        let raw = transport.raw();
+        control.connecting(self.clients.len() as Token, raw)?;
+        let slot = self.clients.add(transport);
+        let deadline = clock::now_ns() + self.plan.timeouts.connect_ns;
+        self.opening.deadlines.push_back((deadline, slot));
+        self.opening.under_way += 1;
+        Ok(())
+    }
+
+    /// Source addresses are dealt out in turn over all clients of the run.
+    fn local_addr(&self, slot: Token) -> Option<IpAddr> {
+        let client = u64::from(slot) * self.peers.len() as u64 + u64::from(self.number);
+        let addrs = &self.plan.local_addrs;
+        (!addrs.is_empty()).then(|| addrs[(client % addrs.len() as u64) as usize])
+    }
+
+    fn give_up_late<C: Control>(&mut self, control: &mut C) {
+        if self.opening.deadlines.is_empty() {
+            return;
+        }
+        let now = clock::now_ns();
+        while let Some(&(deadline, slot)) = self.opening.deadlines.front() {
+            let connection = self.clients.get(slot);
+            if connection.is_opening() && deadline > now {
+                return;
+            }
+            let late = connection.is_opening().then(|| connection.stage());
+            self.opening.deadlines.pop_front();
+            if let Some(stage) = late {
+                let error = ConnectError::TimedOut {
+                    addr: self.target.addr,
+                    stage,
+                    seconds: self.plan.timeouts.connect_ns as f64 / 1e9,
+                };
+                self.lose(control, slot, error);
+            }
+        }
+    }
+
+    /// The TCP connection attempt has ended.
+    pub(super) fn on_connected<C: Control>(&mut self, control: &mut C, slot: Token) {
+        let key = encode_key(self.draw_nonce());
+        let mut request = Vec::new();
+        UpgradeRequest {
+            authority: &self.target.authority,
+            target: &self.target.path,
+            key: &key,
+            origin: self.plan.origin.as_deref(),
+            subprotocol: self.judge.codec().subprotocol(),
+        }
+        .encode(&mut request);
+        let connection = self.clients.get(slot);
+        let Some(transport) = &mut connection.transport else {
+            return;
+        };
+        let asked = transport
+            .connected()
+            .and_then(|()| transport.send(&request))
+            .and_then(|()| control.established(slot, transport.raw(), transport.wants_write()));
+        match asked {
+            Ok(()) => {
+                connection.phase = Phase::Upgrading(Box::new(Upgrade {
+                    key,
+                    response: Vec::new(),
+                }));
+            }
+            Err(error) => self.on_failed(control, slot, error),
+        }
+    }
+
+    /// Bytes of the answer to an upgrade, and whatever follows it at once.
+    pub(super) fn on_upgrade_data<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        bytes: &[u8],
+    ) {
+        let subprotocol = self.judge.codec().subprotocol();
+        let connection = self.clients.get(slot);
+        let (Some(transport), Phase::Upgrading(upgrade)) =
+            (&mut connection.transport, &mut connection.phase)
+        else {
+            return;
+        };
+        let received = transport.receive(bytes, |plain| {
+            upgrade.response.extend_from_slice(plain);
+            Ok::<_, io::Error>(())
+        });
+        if let Err(error) = received {
+            self.on_failed(control, slot, error);
+            return;
+        }
+        match parse_response(&upgrade.response, &upgrade.key, subprotocol) {
+            Ok(None) => {}
+            Ok(Some(head)) => {
+                let rest = upgrade.response.split_off(head);
+                connection.phase = Phase::Subscribing;
+                let opening = self.judge.codec().open();
+                self.on_opening(control, slot, opening);
+                if !rest.is_empty() {
+                    self.on_frames(control, slot, Bytes::Plain(&rest), clock::now_ns());
+                }
+            }
+            Err(source) => {
+                let addr = self.target.addr;
+                self.lose(control, slot, ConnectError::Handshake { addr, source });
+            }
+        }
+    }
+
+    /// The dialect's next move for a client that is not ready yet.
+    pub(super) fn on_opening<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        opening: dialect::Opening,
+    ) {
+        match opening {
+            dialect::Opening::Await => {}
+            dialect::Opening::Send(message) => {
+                self.send_frame(control, slot, Opcode::Text, message.as_bytes());
+            }
+            dialect::Opening::Refused(words) => {
+                let addr = self.target.addr;
+                self.lose(control, slot, ConnectError::Turned { addr, words });
+            }
+            dialect::Opening::Ready => {
+                self.clients.get(slot).phase = Phase::Ready;
+                self.opening.under_way -= 1;
+                self.judge.client_ready(slot);
+                self.note_connected(1);
+            }
+        }
+    }
+
+    /// The kernel's word for a failure, with what the user can do about it.
+    pub(super) fn explain(&self, error: io::Error, stage: Stage, slot: Token) -> ConnectError {
+        let addr = self.target.addr;
+        match error.raw_os_error() {
+            Some(libc::ECONNREFUSED) => ConnectError::Refused { addr },
+            Some(libc::EMFILE | libc::ENFILE) => ConnectError::Files {
+                limit: FileLimit::current().soft,
+            },
+            Some(libc::EADDRNOTAVAIL) => self.explain_address(slot),
+            Some(libc::ECONNRESET | libc::EPIPE) => ConnectError::Closed { addr, stage },
+            _ => ConnectError::Io {
+                addr,
+                stage,
+                source: error,
+            },
+        }
+    }
+
+    /// "Cannot assign address" means two things: not ours, or no port left on it.
+    fn explain_address(&self, slot: Token) -> ConnectError {
+        let local = self.local_addr(slot);
+        if let Some(local) = local
+            && std::net::UdpSocket::bind((local, 0)).is_err()
+        {
+            return ConnectError::NotLocal { local };
+        }
+        let (first, last) = Environment::collect().local_ports.unwrap_or((1, u16::MAX));
+        let sources = match self.plan.local_addrs.len() {
+            0 | 1 => "the source address".to_owned(),
+            several => format!("the {several} source addresses"),
+        };
+        ConnectError::Ports {
+            sources,
+            first,
+            last,
+        }
+    }
+
+    fn draw_nonce(&mut self) -> [u8; 16] {
+        let halves = [self.draw(), self.draw()];
+        let mut nonce = [0; 16];
+        nonce[..8].copy_from_slice(&halves[0].to_ne_bytes());
+        nonce[8..].copy_from_slice(&halves[1].to_ne_bytes());
+        nonce
+    }
+}

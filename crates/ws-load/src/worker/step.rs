@@ -1,0 +1,120 @@
+//! A worker's part of a step: sending samples, following up on complete ones, the final report.
+
+use super::{Command, Core, Part, Report};
+use crate::clock;
+use crate::io::{Control, Token};
+use crate::ledger::{Sent, StepLedger};
+use std::sync::Arc;
+use ws_proto::{FrameHeader, apply_mask, encode_header};
+
+impl Core {
+    pub(super) fn begin_step(&mut self, ledger: Arc<StepLedger>) {
+        self.step_cpu_start_ns = clock::thread_cpu_ns();
+        self.largest_lag_ns = 0;
+        self.reads = 0;
+        self.judge.messages = 0;
+        self.judge.open_step(ledger);
+    }
+
+    pub(super) fn finish_step(&mut self) {
+        self.to_send.clear();
+        self.judge.close_step();
+        let part = Part {
+            latencies: std::mem::take(&mut self.judge.latencies),
+            faults: std::mem::take(&mut self.judge.faults),
+            first_malformed: self.judge.first_malformed.take(),
+            messages: self.judge.messages,
+            reads: self.reads,
+            cpu_ns: clock::thread_cpu_ns() - self.step_cpu_start_ns,
+            largest_lag_ns: self.largest_lag_ns,
+        };
+        self.report(Report::Part(Box::new(part)));
+    }
+
+    /// Releases the next sample for each one that was completed here.
+    pub(super) fn follow_up(&mut self) {
+        let Some(ledger) = self.judge.step().cloned() else {
+            return;
+        };
+        for _ in 0..std::mem::take(&mut self.judge.finished) {
+            match ledger.release() {
+                Some((index, client)) => self.hand_over(index, client),
+                None if ledger.completed() == ledger.len() => self.report(Report::AllSamples),
+                None => {}
+            }
+        }
+    }
+
+    /// Gives a sample to the worker that owns the client which is to send it.
+    fn hand_over(&mut self, index: u32, client: u64) {
+        let owner = (client % self.peers.len() as u64) as usize;
+        if owner == self.number as usize {
+            self.to_send.push_back((index, client));
+        } else {
+            self.peers[owner].tell(Command::Send { index, client });
+        }
+    }
+
+    /// Sends the samples whose turn it is.
+    #[inline]
+    pub(super) fn send_due<C: Control>(&mut self, control: &mut C) {
+        while let Some((index, client)) = self.to_send.pop_front() {
+            self.send_sample(control, index, client);
+        }
+    }
+
+    fn send_sample<C: Control>(&mut self, control: &mut C, index: u32, client: u64) {
+        let Some(ledger) = self.judge.step().cloned() else {
+            return;
+        };
+        let workers = self.peers.len() as u64;
+        let Some(slot) = self.next_alive((client / workers) as Token) else {
+            return;
+        };
+        let sender = slot * workers as u32 + self.number;
+        let stamp = self.stamp_of(&ledger, index);
+        let mut frame = std::mem::take(&mut self.scratch);
+        self.encode_request(&ledger, stamp, &mut frame);
+        ledger.sent(
+            index,
+            Sent {
+                at_ns: clock::now_ns(),
+                sender,
+            },
+        );
+        self.send_bytes(control, slot, &frame);
+        self.scratch = frame;
+    }
+
+    /// The first client at or after `slot` that is alive.
+    fn next_alive(&self, slot: Token) -> Option<Token> {
+        let slots = self.clients.len() as Token;
+        (slot..slots)
+            .chain(0..slot)
+            .find(|slot| self.judge.is_alive(*slot))
+    }
+
+    fn stamp_of(&self, ledger: &StepLedger, index: u32) -> u64 {
+        self.judge.stamp(ledger.first_sample + u64::from(index))
+    }
+
+    /// Writes the whole frame of a request into `frame`.
+    fn encode_request(&mut self, ledger: &StepLedger, stamp: u64, frame: &mut Vec<u8>) {
+        let mask = self.draw_mask();
+        let codec = self.judge.codec();
+        let mut payload = Vec::new();
+        codec.request(ledger.workload, stamp, &mut payload);
+        frame.clear();
+        encode_header(
+            frame,
+            &FrameHeader {
+                fin: true,
+                opcode: codec.opcode(),
+                mask: Some(mask),
+                payload_len: payload.len() as u64,
+            },
+        );
+        apply_mask(&mut payload, mask);
+        frame.extend_from_slice(&payload);
+    }
+}
