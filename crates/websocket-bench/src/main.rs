@@ -1,1 +1,50 @@
-fn main() {}
+//! `websocket-bench`: finds how many connections a WebSocket server carries before its broadcasts
+//! become too slow.
+//!
+//! This binary turns arguments into a plan, lets `ws-load` carry it out, and writes what comes
+//! back. It measures nothing itself.
+
+mod args;
+mod bench;
+mod exit;
+mod expect;
+mod format;
+mod output;
+mod planning;
+
+use args::{Cli, Command};
+use clap::{CommandFactory as _, Parser as _};
+use exit::Exit;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            let usage = error.use_stderr();
+            return (if usage { Exit::Usage } else { Exit::Measured }).into();
+        }
+    };
+    let done = match cli.command {
+        Command::Broadcast(args) => bench::bench(args.common, planning::broadcast(&args.load)),
+        Command::Echo(args) => bench::bench(args.common, planning::echo(&args.load)),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "websocket-bench", &mut io::stdout());
+            Ok(Exit::Measured)
+        }
+        Command::Man { directory } => clap_mangen::generate_to(Cli::command(), &directory)
+            .map(|()| Exit::Measured)
+            .map_err(|error| {
+                format!("cannot write man pages to {}: {error}", directory.display()).into()
+            }),
+    };
+    match done {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "websocket-bench: {error}");
+            Exit::Usage.into()
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The command line. One definition gives parsing, help, man page and completions.
+
+use crate::exit;
+use crate::expect::Expectation;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Find how many WebSocket connections a server carries before its 95th-percentile broadcast
+/// time passes a limit.
+#[derive(Debug, Parser)]
+#[command(name = "websocket-bench", version, after_help = EXAMPLES)]
+#[command(max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Example:
+  websocket-bench broadcast ws://127.0.0.1:3334/ws --concurrent 10 --sample-size 100 \\
+      --step-size 1000 --limit-percentile 95 --limit-rtt 250ms
+
+`websocket-bench broadcast --help` says more.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// 1 to many: one client's message goes to every client
+    #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
+    Broadcast(BroadcastArgs),
+    /// 1 to 1: each message is answered to its sender
+    #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
+    Echo(EchoArgs),
+    /// Write a completion script for a shell to stdout
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write man pages into a directory
+    Man {
+        /// The directory
+        directory: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BroadcastArgs {
+    #[command(flatten)]
+    pub(crate) load: BroadcastLoad,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Load")]
+pub(crate) struct BroadcastLoad {
+    /// Broadcasts in flight at any time; the next is sent when one is complete
+    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) concurrent: u32,
+    /// Broadcasts per step; the 95th percentile of 20 is their maximum, so prefer 100 or more
+    #[arg(short, long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub(crate) sample_size: u32,
+    /// Which latency the limit applies to
+    #[arg(long, value_enum, default_value_t = Measure::Completion)]
+    pub(crate) measure: Measure,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EchoArgs {
+    #[command(flatten)]
+    pub(crate) load: EchoLoad,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Load")]
+pub(crate) struct EchoLoad {
+    /// Echoes in flight at any time; the next is sent when one has come back
+    #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) concurrent: u32,
+    /// Echoes per step
+    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub(crate) sample_size: u32,
+}
+
+/// Everything that both workloads share.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Where to connect: ws://HOST[:PORT]/PATH or wss://...
+    pub(crate) url: String,
+
+    #[command(flatten)]
+    pub(crate) steps: Steps,
+    #[command(flatten)]
+    pub(crate) connections: Connections,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Steps")]
+pub(crate) struct Steps {
+    /// Clients of the first step [default: the step size]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) initial_clients: Option<u32>,
+    /// Clients added for each further step
+    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) step_size: u32,
+    /// End after this many steps [default: go on until the limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) total_steps: Option<u32>,
+    /// Percentile that the limit applies to, above 0 and at most 100
+    #[arg(long, value_name = "P", default_value = "95", value_parser = percentile)]
+    pub(crate) limit_percentile: f64,
+    /// Longest latency at that percentile; the step that passes it is the last
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
+    pub(crate) limit_rtt: Duration,
+    /// Give a step up when a sample takes longer than this
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub(crate) sample_timeout: Duration,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Messages and connections")]
+pub(crate) struct Connections {
+    /// Message format of the server
+    #[arg(long, value_enum, default_value_t = ServerType::Json)]
+    pub(crate) server_type: ServerType,
+    /// Bytes of padding in each payload, at most 16 MiB
+    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=16_777_216))]
+    pub(crate) payload_padding: u32,
+    /// Origin header of the handshake, e.g. http://localhost/
+    #[arg(short, long, value_name = "URL")]
+    pub(crate) origin: Option<String>,
+    /// Source address to connect from; repeat it for more than one, they are used in turn
+    #[arg(short, long, value_name = "ADDRESS")]
+    pub(crate) local_addr: Vec<IpAddr>,
+    /// Handshakes under way at once; small accept queues take about 50
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) connect_concurrency: u32,
+    /// Give a client up that is not ready within this time
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub(crate) connect_timeout: Duration,
+    /// Worker threads [default: one per core that this process may use]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) threads: Option<u32>,
+    /// Seed of every random choice (senders, masks) [default: random, recorded]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// wss: certificate authorities to trust besides the system's, a PEM file
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    pub(crate) ca: Option<PathBuf>,
+    /// wss: accept any certificate
+    #[arg(long)]
+    pub(crate) insecure: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Output {
+    /// Write the run record to a file (docs/result-format.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write events as JSON lines to stdout (`-`) in place of the human output, or to a file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    /// Show all three latencies, the generator's own use and lag, and faults for each step
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// No progress bar
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+    /// Fail (exit code 2) unless this holds: `clients>=5000`, or for every step `p99<50ms`,
+    /// `delivery.p95<20ms`, `ack.max<1s`; repeat it for more than one
+    #[arg(long, value_name = "EXPECTATION")]
+    pub(crate) expect: Vec<Expectation>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ServerType {
+    /// JSON in text messages
+    #[value(alias = "standard")]
+    Json,
+    /// Type byte, size and payload in binary messages
+    Binary,
+    /// Phoenix channels; `?vsn=2.0.0` in the URL chooses the array serializer
+    Phoenix,
+    /// Action Cable, channel BenchmarkChannel
+    Actioncable,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Measure {
+    /// From the send to the receipt by the last listener
+    Completion,
+    /// From the send to the receipt by each listener
+    Delivery,
+    /// From the send to the sender's result: the figure of 2016
+    Ack,
+}
+
+fn percentile(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= 100.0 => Ok(value),
+        _ => Err("expected a number above 0 and at most 100".to_owned()),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let parsed = humantime::parse_duration(text)
+        .map_err(|error| format!("{error}; expected something like 250ms or 1m 30s"))?;
+    if parsed.is_zero() || parsed > Duration::from_secs(24 * 3600) {
+        return Err("expected more than nothing and at most a day".to_owned());
+    }
+    Ok(parsed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_names_every_exit_code() {
+        let help = Cli::command()
+            .find_subcommand_mut("broadcast")
+            .unwrap()
+            .render_help()
+            .to_string();
+        for code in ["\n  0 ", "\n  1 ", "\n  2 ", "\n  3 ", "\n  130 "] {
+            assert!(help.contains(code), "{code:?} is missing");
+        }
+    }
+
+    #[test]
+    fn times_and_percentiles_out_of_range_are_refused() {
+        for text in ["0ms", "-1s", "5", "soon", "2days"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+        for text in ["0", "100.1", "-5", "nan", "p95"] {
+            assert!(percentile(text).is_err(), "{text}");
+        }
+    }
+}

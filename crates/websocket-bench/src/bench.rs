@@ -1,0 +1,87 @@
+//! One run: plan, outputs, engine, record, exit code.
+
+use crate::args::Common;
+use crate::exit::Exit;
+use crate::output::{Outputs, RecordFile};
+use crate::planning::{self, Load};
+use run_record::{
+    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Tool, VERSION,
+};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Runs a workload as the arguments say.
+///
+/// # Errors
+/// In words, when nothing could be measured or an output cannot be written.
+pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> {
+    let plan = planning::plan(&common, load)?;
+    let interrupted = catch_signals()?;
+    FileLimit::raise();
+    let record_file = common.output.json.as_deref().map(RecordFile::new).transpose()?;
+    let mut outputs = Outputs::new(&common.output, &plan)?;
+    let mut record = RunRecord {
+        format: RUN_FORMAT.to_owned(),
+        version: VERSION,
+        tool: Tool {
+            name: env!("CARGO_PKG_NAME").to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        started: now(),
+        ended: now(),
+        command: std::env::args().collect(),
+        plan: plan.clone(),
+        environment: Environment::collect(),
+        steps: Vec::new(),
+        outcome: Outcome {
+            end: End::Interrupted,
+            detail: "the program was ended before the run was".to_owned(),
+            carried_clients: None,
+        },
+    };
+    let mut trouble: Option<io::Error> = None;
+    let measured = ws_load::run(&plan, &interrupted, &mut |event| {
+        if let Event::Step { record: step, .. } = event {
+            record.steps.push((**step).clone());
+            record.outcome.carried_clients = RunRecord::carried(&record.steps);
+            // Saved after every step, so that not even a kill loses what was measured.
+            if let Err(error) = save(&record_file, &mut record) {
+                trouble.get_or_insert(error);
+            }
+        }
+        if let Err(error) = outputs.event(event) {
+            trouble.get_or_insert(error);
+        }
+    });
+    outputs.finish();
+    record.outcome = measured?.outcome;
+    let saved = save(&record_file, &mut record);
+    outputs.summary(&record);
+    saved?;
+    if let Some(error) = trouble {
+        return Err(format!("an output could not be written in full: {error}").into());
+    }
+    Ok(outputs.expectations(&record, Exit::of(&record)))
+}
+
+fn save(file: &Option<RecordFile>, record: &mut RunRecord) -> io::Result<()> {
+    record.ended = now();
+    file.as_ref().map_or(Ok(()), |file| file.save(record))
+}
+
+/// The first signal asks the run to end, the second ends the process.
+fn catch_signals() -> io::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupted))?;
+        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
+    }
+    Ok(interrupted)
+}
+
+fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

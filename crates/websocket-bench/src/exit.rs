@@ -1,0 +1,53 @@
+//! Exit codes: part of the interface, listed in `--help`.
+
+use run_record::{End, RunRecord};
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The run was measured.
+    Measured,
+    /// Wrong usage, or this machine or server does not allow a single step.
+    Usage,
+    /// A stated expectation failed.
+    Expectation,
+    /// The result is invalid: messages or connections were lost, or came wrong.
+    Invalid,
+    /// Interrupted; what was measured before is written.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Measured => 0,
+            Exit::Usage => 1,
+            Exit::Expectation => 2,
+            Exit::Invalid => 3,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+impl Exit {
+    /// The code that a record deserves, expectations aside.
+    pub(crate) fn of(record: &RunRecord) -> Self {
+        match record.outcome.end {
+            End::Interrupted => Self::Interrupted,
+            End::TimedOut | End::ServerLost => Self::Invalid,
+            _ if !record.faults().is_empty() => Self::Invalid,
+            _ if record.steps.is_empty() => Self::Usage,
+            _ => Self::Measured,
+        }
+    }
+}
+
+/// The text of `--help` about exit codes.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0    the run was measured (a step over the limit is a measurement)
+  1    wrong usage, or no step could be measured
+  2    an expectation of --expect failed
+  3    the result is invalid: messages or connections were lost or came wrong
+  130  interrupted; what was measured before is written";

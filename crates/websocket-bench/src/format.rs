@@ -1,0 +1,102 @@
+//! Figures as people read them.
+
+use run_record::{Latency, Plan, StepRecord};
+
+/// A latency in five characters where it fits: `420us`, `1.2ms`, ` 47ms`, `500ms`, `1037ms`.
+///
+/// The ancestor printed whole milliseconds, so that everything fast looked alike.
+pub(crate) fn latency(ns: u64) -> String {
+    match ns {
+        // Rounded, 999.5 us are a millisecond.
+        0..=999_499 => format!("{:3.0}us", ns as f64 / 1e3),
+        ..9_950_000 => format!("{:3.1}ms", ns as f64 / 1e6),
+        _ => format!("{:3.0}ms", ns as f64 / 1e6),
+    }
+}
+
+/// The ancestor's line: clients, limited percentile, minimum, median, maximum.
+pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
+    let measured = step.measured(plan.limit.measure);
+    let figure = |of: fn(&Latency) -> u64| {
+        measured.map_or_else(|| "    -".to_owned(), |measured| latency(of(measured)))
+    };
+    let limited = step
+        .limited_ns
+        .map_or_else(|| "    -".to_owned(), latency);
+    let mut line = format!(
+        "clients: {:5}    {}per-rtt: {limited}    min-rtt: {}    median-rtt: {}    max-rtt: {}",
+        step.clients,
+        plan.limit.percentile,
+        figure(|l| l.min_ns),
+        figure(|l| l.p50_ns),
+        figure(|l| l.max_ns),
+    );
+    if step.over_limit {
+        line.push_str("    over the limit");
+    }
+    if step.timed_out {
+        line.push_str("    timed out");
+    }
+    if !step.faults.is_empty() {
+        line.push_str(&format!("    faults: {}", step.faults));
+    }
+    line
+}
+
+/// All three latencies of a step and the generator's own use, one to a line.
+pub(crate) fn step_details(step: &StepRecord) -> String {
+    let mut text = String::new();
+    for (name, measured) in [
+        ("completion", &step.completion),
+        ("delivery", &step.delivery),
+        ("ack", &step.ack),
+    ] {
+        if let Some(l) = measured {
+            text.push_str(&format!(
+                "    {name:<10}  p50 {}  p90 {}  p95 {}  p99 {}  max {}  ({} samples)\n",
+                latency(l.p50_ns),
+                latency(l.p90_ns),
+                latency(l.p95_ns),
+                latency(l.p99_ns),
+                latency(l.max_ns),
+                l.count
+            ));
+        }
+    }
+    let generator = &step.generator;
+    text.push_str(&format!(
+        "    generator   CPU {:.2} us per message, busiest thread {:.0}%, largest lag {}, {:.1} messages per read, {} samples of {} in {:.2} s",
+        generator.cpu_ns as f64 / 1e3 / generator.messages.max(1) as f64,
+        generator.busiest_thread * 100.0,
+        latency(generator.largest_lag_ns).trim(),
+        generator.messages as f64 / generator.reads.max(1) as f64,
+        step.samples,
+        step.samples_planned,
+        step.elapsed_ns as f64 / 1e9,
+    ));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_can_be_told_apart_and_keep_their_width() {
+        let cases = [
+            (900, "  1us"),
+            (42_000, " 42us"),
+            (420_400, "420us"),
+            (999_600, "1.0ms"),
+            (1_250_000, "1.2ms"),
+            (9_940_000, "9.9ms"),
+            (9_960_000, " 10ms"),
+            (47_000_000, " 47ms"),
+            (500_000_000, "500ms"),
+            (1_037_000_000, "1037ms"),
+        ];
+        for (ns, text) in cases {
+            assert_eq!(latency(ns), text);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Who listens to a run: the human lines, the progress bar, the event stream, the record file.
+//!
+//! Each output subscribes to events; the engine knows none of them.
+
+mod progress;
+mod record_file;
+
+pub(crate) use record_file::RecordFile;
+
+use crate::args;
+use crate::exit::Exit;
+use crate::expect::Expectation;
+use crate::format;
+use anstyle::{AnsiColor, Style};
+use progress::Progress;
+use run_record::{Event, Plan, RunRecord, StepRecord};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Above this share of a core, the generator may be what is measured.
+const BUSY: f64 = 0.9;
+
+const WARNING: Style = AnsiColor::Yellow.on_default();
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+
+/// All outputs of a run but its record.
+pub(crate) struct Outputs {
+    plan: Plan,
+    events: Option<Box<dyn Write>>,
+    /// Human lines on stdout; off when the events are there.
+    human: bool,
+    verbose: bool,
+    progress: Progress,
+    expectations: Vec<Expectation>,
+}
+
+impl Outputs {
+    /// Opens what the arguments ask for.
+    ///
+    /// # Errors
+    /// When the event file cannot be created.
+    pub(crate) fn new(args: &args::Output, plan: &Plan) -> Result<Self, String> {
+        let events_on_stdout = args.events.as_deref() == Some(Path::new("-"));
+        let events: Option<Box<dyn Write>> = match &args.events {
+            None => None,
+            Some(_) if events_on_stdout => Some(Box::new(io::stdout())),
+            Some(path) => Some(Box::new(BufWriter::new(File::create(path).map_err(
+                |error| format!("cannot write events to {}: {error}", path.display()),
+            )?))),
+        };
+        Ok(Self {
+            plan: plan.clone(),
+            events,
+            human: !events_on_stdout,
+            verbose: args.verbose,
+            progress: Progress::new(args.no_progress || events_on_stdout),
+            expectations: args.expect.clone(),
+        })
+    }
+
+    /// Tells every output what happened.
+    ///
+    /// # Errors
+    /// When an output takes no more.
+    pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
+        if let Some(events) = &mut self.events {
+            serde_json::to_writer(&mut *events, event)?;
+            events.write_all(b"\n")?;
+            events.flush()?;
+        }
+        self.progress.event(event);
+        match event {
+            Event::Step { record, .. } if self.human => self.step(record),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the progress bar away.
+    pub(crate) fn finish(&mut self) {
+        self.progress.finish();
+    }
+
+    /// The last words: how the run ended, and what to mind when reading it.
+    pub(crate) fn summary(&self, record: &RunRecord) {
+        let mut err = anstream::stderr().lock();
+        for step in &record.steps {
+            if step.generator.busiest_thread > BUSY {
+                let _ = writeln!(
+                    err,
+                    "{WARNING}warning:{WARNING:#} at {} clients the generator was busy {:.0}% of the time: it, and not the server, may have been the limit; give it more cores or --threads",
+                    step.clients,
+                    step.generator.busiest_thread * 100.0
+                );
+            }
+        }
+        let carried = record
+            .outcome
+            .carried_clients
+            .map_or_else(|| "no step".to_owned(), |clients| format!("{clients} clients"));
+        let _ = writeln!(
+            err,
+            "carried within the limit: {carried}; ended: {}",
+            record.outcome.detail
+        );
+        if !record.faults().is_empty() {
+            let _ = writeln!(
+                err,
+                "{ERROR}invalid:{ERROR:#} the server is at fault: {}",
+                record.faults()
+            );
+        }
+    }
+
+    /// Says which expectations failed; the exit code with them considered.
+    pub(crate) fn expectations(&self, record: &RunRecord, exit: Exit) -> Exit {
+        let mut exit = exit;
+        let mut err = anstream::stderr().lock();
+        for unmet in self.expectations.iter().filter_map(|e| e.unmet(record)) {
+            let _ = writeln!(err, "{ERROR}expectation failed:{ERROR:#} {unmet}");
+            if exit == Exit::Measured {
+                exit = Exit::Expectation;
+            }
+        }
+        exit
+    }
+
+    fn step(&self, step: &StepRecord) -> io::Result<()> {
+        self.progress.suspend(|| {
+            let mut out = anstream::stdout().lock();
+            let line = format::step_line(&self.plan, step);
+            if step.passed() {
+                writeln!(out, "{line}")?;
+            } else {
+                writeln!(out, "{WARNING}{line}{WARNING:#}")?;
+            }
+            if self.verbose {
+                writeln!(out, "{}", format::step_details(step))?;
+            }
+            out.flush()
+        })
+    }
+}

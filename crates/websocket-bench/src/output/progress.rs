@@ -1,0 +1,52 @@
+//! The progress bar within a step, on a terminal only.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use run_record::Event;
+
+/// A bar on stderr; invisible where stderr is no terminal.
+pub(super) struct Progress(ProgressBar);
+
+impl Progress {
+    pub(super) fn new(hidden: bool) -> Self {
+        let target = if hidden {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(10)
+        };
+        let bar = ProgressBar::with_draw_target(Some(0), target);
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {pos} of {len}")
+            .expect("the template is a constant");
+        bar.set_style(style);
+        Self(bar)
+    }
+
+    pub(super) fn event(&self, event: &Event) {
+        match event {
+            Event::Connecting {
+                connected, wanted, ..
+            } => self.show("connecting".to_owned(), *connected, *wanted),
+            Event::Measuring {
+                clients,
+                samples,
+                wanted,
+                ..
+            } => self.show(format!("{clients} clients, samples"), *samples, *wanted),
+            Event::Step { .. } | Event::End { .. } => {}
+        }
+    }
+
+    /// Prints above the bar.
+    pub(super) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.0.suspend(print)
+    }
+
+    pub(super) fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+
+    fn show(&self, message: String, position: u64, length: u64) {
+        self.0.set_message(message);
+        self.0.set_length(length);
+        self.0.set_position(position);
+    }
+}

@@ -1,0 +1,115 @@
+//! From arguments to a plan: defaults that depend on the machine, and flags that contradict.
+
+use crate::args::{BroadcastLoad, Common, EchoLoad, Measure, ServerType};
+use run_record::{Dialect, Limit, Plan, Timeouts, Workload};
+use std::time::{Duration, SystemTime};
+
+/// What one workload fixes of a plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    workload: Workload,
+    concurrent: u32,
+    sample_size: u32,
+    measure: run_record::Measure,
+}
+
+/// The load of `broadcast`.
+pub(crate) const fn broadcast(args: &BroadcastLoad) -> Load {
+    Load {
+        workload: Workload::Broadcast,
+        concurrent: args.concurrent,
+        sample_size: args.sample_size,
+        measure: match args.measure {
+            Measure::Completion => run_record::Measure::Completion,
+            Measure::Delivery => run_record::Measure::Delivery,
+            Measure::Ack => run_record::Measure::Ack,
+        },
+    }
+}
+
+/// The load of `echo`.
+pub(crate) const fn echo(args: &EchoLoad) -> Load {
+    Load {
+        workload: Workload::Echo,
+        concurrent: args.concurrent,
+        sample_size: args.sample_size,
+        measure: run_record::Measure::Completion,
+    }
+}
+
+/// The plan that the arguments ask for.
+///
+/// # Errors
+/// In words, when flags contradict one another.
+pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
+    let connections = &common.connections;
+    let secure = common.url.starts_with("wss:");
+    for (given, flag) in [
+        (connections.ca.is_some(), "--ca"),
+        (connections.insecure, "--insecure"),
+    ] {
+        if given && !secure {
+            return Err(format!(
+                "{flag} is about certificates, but `{}` is not a wss:// URL",
+                common.url
+            ));
+        }
+    }
+    let steps = &common.steps;
+    if steps.limit_rtt >= steps.sample_timeout {
+        return Err(format!(
+            "--limit-rtt {} is not below --sample-timeout {}: a step would be given up before it \
+             can pass the limit; raise --sample-timeout",
+            humantime::format_duration(steps.limit_rtt),
+            humantime::format_duration(steps.sample_timeout)
+        ));
+    }
+    Ok(Plan {
+        url: common.url.clone(),
+        workload: load.workload,
+        dialect: match connections.server_type {
+            ServerType::Json => Dialect::Json,
+            ServerType::Binary => Dialect::Binary,
+            ServerType::Phoenix => Dialect::Phoenix,
+            ServerType::Actioncable => Dialect::ActionCable,
+        },
+        origin: connections.origin.clone(),
+        local_addrs: connections.local_addr.clone(),
+        concurrent: load.concurrent,
+        sample_size: load.sample_size,
+        initial_clients: steps.initial_clients.unwrap_or(steps.step_size),
+        step_size: steps.step_size,
+        total_steps: steps.total_steps,
+        payload_padding: connections.payload_padding,
+        limit: Limit {
+            percentile: steps.limit_percentile,
+            rtt_ns: nanos(steps.limit_rtt),
+            measure: load.measure,
+        },
+        timeouts: Timeouts {
+            connect_ns: nanos(connections.connect_timeout),
+            sample_ns: nanos(steps.sample_timeout),
+        },
+        connect_concurrency: connections.connect_concurrency,
+        threads: connections.threads.unwrap_or_else(cores),
+        seed: connections.seed.unwrap_or_else(random_seed),
+        verify_certificate: !connections.insecure,
+        ca_file: connections.ca.clone(),
+    })
+}
+
+const fn nanos(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
+}
+
+/// Cores that this process may use, pinning and quotas considered.
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
+}
+
+/// Different for each run; good enough to spread senders, and recorded.
+fn random_seed() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    // Below 2^53, so that any JSON reader keeps it exactly.
+    since.map_or(1, |d| d.as_nanos() as u64 ^ u64::from(std::process::id())) & ((1 << 53) - 1)
+}
