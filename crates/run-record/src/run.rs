@@ -94,7 +94,7 @@ impl StepRecord {
 /// What the generator itself used during a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorUse {
-    /// CPU time of the worker threads.
+    /// CPU time of the whole process, from the first send to the last receipt.
     pub cpu_ns: u64,
     /// CPU time of the busiest worker thread, as a share of the step's length.
     pub busiest_thread: f64,

@@ -23,6 +23,11 @@ pub(crate) fn thread_cpu_ns() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
+/// CPU time that this process has used in all its threads, in nanoseconds.
+pub(crate) fn process_cpu_ns() -> u64 {
+    read(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 /// A duration in nanoseconds, as long as 584 years allow.
 pub(crate) const fn nanos(duration: Duration) -> u64 {
     duration.as_nanos() as u64

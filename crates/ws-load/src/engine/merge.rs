@@ -10,6 +10,8 @@ pub(super) struct Merged<'a> {
     pub(super) clients: u64,
     pub(super) samples: u64,
     pub(super) elapsed_ns: u64,
+    /// CPU time of the whole process meanwhile.
+    pub(super) cpu_ns: u64,
     pub(super) timed_out: bool,
     pub(super) parts: Vec<Part>,
 }
@@ -20,6 +22,7 @@ impl Merged<'_> {
         let mut all = Latencies::default();
         let mut faults = Faults::default();
         let mut generator = GeneratorUse {
+            cpu_ns: self.cpu_ns,
             resident_bytes: resident_bytes(),
             ..GeneratorUse::default()
         };
@@ -30,7 +33,6 @@ impl Merged<'_> {
             all.ack.merge(&part.latencies.ack);
             faults.merge(&part.faults);
             words = words.or(part.first_malformed);
-            generator.cpu_ns += part.cpu_ns;
             generator.messages += part.messages;
             generator.reads += part.reads;
             generator.largest_lag_ns = generator.largest_lag_ns.max(part.largest_lag_ns);

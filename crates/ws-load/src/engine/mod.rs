@@ -186,7 +186,7 @@ impl Engine<'_> {
         ));
         self.samples += u64::from(samples);
         self.crew.tell_all(|| Command::Begin(Arc::clone(&ledger)));
-        let began = clock::now_ns();
+        let (began, cpu_began) = (clock::now_ns(), clock::process_cpu_ns());
         for _ in 0..self.plan.concurrent {
             if let Some((index, client)) = ledger.release() {
                 let owner = (client % self.crew.len() as u64) as usize;
@@ -195,6 +195,7 @@ impl Engine<'_> {
         }
         let early_end = self.await_samples(step, clients, &ledger)?;
         let elapsed_ns = clock::now_ns() - began;
+        let cpu_ns = clock::process_cpu_ns() - cpu_began;
         if early_end.is_none() {
             std::thread::sleep(SETTLE);
         }
@@ -205,6 +206,7 @@ impl Engine<'_> {
             clients,
             samples: u64::from(ledger.completed()),
             elapsed_ns,
+            cpu_ns,
             timed_out,
             parts,
         };

@@ -257,6 +257,5 @@ impl<C: Control> Handler<C> for Core {
         if self.judge.finished > 0 {
             self.follow_up();
         }
-        self.send_due(control);
     }
 }
