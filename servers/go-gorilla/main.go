@@ -1,0 +1,71 @@
+// Command go-gorilla-server speaks the text and binary dialects of the
+// shoot-out protocol with gorilla/websocket.
+//
+// This file holds the command line and the HTTP side. It does not know the
+// protocol (protocol.go), connections (client.go) or who is connected (hub.go).
+package main
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+const library = "github.com/gorilla/websocket"
+
+// The buffer advice is from the package documentation, section "Buffers": read
+// buffers near the usual message size, and pooled write buffers for a modest
+// number of writes over a large number of connections.
+var upgrader = websocket.Upgrader{
+	ReadBufferSize:  1024,
+	WriteBufferPool: &sync.Pool{},
+	// Load generators send any Origin or none.
+	CheckOrigin: func(*http.Request) bool { return true },
+}
+
+func main() {
+	address := flag.String("address", "127.0.0.1", "`host` to listen on")
+	port := flag.Uint("port", 3000, "TCP `port` to listen on")
+	version := flag.Bool("version", false, "print the version of gorilla/websocket and exit")
+	flag.Parse()
+
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "go-gorilla-server: unexpected argument %q; see -help for the flags\n", flag.Arg(0))
+		os.Exit(2)
+	}
+	if *version {
+		fmt.Println("gorilla/websocket", libraryVersion())
+		return
+	}
+
+	listener, err := net.Listen("tcp", net.JoinHostPort(*address, strconv.FormatUint(uint64(*port), 10)))
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "go-gorilla-server: %v; choose another with -address or -port\n", err)
+		os.Exit(1)
+	}
+	// Every path is the WebSocket's: /ws as in the ancestor, / for other clients.
+	h := newHub()
+	server := &http.Server{Handler: http.HandlerFunc(h.serve), ReadHeaderTimeout: 10 * time.Second}
+	fmt.Fprintln(os.Stderr, "go-gorilla-server:", server.Serve(listener))
+	os.Exit(1)
+}
+
+// libraryVersion is the version that the linker recorded in this program.
+func libraryVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, module := range info.Deps {
+			if module.Path == library {
+				return module.Version
+			}
+		}
+	}
+	return "unknown"
+}

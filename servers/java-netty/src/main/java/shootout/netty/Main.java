@@ -1,0 +1,70 @@
+package shootout.netty;
+
+import com.fasterxml.jackson.databind.cfg.PackageVersion;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.util.Version;
+
+import java.util.Objects;
+
+/** Starts the server of docs/protocol.md on Netty; it runs until a signal ends the process. */
+public final class Main {
+
+    private static final int MIB = 1024 * 1024;
+
+    private Main() {}
+
+    public static void main(String[] args) {
+        try {
+            Options options = Options.parse(args);
+            if (options.help()) {
+                System.out.print(Options.HELP);
+            } else if (options.version()) {
+                System.out.println("Netty " + Version.identify().get("netty-codec-http").artifactVersion()
+                        + ", Jackson " + PackageVersion.VERSION + ", Java " + Runtime.version());
+            } else {
+                listen(options);
+            }
+        } catch (IllegalArgumentException wrong) {
+            fail(2, wrong.getMessage() + " (see --help)");
+        }
+    }
+
+    private static void listen(Options options) {
+        boolean epoll = options.transport() == Options.Transport.EPOLL;
+        if (epoll && !Epoll.isAvailable()) {
+            fail(1, "epoll does not work here, take --transport nio: " + Epoll.unavailabilityCause());
+        }
+        IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+        Class<? extends ServerChannel> channel =
+                epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(options.threads(), io);
+        ServerBootstrap bootstrap = new ServerBootstrap()
+                .group(loops)
+                .channel(channel)
+                // past the high mark a channel is unwritable, and ProtocolHandler closes it
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * MIB, 64 * MIB))
+                .childHandler(new ServerInitializer(new Hub(loops)));
+        Throwable cause = bootstrap.bind(options.address(), options.port()).awaitUninterruptibly().cause();
+        if (cause != null) {
+            fail(1, "cannot listen on " + options.address() + " port " + options.port() + ": "
+                    + Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName()));
+        }
+    }
+
+    private static void fail(int status, String message) {
+        System.err.println("java-netty-server: " + message);
+        System.exit(status);
+    }
+}

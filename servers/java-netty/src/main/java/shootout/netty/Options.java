@@ -1,0 +1,70 @@
+package shootout.netty;
+
+/** The command line of the server. */
+record Options(String address, int port, int threads, Transport transport, boolean version, boolean help) {
+
+    enum Transport { EPOLL, NIO }
+
+    static final String HELP = """
+            java-netty-server: the websocket-shootout protocol on Netty
+
+              --address HOST         address to listen on (default 127.0.0.1)
+              --port N               TCP port (default 3334)
+              --threads N            event loops, one thread each (default: the processors of this machine)
+              --transport epoll|nio  how Netty talks to the kernel (default epoll)
+              --version              print the versions of the libraries and exit
+              --help                 print this text and exit
+            """;
+
+    /** @throws IllegalArgumentException with a message for the user: an unknown flag or an unfit value */
+    static Options parse(String[] args) {
+        String address = "127.0.0.1";
+        int port = 3334;
+        int threads = Runtime.getRuntime().availableProcessors();
+        Transport transport = Transport.EPOLL;
+        boolean version = false;
+        boolean help = false;
+        for (int i = 0; i < args.length; i++) {
+            switch (args[i]) {
+                case "--address" -> address = value(args, i++);
+                case "--port" -> port = number(args, i++, 65535);
+                case "--threads" -> threads = number(args, i++, 1024);
+                case "--transport" -> transport = transport(value(args, i++));
+                case "--version" -> version = true;
+                case "--help" -> help = true;
+                default -> throw new IllegalArgumentException("unknown argument \"" + args[i] + "\"");
+            }
+        }
+        return new Options(address, port, threads, transport, version, help);
+    }
+
+    private static String value(String[] args, int flag) {
+        if (flag + 1 == args.length) {
+            throw new IllegalArgumentException(args[flag] + " needs a value");
+        }
+        return args[flag + 1];
+    }
+
+    private static int number(String[] args, int flag, int highest) {
+        String text = value(args, flag);
+        try {
+            int number = Integer.parseInt(text);
+            if (number >= 1 && number <= highest) {
+                return number;
+            }
+        } catch (NumberFormatException notANumber) {
+            // answered below, as a number out of range is
+        }
+        throw new IllegalArgumentException(
+                args[flag] + ": \"" + text + "\" is not a number from 1 to " + highest);
+    }
+
+    private static Transport transport(String name) {
+        return switch (name) {
+            case "epoll" -> Transport.EPOLL;
+            case "nio" -> Transport.NIO;
+            default -> throw new IllegalArgumentException(
+                    "--transport: \"" + name + "\" is neither epoll nor nio");
+        };
+    }
+}

@@ -1,0 +1,132 @@
+package shootout.netty;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.TextNode;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufInputStream;
+import io.netty.buffer.ByteBufOutputStream;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.TooLongFrameException;
+import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.CloseWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
+import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+
+/** The echo and broadcast requests of docs/protocol.md, text and binary, on whole messages. */
+final class ProtocolHandler extends SimpleChannelInboundHandler<WebSocketFrame> {
+
+    private static final ObjectMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+
+    private final Hub hub;
+
+    ProtocolHandler(Hub hub) {
+        this.hub = hub;
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
+        if (event instanceof WebSocketServerProtocolHandler.HandshakeComplete) {
+            hub.join(ctx.channel());
+        }
+        super.userEventTriggered(ctx, event);
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext ctx, WebSocketFrame frame) throws IOException {
+        if (frame instanceof BinaryWebSocketFrame) {
+            onBinary(ctx, frame);
+            return;
+        }
+        try {
+            onText(ctx, frame.content());
+        } catch (JsonProcessingException malformed) {
+            error(ctx, "malformed JSON");
+        }
+    }
+
+    private void onText(ChannelHandlerContext ctx, ByteBuf message) throws IOException {
+        JsonNode request = JSON.readTree((InputStream) new ByteBufInputStream(message));
+        JsonNode payload = request.get("payload");
+        if (!request.isObject() || payload == null) {
+            error(ctx, "not an object with a payload");
+            return;
+        }
+        switch (request.path("type").asText()) {
+            case "echo" -> ctx.write(text(ctx, "echo", payload));
+            case "broadcast" -> hub.broadcast(
+                    ctx, text(ctx, "broadcast", payload), text(ctx, "broadcastResult", payload));
+            default -> error(ctx, "unknown type");
+        }
+    }
+
+    private void onBinary(ChannelHandlerContext ctx, WebSocketFrame frame) throws IOException {
+        ByteBuf message = frame.content();
+        if (!message.isReadable()) {
+            error(ctx, "empty binary message");
+            return;
+        }
+        switch (message.getByte(message.readerIndex())) {
+            case 'e' -> ctx.write(frame.retain());
+            case 'b' -> {
+                ByteBuf result = ctx.alloc().ioBuffer(message.readableBytes()).writeBytes(message.duplicate());
+                result.setByte(0, 'r');
+                hub.broadcast(ctx, frame.retain(), new BinaryWebSocketFrame(result));
+            }
+            default -> error(ctx, "unknown type");
+        }
+    }
+
+    private static void error(ChannelHandlerContext ctx, String words) throws IOException {
+        ctx.write(text(ctx, "error", TextNode.valueOf(words)));
+    }
+
+    private static TextWebSocketFrame text(ChannelHandlerContext ctx, String type, JsonNode payload)
+            throws IOException {
+        // A direct buffer, as the sockets want it: a broadcast is then copied to none of them.
+        ByteBuf buffer = ctx.alloc().ioBuffer();
+        try {
+            JSON.writeValue((OutputStream) new ByteBufOutputStream(buffer),
+                    JSON.createObjectNode().put("type", type).set("payload", payload));
+        } catch (IOException unwritable) {
+            buffer.release();
+            throw unwritable;
+        }
+        return new TextWebSocketFrame(buffer);
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        ctx.flush();
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        if (!ctx.channel().isWritable()) {
+            ctx.close();
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (cause instanceof TooLongFrameException) {
+            ctx.writeAndFlush(new CloseWebSocketFrame(WebSocketCloseStatus.MESSAGE_TOO_BIG))
+                    .addListener(ChannelFutureListener.CLOSE);
+        } else {
+            ctx.close();
+        }
+    }
+}

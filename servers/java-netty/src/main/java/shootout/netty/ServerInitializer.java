@@ -1,0 +1,46 @@
+package shootout.netty;
+
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.websocketx.WebSocketDecoderConfig;
+import io.netty.handler.codec.http.websocketx.WebSocketFrameAggregator;
+import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolConfig;
+import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
+
+/** The pipeline of a connection, as in Netty's own WebSocket examples; compression is left out. */
+final class ServerInitializer extends ChannelInitializer<SocketChannel> {
+
+    private static final int LARGEST_MESSAGE = 16 * 1024 * 1024;
+    private static final int LARGEST_HANDSHAKE = 65536;
+
+    private static final WebSocketServerProtocolConfig WEBSOCKET = WebSocketServerProtocolConfig.newBuilder()
+            .websocketPath("/")
+            .checkStartsWith(true) // with "/": every path
+            .decoderConfig(WebSocketDecoderConfig.newBuilder()
+                    .maxFramePayloadLength(LARGEST_MESSAGE)
+                    .withUTF8Validator(true)
+                    .build())
+            // after a protocol error Netty would follow its own close frame with a second one
+            .sendCloseFrame(null)
+            .build();
+
+    private final Hub hub;
+
+    ServerInitializer(Hub hub) {
+        this.hub = hub;
+    }
+
+    @Override
+    protected void initChannel(SocketChannel channel) {
+        ChannelPipeline pipeline = channel.pipeline();
+        pipeline.addLast(new HttpServerCodec());
+        pipeline.addLast(new HttpObjectAggregator(LARGEST_HANDSHAKE));
+        pipeline.addLast(new VersionFilter());
+        pipeline.addLast(new WebSocketServerProtocolHandler(WEBSOCKET));
+        pipeline.addLast(new WebSocketFrameAggregator(LARGEST_MESSAGE));
+        pipeline.addLast(new ProtocolHandler(hub));
+    }
+}

@@ -1,0 +1,23 @@
+'use strict';
+
+// One process: node index.js [--host HOST] [--port PORT]
+
+const { parse, version } = require('./options');
+const { start } = require('./server');
+
+const options = parse(process.argv.slice(2), 'index.js');
+
+if (options.version) {
+  console.log(version());
+} else {
+  const server = start(options, {
+    publish(data, binary, done) {
+      server.deliver(data, binary);
+      done();
+    },
+    failed(message) {
+      console.error(message);
+      process.exit(1);
+    }
+  });
+}

@@ -1,0 +1,52 @@
+'use strict';
+
+// The command line that both programs share. Usage errors end the program with
+// code 2 and one line on stderr.
+
+const os = require('node:os');
+const { parseArgs } = require('node:util');
+
+const flags = {
+  host: { type: 'string', default: '127.0.0.1' },
+  port: { type: 'string', default: '3334' },
+  version: { type: 'boolean', default: false }
+};
+
+const clusterFlags = {
+  ...flags,
+  workers: { type: 'string', default: String(os.availableParallelism()) }
+};
+
+function parse(args, program, { cluster = false } = {}) {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: cluster ? clusterFlags : flags,
+      allowPositionals: cluster
+    });
+    const [name = 'ws', ...rest] = positionals;
+    if (name !== 'ws' || rest.length > 0) {
+      throw new Error(`unexpected argument '${positionals.join(' ')}'; the only one is 'ws'`);
+    }
+    values.port = integer('port', values.port, 0, 65535);
+    if (cluster) values.workers = integer('workers', values.workers, 1, 1024);
+    return values;
+  } catch (error) {
+    console.error(`${program}: ${error.message}`);
+    process.exit(2);
+  }
+}
+
+function integer(flag, text, least, most) {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw new Error(`--${flag} ${text}: give an integer from ${least} to ${most}`);
+  }
+  return value;
+}
+
+function version() {
+  return `ws ${require('ws/package.json').version} (node ${process.versions.node})`;
+}
+
+module.exports = { parse, version };
