@@ -1,1 +1,18 @@
-//! placeholder
+//! The conformance checks: RFC 6455 and the protocol of docs/protocol.md, clause by clause.
+//!
+//! [`verify`] runs every check against a server that is already listening and says for each what
+//! was seen. This crate starts no server and knows none; it measures nothing.
+
+mod check;
+mod checks;
+mod client;
+mod context;
+mod message;
+mod raw;
+mod target;
+mod verify;
+
+pub use check::{Check, Outcome, Verdict};
+pub use checks::checks;
+pub use target::{Dialect, Target};
+pub use verify::{ReadyError, ready, run_check, verify};

@@ -1,1 +1,20 @@
-//! placeholder
+//! Servers for tests alone: the yardstick, the odd ones and the liars.
+//!
+//! [`NullServer`] answers as fast as can be and is what the load generator is measured against.
+//! [`TlsServer`] is the plain protocol over TLS. [`odd`] holds peers that misbehave in ways a
+//! load generator must survive, [`liar`] a correct server that breaks one rule of choice, so that
+//! the conformance checks can be proved to bite.
+//!
+//! Nothing here is a contestant, and nothing here is fit for a network other than loopback.
+
+pub mod liar;
+pub mod odd;
+
+mod listen;
+mod null;
+mod threaded;
+mod tls;
+mod upgrade;
+
+pub use null::{NullOptions, NullServer};
+pub use tls::TlsServer;

@@ -236,7 +236,7 @@ impl Judge {
         match received {
             Received::Due {
                 latency_ns,
-                overtook,
+                overtaken,
                 party_done,
             } => {
                 match kind {
@@ -244,7 +244,7 @@ impl Judge {
                     Kind::Result => self.latencies.ack.record(latency_ns),
                     Kind::Echo => {}
                 }
-                self.faults.reordered += u64::from(overtook);
+                self.faults.reordered += u64::from(overtaken);
                 if let Some(last_ns) = party_done {
                     let step = Arc::clone(step);
                     self.party_done(&step, index, last_ns);

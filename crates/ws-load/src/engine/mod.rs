@@ -185,7 +185,7 @@ impl Engine<'_> {
             parties,
         ));
         self.samples += u64::from(samples);
-        self.crew.tell_all(|| Command::Begin(Arc::clone(&ledger)));
+        self.begin(&ledger)?;
         let (began, cpu_began) = (clock::now_ns(), clock::process_cpu_ns());
         for _ in 0..self.plan.concurrent {
             if let Some((index, client)) = ledger.release() {
@@ -219,6 +219,21 @@ impl Engine<'_> {
             ended
         });
         Ok((record, early_end))
+    }
+
+    /// Tells all workers of a step, and waits until they know: a sample that one of them sends may
+    /// reach another's clients at once.
+    fn begin(&mut self, ledger: &Arc<StepLedger>) -> Result<(), Ended> {
+        self.crew.tell_all(|| Command::Begin(Arc::clone(ledger)));
+        let mut waiting = self.crew.len();
+        while waiting > 0 {
+            match self.crew.wait(TICK) {
+                Some(Report::Begun) => waiting -= 1,
+                Some(other) => self.unexpected(other)?,
+                None => {}
+            }
+        }
+        Ok(())
     }
 
     /// Waits for the last sample. `Some` when the step had to be given up.
@@ -332,6 +347,10 @@ impl Engine<'_> {
             Report::AllLost => Err(Ended::new(
                 End::ServerLost,
                 "the server closed all connections",
+            )),
+            Report::OpenFailed(error) => Err(Ended::new(
+                End::ConnectFailed,
+                format!("a client was lost before the step began: {error}"),
             )),
             _ => Ok(()),
         }

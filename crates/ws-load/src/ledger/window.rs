@@ -1,7 +1,8 @@
 //! A worker's half of the books: which of its clients has received which sample.
 //!
-//! Exactly once: one bit per sample and client. In order per sender: a delivery that comes before
-//! an earlier sample of the same sender, still under way to that client, has overtaken it.
+//! Exactly once: one bit per sample and client. In order per sender: a delivery to a client that
+//! has a later sample of the same sender already was overtaken. (Not the other way round: an
+//! earlier sample that is only missing may be lost, and is counted as that.)
 
 use super::step::{Sent, StepLedger};
 use run_record::Workload;
@@ -35,8 +36,26 @@ struct Live {
     /// The sender is one of ours and has not had its result.
     awaits_result: bool,
     last_ns: u64,
-    /// The sample that the same sender sent before this one, if it was under way then.
-    earlier: Option<u32>,
+    /// The sample that the same sender sent next, once it is known.
+    next_of_sender: Option<u32>,
+}
+
+impl Live {
+    #[inline]
+    fn has(&self, slot: u32) -> bool {
+        self.received[slot as usize / 64] & (1 << (slot % 64)) != 0
+    }
+
+    /// Notes a receipt; `false` when there was one already.
+    #[inline]
+    fn receive(&mut self, slot: u32) -> bool {
+        let first = !self.has(slot);
+        if first {
+            self.received[slot as usize / 64] |= 1 << (slot % 64);
+            self.missing -= 1;
+        }
+        first
+    }
 }
 
 /// What the books say of a message.
@@ -46,8 +65,8 @@ pub(crate) enum Received {
     Due {
         /// From the send to this receipt.
         latency_ns: u64,
-        /// It came before an earlier message of the same sender.
-        overtook: bool,
+        /// A later message of the same sender had come before it.
+        overtaken: bool,
         /// It was the last that this worker waited for; received at most at this time.
         party_done: Option<u64>,
     },
@@ -104,7 +123,7 @@ impl Window {
             Ok(position) => position,
             Err(verdict) => return verdict,
         };
-        let earlier_missing = self.earlier_is_missing(position, slot);
+        let overtaken = self.is_overtaken(position, slot);
         let Entry::Live(live) = &mut self.entries[position] else {
             return Received::Duplicate;
         };
@@ -113,17 +132,14 @@ impl Window {
         {
             return Received::NotDue;
         }
-        let (word, bit) = (slot as usize / 64, 1u64 << (slot % 64));
-        if live.received[word] & bit != 0 {
+        if !live.receive(slot) {
             return Received::Duplicate;
         }
-        live.received[word] |= bit;
-        live.missing -= 1;
         live.last_ns = live.last_ns.max(at_ns);
         let latency_ns = at_ns.saturating_sub(live.sent.at_ns);
         Received::Due {
             latency_ns,
-            overtook: earlier_missing,
+            overtaken,
             party_done: self.retire_if_done(position),
         }
     }
@@ -155,7 +171,7 @@ impl Window {
         let latency_ns = at_ns.saturating_sub(live.sent.at_ns);
         Received::Due {
             latency_ns,
-            overtook: false,
+            overtaken: false,
             party_done: self.retire_if_done(position),
         }
     }
@@ -177,11 +193,8 @@ impl Window {
                 continue;
             };
             let is_sender = listeners.owns(live.sent.sender) && listeners.slot(live.sent.sender) == slot;
-            let (word, bit) = (slot as usize / 64, 1u64 << (slot % 64));
             let listens = ledger.workload == Workload::Broadcast || is_sender;
-            if listens && live.received[word] & bit == 0 {
-                live.received[word] |= bit;
-                live.missing -= 1;
+            if listens && live.receive(slot) {
                 missing.deliveries += 1;
             }
             if is_sender && live.awaits_result {
@@ -278,44 +291,55 @@ impl Window {
                 missing,
                 awaits_result: ours && ledger.workload == Workload::Broadcast,
                 last_ns: sent.at_ns,
-                earlier: self.latest_before(sent),
+                next_of_sender: None,
             });
+            self.link(ledger, index, sent);
         }
         self.drop_done();
     }
 
-    /// The last sample under way that `sent`'s sender sent before it.
-    fn latest_before(&self, sent: Sent) -> Option<u32> {
-        self.entries
-            .iter()
-            .zip(self.first..)
-            .filter_map(|(entry, index)| match entry {
-                Entry::Live(live)
-                    if live.sent.sender == sent.sender && live.sent.at_ns < sent.at_ns =>
-                {
-                    Some((live.sent.at_ns, index))
-                }
-                _ => None,
-            })
-            .max()
-            .map(|(_, index)| index)
+    /// Puts a sample into its sender's chain: after the one sent before it, before the next.
+    fn link(&mut self, ledger: &StepLedger, index: u32, sent: Sent) {
+        let end = self.first + self.entries.len() as u32;
+        let of_sender = (self.first..end).filter_map(|other| {
+            let when = ledger.when_sent(other)?;
+            (when.sender == sent.sender).then_some((when.at_ns, other))
+        });
+        let (before, after): (Vec<_>, Vec<_>) = of_sender
+            .filter(|(_, other)| *other != index)
+            .partition(|(at_ns, _)| *at_ns < sent.at_ns);
+        if let Some((_, previous)) = before.into_iter().max() {
+            self.set_next(previous, Some(index));
+        }
+        self.set_next(index, after.into_iter().min().map(|(_, next)| next));
     }
 
+    fn set_next(&mut self, index: u32, next: Option<u32>) {
+        if let Entry::Live(live) = &mut self.entries[(index - self.first) as usize] {
+            live.next_of_sender = next;
+        }
+    }
+
+    /// Whether the client in `slot` has any later sample of the same sender.
     #[inline]
-    fn earlier_is_missing(&self, position: usize, slot: u32) -> bool {
-        let Entry::Live(Live {
-            earlier: Some(earlier),
-            ..
-        }) = &self.entries[position]
-        else {
-            return false;
-        };
-        earlier
-            .checked_sub(self.first)
-            .is_some_and(|position| match &self.entries[position as usize] {
-                Entry::Live(live) => live.received[slot as usize / 64] & (1 << (slot % 64)) == 0,
-                _ => false,
-            })
+    fn is_overtaken(&self, position: usize, slot: u32) -> bool {
+        let mut entry = &self.entries[position];
+        loop {
+            let Entry::Live(Live {
+                next_of_sender: Some(next),
+                ..
+            }) = entry
+            else {
+                return false;
+            };
+            entry = &self.entries[(next - self.first) as usize];
+            match entry {
+                Entry::Unsent => return false,
+                Entry::Done => return true,
+                Entry::Live(live) if live.has(slot) => return true,
+                Entry::Live(_) => {}
+            }
+        }
     }
 
     #[inline]
@@ -379,9 +403,9 @@ mod tests {
         match received {
             Received::Due {
                 latency_ns,
-                overtook,
+                overtaken,
                 party_done,
-            } => (latency_ns, overtook, party_done),
+            } => (latency_ns, overtaken, party_done),
             other => panic!("{other:?}"),
         }
     }
@@ -446,16 +470,26 @@ mod tests {
     }
 
     #[test]
-    fn a_delivery_that_overtakes_an_earlier_one_of_its_sender_is_noticed() {
-        let ledger = step(Workload::Broadcast, &[1, 2, 1]);
+    fn a_delivery_after_a_later_one_of_its_sender_was_overtaken() {
+        let ledger = step(Workload::Broadcast, &[1, 2, 1, 1]);
         let mut window = Window::default();
         let mut deliver =
             |index, slot| due(window.deliver(&ledger, LISTENERS, index, slot, 200)).1;
         assert!(!deliver(1, 0), "another sender's may come first");
-        assert!(deliver(2, 0), "the same sender's may not");
-        assert!(!deliver(0, 0));
+        assert!(!deliver(3, 0), "nothing later has come yet");
+        assert!(deliver(0, 0), "the last of the chain was faster");
+        assert!(deliver(2, 0));
         assert!(!deliver(0, 1));
         assert!(!deliver(2, 1));
+        assert!(!deliver(3, 1));
+    }
+
+    #[test]
+    fn a_lost_delivery_makes_no_later_one_out_of_order() {
+        let ledger = step(Workload::Broadcast, &[1, 1]);
+        let mut window = Window::default();
+        assert!(!due(window.deliver(&ledger, LISTENERS, 1, 0, 200)).1);
+        assert_eq!(window.close(&ledger, LISTENERS).deliveries, 5);
     }
 
     #[test]

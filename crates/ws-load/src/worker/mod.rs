@@ -51,6 +51,8 @@ pub(crate) enum Report {
     Opened,
     /// A client could not be connected, or was lost between steps.
     OpenFailed(Box<ConnectError>),
+    /// The worker knows the step and may receive its samples.
+    Begun,
     /// The last sample of the step is complete.
     AllSamples,
     /// Every client of a worker has been lost.

@@ -14,6 +14,7 @@ impl Core {
         self.reads = 0;
         self.judge.messages = 0;
         self.judge.open_step(ledger);
+        self.report(Report::Begun);
     }
 
     pub(super) fn finish_step(&mut self) {

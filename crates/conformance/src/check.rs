@@ -1,0 +1,121 @@
+//! A check, and what came of it.
+
+use crate::context::{Checked, Context};
+use crate::target::Dialect;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+use std::fmt;
+use std::time::Duration;
+
+/// One clause of RFC 6455 or one rule of the protocol, made checkable.
+pub struct Check {
+    /// Unique and stable, such as `rfc6455-5.5.2-ping`: manifests name checks by it in waivers.
+    pub id: &'static str,
+    /// Where the rule stands: `RFC 6455, 5.5.2` or `protocol, The ack rule`.
+    pub section: &'static str,
+    /// What the check does.
+    pub description: &'static str,
+    /// What a conforming server does then.
+    pub expectation: &'static str,
+    pub(crate) scope: Scope,
+    pub(crate) run: fn(&mut Context<'_>) -> Checked,
+}
+
+/// On which dialects a check is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Once, with whichever dialect comes first.
+    Once,
+    /// Once for each dialect of the target.
+    Each,
+    /// On this dialect alone.
+    Only(Dialect),
+    /// Once, where the target speaks text and binary on one connection.
+    Both,
+}
+
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Check").field("id", &self.id).finish()
+    }
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The server did as expected.
+    Pass,
+    /// It did not.
+    Fail {
+        /// What it did, in words.
+        observed: String,
+    },
+    /// The check was not run.
+    Skipped {
+        /// Why not, in words.
+        reason: String,
+    },
+}
+
+/// A check that was run (or left out), on one dialect where that matters.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The check.
+    pub check: &'static Check,
+    /// The dialect that it was run on; `None` when the check has nothing to do with dialects.
+    pub dialect: Option<Dialect>,
+    /// What it found.
+    pub verdict: Verdict,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl Outcome {
+    /// True for [`Verdict::Fail`].
+    pub const fn failed(&self) -> bool {
+        matches!(self.verdict, Verdict::Fail { .. })
+    }
+}
+
+/// Names the rule, the expectation and, on a failure, what was seen instead.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Check {
+            id,
+            section,
+            expectation,
+            ..
+        } = self.check;
+        write!(f, "{id}")?;
+        if let Some(dialect) = self.dialect {
+            write!(f, " ({dialect})")?;
+        }
+        match &self.verdict {
+            Verdict::Pass => write!(f, ": pass"),
+            Verdict::Skipped { reason } => write!(f, ": skipped: {reason}"),
+            Verdict::Fail { observed } => {
+                write!(f, ": FAIL [{section}] expected: {expectation}; {observed}")
+            }
+        }
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (verdict, observed, reason) = match &self.verdict {
+            Verdict::Pass => ("pass", None, None),
+            Verdict::Fail { observed } => ("fail", Some(observed), None),
+            Verdict::Skipped { reason } => ("skipped", None, Some(reason)),
+        };
+        let mut out = serializer.serialize_struct("Outcome", 9)?;
+        out.serialize_field("id", self.check.id)?;
+        out.serialize_field("section", self.check.section)?;
+        out.serialize_field("description", self.check.description)?;
+        out.serialize_field("expectation", self.check.expectation)?;
+        out.serialize_field("dialect", &self.dialect)?;
+        out.serialize_field("verdict", verdict)?;
+        out.serialize_field("observed", &observed)?;
+        out.serialize_field("reason", &reason)?;
+        out.serialize_field("elapsed_ms", &(self.elapsed.as_secs_f64() * 1e3))?;
+        out.end()
+    }
+}

@@ -1,0 +1,77 @@
+//! Ping, pong and the limits of control frames (RFC 6455, section 5.5).
+
+use crate::check::{Check, Scope};
+use crate::client::Incoming;
+use crate::context::{Checked, Context, Failure, refused};
+use crate::raw::{FIN, frame};
+use ws_proto::Opcode;
+
+const PING: u8 = Opcode::Ping as u8;
+
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "rfc6455-5.5.2-ping",
+        section: "RFC 6455, 5.5.2",
+        description: "Sends pings that are empty, binary and of 125 bytes.",
+        expectation: "each is answered by a pong with the same payload",
+        scope: Scope::Once,
+        run: ping,
+    },
+    Check {
+        id: "rfc6455-5.5.3-unsolicited-pong",
+        section: "RFC 6455, 5.5.3",
+        description: "Sends two pongs that nobody asked for.",
+        expectation: "no answer, and the connection lives on",
+        scope: Scope::Once,
+        run: |context| {
+            let mut client = context.connect()?;
+            for payload in [&b""[..], b"unasked"] {
+                client.send(Opcode::Pong, payload)?;
+            }
+            context.quiet(&mut client)
+        },
+    },
+    Check {
+        id: "rfc6455-5.5-fragmented-control",
+        section: "RFC 6455, 5.5",
+        description: "Sends a ping without FIN.",
+        expectation: "the server fails the connection",
+        scope: Scope::Once,
+        run: |context| {
+            let mut client = context.connect()?;
+            client.send_raw(&frame(PING, b"part"))?;
+            refused(&mut client)
+        },
+    },
+    Check {
+        id: "rfc6455-5.5-long-control",
+        section: "RFC 6455, 5.5",
+        description: "Sends a ping of 126 bytes.",
+        expectation: "the server fails the connection",
+        scope: Scope::Once,
+        run: |context| {
+            let mut client = context.connect()?;
+            client.send_raw(&frame(FIN | PING, &[b'x'; 126]))?;
+            refused(&mut client)
+        },
+    },
+];
+
+fn ping(context: &mut Context<'_>) -> Checked {
+    let mut client = context.connect()?;
+    let longest: Vec<u8> = (0..125).collect();
+    for payload in [&b""[..], b"hello", &[0xFF, 0x00, 0xC0, 0x80], &longest] {
+        client.send(Opcode::Ping, payload)?;
+        let wait = client.timeout;
+        let at = format!("ping of {} bytes", payload.len());
+        match client.next_within(wait) {
+            Some(Incoming::Pong(pong)) if pong == payload => {}
+            Some(Incoming::Pong(_)) => {
+                return Err(Failure::new("the pong has another payload").at(at));
+            }
+            Some(other) => return Err(Failure(format!("got {other}")).at(at)),
+            None => return Err(Failure(format!("no pong within {wait:?}")).at(at)),
+        }
+    }
+    context.quiet(&mut client)
+}

@@ -1,0 +1,175 @@
+//! Echo, and payloads of all lengths (docs/protocol.md, Text and Binary; RFC 6455, 5.2).
+
+use crate::check::{Check, Scope};
+use crate::context::{Checked, Context, Failure};
+use crate::message::{Kind, Payload};
+use crate::target::Dialect;
+
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "protocol-echo",
+        section: "protocol, Text and Binary",
+        description: "Sends 32 echoes at once, each with its own payload.",
+        expectation: "each is answered once, with its payload, in the dialect of the request",
+        scope: Scope::Each,
+        run: echo,
+    },
+    Check {
+        id: "protocol-echo-sender-only",
+        section: "protocol, Text and Binary",
+        description: "Sends echoes while four other clients listen.",
+        expectation: "the others get nothing",
+        scope: Scope::Each,
+        run: sender_only,
+    },
+    Check {
+        id: "rfc6455-5.2-payload-lengths",
+        section: "RFC 6455, 5.2",
+        description: "Echoes messages of lengths around 125, 126, 65535 and 65536 bytes.",
+        expectation: "each comes back whole, its length in the shortest form",
+        scope: Scope::Each,
+        run: lengths,
+    },
+    Check {
+        id: "protocol-large-payloads",
+        section: "protocol, Limits",
+        description: "Echoes and broadcasts payloads of 64 KiB and 1 MiB.",
+        expectation: "each comes back whole, to the sender and to a listener",
+        scope: Scope::Each,
+        run: large,
+    },
+    Check {
+        id: "protocol-binary-payloads",
+        section: "protocol, Binary",
+        description: "Echoes and broadcasts an empty payload and one of all 256 byte values.",
+        expectation: "each comes back byte by byte",
+        scope: Scope::Only(Dialect::Binary),
+        run: |context| {
+            let all: Vec<u8> = (0..=255).collect();
+            bytes(context, &[Payload::binary(b""), Payload::binary(&all)])
+        },
+    },
+    Check {
+        id: "protocol-binary-byte-0-alone",
+        section: "protocol, Binary",
+        description: "Echoes and broadcasts messages of byte 0 alone, of a cut size field and with \
+                      a size field that is wrong.",
+        expectation: "each comes back byte by byte: the server looks at byte 0 alone",
+        scope: Scope::Only(Dialect::Binary),
+        run: |context| {
+            let bodies = [&b""[..], b"\0\0", b"\0\0\0\x09abc", b"\xFF\xFF\xFF\xFFabc"];
+            bytes(context, &bodies.map(|body| Payload::Bytes(body.to_vec())))
+        },
+    },
+    Check {
+        id: "protocol-both-dialects",
+        section: "protocol, Both on one connection",
+        description: "Sends text and binary requests in turn on one connection.",
+        expectation: "each is answered, and broadcast, in its own dialect",
+        scope: Scope::Both,
+        run: both,
+    },
+];
+
+fn echo(context: &mut Context<'_>) -> Checked {
+    let mut client = context.connect()?;
+    let payloads: Vec<Payload> = (0..32).map(|_| context.payload()).collect();
+    for payload in &payloads {
+        context.request(&mut client, Kind::Echo, payload)?;
+    }
+    for payload in &payloads {
+        context.expect(&mut client, Kind::Echo, payload)?;
+    }
+    context.quiet(&mut client)
+}
+
+fn sender_only(context: &mut Context<'_>) -> Checked {
+    let mut clients = context.connect_many(5)?;
+    for number in [0, 4, 2] {
+        let payload = context.payload_padded(5000);
+        context.request(&mut clients[number], Kind::Echo, &payload)?;
+        // Its own answer is another check's business.
+        context.gather(&mut clients[number], |got| !got.is_empty())?;
+    }
+    for client in &mut clients {
+        context.quiet(client)?;
+    }
+    Ok(())
+}
+
+fn lengths(context: &mut Context<'_>) -> Checked {
+    let mut client = context.connect()?;
+    let (_, shortest) = context.payload_padded(0).request(Kind::Echo);
+    for edge in [125usize, 126, 127, 128, 65_535, 65_536, 65_537] {
+        // The tag may get a digit more on the way.
+        let padding = edge.saturating_sub(shortest.len());
+        for padding in padding.saturating_sub(1)..=padding + 1 {
+            let payload = context.payload_padded(padding);
+            context
+                .echo(&mut client, &payload)
+                .map_err(|failure| failure.at(format_args!("about {edge} bytes")))?;
+        }
+    }
+    Ok(())
+}
+
+fn large(context: &mut Context<'_>) -> Checked {
+    let mut sender = context.connect_large()?;
+    let mut listener = context.connect_large()?;
+    for size in [64 * 1024, 1024 * 1024] {
+        let at = |failure: Failure| failure.at(format_args!("payload of {size} bytes"));
+        let payload = context.payload_padded(size);
+        context.echo(&mut sender, &payload).map_err(at)?;
+        broadcast_pair(context, &mut sender, &mut listener, &payload).map_err(at)?;
+    }
+    Ok(())
+}
+
+fn bytes(context: &mut Context<'_>, payloads: &[Payload]) -> Checked {
+    let mut sender = context.connect()?;
+    let mut listener = context.connect()?;
+    for payload in payloads {
+        context.echo(&mut sender, payload)?;
+        broadcast_pair(context, &mut sender, &mut listener, payload)?;
+    }
+    Ok(())
+}
+
+fn both(context: &mut Context<'_>) -> Checked {
+    let mut sender = context.connect()?;
+    let mut listener = context.connect()?;
+    for _ in 0..2 {
+        for dialect in [Dialect::Text, Dialect::Binary] {
+            context.dialect = dialect;
+            let payload = context.payload();
+            context.echo(&mut sender, &payload)?;
+            broadcast_pair(context, &mut sender, &mut listener, &payload)?;
+        }
+    }
+    Ok(())
+}
+
+/// Broadcasts, and expects it at the sender and at one listener; the result in any order, because
+/// the order is the ack rule's business.
+pub(super) fn broadcast_pair(
+    context: &Context<'_>,
+    sender: &mut crate::client::Client,
+    listener: &mut crate::client::Client,
+    payload: &Payload,
+) -> Checked {
+    context.request(sender, Kind::Broadcast, payload)?;
+    let got = context.gather(sender, |got| got.len() == 2)?;
+    for kind in [Kind::Broadcast, Kind::Result] {
+        let found = got
+            .iter()
+            .any(|reply| reply.kind == kind && reply.payload.equals(payload));
+        if !found {
+            let seen: Vec<String> = got.iter().map(ToString::to_string).collect();
+            return Err(Failure(format!(
+                "the sender got no {kind:?} of {payload}, but [{}]",
+                seen.join("; ")
+            )));
+        }
+    }
+    context.expect(listener, Kind::Broadcast, payload)
+}

@@ -1,0 +1,139 @@
+//! Fragmented messages (RFC 6455, section 5.4).
+
+use crate::check::{Check, Scope};
+use crate::client::Incoming;
+use crate::context::{Checked, Context, Failure, as_reply, refused};
+use crate::message::{Kind, Payload};
+use crate::raw::{FIN, fragments, frame};
+use crate::target::Dialect;
+use serde_json::json;
+use ws_proto::Opcode;
+
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "rfc6455-5.4-fragments",
+        section: "RFC 6455, 5.4",
+        description: "Echoes messages in 2, 3 and many fragments, one of them empty; text is cut \
+                      inside a UTF-8 sequence.",
+        expectation: "each is answered as if it had come in one frame",
+        scope: Scope::Each,
+        run: fragmented,
+    },
+    Check {
+        id: "rfc6455-5.4-ping-between-fragments",
+        section: "RFC 6455, 5.4",
+        description: "Echoes a message in three fragments with a ping after each of the first two.",
+        expectation: "both pings are answered with their payloads, and the message too",
+        scope: Scope::Each,
+        run: with_pings,
+    },
+    Check {
+        id: "rfc6455-5.4-continuation-without-start",
+        section: "RFC 6455, 5.4",
+        description: "Sends a continuation frame with no message under way.",
+        expectation: "the server fails the connection",
+        scope: Scope::Each,
+        run: |context| {
+            let mut client = context.connect()?;
+            let (_, message) = context.payload().request(Kind::Echo);
+            client.send_raw(&frame(FIN | Opcode::Continuation as u8, &message))?;
+            refused(&mut client)
+        },
+    },
+    Check {
+        id: "rfc6455-5.4-interleaved-message",
+        section: "RFC 6455, 5.4",
+        description: "Begins a fragmented message and sends a whole one before its end.",
+        expectation: "the server fails the connection",
+        scope: Scope::Each,
+        run: |context| {
+            let mut client = context.connect()?;
+            let (opcode, message) = context.payload().request(Kind::Echo);
+            client.send_raw(&frame(opcode as u8, &message[..5]))?;
+            client.send(opcode, &message)?;
+            refused(&mut client)
+        },
+    },
+];
+
+/// A payload whose message has a character of several bytes in the middle, and where to cut it.
+fn cut_payload(context: &mut Context<'_>) -> (Payload, Opcode, Vec<u8>, usize) {
+    let payload = match context.dialect {
+        Dialect::Text => Payload::Json(json!({"text": "ä€😀€ä"})),
+        _ => context.payload(),
+    };
+    let (opcode, message) = payload.request(Kind::Echo);
+    let astral = "😀".as_bytes();
+    let found = message.windows(4).position(|window| window == astral);
+    let cut = found.map_or(message.len() / 2, |at| at + 2);
+    (payload, opcode, message, cut)
+}
+
+fn fragmented(context: &mut Context<'_>) -> Checked {
+    let mut client = context.connect()?;
+    let (payload, opcode, message, cut) = cut_payload(context);
+    let (start, end) = message.split_at(cut);
+    let bytes: Vec<&[u8]> = message.chunks(1).collect();
+    let divisions: [&[&[u8]]; 5] = [
+        &[start, end],
+        &[&start[..1], &start[1..], end],
+        &[start, b"", end],
+        &[b"", start, end, b""],
+        &bytes,
+    ];
+    for parts in divisions {
+        for fragment in fragments(opcode, parts) {
+            client.send_raw(&fragment)?;
+        }
+        context
+            .expect(&mut client, Kind::Echo, &payload)
+            .map_err(|failure| failure.at(format_args!("{} fragments", parts.len())))?;
+    }
+    Ok(())
+}
+
+fn with_pings(context: &mut Context<'_>) -> Checked {
+    let mut client = context.connect()?;
+    let (payload, opcode, message, cut) = cut_payload(context);
+    let (start, end) = message.split_at(cut);
+    let parts = fragments(opcode, &[&start[..1], &start[1..], end]);
+    let ping = |payload: &[u8]| frame(FIN | Opcode::Ping as u8, payload);
+    let stream = [
+        &parts[0][..],
+        &ping(b"one"),
+        &parts[1],
+        &ping(b"two"),
+        &parts[2],
+    ];
+    client.send_raw(&stream.concat())?;
+    let mut pongs = Vec::new();
+    let mut echoed = false;
+    // A pong as soon as is practical: before or behind the message (5.5.2).
+    while pongs.len() < 2 || !echoed {
+        let wait = client.timeout;
+        match client.next_within(wait) {
+            Some(Incoming::Pong(payload)) => pongs.push(payload),
+            None => {
+                return Err(Failure(format!(
+                    "{} of 2 pongs and {} echo within {wait:?}",
+                    pongs.len(),
+                    if echoed { "the" } else { "no" }
+                )));
+            }
+            other => {
+                let reply = as_reply(other, wait)?;
+                if reply.kind != Kind::Echo || !reply.payload.equals(&payload) {
+                    return Err(Failure(format!("got {reply} for the echo of {payload}")));
+                }
+                echoed = true;
+            }
+        }
+    }
+    if pongs.last().map(Vec::as_slice) == Some(b"two") {
+        Ok(())
+    } else {
+        Err(Failure::new(
+            "the pongs carry other payloads than the pings",
+        ))
+    }
+}

@@ -1,0 +1,39 @@
+//! The checks, one file per section of RFC 6455 or rule of the protocol.
+
+mod ack;
+mod broadcast;
+mod close;
+mod control;
+mod echo;
+mod errors;
+mod fragmentation;
+mod framing;
+mod handshake;
+mod limits;
+mod residue;
+mod text;
+mod utf8;
+
+use crate::check::Check;
+
+static ALL: &[&[Check]] = &[
+    handshake::CHECKS,
+    echo::CHECKS,
+    text::CHECKS,
+    broadcast::CHECKS,
+    ack::CHECKS,
+    framing::CHECKS,
+    fragmentation::CHECKS,
+    control::CHECKS,
+    close::CHECKS,
+    utf8::CHECKS,
+    errors::CHECKS,
+    limits::CHECKS,
+    residue::CHECKS,
+];
+
+/// Every check, always in the same order: from what everything else needs to what may break a
+/// server.
+pub fn checks() -> impl Iterator<Item = &'static Check> {
+    ALL.iter().copied().flatten()
+}

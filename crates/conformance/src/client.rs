@@ -1,0 +1,323 @@
+//! A small blocking client in which every wait is bounded.
+//!
+//! It is tolerant where only one check judges (headers of the 101 answer) and strict on frames:
+//! what the codec refuses ends the connection here as [`Ending::Malformed`].
+
+use crate::context::Failure;
+use crate::raw;
+use crate::target::Target;
+use socket2::SockRef;
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+use ws_proto::{
+    CloseError, CloseFrame, DecodeError, Decoder, Event, HandshakeError, Opcode, Sender,
+    UpgradeRequest, parse_response,
+};
+
+/// Room for the largest message of the protocol in any envelope.
+const MAX_MESSAGE: u32 = 20 * 1024 * 1024;
+
+const READ_SIZE: usize = 64 * 1024;
+
+/// What came from the server.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    Message { opcode: Opcode, payload: Vec<u8> },
+    Pong(Vec<u8>),
+    Close(Result<Option<CloseFrame>, CloseError>),
+    End(Ending),
+}
+
+/// How a connection ended.
+#[derive(Clone, Debug)]
+pub(crate) enum Ending {
+    /// The server ended its side (FIN).
+    Eof,
+    /// The server reset the connection.
+    Reset(ErrorKind),
+    /// The server sent what RFC 6455 forbids.
+    Malformed(DecodeError),
+}
+
+/// An open WebSocket connection.
+#[derive(Debug)]
+pub(crate) struct Client {
+    stream: TcpStream,
+    decoder: Decoder,
+    inbox: VecDeque<Incoming>,
+    ended: Option<Ending>,
+    /// How long one answer may take.
+    pub(crate) timeout: Duration,
+    read_timeout: Option<Duration>,
+    buffer: Vec<u8>,
+}
+
+/// The stage at which a connection could not be opened.
+#[derive(Debug)]
+pub(crate) enum OpenError {
+    Connect(io::Error),
+    Handshake(String),
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        Self(match error {
+            OpenError::Connect(error) => format!("could not connect: {error}"),
+            OpenError::Handshake(what) => format!("the handshake failed: {what}"),
+        })
+    }
+}
+
+/// A TCP connection to the target, with timeouts set.
+pub(crate) fn connect_tcp(target: &Target) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&target.addr, target.timeout)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(target.timeout))?;
+    stream.set_write_timeout(Some(target.timeout.max(Duration::from_secs(10))))?;
+    Ok(stream)
+}
+
+impl Client {
+    /// Opens a connection in one go.
+    pub(crate) fn open(target: &Target, key: &str) -> Result<Self, OpenError> {
+        Opening::start(target, key)?.finish()
+    }
+
+    /// Sends bytes as they are. That the server has gone is found by the next read.
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        match self.stream.write_all(bytes) {
+            Err(error) if is_timeout(&error) => Err(Failure::new(
+                "the server stopped reading and left the connection open",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends one message in one frame.
+    pub(crate) fn send(&mut self, opcode: Opcode, message: &[u8]) -> Result<(), Failure> {
+        self.send_raw(&raw::frame(raw::FIN | opcode as u8, message))
+    }
+
+    /// The next thing from the server, or `None` when nothing comes within `wait`. After the end
+    /// of the connection, the end again.
+    pub(crate) fn next_within(&mut self, wait: Duration) -> Option<Incoming> {
+        let deadline = Instant::now() + wait;
+        loop {
+            if let Some(incoming) = self.inbox.pop_front() {
+                return Some(incoming);
+            }
+            if let Some(ending) = &self.ended {
+                return Some(Incoming::End(ending.clone()));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            // A system call saved per read: any timeout within the wait will do.
+            if self.read_timeout.is_none_or(|set| set > wait) {
+                let _ = self.stream.set_read_timeout(Some(wait));
+                self.read_timeout = Some(wait);
+            }
+            self.read_once();
+        }
+    }
+
+    /// As [`Self::next_within`] the client's timeout, but burning the processor, so that it
+    /// returns within microseconds of the arrival.
+    pub(crate) fn next_spinning(&mut self) -> Option<Incoming> {
+        let deadline = Instant::now() + self.timeout;
+        let _ = self.stream.set_nonblocking(true);
+        while self.inbox.is_empty() && self.ended.is_none() && Instant::now() < deadline {
+            self.read_once();
+            std::hint::spin_loop();
+        }
+        let _ = self.stream.set_nonblocking(false);
+        self.next_within(Duration::ZERO)
+    }
+
+    fn read_once(&mut self) {
+        match self.stream.read(&mut self.buffer) {
+            Ok(0) => self.ended = Some(Ending::Eof),
+            Ok(count) => {
+                let buffer = std::mem::take(&mut self.buffer);
+                self.feed(&buffer[..count]);
+                self.buffer = buffer;
+            }
+            Err(error) if is_timeout(&error) || error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => self.ended = Some(Ending::Reset(error.kind())),
+        }
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        let (inbox, stream) = (&mut self.inbox, &mut self.stream);
+        let fed = self.decoder.feed(bytes, |event| {
+            inbox.push_back(match event {
+                Event::Message { opcode, payload } => Incoming::Message {
+                    opcode,
+                    payload: payload.to_vec(),
+                },
+                Event::Pong(payload) => Incoming::Pong(payload.to_vec()),
+                Event::Close(payload) => Incoming::Close(CloseFrame::parse(payload)),
+                Event::Ping(payload) => {
+                    let pong = raw::frame(raw::FIN | Opcode::Pong as u8, payload);
+                    let _ = stream.write_all(&pong);
+                    return Ok(());
+                }
+            });
+            Ok::<_, DecodeError>(())
+        });
+        if let Err(error) = fed {
+            self.ended = Some(Ending::Malformed(error));
+        }
+    }
+
+    /// Ends the connection with a reset and without a close frame.
+    pub(crate) fn reset(self) {
+        let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+    }
+
+    /// Makes this a client that cannot take much at once.
+    pub(crate) fn narrow(&self) {
+        let _ = SockRef::from(&self.stream).set_recv_buffer_size(4096);
+    }
+}
+
+/// A connection whose upgrade request is under way.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    stream: TcpStream,
+    key: String,
+    timeout: Duration,
+}
+
+impl Opening {
+    /// Connects and sends the upgrade request.
+    pub(crate) fn start(target: &Target, key: &str) -> Result<Self, OpenError> {
+        let mut stream = connect_tcp(target).map_err(OpenError::Connect)?;
+        let request = UpgradeRequest {
+            authority: &target.host,
+            target: &target.path,
+            key,
+            origin: target.origin.as_deref(),
+            subprotocol: None,
+        };
+        let mut head = Vec::new();
+        request.encode(&mut head);
+        // A server that is gone already is found by the read.
+        let _ = stream.write_all(&head);
+        Ok(Self {
+            stream,
+            key: key.to_owned(),
+            timeout: target.timeout,
+        })
+    }
+
+    /// Waits for the answer; anything but 101 is an error, headers are left to their own checks.
+    pub(crate) fn finish(mut self) -> Result<Client, OpenError> {
+        let (head, rest) = read_head(&mut self.stream, self.timeout)
+            .map_err(|error| OpenError::Handshake(error.to_string()))?;
+        let parsed = parse_response(&head, &self.key, None);
+        if let Err(error @ (HandshakeError::NotHttp(_) | HandshakeError::Status { .. })) = parsed {
+            return Err(OpenError::Handshake(error.to_string()));
+        }
+        let mut client = Client {
+            stream: self.stream,
+            decoder: Decoder::new(Sender::Server, MAX_MESSAGE),
+            inbox: VecDeque::new(),
+            ended: None,
+            timeout: self.timeout,
+            read_timeout: None,
+            buffer: vec![0; READ_SIZE],
+        };
+        client.feed(&rest);
+        Ok(client)
+    }
+
+    /// The head of the answer as it came, for the checks of its headers.
+    pub(crate) fn into_head(mut self) -> Result<Vec<u8>, NoHead> {
+        Ok(read_head(&mut self.stream, self.timeout)?.0)
+    }
+}
+
+/// Why there is no head of an answer.
+#[derive(Debug)]
+pub(crate) enum NoHead {
+    /// The server said nothing, or not all, in time.
+    Silent(Duration),
+    /// The server ended the connection, or sent what can be no head.
+    Ended(String),
+}
+
+impl fmt::Display for NoHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Silent(wait) => write!(f, "no complete answer to the request within {wait:?}"),
+            Self::Ended(how) => f.write_str(how),
+        }
+    }
+}
+
+/// Reads up to the empty line; returns the head and what came behind it.
+pub(crate) fn read_head(
+    stream: &mut TcpStream,
+    timeout: Duration,
+) -> Result<(Vec<u8>, Vec<u8>), NoHead> {
+    const END: &[u8] = b"\r\n\r\n";
+    let ended = |how: &str| Err(NoHead::Ended(how.to_owned()));
+    let deadline = Instant::now() + timeout;
+    let mut head = Vec::new();
+    let mut buffer = [0; 4096];
+    while Instant::now() < deadline {
+        match stream.read(&mut buffer) {
+            Ok(0) => return ended("the server ended the connection without an answer"),
+            Ok(count) => head.extend_from_slice(&buffer[..count]),
+            Err(error) if is_timeout(&error) => break,
+            Err(error) => return ended(&format!("no answer: {error}")),
+        }
+        if let Some(at) = head.windows(END.len()).position(|w| w == END) {
+            let rest = head.split_off(at + END.len());
+            return Ok((head, rest));
+        }
+        if head.len() > ws_proto::MAX_RESPONSE_HEAD {
+            return ended(&HandshakeError::HeadTooLong.to_string());
+        }
+    }
+    Err(NoHead::Silent(timeout))
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Eof => f.write_str("the end of the connection"),
+            Self::Reset(kind) => write!(f, "the end of the connection ({kind})"),
+            Self::Malformed(error) => write!(f, "a frame that is not allowed: {error}"),
+        }
+    }
+}
+
+impl fmt::Display for Incoming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message { opcode, payload } => {
+                match crate::message::Reply::parse(*opcode, payload) {
+                    Ok(reply) => write!(f, "{reply}"),
+                    Err(what) => f.write_str(&what),
+                }
+            }
+            Self::Pong(payload) => write!(f, "a pong with {} bytes", payload.len()),
+            Self::Close(Ok(None)) => f.write_str("a close frame without a code"),
+            Self::Close(Ok(Some(frame))) => {
+                write!(f, "a close frame with {} {:?}", frame.code, frame.reason)
+            }
+            Self::Close(Err(error)) => write!(f, "a bad close frame: {error}"),
+            Self::End(ending) => write!(f, "{ending}"),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What a check has at hand: connections, fresh payloads, and the waits that judge.
+
+use crate::client::{Client, Incoming, OpenError, Opening};
+use crate::message::{Kind, Payload, Reply};
+use crate::target::{Dialect, Target};
+use rand::RngCore;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::time::{Duration, Instant};
+use ws_proto::encode_key;
+
+/// What a server did instead of the expected, in words.
+#[derive(Debug)]
+pub(crate) struct Failure(pub(crate) String);
+
+impl Failure {
+    pub(crate) fn new(observed: impl Into<String>) -> Self {
+        Self(observed.into())
+    }
+
+    /// Says at which part of a check it was.
+    pub(crate) fn at(self, part: impl std::fmt::Display) -> Self {
+        Self(format!("{part}: {}", self.0))
+    }
+}
+
+/// What a check returns.
+pub(crate) type Checked = Result<(), Failure>;
+
+/// Transfers of many megabytes take seconds on a busy machine.
+const LARGE: Duration = Duration::from_secs(10);
+
+/// Bits of a tag that number the payloads of one check; the number of the check is above them.
+/// Together they stay below 2^53, which JSON keeps.
+const TAG_BITS: u32 = 24;
+
+/// One run of one check.
+pub(crate) struct Context<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) dialect: Dialect,
+    run: u64,
+    tags: u64,
+    keys: ChaCha8Rng,
+}
+
+impl<'a> Context<'a> {
+    /// `run` tells this run's payloads from those of the runs before.
+    pub(crate) fn new(target: &'a Target, dialect: Dialect, run: u64) -> Self {
+        Self {
+            target,
+            dialect,
+            run,
+            tags: 0,
+            keys: ChaCha8Rng::seed_from_u64(run),
+        }
+    }
+
+    /// A fresh `Sec-WebSocket-Key`.
+    pub(crate) fn key(&mut self) -> String {
+        let mut nonce = [0; 16];
+        self.keys.fill_bytes(&mut nonce);
+        encode_key(nonce)
+    }
+
+    pub(crate) fn connect(&mut self) -> Result<Client, Failure> {
+        let key = self.key();
+        Ok(Client::open(self.target, &key)?)
+    }
+
+    /// A connection for large messages, with more patience.
+    pub(crate) fn connect_large(&mut self) -> Result<Client, Failure> {
+        let mut client = self.connect()?;
+        client.timeout = client.timeout.max(LARGE);
+        Ok(client)
+    }
+
+    /// Opens `count` connections, all handshakes at once.
+    pub(crate) fn connect_many(&mut self, count: usize) -> Result<Vec<Client>, Failure> {
+        let opening: Result<Vec<Opening>, OpenError> = (0..count)
+            .map(|_| Opening::start(self.target, &self.key()))
+            .collect();
+        let clients: Result<_, OpenError> = opening?.into_iter().map(Opening::finish).collect();
+        Ok(clients?)
+    }
+
+    /// A small payload that is like no other.
+    pub(crate) fn payload(&mut self) -> Payload {
+        self.payload_padded(16)
+    }
+
+    /// A payload that is like no other, with that many bytes of filling.
+    pub(crate) fn payload_padded(&mut self, padding: usize) -> Payload {
+        self.tags += 1;
+        Payload::tagged(self.dialect, self.run << TAG_BITS | self.tags, padding)
+    }
+
+    /// Several processes may deliver an earlier check's broadcast to a client that came later.
+    fn is_stray(&self, reply: &Reply) -> bool {
+        let earlier = |tag: u64| tag >> TAG_BITS < self.run;
+        self.target.multi_process
+            && reply.kind == Kind::Broadcast
+            && reply.payload.tag().is_some_and(earlier)
+    }
+
+    /// The next message, whatever it is; anything else, or nothing, is a failure.
+    pub(crate) fn reply(&self, client: &mut Client) -> Result<Reply, Failure> {
+        loop {
+            let wait = client.timeout;
+            let reply = as_reply(client.next_within(wait), wait)?;
+            if !self.is_stray(&reply) {
+                return Ok(reply);
+            }
+        }
+    }
+
+    /// The next message must be this.
+    pub(crate) fn expect(&self, client: &mut Client, kind: Kind, payload: &Payload) -> Checked {
+        let reply = self
+            .reply(client)
+            .map_err(|failure| failure.at(format_args!("waiting for {kind:?} of {payload}")))?;
+        if reply.kind == kind && reply.payload.equals(payload) {
+            return Ok(());
+        }
+        Err(Failure(format!(
+            "got {reply} in place of {kind:?} of {payload}"
+        )))
+    }
+
+    /// Sends a request.
+    pub(crate) fn request(&self, client: &mut Client, kind: Kind, payload: &Payload) -> Checked {
+        let (opcode, message) = payload.request(kind);
+        client.send(opcode, &message)
+    }
+
+    /// Asks for an echo and expects it next.
+    pub(crate) fn echo(&self, client: &mut Client, payload: &Payload) -> Checked {
+        self.request(client, Kind::Echo, payload)?;
+        self.expect(client, Kind::Echo, payload)
+    }
+
+    /// Sends an echo and returns all that came before its answer: on one connection nothing that
+    /// the server had queued can come later.
+    pub(crate) fn fence(&mut self, client: &mut Client) -> Result<Vec<Reply>, Failure> {
+        let fence = self.payload();
+        self.request(client, Kind::Echo, &fence)?;
+        let mut before = Vec::new();
+        loop {
+            let reply = self
+                .reply(client)
+                .map_err(|failure| failure.at("waiting for an echo"))?;
+            if reply.kind == Kind::Echo && reply.payload.equals(&fence) {
+                return Ok(before);
+            }
+            before.push(reply);
+        }
+    }
+
+    /// The connection lives, and nothing came on it before the answer to an echo.
+    pub(crate) fn quiet(&mut self, client: &mut Client) -> Checked {
+        match self.fence(client)?.first() {
+            None => Ok(()),
+            Some(reply) => Err(Failure(format!("got {reply}, which nobody sent to it"))),
+        }
+    }
+
+    /// Gathers messages until `enough` or until nothing comes for the client's timeout.
+    pub(crate) fn gather(
+        &self,
+        client: &mut Client,
+        enough: impl Fn(&[Reply]) -> bool,
+    ) -> Result<Vec<Reply>, Failure> {
+        let mut got = Vec::new();
+        let deadline = Instant::now() + client.timeout;
+        while !enough(&got) {
+            let wait = deadline.saturating_duration_since(Instant::now());
+            let Some(incoming) = client.next_within(wait) else {
+                break;
+            };
+            let reply = as_reply(Some(incoming), wait)?;
+            if !self.is_stray(&reply) {
+                got.push(reply);
+            }
+        }
+        Ok(got)
+    }
+}
+
+/// A message, or a failure that names what came instead.
+pub(crate) fn as_reply(incoming: Option<Incoming>, wait: Duration) -> Result<Reply, Failure> {
+    match incoming {
+        None => Err(Failure(format!("nothing came within {wait:?}"))),
+        Some(Incoming::Message { opcode, payload }) => {
+            Reply::parse(opcode, &payload).map_err(|what| Failure(format!("got {what}")))
+        }
+        Some(other) => Err(Failure(format!("got {other}"))),
+    }
+}
+
+/// The server fails the connection: by a close frame, or by ending it. Whatever it answers
+/// otherwise, and silence, is a failure.
+pub(crate) fn refused(client: &mut Client) -> Checked {
+    let wait = client.timeout;
+    match client.next_within(wait) {
+        Some(Incoming::Close(_)) => Ok(()),
+        Some(Incoming::End(ending)) => match ending {
+            crate::client::Ending::Malformed(_) => Err(Failure(format!("got {ending}"))),
+            _ => Ok(()),
+        },
+        Some(other) => Err(Failure(format!("got {other} and no end of the connection"))),
+        None => Err(Failure(format!(
+            "the connection was still open after {wait:?}"
+        ))),
+    }
+}

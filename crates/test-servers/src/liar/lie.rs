@@ -1,0 +1,204 @@
+//! The list of lies. Says what, not how.
+
+use clap::ValueEnum;
+
+/// One way to break the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
+pub enum Lie {
+    /// Breaks no rule.
+    None,
+    /// Answers 101 with the accept key of another key.
+    WrongAccept,
+    /// Leaves `Upgrade: websocket` out of the 101 answer.
+    NoUpgradeHeader,
+    /// Names an extension that nobody asked for.
+    UnaskedExtension,
+    /// Names a subprotocol that nobody asked for.
+    UnaskedSubprotocol,
+    /// Answers 101 to a request that asks for no upgrade.
+    UpgradesPlainRequests,
+    /// Answers 101 to any version.
+    AnyVersion,
+    /// Answers 101 to a request without a key.
+    NoKeyNeeded,
+    /// Answers the 30th echo of a connection twice.
+    EchoesTwice,
+    /// Sends echoes of 4 to 16 KiB to all other clients too.
+    LeaksEchoes,
+    /// Writes the length 65,535 in eight bytes.
+    LongLengthForm,
+    /// Delivers broadcasts over 512 KiB to their sender alone.
+    LosesLargeBroadcasts,
+    /// Takes a binary message of 5 bytes for a bad one.
+    RejectsEmptyPayload,
+    /// Takes a binary message with a wrong size field for a bad one.
+    TrustsSize,
+    /// Holds a connection to the dialect of its first message.
+    OneDialect,
+    /// Loses combining accents (U+0301) in strings.
+    DropsCombining,
+    /// Rounds doubles to six decimals.
+    RoundsDoubles,
+    /// Takes the payload `null` for a missing one.
+    NullIsMissing,
+    /// Looks for the type at byte 9 and takes messages without it there for bad.
+    FixedOffset,
+    /// Delivers broadcasts of 300 to 450 bytes twice to the last client.
+    DeliversTwice,
+    /// Does not deliver broadcasts of 300 to 450 bytes to the first client.
+    ForgetsOne,
+    /// Does not deliver broadcasts of 300 to 450 bytes to their sender.
+    ForgetsSender,
+    /// Changes one byte of broadcasts of 1,000 to 1,200 bytes for the last client.
+    SpoilsBroadcast,
+    /// Changes one byte of the results of broadcasts of 500 to 650 bytes.
+    SpoilsResult,
+    /// Sends no result for broadcasts of 500 to 650 bytes.
+    NoResult,
+    /// Sends the results of broadcasts of 700 to 850 bytes to everyone.
+    ResultToAll,
+    /// Answers a broadcast, and delivers it to the others 5 ms later.
+    AcksEarly,
+    /// Sends the sender its broadcast behind the result.
+    OwnBroadcastLast,
+    /// Takes frames without a mask.
+    AcceptsUnmasked,
+    /// Takes frames with reserved bits as if they were not set.
+    IgnoresReservedBits,
+    /// Skips frames with reserved opcodes.
+    SkipsReservedOpcodes,
+    /// Loses the sixth and further fragments of a message, but for the last.
+    LosesFragments,
+    /// Does not answer a ping between fragments.
+    DeafWithinMessage,
+    /// Skips a continuation frame with no message under way.
+    SkipsContinuation,
+    /// Skips a message that begins within another.
+    SkipsInterleaved,
+    /// Answers a ping with at most 100 bytes.
+    CutsPongs,
+    /// Answers a pong with a pong.
+    AnswersPongs,
+    /// Takes a ping without FIN for a whole one.
+    AcceptsFragmentedPing,
+    /// Skips control frames of more than 125 bytes.
+    SkipsLongPing,
+    /// Answers every close frame with 1000.
+    ClosesWith1000,
+    /// Ends the connection without answering the close frame.
+    ClosesSilently,
+    /// Keeps the TCP connection after the closing handshake.
+    StaysOpen,
+    /// Replaces bytes that are not UTF-8 in messages of one frame.
+    AcceptsInvalidUtf8,
+    /// Replaces bytes that are not UTF-8 in fragmented messages.
+    AcceptsInvalidFragments,
+    /// Gives no answer to malformed JSON.
+    IgnoresMalformedJson,
+    /// Gives no answer to JSON that is no object.
+    IgnoresNonObjects,
+    /// Gives no answer to an object without a type.
+    IgnoresMissingType,
+    /// Gives no answer to an unknown type.
+    IgnoresUnknownType,
+    /// Closes with 1000 on an unknown type.
+    ClosesUnknownTypeWith1000,
+    /// Gives no answer to a request without a payload.
+    IgnoresMissingPayload,
+    /// Gives no answer to an empty binary message.
+    IgnoresEmptyBinary,
+    /// Gives no answer to a binary message of unknown type.
+    IgnoresUnknownByte,
+    /// Sends error answers to everyone.
+    ErrorToAll,
+    /// Refuses messages over 15 MiB.
+    LowLimit,
+    /// Accepts 17 MiB in one frame.
+    LimitInFragmentsOnly,
+    /// Accepts 17 MiB in fragments.
+    LimitPerFrame,
+    /// The first reset of a client that never spoke ends all connections.
+    ResetTakesAll,
+    /// A client that vanishes within a frame takes all connections along.
+    CutTakesAll,
+    /// Lists no connection after the first 1,000.
+    TiresAfter1000,
+}
+
+impl Lie {
+    /// All lies, without [`Lie::None`].
+    pub fn all() -> impl Iterator<Item = Self> {
+        let all = Self::value_variants().iter().copied();
+        all.filter(|lie| *lie != Self::None)
+    }
+
+    /// The name on the command line.
+    pub fn id(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// The id of the conformance check that this lie must trip; [`Lie::None`] trips none.
+    pub const fn trips(self) -> Option<&'static str> {
+        Some(match self {
+            Self::None => return None,
+            Self::WrongAccept => "rfc6455-4.2.2-accept-key",
+            Self::NoUpgradeHeader => "rfc6455-4.2.2-upgrade-headers",
+            Self::UnaskedExtension => "rfc6455-4.1-no-unasked-extension",
+            Self::UnaskedSubprotocol => "rfc6455-4.1-no-unasked-subprotocol",
+            Self::UpgradesPlainRequests => "rfc6455-4.2.1-plain-request",
+            Self::AnyVersion => "rfc6455-4.2.2-version",
+            Self::NoKeyNeeded => "rfc6455-4.2.1-missing-key",
+            Self::EchoesTwice => "protocol-echo",
+            Self::LeaksEchoes => "protocol-echo-sender-only",
+            Self::LongLengthForm => "rfc6455-5.2-payload-lengths",
+            Self::LosesLargeBroadcasts => "protocol-large-payloads",
+            Self::RejectsEmptyPayload => "protocol-binary-payloads",
+            Self::TrustsSize => "protocol-binary-byte-0-alone",
+            Self::OneDialect => "protocol-both-dialects",
+            Self::DropsCombining => "protocol-text-strings",
+            Self::RoundsDoubles => "protocol-text-numbers",
+            Self::NullIsMissing => "protocol-text-structures",
+            Self::FixedOffset => "protocol-text-really-parsed",
+            Self::DeliversTwice | Self::ForgetsOne | Self::ForgetsSender => {
+                "protocol-broadcast-exactly-once"
+            }
+            Self::SpoilsBroadcast => "protocol-broadcast-payload",
+            Self::SpoilsResult | Self::NoResult => "protocol-result-payload",
+            Self::ResultToAll => "protocol-result-sender-only",
+            Self::AcksEarly => "protocol-ack-rule",
+            Self::OwnBroadcastLast => "protocol-ack-rule-own-connection",
+            Self::AcceptsUnmasked => "rfc6455-5.1-unmasked-frame",
+            Self::IgnoresReservedBits => "rfc6455-5.2-reserved-bits",
+            Self::SkipsReservedOpcodes => "rfc6455-5.2-reserved-opcodes",
+            Self::LosesFragments => "rfc6455-5.4-fragments",
+            Self::DeafWithinMessage => "rfc6455-5.4-ping-between-fragments",
+            Self::SkipsContinuation => "rfc6455-5.4-continuation-without-start",
+            Self::SkipsInterleaved => "rfc6455-5.4-interleaved-message",
+            Self::CutsPongs => "rfc6455-5.5.2-ping",
+            Self::AnswersPongs => "rfc6455-5.5.3-unsolicited-pong",
+            Self::AcceptsFragmentedPing => "rfc6455-5.5-fragmented-control",
+            Self::SkipsLongPing => "rfc6455-5.5-long-control",
+            Self::ClosesWith1000 | Self::ClosesSilently => "rfc6455-5.5.1-close-echo",
+            Self::StaysOpen => "rfc6455-5.5.1-close-ends-connection",
+            Self::AcceptsInvalidUtf8 => "rfc6455-8.1-invalid-utf8",
+            Self::AcceptsInvalidFragments => "rfc6455-8.1-invalid-utf8-in-fragments",
+            Self::IgnoresMalformedJson => "protocol-error-malformed-json",
+            Self::IgnoresNonObjects => "protocol-error-not-an-object",
+            Self::IgnoresMissingType => "protocol-error-missing-type",
+            Self::IgnoresUnknownType | Self::ClosesUnknownTypeWith1000 => {
+                "protocol-error-unknown-type"
+            }
+            Self::IgnoresMissingPayload => "protocol-error-missing-payload",
+            Self::IgnoresEmptyBinary => "protocol-error-empty-binary",
+            Self::IgnoresUnknownByte => "protocol-error-unknown-byte-0",
+            Self::ErrorToAll => "protocol-error-isolated",
+            Self::LowLimit => "protocol-limit-accepted",
+            Self::LimitInFragmentsOnly => "protocol-limit-refused",
+            Self::LimitPerFrame => "protocol-limit-refused-in-fragments",
+            Self::ResetTakesAll => "protocol-reset-in-broadcast",
+            Self::CutTakesAll => "protocol-vanished-client",
+            Self::TiresAfter1000 => "protocol-churn",
+        })
+    }
+}

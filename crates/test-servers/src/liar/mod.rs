@@ -1,0 +1,53 @@
+//! A correct server that breaks exactly one rule of choice, to prove that the conformance checks
+//! bite.
+//!
+//! Lies are kept narrow, often to messages of one band of lengths, so that each trips the check
+//! of its own rule and no other.
+
+mod frames;
+mod lie;
+mod manners;
+
+pub use lie::Lie;
+
+use crate::threaded::Server;
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+
+/// A running liar; dropping it ends it and all its connections.
+pub struct LiarServer(Server);
+
+impl LiarServer {
+    /// Starts one on a free port of 127.0.0.1.
+    ///
+    /// # Errors
+    /// When no port can be bound.
+    pub fn start(lie: Lie) -> io::Result<Self> {
+        Self::start_on((Ipv4Addr::LOCALHOST, 0).into(), lie)
+    }
+
+    /// The same on an address of choice; port 0 takes a free one.
+    ///
+    /// # Errors
+    /// When the address cannot be bound.
+    pub fn start_on(address: SocketAddr, lie: Lie) -> io::Result<Self> {
+        Ok(Self(Server::start_plain(address, manners::Liar::new(lie))?))
+    }
+
+    /// Where it listens.
+    pub const fn addr(&self) -> SocketAddr {
+        self.0.addr()
+    }
+
+    /// Serves until the process is ended.
+    pub fn wait(self) {
+        self.0.wait();
+    }
+}
+
+impl fmt::Debug for LiarServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LiarServer").field(&self.addr()).finish()
+    }
+}

@@ -1,0 +1,94 @@
+//! The null server: echo and broadcast as fast as one thread can.
+//!
+//! It is the yardstick for the load generator and **no contestant**: it breaks the protocol's rule
+//! that a server must really parse. It finds the type by a scan of the bytes, copies the payload
+//! unread and checks no UTF-8. A frame is built once per broadcast; what became ready in one round
+//! of the loop leaves in one `send` per client.
+
+mod outbox;
+mod poll;
+mod reactor;
+mod reply;
+
+use crate::listen::{listen, raise_file_limit};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::net::UnixStream;
+use std::thread::JoinHandle;
+
+/// How a [`NullServer`] is started; the default is a free port of 127.0.0.1.
+#[derive(Clone, Copy, Debug)]
+pub struct NullOptions {
+    /// Where to listen; port 0 takes a free one.
+    pub address: SocketAddr,
+    /// Send every message back as it came, whatever is in it.
+    pub echo_raw: bool,
+}
+
+impl Default for NullOptions {
+    fn default() -> Self {
+        Self {
+            address: (Ipv4Addr::LOCALHOST, 0).into(),
+            echo_raw: false,
+        }
+    }
+}
+
+/// A running null server on a thread of its own; dropping it ends it and all its connections.
+#[derive(Debug)]
+pub struct NullServer {
+    addr: SocketAddr,
+    wake: UnixStream,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl NullServer {
+    /// Starts listening and serving. Any path is served.
+    ///
+    /// # Errors
+    /// When the address cannot be bound or the kernel denies a descriptor.
+    pub fn start(options: NullOptions) -> io::Result<Self> {
+        raise_file_limit();
+        let listener = listen(options.address)?;
+        let addr = listener.local_addr()?;
+        let (wake, woken) = UnixStream::pair()?;
+        let mut reactor = reactor::Reactor::new(listener, &woken, options.echo_raw)?;
+        let thread = std::thread::Builder::new()
+            .name("null-server".into())
+            .spawn(move || {
+                let result = reactor.run();
+                drop(woken);
+                result
+            })?;
+        Ok(Self {
+            addr,
+            wake,
+            thread: Some(thread),
+        })
+    }
+
+    /// Where it listens.
+    pub const fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Serves until the process is ended.
+    ///
+    /// # Errors
+    /// When the loop itself fails; a failing connection is only closed.
+    pub fn wait(mut self) -> io::Result<()> {
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(result)) => result,
+            _ => Err(io::Error::other("the server thread panicked")),
+        }
+    }
+}
+
+impl Drop for NullServer {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = self.wake.shutdown(std::net::Shutdown::Both);
+            let _ = thread.join();
+        }
+    }
+}

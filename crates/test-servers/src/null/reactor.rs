@@ -1,0 +1,338 @@
+//! The loop of the null server: one thread, one epoll, all connections.
+
+use super::outbox::Outbox;
+use super::poll::{Interest, Poll, Ready, accept};
+use super::reply::{Request, put_error, put_result, recognise};
+use crate::upgrade::RequestHead;
+use std::io::{self, Read};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use ws_proto::{CloseFrame, DecodeError, Decoder, Event, Opcode, Sender, encode_frame};
+
+const LISTENER: u64 = u64::MAX;
+const WAKE: u64 = u64::MAX - 1;
+
+/// Largest message (docs/protocol.md, Limits).
+const MAX_MESSAGE: u32 = 16 * 1024 * 1024;
+
+/// Bytes read from one connection in one round, so that one sender cannot starve the others.
+const READ_SIZE: usize = 256 * 1024;
+
+/// A round that has gathered this many bytes of broadcasts is flushed at once.
+const ROUND_LIMIT: usize = 1024 * 1024;
+
+#[derive(Debug)]
+struct Connection {
+    stream: TcpStream,
+    state: State,
+    outbox: Outbox,
+    /// Listed in `Round::touched`.
+    touched: bool,
+    /// EPOLLOUT is armed.
+    armed: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    Upgrading(Vec<u8>),
+    Open(Decoder),
+    /// The last bytes are queued; the end follows them.
+    Closing,
+}
+
+/// What the current round of the loop has to send.
+#[derive(Debug, Default)]
+struct Round {
+    shared: Vec<u8>,
+    touched: Vec<usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct Reactor {
+    poll: Poll,
+    listener: TcpListener,
+    /// The kernel is out of descriptors: accepting waits for a connection to end.
+    accepting: bool,
+    connections: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    round: Round,
+    buffer: Vec<u8>,
+    echo_raw: bool,
+}
+
+impl Reactor {
+    pub(super) fn new(
+        listener: TcpListener,
+        wake: &UnixStream,
+        echo_raw: bool,
+    ) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        listener.set_nonblocking(true)?;
+        poll.add(&listener, LISTENER)?;
+        poll.add(wake, WAKE)?;
+        Ok(Self {
+            poll,
+            listener,
+            accepting: true,
+            connections: Vec::new(),
+            free: Vec::new(),
+            round: Round::default(),
+            buffer: vec![0; READ_SIZE],
+            echo_raw,
+        })
+    }
+
+    /// Serves until the other end of the wake socket is shut; the caller keeps this end alive.
+    pub(super) fn run(&mut self) -> io::Result<()> {
+        let mut ready = Vec::new();
+        loop {
+            self.poll.wait(&mut ready)?;
+            for &Ready {
+                token,
+                readable,
+                writable,
+            } in &ready
+            {
+                match token {
+                    LISTENER => self.accept_all()?,
+                    WAKE => return Ok(()),
+                    index => self.serve(index as usize, readable, writable),
+                }
+                if self.round.shared.len() > ROUND_LIMIT {
+                    self.flush_round();
+                }
+            }
+            self.flush_round();
+        }
+    }
+
+    fn accept_all(&mut self) -> io::Result<()> {
+        loop {
+            let stream = match accept(&self.listener) {
+                Ok(stream) => stream,
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::EAGAIN) => return Ok(()),
+                    Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM) => {
+                        self.accepting = false;
+                        return self.poll.remove(&self.listener);
+                    }
+                    Some(libc::ECONNABORTED | libc::EINTR | libc::EPROTO) => continue,
+                    _ => return Err(error),
+                },
+            };
+            let index = self.free.pop().unwrap_or_else(|| {
+                self.connections.push(None);
+                self.connections.len() - 1
+            });
+            if self.poll.add(&stream, index as u64).is_err() {
+                self.free.push(index);
+                continue;
+            }
+            self.connections[index] = Some(Connection {
+                stream,
+                state: State::Upgrading(Vec::new()),
+                outbox: Outbox::default(),
+                touched: false,
+                armed: false,
+            });
+        }
+    }
+
+    fn serve(&mut self, index: usize, readable: bool, writable: bool) {
+        let Some(connection) = &mut self.connections[index] else {
+            return;
+        };
+        let mut result = Ok(());
+        if writable {
+            result = connection.outbox.drain(&mut connection.stream);
+            connection.touch(index, &mut self.round);
+        }
+        if readable && result.is_ok() {
+            result = connection.read(&mut self.buffer, &mut self.round, self.echo_raw);
+            connection.touch(index, &mut self.round);
+        }
+        if result.is_err() {
+            self.drop_connection(index);
+        }
+    }
+
+    fn flush_round(&mut self) {
+        let shared = std::mem::take(&mut self.round.shared);
+        let mut touched = std::mem::take(&mut self.round.touched);
+        if shared.is_empty() {
+            for &index in &touched {
+                self.flush(index, &shared);
+            }
+        } else {
+            for index in 0..self.connections.len() {
+                self.flush(index, &shared);
+            }
+        }
+        touched.clear();
+        self.round = Round { shared, touched };
+        self.round.shared.clear();
+    }
+
+    fn flush(&mut self, index: usize, shared: &[u8]) {
+        let Some(connection) = &mut self.connections[index] else {
+            return;
+        };
+        connection.touched = false;
+        if connection.flush(shared).is_err() {
+            self.drop_connection(index);
+            return;
+        }
+        if connection.outbox.blocked != connection.armed {
+            connection.armed = connection.outbox.blocked;
+            let interest = if connection.armed {
+                Interest::ReadWrite
+            } else {
+                Interest::Read
+            };
+            if self
+                .poll
+                .change(&connection.stream, index as u64, interest)
+                .is_err()
+            {
+                self.drop_connection(index);
+            }
+        }
+    }
+
+    fn drop_connection(&mut self, index: usize) {
+        if self.connections[index].take().is_some() {
+            self.free.push(index);
+        }
+        if !self.accepting && self.poll.add(&self.listener, LISTENER).is_ok() {
+            self.accepting = true;
+        }
+    }
+}
+
+impl Connection {
+    fn touch(&mut self, index: usize, round: &mut Round) {
+        if !self.touched {
+            self.touched = true;
+            round.touched.push(index);
+        }
+    }
+
+    /// Reads once and handles what came. An error means: drop the connection.
+    fn read(&mut self, buffer: &mut [u8], round: &mut Round, echo_raw: bool) -> io::Result<()> {
+        let count = match self.stream.read(buffer) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let bytes = &buffer[..count];
+        match &mut self.state {
+            State::Closing => {}
+            State::Open(_) => self.take(bytes, round, echo_raw),
+            State::Upgrading(head) => {
+                head.extend_from_slice(bytes);
+                let bytes = std::mem::take(head);
+                let request = RequestHead::parse(&bytes)
+                    .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+                match request {
+                    None => *head = bytes,
+                    Some(request) => self.upgrade(&request, &bytes, round, echo_raw),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn upgrade(&mut self, request: &RequestHead, bytes: &[u8], round: &mut Round, raw: bool) {
+        self.outbox = Outbox::joining(&round.shared);
+        let answer = match request.refusal() {
+            Some(refusal) => {
+                self.state = State::Closing;
+                refusal.response().to_owned()
+            }
+            None => {
+                self.state = State::Open(Decoder::new(Sender::Client, MAX_MESSAGE));
+                request.accept()
+            }
+        };
+        self.outbox
+            .reply(&round.shared, |out| out.extend(answer.into_bytes()));
+        self.take(&bytes[request.len..], round, raw);
+    }
+
+    fn take(&mut self, bytes: &[u8], round: &mut Round, echo_raw: bool) {
+        let State::Open(decoder) = &mut self.state else {
+            return;
+        };
+        let outbox = &mut self.outbox;
+        let shared = &mut round.shared;
+        let fed = decoder.feed(bytes, |event| {
+            match event {
+                Event::Message { opcode, payload } if echo_raw => {
+                    outbox.reply(shared, |out| encode_frame(out, opcode, None, payload));
+                }
+                Event::Message { opcode, payload } => match recognise(opcode, payload) {
+                    Request::Echo => {
+                        outbox.reply(shared, |out| encode_frame(out, opcode, None, payload));
+                    }
+                    Request::Broadcast { result_at } => {
+                        encode_frame(shared, opcode, None, payload);
+                        outbox.reply(shared, |out| put_result(out, opcode, payload, result_at));
+                    }
+                    Request::Unknown => outbox.reply(shared, put_error),
+                },
+                Event::Ping(payload) => {
+                    outbox.reply(shared, |out| encode_frame(out, Opcode::Pong, None, payload));
+                }
+                Event::Pong(_) => {}
+                Event::Close(payload) => {
+                    return Err(Ending::Close(closing_payload(payload)));
+                }
+            }
+            Ok(())
+        });
+        if let Err(Ending::Close(payload)) = fed {
+            outbox.reply(shared, |out| {
+                encode_frame(out, Opcode::Close, None, &payload)
+            });
+            self.state = State::Closing;
+        }
+    }
+
+    fn flush(&mut self, shared: &[u8]) -> io::Result<()> {
+        match self.state {
+            State::Open(_) => self.outbox.flush(&mut self.stream, shared),
+            State::Upgrading(_) => Ok(()),
+            State::Closing => {
+                self.outbox.drain(&mut self.stream)?;
+                if self.outbox.is_empty() {
+                    self.stream.shutdown(std::net::Shutdown::Both)?;
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Why a connection is to be ended, as the payload of the close frame.
+enum Ending {
+    Close(Vec<u8>),
+}
+
+impl From<DecodeError> for Ending {
+    fn from(error: DecodeError) -> Self {
+        let code: u16 = match error {
+            DecodeError::TooLong { .. } => 1009,
+            _ => 1002,
+        };
+        Self::Close(code.to_be_bytes().to_vec())
+    }
+}
+
+fn closing_payload(payload: &[u8]) -> Vec<u8> {
+    match CloseFrame::parse(payload) {
+        Ok(_) => payload.to_vec(),
+        Err(_) => 1002u16.to_be_bytes().to_vec(),
+    }
+}

@@ -1,0 +1,46 @@
+//! The list of misbehaviours. Says what, not how.
+
+use clap::ValueEnum;
+
+/// One way to misbehave. "Count" is the number given to [`super::OddServer::start`]; where it is
+/// not mentioned, it has no meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
+pub enum Behaviour {
+    /// Reads the upgrade request and never answers it.
+    NeverAnswers,
+    /// Answers the upgrade with 200.
+    Status200,
+    /// Answers the upgrade with 404.
+    Status404,
+    /// Answers 101 with the accept key of another request.
+    WrongAccept,
+    /// Ends each connection right after the accept.
+    ClosesAtOnce,
+    /// Opens each connection and ends it at once, without a close frame.
+    UpgradesThenCloses,
+    /// Answers count requests, over all connections, and then nobody; connections stay open.
+    Freezes,
+    /// In the broadcast of number count, when half of the listeners have got it, resets one other
+    /// connection; goes on after that.
+    Resets,
+    /// Sends the broadcast of number count to one listener with a reserved bit set.
+    MalformedFrame,
+    /// Sends one listener half of the broadcast of number count and ends that connection.
+    CutShort,
+    /// Leaves out exactly count deliveries, one per broadcast.
+    Drops,
+    /// Makes exactly count deliveries twice, one per broadcast.
+    Duplicates,
+    /// Flips one bit of the padding in exactly count deliveries, one per broadcast.
+    Corrupts,
+    /// Exactly count times, swaps two successive broadcasts of one sender to one listener. Needs
+    /// senders with two broadcasts under way: the first is held back until the second comes.
+    Reorders,
+    /// Exactly count times, sends the echo to another client than the one who asked. Needs two
+    /// clients.
+    Misdelivers,
+    /// Answers each broadcast with its result first, and delivers 20 ms later.
+    AcksFirst,
+    /// Delivers each broadcast and never sends a result.
+    NoResult,
+}

@@ -1,0 +1,220 @@
+//! How each behaviour is done.
+
+use super::Behaviour;
+use crate::threaded::{Hub, Manners, Peer, Reply, Request, Upgrade};
+use crate::upgrade::RequestHead;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use ws_proto::Opcode;
+
+/// Long enough that no clock mistakes it for a delivery before the result.
+const LATE: Duration = Duration::from_millis(20);
+
+pub(super) struct Odd {
+    behaviour: Behaviour,
+    count: u64,
+    /// Broadcasts so far.
+    seen: AtomicU64,
+    /// Misdeeds still to do; for a freeze, requests still to answer.
+    left: AtomicU64,
+    /// By sender: the listener and the frame that waits for its successor.
+    held: Mutex<HashMap<u64, (u64, Vec<u8>)>>,
+}
+
+impl Odd {
+    pub(super) fn new(behaviour: Behaviour, count: u64) -> Self {
+        Self {
+            behaviour,
+            count,
+            seen: AtomicU64::new(0),
+            left: AtomicU64::new(count),
+            held: Mutex::default(),
+        }
+    }
+
+    /// True as long as there are misdeeds left; takes one.
+    fn take_one(&self) -> bool {
+        let less = |left: u64| left.checked_sub(1);
+        let order = Ordering::SeqCst;
+        self.left.fetch_update(order, order, less).is_ok()
+    }
+
+    fn deliver(&self, peers: &[Arc<Peer>], from: &Peer, frame: &[u8]) {
+        let number = self.seen.fetch_add(1, Ordering::SeqCst) + 1;
+        let victim = victim(peers, from);
+        let strikes_here = number == self.count;
+        for (index, peer) in peers.iter().enumerate() {
+            if Some(peer.id) != victim {
+                peer.send(frame);
+            }
+            let half = index + 1 == peers.len().div_ceil(2);
+            if half && strikes_here && self.behaviour == Behaviour::Resets {
+                reset(peers, victim);
+            }
+        }
+        let Some(peer) = peers.iter().find(|peer| Some(peer.id) == victim) else {
+            return;
+        };
+        match self.behaviour {
+            Behaviour::Resets if strikes_here => {}
+            Behaviour::MalformedFrame if strikes_here => {
+                let mut bad = frame.to_vec();
+                bad[0] |= 0x40;
+                peer.send(&bad);
+            }
+            Behaviour::CutShort if strikes_here => {
+                peer.send(&frame[..frame.len() / 2]);
+                peer.wire.end();
+            }
+            Behaviour::Drops if self.take_one() => {}
+            Behaviour::Duplicates if self.take_one() => {
+                peer.send(frame);
+                peer.send(frame);
+            }
+            Behaviour::Corrupts if self.take_one() => {
+                let mut bad = frame.to_vec();
+                bad[padding(frame)] ^= 1;
+                peer.send(&bad);
+            }
+            Behaviour::Reorders => self.swap(from, peer, frame),
+            _ => peer.send(frame),
+        }
+    }
+
+    /// Holds every odd broadcast of a sender back until the next one has gone out.
+    fn swap(&self, from: &Peer, to: &Peer, frame: &[u8]) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.remove(&from.id) {
+            Some((listener, first)) if listener == to.id => {
+                to.send(frame);
+                to.send(&first);
+            }
+            None if self.take_one() => {
+                held.insert(from.id, (to.id, frame.to_vec()));
+            }
+            _ => to.send(frame),
+        }
+    }
+}
+
+/// The listener that suffers: the first that is not the sender, or else the sender.
+fn victim(peers: &[Arc<Peer>], from: &Peer) -> Option<u64> {
+    let other = peers.iter().find(|peer| peer.id != from.id);
+    other.or(peers.first()).map(|peer| peer.id)
+}
+
+fn reset(peers: &[Arc<Peer>], victim: Option<u64>) {
+    for peer in peers.iter().filter(|peer| Some(peer.id) == victim) {
+        peer.wire.reset();
+    }
+}
+
+/// A byte of the padding: it comes last in a payload, and makes up more than half of a frame that
+/// has any to speak of.
+fn padding(frame: &[u8]) -> usize {
+    frame.len() * 3 / 4
+}
+
+impl Manners for Odd {
+    fn accepted(&self, _id: u64) -> bool {
+        self.behaviour != Behaviour::ClosesAtOnce
+    }
+
+    fn upgrade(&self, head: &RequestHead) -> Option<Upgrade> {
+        let refuse = |answer: &str| Upgrade {
+            answer: answer.into(),
+            open: false,
+        };
+        Some(match self.behaviour {
+            Behaviour::NeverAnswers => return None,
+            Behaviour::Status200 => refuse("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
+            Behaviour::Status404 => refuse("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
+            Behaviour::WrongAccept => Upgrade {
+                answer: RequestHead {
+                    key: Some("AAAAAAAAAAAAAAAAAAAAAA==".into()),
+                    len: head.len,
+                    upgrade: true,
+                    version: None,
+                }
+                .accept()
+                .into_bytes(),
+                open: true,
+            },
+            _ => Upgrade {
+                answer: head.accept().into_bytes(),
+                open: true,
+            },
+        })
+    }
+
+    fn opened(&self, peer: &Arc<Peer>) {
+        if self.behaviour == Behaviour::UpgradesThenCloses {
+            peer.wire.end();
+        }
+    }
+
+    fn message(
+        &self,
+        hub: &Arc<Hub>,
+        from: &Arc<Peer>,
+        opcode: Opcode,
+        message: &[u8],
+    ) -> Result<(), u16> {
+        if self.behaviour == Behaviour::Freezes && !self.take_one() {
+            return Ok(());
+        }
+        match Request::parse(opcode, message) {
+            Ok(request) if request.broadcast => self.broadcast(hub, from, request),
+            Ok(request) => self.echo(hub, from, request),
+            Err(why) => return self.reject(hub, from, why),
+        }
+        Ok(())
+    }
+
+    fn echo(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
+        let frame = request.frame(Reply::Echo);
+        let peers = hub.lock();
+        let other = peers.iter().find(|peer| peer.id != from.id);
+        match other {
+            Some(other) if self.behaviour == Behaviour::Misdelivers && self.take_one() => {
+                other.send(&frame);
+            }
+            _ => from.send(&frame),
+        }
+    }
+
+    fn broadcast(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
+        let frame = request.frame(Reply::Broadcast);
+        let result = request.frame(Reply::Result);
+        if self.behaviour == Behaviour::AcksFirst {
+            from.send(&result);
+            let hub = Arc::clone(hub);
+            std::thread::spawn(move || {
+                std::thread::sleep(LATE);
+                for peer in hub.lock().iter() {
+                    peer.send(&frame);
+                }
+            });
+            return;
+        }
+        let peers = hub.lock();
+        self.deliver(&peers, from, &frame);
+        if self.behaviour != Behaviour::NoResult {
+            from.send(&result);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spoilt_byte_lies_in_the_padding() {
+        let frame = br#"..{"type":"broadcast","payload":{"padding":"xxxxxxx","stamp":100}}"#;
+        assert_eq!(frame[padding(frame)], b'x');
+        assert_eq!(padding(b"b\0\0\0\x01\0"), 0);
+    }
+}

@@ -1,0 +1,137 @@
+//! What a server does at each point where it could do otherwise. The defaults are the protocol.
+
+use super::hub::{Hub, Peer};
+use super::request::{Rejection, Reply, Request, error_frame};
+use crate::upgrade::RequestHead;
+use std::sync::Arc;
+use ws_proto::{CloseFrame, Opcode};
+
+/// The answer to an upgrade request.
+pub(crate) struct Upgrade {
+    /// The bytes of the answer.
+    pub(crate) answer: Vec<u8>,
+    /// Frames may follow.
+    pub(crate) open: bool,
+}
+
+/// How an open connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// By a close frame of the client.
+    Closed,
+    /// The server failed it.
+    Failed,
+    /// By a reset.
+    Reset,
+    /// Without a close frame.
+    Vanished,
+    /// Without a close frame, within a frame or message.
+    CutShort,
+}
+
+/// Looks at the raw bytes of one connection before the decoder does.
+pub(crate) trait FrameFilter {
+    /// Takes what came and returns what the decoder is to see; an error ends the connection with
+    /// that close code.
+    fn filter(&mut self, bytes: &[u8]) -> Result<Vec<u8>, u16>;
+}
+
+/// The points of choice, each done honestly by default.
+pub(crate) trait Manners: Send + Sync + 'static {
+    /// A connection was accepted; false ends it before a byte is read.
+    fn accepted(&self, _id: u64) -> bool {
+        true
+    }
+
+    /// The upgrade request has arrived.
+    fn upgrade(&self, head: &RequestHead) -> Option<Upgrade> {
+        Some(match head.refusal() {
+            Some(refusal) => Upgrade {
+                answer: refusal.response().into(),
+                open: false,
+            },
+            None => Upgrade {
+                answer: head.accept().into_bytes(),
+                open: true,
+            },
+        })
+    }
+
+    /// The connection is open and listed.
+    fn opened(&self, _peer: &Arc<Peer>) {}
+
+    /// A filter for the bytes of a new connection.
+    fn filter(&self) -> Option<Box<dyn FrameFilter>> {
+        None
+    }
+
+    /// Largest message in bytes.
+    fn max_message(&self) -> u32 {
+        16 * 1024 * 1024
+    }
+
+    /// A whole message has arrived; an error ends the connection with that close code.
+    fn message(
+        &self,
+        hub: &Arc<Hub>,
+        from: &Arc<Peer>,
+        opcode: Opcode,
+        message: &[u8],
+    ) -> Result<(), u16> {
+        if opcode == Opcode::Text && std::str::from_utf8(message).is_err() {
+            return Err(1007);
+        }
+        match Request::parse(opcode, message) {
+            Ok(request) if request.broadcast => self.broadcast(hub, from, request),
+            Ok(request) => self.echo(hub, from, request),
+            Err(rejection) => return self.reject(hub, from, rejection),
+        }
+        Ok(())
+    }
+
+    /// A message is no request.
+    fn reject(&self, _hub: &Arc<Hub>, from: &Arc<Peer>, why: Rejection) -> Result<(), u16> {
+        from.send(&error_frame(why));
+        Ok(())
+    }
+
+    fn echo(&self, _hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
+        from.send(&request.frame(Reply::Echo));
+    }
+
+    fn broadcast(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
+        let frame = request.frame(Reply::Broadcast);
+        let peers = hub.lock();
+        for peer in peers.iter() {
+            peer.send(&frame);
+        }
+        from.send(&request.frame(Reply::Result));
+    }
+
+    fn ping(&self, from: &Arc<Peer>, payload: &[u8]) {
+        from.send_frame(Opcode::Pong, payload);
+    }
+
+    fn pong(&self, _from: &Arc<Peer>, _payload: &[u8]) {}
+
+    /// A close frame has arrived: the payload of the answer, or none for no answer.
+    fn close(&self, payload: &[u8]) -> Option<Vec<u8>> {
+        Some(match CloseFrame::parse(payload) {
+            Ok(_) => payload.to_vec(),
+            Err(_) => 1002u16.to_be_bytes().to_vec(),
+        })
+    }
+
+    /// True when the TCP connection is to be ended after the closing handshake.
+    fn ends_after_close(&self) -> bool {
+        true
+    }
+
+    /// An open connection has ended and is no longer listed.
+    fn ended(&self, _hub: &Arc<Hub>, _peer: &Arc<Peer>, _how: Ended) {}
+}
+
+/// All by the book.
+pub(crate) struct Honest;
+
+impl Manners for Honest {}

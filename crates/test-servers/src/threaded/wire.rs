@@ -1,0 +1,81 @@
+//! A connection as bytes: read by one thread, written by many.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// A client that takes nothing for this long is cut off, so that no broadcast hangs.
+pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// One connection, plain or over TLS.
+pub(crate) trait Wire: Send + Sync {
+    /// Sends all bytes, not mixed with those of other threads.
+    fn send(&self, bytes: &[u8]) -> io::Result<()>;
+    /// Waits for bytes; 0 means that the client ended its side.
+    fn recv(&self, buffer: &mut [u8]) -> io::Result<usize>;
+    /// Says no more, but lets what was sent arrive.
+    fn finish(&self);
+    /// Ends both directions and wakes the reader.
+    fn end(&self);
+    /// Arranges that the connection ends with a reset as soon as its last user lets go of it.
+    fn reset(&self);
+}
+
+/// TCP without more.
+pub(crate) struct PlainWire {
+    stream: TcpStream,
+    writing: Mutex<()>,
+    /// From now on nothing may be sent, not even a FIN: only the reset.
+    resetting: AtomicBool,
+}
+
+impl PlainWire {
+    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
+        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
+        Ok(Self {
+            stream,
+            writing: Mutex::new(()),
+            resetting: AtomicBool::new(false),
+        })
+    }
+}
+
+impl PlainWire {
+    fn shutdown(&self, how: Shutdown) {
+        if !self.resetting.load(Ordering::SeqCst) {
+            let _ = self.stream.shutdown(how);
+        }
+    }
+}
+
+impl Wire for PlainWire {
+    fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.resetting.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        (&self.stream).write_all(bytes)
+    }
+
+    fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&self.stream).read(buffer)
+    }
+
+    fn finish(&self) {
+        self.shutdown(Shutdown::Write);
+    }
+
+    fn end(&self) {
+        self.shutdown(Shutdown::Both);
+    }
+
+    fn reset(&self) {
+        self.resetting.store(true, Ordering::SeqCst);
+        let socket = socket2::SockRef::from(&self.stream);
+        let _ = socket.set_linger(Some(Duration::ZERO));
+        // Wakes the reader, who lets go of the socket.
+        let _ = self.stream.shutdown(Shutdown::Read);
+    }
+}

@@ -1,0 +1,102 @@
+//! The null server keeps the part of the protocol that a yardstick needs.
+
+mod support;
+
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
+use support::{Client, connect};
+use test_servers::{NullOptions, NullServer};
+use ws_proto::Opcode;
+
+fn open(addr: SocketAddr) -> Client<TcpStream> {
+    Client::upgrade(connect(addr)).unwrap()
+}
+
+fn start() -> NullServer {
+    NullServer::start(NullOptions::default()).unwrap()
+}
+
+#[test]
+fn echo_broadcast_and_result_on_both_dialects() {
+    let server = start();
+    let mut clients: Vec<_> = (0..20).map(|_| open(server.addr())).collect();
+    clients[7].text("broadcast", "[1]");
+    clients[7].send(Opcode::Binary, b"b\0\0\0\x01x");
+    let sent = clients[7].until_echo();
+    assert_eq!(
+        sent,
+        [
+            r#"{"type":"broadcast","payload":[1]}"#,
+            r#"{"type":"broadcastResult","payload":[1]}"#,
+            "b\0\0\0\x01x",
+            "r\0\0\0\x01x",
+        ]
+    );
+    clients.remove(7);
+    for client in &mut clients {
+        assert_eq!(client.until_echo(), [&sent[0][..], &sent[2]]);
+    }
+}
+
+#[test]
+fn pings_fragments_and_close_are_answered() {
+    let server = start();
+    let mut client = open(server.addr());
+    // The fragments of an echo, with a ping between them, all under a mask of zeros.
+    let (start, end) = (br#"{"type":"ec"#, br#"ho","payload":1}"#);
+    let mut stream = vec![0x01, 0x80 | start.len() as u8, 0, 0, 0, 0];
+    stream.extend_from_slice(start);
+    stream.extend_from_slice(&[0x89, 0x80, 0, 0, 0, 0]);
+    stream.extend_from_slice(&[0x80, 0x80 | end.len() as u8, 0, 0, 0, 0]);
+    stream.extend_from_slice(end);
+    client.stream.write_all(&stream).unwrap();
+    assert_eq!(client.next().unwrap(), "ping or pong");
+    assert_eq!(client.next().unwrap(), r#"{"type":"echo","payload":1}"#);
+    client.send(Opcode::Close, &[0x03, 0xE8]);
+    assert_eq!(client.next().unwrap(), "close [3, 232]");
+    assert_eq!(client.next(), Err("end".into()));
+}
+
+#[test]
+fn a_slow_client_gets_everything_in_order() {
+    let server = start();
+    let mut slow = open(server.addr());
+    let mut sender = open(server.addr());
+    let padding = "p".repeat(100_000);
+    for n in 0..100 {
+        sender.text("broadcast", &format!(r#""{n} {padding}""#));
+        // Takes its own copy and the result, so that only the other client falls behind.
+        sender.next().unwrap();
+        sender.next().unwrap();
+    }
+    for n in 0..100 {
+        let message = slow.next().unwrap();
+        assert!(
+            message.contains(&format!("\"{n} p")),
+            "{n}: {}",
+            &message[..60]
+        );
+    }
+}
+
+#[test]
+fn raw_echo_sends_anything_back() {
+    let server = NullServer::start(NullOptions {
+        echo_raw: true,
+        ..NullOptions::default()
+    })
+    .unwrap();
+    let mut client = open(server.addr());
+    client.send(Opcode::Text, b"no request at all");
+    assert_eq!(client.next().unwrap(), "no request at all");
+}
+
+#[test]
+fn idle_and_half_open_connections_do_no_harm() {
+    let server = start();
+    let idle: Vec<_> = (0..50).map(|_| connect(server.addr())).collect();
+    let mut client = open(server.addr());
+    drop(idle);
+    client.text("broadcast", "1");
+    assert_eq!(client.until_echo().len(), 2);
+}

@@ -1,0 +1,224 @@
+//! Against servers that misbehave in one way each: the fault is counted exactly, named, and
+//! nothing hangs.
+
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{plan, run};
+use run_record::{End, Faults, Plan, Workload};
+use std::net::TcpListener;
+use test_servers::odd::{Behaviour, OddServer};
+use ws_load::Measured;
+
+fn against(behaviour: Behaviour, count: u64, change: impl FnOnce(&mut Plan)) -> Measured {
+    let server = OddServer::start(behaviour, count).unwrap();
+    let mut plan = plan(server.addr());
+    plan.total_steps = Some(1);
+    plan.timeouts.sample_ns = 700_000_000;
+    change(&mut plan);
+    run(&plan)
+}
+
+fn faults(measured: &Measured) -> Faults {
+    let mut all = Faults::default();
+    measured.steps.iter().for_each(|step| all.merge(&step.faults));
+    all
+}
+
+#[test]
+fn exactly_the_dropped_deliveries_are_lost() {
+    // One sample at a time: the first drop ends the step, so the second is never made.
+    let measured = against(Behaviour::Drops, 1, |plan| plan.concurrent = 1);
+    assert_eq!(measured.outcome.end, End::TimedOut);
+    assert_eq!(
+        faults(&measured),
+        Faults {
+            lost: 1,
+            ..Faults::default()
+        }
+    );
+    assert!(measured.steps[0].timed_out && !measured.steps[0].passed());
+}
+
+#[test]
+fn drops_in_samples_that_are_in_flight_together_are_all_counted() {
+    let measured = against(Behaviour::Drops, 4, |plan| {
+        plan.concurrent = 4;
+        plan.sample_size = 4;
+    });
+    assert_eq!(
+        faults(&measured),
+        Faults {
+            lost: 4,
+            ..Faults::default()
+        }
+    );
+}
+
+#[test]
+fn exactly_the_duplicated_deliveries_are_duplicates() {
+    for count in [1, 7] {
+        let measured = against(Behaviour::Duplicates, count, |_| {});
+        assert_eq!(measured.outcome.end, End::StepsDone);
+        assert_eq!(
+            faults(&measured),
+            Faults {
+                duplicate: count,
+                ..Faults::default()
+            }
+        );
+        assert_eq!(measured.outcome.carried_clients, None);
+    }
+}
+
+#[test]
+fn exactly_the_corrupted_deliveries_are_corrupt() {
+    for count in [1, 9] {
+        let measured = against(Behaviour::Corrupts, count, |_| {});
+        assert_eq!(
+            faults(&measured),
+            Faults {
+                corrupt: count,
+                ..Faults::default()
+            }
+        );
+    }
+}
+
+#[test]
+fn exactly_the_swapped_broadcasts_are_reordered() {
+    let measured = against(Behaviour::Reorders, 3, |plan| {
+        plan.initial_clients = 2;
+        plan.concurrent = 16;
+        plan.sample_size = 200;
+    });
+    assert_eq!(
+        faults(&measured),
+        Faults {
+            reordered: 3,
+            ..Faults::default()
+        }
+    );
+}
+
+#[test]
+fn an_echo_to_the_wrong_client_is_misdirected_and_missed() {
+    let measured = against(Behaviour::Misdelivers, 2, |plan| {
+        plan.workload = Workload::Echo;
+        plan.concurrent = 2;
+        plan.sample_size = 2;
+    });
+    assert_eq!(
+        faults(&measured),
+        Faults {
+            misdirected: 2,
+            lost: 2,
+            ..Faults::default()
+        }
+    );
+}
+
+#[test]
+fn results_that_never_come_are_unanswered() {
+    let measured = against(Behaviour::NoResult, 0, |plan| plan.concurrent = 3);
+    assert_eq!(measured.outcome.end, End::TimedOut);
+    assert_eq!(
+        faults(&measured),
+        Faults {
+            unanswered: 3,
+            ..Faults::default()
+        }
+    );
+}
+
+#[test]
+fn a_server_that_stops_answering_times_out_and_never_hangs() {
+    let measured = against(Behaviour::Freezes, 5, |plan| plan.concurrent = 1);
+    assert_eq!(measured.outcome.end, End::TimedOut);
+    assert_eq!(measured.steps[0].samples, 5);
+    assert_eq!(
+        faults(&measured),
+        Faults {
+            lost: 10,
+            unanswered: 1,
+            ..Faults::default()
+        }
+    );
+}
+
+#[test]
+fn a_reset_in_mid_step_is_a_lost_connection_and_the_others_go_on() {
+    let measured = against(Behaviour::Resets, 5, |_| {});
+    assert_eq!(measured.outcome.end, End::ServerLost);
+    assert_eq!(measured.steps[0].samples, 20);
+    let faults = faults(&measured);
+    assert_eq!(faults.disconnected, 1);
+    assert!(faults.lost >= 1, "{faults}");
+    assert_eq!(faults.total(), faults.lost + faults.unanswered + 1);
+}
+
+#[test]
+fn malformed_and_truncated_frames_are_told_apart() {
+    let malformed = faults(&against(Behaviour::MalformedFrame, 5, |_| {}));
+    assert_eq!(malformed.malformed, 1, "{malformed}");
+    let cut = faults(&against(Behaviour::CutShort, 5, |_| {}));
+    assert_eq!((cut.malformed, cut.disconnected), (0, 1), "{cut}");
+}
+
+#[test]
+fn late_delivery_shows_in_completion_and_not_in_ack() {
+    let measured = against(Behaviour::AcksFirst, 0, |plan| plan.concurrent = 1);
+    assert!(faults(&measured).is_empty());
+    let step = &measured.steps[0];
+    let (completion, ack) = (
+        step.completion.as_ref().unwrap(),
+        step.ack.as_ref().unwrap(),
+    );
+    assert!(completion.min_ns >= 20_000_000, "{completion:?}");
+    assert!(ack.p50_ns < completion.p50_ns, "{ack:?}");
+}
+
+#[test]
+fn servers_that_do_not_open_a_websocket_are_named_in_words() {
+    for (behaviour, words) in [
+        (Behaviour::NeverAnswers, "silent before it answered the WebSocket upgrade"),
+        (Behaviour::Status200, "HTTP 200"),
+        (Behaviour::Status404, "HTTP 404"),
+        (Behaviour::WrongAccept, "wrong Sec-WebSocket-Accept"),
+        (Behaviour::ClosesAtOnce, "closed the connection before it answered"),
+        (Behaviour::UpgradesThenCloses, "closed the connection after the WebSocket was open"),
+    ] {
+        let measured = against(behaviour, 0, |_| {});
+        assert_eq!(measured.outcome.end, End::ConnectFailed, "{behaviour:?}");
+        assert!(measured.steps.is_empty());
+        assert!(
+            measured.outcome.detail.contains(words),
+            "{behaviour:?}: {}",
+            measured.outcome.detail
+        );
+    }
+}
+
+#[test]
+fn a_port_where_nobody_listens_is_refused() {
+    let addr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let measured = run(&plan(addr));
+    assert_eq!(measured.outcome.end, End::ConnectFailed);
+    assert!(measured.outcome.detail.contains("refused the connection"));
+    assert!(measured.outcome.detail.starts_with("0 of 10 clients"));
+}
+
+#[test]
+fn a_foreign_source_address_is_named() {
+    let server = OddServer::start(Behaviour::NoResult, 0).unwrap();
+    let measured = run(&Plan {
+        local_addrs: vec![[192, 0, 2, 1].into()],
+        ..plan(server.addr())
+    });
+    assert!(
+        measured.outcome.detail.contains("192.0.2.1 is not one of this machine's"),
+        "{}",
+        measured.outcome.detail
+    );
+}

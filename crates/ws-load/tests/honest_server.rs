@@ -1,0 +1,211 @@
+//! Against a server that does everything right: every message is accounted for.
+
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{plan, run};
+use run_record::{Dialect, End, Event, Measure, Plan, Workload};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use test_servers::{NullOptions, NullServer, TlsServer};
+
+fn server() -> NullServer {
+    NullServer::start(NullOptions::default()).unwrap()
+}
+
+/// All counts that must add up, whatever the timing was.
+fn assert_accounted_for(plan: &Plan) {
+    let measured = run(plan);
+    assert_eq!(measured.outcome.end, End::StepsDone, "{:?}", measured.outcome);
+    assert_eq!(measured.steps.len(), 2);
+    for (number, step) in measured.steps.iter().enumerate() {
+        let clients = plan.clients_at(number as u32);
+        let samples = u64::from(plan.sample_size);
+        assert_eq!(step.clients, clients);
+        assert_eq!(step.samples, samples);
+        assert!(step.faults.is_empty(), "{}", step.faults);
+        let count = |latency: &Option<run_record::Latency>| latency.as_ref().map_or(0, |l| l.count);
+        assert_eq!(count(&step.completion), samples);
+        let listened = plan.workload == Workload::Broadcast;
+        assert_eq!(
+            count(&step.delivery),
+            if listened { samples * clients } else { 0 }
+        );
+        assert_eq!(count(&step.ack), if listened { samples } else { 0 });
+        assert_eq!(
+            step.generator.messages,
+            if listened {
+                samples * (clients + 1)
+            } else {
+                samples
+            }
+        );
+    }
+    assert_eq!(
+        measured.outcome.carried_clients,
+        Some(plan.clients_at(1)),
+        "{:?}",
+        measured.outcome
+    );
+}
+
+#[test]
+fn every_delivery_echo_and_result_is_counted_in_both_dialects_and_any_number_of_threads() {
+    let server = server();
+    for workload in [Workload::Broadcast, Workload::Echo] {
+        for dialect in [Dialect::Json, Dialect::Binary] {
+            for threads in [1, 3] {
+                for padding in [0, 200, 70_000] {
+                    assert_accounted_for(&Plan {
+                        workload,
+                        dialect,
+                        threads,
+                        payload_padding: padding,
+                        ..plan(server.addr())
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn more_threads_than_clients_is_fine() {
+    let server = server();
+    assert_accounted_for(&Plan {
+        initial_clients: 1,
+        step_size: 1,
+        threads: 4,
+        ..plan(server.addr())
+    });
+}
+
+#[test]
+fn more_in_flight_than_samples_is_fine() {
+    let server = server();
+    assert_accounted_for(&Plan {
+        concurrent: 100,
+        sample_size: 7,
+        ..plan(server.addr())
+    });
+}
+
+#[test]
+fn completion_is_never_before_the_last_delivery_nor_before_the_first() {
+    let server = server();
+    let measured = run(&plan(server.addr()));
+    for step in &measured.steps {
+        let (completion, delivery) = (
+            step.completion.as_ref().unwrap(),
+            step.delivery.as_ref().unwrap(),
+        );
+        assert_eq!(completion.max_ns, delivery.max_ns);
+        assert!(completion.min_ns >= delivery.min_ns);
+        assert!(completion.p50_ns >= delivery.p50_ns);
+    }
+}
+
+#[test]
+fn source_addresses_are_used_in_turn() {
+    let server = server();
+    let local_addrs = vec![[127, 0, 0, 2].into(), [127, 0, 0, 3].into()];
+    assert_accounted_for(&Plan {
+        local_addrs,
+        ..plan(server.addr())
+    });
+}
+
+#[test]
+fn the_limit_applies_to_the_chosen_latency_and_its_step_is_kept() {
+    let server = server();
+    for measure in [Measure::Completion, Measure::Delivery, Measure::Ack] {
+        let mut plan = plan(server.addr());
+        plan.limit.rtt_ns = 1;
+        plan.limit.measure = measure;
+        let measured = run(&plan);
+        assert_eq!(measured.outcome.end, End::OverLimit);
+        assert_eq!(measured.outcome.carried_clients, None);
+        let [step] = &measured.steps[..] else {
+            panic!("one step is measured and kept");
+        };
+        assert!(step.over_limit);
+        assert_eq!(step.limited_ns, step.measured(measure).map(|l| l.p95_ns));
+    }
+}
+
+#[test]
+fn tls_is_spoken_and_certificates_are_checked() {
+    let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![issued.cert.der().clone()],
+            rustls::pki_types::PrivateKeyDer::try_from(issued.signing_key.serialize_der()).unwrap(),
+        )
+        .unwrap();
+    let server = TlsServer::start(([127, 0, 0, 1], 0).into(), Arc::new(config)).unwrap();
+    let secure = Plan {
+        url: format!("wss://localhost:{}/ws", server.addr().port()),
+        ..plan(server.addr())
+    };
+
+    let refused = run(&secure);
+    assert_eq!(refused.outcome.end, End::ConnectFailed);
+    assert!(refused.outcome.detail.contains("certificate"), "{}", refused.outcome.detail);
+
+    assert_accounted_for(&Plan {
+        verify_certificate: false,
+        ..secure.clone()
+    });
+
+    let ca = std::env::temp_dir().join(format!("ws-load-test-ca-{}.pem", std::process::id()));
+    std::fs::write(&ca, issued.cert.pem()).unwrap();
+    assert_accounted_for(&Plan {
+        ca_file: Some(ca.clone()),
+        ..secure
+    });
+    std::fs::remove_file(ca).unwrap();
+}
+
+#[test]
+fn an_interrupted_run_keeps_the_steps_before() {
+    let server = server();
+    let interrupted = AtomicBool::new(false);
+    let endless = Plan {
+        total_steps: None,
+        ..plan(server.addr())
+    };
+    let measured = ws_load::run(&endless, &interrupted, &mut |event| {
+        if matches!(event, Event::Step { step: 2, .. }) {
+            interrupted.store(true, Ordering::Relaxed);
+        }
+    })
+    .unwrap();
+    assert_eq!(measured.outcome.end, End::Interrupted);
+    assert_eq!(measured.outcome.carried_clients, Some(30));
+    assert!(measured.steps.iter().all(|step| step.faults.is_empty()));
+}
+
+#[test]
+fn events_tell_the_story_of_a_run_in_order() {
+    let server = server();
+    let mut story = Vec::new();
+    ws_load::run(&plan(server.addr()), &AtomicBool::new(false), &mut |event| {
+        let word = match event {
+            Event::Connecting { .. } => "connecting",
+            Event::Measuring { .. } => "measuring",
+            Event::Step { .. } => "step",
+            Event::End { .. } => "end",
+        };
+        if story.last() != Some(&word) {
+            story.push(word);
+        }
+    })
+    .unwrap();
+    story.retain(|word| *word != "measuring");
+    assert_eq!(story, ["connecting", "step", "connecting", "step", "end"]);
+}
