@@ -1,10 +1,12 @@
 /* The yardstick of `make bench-generator`: the cheapest client loop that can drive a broadcast.
  *
  * It connects, sends broadcasts, and counts the bytes that come back; it looks at none of them.
- * A broadcast is taken to be complete when as many bytes have come as it must bring. Prints
- * "CPU-nanoseconds deliveries reads resident-bytes".
+ * When is a broadcast complete, so that the next may be sent? In the mode "total": when as many
+ * bytes have come, on whatever sockets, as so many broadcasts bring; it then runs ahead of the
+ * slowest listener. In the mode "each": when every socket has had so many bytes, which is the
+ * closed loop that websocket-bench runs. Prints "CPU-nanoseconds deliveries reads".
  *
- * Usage: bare_epoll PORT CLIENTS CONCURRENT SAMPLES PADDING json|binary
+ * Usage: bare_epoll PORT CLIENTS CONCURRENT SAMPLES PADDING json|binary total|each
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -14,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -69,14 +70,15 @@ static size_t frame(char *out, const char *payload, size_t size, int opcode) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 7) {
-        fprintf(stderr, "usage: %s PORT CLIENTS CONCURRENT SAMPLES PADDING json|binary\n", argv[0]);
+    if (argc != 8) {
+        fprintf(stderr, "usage: %s PORT CLIENTS CONCURRENT SAMPLES PADDING json|binary total|each\n",
+                argv[0]);
         return 1;
     }
     int port = atoi(argv[1]), clients = atoi(argv[2]), concurrent = atoi(argv[3]);
     long samples = atol(argv[4]);
     size_t padding = strtoul(argv[5], NULL, 10);
-    int binary = !strcmp(argv[6], "binary");
+    int binary = !strcmp(argv[6], "binary"), each = !strcmp(argv[7], "each");
     char *pad = malloc(padding + 1), *payload = malloc(padding + 256), *out = malloc(padding + 512);
     for (size_t i = 0; i < padding; i++) pad[i] = "1234567890"[i % 10];
     pad[padding] = 0;
@@ -98,31 +100,38 @@ int main(int argc, char **argv) {
     uint64_t per_broadcast = (uint64_t)clients * (head + size) + result_head + result;
 
     int epoll = epoll_create1(0), *sockets = calloc((size_t)clients, sizeof *sockets);
+    uint64_t *bytes = calloc((size_t)clients, sizeof *bytes);
+    long *reached = calloc((size_t)samples + 64, sizeof *reached), complete = 0;
     for (int i = 0; i < clients; i++) {
         sockets[i] = connect_one(port);
-        struct epoll_event event = {.events = EPOLLIN, .data.fd = sockets[i]};
+        struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)i};
         epoll_ctl(epoll, EPOLL_CTL_ADD, sockets[i], &event);
     }
     uint64_t start = cpu_ns(), received = 0, reads = 0;
     long sent = 0;
     while (received < (uint64_t)samples * per_broadcast) {
-        while (sent < samples && sent < (long)(received / per_broadcast) + concurrent)
+        if (!each) complete = (long)(received / per_broadcast);
+        else while (complete < sent && reached[complete + 1] == clients) complete++;
+        while (sent < samples && sent < complete + concurrent)
             if (send(sockets[rand() % clients], out, length, 0) < 0) die("send"); else sent++;
         struct epoll_event events[512];
         int ready = epoll_wait(epoll, events, 512, 10000);
         if (ready <= 0) die("epoll_wait");
         for (int i = 0; i < ready; i++) {
-            ssize_t n = recv(events[i].data.fd, buffer, sizeof buffer, MSG_DONTWAIT);
+            uint32_t client = events[i].data.u32;
+            ssize_t n = recv(sockets[client], buffer, sizeof buffer, MSG_DONTWAIT);
             if (n <= 0) die("recv");
             received += (uint64_t)n;
             reads++;
+            if (each) {
+                long before = (long)(bytes[client] / (head + size));
+                bytes[client] += (uint64_t)n;
+                long after = (long)(bytes[client] / (head + size));
+                while (before < after) reached[++before]++;
+            }
         }
     }
     uint64_t used = cpu_ns() - start;
-    long pages = 0;
-    FILE *statm = fopen("/proc/self/statm", "r");
-    if (!statm || fscanf(statm, "%*d %ld", &pages) != 1) die("statm");
-    printf("%lu %lu %lu %ld\n", used, (unsigned long)samples * (unsigned long)clients, reads,
-           pages * sysconf(_SC_PAGESIZE));
+    printf("%lu %lu %lu\n", used, (unsigned long)samples * (unsigned long)clients, reads);
     return 0;
 }

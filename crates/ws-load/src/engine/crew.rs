@@ -68,6 +68,11 @@ impl Crew {
         self.peers[worker].tell(command);
     }
 
+    /// Leaves a command that is obeyed with the next one that is told.
+    pub(super) fn tell_later(&self, worker: usize, command: Command) {
+        self.peers[worker].tell_later(command);
+    }
+
     pub(super) fn tell_all(&self, mut command: impl FnMut() -> Command) {
         self.peers.iter().for_each(|peer| peer.tell(command()));
     }

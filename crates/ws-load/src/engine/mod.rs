@@ -187,12 +187,7 @@ impl Engine<'_> {
         self.samples += u64::from(samples);
         self.begin(&ledger)?;
         let (began, cpu_began) = (clock::now_ns(), clock::process_cpu_ns());
-        for _ in 0..self.plan.concurrent {
-            if let Some((index, client)) = ledger.release() {
-                let owner = (client % self.crew.len() as u64) as usize;
-                self.crew.tell(owner, Command::Send { index, client });
-            }
-        }
+        self.send_first(&ledger);
         let early_end = self.await_samples(step, clients, &ledger)?;
         let elapsed_ns = clock::now_ns() - began;
         let cpu_ns = clock::process_cpu_ns() - cpu_began;
@@ -219,6 +214,18 @@ impl Engine<'_> {
             ended
         });
         Ok((record, early_end))
+    }
+
+    /// Fills the closed loop, all at once: requests that trickle in one by one would be served one
+    /// by one for the rest of the step, and cost everybody more reads and writes.
+    fn send_first(&self, ledger: &StepLedger) {
+        for _ in 0..self.plan.concurrent {
+            if let Some((index, client)) = ledger.release() {
+                let owner = (client % self.crew.len() as u64) as usize;
+                self.crew.tell_later(owner, Command::Send { index, client });
+            }
+        }
+        self.crew.tell_all(|| Command::Wake);
     }
 
     /// Tells all workers of a step, and waits until they know: a sample that one of them sends may

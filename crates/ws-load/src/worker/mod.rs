@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Begin(Arc<StepLedger>),
     /// Send a sample of the step from one of the worker's clients.
     Send { index: u32, client: u64 },
+    /// Nothing; it wakes a worker that was told something for later.
+    Wake,
     /// Give up what the step still waits for, counting it as missing if `count` is set.
     GiveUp { count: bool },
     /// End the step and report its part.
@@ -90,10 +92,14 @@ pub(crate) struct Peer {
 
 impl Peer {
     pub(crate) fn tell(&self, command: Command) {
+        self.tell_later(command);
+        self.waker.wake();
+    }
+
+    /// Leaves a command that is obeyed with the next one that is told.
+    pub(crate) fn tell_later(&self, command: Command) {
         // A worker that has ended has said so in its last report.
-        if self.commands.send(command).is_ok() {
-            self.waker.wake();
-        }
+        let _ = self.commands.send(command);
     }
 }
 
@@ -215,6 +221,7 @@ impl Core {
             Command::Open(wanted) => self.opening.want(wanted as usize),
             Command::Begin(ledger) => self.begin_step(ledger),
             Command::Send { index, client } => self.to_send.push_back((index, client)),
+            Command::Wake => {}
             Command::GiveUp { count } => {
                 self.to_send.clear();
                 self.judge.give_up_step(count);
