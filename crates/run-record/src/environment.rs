@@ -71,8 +71,10 @@ impl Environment {
     pub fn collect() -> Self {
         let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
         Self {
-            kernel: read("/proc/sys/kernel/osrelease")
-                .map_or_else(|| "unknown".to_owned(), |release| format!("Linux {release}")),
+            kernel: read("/proc/sys/kernel/osrelease").map_or_else(
+                || "unknown".to_owned(),
+                |release| format!("Linux {release}"),
+            ),
             distribution: read("/etc/os-release")
                 .and_then(|text| value_after(&text, "PRETTY_NAME=").map(unquote)),
             cpu_model: cpuinfo
@@ -95,9 +97,7 @@ impl Environment {
                 Some((first.trim().parse().ok()?, last.trim().parse().ok()?))
             }),
             somaxconn: read("/proc/sys/net/core/somaxconn").and_then(|text| text.parse().ok()),
-            clock_source: read(
-                "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-            ),
+            clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         }
     }
 }

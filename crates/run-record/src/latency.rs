@@ -177,14 +177,8 @@ mod tests {
             histogram: histogram.to_owned(),
             ..good.clone()
         };
-        assert!(matches!(
-            with("%").recorder(),
-            Err(EncodeError::Base64(_))
-        ));
-        assert!(matches!(
-            with("AAAA").recorder(),
-            Err(EncodeError::Hdr(_))
-        ));
+        assert!(matches!(with("%").recorder(), Err(EncodeError::Base64(_))));
+        assert!(matches!(with("AAAA").recorder(), Err(EncodeError::Hdr(_))));
         assert_eq!(Recorder::default().latency(), None);
     }
 }

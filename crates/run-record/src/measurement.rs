@@ -1,7 +1,7 @@
 //! The record of one measurement by the orchestrator: one server, one variant, one workload,
 //! one repetition, with or without a number.
 
-use crate::{Dialect, RunRecord, Workload};
+use crate::{Dialect, RunRecord, VERSION, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,10 @@ pub const MEASUREMENT_FORMAT: &str = "websocket-shootout/measurement";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
     /// Always `websocket-shootout/measurement`.
+    #[schemars(extend("const" = MEASUREMENT_FORMAT))]
     pub format: String,
     /// Version of this format.
+    #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// What was measured.
     pub server: ServerIdentity,

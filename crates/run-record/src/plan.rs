@@ -107,36 +107,3 @@ impl Plan {
         u64::from(self.initial_clients) + u64::from(step) * u64::from(self.step_size)
     }
 }
-
-#[cfg(test)]
-impl Plan {
-    pub(crate) fn example() -> Self {
-        Self {
-            url: "ws://127.0.0.1:3334/ws".into(),
-            workload: Workload::Broadcast,
-            dialect: Dialect::Json,
-            origin: None,
-            local_addrs: vec![[127, 0, 0, 2].into()],
-            concurrent: 4,
-            sample_size: 100,
-            initial_clients: 1000,
-            step_size: 1000,
-            total_steps: None,
-            payload_padding: 200,
-            limit: Limit {
-                percentile: 95.0,
-                rtt_ns: 500_000_000,
-                measure: Measure::Completion,
-            },
-            timeouts: Timeouts {
-                connect_ns: 10_000_000_000,
-                sample_ns: 30_000_000_000,
-            },
-            connect_concurrency: 50,
-            threads: 1,
-            seed: 1,
-            verify_certificate: true,
-            ca_file: None,
-        }
-    }
-}

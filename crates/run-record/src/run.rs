@@ -13,8 +13,10 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
     /// Always `websocket-shootout/run`.
+    #[schemars(extend("const" = RUN_FORMAT))]
     pub format: String,
     /// Version of this format.
+    #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// The program that measured.
     pub tool: Tool,
@@ -85,9 +87,14 @@ impl StepRecord {
         chosen.as_ref().or(self.completion.as_ref())
     }
 
+    /// True when every planned sample was taken; an interrupt or a time-out ends a step before.
+    pub const fn is_complete(&self) -> bool {
+        self.samples >= self.samples_planned
+    }
+
     /// True when the step was completed within the limit and without faults.
     pub fn passed(&self) -> bool {
-        !self.over_limit && !self.timed_out && self.faults.is_empty()
+        self.is_complete() && !self.over_limit && !self.timed_out && self.faults.is_empty()
     }
 }
 

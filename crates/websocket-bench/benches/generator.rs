@@ -51,7 +51,11 @@ fn main() {
         println!("{dialect}");
         show("websocket-bench, verifies every message", &ours, None);
         show("bare epoll loop, bytes per socket", &each, Some(&ours));
-        show("bare epoll loop, bytes in total (runs ahead)", &total, Some(&ours));
+        show(
+            "bare epoll loop, bytes in total (runs ahead)",
+            &total,
+            Some(&ours),
+        );
     }
     let idle = run_ours_with(server.addr().port(), "json", build.path(), 10, 1).resident;
     let full = run_ours_with(server.addr().port(), "json", build.path(), 10_000, 1).resident;
@@ -123,7 +127,14 @@ fn run_ours_with(port: u16, dialect: &str, directory: &Path, clients: u64, sampl
     let status = Command::new(env!("CARGO_BIN_EXE_websocket-bench"))
         .arg("broadcast")
         .arg(format!("ws://127.0.0.1:{port}/ws"))
-        .args(["--server-type", dialect, "--total-steps", "1", "--limit-rtt", "20s"])
+        .args([
+            "--server-type",
+            dialect,
+            "--total-steps",
+            "1",
+            "--limit-rtt",
+            "20s",
+        ])
         .args(["--concurrent", &CONCURRENT.to_string()])
         .args(["--sample-size", &samples.to_string()])
         .args(["--step-size", &clients.to_string()])

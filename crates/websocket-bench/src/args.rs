@@ -132,7 +132,7 @@ pub(crate) struct Connections {
     #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=16_777_216))]
     pub(crate) payload_padding: u32,
     /// Origin header of the handshake, e.g. http://localhost/
-    #[arg(short, long, value_name = "URL")]
+    #[arg(short, long, value_name = "URL", value_parser = header_value)]
     pub(crate) origin: Option<String>,
     /// Source address to connect from; repeat it for more than one, they are used in turn
     #[arg(short, long, value_name = "ADDRESS")]
@@ -206,6 +206,14 @@ fn percentile(text: &str) -> Result<f64, String> {
         Ok(value) if value > 0.0 && value <= 100.0 => Ok(value),
         _ => Err("expected a number above 0 and at most 100".to_owned()),
     }
+}
+
+/// A line break would end the header and begin another.
+fn header_value(text: &str) -> Result<String, String> {
+    if text.is_empty() || !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Err("expected printable ASCII on one line, e.g. http://localhost/".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -21,8 +21,6 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
     let plan = planning::plan(&common, load)?;
     let interrupted = catch_signals()?;
     FileLimit::raise();
-    let record_file = common.output.json.as_deref().map(RecordFile::new).transpose()?;
-    let mut outputs = Outputs::new(&common.output, &plan)?;
     let mut record = RunRecord {
         format: RUN_FORMAT.to_owned(),
         version: VERSION,
@@ -42,13 +40,22 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
             carried_clients: None,
         },
     };
+    let record_path = common.output.json.as_deref();
+    let record_file = record_path
+        .map(|path| RecordFile::new(path, &record))
+        .transpose()?;
+    let mut outputs = Outputs::new(&common.output, &plan)?;
     let mut trouble: Option<io::Error> = None;
     let measured = ws_load::run(&plan, &interrupted, &mut |event| {
         if let Event::Step { record: step, .. } = event {
             record.steps.push((**step).clone());
             record.outcome.carried_clients = RunRecord::carried(&record.steps);
             // Saved after every step, so that not even a kill loses what was measured.
-            if let Err(error) = save(&record_file, &mut record) {
+            record.ended = now();
+            let saved = record_file
+                .as_ref()
+                .map_or(Ok(()), |file| file.save(&record));
+            if let Err(error) = saved {
                 trouble.get_or_insert(error);
             }
         }
@@ -58,18 +65,16 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
     });
     outputs.finish();
     record.outcome = measured?.outcome;
-    let saved = save(&record_file, &mut record);
+    record.ended = now();
+    let saved = record_file
+        .as_ref()
+        .map_or(Ok(()), |file| file.finish(&record));
     outputs.summary(&record);
     saved?;
     if let Some(error) = trouble {
         return Err(format!("an output could not be written in full: {error}").into());
     }
     Ok(outputs.expectations(&record, Exit::of(&record)))
-}
-
-fn save(file: &Option<RecordFile>, record: &mut RunRecord) -> io::Result<()> {
-    record.ended = now();
-    file.as_ref().map_or(Ok(()), |file| file.save(record))
 }
 
 /// The first signal asks the run to end, the second ends the process.
@@ -83,5 +88,7 @@ fn catch_signals() -> io::Result<Arc<AtomicBool>> {
 }
 
 fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    jiff::Timestamp::now()
+        .strftime("%Y-%m-%dT%H:%M:%SZ")
+        .to_string()
 }

@@ -111,7 +111,10 @@ impl Expectation {
             Self::Latency { .. } if record.steps.is_empty() => {
                 Some(format!("{self}: no step was measured"))
             }
-            Self::Latency { .. } => record.steps.iter().find_map(|step| self.unmet_in(step, record)),
+            Self::Latency { .. } => record
+                .steps
+                .iter()
+                .find_map(|step| self.unmet_in(step, record)),
         }
     }
 
@@ -126,7 +129,10 @@ impl Expectation {
         };
         let measure = measure.unwrap_or(record.plan.limit.measure);
         let Some(latency) = step.measured(measure) else {
-            return Some(format!("{self}: nothing was measured at {} clients", step.clients));
+            return Some(format!(
+                "{self}: nothing was measured at {} clients",
+                step.clients
+            ));
         };
         let ns = figure.of(latency);
         (ns >= below.as_nanos() as f64).then(|| {
@@ -158,7 +164,14 @@ mod tests {
 
     #[test]
     fn expectations_are_read_and_written_alike() {
-        for text in ["clients>=5000", "p99<50ms", "p99.9<1s", "delivery.p95<20ms", "ack.max<1s", "mean<2ms"] {
+        for text in [
+            "clients>=5000",
+            "p99<50ms",
+            "p99.9<1s",
+            "delivery.p95<20ms",
+            "ack.max<1s",
+            "mean<2ms",
+        ] {
             let parsed: Expectation = text.parse().unwrap();
             assert_eq!(parsed.to_string(), text);
         }
@@ -166,7 +179,16 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        for text in ["p99", "p99>5ms", "p0<5ms", "p101<5ms", "clients>=many", "p95<5", "fast.p95<5ms", ""] {
+        for text in [
+            "p99",
+            "p99>5ms",
+            "p0<5ms",
+            "p101<5ms",
+            "clients>=many",
+            "p95<5",
+            "fast.p95<5ms",
+            "",
+        ] {
             assert!(text.parse::<Expectation>().is_err(), "{text}");
         }
     }

@@ -8,7 +8,7 @@ use run_record::{Latency, Plan, StepRecord};
 pub(crate) fn latency(ns: u64) -> String {
     match ns {
         // Rounded, 999.5 us are a millisecond.
-        0..=999_499 => format!("{:3.0}us", ns as f64 / 1e3),
+        ..999_500 => format!("{:3.0}us", ns as f64 / 1e3),
         ..9_950_000 => format!("{:3.1}ms", ns as f64 / 1e6),
         _ => format!("{:3.0}ms", ns as f64 / 1e6),
     }
@@ -20,9 +20,7 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
     let figure = |of: fn(&Latency) -> u64| {
         measured.map_or_else(|| "    -".to_owned(), |measured| latency(of(measured)))
     };
-    let limited = step
-        .limited_ns
-        .map_or_else(|| "    -".to_owned(), latency);
+    let limited = step.limited_ns.map_or_else(|| "    -".to_owned(), latency);
     let mut line = format!(
         "clients: {:5}    {}per-rtt: {limited}    min-rtt: {}    median-rtt: {}    max-rtt: {}",
         step.clients,
@@ -33,6 +31,12 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
     );
     if step.over_limit {
         line.push_str("    over the limit");
+    }
+    if !step.is_complete() {
+        line.push_str(&format!(
+            "    {} of {} samples",
+            step.samples, step.samples_planned
+        ));
     }
     if step.timed_out {
         line.push_str("    timed out");

@@ -31,7 +31,12 @@ fn main() -> ExitCode {
         Command::Broadcast(args) => bench::bench(args.common, planning::broadcast(&args.load)),
         Command::Echo(args) => bench::bench(args.common, planning::echo(&args.load)),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "websocket-bench", &mut io::stdout());
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "websocket-bench",
+                &mut io::stdout(),
+            );
             Ok(Exit::Measured)
         }
         Command::Man { directory } => clap_mangen::generate_to(Cli::command(), &directory)

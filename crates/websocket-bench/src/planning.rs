@@ -1,7 +1,8 @@
 //! From arguments to a plan: defaults that depend on the machine, and flags that contradict.
 
-use crate::args::{BroadcastLoad, Common, EchoLoad, Measure, ServerType};
+use crate::args::{BroadcastLoad, Common, EchoLoad, Measure, Output, ServerType};
 use run_record::{Dialect, Limit, Plan, Timeouts, Workload};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// What one workload fixes of a plan.
@@ -43,7 +44,11 @@ pub(crate) const fn echo(args: &EchoLoad) -> Load {
 /// In words, when flags contradict one another.
 pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
     let connections = &common.connections;
-    let secure = common.url.starts_with("wss:");
+    check_outputs(&common.output)?;
+    let secure = common
+        .url
+        .get(..4)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("wss:"));
     for (given, flag) in [
         (connections.ca.is_some(), "--ca"),
         (connections.insecure, "--insecure"),
@@ -96,6 +101,23 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
         verify_certificate: !connections.insecure,
         ca_file: connections.ca.clone(),
     })
+}
+
+/// Two outputs in one place would spoil each other.
+fn check_outputs(output: &Output) -> Result<(), String> {
+    if output.json.as_deref() == Some(Path::new("-")) {
+        return Err(
+            "--json writes to a file, not to stdout; name a file, or follow the run with --events -"
+                .to_owned(),
+        );
+    }
+    match (&output.json, &output.events) {
+        (Some(json), Some(events)) if json == events => Err(format!(
+            "--json and --events both name {}; name two files",
+            json.display()
+        )),
+        _ => Ok(()),
+    }
 }
 
 const fn nanos(duration: Duration) -> u64 {

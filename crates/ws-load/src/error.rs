@@ -38,7 +38,9 @@ pub enum ConnectError {
         addr: SocketAddr,
     },
     /// No answer in time.
-    #[error("{addr} did not get further within {seconds} s: it was silent {stage}; raise --connect-timeout if it is only slow")]
+    #[error(
+        "{addr} did not get further within {seconds} s: it was silent {stage}; raise --connect-timeout if it is only slow"
+    )]
     TimedOut {
         /// The server's address.
         addr: SocketAddr,
@@ -80,7 +82,9 @@ pub enum ConnectError {
         words: String,
     },
     /// This process may open no more files.
-    #[error("this process may have no more than {limit} open files (RLIMIT_NOFILE); raise it with `ulimit -n`, as root if need be")]
+    #[error(
+        "this process may have no more than {limit} open files (RLIMIT_NOFILE); raise it with `ulimit -n`, as root if need be"
+    )]
     Files {
         /// The limit.
         limit: u64,

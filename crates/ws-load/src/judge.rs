@@ -106,7 +106,9 @@ impl Judge {
         let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
         let missing = self
             .window
-            .client_lost(&step, listeners, slot, |index, last| done.push((index, last)));
+            .client_lost(&step, listeners, slot, |index, last| {
+                done.push((index, last))
+            });
         self.count_missing(missing);
         for (index, last_ns) in done {
             self.party_done(&step, index, last_ns);

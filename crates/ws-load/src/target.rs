@@ -1,8 +1,8 @@
 //! Where to connect: a URL taken apart, its name resolved, its TLS set up.
 
+use run_record::Plan;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
-use run_record::Plan;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,7 +48,9 @@ pub enum TargetError {
         scheme: String,
     },
     /// The name does not resolve.
-    #[error("cannot resolve the host name `{host}`: {reason}; check its spelling or use an address")]
+    #[error(
+        "cannot resolve the host name `{host}`: {reason}; check its spelling or use an address"
+    )]
     Resolve {
         /// The name.
         host: String,
@@ -56,7 +58,9 @@ pub enum TargetError {
         reason: String,
     },
     /// A source address of the other family.
-    #[error("the source address {local} cannot reach {remote}: one is IPv4, the other IPv6; pass -l addresses of the server's family")]
+    #[error(
+        "the source address {local} cannot reach {remote}: one is IPv4, the other IPv6; pass -l addresses of the server's family"
+    )]
     Family {
         /// The source address.
         local: std::net::IpAddr,
@@ -268,10 +272,7 @@ mod tests {
         assert!(words("ws://no-such-host.invalid/").contains("cannot resolve"));
         let mut plan = crate::test_plan("ws://127.0.0.1/");
         plan.local_addrs = vec!["::1".parse().unwrap()];
-        assert!(matches!(
-            Target::of(&plan),
-            Err(TargetError::Family { .. })
-        ));
+        assert!(matches!(Target::of(&plan), Err(TargetError::Family { .. })));
         let mut plan = crate::test_plan("wss://127.0.0.1/");
         plan.ca_file = Some("/nonexistent.pem".into());
         assert!(matches!(

@@ -14,8 +14,8 @@ use std::os::fd::{AsRawFd as _, RawFd};
 pub(crate) struct Transport {
     socket: Socket,
     tls: Option<Box<rustls::ClientConnection>>,
-    /// Bytes that the kernel has not taken yet.
-    unsent: Option<Box<Vec<u8>>>,
+    /// Bytes that the kernel has not taken yet; empty almost always.
+    unsent: Vec<u8>,
 }
 
 impl Transport {
@@ -42,7 +42,7 @@ impl Transport {
         Ok(Self {
             socket,
             tls,
-            unsent: None,
+            unsent: Vec::new(),
         })
     }
 
@@ -60,7 +60,7 @@ impl Transport {
 
     /// True while bytes wait for the socket to take them.
     pub(crate) fn wants_write(&self) -> bool {
-        self.unsent.is_some()
+        !self.unsent.is_empty()
     }
 
     /// Sends bytes, now or as soon as the kernel takes them.
@@ -77,11 +77,9 @@ impl Transport {
 
     /// Sends what is waiting.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        let waiting = self.unsent.take();
-        match waiting {
-            Some(bytes) => self.send_raw(&bytes),
-            None => self.flush_tls(),
-        }
+        let waiting = std::mem::take(&mut self.unsent);
+        self.send_raw(&waiting)?;
+        self.flush_tls()
     }
 
     /// Decrypts what has arrived and hands it on; without TLS it is handed on as it is.
@@ -132,15 +130,15 @@ impl Transport {
 
     #[inline]
     fn send_raw(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        if let Some(unsent) = &mut self.unsent {
-            unsent.extend_from_slice(bytes);
+        if self.wants_write() {
+            self.unsent.extend_from_slice(bytes);
             return Ok(());
         }
         while !bytes.is_empty() {
             match self.socket.send_with_flags(bytes, libc::MSG_NOSIGNAL) {
                 Ok(sent) => bytes = &bytes[sent..],
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.unsent = Some(Box::new(bytes.to_vec()));
+                    self.unsent.extend_from_slice(bytes);
                     return Ok(());
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -22,7 +22,10 @@ fn against(behaviour: Behaviour, count: u64, change: impl FnOnce(&mut Plan)) -> 
 
 fn faults(measured: &Measured) -> Faults {
     let mut all = Faults::default();
-    measured.steps.iter().for_each(|step| all.merge(&step.faults));
+    measured
+        .steps
+        .iter()
+        .for_each(|step| all.merge(&step.faults));
     all
 }
 
@@ -182,12 +185,21 @@ fn late_delivery_shows_in_completion_and_not_in_ack() {
 #[test]
 fn servers_that_do_not_open_a_websocket_are_named_in_words() {
     for (behaviour, words) in [
-        (Behaviour::NeverAnswers, "silent before it answered the WebSocket upgrade"),
+        (
+            Behaviour::NeverAnswers,
+            "silent before it answered the WebSocket upgrade",
+        ),
         (Behaviour::Status200, "HTTP 200"),
         (Behaviour::Status404, "HTTP 404"),
         (Behaviour::WrongAccept, "wrong Sec-WebSocket-Accept"),
-        (Behaviour::ClosesAtOnce, "closed the connection before it answered"),
-        (Behaviour::UpgradesThenCloses, "closed the connection after the WebSocket was open"),
+        (
+            Behaviour::ClosesAtOnce,
+            "closed the connection before it answered",
+        ),
+        (
+            Behaviour::UpgradesThenCloses,
+            "closed the connection after the WebSocket was open",
+        ),
     ] {
         let measured = against(behaviour, 0, |_| {});
         assert_eq!(measured.outcome.end, End::ConnectFailed, "{behaviour:?}");
@@ -202,7 +214,10 @@ fn servers_that_do_not_open_a_websocket_are_named_in_words() {
 
 #[test]
 fn a_port_where_nobody_listens_is_refused() {
-    let addr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let addr = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let measured = run(&plan(addr));
     assert_eq!(measured.outcome.end, End::ConnectFailed);
     assert!(measured.outcome.detail.contains("refused the connection"));
@@ -217,7 +232,10 @@ fn a_foreign_source_address_is_named() {
         ..plan(server.addr())
     });
     assert!(
-        measured.outcome.detail.contains("192.0.2.1 is not one of this machine's"),
+        measured
+            .outcome
+            .detail
+            .contains("192.0.2.1 is not one of this machine's"),
         "{}",
         measured.outcome.detail
     );

@@ -17,7 +17,12 @@ fn server() -> NullServer {
 /// All counts that must add up, whatever the timing was.
 fn assert_accounted_for(plan: &Plan) {
     let measured = run(plan);
-    assert_eq!(measured.outcome.end, End::StepsDone, "{:?}", measured.outcome);
+    assert_eq!(
+        measured.outcome.end,
+        End::StepsDone,
+        "{:?}",
+        measured.outcome
+    );
     assert_eq!(measured.steps.len(), 2);
     for (number, step) in measured.steps.iter().enumerate() {
         let clients = plan.clients_at(number as u32);
@@ -155,7 +160,11 @@ fn tls_is_spoken_and_certificates_are_checked() {
 
     let refused = run(&secure);
     assert_eq!(refused.outcome.end, End::ConnectFailed);
-    assert!(refused.outcome.detail.contains("certificate"), "{}", refused.outcome.detail);
+    assert!(
+        refused.outcome.detail.contains("certificate"),
+        "{}",
+        refused.outcome.detail
+    );
 
     assert_accounted_for(&Plan {
         verify_certificate: false,
@@ -194,17 +203,21 @@ fn an_interrupted_run_keeps_the_steps_before() {
 fn events_tell_the_story_of_a_run_in_order() {
     let server = server();
     let mut story = Vec::new();
-    ws_load::run(&plan(server.addr()), &AtomicBool::new(false), &mut |event| {
-        let word = match event {
-            Event::Connecting { .. } => "connecting",
-            Event::Measuring { .. } => "measuring",
-            Event::Step { .. } => "step",
-            Event::End { .. } => "end",
-        };
-        if story.last() != Some(&word) {
-            story.push(word);
-        }
-    })
+    ws_load::run(
+        &plan(server.addr()),
+        &AtomicBool::new(false),
+        &mut |event| {
+            let word = match event {
+                Event::Connecting { .. } => "connecting",
+                Event::Measuring { .. } => "measuring",
+                Event::Step { .. } => "step",
+                Event::End { .. } => "end",
+            };
+            if story.last() != Some(&word) {
+                story.push(word);
+            }
+        },
+    )
     .unwrap();
     story.retain(|word| *word != "measuring");
     assert_eq!(story, ["connecting", "step", "connecting", "step", "end"]);

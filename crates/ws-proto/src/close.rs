@@ -85,9 +85,6 @@ mod tests {
                 Err(CloseError::Code(code))
             );
         }
-        assert_eq!(
-            CloseFrame::parse(&[3, 0xE8, 0xFF]),
-            Err(CloseError::Reason)
-        );
+        assert_eq!(CloseFrame::parse(&[3, 0xE8, 0xFF]), Err(CloseError::Reason));
     }
 }

@@ -217,9 +217,11 @@ mod tests {
             lines.push(line);
             parse_response(&response(&lines), KEY, subprotocol).map_err(|e| e.to_string())
         };
-        assert!(with("Sec-WebSocket-Extensions: permessage-deflate", None)
-            .unwrap_err()
-            .contains("permessage-deflate"));
+        assert!(
+            with("Sec-WebSocket-Extensions: permessage-deflate", None)
+                .unwrap_err()
+                .contains("permessage-deflate")
+        );
         assert!(with("Sec-WebSocket-Protocol: chat", None).is_err());
         assert!(with("Sec-WebSocket-Protocol: chat", Some("chat")).is_ok());
         assert!(with("X-Other: chat", Some("chat")).is_err());

@@ -15,7 +15,8 @@ use anstyle::{AnsiColor, Style};
 use progress::Progress;
 use run_record::{Event, Plan, RunRecord, StepRecord};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Write as _};
+use std::os::fd::AsFd as _;
 use std::path::Path;
 
 /// Above this share of a core, the generator may be what is measured.
@@ -27,7 +28,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// All outputs of a run but its record.
 pub(crate) struct Outputs {
     plan: Plan,
-    events: Option<Box<dyn Write>>,
+    events: Option<BufWriter<File>>,
     /// Human lines on stdout; off when the events are there.
     human: bool,
     verbose: bool,
@@ -42,13 +43,7 @@ impl Outputs {
     /// When the event file cannot be created.
     pub(crate) fn new(args: &args::Output, plan: &Plan) -> Result<Self, String> {
         let events_on_stdout = args.events.as_deref() == Some(Path::new("-"));
-        let events: Option<Box<dyn Write>> = match &args.events {
-            None => None,
-            Some(_) if events_on_stdout => Some(Box::new(io::stdout())),
-            Some(path) => Some(Box::new(BufWriter::new(File::create(path).map_err(
-                |error| format!("cannot write events to {}: {error}", path.display()),
-            )?))),
-        };
+        let events = args.events.as_deref().map(open_events).transpose()?;
         Ok(Self {
             plan: plan.clone(),
             events,
@@ -94,10 +89,18 @@ impl Outputs {
                 );
             }
         }
-        let carried = record
-            .outcome
-            .carried_clients
-            .map_or_else(|| "no step".to_owned(), |clients| format!("{clients} clients"));
+        if record.steps.is_empty() {
+            let _ = writeln!(
+                err,
+                "{ERROR}nothing was measured:{ERROR:#} {}",
+                record.outcome.detail
+            );
+            return;
+        }
+        let carried = record.outcome.carried_clients.map_or_else(
+            || "no step".to_owned(),
+            |clients| format!("{clients} clients"),
+        );
         let _ = writeln!(
             err,
             "carried within the limit: {carried}; ended: {}",
@@ -140,4 +143,31 @@ impl Outputs {
             out.flush()
         })
     }
+}
+
+/// The event stream, on a file or on stdout.
+fn open_events(path: &Path) -> Result<BufWriter<File>, String> {
+    let on_stdout = path == Path::new("-");
+    let opened = if on_stdout {
+        io::stdout().as_fd().try_clone_to_owned().map(File::from)
+    } else {
+        File::create(path)
+    };
+    // Nothing is written, but a device that can take nothing says so before the run.
+    let probed = opened.and_then(|mut file| file.write(b"").map(|_| file));
+    let place = if on_stdout { Path::new("stdout") } else { path };
+    probed
+        .map(BufWriter::new)
+        .map_err(|error| unwritable("events", place, &error))
+}
+
+/// Why an output cannot be written, with the remedy.
+fn unwritable(what: &str, path: &Path, error: &io::Error) -> String {
+    let remedy = match error.kind() {
+        io::ErrorKind::NotFound => "; create its folder first",
+        io::ErrorKind::IsADirectory => "; name a file in it",
+        io::ErrorKind::StorageFull => "; make room or choose another place",
+        _ => "",
+    };
+    format!("cannot write {what} to {}: {error}{remedy}", path.display())
 }

@@ -45,8 +45,15 @@ impl Progress {
     }
 
     fn show(&self, message: String, position: u64, length: u64) {
+        let is_new = self.0.message() != message;
         self.0.set_message(message);
-        self.0.set_length(length);
-        self.0.set_position(position);
+        self.0.update(|state| {
+            state.set_len(length);
+            state.set_pos(position);
+        });
+        // The words were drawn with the old numbers, and the next draw may be some time away.
+        if is_new {
+            self.0.force_draw();
+        }
     }
 }

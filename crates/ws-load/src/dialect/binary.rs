@@ -90,7 +90,13 @@ mod tests {
     #[test]
     fn short_and_unknown_messages_are_malformed() {
         let codec = Binary::new(String::new());
-        for message in [&b""[..], b"e", b"e\0\0\0\x08", b"e\0\0\0\x08\0\0", b"x\0\0\0\x08\0\0\0\0\0\0\0\0"] {
+        for message in [
+            &b""[..],
+            b"e",
+            b"e\0\0\0\x08",
+            b"e\0\0\0\x08\0\0",
+            b"x\0\0\0\x08\0\0\0\0\0\0\0\0",
+        ] {
             assert!(codec.parse(message).is_err(), "{message:?}");
         }
     }

@@ -142,8 +142,18 @@ mod tests {
             let Opening::Send(join) = codec.open() else {
                 panic!("a join is sent first");
             };
-            assert!(codec.read(join.as_bytes()).is_ok_and(|p| p.event == "phx_join"));
-            let reply = |status| wire(&codec, "phx_reply", json!({"status": status, "response": {}}));
+            assert!(
+                codec
+                    .read(join.as_bytes())
+                    .is_ok_and(|p| p.event == "phx_join")
+            );
+            let reply = |status| {
+                wire(
+                    &codec,
+                    "phx_reply",
+                    json!({"status": status, "response": {}}),
+                )
+            };
             assert_eq!(codec.opened(&reply("ok")), Opening::Ready);
             assert!(matches!(codec.opened(&reply("error")), Opening::Refused(_)));
             assert_eq!(
@@ -168,7 +178,11 @@ mod tests {
                     intact: true,
                 })
             };
-            let broadcast = wire(&codec, "broadcast", json!({"type": "broadcast", "body": body}));
+            let broadcast = wire(
+                &codec,
+                "broadcast",
+                json!({"type": "broadcast", "body": body}),
+            );
             assert_eq!(codec.parse(&broadcast), got(Kind::Broadcast));
             for (name, kind) in [("echo", Kind::Echo), ("broadcastResult", Kind::Result)] {
                 let response = json!({"type": name, "body": body});
@@ -179,7 +193,11 @@ mod tests {
                 );
                 assert_eq!(codec.parse(&reply), got(kind));
             }
-            let refusal = wire(&codec, "phx_reply", json!({"status": "error", "response": {}}));
+            let refusal = wire(
+                &codec,
+                "phx_reply",
+                json!({"status": "error", "response": {}}),
+            );
             assert_eq!(codec.parse(&refusal), Ok(Incoming::Refused));
         }
     }

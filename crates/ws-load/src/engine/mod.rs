@@ -166,11 +166,7 @@ impl Engine<'_> {
     }
 
     /// Takes the samples of a step. Besides its record: why the run cannot go on, if it cannot.
-    fn measure(
-        &mut self,
-        step: u32,
-        clients: u64,
-    ) -> Result<(StepRecord, Option<Ended>), Ended> {
+    fn measure(&mut self, step: u32, clients: u64) -> Result<(StepRecord, Option<Ended>), Ended> {
         let samples = self.plan.sample_size;
         let parties = match self.plan.workload {
             Workload::Broadcast => clients.min(self.crew.len() as u64) as u32,
@@ -195,7 +191,13 @@ impl Engine<'_> {
             std::thread::sleep(SETTLE);
         }
         let parts = self.collect_parts()?;
-        let timed_out = matches!(early_end, Some(Ended { end: End::TimedOut, .. }));
+        let timed_out = matches!(
+            early_end,
+            Some(Ended {
+                end: End::TimedOut,
+                ..
+            })
+        );
         let merged = merge::Merged {
             plan: self.plan,
             clients,

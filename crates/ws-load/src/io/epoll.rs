@@ -94,12 +94,7 @@ impl Backend for Epoll {
         // SAFETY: both descriptors were just created and are owned by nobody else.
         let (epoll, wake) = unsafe { (OwnedFd::from_raw_fd(epoll), File::from_raw_fd(wake)) };
         let control = EpollControl { epoll };
-        control.ctl(
-            libc::EPOLL_CTL_ADD,
-            wake.as_raw_fd(),
-            libc::EPOLLIN,
-            WAKER,
-        )?;
+        control.ctl(libc::EPOLL_CTL_ADD, wake.as_raw_fd(), libc::EPOLLIN, WAKER)?;
         Ok(Self {
             control,
             wake: Arc::new(wake),

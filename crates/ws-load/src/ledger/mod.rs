@@ -7,6 +7,6 @@
 mod step;
 mod window;
 
-pub(crate) use step::StepLedger;
 pub(crate) use step::Sent;
+pub(crate) use step::StepLedger;
 pub(crate) use window::{Listeners, Missing, Received, Window};

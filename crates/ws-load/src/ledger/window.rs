@@ -192,7 +192,8 @@ impl Window {
             let Entry::Live(live) = &mut self.entries[position] else {
                 continue;
             };
-            let is_sender = listeners.owns(live.sent.sender) && listeners.slot(live.sent.sender) == slot;
+            let is_sender =
+                listeners.owns(live.sent.sender) && listeners.slot(live.sent.sender) == slot;
             let listens = ledger.workload == Workload::Broadcast || is_sender;
             if listens && live.receive(slot) {
                 missing.deliveries += 1;
@@ -473,8 +474,7 @@ mod tests {
     fn a_delivery_after_a_later_one_of_its_sender_was_overtaken() {
         let ledger = step(Workload::Broadcast, &[1, 2, 1, 1]);
         let mut window = Window::default();
-        let mut deliver =
-            |index, slot| due(window.deliver(&ledger, LISTENERS, index, slot, 200)).1;
+        let mut deliver = |index, slot| due(window.deliver(&ledger, LISTENERS, index, slot, 200)).1;
         assert!(!deliver(1, 0), "another sender's may come first");
         assert!(!deliver(3, 0), "nothing later has come yet");
         assert!(deliver(0, 0), "the last of the chain was faster");

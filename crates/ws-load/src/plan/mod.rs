@@ -48,6 +48,9 @@ mod tests {
             counts[sender_of(7, sample, 10) as usize] += 1;
         }
         // Binomial(10000, 0.1): standard deviation 30; six of them either way.
-        assert!(counts.iter().all(|c| (820..=1180).contains(c)), "{counts:?}");
+        assert!(
+            counts.iter().all(|c| (820..=1180).contains(c)),
+            "{counts:?}"
+        );
     }
 }

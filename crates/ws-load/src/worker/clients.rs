@@ -214,12 +214,7 @@ impl Core {
         self.lose(control, slot, ConnectError::Closed { addr, stage });
     }
 
-    pub(super) fn on_failed<C: Control>(
-        &mut self,
-        control: &mut C,
-        slot: Token,
-        error: io::Error,
-    ) {
+    pub(super) fn on_failed<C: Control>(&mut self, control: &mut C, slot: Token, error: io::Error) {
         let stage = self.clients.get(slot).stage();
         let error = self.explain(error, stage, slot);
         self.lose(control, slot, error);
@@ -242,12 +237,7 @@ impl Core {
 
     /// A connection is over, whatever phase it was in.
     #[cold]
-    pub(super) fn lose<C: Control>(
-        &mut self,
-        control: &mut C,
-        slot: Token,
-        error: ConnectError,
-    ) {
+    pub(super) fn lose<C: Control>(&mut self, control: &mut C, slot: Token, error: ConnectError) {
         let connection = self.clients.get(slot);
         let Some(transport) = connection.transport.take() else {
             return;

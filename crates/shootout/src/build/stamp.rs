@@ -1,0 +1,90 @@
+//! Says whether anything that goes into a build has changed since the last one that worked.
+//!
+//! What goes in: the folder's files that git would keep (build outputs are ignored by rule of
+//! docs/adding-a-server.md), and what the probes said of the tools.
+
+use ignore::WalkBuilder;
+use sha1::{Digest as _, Sha1};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The fingerprint of a folder and the file that remembers it.
+pub(super) struct Stamp {
+    file: PathBuf,
+    fingerprint: Option<String>,
+}
+
+impl Stamp {
+    pub(super) fn of(dir: &Path, tools: &[String], file: &Path) -> Self {
+        Self {
+            file: file.to_owned(),
+            fingerprint: fingerprint(dir, tools),
+        }
+    }
+
+    pub(super) fn is_current(&self) -> bool {
+        self.fingerprint.is_some() && fs::read_to_string(&self.file).ok() == self.fingerprint
+    }
+
+    pub(super) fn clear(&self) {
+        let _ = fs::remove_file(&self.file);
+    }
+
+    /// Without a stamp the next build is only slower: failure to write it is no error.
+    pub(super) fn write(&self) {
+        let Some(fingerprint) = &self.fingerprint else {
+            return;
+        };
+        if let Some(parent) = self.file.parent() {
+            let _ = fs::create_dir_all(parent);
+        }
+        let _ = fs::write(&self.file, fingerprint);
+    }
+}
+
+fn fingerprint(dir: &Path, tools: &[String]) -> Option<String> {
+    let mut hash = Sha1::new();
+    for tool in tools {
+        field(&mut hash, tool.as_bytes());
+    }
+    let files = WalkBuilder::new(dir)
+        .hidden(false)
+        .require_git(false)
+        .sort_by_file_path(Path::cmp)
+        .build();
+    for file in files {
+        let file = file.ok()?;
+        if !file.file_type().is_some_and(|kind| kind.is_file()) {
+            continue;
+        }
+        field(&mut hash, file.path().as_os_str().as_encoded_bytes());
+        field(&mut hash, &fs::read(file.path()).ok()?);
+    }
+    Some(hash.finalize().iter().map(|b| format!("{b:02x}")).collect())
+}
+
+fn field(hash: &mut Sha1, bytes: &[u8]) {
+    hash.update((bytes.len() as u64).to_le_bytes());
+    hash.update(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_and_tools_count_and_ignored_outputs_do_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        write("main.c", "one");
+        write(".gitignore", "*.o\n");
+        let tools = ["gcc 12".to_owned()];
+        let first = fingerprint(dir.path(), &tools);
+        assert!(first.is_some());
+        write("main.o", "output");
+        assert_eq!(fingerprint(dir.path(), &tools), first);
+        assert_ne!(fingerprint(dir.path(), &["gcc 13".to_owned()]), first);
+        write("main.c", "two");
+        assert_ne!(fingerprint(dir.path(), &tools), first);
+    }
+}

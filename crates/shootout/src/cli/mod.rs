@@ -1,0 +1,140 @@
+//! The command line: words, defaults and help, in one definition.
+//!
+//! Checks what can be checked without looking at the project; does nothing.
+
+mod run;
+
+pub use run::{CpuList, RunArgs};
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  shootout list                         what there is
+  shootout doctor                       what is missing, and the one command that installs it
+  shootout run --quick                  a first result in about three minutes
+  shootout run                          every server that can be built here, to this machine's limits
+  shootout run --servers a,b --repeat 3 two servers, three times, interleaved
+  shootout run --resume                 goes on where the last run was interrupted
+  shootout verify my-server             is it correct? check by check
+
+Exit codes:
+  0    done, everything has a result
+  1    wrong usage, or the environment does not allow it; doctor: something is missing;
+       build: a build failed; verify: a check failed
+  3    run: some row has no valid result, see its status
+  130  interrupted; what was finished is kept
+
+A server is a folder under servers/ with a server.toml; see docs/adding-a-server.md.";
+
+/// Builds, checks, measures and compares WebSocket servers.
+#[derive(Debug, Parser)]
+#[command(name = "shootout", version, after_help = EXAMPLES, max_term_width = 100)]
+pub struct Cli {
+    /// The project's folder [default: the one around the working directory]
+    #[arg(
+        long,
+        global = true,
+        env = "SHOOTOUT_ROOT",
+        value_name = "DIR",
+        hide_env = true
+    )]
+    pub root: Option<PathBuf>,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Lists the servers and their variants
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Says what is missing for which server, the one command that installs it, and this machine's
+    /// limits
+    #[command(after_help = "Example:\n  shootout doctor my-server")]
+    Doctor {
+        /// Servers; all, when none is named
+        servers: Vec<String>,
+    },
+    /// Installs the Debian packages that are missing, after asking
+    #[command(
+        after_help = "Elsewhere than on a terminal it installs only with --yes, and prints \
+                            the command otherwise.\n\nExample:\n  shootout setup --yes my-server"
+    )]
+    Setup {
+        /// Servers; all, when none is named
+        servers: Vec<String>,
+        /// Installs without asking
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Builds servers and prints their libraries' versions
+    #[command(
+        after_help = "A server is built again when its sources or tools have changed. \
+                            Logs: target/shootout/logs/\n\nExample:\n  shootout build --force my-server"
+    )]
+    Build {
+        /// Servers; all, when none is named
+        servers: Vec<String>,
+        /// Builds even when nothing has changed
+        #[arg(short, long)]
+        force: bool,
+    },
+    /// Builds and starts servers and runs every conformance check
+    #[command(
+        after_help = "Each check stands for a section of RFC 6455 or a rule of \
+                            docs/protocol.md.\n\nExample:\n  shootout verify my-server --variants clustered"
+    )]
+    Verify {
+        /// Servers; all, when none is named
+        servers: Vec<String>,
+        /// Only these variants
+        #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+        variants: Vec<String>,
+        /// Lists the passed checks too
+        #[arg(long)]
+        all: bool,
+        /// Uses the servers as they were built before
+        #[arg(long)]
+        skip_build: bool,
+    },
+    /// Measures servers and ranks them
+    Run(Box<RunArgs>),
+    /// Writes a report over one or more runs: one HTML file and the same tables as Markdown
+    #[command(
+        after_help = "Example:\n  shootout report results/local/* --html all.html --markdown all.md"
+    )]
+    Report {
+        /// Result directories; the newest under results/local/, when none is named
+        dirs: Vec<PathBuf>,
+        /// Where the page goes [default: report.html in the first directory]
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
+        /// Where the Markdown goes [default: report.md in the first directory]
+        #[arg(long, value_name = "FILE")]
+        markdown: Option<PathBuf>,
+    },
+    /// Ends the others' processes when the orchestrator was killed
+    #[command(hide = true, name = GUARD)]
+    Guard,
+}
+
+/// The hidden command of the guard process.
+pub const GUARD: &str = "guard-processes";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,100 @@
+//! `shootout list`: the servers and their variants.
+
+use super::Context;
+use crate::exit::{Exit, Refusal};
+use crate::manifest::{Manifest, Variant};
+use crate::project::{Entry, lines};
+use crate::rows::workload_name;
+use serde_json::{Value, json};
+
+pub(super) fn list(context: &Context<'_>, as_json: bool) -> Result<Exit, Refusal> {
+    let entries = context.project.select(&[])?;
+    if as_json {
+        let all: Vec<Value> = entries.iter().map(entry_json).collect();
+        let text = serde_json::to_string_pretty(&all)
+            .map_err(|error| Refusal::new(format!("the list cannot be written: {error}")))?;
+        anstream::println!("{text}");
+        return Ok(Exit::Ok);
+    }
+    let mut grid = vec![
+        [
+            "SERVER", "VARIANT", "LANGUAGE", "LIBRARY", "SPEAKS", "SUMMARY",
+        ]
+        .map(str::to_owned),
+    ];
+    for entry in &entries {
+        match &entry.manifest {
+            Ok(manifest) => {
+                grid.extend(manifest.variants.iter().map(|v| line(manifest, v)));
+            }
+            Err(problems) => grid.push([
+                entry.name.clone(),
+                "-".into(),
+                "-".into(),
+                "-".into(),
+                "-".into(),
+                format!("unusable: {}", lines(problems).replace('\n', "; ")),
+            ]),
+        }
+    }
+    print_aligned(&grid);
+    Ok(Exit::Ok)
+}
+
+fn line(manifest: &Manifest, variant: &Variant) -> [String; 6] {
+    [
+        manifest.name.clone(),
+        variant.name.clone(),
+        manifest.language.clone(),
+        manifest.library.clone(),
+        speaks(variant),
+        variant
+            .summary
+            .clone()
+            .unwrap_or_else(|| manifest.summary.clone()),
+    ]
+}
+
+fn speaks(variant: &Variant) -> String {
+    let words: Vec<&str> = variant.dialects.iter().map(|d| d.name()).collect();
+    words.join(",")
+}
+
+fn entry_json(entry: &Entry) -> Value {
+    match &entry.manifest {
+        Ok(manifest) => json!({
+            "name": manifest.name,
+            "language": manifest.language,
+            "library": manifest.library,
+            "homepage": manifest.homepage,
+            "class": manifest.class,
+            "summary": manifest.summary,
+            "variants": manifest.variants.iter().map(|variant| json!({
+                "name": variant.name,
+                "summary": variant.summary,
+                "dialects": variant.dialects,
+                "workloads": variant.workloads.iter().map(|w| workload_name(*w)).collect::<Vec<_>>(),
+                "multi-process": variant.multi_process,
+            })).collect::<Vec<_>>(),
+        }),
+        Err(problems) => json!({ "name": entry.name, "problem": lines(problems) }),
+    }
+}
+
+fn print_aligned(grid: &[[String; 6]]) {
+    let width = |column: usize| {
+        grid.iter()
+            .map(|line| line[column].chars().count())
+            .max()
+            .unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..6).map(width).collect();
+    for line in grid {
+        let cells: Vec<String> = line
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect();
+        anstream::println!("{}", cells.join("  ").trim_end());
+    }
+}

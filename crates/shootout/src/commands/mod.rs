@@ -1,0 +1,112 @@
+//! The commands, one file each.
+//!
+//! A command prints for people and returns an exit code; what it does is done by other modules.
+
+mod build;
+mod doctor;
+mod list;
+mod report;
+mod run;
+mod setup;
+mod verify;
+
+use crate::cli::{Cli, Command};
+use crate::exit::{Exit, Refusal};
+use crate::interrupt::Interrupt;
+use crate::project::{Entry, Project, lines};
+use crate::toolchain::{Missing, probe};
+
+/// What every command works with.
+pub(crate) struct Context<'a> {
+    pub(crate) project: Project,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+/// Executes a command and says on stderr why it could not.
+pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
+    let result = Project::find(cli.root.as_deref()).and_then(|project| {
+        let context = Context { project, interrupt };
+        match cli.command {
+            Command::List { json } => list::list(&context, json),
+            Command::Doctor { servers } => doctor::doctor(&context, &servers),
+            Command::Setup { servers, yes } => setup::setup(&context, &servers, yes),
+            Command::Build { servers, force } => build::build(&context, &servers, force),
+            Command::Verify {
+                servers,
+                variants,
+                all,
+                skip_build,
+            } => verify::verify(
+                &context,
+                &verify::Choice {
+                    servers,
+                    variants,
+                    all,
+                    skip_build,
+                },
+            ),
+            Command::Run(args) => run::run(&context, &args),
+            Command::Report {
+                dirs,
+                html,
+                markdown,
+            } => report::report(&context, dirs, html, markdown),
+            Command::Guard => Ok(Exit::Ok),
+        }
+    });
+    match result {
+        Ok(_) if interrupt.requested() => Exit::Interrupted,
+        Ok(exit) => exit,
+        Err(refusal) => {
+            anstream::eprintln!("shootout: {refusal}");
+            if interrupt.requested() {
+                Exit::Interrupted
+            } else {
+                Exit::Failed
+            }
+        }
+    }
+}
+
+impl Context<'_> {
+    /// The manifests among these servers; the problems of the others are told on stderr.
+    fn readable<'e>(
+        &self,
+        entries: &'e [Entry],
+    ) -> Vec<(&'e Entry, &'e crate::manifest::Manifest)> {
+        entries
+            .iter()
+            .filter_map(|entry| match &entry.manifest {
+                Ok(manifest) => Some((entry, manifest)),
+                Err(problems) => {
+                    anstream::eprintln!("{}", lines(problems));
+                    None
+                }
+            })
+            .collect()
+    }
+
+    /// What is missing for these servers.
+    fn missing(&self, entries: &[Entry]) -> Vec<Missing> {
+        let log = self.project.cache().join("logs/probe.log");
+        entries
+            .iter()
+            .filter_map(|entry| Some((entry, entry.manifest.as_ref().ok()?)))
+            .flat_map(|(entry, manifest)| {
+                manifest
+                    .requires
+                    .iter()
+                    .map(|requirement| probe(requirement, &entry.dir, &log, self.interrupt))
+                    .collect::<Vec<_>>()
+            })
+            .filter_map(|probed| probed.result.err())
+            .collect()
+    }
+
+    fn stop_if_interrupted(&self) -> Result<(), Refusal> {
+        if self.interrupt.requested() {
+            return Err(Refusal::new("interrupted"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,37 @@
+//! `shootout report`: a report over runs that were made before.
+
+use super::Context;
+use crate::exit::{Exit, Refusal};
+use crate::report;
+use crate::session;
+use std::path::PathBuf;
+
+pub(super) fn report(
+    context: &Context<'_>,
+    mut dirs: Vec<PathBuf>,
+    html: Option<PathBuf>,
+    markdown: Option<PathBuf>,
+) -> Result<Exit, Refusal> {
+    let project = &context.project;
+    if dirs.is_empty() {
+        dirs.extend(session::newest(&project.results()));
+    }
+    let Some(first) = dirs.first().cloned() else {
+        return Err(Refusal::new(format!(
+            "nothing to report: no run under {}; measure first: shootout run",
+            project.shown(&project.results())
+        )));
+    };
+    let html = html.unwrap_or_else(|| first.join("report.html"));
+    let markdown = markdown.unwrap_or_else(|| first.join("report.md"));
+    let summary =
+        report::write(&dirs, &html, &markdown).map_err(|error| Refusal::new(error.to_string()))?;
+    for warning in &summary.warnings {
+        anstream::eprintln!("shootout: {warning}");
+    }
+    for headline in &summary.headlines {
+        anstream::println!("{headline}");
+    }
+    anstream::println!("{}\n{}", project.shown(&html), project.shown(&markdown));
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,222 @@
+//! `shootout run`: measures every row, writes each as it is done, and ranks them.
+//!
+//! A row's failure ends only that row. What is done to a server is in `measure`; here is the order
+//! of things, what is kept, and what the user is told.
+
+mod announce;
+
+use super::{Context, setup};
+use crate::cli::RunArgs;
+use crate::exit::{Exit, Refusal};
+use crate::generator;
+use crate::machine::{self, Capacity, Cores};
+use crate::measure::{Bench, total_steps};
+use crate::progress::{Progress, milliseconds};
+use crate::report;
+use crate::rows::{self, Row, Rows};
+use crate::session::{RunOptions, Session, differences};
+use run_record::{Environment, Measurement, Status};
+use std::path::{Path, PathBuf};
+
+pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal> {
+    let session = session(context, args)?;
+    let options = &session.options;
+    let generator = generator_program(context, args)?;
+    let entries = context.project.select(&options.servers)?;
+    let rows = rows::plan(&entries, options)?;
+    let environment = Environment::collect();
+    let cores = machine::cores(&options.pin, &environment)?;
+    let capacity = machine::capacity(&environment);
+    if total_steps(options, capacity.clients) == 0 {
+        return Err(Refusal::new(format!(
+            "this machine holds {} clients, fewer than the {} of the first step: {}; or take fewer \
+             with --initial-clients",
+            capacity.clients, options.initial_clients, capacity.limit
+        )));
+    }
+    session.store(&context.project)?;
+    announce::plan(&context.project, &session, &rows, &cores, &capacity);
+    if !args.skip_build {
+        setup::install_missing(context, &entries, args.yes)?;
+    }
+
+    let measured = measure_all(
+        context,
+        args,
+        &session,
+        &rows,
+        (&cores, &capacity),
+        generator,
+    );
+    conclude(context, &session, &rows, &measured)
+}
+
+/// The run to go on with, or a new one that is not on disk yet.
+fn session(context: &Context<'_>, args: &RunArgs) -> Result<Session, Refusal> {
+    let Some(dir) = &args.resume else {
+        return Session::create(&context.project, args.out.as_deref(), args.options());
+    };
+    let session = Session::open(&context.project, dir.as_deref())?;
+    let differences = differences(&session.options, &args.over(session.options.clone()));
+    if !differences.is_empty() {
+        return Err(Refusal::new(format!(
+            "{}: cannot resume with other options: {}; leave them out, or start a new run",
+            context.project.shown(&session.dir),
+            differences.join("; ")
+        )));
+    }
+    Ok(session)
+}
+
+fn generator_program(context: &Context<'_>, args: &RunArgs) -> Result<PathBuf, Refusal> {
+    let program = args
+        .generator
+        .clone()
+        .unwrap_or_else(|| context.project.bin().join(generator::PROGRAM));
+    if !program.is_file() {
+        return Err(Refusal::new(format!(
+            "{}: the load generator is not there; run the project's ./shootout script, or make",
+            context.project.shown(&program)
+        )));
+    }
+    Ok(program)
+}
+
+fn measure_all(
+    context: &Context<'_>,
+    args: &RunArgs,
+    session: &Session,
+    rows: &Rows,
+    machine: (&Cores, &Capacity),
+    generator: PathBuf,
+) -> Vec<Measurement> {
+    let mut bench = Bench::new(
+        &context.project,
+        &session.options,
+        machine,
+        generator,
+        session.logs(),
+        context.interrupt,
+    )
+    .skip_build(args.skip_build);
+    let progress = Progress::new(rows.rows.len());
+    let mut measured = Vec::new();
+    for (index, row) in rows.rows.iter().enumerate() {
+        let name = row.file_name();
+        if let Some(kept) = session.finished(&name) {
+            progress.line(&format!("{}: kept, {}", row.label(), told(&kept)));
+            measured.push(kept);
+            continue;
+        }
+        if context.interrupt.requested() {
+            break;
+        }
+        progress.begin(index + 1, &row.label());
+        let measurement = bench.measure(row, &progress);
+        progress.end(&told(&measurement));
+        if let Err(error) = session.write(&name, &measurement) {
+            progress.line(&format!(
+                "{}: cannot write {name}.json: {error}",
+                context.project.shown(&session.dir)
+            ));
+        }
+        measured.push(measurement);
+    }
+    progress.finish();
+    measured
+}
+
+/// The result of one row in a line.
+fn told(measurement: &Measurement) -> String {
+    let Some(run) = measurement
+        .run
+        .as_ref()
+        .filter(|_| measurement.status == Status::Ok)
+    else {
+        let reason = measurement.reason.as_deref().unwrap_or("no reason given");
+        let status = announce::status_name(measurement.status);
+        return format!("{status}: {}", reason.replace('\n', " "));
+    };
+    let Some(carried) = run.outcome.carried_clients else {
+        return format!("carries fewer than {} clients", run.plan.initial_clients);
+    };
+    let last = run.steps.iter().rfind(|step| step.clients == carried);
+    let latency = last
+        .and_then(|step| step.limited_ns)
+        .map(|ns| format!(", p{} {}", run.plan.limit.percentile, milliseconds(ns)))
+        .unwrap_or_default();
+    format!("{carried} clients{latency}; {}", run.outcome.detail)
+}
+
+fn conclude(
+    context: &Context<'_>,
+    session: &Session,
+    rows: &Rows,
+    measured: &[Measurement],
+) -> Result<Exit, Refusal> {
+    let project = &context.project;
+    if !measured.is_empty() {
+        anstream::println!("\n{}", report::text::table(measured));
+        write_report(context, &session.dir)?;
+    }
+    let shown = project.shown(&session.dir);
+    anstream::println!("measurements: {shown}/");
+    if context.interrupt.requested() {
+        let left = unfinished(session, &rows.rows);
+        anstream::println!(
+            "interrupted with {left} of {} rows to do; go on with: shootout run --resume {shown}",
+            rows.rows.len()
+        );
+        return Ok(Exit::Interrupted);
+    }
+    let all_ok = measured.iter().all(|m| m.status == Status::Ok);
+    Ok(if all_ok { Exit::Ok } else { Exit::Invalid })
+}
+
+fn write_report(context: &Context<'_>, dir: &Path) -> Result<(), Refusal> {
+    let (html, markdown) = (dir.join("report.html"), dir.join("report.md"));
+    let summary = report::write(&[dir.to_owned()], &html, &markdown)
+        .map_err(|error| Refusal::new(error.to_string()))?;
+    for warning in &summary.warnings {
+        anstream::eprintln!("shootout: {warning}");
+    }
+    let project = &context.project;
+    anstream::println!(
+        "report: {}, {}",
+        project.shown(&html),
+        project.shown(&markdown)
+    );
+    Ok(())
+}
+
+fn unfinished(session: &Session, rows: &[Row]) -> usize {
+    rows.iter()
+        .filter(|row| session.finished(&row.file_name()).is_none())
+        .count()
+}
+
+/// What the options leave out of the full measurement; empty when nothing.
+fn left_out(options: &RunOptions, rows: &Rows, capacity: &Capacity) -> Vec<String> {
+    let full = RunOptions::default();
+    let mut words = Vec::new();
+    if !rows.other_variants.is_empty() {
+        words.push(format!("variants {}", rows.other_variants.join(", ")));
+    }
+    let steps = total_steps(options, capacity.clients);
+    let all = total_steps(&full, capacity.clients);
+    if options.clients_after(steps) < full.clients_after(all) {
+        words.push(format!(
+            "steps above {} clients (full: up to {})",
+            options.clients_after(steps),
+            full.clients_after(all)
+        ));
+    }
+    if options.sample_size < full.sample_size {
+        words.push(format!(
+            "{} of {} samples a step",
+            full.sample_size - options.sample_size,
+            full.sample_size
+        ));
+    }
+    words
+}

@@ -1,0 +1,229 @@
+//! `shootout verify`: every check against every variant, with what was seen where it fails.
+
+use super::{Context, build::told};
+use crate::build::{self, BuildError};
+use crate::conform::{self, VerifyError};
+use crate::exit::{Exit, Refusal};
+use crate::machine;
+use crate::manifest::{Manifest, Variant, suggestion};
+use crate::process::describe_exit;
+use crate::project::Entry;
+use crate::rows::contestant;
+use crate::session::Pin;
+use crate::supervise::{self, Spec, StartError};
+use anstyle::{AnsiColor, Style};
+use conformance::{Outcome, Verdict};
+use run_record::{CheckVerdict, Conformance, Environment};
+
+/// What is verified and how much is told.
+pub(super) struct Choice {
+    pub(super) servers: Vec<String>,
+    pub(super) variants: Vec<String>,
+    pub(super) all: bool,
+    pub(super) skip_build: bool,
+}
+
+pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Refusal> {
+    let entries = context.project.select(&choice.servers)?;
+    let readable = context.readable(&entries);
+    let mut failed = readable.len() < entries.len();
+    check_variants(&readable, &choice.variants)?;
+    for (entry, manifest) in readable {
+        let variants: Vec<&Variant> = manifest
+            .variants
+            .iter()
+            .filter(|v| choice.variants.is_empty() || choice.variants.contains(&v.name))
+            .collect();
+        if variants.is_empty() {
+            continue;
+        }
+        anstream::eprintln!("{}: building", entry.name);
+        let built = if choice.skip_build {
+            build::receipt(&context.project, entry, manifest, context.interrupt)
+        } else {
+            let say = &mut |_: &str| {};
+            build::build(
+                &context.project,
+                entry,
+                manifest,
+                false,
+                context.interrupt,
+                say,
+            )
+        };
+        match built {
+            Ok(built) => {
+                anstream::println!("{}: {} {}", entry.name, manifest.library, built.version)
+            }
+            Err(BuildError::Interrupted) => return Ok(Exit::Interrupted),
+            Err(error) => {
+                failed = true;
+                anstream::println!("{}: {}", entry.name, told(context, &error));
+                continue;
+            }
+        }
+        for variant in variants {
+            failed |= !verify_variant(context, entry, manifest, variant, choice.all)?;
+        }
+    }
+    Ok(if failed { Exit::Failed } else { Exit::Ok })
+}
+
+fn check_variants(readable: &[(&Entry, &Manifest)], names: &[String]) -> Result<(), Refusal> {
+    let known: Vec<&str> = readable
+        .iter()
+        .flat_map(|(_, manifest)| manifest.variants.iter().map(|v| v.name.as_str()))
+        .collect();
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(Refusal::new(format!(
+            "no selected server has a variant \"{name}\"{}",
+            suggestion(name, known)
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn verify_variant(
+    context: &Context<'_>,
+    entry: &Entry,
+    manifest: &Manifest,
+    variant: &Variant,
+    all: bool,
+) -> Result<bool, Refusal> {
+    let name = contestant(&entry.name, &variant.name);
+    let bin = context.project.bin();
+    let log =
+        build::logs(&context.project, &entry.name).join(format!("verify-{}.log", variant.name));
+    let cores = machine::cores(&Pin::Auto, &Environment::collect())?;
+    let place = (entry.dir.as_path(), bin.as_path());
+    let spec = Spec::new(manifest, variant, place, (cores.server_threads, &[]), &log);
+    let mut server = match supervise::start(&spec, context.interrupt) {
+        Ok(server) => server,
+        Err((StartError::Interrupted, _)) => return Err(Refusal::new("interrupted")),
+        Err((error, tail)) => {
+            anstream::println!("{name}: {error}");
+            print_tail(tail.as_deref());
+            return Ok(false);
+        }
+    };
+    let checked = conform::verify(&mut server, variant, context.interrupt, &mut |outcome| {
+        if all && outcome.verdict == Verdict::Pass {
+            anstream::println!(
+                "  {} {}",
+                painted(AnsiColor::Green, "pass"),
+                heading(outcome)
+            );
+        }
+    });
+    let tail = server.log_tail();
+    let stopped = server.stop();
+    let outcomes = match checked {
+        Ok(outcomes) => outcomes,
+        Err(VerifyError::Interrupted) => return Err(Refusal::new("interrupted")),
+        Err(VerifyError::Crashed(status, last)) => {
+            let after = last.map(|id| format!(" after {id}")).unwrap_or_default();
+            anstream::println!("{name}: the server ended{after}: {}", describe_exit(status));
+            print_tail(tail.as_deref());
+            return Ok(false);
+        }
+    };
+    let conformance = conform::judge(manifest, variant, &outcomes);
+    print_outcomes(manifest, variant, &outcomes, &conformance);
+    let leak = stopped.leak();
+    if let Some(leak) = &leak {
+        anstream::println!("  {} {leak}", painted(AnsiColor::Red, "LEAK"));
+    }
+    anstream::println!("{name}: {}", summary(&outcomes, &conformance));
+    Ok(conformance.passed() && leak.is_none())
+}
+
+fn print_outcomes(
+    manifest: &Manifest,
+    variant: &Variant,
+    outcomes: &[Outcome],
+    conformance: &Conformance,
+) {
+    for (outcome, judged) in outcomes.iter().zip(&conformance.checks) {
+        let Verdict::Fail { observed } = &outcome.verdict else {
+            continue;
+        };
+        if judged.verdict == CheckVerdict::Fail {
+            anstream::println!("  {} {}", painted(AnsiColor::Red, "FAIL"), heading(outcome));
+            anstream::println!("       {}", outcome.check.description);
+            anstream::println!("       expected: {}", outcome.check.expectation);
+            anstream::println!("       observed: {observed}");
+        }
+    }
+    let waivers = manifest.waivers.iter().filter(|waiver| {
+        waiver
+            .variants
+            .as_ref()
+            .is_none_or(|names| names.contains(&variant.name))
+    });
+    for (number, waiver) in waivers.enumerate() {
+        let used = conformance
+            .checks
+            .iter()
+            .any(|check| check.id == waiver.check && check.verdict == CheckVerdict::Waived);
+        let link = waiver
+            .link
+            .as_ref()
+            .map(|l| format!(" <{l}>"))
+            .unwrap_or_default();
+        let date = waiver
+            .date
+            .as_ref()
+            .map(|d| format!(", {d}"))
+            .unwrap_or_default();
+        let needed = if used { "waived" } else { "no longer needed" };
+        anstream::println!(
+            "  [{}] {needed}: {}: {}{link}{date}",
+            number + 1,
+            waiver.check,
+            waiver.reason
+        );
+    }
+}
+
+fn summary(outcomes: &[Outcome], conformance: &Conformance) -> String {
+    let count = |verdict| {
+        conformance
+            .checks
+            .iter()
+            .filter(|c| c.verdict == verdict)
+            .count()
+    };
+    let words = [
+        (CheckVerdict::Pass, "passed"),
+        (CheckVerdict::Fail, "failed"),
+        (CheckVerdict::Waived, "waived"),
+        (CheckVerdict::Skipped, "skipped"),
+    ]
+    .map(|(verdict, word)| (count(verdict), word))
+    .into_iter()
+    .filter(|(count, word)| *count > 0 || *word == "passed")
+    .map(|(count, word)| format!("{count} {word}"))
+    .collect::<Vec<_>>()
+    .join(", ");
+    let elapsed: f64 = outcomes.iter().map(|o| o.elapsed.as_secs_f64()).sum();
+    format!("{words} in {elapsed:.1} s")
+}
+
+fn heading(outcome: &Outcome) -> String {
+    let dialect = outcome
+        .dialect
+        .map(|d| format!(", {d}"))
+        .unwrap_or_default();
+    format!("{} ({}{dialect})", outcome.check.id, outcome.check.section)
+}
+
+fn print_tail(tail: Option<&str>) {
+    for line in tail.unwrap_or_default().lines() {
+        anstream::println!("    {line}");
+    }
+}
+
+fn painted(color: AnsiColor, word: &str) -> String {
+    let style: Style = color.on_default().bold();
+    format!("{style}{word}{style:#}")
+}

@@ -1,0 +1,148 @@
+//! Conformance of a running server: the checks of the `conformance` crate, with the waivers of
+//! the server's manifest applied.
+//!
+//! Contains no check of its own.
+
+use crate::interrupt::Interrupt;
+use crate::manifest::{Dialect, Manifest, Variant};
+use crate::supervise::{HOST, Server};
+use conformance::{Outcome, Target, Verdict};
+use run_record::{CheckOutcome, CheckVerdict, Conformance};
+use std::net::SocketAddr;
+use std::process::ExitStatus;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// How long a check waits for one answer.
+const ANSWER: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(50);
+
+/// Why there is no verdict.
+#[derive(Debug)]
+pub enum VerifyError {
+    /// The server ended in the middle of the checks. Also the last check that was completed.
+    Crashed(ExitStatus, Option<String>),
+    /// The user wants to stop.
+    Interrupted,
+}
+
+/// The ids of all checks.
+pub fn check_ids() -> Vec<&'static str> {
+    conformance::checks().map(|check| check.id).collect()
+}
+
+/// A variant at an address, as the checks want it.
+pub fn target(variant: &Variant, addr: SocketAddr, timeout: Duration) -> Target {
+    Target {
+        addr,
+        host: addr.to_string(),
+        path: variant.path.clone(),
+        dialects: variant
+            .dialects
+            .iter()
+            .filter_map(|d| checked(*d))
+            .collect(),
+        multi_process: variant.multi_process,
+        origin: None,
+        timeout,
+    }
+}
+
+/// Runs every check against a running server and tells `progress` as each is done.
+///
+/// # Errors
+/// [`VerifyError`] when the server or the user ended it. The checks then end by themselves as soon
+/// as the server is gone, which the caller sees to.
+pub fn verify(
+    server: &mut Server,
+    variant: &Variant,
+    interrupt: &Interrupt,
+    progress: &mut dyn FnMut(&Outcome),
+) -> Result<Vec<Outcome>, VerifyError> {
+    let target = target(variant, SocketAddr::new(HOST, server.port()), ANSWER);
+    let (sender, outcomes) = mpsc::channel();
+    std::thread::spawn(move || {
+        conformance::verify(&target, &mut |outcome| {
+            // Nobody listens any more when the caller has given up.
+            let _ = sender.send(outcome.clone());
+        });
+    });
+    let mut done: Vec<Outcome> = Vec::new();
+    loop {
+        match outcomes.recv_timeout(POLL) {
+            Ok(outcome) => {
+                progress(&outcome);
+                done.push(outcome);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if interrupt.requested() {
+            return Err(VerifyError::Interrupted);
+        }
+        if let Some(status) = server.exited() {
+            let last = done.last().map(|outcome| outcome.check.id.to_owned());
+            return Err(VerifyError::Crashed(status, last));
+        }
+    }
+    Ok(done)
+}
+
+/// The outcomes as they are recorded: a failure that the manifest waives is waived.
+pub fn judge(manifest: &Manifest, variant: &Variant, outcomes: &[Outcome]) -> Conformance {
+    let checks = outcomes
+        .iter()
+        .map(|outcome| {
+            let waiver = manifest
+                .waivers
+                .iter()
+                .find(|waiver| waiver.covers(outcome.check.id, &variant.name));
+            let (verdict, detail) = match (&outcome.verdict, waiver) {
+                (Verdict::Pass, _) => (CheckVerdict::Pass, None),
+                (Verdict::Skipped { reason }, _) => (CheckVerdict::Skipped, Some(reason.clone())),
+                (Verdict::Fail { .. }, Some(waiver)) => {
+                    (CheckVerdict::Waived, Some(waiver.reason.clone()))
+                }
+                (Verdict::Fail { observed }, None) => (CheckVerdict::Fail, Some(observed.clone())),
+            };
+            CheckOutcome {
+                id: outcome.check.id.to_owned(),
+                section: outcome.check.section.to_owned(),
+                dialect: outcome.dialect.and_then(recorded),
+                verdict,
+                detail,
+                link: waiver
+                    .filter(|_| verdict == CheckVerdict::Waived)
+                    .and_then(|waiver| waiver.link.clone()),
+            }
+        })
+        .collect();
+    Conformance { checks }
+}
+
+/// The ids of the failed checks, each once, in order.
+pub fn failed_ids(conformance: &Conformance) -> Vec<&str> {
+    let mut ids: Vec<&str> = Vec::new();
+    for check in &conformance.checks {
+        if check.verdict == CheckVerdict::Fail && !ids.contains(&check.id.as_str()) {
+            ids.push(&check.id);
+        }
+    }
+    ids
+}
+
+fn checked(dialect: Dialect) -> Option<conformance::Dialect> {
+    match dialect {
+        Dialect::Text => Some(conformance::Dialect::Text),
+        Dialect::Binary => Some(conformance::Dialect::Binary),
+        Dialect::Phoenix | Dialect::ActionCable => None,
+    }
+}
+
+fn recorded(dialect: conformance::Dialect) -> Option<run_record::Dialect> {
+    match dialect {
+        conformance::Dialect::Text => Some(run_record::Dialect::Json),
+        conformance::Dialect::Binary => Some(run_record::Dialect::Binary),
+        _ => None,
+    }
+}

@@ -1,0 +1,49 @@
+//! Exit codes, which are an interface: scripts branch on them.
+//!
+//! Does not decide which one a command ends with.
+
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything asked for was done and has a result.
+    Ok,
+    /// Wrong usage, or the environment does not allow it; for `doctor` and `verify`: something is
+    /// missing or fails.
+    Failed,
+    /// Some row of a run has no valid result.
+    Invalid,
+    /// The user ended it; what was finished is kept.
+    Interrupted,
+}
+
+impl Exit {
+    /// The number that the shell sees.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Failed => 1,
+            Self::Invalid => 3,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// Why a command could not do its work: thing, place and remedy in one message.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(pub String);
+
+impl Refusal {
+    /// A refusal with this message.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}

@@ -1,0 +1,198 @@
+//! The load generator as a child process: its command line, its events, its record.
+//!
+//! Does not judge the record and does not touch the server, but watches that both live.
+
+use crate::interrupt::Interrupt;
+use crate::manifest::{Dialect, Workload};
+use crate::process::{Group, tail};
+use crate::rows::workload_name;
+use crate::session::RunOptions;
+use crate::supervise::Server;
+use run_record::{Event, Measure, RunRecord};
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// Name of the program in the project's bin/.
+pub const PROGRAM: &str = "websocket-bench";
+const POLL: Duration = Duration::from_millis(50);
+/// Events come several times a second; its own longest wait, for one sample, is half a minute.
+const SILENCE: Duration = Duration::from_secs(120);
+/// Time to notice that the server is gone, or to write the record after SIGINT.
+const FAREWELL: Duration = Duration::from_secs(10);
+const STDERR_LINES: usize = 5;
+
+/// What the generator is to do.
+#[derive(Clone, Debug)]
+pub struct Task<'a> {
+    /// The program.
+    pub program: &'a Path,
+    /// The run's options.
+    pub options: &'a RunOptions,
+    /// Steps at most.
+    pub total_steps: u32,
+    /// Message format.
+    pub dialect: Dialect,
+    /// Seed of every random choice: the same for all rows of a round.
+    pub seed: u64,
+    /// Source addresses.
+    pub local_addrs: &'a [IpAddr],
+    /// Worker threads.
+    pub threads: usize,
+    /// Cores that it is confined to; all, when empty.
+    pub cpus: &'a [usize],
+    /// Where it writes its record.
+    pub record: PathBuf,
+    /// Where its messages go.
+    pub log: PathBuf,
+}
+
+/// How the generator ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit status; absent when it had to be killed.
+    pub status: Option<ExitStatus>,
+    /// What it measured.
+    pub record: Option<RunRecord>,
+    /// What it complained about.
+    pub said: Option<String>,
+    /// It was silent for too long.
+    pub silent: bool,
+    /// The user ended it.
+    pub interrupted: bool,
+}
+
+impl Task<'_> {
+    /// Program and arguments against the server at `url`.
+    pub fn command(&self, url: &str) -> Vec<String> {
+        let o = self.options;
+        let mut words: Vec<String> = vec![
+            self.program.display().to_string(),
+            workload_name(o.workload).into(),
+            url.into(),
+        ];
+        let mut flag = |name: &str, value: String| words.extend([format!("--{name}"), value]);
+        flag("server-type", self.dialect.server_type().into());
+        flag("concurrent", o.concurrent.to_string());
+        flag("sample-size", o.sample_size.to_string());
+        flag("initial-clients", o.initial_clients.to_string());
+        flag("step-size", o.step_size.to_string());
+        flag("total-steps", self.total_steps.to_string());
+        flag("payload-padding", o.payload_padding.to_string());
+        flag("limit-percentile", o.limit_percentile.to_string());
+        flag(
+            "limit-rtt",
+            humantime::format_duration(o.limit_rtt)
+                .to_string()
+                .replace(' ', ""),
+        );
+        if o.workload == Workload::Broadcast {
+            flag("measure", measure_name(o.measure).into());
+        }
+        flag("seed", self.seed.to_string());
+        flag("threads", self.threads.to_string());
+        for addr in self.local_addrs {
+            flag("local-addr", addr.to_string());
+        }
+        flag("json", self.record.display().to_string());
+        flag("events", "-".into());
+        words
+    }
+
+    /// Runs the generator to its end, tells `watch` every event as it comes, and ends it early when
+    /// the server is gone or the user wants to stop.
+    ///
+    /// # Errors
+    /// When the program cannot be started or its files cannot be written.
+    pub fn run(
+        &self,
+        server: &mut Server,
+        interrupt: &Interrupt,
+        watch: &mut dyn FnMut(&Event),
+    ) -> io::Result<Ended> {
+        let _ = fs::remove_file(&self.record);
+        let words = self.command(&server.url());
+        let mut command = Command::new(&words[0]);
+        command
+            .args(&words[1..])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(File::create(&self.log)?);
+        let mut group = Group::spawn(&mut command, self.cpus)?;
+        let stdout = group.child().stdout.take();
+        let events = follow(stdout.ok_or_else(|| io::Error::other("no pipe to the generator"))?);
+
+        let mut heard = Instant::now();
+        let mut ending: Option<Instant> = None;
+        let (mut silent, mut interrupted) = (false, false);
+        loop {
+            match events.recv_timeout(POLL) {
+                Ok(event) => {
+                    heard = Instant::now();
+                    watch(&event);
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let give_up = if interrupt.requested() {
+                interrupted = true;
+                true
+            } else if heard.elapsed() > SILENCE {
+                silent = true;
+                true
+            } else {
+                server.exited().is_some()
+            };
+            match ending {
+                None if give_up => {
+                    group.signal(libc::SIGINT);
+                    ending = Some(Instant::now() + FAREWELL);
+                }
+                Some(deadline) if Instant::now() > deadline => break,
+                _ => {}
+            }
+        }
+        let status = group.wait_until(Instant::now() + FAREWELL);
+        drop(group);
+        Ok(Ended {
+            status,
+            record: read_record(&self.record),
+            said: tail(&self.log, STDERR_LINES),
+            silent,
+            interrupted,
+        })
+    }
+}
+
+/// The word of `websocket-bench --measure`.
+pub const fn measure_name(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Completion => "completion",
+        Measure::Delivery => "delivery",
+        Measure::Ack => "ack",
+    }
+}
+
+/// Events as they come; lines that are no event are not for us.
+fn follow(stdout: std::process::ChildStdout) -> Receiver<Event> {
+    let (sender, events) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            if let Ok(event) = serde_json::from_str(&line)
+                && sender.send(event).is_err()
+            {
+                return;
+            }
+        }
+    });
+    events
+}
+
+fn read_record(path: &Path) -> Option<RunRecord> {
+    let text = fs::read_to_string(path).ok()?;
+    serde_json::from_str(&text).ok()
+}

@@ -1,0 +1,51 @@
+//! Ctrl-C: the first asks for an orderly end, the second ends everything at once.
+//!
+//! Whoever works for long asks [`Interrupt::requested`]; nobody is interrupted by force.
+
+use crate::exit::Exit;
+use crate::process;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Tells whether the user wants to stop.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Takes over SIGINT, SIGTERM and SIGHUP.
+    ///
+    /// # Errors
+    /// When the signals cannot be taken over.
+    pub fn install() -> io::Result<Self> {
+        let interrupt = Self::default();
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let requested = interrupt.0.clone();
+        std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || {
+                for _ in signals.forever() {
+                    if requested.swap(true, Ordering::SeqCst) {
+                        process::kill_all();
+                        std::process::exit(i32::from(Exit::Interrupted.code()));
+                    }
+                    anstream::eprintln!(
+                        "\nending the current measurement; Ctrl-C again stops at once"
+                    );
+                }
+            })?;
+        Ok(interrupt)
+    }
+
+    /// True from the first signal on.
+    pub fn requested(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Does what a signal does.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}

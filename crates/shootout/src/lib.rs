@@ -1,0 +1,25 @@
+//! The orchestrator: builds, starts, checks, measures and compares the servers of a project.
+//!
+//! Purpose: everything behind the `shootout` program, as a library so that its parts can be
+//! tested. It knows server folders by their manifest and contains no server's name; what is sent
+//! to a server, and how latency is measured, is the business of `websocket-bench`.
+
+pub mod build;
+pub mod cli;
+pub mod commands;
+pub mod conform;
+pub mod exit;
+pub mod generator;
+pub mod interrupt;
+pub mod machine;
+pub mod manifest;
+pub mod measure;
+pub mod process;
+pub mod progress;
+pub mod project;
+pub mod report;
+pub mod rows;
+pub mod sample;
+pub mod session;
+pub mod supervise;
+pub mod toolchain;

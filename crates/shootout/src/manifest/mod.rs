@@ -1,0 +1,230 @@
+//! The manifest of a server folder: everything the orchestrator knows of a server.
+//!
+//! Purpose: read `server.toml`, refuse what cannot work with a line that says where, and hand out
+//! complete variants. Does not run anything and does not look at other files of the folder.
+
+mod check;
+mod placeholder;
+mod problem;
+mod raw;
+mod translate;
+
+pub use placeholder::Values;
+pub use problem::{Problem, suggestion};
+pub use run_record::Workload;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// Name of the manifest in a server's folder.
+pub const FILE: &str = "server.toml";
+/// The only version of the manifest format there is.
+pub const VERSION: u32 = 1;
+/// Name of the one variant of a server that declares none.
+pub const DEFAULT_VARIANT: &str = "default";
+
+/// A server, as its manifest declares it.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// Folder name.
+    pub name: String,
+    /// Programming language.
+    pub language: String,
+    /// Library.
+    pub library: String,
+    /// The library's own page.
+    pub homepage: String,
+    /// Whether it does anything beyond the library's own documentation.
+    pub class: Class,
+    /// What it is, in a sentence.
+    pub summary: String,
+    /// What must be there before the build, in order.
+    pub requires: Vec<Requirement>,
+    /// Build steps, in order.
+    pub build: Vec<Step>,
+    /// How to learn the library's version from the built server.
+    pub receipt: Receipt,
+    /// Longest time from the start to the first answered echo.
+    pub ready_timeout: Duration,
+    /// Time from TERM to KILL.
+    pub grace: Duration,
+    /// At least one.
+    pub variants: Vec<Variant>,
+    /// Checks that this library cannot pass.
+    pub waivers: Vec<Waiver>,
+}
+
+/// Whether a server is what the library's documentation would write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// It is.
+    Idiomatic,
+    /// It goes beyond.
+    Tuned,
+}
+
+impl Class {
+    /// The word in manifests and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Idiomatic => "idiomatic",
+            Self::Tuned => "tuned",
+        }
+    }
+}
+
+/// A message format, by the names of the manifest and the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+#[clap(rename_all = "lower")]
+pub enum Dialect {
+    /// JSON in text messages.
+    Text,
+    /// Type byte, size, payload.
+    Binary,
+    /// Phoenix channels.
+    Phoenix,
+    /// Action Cable.
+    ActionCable,
+}
+
+impl Dialect {
+    /// The word in manifests, file names and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Binary => "binary",
+            Self::Phoenix => "phoenix",
+            Self::ActionCable => "actioncable",
+        }
+    }
+
+    /// The same in records.
+    pub const fn record(self) -> run_record::Dialect {
+        match self {
+            Self::Text => run_record::Dialect::Json,
+            Self::Binary => run_record::Dialect::Binary,
+            Self::Phoenix => run_record::Dialect::Phoenix,
+            Self::ActionCable => run_record::Dialect::ActionCable,
+        }
+    }
+
+    /// The word of `websocket-bench --server-type`.
+    pub const fn server_type(self) -> &'static str {
+        match self {
+            Self::Text => "json",
+            Self::Binary => "binary",
+            Self::Phoenix => "phoenix",
+            Self::ActionCable => "actioncable",
+        }
+    }
+}
+
+/// Something that must be installed.
+#[derive(Clone, Debug)]
+pub struct Requirement {
+    /// In words: "Go 1.22 or newer".
+    pub what: String,
+    /// The command that proves it.
+    pub probe: Vec<String>,
+    /// What its output must match, beside its success.
+    pub matches: Option<Regex>,
+    /// The Debian packages that bring it.
+    pub debian: Vec<String>,
+    /// How to get it where there is no package.
+    pub remedy: Option<String>,
+}
+
+/// A build step.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Program and arguments, with placeholders.
+    pub run: Vec<String>,
+    /// Environment on top of the inherited one.
+    pub env: BTreeMap<String, String>,
+}
+
+/// The command that proves a build by printing the library's version.
+#[derive(Clone, Debug)]
+pub struct Receipt {
+    /// Program and arguments, with placeholders.
+    pub command: Vec<String>,
+    /// Group 1 is the version.
+    pub matches: Regex,
+}
+
+/// One way to run a server, complete: nothing is inherited any more.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Name, unique within the server.
+    pub name: String,
+    /// What it is, in a few words.
+    pub summary: Option<String>,
+    /// Program and arguments, with placeholders.
+    pub command: Vec<String>,
+    /// Environment on top of the inherited one, with placeholders.
+    pub env: BTreeMap<String, String>,
+    /// Several processes share the work.
+    pub multi_process: bool,
+    /// Where the WebSocket lives.
+    pub path: String,
+    /// Message formats.
+    pub dialects: Vec<Dialect>,
+    /// Requests.
+    pub workloads: Vec<Workload>,
+}
+
+/// A check that a library cannot pass.
+#[derive(Clone, Debug)]
+pub struct Waiver {
+    /// Id of the check.
+    pub check: String,
+    /// Variants that it holds for; all, when absent.
+    pub variants: Option<Vec<String>>,
+    /// Why.
+    pub reason: String,
+    /// A page about it.
+    pub link: Option<String>,
+    /// When it was granted.
+    pub date: Option<String>,
+}
+
+impl Waiver {
+    /// True when the waiver excuses this check of this variant.
+    pub fn covers(&self, check: &str, variant: &str) -> bool {
+        self.check == check
+            && self
+                .variants
+                .as_ref()
+                .is_none_or(|variants| variants.iter().any(|name| name == variant))
+    }
+}
+
+impl Manifest {
+    /// Parses `text`, the manifest of the folder `folder`. `file` names it in problems.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the values; of errors in syntax, keys and types the first.
+    pub fn parse(text: &str, file: &Path, folder: &str) -> Result<Self, Vec<Problem>> {
+        let mut problems = problem::Problems::new(file, text);
+        match toml::from_str::<raw::Manifest>(text) {
+            Ok(raw) => check::manifest(raw, folder, problems),
+            Err(error) => {
+                problems.at(error.span(), translate::message(error.message()));
+                Err(problems.into_vec())
+            }
+        }
+    }
+
+    /// The variant of that name.
+    pub fn variant(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,343 @@
+//! One row: build, check, start, measure, stop, and the record of it.
+//!
+//! ```text
+//! build (once a server) -> start, verify, stop (once a variant) -> start -> idle memory
+//!   -> generator, the server sampled step by step -> stop -> verdict
+//! ```
+//! Whatever goes wrong on the way ends this row with a status and a reason, and no other row.
+//! Does not write files but logs; what the figures mean is for `report`.
+
+mod steps;
+mod verdict;
+
+use crate::build::{self, BuildError, Built};
+use crate::conform::{self, VerifyError};
+use crate::generator::Task;
+use crate::interrupt::Interrupt;
+use crate::machine::{Capacity, Cores};
+use crate::manifest::{Manifest, Variant};
+use crate::process::describe_exit;
+use crate::progress::Progress;
+use crate::project::{Project, lines};
+use crate::rows::Row;
+use crate::sample::Sampler;
+use crate::session::{RunOptions, now};
+use crate::supervise::{self, Server, Spec, StartError};
+use run_record::{Conformance, MEASUREMENT_FORMAT, Measurement, Status, VERSION};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use steps::Steps;
+
+/// How often the server is sampled within a step.
+const SAMPLING: Duration = Duration::from_millis(100);
+
+/// Why a row has no valid result.
+#[derive(Clone, Debug)]
+struct Trouble {
+    status: Status,
+    reason: String,
+    log_tail: Option<String>,
+}
+
+impl Trouble {
+    fn new(status: Status, reason: impl Into<String>) -> Self {
+        Self {
+            status,
+            reason: reason.into(),
+            log_tail: None,
+        }
+    }
+
+    fn with_log(mut self, tail: Option<String>) -> Self {
+        self.log_tail = tail;
+        self
+    }
+
+    fn interrupted() -> Self {
+        Self::new(
+            Status::Interrupted,
+            "ended by the user before it was complete",
+        )
+    }
+}
+
+/// Everything that the rows of a run have in common.
+pub struct Bench<'a> {
+    project: &'a Project,
+    options: &'a RunOptions,
+    cores: &'a Cores,
+    capacity: &'a Capacity,
+    generator: PathBuf,
+    logs: PathBuf,
+    skip_build: bool,
+    interrupt: &'a Interrupt,
+    built: HashMap<String, Result<Built, Trouble>>,
+    verified: HashMap<(String, String), Verified>,
+}
+
+/// What the checks said of a variant, and whether that forbids a number.
+type Verified = (Option<Conformance>, Result<(), Trouble>);
+
+impl<'a> Bench<'a> {
+    /// A bench for the rows of one run. Logs go to `logs`.
+    pub fn new(
+        project: &'a Project,
+        options: &'a RunOptions,
+        machine: (&'a Cores, &'a Capacity),
+        generator: PathBuf,
+        logs: PathBuf,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        Self {
+            project,
+            options,
+            cores: machine.0,
+            capacity: machine.1,
+            generator,
+            logs,
+            skip_build: false,
+            interrupt,
+            built: HashMap::new(),
+            verified: HashMap::new(),
+        }
+    }
+
+    /// Uses servers as they were built before.
+    pub fn skip_build(mut self, skip: bool) -> Self {
+        self.skip_build = skip;
+        self
+    }
+
+    /// Measures one row.
+    pub fn measure(&mut self, row: &Row, progress: &Progress) -> Measurement {
+        let mut measurement = Measurement {
+            format: MEASUREMENT_FORMAT.into(),
+            version: VERSION,
+            server: row.identity(),
+            workload: row.workload,
+            dialect: row.dialect.record(),
+            repetition: row.repetition,
+            started: now(),
+            status: Status::Ok,
+            reason: None,
+            log_tail: None,
+            conformance: None,
+            pinning: self.cores.pinning.clone(),
+            idle: None,
+            server_steps: Vec::new(),
+            run: None,
+        };
+        if let Err(trouble) = self.attempt(row, &mut measurement, progress) {
+            measurement.status = trouble.status;
+            measurement.reason = Some(trouble.reason);
+            measurement.log_tail = trouble.log_tail;
+        }
+        measurement
+    }
+
+    fn attempt(
+        &mut self,
+        row: &Row,
+        measurement: &mut Measurement,
+        progress: &Progress,
+    ) -> Result<(), Trouble> {
+        let (manifest, variant) = match (&row.entry.manifest, &row.subject) {
+            (Ok(manifest), Ok(variant)) => (manifest, variant),
+            (Err(problems), _) | (_, Err(problems)) => {
+                return Err(Trouble::new(Status::BuildFailed, lines(problems)));
+            }
+        };
+        let built = self.build(row, manifest, progress)?;
+        measurement.server.library_version = Some(built.version);
+        let (conformance, passed) = self.verify(row, manifest, variant, progress);
+        measurement.conformance = conformance;
+        passed?;
+
+        progress.phase("starting");
+        let log = self.logs.join(format!("{}.server.log", row.file_name()));
+        let mut server = self.start(row, manifest, variant, &log)?;
+        let sampler = Sampler::start(server.pid(), server.port(), SAMPLING)
+            .map_err(|error| Trouble::new(Status::StartFailed, format!("no sampler: {error}")))?;
+        measurement.idle = Some(sampler.snapshot().memory);
+
+        let task = self.task(row);
+        let mut steps = Steps::new(&sampler);
+        let ended = task.run(&mut server, self.interrupt, &mut |event| {
+            steps.event(event);
+            progress.event(event);
+        });
+        measurement.server_steps = steps.into_vec();
+        drop(sampler);
+
+        progress.phase("stopping");
+        let log_tail = server.log_tail();
+        let stopped = server.stop();
+        let ended = ended.map_err(|error| {
+            let program = self.project.shown(&self.generator);
+            Trouble::new(
+                Status::GeneratorLimited,
+                format!("{program} could not run: {error}"),
+            )
+        })?;
+        let _ = std::fs::remove_file(&task.record);
+        let verdict = verdict::verdict(&ended, &stopped, log_tail);
+        measurement.run = ended.record;
+        verdict
+    }
+
+    fn build(
+        &mut self,
+        row: &Row,
+        manifest: &Manifest,
+        progress: &Progress,
+    ) -> Result<Built, Trouble> {
+        if let Some(built) = self.built.get(&row.entry.name) {
+            return built.clone();
+        }
+        let result = if self.skip_build {
+            build::receipt(self.project, &row.entry, manifest, self.interrupt)
+        } else {
+            build::build(
+                self.project,
+                &row.entry,
+                manifest,
+                false,
+                self.interrupt,
+                &mut |phase| progress.phase(phase),
+            )
+        };
+        let result = result.map_err(|error| {
+            let reason = error.reason(self.project);
+            match error {
+                BuildError::Interrupted => Trouble::interrupted(),
+                BuildError::Missing(_) => Trouble::new(Status::MissingToolchain, reason),
+                BuildError::Failed { tail, .. } => {
+                    Trouble::new(Status::BuildFailed, reason).with_log(tail)
+                }
+            }
+        });
+        self.built.insert(row.entry.name.clone(), result.clone());
+        result
+    }
+
+    fn verify(
+        &mut self,
+        row: &Row,
+        manifest: &Manifest,
+        variant: &Variant,
+        progress: &Progress,
+    ) -> Verified {
+        let key = (row.entry.name.clone(), variant.name.clone());
+        if let Some(verified) = self.verified.get(&key) {
+            return verified.clone();
+        }
+        progress.phase("checking conformance");
+        let verified = self.verify_now(row, manifest, variant, progress);
+        self.verified.insert(key, verified.clone());
+        verified
+    }
+
+    fn verify_now(
+        &self,
+        row: &Row,
+        manifest: &Manifest,
+        variant: &Variant,
+        progress: &Progress,
+    ) -> Verified {
+        let log = self
+            .logs
+            .join(format!("{}.{}.verify.log", row.entry.name, variant.name));
+        let mut server = match self.start(row, manifest, variant, &log) {
+            Ok(server) => server,
+            Err(trouble) => return (None, Err(trouble)),
+        };
+        let mut done = 0;
+        let total = conform::check_ids().len();
+        let outcomes = conform::verify(&mut server, variant, self.interrupt, &mut |_| {
+            done += 1;
+            progress.phase(&format!("checking conformance, {done} done, {total} rules"));
+        });
+        let tail = server.log_tail();
+        let stopped = server.stop();
+        let outcomes = match outcomes {
+            Ok(outcomes) => outcomes,
+            Err(VerifyError::Interrupted) => return (None, Err(Trouble::interrupted())),
+            Err(VerifyError::Crashed(status, last)) => {
+                let after = last.map(|id| format!(", after {id}")).unwrap_or_default();
+                let exit = describe_exit(status);
+                let reason =
+                    format!("the server ended during the conformance checks{after}: {exit}");
+                return (
+                    None,
+                    Err(Trouble::new(Status::Crashed, reason).with_log(tail)),
+                );
+            }
+        };
+        let conformance = conform::judge(manifest, variant, &outcomes);
+        let failed = conform::failed_ids(&conformance);
+        let result = if !failed.is_empty() {
+            let reason = format!(
+                "fails {} (details: shootout verify {})",
+                failed.join(", "),
+                row.entry.name
+            );
+            Err(Trouble::new(Status::Nonconforming, reason).with_log(tail))
+        } else if let Some(leak) = stopped.leak() {
+            let reason = format!("after the conformance checks {leak}");
+            Err(Trouble::new(Status::Leaked, reason).with_log(tail))
+        } else {
+            Ok(())
+        };
+        (Some(conformance), result)
+    }
+
+    fn start(
+        &self,
+        row: &Row,
+        manifest: &Manifest,
+        variant: &Variant,
+        log: &Path,
+    ) -> Result<Server, Trouble> {
+        let bin = self.project.bin();
+        let spec = Spec::new(
+            manifest,
+            variant,
+            (&row.entry.dir, &bin),
+            (self.cores.server_threads, self.cores.server()),
+            log,
+        );
+        supervise::start(&spec, self.interrupt).map_err(|(error, tail)| match error {
+            StartError::Interrupted => Trouble::interrupted(),
+            error => Trouble::new(Status::StartFailed, error.to_string()).with_log(tail),
+        })
+    }
+
+    fn task(&self, row: &Row) -> Task<'_> {
+        let name = row.file_name();
+        Task {
+            program: &self.generator,
+            options: self.options,
+            total_steps: total_steps(self.options, self.capacity.clients),
+            dialect: row.dialect,
+            seed: u64::from(row.repetition),
+            local_addrs: &self.capacity.local_addrs,
+            threads: self.cores.generator_threads,
+            cpus: self.cores.generator(),
+            record: self.logs.join(format!("{name}.run.json")),
+            log: self.logs.join(format!("{name}.generator.log")),
+        }
+    }
+}
+
+/// Steps that the options ask for and the machine can hold; 0 when not even the first.
+pub fn total_steps(options: &RunOptions, capacity: u64) -> u32 {
+    let Some(room) = capacity.checked_sub(u64::from(options.initial_clients)) else {
+        return 0;
+    };
+    let held = room
+        .checked_div(u64::from(options.step_size))
+        .map_or(u64::from(u32::MAX), |steps| steps + 1);
+    let held = u32::try_from(held).unwrap_or(u32::MAX);
+    options.total_steps.map_or(held, |asked| asked.min(held))
+}

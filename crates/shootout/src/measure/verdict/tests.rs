@@ -1,0 +1,227 @@
+//! Each end of a run has the status that names who is to blame.
+
+use super::*;
+use run_record::{
+    Environment, Faults, GeneratorUse, Limit, Measure, Outcome, Plan, RUN_FORMAT, Timeouts, Tool,
+    VERSION, Workload,
+};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+
+fn step(clients: u64) -> StepRecord {
+    StepRecord {
+        clients,
+        samples_planned: 10,
+        samples: 10,
+        elapsed_ns: 1,
+        connecting_ns: 1,
+        completion: None,
+        delivery: None,
+        ack: None,
+        limited_ns: None,
+        over_limit: false,
+        timed_out: false,
+        faults: Faults::default(),
+        generator: GeneratorUse::default(),
+    }
+}
+
+fn record(end: End, steps: Vec<StepRecord>) -> RunRecord {
+    RunRecord {
+        format: RUN_FORMAT.into(),
+        version: VERSION,
+        tool: Tool {
+            name: "websocket-bench".into(),
+            version: "0".into(),
+        },
+        started: String::new(),
+        ended: String::new(),
+        command: Vec::new(),
+        plan: Plan {
+            url: "ws://127.0.0.1:1/".into(),
+            workload: Workload::Broadcast,
+            dialect: run_record::Dialect::Json,
+            origin: None,
+            local_addrs: Vec::new(),
+            concurrent: 4,
+            sample_size: 10,
+            initial_clients: 10,
+            step_size: 10,
+            total_steps: None,
+            payload_padding: 0,
+            limit: Limit {
+                percentile: 95.0,
+                rtt_ns: 1,
+                measure: Measure::Completion,
+            },
+            timeouts: Timeouts {
+                connect_ns: 1,
+                sample_ns: 1,
+            },
+            connect_concurrency: 1,
+            threads: 1,
+            seed: 1,
+            verify_certificate: true,
+            ca_file: None,
+        },
+        environment: Environment::collect(),
+        outcome: Outcome {
+            end,
+            detail: "in words".into(),
+            carried_clients: RunRecord::carried(&steps),
+        },
+        steps,
+    }
+}
+
+fn ended(code: i32, record: RunRecord) -> Ended {
+    Ended {
+        status: Some(ExitStatus::from_raw(code << 8)),
+        record: Some(record),
+        said: Some("a complaint".into()),
+        silent: false,
+        interrupted: false,
+    }
+}
+
+fn gone() -> StopReport {
+    StopReport {
+        crashed: None,
+        killed_after: None,
+        left: Vec::new(),
+        still_listening: None,
+    }
+}
+
+fn status(ended: &Ended, stopped: &StopReport) -> (Status, String) {
+    match verdict(ended, stopped, Some("log".into())) {
+        Ok(()) => (Status::Ok, String::new()),
+        Err(trouble) => (trouble.status, trouble.reason),
+    }
+}
+
+#[test]
+fn a_run_that_found_the_limit_is_ok() {
+    let over = StepRecord {
+        over_limit: true,
+        ..step(20)
+    };
+    let ended = ended(0, record(End::OverLimit, vec![step(10), over]));
+    assert_eq!(status(&ended, &gone()).0, Status::Ok);
+}
+
+#[test]
+fn a_crash_outweighs_what_the_generator_says() {
+    let lost = ended(3, record(End::ServerLost, vec![step(10)]));
+    let stopped = StopReport {
+        crashed: Some(ExitStatus::from_raw(9)),
+        ..gone()
+    };
+    let trouble = verdict(&lost, &stopped, Some("log".into())).unwrap_err();
+    assert_eq!(trouble.status, Status::Crashed);
+    assert_eq!(trouble.log_tail.as_deref(), Some("log"));
+    assert!(
+        trouble
+            .reason
+            .contains("signal 9 (SIGKILL); 10 clients were measured last"),
+        "{}",
+        trouble.reason
+    );
+}
+
+#[test]
+fn faults_are_told_in_words() {
+    let faulty = StepRecord {
+        faults: Faults {
+            lost: 3,
+            ..Faults::default()
+        },
+        ..step(10)
+    };
+    let ended = ended(3, record(End::StepsDone, vec![faulty]));
+    assert_eq!(
+        status(&ended, &gone()),
+        (Status::Faulty, "faults: 3 lost".into())
+    );
+}
+
+#[test]
+fn a_busy_generator_counts_only_where_the_limit_was_broken() {
+    let busy = |over_limit| StepRecord {
+        over_limit,
+        generator: GeneratorUse {
+            busiest_thread: 0.97,
+            ..GeneratorUse::default()
+        },
+        ..step(20)
+    };
+    let within = ended(0, record(End::StepsDone, vec![busy(false)]));
+    assert_eq!(status(&within, &gone()).0, Status::Ok);
+    let broken = ended(0, record(End::OverLimit, vec![step(10), busy(true)]));
+    let (status, reason) = status(&broken, &gone());
+    assert_eq!(status, Status::GeneratorLimited);
+    assert!(
+        reason.contains("at 20 clients") && reason.contains("97 percent"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn the_other_ends_have_their_own_statuses() {
+    for (code, end, steps, expected) in [
+        (3, End::TimedOut, vec![step(10)], Status::Timeout),
+        (3, End::ServerLost, vec![step(10)], Status::Faulty),
+        (0, End::ConnectFailed, vec![step(10)], Status::Ok),
+        (1, End::ConnectFailed, vec![], Status::Faulty),
+        (1, End::MachineLimit, vec![], Status::GeneratorLimited),
+        (
+            130,
+            End::Interrupted,
+            vec![step(10)],
+            Status::GeneratorLimited,
+        ),
+    ] {
+        let ended = ended(code, record(end, steps));
+        assert_eq!(status(&ended, &gone()).0, expected, "{end:?}");
+    }
+}
+
+#[test]
+fn a_leak_counts_when_nothing_else_is_wrong() {
+    let stopped = StopReport {
+        still_listening: Some(9000),
+        ..gone()
+    };
+    let fine = ended(0, record(End::StepsDone, vec![step(10)]));
+    assert_eq!(
+        status(&fine, &stopped),
+        (
+            Status::Leaked,
+            "port 9000 still accepted connections".into()
+        )
+    );
+    let late = ended(3, record(End::TimedOut, vec![]));
+    assert_eq!(status(&late, &stopped).0, Status::Timeout);
+}
+
+#[test]
+fn the_users_wish_and_a_mute_generator_come_first() {
+    let fine = || record(End::StepsDone, vec![step(10)]);
+    let stopped = Ended {
+        interrupted: true,
+        ..ended(130, fine())
+    };
+    assert_eq!(status(&stopped, &gone()).0, Status::Interrupted);
+    let mute = Ended {
+        silent: true,
+        ..ended(0, fine())
+    };
+    assert_eq!(status(&mute, &gone()).0, Status::Timeout);
+    let failed = Ended {
+        record: None,
+        ..ended(1, fine())
+    };
+    let (status, reason) = status(&failed, &gone());
+    assert_eq!(status, Status::GeneratorLimited);
+    assert!(reason.ends_with("(exit code 1): a complaint"), "{reason}");
+}

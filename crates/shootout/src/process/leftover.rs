@@ -1,0 +1,110 @@
+//! Finds processes that a child left behind, by its session and by a mark in their environment.
+//!
+//! The session finds what stayed, the mark what made a session of its own; together they miss only
+//! a process that did both and cleared its environment.
+
+use procfs::process::{Process, all_processes};
+use std::ffi::OsStr;
+use std::time::Duration;
+
+/// The environment variable that marks a child and all that it starts.
+pub const COOKIE: &str = "SHOOTOUT_CHILD";
+const COMMAND_LENGTH: usize = 120;
+
+/// A process that is still there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Process id.
+    pub pid: i32,
+    /// Its command line, shortened.
+    pub command: String,
+}
+
+/// The living processes of a session, zombies apart.
+pub fn members(session: u32) -> Vec<Leftover> {
+    find(|process| {
+        process
+            .stat()
+            .is_ok_and(|stat| stat.session == session as i32 && stat.state != 'Z')
+    })
+}
+
+/// The living processes of a session, and those that carry the mark `cookie`.
+pub fn marked(session: u32, cookie: &str) -> Vec<Leftover> {
+    find(|process| {
+        let Ok(stat) = process.stat() else {
+            return false;
+        };
+        stat.state != 'Z'
+            && (stat.session == session as i32
+                || process.environ().is_ok_and(|environ| {
+                    environ
+                        .get(OsStr::new(COOKIE))
+                        .is_some_and(|value| value == OsStr::new(cookie))
+                }))
+    })
+}
+
+/// Kills these processes and reaps those that have become our children.
+pub fn kill(leftovers: &[Leftover]) {
+    for leftover in leftovers {
+        // SAFETY: plain system call.
+        unsafe { libc::kill(leftover.pid, libc::SIGKILL) };
+    }
+    for leftover in leftovers {
+        await_death(leftover.pid);
+    }
+}
+
+/// Reaps what is dead of a session and has become ours: without it a machine whose init reaps
+/// nothing, as in many containers, fills with zombies.
+pub fn reap(session: u32) {
+    let own = std::process::id() as i32;
+    let dead = find(|process| {
+        process.stat().is_ok_and(|stat| {
+            stat.session == session as i32 && stat.ppid == own && stat.state == 'Z'
+        })
+    });
+    for zombie in dead.iter().filter(|zombie| zombie.pid != session as i32) {
+        await_death(zombie.pid);
+    }
+}
+
+/// Waits for a process that is ending, if it is a child of ours: a process counts as dead before
+/// the last of its threads is gone, and cannot be reaped until then.
+fn await_death(pid: i32) {
+    for _ in 0..100 {
+        // SAFETY: the null pointer says that the status is not wanted; waiting for a process that
+        // is not ours fails harmlessly.
+        let reaped = unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
+        if reaped != 0 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn find(wanted: impl Fn(&Process) -> bool) -> Vec<Leftover> {
+    let Ok(processes) = all_processes() else {
+        return Vec::new();
+    };
+    processes
+        .filter_map(Result::ok)
+        .filter(wanted)
+        .map(|process| Leftover {
+            pid: process.pid(),
+            command: command_of(&process),
+        })
+        .collect()
+}
+
+fn command_of(process: &Process) -> String {
+    let line = process
+        .cmdline()
+        .map(|words| words.join(" "))
+        .unwrap_or_default();
+    if line.is_empty() {
+        return process.stat().map(|stat| stat.comm).unwrap_or_default();
+    }
+    line.chars().take(COMMAND_LENGTH).collect()
+}

@@ -1,0 +1,15 @@
+//! Child processes: started in a session of their own, found again, ended without rest.
+//!
+//! Does not know what the children are for; servers are supervised in `supervise`.
+
+mod group;
+mod guard;
+mod leftover;
+mod logged;
+mod tail;
+
+pub use group::{Group, become_subreaper, kill_all};
+pub use guard::{end_guard, guard_main, start_guard};
+pub use leftover::{COOKIE, Leftover, kill, marked, members, reap};
+pub use logged::{Job, JobError};
+pub use tail::{describe_exit, tail};

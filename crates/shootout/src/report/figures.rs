@@ -1,0 +1,95 @@
+//! Figures as people read them. Each is rounded to three digits, so that values below a
+//! millisecond can be told apart.
+
+/// A latency or processor time of so many nanoseconds.
+pub(super) fn time(ns: f64) -> String {
+    let (value, unit) = match ns.abs() {
+        size if size >= 999_500_000.0 => (ns / 1e9, "s"),
+        size if size >= 999_500.0 => (ns / 1e6, "ms"),
+        size if size >= 999.5 => (ns / 1e3, "µs"),
+        _ => (ns, "ns"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// So many bytes.
+pub(super) fn bytes(bytes: f64) -> String {
+    const KIB: f64 = 1024.0;
+    let (value, unit) = match bytes.abs() {
+        size if size >= 999.5 * KIB * KIB => (bytes / KIB / KIB / KIB, "GiB"),
+        size if size >= 999.5 * KIB => (bytes / KIB / KIB, "MiB"),
+        size if size >= 999.5 => (bytes / KIB, "KiB"),
+        _ => (bytes, "B"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// A count, with its thousands set apart.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A percentage without needless zeros.
+pub(super) fn percentile(percentile: f64) -> String {
+    format!("{percentile}")
+}
+
+/// A share of one as a percentage.
+pub(super) fn share(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+fn three_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        0.0 => 0,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_keep_three_digits_in_the_nearest_unit() {
+        for (ns, expected) in [
+            (0.0, "0 ns"),
+            (812.0, "812 ns"),
+            (999.6, "1.00 µs"),
+            (43_210.0, "43.2 µs"),
+            (432_100.0, "432 µs"),
+            (999_700.0, "1.00 ms"),
+            (4_321_000.0, "4.32 ms"),
+            (47_251_000.0, "47.3 ms"),
+            (499_900_000.0, "500 ms"),
+            (1_234_000_000.0, "1.23 s"),
+        ] {
+            assert_eq!(time(ns), expected);
+        }
+    }
+
+    #[test]
+    fn bytes_are_binary_and_may_be_negative() {
+        assert_eq!(bytes(512.0), "512 B");
+        assert_eq!(bytes(4_096.0), "4.00 KiB");
+        assert_eq!(bytes(-2_048.0), "-2.00 KiB");
+        assert_eq!(bytes(64.0 * 1024.0 * 1024.0), "64.0 MiB");
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let shown: Vec<String> = [0, 999, 1_000, 12_345, 1_234_567].map(count).to_vec();
+        assert_eq!(shown, ["0", "999", "1,000", "12,345", "1,234,567"]);
+    }
+}

@@ -1,0 +1,128 @@
+//! Reports: the ranking as text, as Markdown, and with charts as one HTML file.
+//!
+//! Purpose: everything that people read is made here from records, and from records alone. This
+//! module measures nothing, knows no server, and uses no network; the page that it writes loads
+//! nothing.
+
+mod figures;
+mod headline;
+mod load;
+pub mod markdown;
+mod notes;
+mod page;
+pub mod ranking;
+mod table;
+pub mod text;
+mod words;
+
+use ranking::Row;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// What went into a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Runs, one for each result directory.
+    pub runs: usize,
+    /// Measurements of all runs.
+    pub measurements: usize,
+    /// The newest run in one sentence for each workload and dialect.
+    pub headlines: Vec<String>,
+    /// Files that were left out, each with the reason.
+    pub warnings: Vec<String>,
+}
+
+/// A report that could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A result directory cannot be listed.
+    #[error("{}: cannot read this result directory: {source}", path.display())]
+    UnreadableDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// No directory holds a measurement.
+    #[error("nothing to report:\n{}\nmeasure first: `shootout run`", problems.join("\n"))]
+    NothingToReport {
+        /// What was found instead.
+        problems: Vec<String>,
+    },
+    /// An output file cannot be written.
+    #[error("{}: cannot write the report: {source}; choose another place", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The page could not be put together.
+    #[error("cannot put the page together: {0}")]
+    Page(#[from] askama::Error),
+}
+
+/// Reads the measurements of result directories and writes a page and its tables as Markdown.
+///
+/// Several directories are several runs, the newest first. A file that is broken, foreign or too
+/// new is left out and named in the summary and in the report.
+///
+/// # Errors
+/// [`ReportError`] when a directory cannot be read, none holds a measurement, or an output cannot
+/// be written.
+pub fn write(dirs: &[PathBuf], html: &Path, markdown: &Path) -> Result<Summary, ReportError> {
+    let runs = load::runs(dirs)?;
+    let warnings: Vec<String> = runs.iter().flat_map(|run| run.warnings.clone()).collect();
+    if runs.iter().all(|run| run.measurements.is_empty()) {
+        return Err(ReportError::NothingToReport { problems: warnings });
+    }
+    let newest = ranking::rank(&runs[0].measurements);
+    let headlines: Vec<String> = newest
+        .chunk_by(same_category)
+        .map(headline::sentence)
+        .collect();
+    store(html, &page::render(&runs, &headlines, &warnings)?)?;
+    store(markdown, &as_markdown(&runs, &warnings))?;
+    Ok(Summary {
+        runs: runs.len(),
+        measurements: runs.iter().map(|run| run.measurements.len()).sum(),
+        headlines,
+        warnings,
+    })
+}
+
+fn as_markdown(runs: &[load::Run], warnings: &[String]) -> String {
+    let mut text = String::from("# WebSocket shootout\n");
+    for run in runs.iter().filter(|run| !run.measurements.is_empty()) {
+        let (name, started) = (
+            markdown::escaped(&run.name),
+            markdown::escaped(&run.started),
+        );
+        let table = markdown::table(&run.measurements);
+        let _ = write!(text, "\n## Run {name}, begun {started}\n\n{table}");
+    }
+    if !warnings.is_empty() {
+        text.push_str("\n## Left out\n\n");
+    }
+    for warning in warnings {
+        let _ = writeln!(text, "- {}", markdown::escaped(warning));
+    }
+    text
+}
+
+fn same_category(a: &Row<'_>, b: &Row<'_>) -> bool {
+    (a.workload(), a.dialect()) == (b.workload(), b.dialect())
+}
+
+fn store(path: &Path, text: &str) -> Result<(), ReportError> {
+    fs::write(path, text).map_err(|source| ReportError::Unwritable {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;

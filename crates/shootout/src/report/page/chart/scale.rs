@@ -1,0 +1,95 @@
+//! From figures to places in a chart, and the ticks between.
+
+/// A place on an axis, its label, and whether it is a main one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tick {
+    pub(super) value: f64,
+    pub(super) main: bool,
+}
+
+/// Round values from 0 to at least `largest`, at most about `wanted` of them.
+pub(super) fn linear_ticks(largest: f64, wanted: usize) -> Vec<f64> {
+    let rough = largest.max(f64::MIN_POSITIVE) / wanted as f64;
+    let magnitude = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * magnitude)
+        .find(|step| *step >= rough * (1.0 - 1e-9))
+        .unwrap_or(10.0 * magnitude);
+    let steps = (largest / step - 1e-9).ceil().max(1.0) as usize;
+    (0..=steps).map(|index| index as f64 * step).collect()
+}
+
+/// The values 1, 2 and 5 of every decade that touches the range, both ends enclosed; whole
+/// decades are the main ones.
+pub(super) fn log_ticks(smallest: f64, largest: f64) -> Vec<Tick> {
+    let first = smallest.log10().floor() as i32;
+    let last = largest.log10().ceil() as i32;
+    let all: Vec<Tick> = (first..=last)
+        .flat_map(|decade| {
+            [1.0, 2.0, 5.0].map(|digit| Tick {
+                value: digit * 10f64.powi(decade),
+                main: digit == 1.0,
+            })
+        })
+        .collect();
+    let below = all
+        .iter()
+        .rposition(|tick| tick.value <= smallest * (1.0 + 1e-9));
+    let above = all
+        .iter()
+        .position(|tick| tick.value >= largest * (1.0 - 1e-9));
+    let (below, above) = (below.unwrap_or(0), above.unwrap_or(all.len() - 1));
+    all[below..=above.max(below + 1)].to_vec()
+}
+
+/// Moves places apart until each has `gap` to the next, within `from` and `to`, and keeps their
+/// order; `places` must be sorted.
+pub(super) fn spread(places: &[f64], gap: f64, from: f64, to: f64) -> Vec<f64> {
+    let mut spread: Vec<f64> = places.to_vec();
+    let mut next = from;
+    for place in &mut spread {
+        *place = place.max(next);
+        next = *place + gap;
+    }
+    let mut last = to;
+    for place in spread.iter_mut().rev() {
+        *place = place.min(last);
+        last = *place - gap;
+    }
+    spread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_ticks_are_round_and_cover_the_largest() {
+        assert_eq!(linear_ticks(5_000.0, 6), [0.0, 1e3, 2e3, 3e3, 4e3, 5e3]);
+        assert_eq!(linear_ticks(7.3, 4), [0.0, 2.0, 4.0, 6.0, 8.0]);
+        assert_eq!(linear_ticks(1.0, 2), [0.0, 0.5, 1.0]);
+        assert!(linear_ticks(0.0, 5).len() >= 2);
+    }
+
+    #[test]
+    fn log_ticks_enclose_the_range() {
+        let values = |smallest, largest| -> Vec<f64> {
+            let ticks = log_ticks(smallest, largest);
+            ticks.iter().map(|tick| tick.value).collect()
+        };
+        assert_eq!(values(0.3, 7.0), [0.2, 0.5, 1.0, 2.0, 5.0, 10.0]);
+        assert_eq!(values(1.0, 100.0), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
+        assert_eq!(values(2.0, 2.0), [2.0, 5.0]);
+        assert!(log_ticks(0.3, 7.0)[2].main);
+    }
+
+    #[test]
+    fn labels_are_moved_apart_and_stay_inside() {
+        assert_eq!(
+            spread(&[10.0, 11.0, 50.0], 12.0, 0.0, 100.0),
+            [10.0, 22.0, 50.0]
+        );
+        assert_eq!(spread(&[95.0, 96.0], 12.0, 0.0, 100.0), [88.0, 100.0]);
+    }
+}

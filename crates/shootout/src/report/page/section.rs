@@ -1,0 +1,158 @@
+//! One workload and dialect: ranking tables and charts.
+
+use super::super::ranking::Row;
+use super::super::table::{Column, Line, Table};
+use super::super::{ReportError, headline, words};
+use super::Entry;
+use super::chart::{Bars, Curve, Figure, Percentile, Style, bars, curves};
+
+/// What the template shows of one workload and dialect.
+pub(super) struct Section {
+    pub(super) id: String,
+    pub(super) title: String,
+    /// One for each run.
+    pub(super) tables: Vec<Ranking>,
+    /// Rows that have curves.
+    pub(super) legend: Vec<Key>,
+    /// Charts, rendered.
+    pub(super) figures: Vec<Figure>,
+}
+
+/// The ranking of one run.
+pub(super) struct Ranking {
+    pub(super) id: String,
+    pub(super) run: String,
+    pub(super) sentence: String,
+    pub(super) columns: Vec<Column>,
+    pub(super) lines: Vec<Line>,
+    pub(super) notes: Vec<super::super::notes::Note>,
+    pub(super) remark: Option<&'static str>,
+}
+
+/// An entry of the legend.
+pub(super) struct Key {
+    pub(super) series: usize,
+    pub(super) label: String,
+    /// A short piece of the line, rendered.
+    pub(super) sample: String,
+}
+
+/// Contestants and runs in the order of their first curve, so that each looks the same all over
+/// the page.
+pub(super) struct Styles<'a> {
+    contestants: Vec<String>,
+    runs: Vec<&'a str>,
+}
+
+impl<'a> Styles<'a> {
+    pub(super) fn of(entries: &[Entry<'a>]) -> Self {
+        let (mut contestants, mut runs) = (Vec::new(), Vec::new());
+        for entry in entries.iter().filter(|entry| !entry.row.steps.is_empty()) {
+            let name = words::contestant(&entry.row);
+            if !contestants.contains(&name) {
+                contestants.push(name);
+            }
+            if !runs.contains(&entry.run) {
+                runs.push(entry.run);
+            }
+        }
+        Self { contestants, runs }
+    }
+
+    fn style(&self, entry: &Entry<'_>) -> Style {
+        let name = words::contestant(&entry.row);
+        let contestant = self.contestants.iter().position(|known| *known == name);
+        let run = self.runs.iter().position(|known| *known == entry.run);
+        Style {
+            contestant: contestant.unwrap_or_default(),
+            run: run.unwrap_or_default(),
+        }
+    }
+}
+
+impl Section {
+    pub(super) fn new(
+        index: usize,
+        entries: &[&Entry<'_>],
+        styles: &Styles<'_>,
+        several: bool,
+    ) -> Result<Self, ReportError> {
+        let id = format!("s{index}");
+        let first = &entries[0].row;
+        let title = format!(
+            "{} over {}",
+            words::capital(words::workload(first.workload())),
+            words::dialect(first.dialect())
+        );
+        let tables = entries
+            .chunk_by(|a, b| a.run == b.run)
+            .enumerate()
+            .map(|(run, entries)| ranking(format!("{id}r{run}"), entries))
+            .collect();
+        let labelled: Vec<(Style, String, &Row<'_>)> = entries
+            .iter()
+            .filter(|entry| !entry.row.steps.is_empty())
+            .map(|entry| (styles.style(entry), label(entry, several), &entry.row))
+            .collect();
+        let drawn: Vec<Curve<'_>> = labelled
+            .iter()
+            .enumerate()
+            .map(|(series, (style, label, row))| Curve {
+                series,
+                style: *style,
+                label,
+                row,
+            })
+            .collect();
+        let legend = drawn
+            .iter()
+            .map(|curve| {
+                Ok(Key {
+                    series: curve.series,
+                    label: curve.label.to_owned(),
+                    sample: curves::sample(curve.style)?,
+                })
+            })
+            .collect::<Result<_, ReportError>>()?;
+        let figures = [
+            curves::figure(&drawn, Percentile::P95)?,
+            curves::figure(&drawn, Percentile::P50)?,
+            bars::figure(&drawn, Bars::Memory, &id)?,
+            bars::figure(&drawn, Bars::Cpu, &id)?,
+        ];
+        Ok(Self {
+            id,
+            title,
+            tables,
+            legend,
+            figures: figures.into_iter().flatten().collect(),
+        })
+    }
+}
+
+fn ranking(id: String, entries: &[&Entry<'_>]) -> Ranking {
+    let rows: Vec<Row<'_>> = entries.iter().map(|entry| entry.row.clone()).collect();
+    let table = Table::new(&rows);
+    Ranking {
+        id,
+        run: entries[0].run.to_owned(),
+        sentence: headline::sentence(&rows),
+        columns: table.columns,
+        lines: table.lines,
+        notes: table.notes,
+        remark: table.remark,
+    }
+}
+
+fn label(entry: &Entry<'_>, several: bool) -> String {
+    let name = words::contestant(&entry.row);
+    let status = match entry.row.status {
+        run_record::Status::Ok => String::new(),
+        other => format!(" ({})", words::status(other)),
+    };
+    if several {
+        format!("{name}{status} · {}", entry.run)
+    } else {
+        format!("{name}{status}")
+    }
+}

@@ -1,0 +1,117 @@
+//! Steps of the same number of clients, put together over repetitions.
+
+use super::usage::{self, PerConnection};
+use run_record::{Faults, Latency, Limit, Measurement, Recorder, StepRecord};
+use std::collections::BTreeMap;
+
+/// One number of clients, all repetitions that were measured with it together.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Clients connected.
+    pub clients: u64,
+    /// Repetitions that have this step.
+    pub repetitions: usize,
+    /// Repetitions that passed it.
+    pub passed: usize,
+    /// From the send to the receipt by the last listener, or to the echo.
+    pub completion: Option<Latency>,
+    /// From the send to the receipt by each listener.
+    pub delivery: Option<Latency>,
+    /// From the send to the sender's result.
+    pub ack: Option<Latency>,
+    /// The limited latency at the limit's percentile.
+    pub limited_ns: Option<u64>,
+    /// What the server did wrong.
+    pub faults: Faults,
+    /// Memory of the process tree for one connection.
+    pub memory: Option<PerConnection>,
+    /// Kernel memory of the sockets for one connection, in bytes.
+    pub sockets: Option<f64>,
+    /// Processor time of the server for one message delivered, in nanoseconds.
+    pub cpu_per_message_ns: Option<f64>,
+    /// The generator's busiest thread, as a share of the step's length: the largest.
+    pub generator_busiest: f64,
+    /// The generator's largest lag.
+    pub generator_lag_ns: u64,
+}
+
+/// Steps of all repetitions by number of clients.
+pub(super) fn merge(repetitions: &[&Measurement]) -> Vec<Step> {
+    let mut by_clients: BTreeMap<u64, Vec<(&Measurement, &StepRecord)>> = BTreeMap::new();
+    for measurement in repetitions {
+        for step in measurement.run.iter().flat_map(|run| &run.steps) {
+            by_clients
+                .entry(step.clients)
+                .or_default()
+                .push((measurement, step));
+        }
+    }
+    by_clients
+        .into_iter()
+        .map(|(clients, parts)| step(clients, &parts))
+        .collect()
+}
+
+fn step(clients: u64, parts: &[(&Measurement, &StepRecord)]) -> Step {
+    let all = |of: fn(&StepRecord) -> Option<&Latency>| merged(parts, of);
+    let mut faults = Faults::default();
+    parts
+        .iter()
+        .for_each(|(_, step)| faults.merge(&step.faults));
+    Step {
+        clients,
+        repetitions: parts.len(),
+        passed: parts.iter().filter(|(_, step)| step.passed()).count(),
+        completion: all(|step| step.completion.as_ref()),
+        delivery: all(|step| step.delivery.as_ref()),
+        ack: all(|step| step.ack.as_ref()),
+        limited_ns: limited(parts),
+        faults,
+        memory: usage::memory(parts),
+        sockets: usage::sockets(parts),
+        cpu_per_message_ns: usage::cpu_per_message(parts),
+        generator_busiest: parts
+            .iter()
+            .map(|(_, step)| step.generator.busiest_thread)
+            .fold(0.0, f64::max),
+        generator_lag_ns: parts
+            .iter()
+            .map(|(_, step)| step.generator.largest_lag_ns)
+            .max()
+            .unwrap_or_default(),
+    }
+}
+
+/// All samples as one distribution. That of a single repetition is kept as it was recorded; one
+/// that cannot be read makes the whole unknown, since the rest would pass for all.
+fn merged(
+    parts: &[(&Measurement, &StepRecord)],
+    of: impl Fn(&StepRecord) -> Option<&Latency>,
+) -> Option<Latency> {
+    let known: Vec<&Latency> = parts.iter().filter_map(|(_, step)| of(step)).collect();
+    match known.as_slice() {
+        [] => None,
+        [one] => Some((*one).clone()),
+        several => recorder(several)?.latency(),
+    }
+}
+
+fn recorder(parts: &[&Latency]) -> Option<Recorder> {
+    let mut all = Recorder::default();
+    for part in parts {
+        all.merge(&part.recorder().ok()?);
+    }
+    Some(all)
+}
+
+fn limited(parts: &[(&Measurement, &StepRecord)]) -> Option<u64> {
+    if let [(_, step)] = parts {
+        return step.limited_ns;
+    }
+    let limit: &Limit = &parts[0].0.run.as_ref()?.plan.limit;
+    let known: Vec<&Latency> = parts
+        .iter()
+        .filter_map(|(_, step)| step.measured(limit.measure))
+        .collect();
+    (!known.is_empty()).then(|| Some(recorder(&known)?.percentile(limit.percentile)))?
+}

@@ -1,0 +1,88 @@
+//! What a server uses for one connection and for one message.
+
+use run_record::{Measurement, Memory, ServerStep, StepRecord};
+
+/// Memory of the process tree for one connection: what the step has more than the idle server.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PerConnection {
+    /// Median over the repetitions; below zero when the server gave memory back.
+    pub bytes: f64,
+    /// What kind of memory was compared.
+    pub kind: MemoryKind,
+}
+
+/// How the memory of several processes is added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MemoryKind {
+    /// Shared pages are counted once.
+    Proportional,
+    /// Shared pages are counted in each process.
+    Resident,
+}
+
+type Parts<'a> = [(&'a Measurement, &'a StepRecord)];
+
+/// Proportional memory where every repetition has it, else resident.
+pub(super) fn memory(parts: &Parts<'_>) -> Option<PerConnection> {
+    let of = |memory: fn(&Memory) -> Option<u64>| -> Vec<f64> {
+        parts
+            .iter()
+            .filter_map(|(measurement, step)| growth(measurement, step, memory))
+            .collect()
+    };
+    let resident = of(|memory| Some(memory.resident_bytes));
+    let proportional = of(|memory| memory.proportional_bytes);
+    let (kind, values) = if proportional.len() == resident.len() {
+        (MemoryKind::Proportional, proportional)
+    } else {
+        (MemoryKind::Resident, resident)
+    };
+    median(values).map(|bytes| PerConnection { bytes, kind })
+}
+
+/// Kernel memory of the sockets for one connection, in bytes: median over the repetitions.
+pub(super) fn sockets(parts: &Parts<'_>) -> Option<f64> {
+    median(
+        parts
+            .iter()
+            .filter_map(|(measurement, step)| {
+                growth(measurement, step, |memory| memory.sockets_bytes)
+            })
+            .collect(),
+    )
+}
+
+/// Processor time of all repetitions over messages delivered in all of them, in nanoseconds.
+pub(super) fn cpu_per_message(parts: &Parts<'_>) -> Option<f64> {
+    let (mut cpu_ns, mut messages) = (0, 0);
+    for (measurement, step) in parts {
+        let delivered = step.delivery.as_ref().or(step.completion.as_ref());
+        if let (Some(server), Some(delivered)) = (server_step(measurement, step), delivered) {
+            cpu_ns += server.cpu_ns;
+            messages += delivered.count;
+        }
+    }
+    (messages > 0).then(|| cpu_ns as f64 / messages as f64)
+}
+
+fn growth(
+    measurement: &Measurement,
+    step: &StepRecord,
+    of: impl Fn(&Memory) -> Option<u64>,
+) -> Option<f64> {
+    let idle = of(measurement.idle.as_ref()?)?;
+    let busy = of(&server_step(measurement, step)?.memory)?;
+    (step.clients > 0).then(|| (busy as f64 - idle as f64) / step.clients as f64)
+}
+
+fn server_step<'a>(measurement: &'a Measurement, step: &StepRecord) -> Option<&'a ServerStep> {
+    measurement
+        .server_steps
+        .iter()
+        .find(|server| server.clients == step.clients)
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / 2).copied()
+}

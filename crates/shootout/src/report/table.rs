@@ -1,0 +1,222 @@
+//! The ranking as a table, before it becomes text, Markdown or HTML.
+
+use super::figures;
+use super::notes::{Note, Notes};
+use super::ranking::{MemoryKind, Row};
+use super::words;
+use run_record::{Latency, Plan, Status, Workload};
+
+/// Shown where there is no figure.
+pub(super) const NOTHING: &str = "–";
+const DIFFERENT_PLANS: &str = "These rows were measured under different plans: their figures \
+                               cannot be compared.";
+
+/// The rows of one workload and dialect.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) columns: Vec<Column>,
+    pub(super) lines: Vec<Line>,
+    pub(super) notes: Vec<Note>,
+    /// What keeps its rows from being compared.
+    pub(super) remark: Option<&'static str>,
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) title: &'static str,
+    /// What it is, in a sentence.
+    pub(super) meaning: &'static str,
+    pub(super) numeric: bool,
+}
+
+/// A row of cells.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) cells: Vec<Cell>,
+    pub(super) status: Status,
+    /// Numbers of the notes that belong to it.
+    pub(super) notes: Vec<usize>,
+    /// Page of the library.
+    pub(super) homepage: String,
+    pub(super) summary: Option<String>,
+}
+
+/// A figure or a word.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    /// The exact figure; absent for words and where there is none.
+    pub(super) value: Option<String>,
+    /// Smallest and largest of several figures that differ.
+    pub(super) range: Option<(u64, u64)>,
+}
+
+impl Cell {
+    fn word(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    fn figure<T: std::fmt::Display>(value: Option<T>, show: impl Fn(&T) -> String) -> Self {
+        match value {
+            Some(value) => Self {
+                text: show(&value),
+                value: Some(value.to_string()),
+                range: None,
+            },
+            None => Self::word(NOTHING),
+        }
+    }
+
+    fn latency(latency: Option<&Latency>, of: impl Fn(&Latency) -> u64) -> Self {
+        Self::figure(latency.map(of), |ns| figures::time(*ns as f64))
+    }
+}
+
+impl Table {
+    /// The table of rows of one workload and dialect, in ranked order.
+    pub(super) fn new(rows: &[Row<'_>]) -> Self {
+        let echo = rows.iter().all(|row| row.workload() == Workload::Echo);
+        let mut notes = Notes::default();
+        let lines = rows.iter().map(|row| line(row, echo, &mut notes)).collect();
+        Self {
+            columns: columns(rows, echo),
+            lines,
+            notes: notes.all(),
+            remark: (!same_plan(rows)).then_some(DIFFERENT_PLANS),
+        }
+    }
+}
+
+fn columns(rows: &[Row<'_>], echo: bool) -> Vec<Column> {
+    let column = |title, meaning| Column {
+        title,
+        meaning,
+        numeric: true,
+    };
+    let word = |title, meaning| Column {
+        title,
+        meaning,
+        numeric: false,
+    };
+    let kinds: Vec<MemoryKind> = rows
+        .iter()
+        .filter_map(|row| Some(row.at_carried()?.memory?.kind))
+        .collect();
+    let memory = if kinds.contains(&MemoryKind::Resident) {
+        "Memory of the process tree above idle, divided by the clients. At least one row knows \
+         only resident memory, in which shared pages count once per process."
+    } else {
+        "Proportional memory (shared pages count once) of the process tree above idle, divided \
+         by the clients."
+    };
+    let mut columns = vec![
+        column("#", "Place among the rows that have a result."),
+        word("server", "Folder of the server."),
+        word("variant", "Variant of the server."),
+        word(
+            "version",
+            "Version of the library, as the built server prints it.",
+        ),
+        column(
+            "clients",
+            "Clients of the last step within the limit: median over repetitions, and the range \
+             where they differ. ≥: something other than the server ended the run.",
+        ),
+        column("p50", "Median completion at that step."),
+        column("p95", "95th percentile of completion at that step."),
+        column("p99", "99th percentile of completion at that step."),
+    ];
+    if !echo {
+        columns.push(column(
+            "delivery p95",
+            "95th percentile over all listeners at that step.",
+        ));
+    }
+    columns.extend([
+        column("mem/conn", memory),
+        column(
+            "sock/conn",
+            "Kernel memory of the server's sockets above idle, divided by the clients.",
+        ),
+        column(
+            "cpu/msg",
+            "Processor time of the server for one message delivered.",
+        ),
+        word("status", "Whether there is a result, and if not, why."),
+    ]);
+    columns
+}
+
+fn line(row: &Row<'_>, echo: bool, notes: &mut Notes) -> Line {
+    let server = row.server();
+    let step = row.at_carried();
+    let completion = step.and_then(|step| step.completion.as_ref());
+    let mut cells = vec![
+        Cell::figure(row.place, |place| place.to_string()),
+        Cell::word(&server.name),
+        Cell::word(&server.variant),
+        Cell::word(server.library_version.as_deref().unwrap_or(NOTHING)),
+        clients(row),
+        Cell::latency(completion, |latency| latency.p50_ns),
+        Cell::latency(completion, |latency| latency.p95_ns),
+        Cell::latency(completion, |latency| latency.p99_ns),
+    ];
+    if !echo {
+        let delivery = step.and_then(|step| step.delivery.as_ref());
+        cells.push(Cell::latency(delivery, |latency| latency.p95_ns));
+    }
+    let memory = step.and_then(|step| step.memory).map(|memory| memory.bytes);
+    cells.extend([
+        Cell::figure(memory, |bytes| figures::bytes(*bytes)),
+        Cell::figure(step.and_then(|step| step.sockets), |bytes| {
+            figures::bytes(*bytes)
+        }),
+        Cell::figure(step.and_then(|step| step.cpu_per_message_ns), |ns| {
+            figures::time(*ns)
+        }),
+        Cell::word(words::status(row.status)),
+    ]);
+    Line {
+        cells,
+        status: row.status,
+        notes: notes.of_row(row),
+        homepage: server.homepage.clone(),
+        summary: server.variant_summary.clone(),
+    }
+}
+
+fn clients(row: &Row<'_>) -> Cell {
+    let Some(carried) = &row.carried else {
+        return Cell::word(NOTHING);
+    };
+    let shown = words::carried(carried);
+    let spread = words::spread(carried);
+    Cell {
+        value: Some(carried.median.to_string()),
+        range: spread
+            .is_some()
+            .then_some((carried.smallest, carried.largest)),
+        text: match spread {
+            Some(spread) => format!("{shown} ({spread})"),
+            None => shown,
+        },
+    }
+}
+
+/// Whether all rows were measured in the same way. Where a server listens, how its certificate is
+/// checked and which random choices were made do not matter.
+fn same_plan(rows: &[Row<'_>]) -> bool {
+    let mut plans = rows.iter().flat_map(Row::runs).map(|run| Plan {
+        url: String::new(),
+        seed: 0,
+        verify_certificate: true,
+        ca_file: None,
+        ..run.plan.clone()
+    });
+    let first = plans.next();
+    plans.all(|plan| Some(plan) == first)
+}

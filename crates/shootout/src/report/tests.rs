@@ -1,0 +1,207 @@
+//! Tables and files.
+
+use super::fixture::{measured, unmeasured, waived};
+use super::*;
+use run_record::{End, Measurement, Status, VERSION};
+
+fn save(dir: &Path, name: &str, measurement: &Measurement) {
+    fs::create_dir_all(dir).unwrap();
+    fs::write(dir.join(name), serde_json::to_string(measurement).unwrap()).unwrap();
+}
+
+fn report(dirs: &[PathBuf], out: &Path) -> (Result<Summary, ReportError>, String, String) {
+    let (html, markdown) = (out.join("report.html"), out.join("report.md"));
+    let summary = write(dirs, &html, &markdown);
+    let read = |path| fs::read_to_string(path).unwrap_or_default();
+    (summary, read(html), read(markdown))
+}
+
+#[test]
+fn the_text_table_is_aligned_and_its_notes_are_numbered() {
+    let text = text::table(&[
+        waived(
+            measured("alpha", 4, 9_000, End::OverLimit),
+            "close-echo",
+            "answers without a code",
+        ),
+        measured("beta-longer-name", 3, 120, End::MachineLimit),
+        unmeasured("gamma", Status::BuildFailed, "make\x1b[31m failed"),
+    ]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        "broadcast over JSON: clients with 95 percent of broadcasts at their last listener within \
+         500 ms (2 of 3 rows ok)"
+    );
+    let column = |title: &str| lines[1].find(title).unwrap();
+    for line in &lines[2..5] {
+        let server: Vec<char> = line.chars().collect();
+        assert_eq!(server[column("server") - 1], ' ');
+        assert_ne!(server[column("server")], ' ');
+        assert_ne!(server[column("status")], ' ');
+    }
+    assert!(lines[2].starts_with("1  beta-longer-name") && lines[2].ends_with("ok [1]"));
+    assert!(
+        lines[2].contains(" ≥ 3,000 ") && lines[2].contains(" 357 µs "),
+        "{text}"
+    );
+    assert!(lines[3].starts_with("2  alpha") && lines[3].ends_with("ok [2]"));
+    assert!(
+        lines[3].contains("   3,000 ") && lines[3].contains(" 26.7 ms "),
+        "{text}"
+    );
+    assert!(lines[4].starts_with("–  gamma") && lines[4].ends_with("build-failed [3]"));
+    assert_eq!(
+        lines[6],
+        "[2] check close-echo (RFC 6455, 5.5.1) waived: answers without a code \
+         <https://example.org/why>"
+    );
+    assert_eq!(
+        lines[5],
+        "[1] no more than 20,000 open files; raise it with ulimit -n"
+    );
+    assert_eq!(lines[7], "[3] gamma: build-failed: make [31m failed");
+}
+
+#[test]
+fn markdown_shows_every_text_as_it_is() {
+    let mut odd = measured("a|b_<c>", 3, 9_000, End::OverLimit);
+    odd.server.library_version = Some("*1*\n2".into());
+    let text = markdown::table(&[odd]);
+    assert!(
+        text.contains("| a\\|b\\_&lt;c&gt; | default | \\*1\\* 2 |"),
+        "{text}"
+    );
+    let table: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    let columns = |line: &str| line.replace("\\|", "").matches('|').count();
+    assert!(table.len() == 3 && table.iter().all(|line| columns(line) == columns(table[0])));
+}
+
+#[test]
+fn several_directories_are_several_runs_the_newest_first() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (old, new) = (
+        scratch.path().join("old-run"),
+        scratch.path().join("new-run"),
+    );
+    save(&old, "a.json", &measured("alpha", 3, 9_000, End::OverLimit));
+    let mut later = measured("alpha", 5, 9_000, End::OverLimit);
+    later.started = "2026-02-02T03:04:05Z".into();
+    save(&new, "a.json", &later);
+    let (summary, html, markdown) = report(&[old, new], scratch.path());
+    let summary = summary.unwrap();
+    assert_eq!((summary.runs, summary.measurements), (2, 2));
+    assert!(summary.headlines[0].contains("alpha carried 4,000 clients"));
+    assert!(markdown.find("Run new-run").unwrap() < markdown.find("Run old-run").unwrap());
+    assert!(html.contains("alpha · new-run") && html.contains("alpha · old-run"));
+}
+
+#[test]
+fn files_that_are_no_measurement_are_named_and_harm_nothing() {
+    let scratch = tempfile::tempdir().unwrap();
+    let dir = scratch.path().join("run");
+    save(
+        &dir,
+        "good.json",
+        &measured("alpha", 3, 9_000, End::OverLimit),
+    );
+    let mut newer = measured("beta", 3, 9_000, End::OverLimit);
+    newer.version = VERSION + 1;
+    save(&dir, "newer.json", &newer);
+    let mut corrupt = measured("delta", 3, 9_000, End::OverLimit);
+    let step = &mut corrupt.run.as_mut().unwrap().steps[0];
+    step.completion.as_mut().unwrap().histogram = "AAAA".into();
+    save(&dir, "corrupt.json", &corrupt);
+    for (name, text) in [
+        ("session.json", "not even JSON"),
+        (
+            "run.json",
+            r#"{"format":"websocket-shootout/run","version":1}"#,
+        ),
+        ("package.json", r#"{"name":"<i>foreign</i>"}"#),
+        (
+            "torn.json",
+            r#"{"format":"websocket-shootout/measurement","vers"#,
+        ),
+        ("other.json", r#"{"format":"someone/else","version":1}"#),
+        ("notes.txt", "text"),
+    ] {
+        fs::write(dir.join(name), text).unwrap();
+    }
+    let (summary, html, markdown) = report(&[dir], scratch.path());
+    let summary = summary.unwrap();
+    assert_eq!(summary.measurements, 1);
+    let named: Vec<&str> = summary
+        .warnings
+        .iter()
+        .map(|warning| {
+            warning
+                .split("run/")
+                .nth(1)
+                .unwrap()
+                .split(':')
+                .next()
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(
+        named,
+        [
+            "corrupt.json",
+            "newer.json",
+            "other.json",
+            "package.json",
+            "torn.json"
+        ]
+    );
+    assert!(
+        summary.warnings[1].contains("newer shootout (format version 2, this one reads up to 1)")
+    );
+    for name in named {
+        assert!(html.contains(name) && markdown.contains(name));
+    }
+}
+
+#[test]
+fn what_cannot_be_reported_names_thing_and_remedy() {
+    let scratch = tempfile::tempdir().unwrap();
+    let missing = scratch.path().join("missing");
+    let (none, ..) = report(&[missing], scratch.path());
+    assert!(matches!(none, Err(ReportError::UnreadableDirectory { .. })));
+    let empty = scratch.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let (nothing, ..) = report(std::slice::from_ref(&empty), scratch.path());
+    let message = nothing.unwrap_err().to_string();
+    assert!(message.contains("empty: no measurement") && message.contains("shootout run"));
+    save(
+        &empty,
+        "a.json",
+        &measured("alpha", 3, 9_000, End::OverLimit),
+    );
+    let nowhere = scratch.path().join("no-such-directory");
+    let (unwritable, ..) = report(&[empty], &nowhere);
+    assert!(matches!(unwritable, Err(ReportError::Unwritable { .. })));
+}
+
+#[test]
+fn rows_of_different_plans_are_not_passed_off_as_comparable() {
+    let mut quick = measured("alpha", 3, 9_000, End::OverLimit);
+    let other = measured("beta", 3, 9_000, End::OverLimit);
+    let remark = "measured under different plans";
+    assert!(!text::table(&[quick.clone(), other.clone()]).contains(remark));
+    quick.run.as_mut().unwrap().plan.sample_size = 20;
+    let both = [quick, other];
+    assert!(text::table(&both).contains(remark));
+    assert!(markdown::table(&both).contains(remark));
+}
+
+#[test]
+fn figures_that_are_partly_of_broken_steps_say_so() {
+    let repetitions = [4, 5, 6].map(|steps| measured("alpha", steps, 9_000, End::OverLimit));
+    let text = text::table(&repetitions);
+    assert!(text.contains("4,000 (3,000–5,000)"), "{text}");
+    assert!(
+        text.contains("at 4,000 clients are those of 3 repetitions together, 1 of which did not"),
+        "{text}"
+    );
+}

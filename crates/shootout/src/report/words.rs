@@ -1,0 +1,132 @@
+//! The words for values of the records.
+
+use super::figures;
+use super::ranking::{Carried, Row};
+use run_record::{CheckVerdict, Dialect, End, Limit, Measure, Status, Workload};
+
+pub(super) fn workload(workload: Workload) -> &'static str {
+    match workload {
+        Workload::Broadcast => "broadcast",
+        Workload::Echo => "echo",
+    }
+}
+
+pub(super) fn dialect(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Json => "JSON",
+        Dialect::Binary => "binary",
+        Dialect::Phoenix => "Phoenix",
+        Dialect::ActionCable => "Action Cable",
+    }
+}
+
+pub(super) fn measure(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Completion => "completion",
+        Measure::Delivery => "delivery",
+        Measure::Ack => "ack",
+    }
+}
+
+pub(super) fn status(status: Status) -> &'static str {
+    match status {
+        Status::Ok => "ok",
+        Status::MissingToolchain => "missing-toolchain",
+        Status::BuildFailed => "build-failed",
+        Status::StartFailed => "start-failed",
+        Status::Nonconforming => "nonconforming",
+        Status::Crashed => "crashed",
+        Status::Timeout => "timeout",
+        Status::Leaked => "leaked",
+        Status::GeneratorLimited => "generator-limited",
+        Status::Noisy => "noisy",
+        Status::Faulty => "faulty",
+        Status::Interrupted => "interrupted",
+    }
+}
+
+pub(super) fn end(end: End) -> &'static str {
+    match end {
+        End::OverLimit => "a step was above the limit",
+        End::StepsDone => "all planned steps were measured",
+        End::MachineLimit => "this machine could open no more connections",
+        End::ConnectFailed => "the server took no new connection",
+        End::TimedOut => "a sample did not complete in time",
+        End::ServerLost => "connections were lost",
+        End::Interrupted => "the user ended it",
+    }
+}
+
+pub(super) fn verdict(verdict: CheckVerdict) -> &'static str {
+    match verdict {
+        CheckVerdict::Pass => "pass",
+        CheckVerdict::Fail => "fail",
+        CheckVerdict::Waived => "waived",
+        CheckVerdict::Skipped => "skipped",
+    }
+}
+
+/// The rule that a step had to keep, as a clause.
+pub(super) fn rule(workload: Workload, limit: &Limit) -> String {
+    let what = match (workload, limit.measure) {
+        (Workload::Echo, _) => "echoes back at their sender",
+        (_, Measure::Completion) => "broadcasts at their last listener",
+        (_, Measure::Delivery) => "deliveries at their listener",
+        (_, Measure::Ack) => "broadcast results back at their sender",
+    };
+    format!(
+        "{} percent of {what} within {}",
+        figures::percentile(limit.percentile),
+        figures::time(limit.rtt_ns as f64)
+    )
+}
+
+/// The server, and its variant where it has several.
+pub(super) fn contestant(row: &Row<'_>) -> String {
+    let server = row.server();
+    if server.variant == "default" {
+        server.name.clone()
+    } else {
+        format!("{} {}", server.name, server.variant)
+    }
+}
+
+/// The number of clients carried: exact, at least, or fewer than the first step.
+pub(super) fn carried(carried: &Carried) -> String {
+    match carried.clients() {
+        None => format!("< {}", figures::count(carried.first_step)),
+        Some(clients) if carried.at_least => format!("≥ {}", figures::count(clients)),
+        Some(clients) => figures::count(clients),
+    }
+}
+
+/// The same in a sentence.
+pub(super) fn carried_in_words(carried: &Carried) -> String {
+    match carried.clients() {
+        None => format!("fewer than {} clients", figures::count(carried.first_step)),
+        Some(clients) if carried.at_least => {
+            format!("at least {} clients", figures::count(clients))
+        }
+        Some(clients) => format!("{} clients", figures::count(clients)),
+    }
+}
+
+/// From the repetition that carried least to the one that carried most, where they differ.
+pub(super) fn spread(carried: &Carried) -> Option<String> {
+    (carried.smallest != carried.largest).then(|| {
+        format!(
+            "{}–{}",
+            figures::count(carried.smallest),
+            figures::count(carried.largest)
+        )
+    })
+}
+
+/// With a capital at its beginning.
+pub(super) fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    chars
+        .next()
+        .map(|first| first.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
+}

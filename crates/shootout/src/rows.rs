@@ -1,0 +1,303 @@
+//! The rows of a run: which server, variant and dialect is measured when.
+//!
+//! Pure: from options and manifests to a list. Repetitions are interleaved, round after round over
+//! all rows, so that a machine that slows down in the course of an hour slows every row alike.
+
+use crate::exit::Refusal;
+use crate::manifest::{DEFAULT_VARIANT, Dialect, Manifest, Problem, Variant, Workload, suggestion};
+use crate::project::Entry;
+use crate::session::{RunOptions, VariantChoice};
+use run_record::ServerIdentity;
+
+/// One measurement that is to be made.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The server's folder.
+    pub entry: Entry,
+    /// The variant, or what is wrong with the manifest.
+    pub subject: Result<Variant, Vec<Problem>>,
+    /// Which request.
+    pub workload: Workload,
+    /// In which message format.
+    pub dialect: Dialect,
+    /// Number of this repetition, from 1.
+    pub repetition: u32,
+}
+
+/// The rows, and what the options leave out of the manifests, in words.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// In the order of measurement.
+    pub rows: Vec<Row>,
+    /// Variants that exist and are not measured.
+    pub other_variants: Vec<String>,
+    /// Variants that cannot do what is asked for.
+    pub unsupported: Vec<String>,
+}
+
+impl Row {
+    /// Name of the variant.
+    pub fn variant(&self) -> &str {
+        self.subject
+            .as_ref()
+            .map_or(DEFAULT_VARIANT, |variant| &variant.name)
+    }
+
+    /// Name of the measurement's file, without its extension.
+    pub fn file_name(&self) -> String {
+        format!(
+            "{}.{}.{}.{}.{}",
+            self.entry.name,
+            self.variant(),
+            workload_name(self.workload),
+            self.dialect.name(),
+            self.repetition
+        )
+    }
+
+    /// What is measured, for people.
+    pub fn label(&self) -> String {
+        let name = contestant(&self.entry.name, self.variant());
+        format!(
+            "{name} {} {}",
+            workload_name(self.workload),
+            self.dialect.name()
+        )
+    }
+
+    /// The manifest, when it could be read.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.entry.manifest.as_ref().ok()
+    }
+
+    /// Who is measured, for records.
+    pub fn identity(&self) -> ServerIdentity {
+        let unknown = || "unknown".to_owned();
+        let manifest = self.manifest();
+        ServerIdentity {
+            name: self.entry.name.clone(),
+            variant: self.variant().to_owned(),
+            variant_summary: self.subject.as_ref().ok().and_then(|v| v.summary.clone()),
+            language: manifest.map_or_else(unknown, |m| m.language.clone()),
+            library: manifest.map_or_else(unknown, |m| m.library.clone()),
+            homepage: manifest.map_or_else(String::new, |m| m.homepage.clone()),
+            class: manifest.map_or_else(unknown, |m| m.class.name().to_owned()),
+            library_version: None,
+        }
+    }
+}
+
+/// The rows for these options.
+///
+/// # Errors
+/// When a variant is named that no selected server has, or nothing is left to measure.
+pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
+    check_names(entries, &options.variants)?;
+    let mut planned = Rows::default();
+    let mut round: Vec<Row> = Vec::new();
+    for entry in entries {
+        let row = |subject, dialect| Row {
+            entry: entry.clone(),
+            subject,
+            workload: options.workload,
+            dialect,
+            repetition: 1,
+        };
+        let manifest = match &entry.manifest {
+            Ok(manifest) => manifest,
+            Err(problems) => {
+                round.extend(
+                    options
+                        .dialects
+                        .iter()
+                        .map(|d| row(Err(problems.clone()), *d)),
+                );
+                continue;
+            }
+        };
+        for (number, variant) in manifest.variants.iter().enumerate() {
+            let name = contestant(&entry.name, &variant.name);
+            if !chosen(&options.variants, number, variant) {
+                planned.other_variants.push(name);
+                continue;
+            }
+            for dialect in &options.dialects {
+                let can = variant.dialects.contains(dialect)
+                    && variant.workloads.contains(&options.workload);
+                if can {
+                    round.push(row(Ok(variant.clone()), *dialect));
+                } else {
+                    planned.unsupported.push(format!(
+                        "{name} ({} {})",
+                        workload_name(options.workload),
+                        dialect.name()
+                    ));
+                }
+            }
+        }
+    }
+    if round.is_empty() {
+        return Err(Refusal::new(format!(
+            "nothing to measure: no selected server can do {} in {}; see `shootout list`",
+            workload_name(options.workload),
+            options
+                .dialects
+                .iter()
+                .map(|d| d.name())
+                .collect::<Vec<_>>()
+                .join(", ")
+        )));
+    }
+    planned.rows = (1..=options.repeat)
+        .flat_map(|repetition| {
+            round.iter().map(move |row| Row {
+                repetition,
+                ..row.clone()
+            })
+        })
+        .collect();
+    Ok(planned)
+}
+
+/// The word of the manifest and the command line.
+pub const fn workload_name(workload: Workload) -> &'static str {
+    match workload {
+        Workload::Echo => "echo",
+        Workload::Broadcast => "broadcast",
+    }
+}
+
+/// A server and its variant, for people: the only variant goes without saying.
+pub fn contestant(server: &str, variant: &str) -> String {
+    if variant == DEFAULT_VARIANT {
+        server.to_owned()
+    } else {
+        format!("{server} ({variant})")
+    }
+}
+
+fn chosen(choice: &VariantChoice, number: usize, variant: &Variant) -> bool {
+    match choice {
+        VariantChoice::All => true,
+        VariantChoice::First => number == 0,
+        VariantChoice::Named(names) => names.contains(&variant.name),
+    }
+}
+
+fn check_names(entries: &[Entry], choice: &VariantChoice) -> Result<(), Refusal> {
+    let VariantChoice::Named(names) = choice else {
+        return Ok(());
+    };
+    let mut known: Vec<&str> = entries
+        .iter()
+        .filter_map(|entry| entry.manifest.as_ref().ok())
+        .flat_map(|manifest| {
+            manifest
+                .variants
+                .iter()
+                .map(|variant| variant.name.as_str())
+        })
+        .collect();
+    known.sort_unstable();
+    known.dedup();
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(Refusal::new(format!(
+            "no selected server has a variant \"{name}\"{}",
+            suggestion(name, known)
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn entry(name: &str, variants: &[&str]) -> Entry {
+        let variants: String = variants
+            .iter()
+            .map(|variant| format!("[[variant]]\nname = \"{variant}\"\n"))
+            .collect();
+        let text = format!(
+            "manifest = 1\nname = \"{name}\"\nlanguage = \"L\"\nlibrary = \"l\"\n\
+             homepage = \"h\"\nclass = \"idiomatic\"\nsummary = \"s\"\n\
+             [run]\ncommand = [\"x\"]\npath = \"/\"\n\
+             [version]\ncommand = [\"x\"]\nmatches = '(.)'\n\
+             [supports]\ndialects = [\"text\"]\nworkloads = [\"broadcast\"]\n{variants}"
+        );
+        Entry {
+            name: name.into(),
+            dir: "/x".into(),
+            manifest: Manifest::parse(&text, Path::new("server.toml"), name),
+        }
+    }
+
+    fn names(rows: &Rows) -> Vec<String> {
+        rows.rows.iter().map(Row::file_name).collect()
+    }
+
+    #[test]
+    fn repetitions_are_interleaved() {
+        let options = RunOptions {
+            repeat: 2,
+            ..RunOptions::default()
+        };
+        let entries = [entry("go-example", &["a", "b"]), entry("js-example", &[])];
+        assert_eq!(
+            names(&plan(&entries, &options).unwrap()),
+            [
+                "go-example.a.broadcast.text.1",
+                "go-example.b.broadcast.text.1",
+                "js-example.default.broadcast.text.1",
+                "go-example.a.broadcast.text.2",
+                "go-example.b.broadcast.text.2",
+                "js-example.default.broadcast.text.2",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_left_out_is_named() {
+        let options = RunOptions {
+            dialects: vec![Dialect::Text, Dialect::Binary],
+            ..RunOptions::quick()
+        };
+        let planned = plan(&[entry("go-example", &["a", "b"])], &options).unwrap();
+        assert_eq!(names(&planned), ["go-example.a.broadcast.text.1"]);
+        assert_eq!(planned.other_variants, ["go-example (b)"]);
+        assert_eq!(planned.unsupported, ["go-example (a) (broadcast binary)"]);
+    }
+
+    #[test]
+    fn a_broken_manifest_is_a_row() {
+        let broken = Entry {
+            manifest: Manifest::parse("manifest = 1", Path::new("server.toml"), "go-broken"),
+            ..entry("go-broken", &[])
+        };
+        let planned = plan(&[broken], &RunOptions::default()).unwrap();
+        assert!(planned.rows[0].subject.is_err());
+        assert_eq!(planned.rows[0].identity().language, "unknown");
+    }
+
+    #[test]
+    fn unknown_variants_and_empty_plans_are_refused() {
+        let entries = [entry("go-example", &["clustered"])];
+        let named = |name: &str| RunOptions {
+            variants: VariantChoice::Named(vec![name.into()]),
+            ..RunOptions::default()
+        };
+        let error = plan(&entries, &named("cluster")).unwrap_err().to_string();
+        assert!(error.contains("did you mean \"clustered\"?"), "{error}");
+        let echo = RunOptions {
+            workload: Workload::Echo,
+            ..RunOptions::default()
+        };
+        assert!(
+            plan(&entries, &echo)
+                .unwrap_err()
+                .to_string()
+                .contains("nothing to measure")
+        );
+    }
+}

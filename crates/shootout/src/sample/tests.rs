@@ -1,0 +1,158 @@
+//! The sampler against real processes and sockets.
+
+use super::*;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+const INTERVAL: Duration = Duration::from_millis(20);
+/// Uses about a tenth of a second of processor time, more on slow machines.
+const BURN: &str = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
+
+/// A shell in a process group of its own that is ended, group and all, with the test.
+struct Shell(Child);
+
+impl Shell {
+    fn start(script: &str) -> Self {
+        Self(
+            Command::new("sh")
+                .args(["-c", script])
+                .process_group(0)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap(),
+        )
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        let mut output = BufReader::with_capacity(1, self.0.stdout.as_mut().unwrap());
+        output.read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        // SAFETY: kill takes numbers only; the group is the one opened by this child.
+        unsafe { libc::kill(-(self.0.id() as i32), libc::SIGKILL) };
+        let _ = self.0.wait();
+    }
+}
+
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "never: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn processor_time_of_ended_children_is_kept() {
+    let mut shell = Shell::start(&format!(
+        "read go; ({BURN}; echo burnt; read end); echo ended; read go; {BURN}; echo again; read end"
+    ));
+    let sampler = Sampler::start(shell.0.id(), 1, INTERVAL).unwrap();
+    let go = |shell: &mut Shell| writeln!(shell.0.stdin.as_mut().unwrap(), "go").unwrap();
+    let before = sampler.snapshot().cpu;
+    go(&mut shell);
+    assert_eq!(shell.line(), "burnt");
+    let with_child = sampler.snapshot();
+    assert!(with_child.cpu > before + Duration::from_millis(10));
+    assert_eq!(with_child.memory.processes, 2);
+    go(&mut shell);
+    assert_eq!(shell.line(), "ended");
+    let without = sampler.snapshot();
+    assert_eq!(without.memory.processes, 1);
+    assert!(without.cpu >= with_child.cpu);
+    go(&mut shell);
+    assert_eq!(shell.line(), "again");
+    assert!(sampler.snapshot().cpu > without.cpu + Duration::from_millis(10));
+    sampler.stop();
+}
+
+#[test]
+fn a_worker_that_forked_twice_is_counted() {
+    let mut shell = Shell::start("(sleep 60 & echo $!); echo forked; read end");
+    let worker: i32 = shell.line().parse().unwrap();
+    assert_eq!(shell.line(), "forked");
+    eventually("the worker is adopted", || {
+        let parent = procfs::process::Process::new(worker)
+            .unwrap()
+            .stat()
+            .unwrap()
+            .ppid;
+        parent != shell.0.id() as i32
+    });
+    let sampler = Sampler::start(shell.0.id(), 1, INTERVAL).unwrap();
+    eventually("two processes", || sampler.snapshot().memory.processes == 2);
+}
+
+#[test]
+fn a_child_is_found_by_the_thread_alone() {
+    let mut shell = Shell::start("read go; sleep 60");
+    let sampler = Sampler::start(shell.0.id(), 1, INTERVAL).unwrap();
+    let from = sampler.snapshot().at;
+    writeln!(shell.0.stdin.as_mut().unwrap(), "go").unwrap();
+    // The window holds the snapshot, so that asking reads nothing.
+    eventually("the child is in the samples", || {
+        sampler.window(from, Instant::now()).processes == 2
+    });
+}
+
+#[test]
+fn the_window_holds_the_peak_and_an_empty_one_is_read_now() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let sampler = Sampler::start(std::process::id(), port, INTERVAL).unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let server = listener.accept().unwrap().0;
+    let from = Instant::now();
+    client.write_all(&[7; 30_000]).unwrap();
+    eventually("unread data is seen", || {
+        sampler.snapshot().memory.sockets_bytes.unwrap() > 30_000
+    });
+    let to = Instant::now();
+    drop((client, server));
+    eventually("the sockets are gone", || {
+        sampler.snapshot().memory.sockets_bytes.unwrap() < 30_000
+    });
+    let peak = sampler.window(from, to);
+    assert!(peak.sockets_bytes.unwrap() > 30_000);
+    assert!(peak.resident_bytes > 0 && peak.proportional_bytes.unwrap() > 0);
+    let ahead = Instant::now() + Duration::from_secs(3600);
+    let now = sampler.window(ahead, ahead);
+    assert!(now.resident_bytes > 0 && now.processes >= 1);
+    assert!(now.sockets_bytes.unwrap() < 30_000);
+}
+
+#[test]
+fn a_server_that_has_ended_uses_nothing_more() {
+    let mut shell = Shell::start("read end");
+    let sampler = Sampler::start(shell.0.id(), 1, INTERVAL).unwrap();
+    let alive = sampler.snapshot();
+    assert!(alive.memory.resident_bytes > 0);
+    drop(shell.0.stdin.take());
+    shell.0.wait().unwrap();
+    let ended = sampler.snapshot();
+    assert_eq!(ended.memory.processes, 0);
+    assert_eq!(ended.memory.resident_bytes, 0);
+    assert!(ended.cpu >= alive.cpu);
+}
+
+#[test]
+fn following_costs_less_than_its_budget() {
+    let mut state = State::new(std::process::id(), 1, Duration::from_millis(1));
+    state.read_due();
+    let clock = || process::clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap();
+    let (begin, before) = (Instant::now(), clock());
+    while begin.elapsed() < Duration::from_secs(2) {
+        state.read_due();
+        thread::sleep(Duration::from_millis(5));
+    }
+    let share = (clock() - before).as_secs_f64() / begin.elapsed().as_secs_f64();
+    assert!(share < 0.03, "the sampler used {share} of a core");
+}

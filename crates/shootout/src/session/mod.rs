@@ -1,0 +1,221 @@
+//! A run's directory: its options, its measurements, and what is still to be done.
+//!
+//! ```text
+//! <dir>/session.json                                         options, so that --resume can agree
+//! <dir>/<server>.<variant>.<workload>.<dialect>.<rep>.json   one Measurement each
+//! <dir>/report.html, report.md                               written at the end
+//! <dir>/logs/                                                what servers and generator printed
+//! ```
+//! Does not measure and does not read what a measurement means, but for its status.
+
+mod options;
+
+pub use options::{Pin, RunOptions, VariantChoice, differences};
+
+use crate::exit::Refusal;
+use crate::project::Project;
+use run_record::{Measurement, Status, Tool};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Value of `format` in session.json.
+pub const FORMAT: &str = "websocket-shootout/session";
+const VERSION: u32 = 1;
+const FILE: &str = "session.json";
+
+/// A run's directory.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// The directory.
+    pub dir: PathBuf,
+    /// What was asked for.
+    pub options: RunOptions,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Stored {
+    format: String,
+    version: u32,
+    tool: Tool,
+    started: String,
+    options: RunOptions,
+}
+
+impl Session {
+    /// A new run with these options in `out`, or in a directory named by the time under
+    /// results/local/. Nothing is written before [`Session::store`].
+    ///
+    /// # Errors
+    /// When the directory holds a run already.
+    pub fn create(
+        project: &Project,
+        out: Option<&Path>,
+        options: RunOptions,
+    ) -> Result<Self, Refusal> {
+        let dir = match out {
+            Some(dir) => absolute(dir)?,
+            None => fresh(&project.results()),
+        };
+        if dir.join(FILE).exists() {
+            return Err(Refusal::new(format!(
+                "{}: a run is there already; go on with --resume {0}, or name another --out",
+                project.shown(&dir)
+            )));
+        }
+        Ok(Self { dir, options })
+    }
+
+    /// Puts the options on disk, unless they are there already, and proves that the directory can
+    /// be written before anything is measured.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn store(&self, project: &Project) -> Result<(), Refusal> {
+        let write = || {
+            fs::create_dir_all(self.logs())?;
+            let probe = self.dir.join(".writable");
+            File::create(&probe)?;
+            fs::remove_file(&probe)?;
+            if self.dir.join(FILE).exists() {
+                return Ok(());
+            }
+            let stored = Stored {
+                format: FORMAT.into(),
+                version: VERSION,
+                tool: tool(),
+                started: now(),
+                options: self.options.clone(),
+            };
+            self.write_json(FILE, &stored)
+        };
+        write().map_err(|error: std::io::Error| {
+            Refusal::new(format!(
+                "{}: cannot write the results there: {error}; name another directory with --out",
+                project.shown(&self.dir)
+            ))
+        })
+    }
+
+    /// The session in `dir`, or the newest under results/local/.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn open(project: &Project, dir: Option<&Path>) -> Result<Self, Refusal> {
+        let dir = match dir {
+            Some(dir) => absolute(dir)?,
+            None => newest(&project.results()).ok_or_else(|| {
+                Refusal::new(format!(
+                    "nothing to resume: no run under {}",
+                    project.shown(&project.results())
+                ))
+            })?,
+        };
+        let path = dir.join(FILE);
+        let text = fs::read_to_string(&path).map_err(|error| {
+            Refusal::new(format!(
+                "nothing to resume: {}: {error}",
+                project.shown(&path)
+            ))
+        })?;
+        let stored: Stored = serde_json::from_str(&text)
+            .map_err(|error| Refusal::new(format!("{}: {error}", project.shown(&path))))?;
+        if stored.format != FORMAT || stored.version != VERSION {
+            return Err(Refusal::new(format!(
+                "{}: written by another version ({} {}); start a new run",
+                project.shown(&path),
+                stored.tool.name,
+                stored.tool.version
+            )));
+        }
+        Ok(Self {
+            dir,
+            options: stored.options,
+        })
+    }
+
+    /// Where logs go.
+    pub fn logs(&self) -> PathBuf {
+        self.dir.join("logs")
+    }
+
+    /// Writes a measurement: afterwards the file is there in full, or as it was before.
+    ///
+    /// # Errors
+    /// When the directory cannot be written.
+    pub fn write(&self, name: &str, measurement: &Measurement) -> std::io::Result<PathBuf> {
+        let file = format!("{name}.json");
+        self.write_json(&file, measurement)?;
+        Ok(self.dir.join(file))
+    }
+
+    /// The measurement of that name, when it was finished: measured, or with a verdict about the
+    /// server. What was interrupted or could not be built is to be done again.
+    pub fn finished(&self, name: &str) -> Option<Measurement> {
+        let text = fs::read_to_string(self.dir.join(format!("{name}.json"))).ok()?;
+        let measurement: Measurement = serde_json::from_str(&text).ok()?;
+        let again = matches!(
+            measurement.status,
+            Status::Interrupted | Status::MissingToolchain | Status::BuildFailed
+        );
+        (!again).then_some(measurement)
+    }
+
+    fn write_json<T: Serialize>(&self, file: &str, value: &T) -> std::io::Result<()> {
+        let temporary = self.dir.join(format!(".{file}.tmp"));
+        let mut out = File::create(&temporary)?;
+        serde_json::to_writer_pretty(&mut out, value)?;
+        out.write_all(b"\n")?;
+        out.sync_all()?;
+        fs::rename(temporary, self.dir.join(file))
+    }
+}
+
+/// The newest directory with a session under `results`.
+pub fn newest(results: &Path) -> Option<PathBuf> {
+    fs::read_dir(results)
+        .ok()?
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .filter_map(|dir| {
+            let written = fs::metadata(dir.join(FILE)).ok()?.modified().ok()?;
+            Some((written, dir))
+        })
+        .max()
+        .map(|(_, dir)| dir)
+}
+
+/// The time of day as records write it.
+pub fn now() -> String {
+    let second = jiff::Timestamp::now().round(jiff::Unit::Millisecond);
+    second
+        .unwrap_or_else(|_| jiff::Timestamp::now())
+        .to_string()
+}
+
+/// This program, for records.
+pub fn tool() -> Tool {
+    Tool {
+        name: env!("CARGO_PKG_NAME").into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+fn fresh(results: &Path) -> PathBuf {
+    let stamp = jiff::Timestamp::now()
+        .strftime("%Y%m%dT%H%M%SZ")
+        .to_string();
+    let mut dir = results.join(&stamp);
+    let mut number = 2;
+    while dir.exists() {
+        dir = results.join(format!("{stamp}-{number}"));
+        number += 1;
+    }
+    dir
+}
+
+fn absolute(dir: &Path) -> Result<PathBuf, Refusal> {
+    std::path::absolute(dir).map_err(|error| Refusal::new(format!("{}: {error}", dir.display())))
+}

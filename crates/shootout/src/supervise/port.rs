@@ -1,0 +1,36 @@
+//! Ports for servers, on loopback.
+//!
+//! They are taken from below the range of outgoing connections, so that no client of a run before
+//! can sit on one. A port is only seen to be free, not reserved: the starter tries again.
+
+use super::HOST;
+use run_record::Environment;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
+
+const FIRST: u16 = 20_000;
+const COUNT: u16 = 10_000;
+static NEXT: AtomicU16 = AtomicU16::new(0);
+
+/// A port that is free now; another one at every call.
+pub(super) fn free() -> Option<u16> {
+    let outgoing = Environment::collect()
+        .local_ports
+        .map_or(u16::MAX, |(first, _)| first);
+    let below = outgoing.saturating_sub(FIRST).min(COUNT);
+    // Programs that run at the same time begin at different places.
+    let begin = (std::process::id() % u32::from(COUNT)) as u16;
+    (0..below)
+        .map(|_| FIRST + begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % below)
+        .find(|port| TcpListener::bind((HOST, *port)).is_ok())
+        .or_else(|| {
+            let any = TcpListener::bind((HOST, 0)).ok()?;
+            Some(any.local_addr().ok()?.port())
+        })
+}
+
+/// True when somebody accepts connections there.
+pub(super) fn listening(port: u16) -> bool {
+    TcpStream::connect_timeout(&SocketAddr::new(HOST, port), Duration::from_millis(200)).is_ok()
+}

@@ -1,0 +1,339 @@
+//! The page in a real browser: it runs without an error, loads nothing, and its figures are those
+//! of the records.
+
+#[path = "../src/report/fixture.rs"]
+mod fixture;
+
+use fixture::{echo, measured, repeated, unmeasured, variant, waived};
+use run_record::{End, Measurement, Recorder, Status};
+use shootout::report;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// Names under which distributions install Chromium.
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// A page that opens a dialog keeps a headless browser waiting for good.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn browser() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .flat_map(|dir| BROWSERS.map(|name| dir.join(name)))
+        .find(|program| program.is_file())
+        .expect("no Chromium in PATH; install it: apt-get install chromium")
+}
+
+/// A report of the measurements in a directory of its own, and what the browser made of it.
+struct Opened {
+    html: String,
+    dom: String,
+    log: String,
+    /// What the browser did on the network.
+    net: String,
+}
+
+fn open(measurements: &[Measurement]) -> Opened {
+    let scratch = tempfile::tempdir().unwrap();
+    let results = scratch.path().join("results");
+    fs::create_dir(&results).unwrap();
+    for (index, measurement) in measurements.iter().enumerate() {
+        let text = serde_json::to_string(measurement).unwrap();
+        fs::write(results.join(format!("{index}.json")), text).unwrap();
+    }
+    let html = scratch.path().join("report.html");
+    report::write(&[results], &html, &scratch.path().join("report.md")).unwrap();
+    let net = scratch.path().join("net.json");
+    let output = dump(&html, &net, scratch.path());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    Opened {
+        html: fs::read_to_string(html).unwrap(),
+        dom: text(&output.stdout),
+        log: text(&output.stderr),
+        net: fs::read_to_string(net).unwrap(),
+    }
+}
+
+fn dump(page: &Path, net: &Path, scratch: &Path) -> Output {
+    let mut browser = Command::new(browser());
+    browser
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--enable-logging=stderr",
+            "--dump-dom",
+        ])
+        .arg(format!(
+            "--user-data-dir={}",
+            scratch.join("browser").display()
+        ))
+        .arg(format!("--log-net-log={}", net.display()))
+        .arg(format!("file://{}", page.display()))
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = browser.spawn().unwrap();
+    let group = -(child.id() as i32);
+    let (done, waiting) = mpsc::channel::<()>();
+    let watch = thread::spawn(move || {
+        if waiting.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+            // SAFETY: kill takes numbers only; the group is the one opened by this child, which
+            // has not been waited for.
+            unsafe { libc::kill(group, libc::SIGKILL) };
+        }
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(done);
+    watch.join().unwrap();
+    output
+}
+
+fn console(log: &str) -> Vec<&str> {
+    log.lines()
+        .filter(|line| line.contains("CONSOLE"))
+        .collect()
+}
+
+/// Addresses that the page itself asked for. Requests of the browser's own services carry no
+/// initiator that is a page.
+fn requests(net: &str) -> Vec<String> {
+    let log: serde_json::Value = serde_json::from_str(net).unwrap();
+    let url_request = &log["constants"]["logSourceType"]["URL_REQUEST"];
+    assert!(
+        url_request.is_number(),
+        "the browser's log has no URL_REQUEST"
+    );
+    log["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| &event["source"]["type"] == url_request)
+        .filter(|event| {
+            let initiator = event["params"]["initiator"].as_str().unwrap_or_default();
+            initiator.starts_with("file:") || initiator == "null" || initiator.starts_with("opaque")
+        })
+        .filter_map(|event| event["params"]["url"].as_str())
+        .filter(|url| url.starts_with("http"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The cells of a row of the first ranking: exact value, or text where there is none.
+fn cells(dom: &str, server: &str) -> Vec<String> {
+    let body = dom
+        .split("<tbody>")
+        .nth(1)
+        .unwrap()
+        .split("</tbody>")
+        .next()
+        .unwrap();
+    let row = body
+        .split("<tr")
+        .find(|row| row.contains(&format!(">{server}</a>")))
+        .unwrap_or_else(|| panic!("no row of {server}"));
+    row.split("<td")
+        .skip(1)
+        .map(|cell| match cell.split_once("data-value=\"") {
+            Some((_, value)) => value.split('"').next().unwrap().to_owned(),
+            None => text_of(&format!("<td{cell}")),
+        })
+        .collect()
+}
+
+fn text_of(html: &str) -> String {
+    let mut text = String::new();
+    let mut inside = false;
+    for c in html.chars() {
+        match c {
+            '<' => inside = true,
+            '>' => inside = false,
+            c if !inside => text.push(c),
+            _ => {}
+        }
+    }
+    text.trim().to_owned()
+}
+
+fn everything() -> Vec<Measurement> {
+    let mut crashed = measured("delta", 2, 15_000, End::ServerLost);
+    crashed.status = Status::Crashed;
+    crashed.reason = Some("ended by signal 11".into());
+    crashed.log_tail = Some("first line\nlast line of delta".into());
+    vec![
+        waived(
+            measured("alpha", 6, 18_000, End::OverLimit),
+            "close-echo",
+            "no code",
+        ),
+        measured("beta", 4, 90, End::MachineLimit),
+        repeated(measured("beta", 4, 110, End::MachineLimit), 2),
+        variant(measured("gamma", 3, 60_000, End::OverLimit), "clustered"),
+        crashed,
+        unmeasured(
+            "epsilon",
+            Status::MissingToolchain,
+            "no compiler: apt-get install it",
+        ),
+        echo(measured("alpha", 5, 400, End::StepsDone)),
+    ]
+}
+
+#[test]
+fn it_opens_without_error_or_request_and_shows_what_was_recorded() {
+    let measurements = everything();
+    let opened = open(&measurements);
+    assert_eq!(console(&opened.log), Vec::<&str>::new());
+    assert_eq!(requests(&opened.net), Vec::<String>::new());
+    assert!(opened.dom.contains("<button"), "the script did not run");
+
+    let alpha = &measurements[0];
+    let step = &alpha.run.as_ref().unwrap().steps[4];
+    let completion = step.completion.as_ref().unwrap();
+    let delivery = step.delivery.as_ref().unwrap();
+    let (server, idle) = (&alpha.server_steps[4], alpha.idle.unwrap());
+    let per_client = |busy: Option<u64>, idle: Option<u64>| {
+        ((busy.unwrap() - idle.unwrap()) as f64 / step.clients as f64).to_string()
+    };
+    let memory = per_client(server.memory.proportional_bytes, idle.proportional_bytes);
+    let sockets = per_client(server.memory.sockets_bytes, idle.sockets_bytes);
+    assert_eq!(
+        cells(&opened.dom, "alpha"),
+        [
+            "1".to_owned(),
+            "alpha".into(),
+            "default".into(),
+            "1.2.3".into(),
+            alpha
+                .run
+                .as_ref()
+                .unwrap()
+                .outcome
+                .carried_clients
+                .unwrap()
+                .to_string(),
+            completion.p50_ns.to_string(),
+            completion.p95_ns.to_string(),
+            completion.p99_ns.to_string(),
+            delivery.p95_ns.to_string(),
+            memory,
+            sockets,
+            (server.cpu_ns as f64 / delivery.count as f64).to_string(),
+            "ok1".into(),
+        ]
+    );
+
+    let mut both = Recorder::default();
+    for measurement in &measurements[1..3] {
+        let step = &measurement.run.as_ref().unwrap().steps[3];
+        both.merge(&step.completion.as_ref().unwrap().recorder().unwrap());
+    }
+    let beta = cells(&opened.dom, "beta");
+    assert_eq!(beta[0], "2");
+    assert_eq!(beta[6], both.percentile(95.0).to_string());
+
+    assert_eq!(cells(&opened.dom, "delta")[0], "–");
+    assert!(cells(&opened.dom, "epsilon")[12].starts_with("missing-toolchain"));
+    for text in [
+        "Broadcast over JSON: alpha carried 5,000 clients",
+        "≥ 4,000",
+        "ended by signal 11",
+        "last line of delta",
+        "no compiler: apt-get install it",
+        "Linux 9.9.9-test",
+        "server on 0, generator on 1",
+        "no more than 20,000 open files",
+        "limit 500 ms",
+    ] {
+        assert!(opened.dom.contains(text), "the page does not say {text:?}");
+    }
+    let point = format!("({} ns), 100 samples", completion.p95_ns);
+    assert!(
+        opened.dom.contains(&point),
+        "no point of the chart tells {point:?}"
+    );
+}
+
+#[test]
+fn the_file_alone_loads_nothing() {
+    let html = open(&everything()).html;
+    for loader in [
+        "src=",
+        "@import",
+        "url(http",
+        "<link rel=\"stylesheet",
+        "<iframe",
+        "fetch(",
+    ] {
+        assert!(!html.contains(loader), "{loader}");
+    }
+    for tag in html.split("href=\"").skip(1) {
+        let target = tag.split('"').next().unwrap();
+        let link = target.starts_with('#') || target.starts_with("https://") || target == "data:,";
+        assert!(link, "{target}");
+    }
+    let loaded = html
+        .split("<link ")
+        .skip(1)
+        .filter(|tag| !tag.contains("href=\"data:,\""));
+    assert_eq!(loaded.count(), 0);
+}
+
+#[test]
+fn text_of_the_records_never_becomes_markup() {
+    let attack =
+        "<script>console.error('taken')</script>\"'><img src=x onerror=console.error('taken')>";
+    let mut odd = measured("odd", 3, 9_000, End::OverLimit);
+    odd.server.name = attack.into();
+    odd.server.variant = attack.into();
+    odd.server.library_version = Some(attack.into());
+    odd.server.variant_summary = Some(attack.into());
+    odd.server.homepage = "javascript:console.error('taken')".into();
+    odd.reason = Some(attack.into());
+    odd.status = Status::Crashed;
+    odd.log_tail = Some(format!("</pre>{attack}"));
+    odd.run.as_mut().unwrap().outcome.detail = attack.into();
+    odd.run.as_mut().unwrap().environment.kernel = attack.into();
+    let mut odd = waived(odd, attack, attack);
+    let check = odd.conformance.as_mut().unwrap().checks.last_mut().unwrap();
+    check.link = Some("javascript:console.error('taken')".into());
+    let opened = open(&[odd]);
+    assert_eq!(console(&opened.log), Vec::<&str>::new());
+    for (name, text) in [("file", &opened.html), ("document", &opened.dom)] {
+        assert_eq!(text.matches("<script").count(), 1, "{name}");
+        assert!(!text.contains("<img"), "{name}");
+        assert!(!text.contains("\"javascript:"), "{name}");
+    }
+}
+
+#[test]
+fn an_error_on_the_console_and_a_request_would_be_noticed() {
+    let scratch = tempfile::tempdir().unwrap();
+    let page = scratch.path().join("bad.html");
+    fs::write(
+        &page,
+        "<script>console.error('seen')</script><img src=\"http://127.0.0.1:9/picture\">",
+    )
+    .unwrap();
+    let net = scratch.path().join("net.json");
+    let output = dump(&page, &net, scratch.path());
+    assert!(
+        console(&String::from_utf8_lossy(&output.stderr))
+            .iter()
+            .any(|line| line.contains("seen"))
+    );
+    let requested = requests(&fs::read_to_string(net).unwrap());
+    assert_eq!(requested, ["http://127.0.0.1:9/picture"]);
+}

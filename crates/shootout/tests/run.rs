@@ -1,0 +1,320 @@
+//! `shootout run`, end to end, with the real load generator: what is written, what is kept, and
+//! what is said when rows fail.
+
+mod support;
+
+use run_record::{CheckVerdict, Status};
+use std::fs;
+use std::time::Duration;
+use support::{CORRECT, Done, Project, SHORT, Server, eventually};
+
+#[test]
+fn a_run_writes_valid_measurements_a_ranking_and_a_report() {
+    let project = Project::new();
+    project.add(&Server::default());
+    let done = project.shootout(&format!("{SHORT} --dialects text,binary --repeat 2"));
+    done.expect(0, &["go-example", "report.html", "4 rows"]);
+    for name in [
+        "go-example.default.broadcast.text.1",
+        "go-example.default.broadcast.binary.2",
+    ] {
+        let measurement = project.measurement(name);
+        assert_eq!(measurement.status, Status::Ok);
+        assert_eq!(measurement.server.library_version.as_deref(), Some("1.2.3"));
+        let conformance = measurement.conformance.unwrap();
+        assert!(conformance.passed() && conformance.checks.len() > 10);
+        let run = measurement.run.unwrap();
+        assert_eq!(run.outcome.carried_clients, Some(40));
+        assert_eq!(run.steps.len(), measurement.server_steps.len());
+        let cpu: u64 = measurement
+            .server_steps
+            .iter()
+            .map(|step| step.cpu_ns)
+            .sum();
+        assert!(cpu > 0);
+        for step in &measurement.server_steps {
+            assert!(
+                step.elapsed_ns > 0 && step.memory.resident_bytes > 0,
+                "{step:?}"
+            );
+        }
+        assert!(measurement.idle.unwrap().resident_bytes > 0);
+    }
+    assert!(project.path("out/report.html").is_file() && project.path("out/report.md").is_file());
+    let again = project.shootout(SHORT);
+    again.expect(1, &["a run is there already", "--resume"]);
+}
+
+#[test]
+fn a_row_that_fails_has_a_status_and_a_reason_and_the_others_complete() {
+    let project = Project::new();
+    // The second start is the one that is measured: it ends while its clients are served.
+    project.add(&Server {
+        name: "b-crashing",
+        script: &format!(
+            "cd \"$(dirname \"$0\")\"; if [ ! -e checked ]; then touch checked; {CORRECT}; fi\n\
+             ulimit -c 0; echo out of luck >&2; \
+             \"$PROGRAMS/liar-server\" --port $PORT & server=$!\n\
+             trap 'kill $server; exit 0' TERM\n\
+             while [ \"$(ls /proc/$server/fd | wc -l)\" -lt 25 ]; do sleep 0.02; done\n\
+             kill -9 $server; exit 9"
+        ),
+        ..Server::default()
+    });
+    project.add(&Server {
+        name: "c-lying",
+        script: "exec \"$PROGRAMS/liar-server\" --lie delivers-twice --port $PORT",
+        ..Server::default()
+    });
+    project.add(&Server {
+        name: "d-leaking",
+        script: &format!("(trap '' TERM; exec sleep 64) & {CORRECT}"),
+        ..Server::default()
+    });
+    project.add(&Server {
+        name: "e-unbuildable",
+        more: "[[build]]\nrun = [\"sh\", \"-c\", \"echo no rule to make it; exit 2\"]\n",
+        ..Server::default()
+    });
+    project.add(&Server {
+        name: "f-missing",
+        more: "[[requires]]\nwhat = \"the tool\"\nprobe = [\"no-such-tool-anywhere\"]\n\
+               debian = [\"no-such-package\"]\n",
+        ..Server::default()
+    });
+    project.add(&Server {
+        name: "g-dead",
+        script: "echo cannot bind >&2; exit 1",
+        ..Server::default()
+    });
+    project.add(&Server {
+        name: "h-typo",
+        more: "[[varient]]\nname = \"x\"\n",
+        ..Server::default()
+    });
+    project.add(&Server {
+        name: "i-good",
+        ..Server::default()
+    });
+    let done = project.shootout(SHORT);
+    done.expect(
+        3,
+        &[
+            "8 rows",
+            "apt-get install -y --no-install-recommends no-such-package",
+        ],
+    );
+    for (name, status, reason) in [
+        ("b-crashing", Status::Crashed, "exit code 9"),
+        ("c-lying", Status::Nonconforming, "fails "),
+        ("d-leaking", Status::Leaked, "(sleep 64)"),
+        ("e-unbuildable", Status::BuildFailed, "build step 1"),
+        (
+            "f-missing",
+            Status::MissingToolchain,
+            "remedy: apt-get install -y --no-install-recommends no-such-package",
+        ),
+        (
+            "g-dead",
+            Status::StartFailed,
+            "the server ended before it was ready: exit code 1",
+        ),
+        (
+            "h-typo",
+            Status::BuildFailed,
+            "unknown key \"varient\"; did you mean \"variant\"?",
+        ),
+        ("i-good", Status::Ok, ""),
+    ] {
+        let measurement = project.measurement(&format!("{name}.default.broadcast.text.1"));
+        assert_eq!(
+            measurement.status, status,
+            "{name}: {:?}",
+            measurement.reason
+        );
+        let told = measurement.reason.unwrap_or_default();
+        assert!(told.contains(reason), "{name}: {told}");
+        assert!(
+            done.stdout.contains(name),
+            "{name} is not in:\n{}",
+            done.stdout
+        );
+        match name {
+            "b-crashing" => assert!(measurement.log_tail.unwrap().starts_with("out of luck")),
+            "c-lying" => assert!(measurement.run.is_none()),
+            "e-unbuildable" => {
+                assert_eq!(measurement.log_tail.as_deref(), Some("no rule to make it"))
+            }
+            "g-dead" => assert_eq!(measurement.log_tail.as_deref(), Some("cannot bind")),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has_and_resume_does_the_rest() {
+    let project = Project::new();
+    for name in ["a-first", "b-second", "c-third"] {
+        project.add(&Server {
+            name,
+            ..Server::default()
+        });
+    }
+    let mut child = project.spawn(
+        "run --out out --initial-clients 20 --step-size 5 --total-steps 20 --sample-size 400",
+    );
+    eventually("the second row is being measured", || {
+        project
+            .path("out/logs/b-second.default.broadcast.text.1.generator.log")
+            .exists()
+    });
+    // SAFETY: plain system call.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    eventually("it ends", || child.try_wait().unwrap().is_some());
+    let done = Done::from(child.wait_with_output().unwrap());
+    done.expect(
+        130,
+        &[
+            "interrupted with 2 of 3 rows to do",
+            "shootout run --resume out",
+            "report.html",
+        ],
+    );
+    let first = project.measurement("a-first.default.broadcast.text.1");
+    assert_eq!(first.status, Status::Ok);
+    let second = project.measurement("b-second.default.broadcast.text.1");
+    assert_eq!(second.status, Status::Interrupted);
+
+    project
+        .shootout("run --resume out --concurrent 9")
+        .expect(1, &["--concurrent was 4, now 9"]);
+    project
+        .shootout("run --resume out")
+        .expect(0, &["a-first broadcast text: kept"]);
+    assert_eq!(
+        project
+            .measurement("a-first.default.broadcast.text.1")
+            .started,
+        first.started
+    );
+    for name in ["b-second", "c-third"] {
+        let measurement = project.measurement(&format!("{name}.default.broadcast.text.1"));
+        assert_eq!(measurement.status, Status::Ok, "{name}");
+    }
+}
+
+#[test]
+fn the_second_interrupt_ends_everything_at_once() {
+    let project = Project::new();
+    project.add(&Server {
+        // It would take its time after TERM.
+        script: "trap '' TERM; \"$PROGRAMS/liar-server\" --port $PORT & exec sleep 66",
+        grace: "60s",
+        ..Server::default()
+    });
+    let mut child = project.spawn("run --out out --initial-clients 20 --step-size 1");
+    eventually("the server is there", || {
+        support::running("sleep\x0066") > 0
+    });
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(300));
+        // SAFETY: plain system call.
+        unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    }
+    eventually("it ends", || child.try_wait().unwrap().is_some());
+    Done::from(child.wait_with_output().unwrap()).expect(130, &["Ctrl-C again"]);
+    eventually("nothing is left", || support::running("sleep\x0066") == 0);
+}
+
+#[test]
+fn a_killed_orchestrator_leaves_no_server() {
+    let project = Project::new();
+    project.add(&Server {
+        script: &format!("sleep 65 & {CORRECT}"),
+        ..Server::default()
+    });
+    let mut child = project.spawn(SHORT);
+    eventually("the server is there", || {
+        support::running("sleep\x0065") > 0
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    eventually("nothing is left", || support::running("sleep\x0065") == 0);
+    assert_eq!(
+        support::running(&project.path("servers").to_string_lossy()),
+        0
+    );
+}
+
+#[test]
+fn a_waived_check_does_not_forbid_a_number() {
+    let project = Project::new();
+    let lying = Server {
+        script: "exec \"$PROGRAMS/liar-server\" --lie closes-with1000 --port $PORT",
+        ..Server::default()
+    };
+    project.add(&lying);
+    let told = project.shootout("verify go-example");
+    told.expect(1, &["FAIL", "expected: ", "observed: ", "RFC 6455, 5.5.1"]);
+    let failed: Vec<&str> = told
+        .stdout
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("FAIL ")?.split(' ').next())
+        .collect();
+    let waivers: String = failed
+        .iter()
+        .map(|id| format!("[[waiver]]\ncheck = \"{id}\"\nreason = \"it lies\"\nlink = \"https://example.org/1\"\n"))
+        .collect();
+    project.add(&Server {
+        more: &waivers,
+        ..lying
+    });
+    project
+        .shootout("verify go-example")
+        .expect(0, &["[1] waived: ", "it lies <https://example.org/1>"]);
+    project.shootout(SHORT).expect(0, &[]);
+    let measurement = project.measurement("go-example.default.broadcast.text.1");
+    let checks = measurement.conformance.unwrap().checks;
+    assert!(
+        checks
+            .iter()
+            .any(|check| check.verdict == CheckVerdict::Waived)
+    );
+    assert_eq!(measurement.status, Status::Ok);
+}
+
+#[test]
+fn what_cannot_work_is_said_before_anything_is_measured() {
+    let project = Project::new();
+    project.add(&Server::default());
+    let begun = std::time::Instant::now();
+    for (arguments, said) in [
+        (
+            "run --servers go-exmaple",
+            "no server \"go-exmaple\"; did you mean \"go-example\"?",
+        ),
+        (
+            "run --variants clustered",
+            "no selected server has a variant \"clustered\"",
+        ),
+        (
+            "run --out /proc/nowhere",
+            "/proc/nowhere: cannot write the results there",
+        ),
+        ("run --server-cpus 4000", "core 4000 is not allowed"),
+        (
+            "run --initial-clients 90000000",
+            "fewer than the 90000000 of the first step",
+        ),
+        ("run --resume", "nothing to resume"),
+        ("run --limit-rtt never", "--limit-rtt"),
+        (
+            "run --generator /nowhere/bench",
+            "the load generator is not there",
+        ),
+    ] {
+        project.shootout(arguments).expect(1, &[said]);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert!(fs::read_dir(project.path("results/local")).is_err());
+}

@@ -1,0 +1,212 @@
+//! A server's life: every way in which it can go wrong, and what is left afterwards.
+
+mod support;
+
+use shootout::interrupt::Interrupt;
+use shootout::manifest::{Dialect, Variant, Workload};
+use shootout::supervise::{Server, Spec, StartError, start};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+use tempfile::TempDir;
+
+struct Fixture {
+    dir: TempDir,
+    variant: Variant,
+}
+
+/// A shell script as a server; `{port}` is its port.
+fn script(text: &str) -> Fixture {
+    let text = text
+        .replace(
+            "SERVER",
+            &support::programs().join("liar-server").to_string_lossy(),
+        )
+        .replace(
+            "ODD",
+            &support::programs().join("odd-server").to_string_lossy(),
+        );
+    Fixture {
+        dir: tempfile::tempdir().unwrap(),
+        variant: Variant {
+            name: "default".into(),
+            summary: None,
+            command: ["sh", "-c", &text].map(str::to_owned).to_vec(),
+            env: BTreeMap::new(),
+            multi_process: false,
+            path: "/".into(),
+            dialects: vec![Dialect::Text],
+            workloads: vec![Workload::Echo],
+        },
+    }
+}
+
+impl Fixture {
+    fn start(&self, ready: u64) -> Result<Server, (StartError, Option<String>)> {
+        let log = self.path("server.log");
+        let spec = Spec {
+            variant: &self.variant,
+            ready_timeout: Duration::from_millis(ready),
+            grace: Duration::from_millis(300),
+            dir: self.dir.path(),
+            bin: self.dir.path(),
+            threads: 1,
+            cpus: &[],
+            log: &log,
+        };
+        start(&spec, &Interrupt::default())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+}
+
+fn alive(pid: i32) -> bool {
+    // SAFETY: plain system call; signal 0 only asks whether the process is there.
+    unsafe { libc::kill(pid, 0) == 0 }
+}
+
+#[test]
+fn a_good_server_starts_and_leaves_nothing() {
+    let fixture = script("exec SERVER --port {port}");
+    let server = fixture.start(10_000).unwrap();
+    let pid = server.pid() as i32;
+    assert!(server.url().starts_with("ws://127.0.0.1:"));
+    let stopped = server.stop();
+    assert_eq!(stopped.leak(), None);
+    assert_eq!(stopped.crash(), None);
+    assert!(!alive(pid));
+}
+
+#[test]
+fn a_server_that_dies_at_start_is_seen_at_once_with_its_log() {
+    let begun = std::time::Instant::now();
+    let (error, log) = script("echo no such option >&2; exit 7")
+        .start(30_000)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the server ended before it was ready: exit code 7"
+    );
+    assert_eq!(log.as_deref(), Some("no such option"));
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let mut fixture = script("");
+    fixture.variant.command = vec!["/nowhere/server".into()];
+    let (error, _) = fixture.start(1000).unwrap_err();
+    assert!(matches!(error, StartError::Spawn(..)));
+    assert!(
+        error
+            .to_string()
+            .contains("`/nowhere/server` could not be started"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_server_that_never_answers_is_ended() {
+    let fixture = script("echo $$ > pid; exec sleep 60");
+    let (error, _) = fixture.start(300).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("no handshake and echo was answered within 300ms; last: connect"),
+        "{error}"
+    );
+    let pid = fs::read_to_string(fixture.path("pid"))
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert!(!alive(pid));
+}
+
+#[test]
+fn a_server_that_dies_later_has_crashed() {
+    let fixture = script("exec SERVER --port {port}");
+    let mut server = fixture.start(10_000).unwrap();
+    assert!(server.exited().is_none());
+    // SAFETY: plain system call.
+    unsafe { libc::kill(server.pid() as i32, libc::SIGABRT) };
+    support::eventually("the exit is seen", || server.exited().is_some());
+    let crash = server.stop().crash().unwrap();
+    assert_eq!(crash, "the server ended by itself: signal 6 (SIGABRT)");
+}
+
+#[test]
+fn a_server_that_ignores_term_is_killed_and_said_so() {
+    let fixture = script("trap '' TERM; SERVER --port {port} & while true; do sleep 0.05; done");
+    let server = fixture.start(10_000).unwrap();
+    let pid = server.pid() as i32;
+    let leak = server.stop().leak().unwrap();
+    assert!(
+        leak.starts_with("it ignored TERM and was killed after 300ms"),
+        "{leak}"
+    );
+    assert!(!alive(pid));
+}
+
+#[test]
+fn a_child_that_outlives_its_server_is_found_and_killed() {
+    let fixture = script(
+        "(trap '' TERM; echo $$ > /dev/null; exec sleep 61) & echo $! > child; exec SERVER --port {port}",
+    );
+    let server = fixture.start(10_000).unwrap();
+    let leak = server.stop().leak().unwrap();
+    let child: i32 = fs::read_to_string(fixture.path("child"))
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert_eq!(
+        leak,
+        format!("1 process was left behind and killed: {child} (sleep 61)")
+    );
+    support::eventually("the child is dead", || !alive(child));
+}
+
+#[test]
+fn a_child_in_a_session_of_its_own_is_found_and_killed() {
+    let fixture =
+        script("setsid sh -c 'echo $$ > child; exec sleep 62' & exec SERVER --port {port}");
+    let server = fixture.start(10_000).unwrap();
+    support::eventually("the child is there", || fixture.path("child").exists());
+    let leak = server.stop().leak().unwrap();
+    assert!(leak.contains("(sleep 62)"), "{leak}");
+    let child: i32 = fs::read_to_string(fixture.path("child"))
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    support::eventually("the child is dead", || !alive(child));
+}
+
+#[test]
+fn a_server_that_is_forgotten_is_killed() {
+    let fixture = script("sleep 63 & exec SERVER --port {port}");
+    let pid = fixture.start(10_000).unwrap().pid() as i32;
+    support::eventually("all are dead", || {
+        !alive(pid) && support::running("sleep\x0063") == 0
+    });
+}
+
+#[test]
+fn a_port_that_is_taken_is_replaced_by_another() {
+    // A stranger takes the port between the look at it and the server's own attempt.
+    let fixture = script(
+        "if [ -e stranger ]; then exec SERVER --port {port}; fi; \
+         setsid env -u SHOOTOUT_CHILD ODD --behaviour never-answers --port {port} >/dev/null 2>&1 & \
+         echo $! > stranger; sleep 0.5; echo address in use >&2; exit 1",
+    );
+    let result = fixture.start(10_000);
+    let stranger = fs::read_to_string(fixture.path("stranger")).unwrap();
+    // SAFETY: plain system call.
+    unsafe { libc::kill(stranger.trim().parse().unwrap(), libc::SIGKILL) };
+    let leak = result.map(|server| server.stop().leak());
+    assert!(matches!(leak, Ok(None)), "{leak:?}");
+}

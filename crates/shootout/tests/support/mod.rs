@@ -1,0 +1,232 @@
+//! A project in a temporary folder, with servers made of the test servers and of shell scripts.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use run_record::{Measurement, measurement_schema};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Folder of the programs of other crates that the tests run, built once for each test binary.
+pub(crate) fn programs() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let dir = Path::new(env!("CARGO_BIN_EXE_shootout"))
+            .parent()
+            .unwrap()
+            .to_owned();
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args([
+            "build",
+            "--quiet",
+            "-p",
+            "test-servers",
+            "-p",
+            "websocket-bench",
+            "--bins",
+        ]);
+        if dir.ends_with("release") {
+            cargo.arg("--release");
+        }
+        cargo.env("CARGO_TARGET_DIR", dir.parent().unwrap());
+        assert!(
+            cargo.status().unwrap().success(),
+            "the test servers do not build"
+        );
+        dir
+    })
+}
+
+/// A project folder; removed at the end of the test.
+pub(crate) struct Project {
+    dir: TempDir,
+}
+
+/// What of a manifest differs from test to test.
+pub(crate) struct Server<'a> {
+    pub(crate) name: &'a str,
+    /// The shell command of the server; `$PORT` is its port, `$PROGRAMS` the folder of programs.
+    pub(crate) script: &'a str,
+    /// Lines at the end of the manifest.
+    pub(crate) more: &'a str,
+    pub(crate) ready: &'a str,
+    pub(crate) grace: &'a str,
+}
+
+impl Default for Server<'_> {
+    fn default() -> Self {
+        Self {
+            name: "go-example",
+            script: CORRECT,
+            more: "",
+            ready: "10s",
+            grace: "2s",
+        }
+    }
+}
+
+/// A server that passes every check.
+pub(crate) const CORRECT: &str = "exec \"$PROGRAMS/liar-server\" --port $PORT";
+
+impl Project {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("servers")).unwrap();
+        fs::create_dir_all(dir.path().join("bin")).unwrap();
+        let project = Self { dir };
+        let generator = programs().join("websocket-bench");
+        std::os::unix::fs::symlink(generator, project.path("bin/websocket-bench")).unwrap();
+        project
+    }
+
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.dir.path().join(relative)
+    }
+
+    pub(crate) fn add(&self, server: &Server<'_>) -> &Self {
+        let Server {
+            name,
+            script,
+            more,
+            ready,
+            grace,
+        } = server;
+        let dir = self.path(&format!("servers/{name}"));
+        fs::create_dir_all(&dir).unwrap();
+        let script = format!(
+            "#!/bin/sh\nPORT=$1\nPROGRAMS={}\n{script}\n",
+            programs().display()
+        );
+        fs::write(dir.join("server.sh"), script).unwrap();
+        fs::set_permissions(dir.join("server.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        self.manifest(
+            name,
+            &format!(
+                r#"manifest = 1
+name = "{name}"
+language = "Shell"
+library = "example"
+homepage = "https://example.org"
+class = "idiomatic"
+summary = "An example."
+
+[run]
+command = ["{{dir}}/server.sh", "{{port}}"]
+path = "/"
+ready-timeout = "{ready}"
+grace = "{grace}"
+
+[version]
+command = ["echo", "example v1.2.3"]
+matches = 'v(\S+)'
+
+[supports]
+dialects = ["text", "binary"]
+workloads = ["echo", "broadcast"]
+{more}"#
+            ),
+        );
+        self
+    }
+
+    pub(crate) fn manifest(&self, name: &str, text: &str) {
+        let dir = self.path(&format!("servers/{name}"));
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("server.toml"), text).unwrap();
+    }
+
+    /// The program with these arguments, separated by white space.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shootout"));
+        command
+            .arg("--root")
+            .arg(self.dir.path())
+            .args(arguments.split_whitespace())
+            .current_dir(self.dir.path())
+            .env_remove("SHOOTOUT_ROOT")
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn shootout(&self, arguments: &str) -> Done {
+        Done::from(self.command(arguments).output().unwrap())
+    }
+
+    pub(crate) fn spawn(&self, arguments: &str) -> Child {
+        self.command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// The measurement of that name in out/, checked against the schema.
+    pub(crate) fn measurement(&self, name: &str) -> Measurement {
+        let path = self.path(&format!("out/{name}.json"));
+        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let schema = serde_json::to_value(measurement_schema()).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|e| e.to_string())
+            .collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}");
+        serde_json::from_value(value).unwrap()
+    }
+}
+
+/// How the program ended and what it said.
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Done {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Done {
+    #[track_caller]
+    pub(crate) fn expect(&self, code: i32, said: &[&str]) -> &Self {
+        let all = format!("{}{}", self.stdout, self.stderr);
+        assert_eq!(self.code, Some(code), "{all}");
+        for words in said {
+            assert!(all.contains(words), "\"{words}\" is not in:\n{all}");
+        }
+        self
+    }
+}
+
+/// Waits until `condition` holds.
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < deadline, "not within 20 s: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Processes whose command line contains `word`.
+pub(crate) fn running(word: &str) -> usize {
+    fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| fs::read(entry.ok()?.path().join("cmdline")).ok())
+        .filter(|line| String::from_utf8_lossy(line).contains(word))
+        .count()
+}
+
+/// A short run: two steps of 20 clients, 10 samples each.
+pub(crate) const SHORT: &str = "run --out out --initial-clients 20 --step-size 20 --total-steps 2 \
+                         --sample-size 10";
