@@ -52,7 +52,7 @@ pub struct RunArgs {
     /// Requests in flight [default: 4]
     #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
     pub concurrent: Option<u32>,
-    /// Requests a step [default: 100; with --quick 40]
+    /// Requests a step [default: 100]
     #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
     pub sample_size: Option<u32>,
     /// Clients of the first step [default: 1000]
@@ -61,7 +61,7 @@ pub struct RunArgs {
     /// Clients that each step adds [default: 1000]
     #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
     pub step_size: Option<u32>,
-    /// Steps at most [default: up to this machine's limits; with --quick 4]
+    /// Steps at most [default: up to this machine's limits; with --quick 5]
     #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
     pub total_steps: Option<u32>,
     /// Bytes of padding in each payload [default: 200]

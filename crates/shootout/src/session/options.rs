@@ -107,8 +107,7 @@ impl RunOptions {
         Self {
             quick: true,
             variants: VariantChoice::First,
-            sample_size: 40,
-            total_steps: Some(4),
+            total_steps: Some(5),
             ..Self::default()
         }
     }
