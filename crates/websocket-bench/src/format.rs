@@ -8,8 +8,8 @@ use run_record::{Latency, Plan, StepRecord};
 pub(crate) fn latency(ns: u64) -> String {
     match ns {
         // Rounded, 999.5 us are a millisecond.
-        ..999_500 => format!("{:3.0}us", ns as f64 / 1e3),
-        ..9_950_000 => format!("{:3.1}ms", ns as f64 / 1e6),
+        0..999_500 => format!("{:3.0}us", ns as f64 / 1e3),
+        999_500..9_950_000 => format!("{:3.1}ms", ns as f64 / 1e6),
         _ => format!("{:3.0}ms", ns as f64 / 1e6),
     }
 }

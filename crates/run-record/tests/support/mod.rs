@@ -1,0 +1,82 @@
+//! Records as a run would leave them.
+
+use run_record::{
+    Dialect, End, Environment, Faults, GeneratorUse, Limit, Measure, Outcome, Plan, RUN_FORMAT,
+    Recorder, RunRecord, StepRecord, Timeouts, Tool, VERSION, Workload,
+};
+
+/// The plan of the second round of 2016, on loopback.
+pub(crate) fn plan() -> Plan {
+    Plan {
+        url: "ws://127.0.0.1:3334/ws".into(),
+        workload: Workload::Broadcast,
+        dialect: Dialect::Json,
+        origin: None,
+        local_addrs: vec![[127, 0, 0, 2].into()],
+        concurrent: 4,
+        sample_size: 100,
+        initial_clients: 10_000,
+        step_size: 1000,
+        total_steps: None,
+        payload_padding: 200,
+        limit: Limit {
+            percentile: 95.0,
+            rtt_ns: 500_000_000,
+            measure: Measure::Completion,
+        },
+        timeouts: Timeouts {
+            connect_ns: 10_000_000_000,
+            sample_ns: 30_000_000_000,
+        },
+        connect_concurrency: 50,
+        threads: 1,
+        seed: 1,
+        verify_certificate: true,
+        ca_file: None,
+    }
+}
+
+/// A step of so many clients that passed.
+pub(crate) fn step(clients: u64) -> StepRecord {
+    let mut recorder = Recorder::default();
+    (1..=100).for_each(|n| recorder.record(n * 1_000_000));
+    let latency = recorder.latency();
+    StepRecord {
+        clients,
+        samples_planned: 100,
+        samples: 100,
+        elapsed_ns: 2_500_000_000,
+        connecting_ns: 300_000_000,
+        limited_ns: latency.as_ref().map(|latency| latency.p95_ns),
+        completion: latency.clone(),
+        delivery: latency.clone(),
+        ack: latency,
+        over_limit: false,
+        timed_out: false,
+        faults: Faults::default(),
+        generator: GeneratorUse::default(),
+    }
+}
+
+/// The record of a run with these steps.
+pub(crate) fn record(steps: Vec<StepRecord>) -> RunRecord {
+    RunRecord {
+        format: RUN_FORMAT.into(),
+        version: VERSION,
+        tool: Tool {
+            name: "websocket-bench".into(),
+            version: "0.1.0".into(),
+        },
+        started: "2026-01-02T03:04:05Z".into(),
+        ended: "2026-01-02T03:05:06Z".into(),
+        command: vec!["websocket-bench".into(), "broadcast".into()],
+        plan: plan(),
+        environment: Environment::collect(),
+        outcome: Outcome {
+            end: End::StepsDone,
+            detail: "all steps were measured".into(),
+            carried_clients: RunRecord::carried(&steps),
+        },
+        steps,
+    }
+}

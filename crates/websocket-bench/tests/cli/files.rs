@@ -1,0 +1,75 @@
+//! Fewer open files than clients: the limit, what it allowed, and the remedy.
+
+use crate::support::{bench, finish, honest, record, url};
+use run_record::End;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+const LIMIT: u64 = 100;
+
+/// The binary with a hard limit of [`LIMIT`] open files.
+fn limited() -> Command {
+    let mut command = bench();
+    let set = || {
+        let limit = libc::rlimit {
+            rlim_cur: LIMIT,
+            rlim_max: LIMIT,
+        };
+        // SAFETY: `limit` is a valid rlimit that outlives the call.
+        match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: the closure makes one async-signal-safe call and allocates nothing.
+    unsafe { command.pre_exec(set) };
+    command
+}
+
+#[test]
+fn a_run_that_meets_the_file_limit_keeps_its_steps_and_names_the_limit() {
+    let server = honest();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let arguments = format!(
+        "broadcast {} -s 20 --step-size 60 --limit-rtt 20s --json {}",
+        url(server.addr()),
+        path.display()
+    );
+    let ran = finish(limited().args(arguments.split_whitespace()))
+        .exits(0)
+        .says_in_one_line(&[
+            "carried within the limit: 60 clients",
+            "of 120 clients connected, then: this process may have no more than 100 open files",
+            "RLIMIT_NOFILE",
+            "ulimit -n",
+        ]);
+    assert_eq!(ran.stdout.lines().count(), 1);
+    let record = record(&path);
+    assert_eq!(record.outcome.end, End::MachineLimit);
+    assert_eq!(record.environment.file_limit.hard, LIMIT);
+    // Standard streams, event loops and the like take some of the hundred.
+    let opened: u64 = record
+        .outcome
+        .detail
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((80..LIMIT).contains(&opened), "{}", record.outcome.detail);
+}
+
+#[test]
+fn a_first_step_beyond_the_file_limit_measures_nothing() {
+    let server = honest();
+    let url = url(server.addr());
+    finish(limited().args(["broadcast", &url, "--step-size", "1000"]))
+        .exits(1)
+        .says_in_one_line(&[
+            "nothing was measured",
+            "of 1000 clients connected",
+            "100 open files",
+            "ulimit -n",
+        ]);
+}

@@ -1,0 +1,58 @@
+//! Help, version, completions and man pages come from the one definition.
+
+use crate::support::run;
+
+#[test]
+fn help_and_version_go_to_stdout() {
+    let help = run("--help").exits(0);
+    assert!(help.stdout.contains("Usage: websocket-bench <COMMAND>") && help.stderr.is_empty());
+    let version = run("--version").exits(0);
+    assert_eq!(
+        version.stdout,
+        format!("websocket-bench {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    assert!(version.stderr.is_empty());
+    for command in ["broadcast", "echo"] {
+        let help = run(&format!("{command} --help")).exits(0).stdout;
+        for flag in [
+            "--concurrent",
+            "--limit-rtt",
+            "--local-addr",
+            "--expect",
+            "Exit codes:",
+        ] {
+            assert!(help.contains(flag), "{flag} in the help of {command}");
+        }
+    }
+}
+
+#[test]
+fn completions_know_the_flags() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = run(&format!("completions {shell}")).exits(0).stdout;
+        for word in ["websocket-bench", "broadcast", "limit-rtt", "actioncable"] {
+            assert!(
+                script.contains(word),
+                "{word} in the completions for {shell}"
+            );
+        }
+    }
+}
+
+#[test]
+fn man_pages_are_written_for_each_command() {
+    let folder = tempfile::tempdir().unwrap();
+    run(&format!("man {}", folder.path().display())).exits(0);
+    for (page, word) in [
+        ("websocket-bench.1", "websocket\\-bench"),
+        ("websocket-bench-broadcast.1", "limit\\-rtt"),
+        ("websocket-bench-echo.1", "sample\\-size"),
+    ] {
+        let text = std::fs::read_to_string(folder.path().join(page)).unwrap();
+        assert!(text.starts_with(".ie") || text.contains(".TH"), "{page}");
+        assert!(text.contains(word), "{word} in {page}");
+    }
+    run(&format!("man {}/missing", folder.path().display()))
+        .exits(1)
+        .says_in_one_line(&["cannot write man pages to", "missing"]);
+}

@@ -1,0 +1,102 @@
+//! SIGINT: the first ends the run and keeps what it has, the second ends the program.
+
+use crate::handmade;
+use crate::support::{bench, record, url, wait};
+use run_record::{End, RunRecord};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::PathBuf;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// A run whose first step is done and whose second waits for a deaf server.
+struct Stuck {
+    child: Child,
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Stuck {
+    fn start() -> Self {
+        // 20 echoes are the first step, 7 the beginning of the second.
+        let addr = handmade::deaf_after(27);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        let arguments = format!("echo {} -c 1 -s 20 --step-size 2 --json", url(addr));
+        let mut child = bench()
+            .args(arguments.split_whitespace())
+            .arg(&path)
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        assert!(line.starts_with("clients:     2 "), "{line}");
+        // Time for the seven, which take microseconds each.
+        sleep(Duration::from_millis(500));
+        Self {
+            child,
+            path,
+            _folder: folder,
+        }
+    }
+
+    fn interrupt(&self) {
+        // SAFETY: the child has not been waited for, so the id is its own.
+        let sent = unsafe { libc::kill(self.child.id() as i32, libc::SIGINT) };
+        assert_eq!(sent, 0);
+    }
+
+    /// Waits for the end; the exit code, stderr, and the record.
+    fn end(mut self) -> (Option<i32>, String, RunRecord) {
+        let status = wait(&mut self.child);
+        let mut stderr = String::new();
+        self.child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut stderr)
+            .unwrap();
+        (status.code(), stderr, record(&self.path))
+    }
+}
+
+#[test]
+fn the_first_keeps_the_steps_and_the_part_of_a_step() {
+    let stuck = Stuck::start();
+    stuck.interrupt();
+    let (code, stderr, record) = stuck.end();
+    assert_eq!(code, Some(130), "{stderr}");
+    assert!(stderr.contains("interrupted by the user"), "{stderr}");
+    assert_eq!(record.outcome.end, End::Interrupted);
+    assert_eq!(record.outcome.carried_clients, Some(2));
+    let samples: Vec<u64> = record.steps.iter().map(|step| step.samples).collect();
+    assert_eq!(samples, [20, 7]);
+    assert!(record.faults().is_empty(), "{}", record.faults());
+}
+
+#[test]
+fn the_second_ends_the_program_at_once_and_the_steps_are_on_disk() {
+    let stuck = Stuck::start();
+    stuck.interrupt();
+    // By now the run is over and waits three seconds for the server to close.
+    sleep(Duration::from_millis(600));
+    let second = Instant::now();
+    stuck.interrupt();
+    let (code, _, record) = stuck.end();
+    assert_eq!(code, Some(130));
+    assert!(
+        second.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        second.elapsed()
+    );
+    assert_eq!(record.outcome.end, End::Interrupted);
+    assert!(
+        record.outcome.detail.contains("ended before the run was"),
+        "{:?}",
+        record.outcome
+    );
+    assert_eq!(record.steps[0].samples, 20);
+    assert_eq!(record.outcome.carried_clients, Some(2));
+}

@@ -1,0 +1,16 @@
+//! The program as a user meets it: the built binary against servers of this process.
+
+mod bad_flags;
+mod bad_outputs;
+mod bad_servers;
+mod events;
+mod expectations;
+mod files;
+mod handmade;
+mod help;
+mod interrupt;
+mod records;
+mod seeds;
+mod support;
+mod terminal;
+mod tls;

@@ -1,0 +1,124 @@
+//! Running the binary, and servers for it.
+
+use run_record::RunRecord;
+use std::io::Read as _;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use test_servers::odd::{Behaviour, OddServer};
+use test_servers::{NullOptions, NullServer};
+
+/// No run here takes a tenth of it, unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a run left.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// The binary, ready for arguments, with pipes for its outputs.
+pub(crate) fn bench() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_websocket-bench"));
+    command
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Runs the binary with arguments as a shell would split them.
+pub(crate) fn run(arguments: &str) -> Ran {
+    finish(bench().args(arguments.split_whitespace()))
+}
+
+/// Starts a command and waits for its end.
+pub(crate) fn finish(command: &mut Command) -> Ran {
+    let mut child = command.spawn().expect("the binary starts");
+    let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
+    let stdout = thread::spawn(move || {
+        let mut text = String::new();
+        out.as_mut().map(|out| out.read_to_string(&mut text));
+        text
+    });
+    let mut stderr = String::new();
+    err.as_mut().map(|err| err.read_to_string(&mut stderr));
+    let status = wait(&mut child);
+    Ran {
+        code: status.code().expect("it ended by itself"),
+        stdout: stdout.join().unwrap(),
+        stderr,
+    }
+}
+
+/// Waits for a child; one that hangs is killed.
+pub(crate) fn wait(child: &mut Child) -> ExitStatus {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if Instant::now() > end {
+            child.kill().unwrap();
+            panic!("the run hangs");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+impl Ran {
+    /// Asserts the exit code, showing the outputs when it is another.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self:#?}");
+        self
+    }
+
+    /// Asserts that stderr is one line which holds all these words.
+    #[track_caller]
+    pub(crate) fn says_in_one_line(self, words: &[&str]) -> Self {
+        assert_eq!(self.stderr.lines().count(), 1, "{self:#?}");
+        self.says(words)
+    }
+
+    /// Asserts that stderr holds all these words.
+    #[track_caller]
+    pub(crate) fn says(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(self.stderr.contains(word), "{word:?} is missing: {self:#?}");
+        }
+        self
+    }
+}
+
+/// The record in a file.
+pub(crate) fn record(path: &Path) -> RunRecord {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// A server that does everything right.
+pub(crate) fn honest() -> NullServer {
+    NullServer::start(NullOptions::default()).unwrap()
+}
+
+/// A server that does one thing wrong.
+pub(crate) fn odd(behaviour: Behaviour, count: u64) -> OddServer {
+    OddServer::start(behaviour, count).unwrap()
+}
+
+/// The URL of a server.
+pub(crate) fn url(addr: SocketAddr) -> String {
+    format!("ws://{addr}/ws")
+}
+
+/// An address of this machine where nobody listens.
+pub(crate) fn nobody() -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
+}
