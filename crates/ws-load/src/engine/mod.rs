@@ -100,7 +100,11 @@ impl Engine<'_> {
     fn steps(&mut self) -> Ended {
         for step in 0.. {
             if self.plan.total_steps.is_some_and(|total| step >= total) {
-                return Ended::new(End::StepsDone, format!("all {step} steps were measured"));
+                let words = match step {
+                    1 => "the one planned step was measured".to_owned(),
+                    several => format!("all {several} planned steps were measured"),
+                };
+                return Ended::new(End::StepsDone, words);
             }
             if let Err(ended) = self.step(step) {
                 return ended;
@@ -135,10 +139,16 @@ impl Engine<'_> {
             self.crew.tell(worker as usize, Command::Open(share));
         }
         let mut waiting = workers;
+        let mut exhausted = None;
         while waiting > 0 {
             self.check_interrupt()?;
             match self.crew.wait(TICK) {
                 Some(Report::Opened) => waiting -= 1,
+                // The others may still have clients under way: how many fit is what is told.
+                Some(Report::OpenFailed(error)) if error.is_machine_limit() => {
+                    exhausted.get_or_insert(error);
+                    waiting -= 1;
+                }
                 Some(Report::OpenFailed(error)) => return Err(self.connect_failed(wanted, &error)),
                 Some(other) => self.unexpected(other)?,
                 None => {}
@@ -149,7 +159,10 @@ impl Engine<'_> {
                 wanted,
             });
         }
-        Ok(())
+        match exhausted {
+            Some(error) => Err(self.connect_failed(wanted, &error)),
+            None => Ok(()),
+        }
     }
 
     fn connect_failed(&self, wanted: u64, error: &ConnectError) -> Ended {

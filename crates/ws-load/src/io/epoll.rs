@@ -1,7 +1,9 @@
-//! Level-triggered epoll with one receive per report and one buffer for all sockets.
+//! Edge-triggered epoll with one receive per report and one buffer for all sockets.
 //!
-//! Level-triggered, because one `recv` that does not fill the buffer has emptied the socket: no
-//! second call is needed to learn that, and a full buffer is reported again in the next turn.
+//! Edge-triggered, because level-triggered epoll looks at every reported socket once more in the
+//! next wait, which is measurable at one report per few messages. It costs no second `recv`: one
+//! that does not fill the buffer has emptied the socket, and whatever comes later is an edge of
+//! its own. Only a full buffer, or a peer that has finished, makes it read on.
 
 use super::{Backend, Control, Event, Handler, Token, Turn, Waker};
 use crate::clock;
@@ -66,7 +68,7 @@ impl Control for EpollControl {
         self.ctl(
             libc::EPOLL_CTL_MOD,
             socket,
-            libc::EPOLLIN | writable,
+            libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET | writable,
             pack(token, socket),
         )
     }
@@ -132,8 +134,9 @@ impl Backend for Epoll {
             if events & libc::EPOLLOUT != 0 {
                 handler.on_event(&mut self.control, token, Event::Writable);
             }
-            if events & (libc::EPOLLIN | libc::EPOLLHUP | libc::EPOLLERR) != 0 {
-                turn.reads += self.receive(token, socket, events, handler);
+            let finished = events & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) != 0;
+            if finished || events & libc::EPOLLIN != 0 {
+                turn.reads += self.drain(token, socket, finished, handler);
             }
         }
         Ok(turn)
@@ -166,45 +169,59 @@ impl Epoll {
         Ok(count as usize)
     }
 
+    /// Reads until the socket is empty; to the very end when the peer has `finished`, since no
+    /// further edge would tell. Returns the number of reads that brought bytes.
     #[inline]
-    fn receive<H: Handler<EpollControl>>(
+    fn drain<H: Handler<EpollControl>>(
         &mut self,
         token: Token,
         socket: RawFd,
-        events: i32,
+        finished: bool,
         handler: &mut H,
     ) -> u64 {
-        // SAFETY: the buffer is valid for its length, and the caller keeps the socket open while
-        // it is watched.
-        let received = unsafe {
-            libc::recv(
-                socket,
-                self.buffer.as_mut_ptr().cast(),
-                self.buffer.len(),
-                libc::MSG_DONTWAIT,
-            )
-        };
-        let event = match received {
-            1.. => Event::Data {
-                bytes: &self.buffer[..received as usize],
+        let mut reads = 0;
+        loop {
+            // SAFETY: the buffer is valid for its length, and the caller keeps the socket open
+            // while it is watched.
+            let received = unsafe {
+                libc::recv(
+                    socket,
+                    self.buffer.as_mut_ptr().cast(),
+                    self.buffer.len(),
+                    libc::MSG_DONTWAIT,
+                )
+            };
+            if received <= 0 {
+                if let Some(event) = end_of(received, finished) {
+                    handler.on_event(&mut self.control, token, event);
+                }
+                return reads;
+            }
+            reads += 1;
+            let received = received as usize;
+            let event = Event::Data {
+                bytes: &self.buffer[..received],
                 at_ns: clock::now_ns(),
-            },
-            0 => Event::End,
-            _ => match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::WouldBlock => return 0,
-                // A failed connection attempt was already reported as writable and forgotten.
-                error if error.raw_os_error() == Some(libc::EBADF) => return 0,
-                // Not connected yet: the report was about the attempt.
-                error if events & libc::EPOLLIN == 0 && is_not_connected(&error) => return 0,
-                error => Event::Failed(error),
-            },
-        };
-        let got_bytes = matches!(event, Event::Data { .. });
-        handler.on_event(&mut self.control, token, event);
-        u64::from(got_bytes)
+            };
+            handler.on_event(&mut self.control, token, event);
+            if received < self.buffer.len() && !finished {
+                return reads;
+            }
+        }
     }
 }
 
-fn is_not_connected(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotConnected
+/// What a `recv` without bytes means; nothing, when the socket is only empty.
+#[cold]
+fn end_of(received: isize, finished: bool) -> Option<Event<'static>> {
+    if received == 0 {
+        return Some(Event::End);
+    }
+    let error = io::Error::last_os_error();
+    let is_empty = error.kind() == io::ErrorKind::WouldBlock;
+    // The caller has closed the socket while it handled an earlier event of this report.
+    let is_closed = error.raw_os_error() == Some(libc::EBADF);
+    // The report was about a connection attempt, and told as writable.
+    let is_attempt = finished && error.kind() == io::ErrorKind::NotConnected;
+    (!is_empty && !is_closed && !is_attempt).then_some(Event::Failed(error))
 }

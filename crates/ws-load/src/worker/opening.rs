@@ -23,6 +23,8 @@ pub(super) struct Opening {
     deadlines: VecDeque<(u64, Token)>,
     /// All wanted clients have been reported as ready.
     reported: bool,
+    /// This machine's limit, told once the attempts under way have ended.
+    exhausted: Option<Box<ConnectError>>,
 }
 
 impl Opening {
@@ -33,6 +35,7 @@ impl Opening {
             under_way: 0,
             deadlines: VecDeque::new(),
             reported: true,
+            exhausted: None,
         }
     }
 
@@ -63,9 +66,18 @@ impl Core {
                 let slot = self.clients.len() as Token;
                 let error = self.explain(error, Stage::Connect, slot);
                 self.opening.stop();
-                self.report(Report::OpenFailed(Box::new(error)));
-                return;
+                if error.is_machine_limit() {
+                    self.opening.exhausted = Some(Box::new(error));
+                } else {
+                    self.report(Report::OpenFailed(Box::new(error)));
+                }
+                break;
             }
+        }
+        if self.opening.under_way == 0
+            && let Some(error) = self.opening.exhausted.take()
+        {
+            self.report(Report::OpenFailed(error));
         }
         if !self.opening.reported && self.judge.alive_count() as usize >= self.opening.wanted {
             self.opening.reported = true;
