@@ -30,7 +30,10 @@ fn broadcasts(behaviour: Behaviour, count: u64, rounds: usize) -> (Vec<String>, 
     let mut listener = open(server.addr());
     let mut sender = open(server.addr());
     for round in 0..rounds {
-        sender.text("broadcast", &format!(r#"{{"n":{round},"pad":"xxxxxxxx"}}"#));
+        sender.text(
+            "broadcast",
+            &format!(r#"{{"n":{round},"pad":"xxxxxxxxxxxxxxxxxxxx"}}"#),
+        );
     }
     let sent = sender.until_echo();
     (sent, listener.until_echo())
@@ -101,7 +104,11 @@ fn frames_are_spoilt_for_one_listener() {
 
 #[test]
 fn deliveries_are_lost_doubled_and_spoilt_exactly_as_often_as_told() {
-    let spoilt = |got: &[String]| got.iter().filter(|m| !m.contains("xxxxxxxx")).count();
+    let spoilt = |got: &[String]| {
+        got.iter()
+            .filter(|m| !m.contains("xxxxxxxxxxxxxxxxxxxx"))
+            .count()
+    };
     for (behaviour, delivered, bad) in [
         (Behaviour::Drops, 2, 0),
         (Behaviour::Duplicates, 8, 0),

@@ -233,7 +233,7 @@ mod tests {
     fn given_options_replace_those_of_the_base() {
         let options = args("--quick --sample-size 7 --dialects binary,text,binary").options();
         assert_eq!(options.sample_size, 7);
-        assert_eq!(options.total_steps, Some(4));
+        assert_eq!(options.total_steps, RunOptions::quick().total_steps);
         assert_eq!(options.dialects, [Dialect::Binary, Dialect::Text]);
         let again = args("--concurrent 9").over(options.clone());
         assert_eq!((again.concurrent, again.sample_size), (9, 7));

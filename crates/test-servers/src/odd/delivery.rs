@@ -111,10 +111,19 @@ fn reset(peers: &[Arc<Peer>], victim: Option<u64>) {
     }
 }
 
-/// A byte of the padding: it comes last in a payload, and makes up more than half of a frame that
-/// has any to speak of.
+/// A byte of the padding: the middle of the longest run of letters and digits. A payload that is
+/// to be spoilt has more of it than any name or stamp is long.
 fn padding(frame: &[u8]) -> usize {
-    frame.len() * 3 / 4
+    let mut best = (0, frame.len() - 1);
+    let mut start = 0;
+    for (at, byte) in frame.iter().enumerate() {
+        if !byte.is_ascii_alphanumeric() {
+            start = at + 1;
+        } else if at + 1 - start > best.0 {
+            best = (at + 1 - start, usize::midpoint(start, at));
+        }
+    }
+    best.1
 }
 
 impl Manners for Odd {
@@ -213,8 +222,12 @@ mod tests {
 
     #[test]
     fn the_spoilt_byte_lies_in_the_padding() {
-        let frame = br#"..{"type":"broadcast","payload":{"padding":"xxxxxxx","stamp":100}}"#;
-        assert_eq!(frame[padding(frame)], b'x');
+        let stamp = "0123456789abcdef";
+        let frame = format!(
+            r#"..{{"type":"broadcast","payload":{{"padding":"{}","stamp":"{stamp}"}}}}"#,
+            "x".repeat(20)
+        );
+        assert_eq!(frame.as_bytes()[padding(frame.as_bytes())], b'x');
         assert_eq!(padding(b"b\0\0\0\x01\0"), 0);
     }
 }
