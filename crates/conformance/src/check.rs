@@ -49,7 +49,7 @@ pub enum Verdict {
         /// What it did, in words.
         observed: String,
     },
-    /// The check was not run.
+    /// The check does not apply to the server.
     Skipped {
         /// Why not, in words.
         reason: String,

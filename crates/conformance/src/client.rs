@@ -56,18 +56,17 @@ pub(crate) struct Client {
 }
 
 /// The stage at which a connection could not be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {
+    #[error("could not connect: {0}")]
     Connect(io::Error),
+    #[error("the handshake failed: {0}")]
     Handshake(String),
 }
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
-        Self(match error {
-            OpenError::Connect(error) => format!("could not connect: {error}"),
-            OpenError::Handshake(what) => format!("the handshake failed: {what}"),
-        })
+        Self(error.to_string())
     }
 }
 

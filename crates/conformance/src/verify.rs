@@ -2,7 +2,7 @@
 
 use crate::check::{Check, Outcome, Scope, Verdict};
 use crate::checks::checks;
-use crate::client::{Client, OpenError};
+use crate::client::{Client, Incoming, OpenError};
 use crate::context::Context;
 use crate::target::{Dialect, Target};
 use std::io;
@@ -45,24 +45,30 @@ pub fn ready(target: &Target) -> Result<(), ReadyError> {
 /// Runs every check in the order of [`checks`], on every dialect of the target that it applies
 /// to, and tells `on_outcome` as each is done.
 ///
-/// When a check has failed and the server no longer opens connections, the rest is skipped with
-/// that reason: the failed check is the last that it lived through.
+/// When a check has failed and the server no longer opens connections, the rest is not run and
+/// fails with that reason: a rule that could not be checked is not kept.
 pub fn verify(target: &Target, on_outcome: &mut dyn FnMut(&Outcome)) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     let mut gone: Option<String> = None;
     for check in checks() {
         for dialect in dialects(check, target) {
             let outcome = match (&gone, dialect) {
-                (Some(reason), _) => skipped(check, shown(check, dialect), reason.clone()),
-                (None, None) => skipped(check, None, "the server does not speak it".into()),
+                (_, None) => {
+                    let reason = "the server does not speak it".to_owned();
+                    not_run(check, None, Verdict::Skipped { reason })
+                }
+                (Some(reason), dialect) => {
+                    let observed = format!("not run: {reason}");
+                    not_run(check, shown(check, dialect), Verdict::Fail { observed })
+                }
                 (None, Some(dialect)) => {
                     let run = outcomes.len() as u64 + 1;
                     run_numbered(target, check, dialect, run)
                 }
             };
-            if outcome.failed()
-                && let Err(error @ (ReadyError::Connect(_) | ReadyError::Handshake(_))) =
-                    ready(target)
+            if gone.is_none()
+                && outcome.failed()
+                && let Err(error) = settle(target)
             {
                 gone = Some(format!(
                     "after {} the server opened no connection ({error})",
@@ -74,6 +80,21 @@ pub fn verify(target: &Target, on_outcome: &mut dyn FnMut(&Outcome)) -> Vec<Outc
         }
     }
     outcomes
+}
+
+/// Waits until nothing of a failed check is under way any more: it may have ended in the middle of
+/// its broadcasts, which would reach the clients of the next. An error means that the server opens
+/// no connection.
+fn settle(target: &Target) -> Result<(), OpenError> {
+    const SILENCE: Duration = Duration::from_millis(100);
+    const LONGEST: Duration = Duration::from_secs(2);
+    let key = Context::new(target, first_dialect(target), 0).key();
+    let mut client = Client::open(target, &key)?;
+    let started = Instant::now();
+    while started.elapsed() < LONGEST
+        && !matches!(client.next_within(SILENCE), None | Some(Incoming::End(_)))
+    {}
+    Ok(())
 }
 
 /// Runs one check on one dialect, which the target must speak.
@@ -98,11 +119,11 @@ fn run_numbered(target: &Target, check: &'static Check, dialect: Dialect, run: u
     }
 }
 
-fn skipped(check: &'static Check, dialect: Option<Dialect>, reason: String) -> Outcome {
+fn not_run(check: &'static Check, dialect: Option<Dialect>, verdict: Verdict) -> Outcome {
     Outcome {
         check,
         dialect,
-        verdict: Verdict::Skipped { reason },
+        verdict,
         elapsed: Duration::ZERO,
     }
 }

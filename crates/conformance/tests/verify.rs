@@ -127,11 +127,11 @@ fn a_server_that_is_gone_is_not_asked_forty_times() {
     let server = OddServer::start(Behaviour::NeverAnswers, 0).unwrap();
     let started = Instant::now();
     let outcomes = verify(&target(server.addr()), &mut |_| {});
-    assert_eq!(failed(&outcomes), ["rfc6455-4.2.2-accept-key"]);
     let rest = &outcomes[1..];
+    assert!(!rest.is_empty());
     assert!(rest.iter().all(|outcome| matches!(
         &outcome.verdict,
-        Verdict::Skipped { reason } if reason.contains("rfc6455-4.2.2-accept-key")
+        Verdict::Fail { observed } if observed.starts_with("not run: after rfc6455-4.2.2-accept-key")
     )));
     assert!(started.elapsed() < Duration::from_secs(5));
 }

@@ -96,7 +96,9 @@ fn verify_variant(
         build::logs(&context.project, &entry.name).join(format!("verify-{}.log", variant.name));
     let cores = machine::cores(&Pin::Auto, &Environment::collect())?;
     let place = (entry.dir.as_path(), bin.as_path());
-    let spec = Spec::new(manifest, variant, place, (cores.server_threads, &[]), &log);
+    // Two at least, so that what passes between loops or processes is checked too.
+    let threads = cores.server_threads.max(2);
+    let spec = Spec::new(manifest, variant, place, (threads, &[]), &log);
     let mut server = match supervise::start(&spec, context.interrupt) {
         Ok(server) => server,
         Err((StartError::Interrupted, _)) => return Err(Refusal::new("interrupted")),

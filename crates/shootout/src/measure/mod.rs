@@ -23,7 +23,7 @@ use crate::rows::Row;
 use crate::sample::Sampler;
 use crate::session::{RunOptions, now};
 use crate::supervise::{self, Server, Spec, StartError};
-use run_record::{Conformance, MEASUREMENT_FORMAT, Measurement, Status, VERSION};
+use run_record::{Conformance, End, MEASUREMENT_FORMAT, Measurement, RunRecord, Status, VERSION};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -182,8 +182,20 @@ impl<'a> Bench<'a> {
         })?;
         let _ = std::fs::remove_file(&task.record);
         let verdict = verdict::verdict(&ended, &stopped, log_tail);
-        measurement.run = ended.record;
+        measurement.run = ended.record.map(|run| self.name_machine_limit(run));
         verdict
+    }
+
+    /// A run whose steps were cut to what this machine holds has ended at the machine's limit.
+    fn name_machine_limit(&self, mut run: RunRecord) -> RunRecord {
+        let held = total_steps(self.options, self.capacity.clients);
+        let cut = self.options.total_steps.is_none_or(|asked| asked > held);
+        if cut && run.outcome.end == End::StepsDone {
+            run.outcome.end = End::MachineLimit;
+            run.outcome.detail =
+                format!("no further step fits this machine: {}", self.capacity.limit);
+        }
+        run
     }
 
     fn build(

@@ -1,6 +1,6 @@
 //! A connection as bytes: read by one thread, written by many.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -29,6 +29,9 @@ pub(crate) struct PlainWire {
     writing: Mutex<()>,
     /// From now on nothing may be sent, not even a FIN: only the reset.
     resetting: AtomicBool,
+    /// A writer was told of the client's reset. The kernel tells it once, so the reader would see
+    /// an ordinary end.
+    was_reset: AtomicBool,
 }
 
 impl PlainWire {
@@ -38,6 +41,7 @@ impl PlainWire {
             stream,
             writing: Mutex::new(()),
             resetting: AtomicBool::new(false),
+            was_reset: AtomicBool::new(false),
         })
     }
 }
@@ -56,11 +60,20 @@ impl Wire for PlainWire {
         if self.resetting.load(Ordering::SeqCst) {
             return Ok(());
         }
-        (&self.stream).write_all(bytes)
+        let sent = (&self.stream).write_all(bytes);
+        if matches!(&sent, Err(error) if error.kind() == ErrorKind::ConnectionReset) {
+            self.was_reset.store(true, Ordering::SeqCst);
+        }
+        sent
     }
 
     fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        (&self.stream).read(buffer)
+        match (&self.stream).read(buffer) {
+            Ok(0) if self.was_reset.load(Ordering::SeqCst) => {
+                Err(ErrorKind::ConnectionReset.into())
+            }
+            read => read,
+        }
     }
 
     fn finish(&self) {
