@@ -96,6 +96,26 @@ pub enum Status {
     Interrupted,
 }
 
+impl Status {
+    /// The word of records and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::MissingToolchain => "missing-toolchain",
+            Self::BuildFailed => "build-failed",
+            Self::StartFailed => "start-failed",
+            Self::Nonconforming => "nonconforming",
+            Self::Crashed => "crashed",
+            Self::Timeout => "timeout",
+            Self::Leaked => "leaked",
+            Self::GeneratorLimited => "generator-limited",
+            Self::Noisy => "noisy",
+            Self::Faulty => "faulty",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// Result of the conformance checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conformance {

@@ -2,7 +2,7 @@
 
 mod support;
 
-use run_record::{Faults, RunRecord, StepRecord};
+use run_record::{Faults, RunRecord, Status, StepRecord};
 use support::{plan, record, step};
 
 #[test]
@@ -52,4 +52,24 @@ fn a_record_survives_the_file() {
     let record = record(vec![step(1), step(2)]);
     let text = serde_json::to_string(&record).unwrap();
     assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
+}
+
+#[test]
+fn a_status_is_called_what_it_is_written_as() {
+    for status in [
+        Status::Ok,
+        Status::MissingToolchain,
+        Status::BuildFailed,
+        Status::StartFailed,
+        Status::Nonconforming,
+        Status::Crashed,
+        Status::Timeout,
+        Status::Leaked,
+        Status::GeneratorLimited,
+        Status::Noisy,
+        Status::Faulty,
+        Status::Interrupted,
+    ] {
+        assert_eq!(serde_json::to_value(status).unwrap(), status.name());
+    }
 }

@@ -11,7 +11,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs a workload as the arguments say.
 ///
@@ -61,6 +61,10 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
         }
         if let Err(error) = outputs.event(event) {
             trouble.get_or_insert(error);
+            // Nobody reads on, as after `| head`, and nothing is kept either.
+            if record_file.is_none() {
+                interrupted.store(true, Ordering::Relaxed);
+            }
         }
     });
     outputs.finish();

@@ -60,7 +60,7 @@ fn reasons(row: &Row<'_>) -> Vec<String> {
             name.clone()
         };
         if measurement.status != Status::Ok {
-            let status = words::status(measurement.status);
+            let status = measurement.status.name();
             let reason = measurement.reason.as_deref().unwrap_or("no reason given");
             reasons.push(format!("{which}: {status}: {reason}"));
         }

@@ -178,7 +178,7 @@ fn line(row: &Row<'_>, echo: bool, notes: &mut Notes) -> Line {
         Cell::figure(step.and_then(|step| step.cpu_per_message_ns), |ns| {
             figures::time(*ns)
         }),
-        Cell::word(words::status(row.status)),
+        Cell::word(row.status.name()),
     ]);
     Line {
         cells,

@@ -2,7 +2,7 @@
 
 use super::figures;
 use super::ranking::{Carried, Row};
-use run_record::{CheckVerdict, Dialect, End, Limit, Measure, Status, Workload};
+use run_record::{CheckVerdict, Dialect, End, Limit, Measure, Workload};
 
 pub(super) fn workload(workload: Workload) -> &'static str {
     match workload {
@@ -25,23 +25,6 @@ pub(super) fn measure(measure: Measure) -> &'static str {
         Measure::Completion => "completion",
         Measure::Delivery => "delivery",
         Measure::Ack => "ack",
-    }
-}
-
-pub(super) fn status(status: Status) -> &'static str {
-    match status {
-        Status::Ok => "ok",
-        Status::MissingToolchain => "missing-toolchain",
-        Status::BuildFailed => "build-failed",
-        Status::StartFailed => "start-failed",
-        Status::Nonconforming => "nonconforming",
-        Status::Crashed => "crashed",
-        Status::Timeout => "timeout",
-        Status::Leaked => "leaked",
-        Status::GeneratorLimited => "generator-limited",
-        Status::Noisy => "noisy",
-        Status::Faulty => "faulty",
-        Status::Interrupted => "interrupted",
     }
 }
 

@@ -1,6 +1,7 @@
-//! Outputs that cannot be written are found before anything is connected.
+//! Outputs that cannot be written are found before anything is connected; one that breaks later ends
+//! a run that nobody reads.
 
-use crate::support::{Ran, bench, finish, run};
+use crate::support::{Ran, bench, finish, honest, run, url, wait};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -92,4 +93,16 @@ fn an_earlier_record_survives_a_run_that_measures_nothing_for_want_of_a_url() {
     .exits(1);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "earlier");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn an_endless_run_whose_reader_is_gone_ends() {
+    let server = honest();
+    let mut child = bench()
+        .args(["broadcast", &url(server.addr()), "--step-size", "5"])
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let status = wait(&mut child);
+    assert_eq!(status.code(), Some(1));
 }

@@ -8,7 +8,6 @@ use crate::measure::total_steps;
 use crate::project::Project;
 use crate::rows::{Rows, workload_name};
 use crate::session::Session;
-use run_record::Status;
 
 pub(super) fn plan(
     project: &Project,
@@ -66,22 +65,4 @@ pub(super) fn plan(
         anstream::eprintln!("cannot be measured so: {}", rows.unsupported.join(", "));
     }
     anstream::eprintln!("results: {}/", project.shown(&session.dir));
-}
-
-/// The word of records and reports.
-pub(super) const fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Ok => "ok",
-        Status::MissingToolchain => "missing-toolchain",
-        Status::BuildFailed => "build-failed",
-        Status::StartFailed => "start-failed",
-        Status::Nonconforming => "nonconforming",
-        Status::Crashed => "crashed",
-        Status::Timeout => "timeout",
-        Status::Leaked => "leaked",
-        Status::GeneratorLimited => "generator-limited",
-        Status::Noisy => "noisy",
-        Status::Faulty => "faulty",
-        Status::Interrupted => "interrupted",
-    }
 }

@@ -134,7 +134,7 @@ fn told(measurement: &Measurement) -> String {
         .filter(|_| measurement.status == Status::Ok)
     else {
         let reason = measurement.reason.as_deref().unwrap_or("no reason given");
-        let status = announce::status_name(measurement.status);
+        let status = measurement.status.name();
         return format!("{status}: {}", reason.replace('\n', " "));
     };
     let Some(carried) = run.outcome.carried_clients else {

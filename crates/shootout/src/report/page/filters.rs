@@ -1,6 +1,6 @@
 //! Filters of the templates.
 
-use super::super::{markdown, words};
+use super::super::markdown;
 use run_record::Status;
 
 /// A place in a chart, to a tenth of a unit.
@@ -13,7 +13,7 @@ pub(in super::super) fn status(
     status: &Status,
     _: &dyn askama::Values,
 ) -> askama::Result<&'static str> {
-    Ok(words::status(*status))
+    Ok(status.name())
 }
 
 /// Whether a link may be offered for a click.

@@ -52,7 +52,7 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Ended> {
                 ),
                 repetition: measurement.repetition,
                 ok: measurement.status == Status::Ok,
-                status: words::status(measurement.status),
+                status: measurement.status.name(),
                 reason: measurement.reason.clone(),
                 end: run.map(|run| words::end(run.outcome.end)),
                 detail: run.map(|run| run.outcome.detail.clone()),

@@ -148,7 +148,7 @@ fn label(entry: &Entry<'_>, several: bool) -> String {
     let name = words::contestant(&entry.row);
     let status = match entry.row.status {
         run_record::Status::Ok => String::new(),
-        other => format!(" ({})", words::status(other)),
+        other => format!(" ({})", other.name()),
     };
     if several {
         format!("{name}{status} · {}", entry.run)
