@@ -97,21 +97,25 @@ impl Judge {
 
     /// A client that was ready is gone.
     pub(crate) fn client_lost(&mut self, slot: u32) {
+        if let Some(step) = self.step.clone() {
+            self.count_lost_client(&step, slot);
+        }
         self.alive[slot as usize / 64] &= !(1 << (slot % 64));
         self.alive_count -= 1;
-        let Some(step) = self.step.clone() else {
-            return;
-        };
+    }
+
+    /// What was due to a client, while it still counts as one.
+    fn count_lost_client(&mut self, step: &StepLedger, slot: u32) {
         let mut done = Vec::new();
         let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
         let missing = self
             .window
-            .client_lost(&step, listeners, slot, |index, last| {
-                done.push((index, last))
+            .client_lost(step, listeners, slot, |index, last| {
+                done.push((index, last));
             });
         self.count_missing(missing);
         for (index, last_ns) in done {
-            self.party_done(&step, index, last_ns);
+            self.party_done(step, index, last_ns);
         }
     }
 

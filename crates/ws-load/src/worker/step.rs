@@ -56,11 +56,14 @@ impl Core {
         }
     }
 
-    /// Sends the samples whose turn it is.
+    /// Sends the samples whose turn it is, and those that a failing send completes.
     #[inline]
     pub(super) fn send_due<C: Control>(&mut self, control: &mut C) {
         while let Some((index, client)) = self.to_send.pop_front() {
             self.send_sample(control, index, client);
+            if self.judge.finished > 0 {
+                self.follow_up();
+            }
         }
     }
 
