@@ -21,6 +21,7 @@ use crate::progress::Progress;
 use crate::project::{Project, lines};
 use crate::rows::Row;
 use crate::sample::Sampler;
+use crate::sample::cpus::Confined;
 use crate::session::{RunOptions, now};
 use crate::supervise::{self, Server, Spec, StartError};
 use run_record::{Conformance, End, MEASUREMENT_FORMAT, Measurement, RunRecord, Status, VERSION};
@@ -157,6 +158,9 @@ impl<'a> Bench<'a> {
         progress.phase("starting");
         let log = self.logs.join(format!("{}.server.log", row.file_name()));
         let mut server = self.start(row, manifest, variant, &log)?;
+        // The sampler and this thread keep off the server's cores.
+        let _confined = Confined::to(self.cores.generator())
+            .map_err(|error| Trouble::new(Status::StartFailed, format!("cannot pin: {error}")))?;
         let sampler = Sampler::start(server.pid(), server.port(), SAMPLING)
             .map_err(|error| Trouble::new(Status::StartFailed, format!("no sampler: {error}")))?;
         measurement.idle = Some(sampler.snapshot().memory);

@@ -6,6 +6,7 @@
 //! generator that is short of processor time makes a result invalid, a server with a core less
 //! is only measured on that much less. A single core is not split.
 
+use run_record::Environment;
 use std::fs;
 use std::io;
 
@@ -37,6 +38,34 @@ pub fn pin_current(cpus: &[usize]) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     Ok(())
+}
+
+/// The calling thread, and what it starts meanwhile, confined to some cores until this is dropped.
+#[derive(Debug)]
+pub struct Confined {
+    before: Vec<usize>,
+}
+
+impl Confined {
+    /// Confines the calling thread to `cpus`; to nothing, when there are none.
+    ///
+    /// # Errors
+    /// What [`pin_current`] says.
+    pub fn to(cpus: &[usize]) -> io::Result<Option<Self>> {
+        if cpus.is_empty() {
+            return Ok(None);
+        }
+        let before = Environment::collect().allowed_cpus;
+        pin_current(cpus)?;
+        Ok(Some(Self { before }))
+    }
+}
+
+impl Drop for Confined {
+    fn drop(&mut self) {
+        // It was allowed before; should the machine have changed, the thread stays where it is.
+        let _ = pin_current(&self.before);
+    }
 }
 
 fn split_cores(
@@ -120,5 +149,20 @@ mod tests {
     fn an_impossible_core_is_an_error() {
         assert!(pin_current(&[]).is_err());
         assert!(pin_current(&[1 << 20]).is_err());
+    }
+
+    #[test]
+    fn a_confined_thread_is_free_again_afterwards() {
+        std::thread::spawn(|| {
+            let before = Environment::collect().allowed_cpus;
+            let one = &before[..1];
+            let confined = Confined::to(one).unwrap();
+            assert_eq!(Environment::collect().allowed_cpus, one);
+            drop(confined);
+            assert_eq!(Environment::collect().allowed_cpus, before);
+            assert!(Confined::to(&[]).unwrap().is_none());
+        })
+        .join()
+        .unwrap();
     }
 }
