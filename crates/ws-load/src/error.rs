@@ -39,7 +39,7 @@ pub enum ConnectError {
     },
     /// No answer in time.
     #[error(
-        "{addr} did not get further within {seconds} s: it was silent {stage}; raise --connect-timeout if it is only slow"
+        "{addr} did not get further within {seconds} s: it was silent {stage}; raise --connect-timeout if it is only slow, the server's limit of open files if it has none left"
     )]
     TimedOut {
         /// The server's address.

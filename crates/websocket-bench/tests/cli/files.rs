@@ -1,9 +1,10 @@
 //! Fewer open files than clients: the limit, what it allowed, and the remedy.
 
-use crate::support::{bench, finish, honest, record, url};
+use crate::support::{bench, finish, honest, odd, record, url};
 use run_record::End;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
+use test_servers::odd::Behaviour;
 
 const LIMIT: u64 = 100;
 
@@ -72,4 +73,16 @@ fn a_first_step_beyond_the_file_limit_measures_nothing() {
             "100 open files",
             "ulimit -n",
         ]);
+}
+
+#[test]
+fn the_limit_is_named_even_when_the_last_attempts_fail_for_another_reason() {
+    let server = odd(Behaviour::NeverAnswers, 0);
+    let arguments = format!(
+        "broadcast {} --step-size 200 --connect-concurrency 200 --connect-timeout 500ms",
+        url(server.addr())
+    );
+    finish(limited().args(arguments.split_whitespace()))
+        .exits(1)
+        .says_in_one_line(&["0 of 200 clients connected", "no more than 100 open files"]);
 }

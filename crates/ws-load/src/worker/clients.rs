@@ -248,7 +248,10 @@ impl Core {
         if was_opening {
             transport.abort();
             self.opening.under_way -= 1;
-            self.report(Report::OpenFailed(Box::new(error)));
+            // A limit of this machine came first, and is what will be told.
+            if !self.opening.is_exhausted() {
+                self.report(Report::OpenFailed(Box::new(error)));
+            }
             return;
         }
         match phase {

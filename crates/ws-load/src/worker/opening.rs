@@ -49,6 +49,11 @@ impl Opening {
         self.reported = true;
     }
 
+    /// True when this machine has allowed no further client.
+    pub(super) const fn is_exhausted(&self) -> bool {
+        self.exhausted.is_some()
+    }
+
     /// True while some wanted client is not ready.
     pub(super) const fn is_wanting(&self, ready: u32) -> bool {
         !self.reported && (ready as usize) < self.wanted
