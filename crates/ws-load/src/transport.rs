@@ -109,9 +109,15 @@ impl Transport {
         Ok(self.flush_tls()?)
     }
 
-    /// Ends the connection so that the kernel keeps nothing of it: no TIME_WAIT, no late data.
-    pub(crate) fn abort(self) {
+    /// The socket, to be closed.
+    pub(crate) fn into_socket(self) -> Socket {
+        self.socket
+    }
+
+    /// The socket, to be closed so that the kernel keeps nothing of it: no TIME_WAIT, no late data.
+    pub(crate) fn abort(self) -> Socket {
         let _ = self.socket.set_linger(Some(std::time::Duration::ZERO));
+        self.socket
     }
 
     fn flush_tls(&mut self) -> io::Result<()> {

@@ -7,6 +7,7 @@
 
 use super::{Backend, Control, Event, Handler, Token, Turn, Waker};
 use crate::clock;
+use socket2::Socket;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
@@ -27,6 +28,8 @@ pub(crate) struct Epoll {
 
 pub(crate) struct EpollControl {
     epoll: OwnedFd,
+    /// Sockets to close when the events of this turn have been handled.
+    given_up: Vec<Socket>,
 }
 
 /// Token and descriptor travel in the event itself, so that a report needs no look-up.
@@ -73,9 +76,10 @@ impl Control for EpollControl {
         )
     }
 
-    fn forget(&mut self, socket: RawFd) {
+    fn close(&mut self, socket: Socket) {
         // It fails only for a socket that is not watched, which is the state asked for.
-        let _ = self.ctl(libc::EPOLL_CTL_DEL, socket, 0, 0);
+        let _ = self.ctl(libc::EPOLL_CTL_DEL, socket.as_raw_fd(), 0, 0);
+        self.given_up.push(socket);
     }
 }
 
@@ -95,7 +99,10 @@ impl Backend for Epoll {
         }
         // SAFETY: both descriptors were just created and are owned by nobody else.
         let (epoll, wake) = unsafe { (OwnedFd::from_raw_fd(epoll), File::from_raw_fd(wake)) };
-        let control = EpollControl { epoll };
+        let control = EpollControl {
+            epoll,
+            given_up: Vec::new(),
+        };
         control.ctl(libc::EPOLL_CTL_ADD, wake.as_raw_fd(), libc::EPOLLIN, WAKER)?;
         Ok(Self {
             control,
@@ -139,6 +146,7 @@ impl Backend for Epoll {
                 turn.reads += self.drain(token, socket, finished, handler);
             }
         }
+        self.control.given_up.clear();
         Ok(turn)
     }
 }
@@ -181,8 +189,8 @@ impl Epoll {
     ) -> u64 {
         let mut reads = 0;
         loop {
-            // SAFETY: the buffer is valid for its length, and the caller keeps the socket open
-            // while it is watched.
+            // SAFETY: the buffer is valid for its length, and the descriptor is open: the caller
+            // keeps a watched socket, `given_up` one that it closed during this turn.
             let received = unsafe {
                 libc::recv(
                     socket,
@@ -219,9 +227,56 @@ fn end_of(received: isize, finished: bool) -> Option<Event<'static>> {
     }
     let error = io::Error::last_os_error();
     let is_empty = error.kind() == io::ErrorKind::WouldBlock;
-    // The caller has closed the socket while it handled an earlier event of this report.
-    let is_closed = error.raw_os_error() == Some(libc::EBADF);
     // The report was about a connection attempt, and told as writable.
     let is_attempt = finished && error.kind() == io::ErrorKind::NotConnected;
-    (!is_empty && !is_closed && !is_attempt).then_some(Event::Failed(error))
+    (!is_empty && !is_attempt).then_some(Event::Failed(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixStream;
+
+    /// Closes its socket at the first bytes, and opens others as another thread might.
+    struct Closes {
+        socket: Option<Socket>,
+        opened: Vec<(UnixStream, UnixStream)>,
+    }
+
+    impl Handler<EpollControl> for Closes {
+        fn on_event(&mut self, control: &mut EpollControl, _: Token, event: Event<'_>) {
+            if let (Event::Data { .. }, Some(socket)) = (event, self.socket.take()) {
+                control.close(socket);
+                for _ in 0..8 {
+                    let (mut near, far) = UnixStream::pair().unwrap();
+                    near.write_all(b"not yours").unwrap();
+                    self.opened.push((near, far));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_descriptor_closed_while_events_are_handled_reads_no_other_sockets_bytes() {
+        let mut epoll = Epoll::new().unwrap();
+        let (mut peer, socket) = UnixStream::pair().unwrap();
+        let socket = Socket::from(std::os::fd::OwnedFd::from(socket));
+        let raw = socket.as_raw_fd();
+        epoll.control().connecting(0, raw).unwrap();
+        epoll.control().established(0, raw, false).unwrap();
+        peer.write_all(b"last words").unwrap();
+        drop(peer);
+        let mut handler = Closes {
+            socket: Some(socket),
+            opened: Vec::new(),
+        };
+        epoll.turn(Duration::from_secs(1), &mut handler).unwrap();
+        assert_eq!(handler.opened.len(), 8);
+        for (_, far) in &mut handler.opened {
+            far.set_nonblocking(true).unwrap();
+            let mut bytes = [0; 16];
+            assert_eq!(far.read(&mut bytes).unwrap(), b"not yours".len());
+        }
+    }
 }

@@ -4,13 +4,15 @@
 //! TLS. Sibling files implement it; a worker is generic over which one runs.
 //!
 //! What every backend promises:
-//! - The caller owns the sockets. A socket is watched from [`Control::connecting`] until
-//!   [`Control::forget`]; the caller closes it after that.
+//! - The caller owns the sockets. A socket is watched from [`Control::connecting`] until it is
+//!   given up with [`Control::close`], and its descriptor stays taken while events are handled:
+//!   a number that another thread had been given meanwhile would read that thread's bytes.
 //! - Bytes are handed over in order and at most once, in a buffer that is shared by all sockets of
 //!   the backend and is valid during the call only.
 //! - Every [`Event::Data`] carries the time at which the bytes were read, in nanoseconds of the
 //!   clock of [`crate::clock`].
-//! - After [`Event::End`] or [`Event::Failed`] a socket gives no further event.
+//! - After [`Event::End`] or [`Event::Failed`] a socket gives no further event. After
+//!   [`Control::close`] it may still give those of the same report.
 //! - Writing is the caller's: it writes to the socket itself, and asks for
 //!   [`Event::Writable`] when the kernel takes no more.
 
@@ -18,6 +20,7 @@ mod epoll;
 
 pub(crate) use epoll::Epoll;
 
+use socket2::Socket;
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -56,8 +59,8 @@ pub(crate) trait Control {
     fn connecting(&mut self, token: Token, socket: RawFd) -> io::Result<()>;
     /// Watches an established connection for bytes, and for room to write if `writable`.
     fn established(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()>;
-    /// Stops watching a socket.
-    fn forget(&mut self, socket: RawFd);
+    /// Stops watching a socket and closes it once no event can name it any more.
+    fn close(&mut self, socket: Socket);
 }
 
 /// What a turn did.

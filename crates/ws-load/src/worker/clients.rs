@@ -37,7 +37,7 @@ impl Clients {
     pub(super) fn abort_all(&mut self) {
         for connection in self.connections.drain(..) {
             if let Some(transport) = connection.transport {
-                transport.abort();
+                drop(transport.abort());
             }
         }
     }
@@ -242,11 +242,10 @@ impl Core {
         let Some(transport) = connection.transport.take() else {
             return;
         };
-        control.forget(transport.raw());
         let was_opening = connection.is_opening();
         let phase = std::mem::replace(&mut connection.phase, Phase::Gone);
         if was_opening {
-            transport.abort();
+            control.close(transport.abort());
             self.opening.under_way -= 1;
             // A limit of this machine came first, and is what will be told.
             if !self.opening.is_exhausted() {
@@ -254,6 +253,7 @@ impl Core {
             }
             return;
         }
+        control.close(transport.into_socket());
         match phase {
             Phase::Closing => self.clients.closing -= 1,
             Phase::Ready => {
