@@ -6,6 +6,7 @@
 //! Durations are nanoseconds in fields that end in `_ns`, memory is bytes in fields that end in
 //! `_bytes`, times of day are RFC 3339 in UTC.
 
+mod autobahn;
 mod environment;
 mod event;
 mod faults;
@@ -15,6 +16,7 @@ mod plan;
 mod run;
 mod schema;
 
+pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
 pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};
@@ -25,4 +27,4 @@ pub use measurement::{
 };
 pub use plan::{Dialect, Limit, Measure, Plan, Timeouts, Workload};
 pub use run::{End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
-pub use schema::{measurement_schema, run_schema};
+pub use schema::{autobahn_schema, measurement_schema, run_schema};

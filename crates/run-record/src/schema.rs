@@ -3,7 +3,7 @@
 //! The schemas are closed: a key that no record has is an error, and so is a missing one. The
 //! readers in this crate are not; they pass over what a later writer may add.
 
-use crate::{Measurement, RunRecord};
+use crate::{AutobahnRecord, Measurement, RunRecord};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -16,6 +16,11 @@ pub fn run_schema() -> Schema {
 /// Schema of [`Measurement`].
 pub fn measurement_schema() -> Schema {
     closed_schema::<Measurement>()
+}
+
+/// Schema of [`AutobahnRecord`].
+pub fn autobahn_schema() -> Schema {
+    closed_schema::<AutobahnRecord>()
 }
 
 fn closed_schema<T: JsonSchema>() -> Schema {

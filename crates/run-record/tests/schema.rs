@@ -4,7 +4,7 @@ mod support;
 
 use run_record::{
     Dialect, MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerStep, Status, VERSION,
-    Workload, measurement_schema, run_schema,
+    Workload, autobahn_schema, measurement_schema, run_schema,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -37,6 +37,11 @@ fn docs_hold_the_schema_of_a_run() {
 #[test]
 fn docs_hold_the_schema_of_a_measurement() {
     assert_in_step("measurement.v1.schema.json", measurement_schema());
+}
+
+#[test]
+fn docs_hold_the_schema_of_an_autobahn_summary() {
+    assert_in_step("autobahn.v1.schema.json", autobahn_schema());
 }
 
 fn run() -> Value {

@@ -4,10 +4,12 @@
 //! tested. It knows server folders by their manifest and contains no server's name; what is sent
 //! to a server, and how latency is measured, is the business of `websocket-bench`.
 
+pub mod autobahn;
 pub mod build;
 pub mod cli;
 pub mod commands;
 pub mod conform;
+pub mod conformance_table;
 pub mod exit;
 pub mod generator;
 pub mod interrupt;

@@ -64,7 +64,7 @@ pub(super) fn is_web_address(link: &str) -> bool {
 }
 
 /// Text that Markdown shows as it is, on one line.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

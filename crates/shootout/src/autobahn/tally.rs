@@ -1,0 +1,36 @@
+//! Reads the suite's index of cases.
+
+use run_record::{AutobahnCase, AutobahnRecord};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Verdict {
+    behavior: String,
+    behavior_close: String,
+}
+
+/// Counts the cases of `agent` in `index`, the text of the suite's index.json, in the order of
+/// their numbers.
+pub(super) fn count(index: &str, agent: &str, record: &mut AutobahnRecord) -> Result<(), String> {
+    let mut index: BTreeMap<String, BTreeMap<String, Verdict>> = serde_json::from_str(index)
+        .map_err(|error| format!("its report is not what it should be: {error}"))?;
+    let Some(cases) = index.remove(agent) else {
+        return Err("its report does not name the server".to_owned());
+    };
+    let mut cases: Vec<AutobahnCase> = cases
+        .into_iter()
+        .map(|(id, verdict)| AutobahnCase {
+            id,
+            behavior: verdict.behavior,
+            behavior_close: verdict.behavior_close,
+        })
+        .collect();
+    cases.sort_by_key(|case| {
+        let parts = case.id.split('.').map(|part| part.parse().unwrap_or(0));
+        parts.collect::<Vec<u32>>()
+    });
+    cases.into_iter().for_each(|case| record.count(case));
+    Ok(())
+}
