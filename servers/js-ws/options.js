@@ -9,6 +9,7 @@ const { parseArgs } = require('node:util');
 const flags = {
   host: { type: 'string', default: '127.0.0.1' },
   port: { type: 'string', default: '3334' },
+  'raw-echo': { type: 'boolean', default: false },
   version: { type: 'boolean', default: false }
 };
 

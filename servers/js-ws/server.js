@@ -13,13 +13,14 @@ const MAX_QUEUED = 64 * 1024 * 1024;
 /**
  * Listens on host and port.
  *
- * @param {{host: string, port: number}} options
+ * @param {{host: string, port: number, 'raw-echo': boolean}} options raw-echo:
+ *     every message goes back as it came
  * @param {{publish: Function, failed: Function}} events publish as in
  *     protocol.js; failed gets one line when the server cannot listen
  * @returns {{deliver: (data: Buffer, binary: boolean) => void}} deliver queues a
  *     message on every connection of this process
  */
-function start({ host, port }, { publish, failed }) {
+function start({ host, port, 'raw-echo': rawEcho }, { publish, failed }) {
   const server = new WebSocketServer({
     host,
     port,
@@ -38,7 +39,8 @@ function start({ host, port }, { publish, failed }) {
     // listener, a client's violation would end the process.
     client.on('error', () => {});
     client.on('message', (data, binary) => {
-      answer(data, binary, (reply, asBinary) => send(client, reply, asBinary), publish);
+      if (rawEcho) send(client, data, binary);
+      else answer(data, binary, (reply, asBinary) => send(client, reply, asBinary), publish);
     });
   });
 

@@ -1,0 +1,17 @@
+'use strict';
+
+// One process: node index.js [--host HOST] [--port PORT]
+
+const { parse } = require('./options');
+const { start } = require('./server');
+
+const server = start(parse(process.argv.slice(2), 'index.js'), {
+  publish(data, done) {
+    server.deliver(data);
+    done();
+  },
+  failed(message) {
+    console.error(message);
+    process.exit(1);
+  }
+});

@@ -1,0 +1,11 @@
+// One thread: node index.js [--host HOST] [--port PORT]
+
+import { parse } from './options.js';
+import { create, listen } from './server.js';
+
+const options = parse(process.argv.slice(2), 'index.js');
+const { app, deliver } = create(options, (data, binary, done) => {
+  deliver(data, binary);
+  done();
+});
+listen(app, options);

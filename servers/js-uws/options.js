@@ -1,0 +1,77 @@
+// The command line that both programs share. Usage errors end the program with
+// code 2 and one line on stderr.
+
+import os from 'node:os';
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+const flags = {
+  host: { type: 'string', default: '127.0.0.1' },
+  port: { type: 'string', default: '3334' },
+  'raw-echo': { type: 'boolean', default: false },
+  version: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false }
+};
+
+const clusterFlags = {
+  ...flags,
+  workers: { type: 'string', default: String(os.availableParallelism()) }
+};
+
+/**
+ * @param {string[]} args
+ * @param {string} program Its file name
+ * @returns {{host: string, port: number, workers?: number, 'raw-echo': boolean}}
+ *     Does not return for --help, --version and usage errors
+ */
+export function parse(args, program, { cluster = false } = {}) {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: cluster ? clusterFlags : flags,
+      allowPositionals: cluster
+    });
+    const [name = 'uws', ...rest] = positionals;
+    if (name !== 'uws' || rest.length > 0) {
+      throw new Error(`unexpected argument '${positionals.join(' ')}'; the only one is 'uws'`);
+    }
+    if (values.help) tell(help(program, cluster));
+    if (values.version) tell(version());
+    values.port = integer('port', values.port, 0, 65535);
+    if (cluster) values.workers = integer('workers', values.workers, 1, 1024);
+    return values;
+  } catch (error) {
+    console.error(`${program}: ${error.message}`);
+    process.exit(2);
+  }
+}
+
+function integer(flag, text, least, most) {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw new Error(`--${flag} ${text}: give an integer from ${least} to ${most}`);
+  }
+  return value;
+}
+
+function tell(text) {
+  console.log(text);
+  process.exit(0);
+}
+
+// The package does not export its package.json.
+function version() {
+  const file = new URL('./node_modules/uws-pack/package.json', import.meta.url);
+  return `uws-pack ${JSON.parse(readFileSync(file)).version} (node ${process.versions.node})`;
+}
+
+function help(program, cluster) {
+  return [
+    `usage: node ${program}${cluster ? ' [uws] [--workers N]' : ''} [--host HOST] [--port PORT] [--raw-echo]`,
+    '  --host HOST   address to listen on (127.0.0.1)',
+    '  --port PORT   TCP port to listen on (3334)',
+    ...(cluster ? ['  --workers N   threads that hold connections (one per core)'] : []),
+    '  --raw-echo    send every message back as it came',
+    '  --version     print the version of uws-pack and exit'
+  ].join('\n');
+}
