@@ -25,6 +25,8 @@ pub use measurement::{
     CheckOutcome, CheckVerdict, Conformance, MEASUREMENT_FORMAT, Measurement, Memory, Pinning,
     ServerIdentity, ServerStep, Status,
 };
-pub use plan::{Dialect, Limit, Measure, Plan, Timeouts, Workload};
+pub use plan::{
+    Arrivals, Dialect, Limit, Measure, OpenLoop, Plan, Ramp, Timeouts, Timestamps, Workload,
+};
 pub use run::{End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
 pub use schema::{autobahn_schema, measurement_schema, run_schema};

@@ -50,6 +50,50 @@ pub struct Limit {
     pub measure: Measure,
 }
 
+/// How the moments of an open loop's sends are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// At equal distances.
+    Constant,
+    /// With exponentially distributed gaps, as of many users who know nothing of one another.
+    Poisson,
+}
+
+/// A rate that changes in a straight line.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ramp {
+    /// The rate at its end and from then on, requests per second.
+    pub to: f64,
+    /// How long the change takes.
+    pub over_ns: u64,
+}
+
+/// Requests sent by the clock, whatever the server does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenLoop {
+    /// Requests per second, of all clients together, at the start.
+    pub rate: f64,
+    /// How the rate changes from the start on.
+    pub ramp: Option<Ramp>,
+    /// How the sends are spread.
+    pub arrivals: Arrivals,
+    /// Length of the measurement of each step, after the warm-up.
+    pub duration_ns: u64,
+    /// Time at the start of each step in which requests are sent and checked but not timed.
+    pub warm_up_ns: u64,
+}
+
+/// What the end of a latency is taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timestamps {
+    /// The kernel's receive stamp: when the bytes reached this machine.
+    Kernel,
+    /// The generator's own clock: when it had read them.
+    User,
+}
+
 /// How long the generator waits for a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timeouts {
@@ -73,9 +117,11 @@ pub struct Plan {
     pub origin: Option<String>,
     /// Source addresses, used in turn.
     pub local_addrs: Vec<std::net::IpAddr>,
+    /// Sends by the clock; absent in a closed loop.
+    pub open_loop: Option<OpenLoop>,
     /// Requests in flight at any time (closed loop).
     pub concurrent: u32,
-    /// Requests per step.
+    /// Requests per step (closed loop).
     pub sample_size: u32,
     /// Clients of the first step.
     pub initial_clients: u32,
@@ -89,6 +135,8 @@ pub struct Plan {
     pub limit: Limit,
     /// How long to wait for the server.
     pub timeouts: Timeouts,
+    /// What the end of a latency is taken from.
+    pub timestamps: Timestamps,
     /// Handshakes under way at once.
     pub connect_concurrency: u32,
     /// Worker threads of the generator.

@@ -64,6 +64,12 @@ pub struct StepRecord {
     pub delivery: Option<Latency>,
     /// From the send to the sender's result. Absent for echo.
     pub ack: Option<Latency>,
+    /// Open loop: completion counted from the moment at which the request was really sent. Beside
+    /// `completion`, which counts from the intended moment, it shows what a tool that waits for
+    /// the server would have reported. Absent in a closed loop, where the two are one.
+    pub uncorrected: Option<Latency>,
+    /// Open loop: from the intended moment of a send to the write of its request.
+    pub send_lag: Option<Latency>,
     /// The latency that the limit was applied to, at the limit's percentile.
     pub limited_ns: Option<u64>,
     /// That latency is above the limit.
@@ -108,7 +114,16 @@ pub struct GeneratorUse {
     /// Longest time that a worker loop spent on one round of events: no receipt of a round can be
     /// stamped later than this after it became readable.
     pub largest_lag_ns: u64,
-    /// Messages received and verified.
+    /// From the kernel's stamp of a read to the read: how late the generator was, which is not part
+    /// of any latency then. Absent without kernel stamps.
+    pub receive_lag: Option<Latency>,
+    /// Reads without a stamp although stamps were on; the time of the read stands for the arrival.
+    pub unstamped_reads: u64,
+    /// Turns of a worker loop in which the realtime clock had been stepped, so that the time of the
+    /// read stands for every arrival.
+    pub clock_steps: u64,
+    /// Messages received and verified. Those above the number of reads shared a stamp with a later
+    /// one, and arrived at most `largest_lag_ns` before it.
     pub messages: u64,
     /// Reads that brought them.
     pub reads: u64,

@@ -64,6 +64,42 @@ pub(crate) struct BroadcastLoad {
     /// Which latency the limit applies to
     #[arg(long, value_enum, default_value_t = Measure::Completion)]
     pub(crate) measure: Measure,
+    #[command(flatten)]
+    pub(crate) open: OpenLoop,
+}
+
+/// Sends by the clock, the same for both workloads.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Open loop (send by the clock, whatever the server does)")]
+pub(crate) struct OpenLoop {
+    /// Requests per second of all clients together, in place of --concurrent and --sample-size;
+    /// A:B/TIME changes from A to B in a straight line
+    #[arg(long, value_name = "R", value_parser = rate, conflicts_with_all = ["concurrent", "sample_size"])]
+    pub(crate) rate: Option<Rate>,
+    /// How the sends are spread: evenly, or as of many users who know nothing of one another
+    #[arg(long, value_enum, default_value_t = Arrivals::Poisson, requires = "rate")]
+    pub(crate) arrivals: Arrivals,
+    /// Length of each step's measurement
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, requires = "rate")]
+    pub(crate) duration: Duration,
+    /// Time at the start of each step that is not timed [default: none]
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "rate")]
+    pub(crate) warm_up: Option<Duration>,
+}
+
+/// A rate per second that may change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rate {
+    pub(crate) from: f64,
+    pub(crate) ramp: Option<(f64, Duration)>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Arrivals {
+    /// At equal distances
+    Constant,
+    /// A Poisson process: exponential gaps
+    Poisson,
 }
 
 #[derive(Debug, Args)]
@@ -83,6 +119,8 @@ pub(crate) struct EchoLoad {
     /// Echoes per step
     #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     pub(crate) sample_size: u32,
+    #[command(flatten)]
+    pub(crate) open: OpenLoop,
 }
 
 /// Everything that both workloads share.
@@ -108,7 +146,7 @@ pub(crate) struct Steps {
     /// Clients added for each further step
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) step_size: u32,
-    /// End after this many steps [default: go on until the limit]
+    /// End after this many steps [default: go on until the limit; 1 with --rate]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) total_steps: Option<u32>,
     /// Percentile that the limit applies to, above 0 and at most 100
@@ -137,6 +175,9 @@ pub(crate) struct Connections {
     /// Source address to connect from; repeat it for more than one, they are used in turn
     #[arg(short, long, value_name = "ADDRESS")]
     pub(crate) local_addr: Vec<IpAddr>,
+    /// End latencies at the kernel's receive stamps or at the generator's own reads
+    #[arg(long, value_enum, default_value_t = Timestamps::Auto)]
+    pub(crate) timestamps: Timestamps,
     /// Handshakes under way at once; small accept queues take about 50
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) connect_concurrency: u32,
@@ -192,6 +233,16 @@ pub(crate) enum ServerType {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Timestamps {
+    /// The kernel's where it gives them
+    Auto,
+    /// When the bytes reached this machine: a late generator makes no server look late
+    Kernel,
+    /// When the generator had read them
+    User,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Measure {
     /// From the send to the receipt by the last listener
     Completion,
@@ -199,6 +250,28 @@ pub(crate) enum Measure {
     Delivery,
     /// From the send to the sender's result: the figure of 2016
     Ack,
+}
+
+fn rate(text: &str) -> Result<Rate, String> {
+    let one = |text: &str| match text.parse::<f64>() {
+        Ok(value) if (0.001..=10_000_000.0).contains(&value) => Ok(value),
+        _ => Err(format!(
+            "`{text}` is no rate: expected a number from 0.001 to 10000000 per second"
+        )),
+    };
+    let Some((from, rest)) = text.split_once(':') else {
+        return Ok(Rate {
+            from: one(text)?,
+            ramp: None,
+        });
+    };
+    let (to, over) = rest
+        .split_once('/')
+        .ok_or("a ramp says how long it takes, like 1000:5000/60s")?;
+    Ok(Rate {
+        from: one(from)?,
+        ramp: Some((one(to)?, duration(over)?)),
+    })
 }
 
 fn percentile(text: &str) -> Result<f64, String> {
@@ -244,6 +317,19 @@ mod tests {
             .to_string();
         for code in ["\n  0 ", "\n  1 ", "\n  2 ", "\n  3 ", "\n  130 "] {
             assert!(help.contains(code), "{code:?} is missing");
+        }
+    }
+
+    #[test]
+    fn rates_are_numbers_or_ramps() {
+        let ramp = Rate {
+            from: 1000.0,
+            ramp: Some((5000.0, Duration::from_secs(60))),
+        };
+        assert_eq!(rate("1000:5000/60s"), Ok(ramp));
+        assert_eq!(rate("0.5").unwrap().from, 0.5);
+        for text in ["0", "-1", "nan", "inf", "1:2", "1:2/", "1:0/5s", "x", ""] {
+            assert!(rate(text).is_err(), "{text}");
         }
     }
 

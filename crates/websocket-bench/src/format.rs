@@ -29,6 +29,12 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
         figure(|l| l.p50_ns),
         figure(|l| l.max_ns),
     );
+    if let Some(uncorrected) = &step.uncorrected {
+        let uncorrected = uncorrected
+            .recorder()
+            .map_or(0, |r| r.percentile(plan.limit.percentile));
+        line.push_str(&format!("    uncorrected: {}", latency(uncorrected)));
+    }
     if step.over_limit {
         line.push_str("    over the limit");
     }
@@ -52,12 +58,15 @@ pub(crate) fn step_details(step: &StepRecord) -> String {
     let mut text = String::new();
     for (name, measured) in [
         ("completion", &step.completion),
+        ("uncorrected", &step.uncorrected),
         ("delivery", &step.delivery),
         ("ack", &step.ack),
+        ("send lag", &step.send_lag),
+        ("receive lag", &step.generator.receive_lag),
     ] {
         if let Some(l) = measured {
             text.push_str(&format!(
-                "    {name:<10}  p50 {}  p90 {}  p95 {}  p99 {}  max {}  ({} samples)\n",
+                "    {name:<11}  p50 {}  p90 {}  p95 {}  p99 {}  max {}  ({} samples)\n",
                 latency(l.p50_ns),
                 latency(l.p90_ns),
                 latency(l.p95_ns),
@@ -69,7 +78,7 @@ pub(crate) fn step_details(step: &StepRecord) -> String {
     }
     let generator = &step.generator;
     text.push_str(&format!(
-        "    generator   CPU {:.2} us per message, busiest thread {:.0}%, largest lag {}, {:.1} messages per read, {} samples of {} in {:.2} s",
+        "    generator    CPU {:.2} us per message, busiest thread {:.0}%, largest lag {}, {:.1} messages per read, {} samples of {} in {:.2} s",
         generator.cpu_ns as f64 / 1e3 / generator.messages.max(1) as f64,
         generator.busiest_thread * 100.0,
         latency(generator.largest_lag_ns).trim(),

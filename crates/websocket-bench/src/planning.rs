@@ -1,21 +1,22 @@
 //! From arguments to a plan: defaults that depend on the machine, and flags that contradict.
 
-use crate::args::{BroadcastLoad, Common, EchoLoad, Measure, Output, ServerType};
-use run_record::{Dialect, Limit, Plan, Timeouts, Workload};
+use crate::args::{self, Arrivals, BroadcastLoad, Common, EchoLoad, Measure, Output, ServerType};
+use run_record::{Dialect, Limit, OpenLoop, Plan, Ramp, Timeouts, Timestamps, Workload};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// What one workload fixes of a plan.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Load {
     workload: Workload,
     concurrent: u32,
     sample_size: u32,
     measure: run_record::Measure,
+    open: Option<OpenLoop>,
 }
 
 /// The load of `broadcast`.
-pub(crate) const fn broadcast(args: &BroadcastLoad) -> Load {
+pub(crate) fn broadcast(args: &BroadcastLoad) -> Load {
     Load {
         workload: Workload::Broadcast,
         concurrent: args.concurrent,
@@ -25,17 +26,36 @@ pub(crate) const fn broadcast(args: &BroadcastLoad) -> Load {
             Measure::Delivery => run_record::Measure::Delivery,
             Measure::Ack => run_record::Measure::Ack,
         },
+        open: open_loop(&args.open),
     }
 }
 
 /// The load of `echo`.
-pub(crate) const fn echo(args: &EchoLoad) -> Load {
+pub(crate) fn echo(args: &EchoLoad) -> Load {
     Load {
         workload: Workload::Echo,
         concurrent: args.concurrent,
         sample_size: args.sample_size,
         measure: run_record::Measure::Completion,
+        open: open_loop(&args.open),
     }
+}
+
+fn open_loop(args: &args::OpenLoop) -> Option<OpenLoop> {
+    let rate = args.rate?;
+    Some(OpenLoop {
+        rate: rate.from,
+        ramp: rate.ramp.map(|(to, over)| Ramp {
+            to,
+            over_ns: nanos(over),
+        }),
+        arrivals: match args.arrivals {
+            Arrivals::Constant => run_record::Arrivals::Constant,
+            Arrivals::Poisson => run_record::Arrivals::Poisson,
+        },
+        duration_ns: nanos(args.duration),
+        warm_up_ns: args.warm_up.map_or(0, nanos),
+    })
 }
 
 /// The plan that the arguments ask for.
@@ -84,7 +104,8 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
         sample_size: load.sample_size,
         initial_clients: steps.initial_clients.unwrap_or(steps.step_size),
         step_size: steps.step_size,
-        total_steps: steps.total_steps,
+        total_steps: steps.total_steps.or(load.open.is_some().then_some(1)),
+        open_loop: load.open,
         payload_padding: connections.payload_padding,
         limit: Limit {
             percentile: steps.limit_percentile,
@@ -95,12 +116,30 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
             connect_ns: nanos(connections.connect_timeout),
             sample_ns: nanos(steps.sample_timeout),
         },
+        timestamps: timestamps(connections.timestamps)?,
         connect_concurrency: connections.connect_concurrency,
         threads: connections.threads.unwrap_or_else(cores),
         seed: connections.seed.unwrap_or_else(random_seed),
         verify_certificate: !connections.insecure,
         ca_file: connections.ca.clone(),
     })
+}
+
+fn timestamps(wanted: args::Timestamps) -> Result<Timestamps, String> {
+    match wanted {
+        args::Timestamps::User => Ok(Timestamps::User),
+        args::Timestamps::Auto => Ok(match ws_load::probe_kernel_timestamps() {
+            Ok(()) => Timestamps::Kernel,
+            Err(_) => Timestamps::User,
+        }),
+        args::Timestamps::Kernel => match ws_load::probe_kernel_timestamps() {
+            Ok(()) => Ok(Timestamps::Kernel),
+            Err(reason) => Err(format!(
+                "--timestamps kernel: no receive time stamps here ({reason}); \
+                 take --timestamps user or auto"
+            )),
+        },
+    }
 }
 
 /// Two outputs in one place would spoil each other.

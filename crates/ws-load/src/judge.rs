@@ -16,6 +16,24 @@ pub(crate) struct Latencies {
     pub(crate) completion: Recorder,
     pub(crate) delivery: Recorder,
     pub(crate) ack: Recorder,
+    /// Completion from the real send, where that is not the intended one.
+    pub(crate) uncorrected: Recorder,
+    /// From the intended moment of a send to the real one.
+    pub(crate) send_lag: Recorder,
+    /// From the kernel's stamp of a read to the read.
+    pub(crate) receive_lag: Recorder,
+}
+
+impl Latencies {
+    /// Adds all samples of another part.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.completion.merge(&other.completion);
+        self.delivery.merge(&other.delivery);
+        self.ack.merge(&other.ack);
+        self.uncorrected.merge(&other.uncorrected);
+        self.send_lag.merge(&other.send_lag);
+        self.receive_lag.merge(&other.receive_lag);
+    }
 }
 
 pub(crate) struct Judge {
@@ -246,9 +264,11 @@ impl Judge {
                 party_done,
             } => {
                 match kind {
-                    Kind::Broadcast => self.latencies.delivery.record(latency_ns),
-                    Kind::Result => self.latencies.ack.record(latency_ns),
-                    Kind::Echo => {}
+                    Kind::Broadcast if step.is_timed(index) => {
+                        self.latencies.delivery.record(latency_ns);
+                    }
+                    Kind::Result if step.is_timed(index) => self.latencies.ack.record(latency_ns),
+                    _ => {}
                 }
                 self.faults.reordered += u64::from(overtaken);
                 if let Some(last_ns) = party_done {
@@ -262,8 +282,13 @@ impl Judge {
     }
 
     fn party_done(&mut self, step: &StepLedger, index: u32, last_ns: u64) {
-        if let Some(completion_ns) = step.party_done(index, last_ns) {
-            self.latencies.completion.record(completion_ns);
+        if let Some(completion) = step.party_done(index, last_ns) {
+            if step.is_timed(index) {
+                self.latencies.completion.record(completion.from_due_ns);
+                if step.by_clock {
+                    self.latencies.uncorrected.record(completion.from_sent_ns);
+                }
+            }
             self.finished += 1;
         }
     }

@@ -23,6 +23,14 @@ pub use engine::{Measured, run};
 pub use error::{ConnectError, RunError, Stage};
 pub use target::TargetError;
 
+/// Whether the kernel's receive stamps can be had here, tried on a loopback connection.
+///
+/// # Errors
+/// What stands in the way, in words.
+pub fn probe_kernel_timestamps() -> Result<(), String> {
+    io::probe_kernel_stamps()
+}
+
 #[cfg(test)]
 fn test_plan(url: &str) -> run_record::Plan {
     run_record::Plan {
@@ -31,6 +39,7 @@ fn test_plan(url: &str) -> run_record::Plan {
         dialect: run_record::Dialect::Json,
         origin: None,
         local_addrs: Vec::new(),
+        open_loop: None,
         concurrent: 4,
         sample_size: 20,
         initial_clients: 10,
@@ -46,6 +55,7 @@ fn test_plan(url: &str) -> run_record::Plan {
             connect_ns: 5_000_000_000,
             sample_ns: 5_000_000_000,
         },
+        timestamps: run_record::Timestamps::User,
         connect_concurrency: 50,
         threads: 1,
         seed: 1,

@@ -32,16 +32,16 @@ fn a_verbose_run_names_the_three_latencies_and_the_generators_use() {
     let server = honest();
     let url = url(server.addr());
     let ran = run(&format!(
-        "broadcast {url} -s 40 --step-size 10 --total-steps 1 -v"
+        "broadcast {url} -s 40 --step-size 10 --total-steps 1 -v --timestamps user"
     ))
     .exits(0);
     let lines: Vec<&str> = ran.stdout.lines().collect();
     let starts = [
         "clients:    10 ",
-        "    completion  p50 ",
-        "    delivery    p50 ",
-        "    ack         p50 ",
-        "    generator   CPU ",
+        "    completion   p50 ",
+        "    delivery     p50 ",
+        "    ack          p50 ",
+        "    generator    CPU ",
     ];
     assert_eq!(lines.len(), starts.len(), "{ran:#?}");
     for (line, start) in lines.iter().zip(starts) {

@@ -27,7 +27,7 @@ impl Crew {
         target: Arc<Target>,
     ) -> io::Result<Self> {
         let workers: Vec<Worker<B>> = (0..plan.threads)
-            .map(|_| Worker::new())
+            .map(|_| Worker::new(plan.timestamps))
             .collect::<io::Result<_>>()?;
         let peers: Vec<Peer> = workers.iter().map(Worker::peer).collect();
         let (sender, reports) = mpsc::channel();

@@ -8,6 +8,8 @@ use run_record::{Faults, GeneratorUse, Latency, Measure, Plan, Recorder, StepRec
 pub(super) struct Merged<'a> {
     pub(super) plan: &'a Plan,
     pub(super) clients: u64,
+    /// Timed samples of the step, and those of them that completed.
+    pub(super) planned: u64,
     pub(super) samples: u64,
     pub(super) elapsed_ns: u64,
     /// CPU time of the whole process meanwhile.
@@ -28,17 +30,18 @@ impl Merged<'_> {
         };
         let mut words = None;
         for part in self.parts {
-            all.completion.merge(&part.latencies.completion);
-            all.delivery.merge(&part.latencies.delivery);
-            all.ack.merge(&part.latencies.ack);
+            all.merge(&part.latencies);
             faults.merge(&part.faults);
             words = words.or(part.first_malformed);
             generator.messages += part.messages;
             generator.reads += part.reads;
+            generator.unstamped_reads += part.unstamped;
+            generator.clock_steps += part.clock_steps;
             generator.largest_lag_ns = generator.largest_lag_ns.max(part.largest_lag_ns);
             let share = part.cpu_ns as f64 / self.elapsed_ns.max(1) as f64;
             generator.busiest_thread = generator.busiest_thread.max(share.min(1.0));
         }
+        generator.receive_lag = all.receive_lag.latency();
         let limit = &self.plan.limit;
         let limited = limited(&all, self.plan);
         let limited_ns = (limited.count() > 0).then(|| limited.percentile(limit.percentile));
@@ -48,13 +51,15 @@ impl Merged<'_> {
         };
         let record = StepRecord {
             clients: self.clients,
-            samples_planned: u64::from(self.plan.sample_size),
+            samples_planned: self.planned,
             samples: self.samples,
             elapsed_ns: self.elapsed_ns,
             connecting_ns: 0,
             completion: all.completion.latency(),
             delivery: listened(&all.delivery),
             ack: listened(&all.ack),
+            uncorrected: all.uncorrected.latency(),
+            send_lag: all.send_lag.latency(),
             limited_ns,
             over_limit: limited_ns.is_some_and(|ns| ns > limit.rtt_ns),
             timed_out: self.timed_out,

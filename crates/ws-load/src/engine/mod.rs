@@ -8,7 +8,7 @@ mod merge;
 
 use crate::error::{ConnectError, RunError};
 use crate::io::Epoll;
-use crate::ledger::StepLedger;
+use crate::ledger::{StepLedger, Terms};
 use crate::target::Target;
 use crate::worker::{Command, Report};
 use crate::{clock, plan};
@@ -20,6 +20,8 @@ use std::time::Duration;
 
 /// How often progress is told and time-outs are looked at.
 const TICK: Duration = Duration::from_millis(100);
+/// Between the call to start and the start of a schedule: every worker has heard it by then.
+const START_IN: Duration = Duration::from_millis(5);
 /// After the last sample of a step: the time in which a second copy of it would come.
 const SETTLE: Duration = Duration::from_millis(50);
 /// How long closing connections may take.
@@ -180,23 +182,36 @@ impl Engine<'_> {
 
     /// Takes the samples of a step. Besides its record: why the run cannot go on, if it cannot.
     fn measure(&mut self, step: u32, clients: u64) -> Result<(StepRecord, Option<Ended>), Ended> {
-        let samples = self.plan.sample_size;
+        let schedule = self
+            .plan
+            .open_loop
+            .clone()
+            .map(|load| plan::Schedule::new(load, self.plan.seed, self.samples));
+        let (samples, warm_up) = match &schedule {
+            Some(schedule) => countable(schedule.counts())?,
+            None => (self.plan.sample_size, 0),
+        };
         let parties = match self.plan.workload {
             Workload::Broadcast => clients.min(self.crew.len() as u64) as u32,
             Workload::Echo => 1,
         };
-        let ledger = Arc::new(StepLedger::new(
-            self.plan.workload,
-            self.plan.seed,
-            self.samples,
+        let ledger = Arc::new(StepLedger::new(Terms {
+            workload: self.plan.workload,
+            seed: self.plan.seed,
+            first_sample: self.samples,
             samples,
+            warm_up,
+            by_clock: schedule.is_some(),
             clients,
             parties,
-        ));
+        }));
         self.samples += u64::from(samples);
         self.begin(&ledger)?;
         let (began, cpu_began) = (clock::now_ns(), clock::process_cpu_ns());
-        self.send_first(&ledger);
+        match schedule {
+            Some(schedule) => self.send_by_clock(&schedule),
+            None => self.send_first(&ledger),
+        }
         let early_end = self.await_samples(step, clients, &ledger)?;
         let elapsed_ns = clock::now_ns() - began;
         let cpu_ns = clock::process_cpu_ns() - cpu_began;
@@ -214,7 +229,8 @@ impl Engine<'_> {
         let merged = merge::Merged {
             plan: self.plan,
             clients,
-            samples: u64::from(ledger.completed()),
+            planned: u64::from(ledger.timed()),
+            samples: u64::from(ledger.completed_timed()),
             elapsed_ns,
             cpu_ns,
             timed_out,
@@ -241,6 +257,15 @@ impl Engine<'_> {
             }
         }
         self.crew.tell_all(|| Command::Wake);
+    }
+
+    /// Has every worker send its part of the schedule, from one moment on that all can meet.
+    fn send_by_clock(&self, schedule: &plan::Schedule) {
+        let start_ns = clock::now_ns() + clock::nanos(START_IN);
+        self.crew.tell_all(|| Command::Start {
+            schedule: schedule.clone(),
+            start_ns,
+        });
     }
 
     /// Tells all workers of a step, and waits until they know: a sample that one of them sends may
@@ -376,6 +401,21 @@ impl Engine<'_> {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+/// The numbers of a schedule as the books count.
+fn countable((samples, warm_up): (u64, u64)) -> Result<(u32, u32), Ended> {
+    match (u32::try_from(samples), u32::try_from(warm_up)) {
+        (Ok(samples), Ok(warm_up)) if samples > warm_up => Ok((samples, warm_up)),
+        _ => Err(Ended::new(
+            End::MachineLimit,
+            format!(
+                "the schedule has {samples} sends, {warm_up} of them in the warm-up; \
+                 a step can time 1 to {}",
+                u32::MAX
+            ),
+        )),
     }
 }
 

@@ -5,8 +5,10 @@
 //! that does not fill the buffer has emptied the socket, and whatever comes later is an edge of
 //! its own. Only a full buffer, or a peer that has finished, makes it read on.
 
+use super::stamping::{self, Offset};
 use super::{Backend, Control, Event, Handler, Token, Turn, Waker};
 use crate::clock;
+use run_record::Timestamps;
 use socket2::Socket;
 use std::fs::File;
 use std::io;
@@ -23,11 +25,14 @@ pub(crate) struct Epoll {
     control: EpollControl,
     wake: Arc<File>,
     buffer: Box<[u8]>,
+    /// The kernel's stamps are read, and converted with this.
+    stamps: Option<Offset>,
     events: Vec<libc::epoll_event>,
 }
 
 pub(crate) struct EpollControl {
     epoll: OwnedFd,
+    kernel_stamps: bool,
     /// Sockets to close when the events of this turn have been handled.
     given_up: Vec<Socket>,
 }
@@ -58,6 +63,9 @@ impl EpollControl {
 
 impl Control for EpollControl {
     fn connecting(&mut self, token: Token, socket: RawFd) -> io::Result<()> {
+        if self.kernel_stamps {
+            stamping::enable(socket)?;
+        }
         self.ctl(
             libc::EPOLL_CTL_ADD,
             socket,
@@ -86,7 +94,8 @@ impl Control for EpollControl {
 impl Backend for Epoll {
     type Control = EpollControl;
 
-    fn new() -> io::Result<Self> {
+    fn new(timestamps: Timestamps) -> io::Result<Self> {
+        let kernel_stamps = timestamps == Timestamps::Kernel;
         // SAFETY: both calls take no pointers; the results are checked before they are owned.
         let (epoll, wake) = unsafe {
             (
@@ -101,6 +110,7 @@ impl Backend for Epoll {
         let (epoll, wake) = unsafe { (OwnedFd::from_raw_fd(epoll), File::from_raw_fd(wake)) };
         let control = EpollControl {
             epoll,
+            kernel_stamps,
             given_up: Vec::new(),
         };
         control.ctl(libc::EPOLL_CTL_ADD, wake.as_raw_fd(), libc::EPOLLIN, WAKER)?;
@@ -108,6 +118,7 @@ impl Backend for Epoll {
             control,
             wake: Arc::new(wake),
             buffer: vec![0; BUFFER].into_boxed_slice(),
+            stamps: kernel_stamps.then(Offset::new),
             events: Vec::with_capacity(EVENTS),
         })
     }
@@ -127,9 +138,12 @@ impl Backend for Epoll {
     ) -> io::Result<Turn> {
         let count = self.wait(timeout)?;
         let mut turn = Turn {
-            reads: 0,
             woke_ns: clock::now_ns(),
+            ..Turn::default()
         };
+        if let Some(offset) = &mut self.stamps {
+            turn.clock_stepped = offset.measure();
+        }
         for index in 0..count {
             let libc::epoll_event { events, u64: data } = self.events[index];
             if data == WAKER {
@@ -143,7 +157,7 @@ impl Backend for Epoll {
             }
             let finished = events & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) != 0;
             if finished || events & libc::EPOLLIN != 0 {
-                turn.reads += self.drain(token, socket, finished, handler);
+                self.drain(token, socket, finished, &mut turn, handler);
             }
         }
         self.control.given_up.clear();
@@ -153,16 +167,23 @@ impl Backend for Epoll {
 
 impl Epoll {
     fn wait(&mut self, timeout: Duration) -> io::Result<usize> {
-        // Rounded up: waking early would only mean waiting again.
-        let millis = timeout.as_micros().div_ceil(1000).min(i32::MAX as u128) as i32;
-        // SAFETY: the pointer is valid for EVENTS entries; `set_len` below covers only those that
-        // the kernel filled.
+        let timeout = libc::timespec {
+            tv_sec: timeout.as_secs() as libc::time_t,
+            tv_nsec: libc::c_long::from(timeout.subsec_nanos()),
+        };
+        // The call that waits for less than a millisecond (Linux 5.11); glibc has it since 2.35
+        // only, hence by its number.
+        // SAFETY: the pointer is valid for EVENTS entries, `set_len` below covers only those that
+        // the kernel filled; the time outlives the call; there is no signal mask.
         let count = unsafe {
-            libc::epoll_wait(
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
                 self.control.epoll.as_raw_fd(),
                 self.events.as_mut_ptr(),
                 EVENTS as i32,
-                millis,
+                &raw const timeout,
+                std::ptr::null::<libc::sigset_t>(),
+                0_usize,
             )
         };
         if count < 0 {
@@ -178,44 +199,62 @@ impl Epoll {
     }
 
     /// Reads until the socket is empty; to the very end when the peer has `finished`, since no
-    /// further edge would tell. Returns the number of reads that brought bytes.
+    /// further edge would tell. Counts the reads that brought bytes.
     #[inline]
     fn drain<H: Handler<EpollControl>>(
         &mut self,
         token: Token,
         socket: RawFd,
         finished: bool,
+        turn: &mut Turn,
         handler: &mut H,
-    ) -> u64 {
-        let mut reads = 0;
+    ) {
         loop {
-            // SAFETY: the buffer is valid for its length, and the descriptor is open: the caller
-            // keeps a watched socket, `given_up` one that it closed during this turn.
-            let received = unsafe {
-                libc::recv(
-                    socket,
-                    self.buffer.as_mut_ptr().cast(),
-                    self.buffer.len(),
-                    libc::MSG_DONTWAIT,
-                )
+            // The descriptor is open: the caller keeps a watched socket, `given_up` one that it
+            // closed during this turn.
+            let (received, stamp) = match self.stamps {
+                Some(_) => stamping::receive(socket, &mut self.buffer),
+                None => (receive(socket, &mut self.buffer), None),
             };
             if received <= 0 {
                 if let Some(event) = end_of(received, finished) {
                     handler.on_event(&mut self.control, token, event);
                 }
-                return reads;
+                return;
             }
-            reads += 1;
+            turn.reads += 1;
             let received = received as usize;
+            let read_ns = clock::now_ns();
+            let at_ns = match &self.stamps {
+                Some(offset) => {
+                    turn.unstamped += u64::from(stamp.is_none());
+                    offset.arrival(stamp, read_ns)
+                }
+                None => read_ns,
+            };
             let event = Event::Data {
                 bytes: &self.buffer[..received],
-                at_ns: clock::now_ns(),
+                at_ns,
+                read_ns,
             };
             handler.on_event(&mut self.control, token, event);
             if received < self.buffer.len() && !finished {
-                return reads;
+                return;
             }
         }
+    }
+}
+
+#[inline]
+fn receive(socket: RawFd, buffer: &mut [u8]) -> isize {
+    // SAFETY: the buffer is valid for its length.
+    unsafe {
+        libc::recv(
+            socket,
+            buffer.as_mut_ptr().cast(),
+            buffer.len(),
+            libc::MSG_DONTWAIT,
+        )
     }
 }
 
@@ -259,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_descriptor_closed_while_events_are_handled_reads_no_other_sockets_bytes() {
-        let mut epoll = Epoll::new().unwrap();
+        let mut epoll = Epoll::new(Timestamps::User).unwrap();
         let (mut peer, socket) = UnixStream::pair().unwrap();
         let socket = Socket::from(std::os::fd::OwnedFd::from(socket));
         let raw = socket.as_raw_fd();

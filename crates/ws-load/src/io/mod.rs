@@ -9,17 +9,21 @@
 //!   a number that another thread had been given meanwhile would read that thread's bytes.
 //! - Bytes are handed over in order and at most once, in a buffer that is shared by all sockets of
 //!   the backend and is valid during the call only.
-//! - Every [`Event::Data`] carries the time at which the bytes were read, in nanoseconds of the
-//!   clock of [`crate::clock`].
+//! - Every [`Event::Data`] carries the time at which the last of its bytes arrived, by the kernel's
+//!   stamp where stamps are on and the read had one, and the time at which they were read; both in
+//!   nanoseconds of the clock of [`crate::clock`], the first never after the second.
 //! - After [`Event::End`] or [`Event::Failed`] a socket gives no further event. After
 //!   [`Control::close`] it may still give those of the same report.
 //! - Writing is the caller's: it writes to the socket itself, and asks for
 //!   [`Event::Writable`] when the kernel takes no more.
 
 mod epoll;
+mod stamping;
 
 pub(crate) use epoll::Epoll;
+pub(crate) use stamping::probe as probe_kernel_stamps;
 
+use run_record::Timestamps;
 use socket2::Socket;
 use std::io;
 use std::os::fd::RawFd;
@@ -38,8 +42,10 @@ pub(crate) enum Event<'a> {
     Data {
         /// The bytes, valid during the call.
         bytes: &'a [u8],
-        /// When they were read.
+        /// When the last of them arrived, as far as is known.
         at_ns: u64,
+        /// When they were read.
+        read_ns: u64,
     },
     /// The peer has finished writing.
     End,
@@ -68,6 +74,10 @@ pub(crate) trait Control {
 pub(crate) struct Turn {
     /// Reads that brought bytes.
     pub(crate) reads: u64,
+    /// Those of them that had no stamp although stamps are on.
+    pub(crate) unstamped: u64,
+    /// The realtime clock was stepped before this turn, so that no stamp was believed.
+    pub(crate) clock_stepped: bool,
     /// When the kernel reported the events, in nanoseconds.
     pub(crate) woke_ns: u64,
 }
@@ -78,7 +88,7 @@ pub(crate) trait Backend: Sized {
     type Control: Control;
 
     /// Sets up the backend.
-    fn new() -> io::Result<Self>;
+    fn new(timestamps: Timestamps) -> io::Result<Self>;
     /// A handle that ends a wait from another thread.
     fn waker(&self) -> Waker;
     /// Access between turns.

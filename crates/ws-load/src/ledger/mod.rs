@@ -7,6 +7,5 @@
 mod step;
 mod window;
 
-pub(crate) use step::Sent;
-pub(crate) use step::StepLedger;
+pub(crate) use step::{Sent, StepLedger, Terms};
 pub(crate) use window::{Listeners, Missing, Received, Window};

@@ -17,13 +17,42 @@ pub(crate) struct StepLedger {
     seed: u64,
     /// Workers that must have received a sample before it is complete.
     parties: u32,
+    /// Samples are sent by the clock and not when others are complete.
+    pub(crate) by_clock: bool,
+    /// Samples before this index are sent and checked but not timed.
+    warm_up: u32,
     samples: Box<[Sample]>,
     released: AtomicU32,
     completed: AtomicU32,
+    completed_timed: AtomicU32,
+    /// No sample before this index is open.
+    settled: AtomicU32,
+}
+
+/// What a step's books are opened for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    /// Which request is measured.
+    pub(crate) workload: Workload,
+    /// The run's seed.
+    pub(crate) seed: u64,
+    /// Number within the run of the step's first sample.
+    pub(crate) first_sample: u64,
+    /// Samples of the step.
+    pub(crate) samples: u32,
+    /// How many of them come first and are not timed.
+    pub(crate) warm_up: u32,
+    /// They are sent by the clock.
+    pub(crate) by_clock: bool,
+    /// Clients of the step.
+    pub(crate) clients: u64,
+    /// Workers (1 for an echo) that wait for a sample.
+    pub(crate) parties: u32,
 }
 
 #[derive(Debug, Default)]
 struct Sample {
+    due_ns: AtomicU64,
     sent_ns: AtomicU64,
     last_ns: AtomicU64,
     sender: AtomicU32,
@@ -33,30 +62,30 @@ struct Sample {
 /// What is known of a sample that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
+    /// When it was to be sent: what latencies count from.
+    pub(crate) due_ns: u64,
+    /// When it was written to the socket; in a closed loop the same.
     pub(crate) at_ns: u64,
     /// The client that sent it.
     pub(crate) sender: u32,
 }
 
 impl StepLedger {
-    /// Books for `samples` samples that `parties` workers (1 for an echo) wait for.
-    pub(crate) fn new(
-        workload: Workload,
-        seed: u64,
-        first_sample: u64,
-        samples: u32,
-        clients: u64,
-        parties: u32,
-    ) -> Self {
+    /// Opens the books.
+    pub(crate) fn new(terms: Terms) -> Self {
         Self {
-            workload,
-            first_sample,
-            clients,
-            seed,
-            parties,
-            samples: (0..samples).map(|_| Sample::default()).collect(),
+            workload: terms.workload,
+            first_sample: terms.first_sample,
+            clients: terms.clients,
+            seed: terms.seed,
+            parties: terms.parties,
+            by_clock: terms.by_clock,
+            warm_up: terms.warm_up,
+            samples: (0..terms.samples).map(|_| Sample::default()).collect(),
             released: AtomicU32::new(0),
             completed: AtomicU32::new(0),
+            completed_timed: AtomicU32::new(0),
+            settled: AtomicU32::new(0),
         }
     }
 
@@ -75,16 +104,41 @@ impl StepLedger {
         self.completed.load(Ordering::Acquire)
     }
 
-    /// Takes the next sample to send, and the client that is to send it.
+    /// True when a sample's latencies belong into the histograms.
+    #[inline]
+    pub(crate) const fn is_timed(&self, index: u32) -> bool {
+        index >= self.warm_up
+    }
+
+    /// Samples that are timed.
+    pub(crate) fn timed(&self) -> u32 {
+        self.len() - self.warm_up
+    }
+
+    /// Timed samples that are complete.
+    pub(crate) fn completed_timed(&self) -> u32 {
+        self.completed_timed.load(Ordering::Acquire)
+    }
+
+    /// The client that is to send a sample.
+    pub(crate) fn sender(&self, index: u32) -> u64 {
+        let sample = self.first_sample + u64::from(index);
+        plan::sender_of(self.seed, sample, self.clients)
+    }
+
+    /// Takes the next sample to send, and the client that is to send it; of samples that are sent
+    /// by the clock there is never one.
     pub(crate) fn release(&self) -> Option<(u32, u64)> {
+        if self.by_clock {
+            return None;
+        }
         let index = self
             .released
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| {
                 (n < self.len()).then_some(n + 1)
             })
             .ok()?;
-        let sample = self.first_sample + u64::from(index);
-        Some((index, plan::sender_of(self.seed, sample, self.clients)))
+        Some((index, self.sender(index)))
     }
 
     /// Notes that a sample is about to be written to a socket.
@@ -93,7 +147,11 @@ impl StepLedger {
         sample.waiting.store(self.parties, Ordering::Relaxed);
         sample.last_ns.store(sent.at_ns, Ordering::Relaxed);
         sample.sender.store(sent.sender, Ordering::Relaxed);
+        sample.due_ns.store(sent.due_ns, Ordering::Relaxed);
         sample.sent_ns.store(sent.at_ns, Ordering::Release);
+        if self.by_clock {
+            self.released.fetch_max(index + 1, Ordering::AcqRel);
+        }
     }
 
     /// When and by whom a sample was sent; `None` before that, and beyond the step.
@@ -101,14 +159,15 @@ impl StepLedger {
         let sample = self.samples.get(index as usize)?;
         let at_ns = sample.sent_ns.load(Ordering::Acquire);
         (at_ns != 0).then(|| Sent {
+            due_ns: sample.due_ns.load(Ordering::Relaxed),
             at_ns,
             sender: sample.sender.load(Ordering::Relaxed),
         })
     }
 
     /// One party has everything of a sample that it waits for, the last at `last_ns`. Returns the
-    /// completion latency when it was the last party.
-    pub(crate) fn party_done(&self, index: u32, last_ns: u64) -> Option<u64> {
+    /// completion when it was the last party.
+    pub(crate) fn party_done(&self, index: u32, last_ns: u64) -> Option<Completion> {
         let sample = &self.samples[index as usize];
         sample.last_ns.fetch_max(last_ns, Ordering::AcqRel);
         if sample.waiting.fetch_sub(1, Ordering::AcqRel) > 1 {
@@ -116,12 +175,27 @@ impl StepLedger {
         }
         let last = sample.last_ns.load(Ordering::Acquire);
         self.completed.fetch_add(1, Ordering::AcqRel);
-        Some(last - sample.sent_ns.load(Ordering::Acquire))
+        let timed = u32::from(self.is_timed(index));
+        self.completed_timed.fetch_add(timed, Ordering::AcqRel);
+        Some(Completion {
+            from_due_ns: last - sample.due_ns.load(Ordering::Acquire),
+            from_sent_ns: last - sample.sent_ns.load(Ordering::Acquire),
+        })
     }
 
     /// When the oldest sample that is not complete was sent.
     pub(crate) fn oldest_open(&self) -> Option<u64> {
-        self.samples[..self.released() as usize]
+        let is_settled = |sample: &Sample| {
+            sample.sent_ns.load(Ordering::Acquire) != 0
+                && sample.waiting.load(Ordering::Acquire) == 0
+        };
+        let released = &self.samples[..self.released() as usize];
+        let mut settled = self.settled.load(Ordering::Relaxed) as usize;
+        while released.get(settled).is_some_and(is_settled) {
+            settled += 1;
+        }
+        self.settled.store(settled as u32, Ordering::Relaxed);
+        released[settled..]
             .iter()
             .filter(|sample| sample.waiting.load(Ordering::Acquire) > 0)
             .map(|sample| sample.sent_ns.load(Ordering::Acquire))
@@ -130,12 +204,34 @@ impl StepLedger {
     }
 }
 
+/// How long a sample took to its last receipt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Completion {
+    /// From the moment at which it was to be sent.
+    pub(crate) from_due_ns: u64,
+    /// From the moment at which it was written to the socket.
+    pub(crate) from_sent_ns: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn ledger(parties: u32) -> StepLedger {
-        StepLedger::new(Workload::Broadcast, 1, 100, 3, 10, parties)
+        StepLedger::new(Terms { parties, ..terms() })
+    }
+
+    fn terms() -> Terms {
+        Terms {
+            workload: Workload::Broadcast,
+            seed: 1,
+            first_sample: 100,
+            samples: 3,
+            warm_up: 0,
+            by_clock: false,
+            clients: 10,
+            parties: 1,
+        }
     }
 
     #[test]
@@ -145,6 +241,7 @@ mod tests {
         assert!(sender < 10);
         assert_eq!(ledger.when_sent(index), None);
         let sent = Sent {
+            due_ns: 400,
             at_ns: 1000,
             sender: 4,
         };
@@ -153,7 +250,11 @@ mod tests {
         assert_eq!(ledger.oldest_open(), Some(1000));
         assert_eq!(ledger.party_done(index, 1500), None);
         assert_eq!(ledger.party_done(index, 1900), None);
-        assert_eq!(ledger.party_done(index, 1200), Some(900));
+        let completion = Completion {
+            from_due_ns: 1500,
+            from_sent_ns: 900,
+        };
+        assert_eq!(ledger.party_done(index, 1200), Some(completion));
         assert_eq!(ledger.completed(), 1);
         assert_eq!(ledger.oldest_open(), None);
     }
@@ -165,5 +266,30 @@ mod tests {
         assert_eq!(released, [0, 1, 2]);
         assert_eq!(ledger.released(), 3);
         assert_eq!(ledger.when_sent(99), None);
+    }
+
+    #[test]
+    fn by_the_clock_nothing_is_released_and_the_warm_up_is_not_timed() {
+        let ledger = StepLedger::new(Terms {
+            by_clock: true,
+            warm_up: 1,
+            ..terms()
+        });
+        assert_eq!((ledger.release(), ledger.released()), (None, 0));
+        let sent = |at_ns| Sent {
+            due_ns: at_ns,
+            at_ns,
+            sender: 0,
+        };
+        ledger.sent(1, sent(20));
+        ledger.sent(0, sent(10));
+        assert_eq!(ledger.released(), 2);
+        assert_eq!(ledger.oldest_open(), Some(10));
+        assert!(ledger.party_done(0, 30).is_some());
+        assert_eq!(ledger.oldest_open(), Some(20));
+        assert_eq!((ledger.completed(), ledger.completed_timed()), (1, 0));
+        assert!(ledger.party_done(1, 30).is_some());
+        assert_eq!((ledger.completed_timed(), ledger.timed()), (1, 2));
+        assert_eq!(ledger.oldest_open(), None);
     }
 }

@@ -136,7 +136,7 @@ impl Window {
             return Received::Duplicate;
         }
         live.last_ns = live.last_ns.max(at_ns);
-        let latency_ns = at_ns.saturating_sub(live.sent.at_ns);
+        let latency_ns = at_ns.saturating_sub(live.sent.due_ns);
         Received::Due {
             latency_ns,
             overtaken,
@@ -168,7 +168,7 @@ impl Window {
             return Received::Duplicate;
         }
         live.awaits_result = false;
-        let latency_ns = at_ns.saturating_sub(live.sent.at_ns);
+        let latency_ns = at_ns.saturating_sub(live.sent.due_ns);
         Received::Due {
             latency_ns,
             overtaken: false,
@@ -374,6 +374,7 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Terms;
     use super::*;
 
     const ALIVE: [u64; 1] = [0b111];
@@ -386,12 +387,22 @@ mod tests {
     };
 
     fn step(workload: Workload, senders: &[u32]) -> StepLedger {
-        let ledger = StepLedger::new(workload, 1, 0, senders.len() as u32, 3, 1);
+        let ledger = StepLedger::new(Terms {
+            workload,
+            seed: 1,
+            first_sample: 0,
+            samples: senders.len() as u32,
+            warm_up: 0,
+            by_clock: false,
+            clients: 3,
+            parties: 1,
+        });
         for (index, sender) in senders.iter().enumerate() {
             ledger.release();
             ledger.sent(
                 index as u32,
                 Sent {
+                    due_ns: 100 + index as u64,
                     at_ns: 100 + index as u64,
                     sender: *sender,
                 },

@@ -2,6 +2,10 @@
 //!
 //! Nothing here reads a clock, a socket or a counter, so a plan can be replayed and tested alone.
 
+mod schedule;
+
+pub(crate) use schedule::Schedule;
+
 /// A well-mixed 64-bit value from a seed and an index: the output function of SplitMix64
 /// (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
 pub(crate) const fn mix(seed: u64, index: u64) -> u64 {

@@ -3,6 +3,7 @@
 //! A worker takes [`Command`]s and gives [`Report`]s. During a step it talks to nobody but the
 //! shared ledger, and to the worker whose client is to send the next sample.
 
+mod agenda;
 mod clients;
 mod opening;
 mod step;
@@ -13,11 +14,13 @@ use crate::error::ConnectError;
 use crate::io::{Backend, Control, Event, Handler, Token, Waker};
 use crate::judge::{Judge, Latencies};
 use crate::ledger::StepLedger;
+use crate::plan::Schedule;
 use crate::stamp::Stamps;
 use crate::target::Target;
+use agenda::Agenda;
 use clients::Clients;
 use opening::Opening;
-use run_record::{Faults, Plan};
+use run_record::{Faults, Plan, Timestamps};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +39,8 @@ pub(crate) enum Command {
     Begin(Arc<StepLedger>),
     /// Send a sample of the step from one of the worker's clients.
     Send { index: u32, client: u64 },
+    /// Send the step's samples by the clock.
+    Start { schedule: Schedule, start_ns: u64 },
     /// Nothing; it wakes a worker that was told something for later.
     Wake,
     /// Give up what the step still waits for, counting it as missing if `count` is set.
@@ -73,6 +78,8 @@ pub(crate) struct Part {
     pub(crate) first_malformed: Option<String>,
     pub(crate) messages: u64,
     pub(crate) reads: u64,
+    pub(crate) unstamped: u64,
+    pub(crate) clock_steps: u64,
     pub(crate) cpu_ns: u64,
     pub(crate) largest_lag_ns: u64,
 }
@@ -120,8 +127,8 @@ pub(crate) struct Worker<B: Backend> {
 }
 
 impl<B: Backend> Worker<B> {
-    pub(crate) fn new() -> io::Result<Self> {
-        let backend = B::new()?;
+    pub(crate) fn new(timestamps: Timestamps) -> io::Result<Self> {
+        let backend = B::new(timestamps)?;
         let (sender, commands) = mpsc::channel();
         let peer = Peer {
             commands: sender,
@@ -161,10 +168,14 @@ struct Core {
     opening: Opening,
     /// Samples that this worker's clients are to send next.
     to_send: VecDeque<(u32, u64)>,
+    /// Samples that this worker sends by the clock.
+    agenda: Agenda,
     /// Random numbers drawn so far, for masks and nonces.
     drawn: u64,
     scratch: Vec<u8>,
     reads: u64,
+    unstamped: u64,
+    clock_steps: u64,
     largest_lag_ns: u64,
     step_cpu_start_ns: u64,
     closing: Option<u64>,
@@ -185,9 +196,12 @@ impl Core {
             reports: common.reports,
             clients: Clients::default(),
             to_send: VecDeque::new(),
+            agenda: Agenda::default(),
             drawn: 0,
             scratch: Vec::new(),
             reads: 0,
+            unstamped: 0,
+            clock_steps: 0,
             largest_lag_ns: 0,
             step_cpu_start_ns: 0,
             closing: None,
@@ -209,8 +223,10 @@ impl Core {
                 self.clients.abort_all();
                 return Ok(());
             }
-            let turn = backend.turn(IDLE_TURN, self)?;
+            let turn = backend.turn(self.agenda.patience(IDLE_TURN), self)?;
             self.reads += turn.reads;
+            self.unstamped += turn.unstamped;
+            self.clock_steps += u64::from(turn.clock_stepped);
             let lag = clock::now_ns().saturating_sub(turn.woke_ns);
             self.largest_lag_ns = self.largest_lag_ns.max(lag);
         }
@@ -221,9 +237,11 @@ impl Core {
             Command::Open(wanted) => self.opening.want(wanted as usize),
             Command::Begin(ledger) => self.begin_step(ledger),
             Command::Send { index, client } => self.to_send.push_back((index, client)),
+            Command::Start { schedule, start_ns } => self.start(schedule, start_ns),
             Command::Wake => {}
             Command::GiveUp { count } => {
                 self.to_send.clear();
+                self.agenda = Agenda::default();
                 self.judge.give_up_step(count);
             }
             Command::Finish => self.finish_step(),
@@ -258,7 +276,19 @@ impl<C: Control> Handler<C> for Core {
     #[inline]
     fn on_event(&mut self, control: &mut C, token: Token, event: Event<'_>) {
         match event {
-            Event::Data { bytes, at_ns } => self.on_data(control, token, bytes, at_ns),
+            Event::Data {
+                bytes,
+                at_ns,
+                read_ns,
+            } => {
+                if self.plan.timestamps == Timestamps::Kernel {
+                    self.judge.latencies.receive_lag.record(read_ns - at_ns);
+                }
+                self.on_data(control, token, bytes, at_ns);
+                if self.agenda.is_due(read_ns) {
+                    self.send_by_clock(control);
+                }
+            }
             Event::Writable => self.on_writable(control, token),
             Event::End => self.on_end(control, token),
             Event::Failed(error) => self.on_failed(control, token, error),

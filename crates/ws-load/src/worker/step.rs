@@ -1,9 +1,11 @@
 //! A worker's part of a step: sending samples, following up on complete ones, the final report.
 
+use super::agenda::Agenda;
 use super::{Command, Core, Part, Report};
 use crate::clock;
 use crate::io::{Control, Token};
 use crate::ledger::{Sent, StepLedger};
+use crate::plan::Schedule;
 use std::sync::Arc;
 use ws_proto::{FrameHeader, apply_mask, encode_header};
 
@@ -12,6 +14,9 @@ impl Core {
         self.step_cpu_start_ns = clock::thread_cpu_ns();
         self.largest_lag_ns = 0;
         self.reads = 0;
+        self.unstamped = 0;
+        self.clock_steps = 0;
+        self.judge.latencies.receive_lag.reset();
         self.judge.messages = 0;
         self.judge.open_step(ledger);
         self.report(Report::Begun);
@@ -19,6 +24,7 @@ impl Core {
 
     pub(super) fn finish_step(&mut self) {
         self.to_send.clear();
+        self.agenda = Agenda::default();
         self.judge.close_step();
         let part = Part {
             latencies: std::mem::take(&mut self.judge.latencies),
@@ -26,6 +32,8 @@ impl Core {
             first_malformed: self.judge.first_malformed.take(),
             messages: self.judge.messages,
             reads: self.reads,
+            unstamped: self.unstamped,
+            clock_steps: self.clock_steps,
             cpu_ns: clock::thread_cpu_ns() - self.step_cpu_start_ns,
             largest_lag_ns: self.largest_lag_ns,
         };
@@ -60,14 +68,45 @@ impl Core {
     #[inline]
     pub(super) fn send_due<C: Control>(&mut self, control: &mut C) {
         while let Some((index, client)) = self.to_send.pop_front() {
-            self.send_sample(control, index, client);
+            self.send_sample(control, index, client, None);
+            if self.judge.finished > 0 {
+                self.follow_up();
+            }
+        }
+        if self.agenda.is_due(clock::now_ns()) {
+            self.send_by_clock(control);
+        }
+    }
+
+    /// Begins to send by the clock.
+    pub(super) fn start(&mut self, schedule: Schedule, start_ns: u64) {
+        let Some(ledger) = self.judge.step().cloned() else {
+            return;
+        };
+        let (worker, workers) = (u64::from(self.number), self.peers.len() as u64);
+        let is_ours = move |client: u64| client % workers == worker;
+        clock::wake_precisely();
+        self.agenda = Agenda::new(schedule, start_ns, ledger, is_ours);
+    }
+
+    /// Sends what is due by the clock, however late it is.
+    pub(super) fn send_by_clock<C: Control>(&mut self, control: &mut C) {
+        while let Some(send) = self.agenda.take_due(clock::now_ns()) {
+            self.send_sample(control, send.index, send.client, Some(send.due_ns));
             if self.judge.finished > 0 {
                 self.follow_up();
             }
         }
     }
 
-    fn send_sample<C: Control>(&mut self, control: &mut C, index: u32, client: u64) {
+    /// Sends a sample that is `due_ns`, or is due now.
+    fn send_sample<C: Control>(
+        &mut self,
+        control: &mut C,
+        index: u32,
+        client: u64,
+        due_ns: Option<u64>,
+    ) {
         let Some(ledger) = self.judge.step().cloned() else {
             return;
         };
@@ -79,13 +118,18 @@ impl Core {
         let stamp = self.stamp_of(&ledger, index);
         let mut frame = std::mem::take(&mut self.scratch);
         self.encode_request(&ledger, stamp, &mut frame);
-        ledger.sent(
-            index,
-            Sent {
-                at_ns: clock::now_ns(),
-                sender,
-            },
-        );
+        let at_ns = clock::now_ns();
+        let due_ns = due_ns.unwrap_or(at_ns);
+        if ledger.by_clock && ledger.is_timed(index) {
+            let lag_ns = at_ns.saturating_sub(due_ns);
+            self.judge.latencies.send_lag.record(lag_ns);
+        }
+        let sent = Sent {
+            due_ns,
+            at_ns,
+            sender,
+        };
+        ledger.sent(index, sent);
         self.send_bytes(control, slot, &frame);
         self.scratch = frame;
     }

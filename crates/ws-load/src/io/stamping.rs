@@ -1,0 +1,215 @@
+//! Receive time stamps of the kernel: asked for per socket, read beside the bytes, converted to
+//! the clock of [`crate::clock`].
+//!
+//! A stamp says when the last segment of a read arrived, on the realtime clock
+//! (Documentation/networking/timestamping.rst, "SO_TIMESTAMPING", software receive). The offset of
+//! that clock is measured anew in every turn of a loop. Where it jumps, which is an administrator
+//! or NTP that steps the clock, the stamps of that turn are not believed.
+
+use crate::clock;
+use std::io::{self, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::{AsRawFd as _, RawFd};
+use std::time::Duration;
+
+/// Clocks that are slewed drift at most 500 ppm against one another, 25 us in an idle turn; twice
+/// the offset's own error comes on top.
+const STEP_NS: i64 = 200_000;
+const PROBES: u32 = 20;
+const PROBE_PATIENCE: Duration = Duration::from_millis(50);
+
+/// Asks for stamps on a socket.
+pub(super) fn enable(socket: RawFd) -> io::Result<()> {
+    let flags: libc::c_uint = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    // SAFETY: the option takes a C unsigned int, which outlives the call.
+    let done = unsafe {
+        libc::setsockopt(
+            socket,
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPING,
+            (&raw const flags).cast(),
+            size_of::<libc::c_uint>() as libc::socklen_t,
+        )
+    };
+    if done < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Receives what is there and the stamp of its last segment, nanoseconds of the realtime clock;
+/// the count is as of `recv`.
+#[inline]
+pub(super) fn receive(socket: RawFd, buffer: &mut [u8]) -> (isize, Option<u64>) {
+    let mut part = libc::iovec {
+        iov_base: buffer.as_mut_ptr().cast(),
+        iov_len: buffer.len(),
+    };
+    let mut control = Control([0; CONTROL]);
+    // SAFETY: all-zero bytes are a valid msghdr; the pointers in it outlive the call and are
+    // valid for the lengths beside them.
+    let (received, message) = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = CONTROL as _;
+        let received = libc::recvmsg(socket, &raw mut message, libc::MSG_DONTWAIT);
+        (received, message)
+    };
+    let stamp = if received > 0 {
+        stamp_in(&message)
+    } else {
+        None
+    };
+    (received, stamp)
+}
+
+/// Room for a header and three times of two words each.
+const CONTROL: usize = 128;
+
+/// Control data must lie where a header may lie.
+#[repr(align(16))]
+struct Control([u8; CONTROL]);
+
+#[inline]
+fn stamp_in(message: &libc::msghdr) -> Option<u64> {
+    // SAFETY: the kernel has filled the control data and its length; the macros stay within it,
+    // and a message of this type holds three timespecs, the software stamp first.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(message);
+        while let Some(found) = header.as_ref() {
+            if found.cmsg_level == libc::SOL_SOCKET && found.cmsg_type == libc::SO_TIMESTAMPING {
+                let times = libc::CMSG_DATA(header).cast::<libc::timespec>();
+                let time = times.read_unaligned();
+                let ns = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
+                return (ns != 0).then_some(ns);
+            }
+            header = libc::CMSG_NXTHDR(message, header);
+        }
+    }
+    None
+}
+
+/// The realtime clock's lead over the clock of this crate.
+#[derive(Debug)]
+pub(super) struct Offset {
+    lead_ns: i64,
+    /// The clock was stepped since the turn before: what arrived meanwhile cannot be converted.
+    stepped: bool,
+}
+
+impl Offset {
+    pub(super) fn new() -> Self {
+        Self {
+            lead_ns: lead_ns(),
+            stepped: false,
+        }
+    }
+
+    /// Measures the lead at the beginning of a turn. True when the clock was stepped.
+    pub(super) fn measure(&mut self) -> bool {
+        self.update(lead_ns())
+    }
+
+    fn update(&mut self, lead_ns: i64) -> bool {
+        self.stepped = (lead_ns - self.lead_ns).abs() > STEP_NS;
+        self.lead_ns = lead_ns;
+        self.stepped
+    }
+
+    /// A stamp on the clock of this crate: never after `read_ns`, when the bytes were in hand, and
+    /// that time itself where there is no stamp to believe.
+    #[inline]
+    pub(super) fn arrival(&self, stamp: Option<u64>, read_ns: u64) -> u64 {
+        match stamp {
+            Some(stamp) if !self.stepped => (stamp as i64 - self.lead_ns).max(0) as u64,
+            _ => read_ns,
+        }
+        .min(read_ns)
+    }
+}
+
+/// Measured between two readings of the one clock, which bound the error.
+fn lead_ns() -> i64 {
+    let before = clock::now_ns();
+    let realtime = clock::realtime_ns();
+    let after = clock::now_ns();
+    realtime as i64 - (before + (after - before) / 2) as i64
+}
+
+/// Whether the kernel stamps what arrives here, tried on a connection of its own.
+///
+/// # Errors
+/// What stood in the way, in words.
+pub(crate) fn probe() -> Result<(), String> {
+    let tried = || -> io::Result<bool> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let mut near = TcpStream::connect(listener.local_addr()?)?;
+        let (far, _) = listener.accept()?;
+        enable(far.as_raw_fd())?;
+        // The first stamps of a machine take a moment: the kernel begins to make them late.
+        for _ in 0..PROBES {
+            near.write_all(b"?")?;
+            let mut buffer = [0; 16];
+            far.set_read_timeout(Some(PROBE_PATIENCE))?;
+            far.peek(&mut buffer)?;
+            if receive(far.as_raw_fd(), &mut buffer).1.is_some() {
+                return Ok(true);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(false)
+    };
+    match tried() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err("the kernel took SO_TIMESTAMPING and gave no stamps".to_owned()),
+        Err(error) => Err(format!("SO_TIMESTAMPING is refused: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_the_arrival_and_not_the_read() {
+        probe().unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (far, _) = listener.accept().unwrap();
+        enable(far.as_raw_fd()).unwrap();
+        let before = clock::now_ns();
+        near.write_all(b"hello").unwrap();
+        let written = clock::now_ns();
+        std::thread::sleep(Duration::from_millis(30));
+        let mut offset = Offset::new();
+        offset.measure();
+        let mut buffer = [0; 16];
+        let (received, stamp) = receive(far.as_raw_fd(), &mut buffer);
+        let read_ns = clock::now_ns();
+        assert_eq!(received, 5);
+        let arrival = offset.arrival(stamp, read_ns);
+        // The offset's own error is far below this.
+        assert!(arrival + 100_000 >= before, "{arrival} {before}");
+        assert!(arrival <= written + 5_000_000, "{arrival} {written}");
+        assert!(read_ns - arrival >= 24_000_000);
+    }
+
+    #[test]
+    fn the_stamps_of_a_turn_in_which_the_clock_was_stepped_are_not_believed() {
+        let mut offset = Offset {
+            lead_ns: 1_000_000_000,
+            stepped: false,
+        };
+        assert_eq!(offset.arrival(Some(1_000_000_400), 500), 400);
+        assert_eq!(offset.arrival(Some(1_000_000_900), 500), 500);
+        assert_eq!(offset.arrival(None, 500), 500);
+        assert!(!offset.update(1_000_050_000));
+        assert_eq!(offset.arrival(Some(1_000_050_400), 500), 400);
+        assert!(offset.update(3_000_000_000));
+        assert_eq!(offset.arrival(Some(3_000_000_400), 500), 500);
+        assert!(!offset.update(3_000_000_000));
+        assert_eq!(offset.arrival(Some(3_000_000_400), 500), 400);
+    }
+}
