@@ -18,6 +18,8 @@ fn step(clients: u64) -> StepRecord {
         completion: None,
         delivery: None,
         ack: None,
+        uncorrected: None,
+        send_lag: None,
         limited_ns: None,
         over_limit: false,
         timed_out: false,
