@@ -17,6 +17,7 @@ const char HELP[] =
     "      --threads N           event loops, one thread each (default 1)\n"
     "      --data-type json|binary\n"
     "                            accept this dialect alone (default: both, by opcode)\n"
+    "      --raw-echo            send every message back as it came, and nothing else\n"
     "      --version             print the version of the library and exit\n"
     "      --help                print this text and exit\n";
 
@@ -44,12 +45,13 @@ Dialects parseDialect(std::string_view text) {
 }  // namespace
 
 Options parseOptions(int argc, char **argv, const char *version) {
-    enum { ADDRESS = 1000, THREADS, DATA_TYPE, VERSION, HELP_TEXT };
+    enum { ADDRESS = 1000, THREADS, DATA_TYPE, RAW_ECHO, VERSION, HELP_TEXT };
     const option flags[] = {
         {"port", required_argument, nullptr, 'p'},
         {"address", required_argument, nullptr, ADDRESS},
         {"threads", required_argument, nullptr, THREADS},
         {"data-type", required_argument, nullptr, DATA_TYPE},
+        {"raw-echo", no_argument, nullptr, RAW_ECHO},
         {"version", no_argument, nullptr, VERSION},
         {"help", no_argument, nullptr, HELP_TEXT},
         {},
@@ -62,6 +64,7 @@ Options parseOptions(int argc, char **argv, const char *version) {
             case ADDRESS: options.address = optarg; break;
             case THREADS: options.threads = parseNumber("--threads", optarg, 1, 1024); break;
             case DATA_TYPE: options.dialects = parseDialect(optarg); break;
+            case RAW_ECHO: options.rawEcho = true; break;
             case VERSION: std::puts(version); std::exit(0);
             case HELP_TEXT: std::fputs(HELP, stdout); std::exit(0);
             default: std::exit(2);

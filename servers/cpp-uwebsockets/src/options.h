@@ -11,6 +11,7 @@ struct Options {
     int port = 3334;
     int threads = 1;
     Dialects dialects = Dialects::Both;
+    bool rawEcho = false;
 };
 
 // Parses argv. Ends the process for --help and --version (status 0) and, with a message on

@@ -79,7 +79,8 @@ public:
             .upgrade = upgrade,
             .open = [](Socket *ws) { ws->subscribe(TOPIC); },
             .message = [this, &home](Socket *ws, std::string_view message, uWS::OpCode opCode) {
-                if (opCode == uWS::TEXT) onText(home, ws, message);
+                if (options_.rawEcho) ws->send(message, opCode);
+                else if (opCode == uWS::TEXT) onText(home, ws, message);
                 else onBinary(home, ws, message);
             },
         });

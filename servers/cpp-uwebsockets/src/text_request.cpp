@@ -14,6 +14,11 @@ using rapidjson::SizeType;
 constexpr unsigned PARSE_FLAGS =
     rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
 
+// Refuses what is no text: an escaped half of a surrogate pair would become invalid UTF-8.
+using ValidatingWriter =
+    rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>,
+                      rapidjson::CrtAllocator, rapidjson::kWriteValidateEncodingFlag>;
+
 class RequestFilter : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, RequestFilter> {
 public:
     TextRequest request() const {
@@ -83,7 +88,7 @@ private:
     TextRequest::Type type_ = TextRequest::Type::Unknown;
     bool hasPayload_ = false;
     rapidjson::StringBuffer json_;
-    rapidjson::Writer<rapidjson::StringBuffer> writer_{json_};
+    ValidatingWriter writer_{json_};
 };
 
 }  // namespace

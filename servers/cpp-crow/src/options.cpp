@@ -1,0 +1,75 @@
+#include "options.h"
+
+#include <getopt.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+const char HELP[] =
+    "cpp-crow-server: the websocket-shootout protocol on Crow\n"
+    "\n"
+    "      --port N              TCP port (default 3334)\n"
+    "      --address IP          address to listen on (default 127.0.0.1)\n"
+    "      --thread N            event loops that serve, one thread each (default 1)\n"
+    "      --data-type json|binary\n"
+    "                            accept this dialect alone (default: both, by opcode)\n"
+    "      --raw-echo            send every message back as it came, and nothing else\n"
+    "      --version             print the version of the library and exit\n"
+    "      --help                print this text and exit\n";
+
+[[noreturn]] void refuse(const std::string &message) {
+    std::fprintf(stderr, "cpp-crow-server: %s (see --help)\n", message.c_str());
+    std::exit(2);
+}
+
+int parseNumber(const char *flag, std::string_view text, int low, int high) {
+    int value = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
+        refuse(std::string(flag) + ": \"" + std::string(text) + "\" is not a number from " +
+               std::to_string(low) + " to " + std::to_string(high));
+    }
+    return value;
+}
+
+Dialects parseDialect(std::string_view text) {
+    if (text == "json") return Dialects::JsonOnly;
+    if (text == "binary") return Dialects::BinaryOnly;
+    refuse("--data-type: \"" + std::string(text) + "\" is neither json nor binary");
+}
+
+}  // namespace
+
+Options parseOptions(int argc, char **argv, const char *version) {
+    enum { PORT = 1000, ADDRESS, THREAD, DATA_TYPE, RAW_ECHO, VERSION, HELP_TEXT };
+    const option flags[] = {
+        {"port", required_argument, nullptr, PORT},
+        {"address", required_argument, nullptr, ADDRESS},
+        {"thread", required_argument, nullptr, THREAD},
+        {"data-type", required_argument, nullptr, DATA_TYPE},
+        {"raw-echo", no_argument, nullptr, RAW_ECHO},
+        {"version", no_argument, nullptr, VERSION},
+        {"help", no_argument, nullptr, HELP_TEXT},
+        {},
+    };
+
+    Options options;
+    for (int flag; (flag = getopt_long(argc, argv, "", flags, nullptr)) != -1;) {
+        switch (flag) {
+            case PORT: options.port = parseNumber("--port", optarg, 1, 65535); break;
+            case ADDRESS: options.address = optarg; break;
+            case THREAD: options.threads = parseNumber("--thread", optarg, 1, 1024); break;
+            case DATA_TYPE: options.dialects = parseDialect(optarg); break;
+            case RAW_ECHO: options.rawEcho = true; break;
+            case VERSION: std::puts(version); std::exit(0);
+            case HELP_TEXT: std::fputs(HELP, stdout); std::exit(0);
+            default: std::exit(2);
+        }
+    }
+    if (optind != argc) refuse(std::string("unexpected argument \"") + argv[optind] + "\"");
+    return options;
+}
