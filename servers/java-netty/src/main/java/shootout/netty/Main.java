@@ -50,12 +50,14 @@ public final class Main {
                 epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
 
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(options.threads(), io);
+        Hub hub = new Hub(loops);
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loops)
                 .channel(channel)
                 // past the high mark a channel is unwritable, and ProtocolHandler closes it
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * MIB, 64 * MIB))
-                .childHandler(new ServerInitializer(new Hub(loops)));
+                .childHandler(new ServerInitializer(
+                        options.rawEcho() ? RawEchoHandler::new : () -> new ProtocolHandler(hub)));
         Throwable cause = bootstrap.bind(options.address(), options.port()).awaitUninterruptibly().cause();
         if (cause != null) {
             fail(1, "cannot listen on " + options.address() + " port " + options.port() + ": "

@@ -1,7 +1,8 @@
 package shootout.netty;
 
 /** The command line of the server. */
-record Options(String address, int port, int threads, Transport transport, boolean version, boolean help) {
+record Options(
+        String address, int port, int threads, Transport transport, boolean rawEcho, boolean version, boolean help) {
 
     enum Transport { EPOLL, NIO }
 
@@ -9,9 +10,10 @@ record Options(String address, int port, int threads, Transport transport, boole
             java-netty-server: the websocket-shootout protocol on Netty
 
               --address HOST         address to listen on (default 127.0.0.1)
-              --port N               TCP port (default 3334)
+              --port N               TCP port (default 3031)
               --threads N            event loops, one thread each (default: the processors of this machine)
               --transport epoll|nio  how Netty talks to the kernel (default epoll)
+              --raw-echo             send every message back as it came, for Autobahn|Testsuite
               --version              print the versions of the libraries and exit
               --help                 print this text and exit
             """;
@@ -19,9 +21,10 @@ record Options(String address, int port, int threads, Transport transport, boole
     /** @throws IllegalArgumentException with a message for the user: an unknown flag or an unfit value */
     static Options parse(String[] args) {
         String address = "127.0.0.1";
-        int port = 3334;
+        int port = 3031;
         int threads = Runtime.getRuntime().availableProcessors();
         Transport transport = Transport.EPOLL;
+        boolean rawEcho = false;
         boolean version = false;
         boolean help = false;
         for (int i = 0; i < args.length; i++) {
@@ -30,12 +33,13 @@ record Options(String address, int port, int threads, Transport transport, boole
                 case "--port" -> port = number(args, i++, 65535);
                 case "--threads" -> threads = number(args, i++, 1024);
                 case "--transport" -> transport = transport(value(args, i++));
+                case "--raw-echo" -> rawEcho = true;
                 case "--version" -> version = true;
                 case "--help" -> help = true;
                 default -> throw new IllegalArgumentException("unknown argument \"" + args[i] + "\"");
             }
         }
-        return new Options(address, port, threads, transport, version, help);
+        return new Options(address, port, threads, transport, rawEcho, version, help);
     }
 
     private static String value(String[] args, int flag) {

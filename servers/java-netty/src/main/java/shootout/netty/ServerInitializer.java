@@ -10,6 +10,8 @@ import io.netty.handler.codec.http.websocketx.WebSocketFrameAggregator;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolConfig;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 
+import java.util.function.Supplier;
+
 /** The pipeline of a connection, as in Netty's own WebSocket examples; compression is left out. */
 final class ServerInitializer extends ChannelInitializer<SocketChannel> {
 
@@ -27,10 +29,11 @@ final class ServerInitializer extends ChannelInitializer<SocketChannel> {
             .sendCloseFrame(null)
             .build();
 
-    private final Hub hub;
+    private final Supplier<MessageHandler> messages;
 
-    ServerInitializer(Hub hub) {
-        this.hub = hub;
+    /** @param messages makes the last handler of each connection */
+    ServerInitializer(Supplier<MessageHandler> messages) {
+        this.messages = messages;
     }
 
     @Override
@@ -41,6 +44,6 @@ final class ServerInitializer extends ChannelInitializer<SocketChannel> {
         pipeline.addLast(new VersionFilter());
         pipeline.addLast(new WebSocketServerProtocolHandler(WEBSOCKET));
         pipeline.addLast(new WebSocketFrameAggregator(LARGEST_MESSAGE));
-        pipeline.addLast(new ProtocolHandler(hub));
+        pipeline.addLast(messages.get());
     }
 }
