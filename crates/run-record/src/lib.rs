@@ -26,7 +26,8 @@ pub use measurement::{
     ServerIdentity, ServerStep, Status,
 };
 pub use plan::{
-    Arrivals, Dialect, Limit, Measure, OpenLoop, Plan, Ramp, Timeouts, Timestamps, Workload,
+    Arrivals, Dialect, Limit, Measure, OpenLoop, Plan, Ramp, Search, SearchOf, Timeouts,
+    Timestamps, Workload,
 };
-pub use run::{End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
+pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
 pub use schema::{autobahn_schema, measurement_schema, run_schema};

@@ -84,6 +84,28 @@ pub struct OpenLoop {
     pub warm_up_ns: u64,
 }
 
+/// What a search varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearchOf {
+    /// The number of clients.
+    Clients,
+    /// The rate of an open loop.
+    Rate,
+}
+
+/// A search for the highest load within the limit, in place of steps of equal size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Search {
+    /// What is varied; it begins with the plan's own.
+    pub of: SearchOf,
+    /// Each load is tried until more than half of so many tries agree.
+    pub tries: u32,
+    /// It ends when the highest load that passed and the lowest that failed differ by no more than
+    /// this share of the latter.
+    pub precision: f64,
+}
+
 /// What the end of a latency is taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -127,6 +149,8 @@ pub struct Plan {
     pub initial_clients: u32,
     /// Clients added for each further step.
     pub step_size: u32,
+    /// How loads are chosen when it is not by steps.
+    pub search: Option<Search>,
     /// Number of steps after which the run ends, if the limit has not ended it before.
     pub total_steps: Option<u32>,
     /// Bytes of padding in each payload.

@@ -1,6 +1,6 @@
 //! The record of one run of the generator against one server.
 
-use crate::{Environment, Faults, Latency, Measure, Plan};
+use crate::{Environment, Faults, Latency, Measure, Plan, SearchOf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,8 @@ pub struct Tool {
 pub struct StepRecord {
     /// Clients connected while the step was measured.
     pub clients: u64,
+    /// Requests per second planned, at the start of the step; absent in a closed loop.
+    pub rate: Option<f64>,
     /// Samples planned.
     pub samples_planned: u64,
     /// Samples that completed.
@@ -147,12 +149,14 @@ pub enum End {
     TimedOut,
     /// Every connection was lost, or those that a sample needed.
     ServerLost,
+    /// A search has found the edge.
+    EdgeFound,
     /// The user ended it.
     Interrupted,
 }
 
 /// How a run ended and what it found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Why it ended.
     pub end: End,
@@ -161,6 +165,19 @@ pub struct Outcome {
     /// Clients of the last step of the unbroken row of steps that passed; absent when the first
     /// did not.
     pub carried_clients: Option<u64>,
+    /// Both sides of the edge that a search has found; absent without a search.
+    pub edge: Option<Edge>,
+}
+
+/// Where a search has found that the server no longer holds the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Edge {
+    /// What was varied.
+    pub of: SearchOf,
+    /// Highest load that passed; absent when none did.
+    pub passed: Option<f64>,
+    /// Lowest load that failed; absent when the search ended before one did.
+    pub failed: Option<f64>,
 }
 
 impl RunRecord {

@@ -149,6 +149,16 @@ pub(crate) struct Steps {
     /// End after this many steps [default: go on until the limit; 1 with --rate]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) total_steps: Option<u32>,
+    /// Search for the highest load within the limit instead of going up by steps: doubling from
+    /// --initial-clients (or --rate), then halving what is between
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "clients", conflicts_with = "total_steps")]
+    pub(crate) search: Option<SearchOf>,
+    /// Search: tries of a load, of which more than half decide
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99), requires = "search")]
+    pub(crate) search_tries: u32,
+    /// Search: end when the two sides of the edge are so close, in percent
+    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = precision, requires = "search")]
+    pub(crate) search_precision: f64,
     /// Percentile that the limit applies to, above 0 and at most 100
     #[arg(long, value_name = "P", default_value = "95", value_parser = percentile)]
     pub(crate) limit_percentile: f64,
@@ -232,6 +242,14 @@ pub(crate) enum ServerType {
     Actioncable,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchOf {
+    /// The number of clients
+    Clients,
+    /// The rate of an open loop; needs --rate to begin with
+    Rate,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Timestamps {
     /// The kernel's where it gives them
@@ -272,6 +290,13 @@ fn rate(text: &str) -> Result<Rate, String> {
         from: one(from)?,
         ramp: Some((one(to)?, duration(over)?)),
     })
+}
+
+fn precision(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.1..=50.0).contains(&value) => Ok(value),
+        _ => Err("expected a number from 0.1 to 50".to_owned()),
+    }
 }
 
 fn percentile(text: &str) -> Result<f64, String> {

@@ -38,6 +38,7 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
             end: End::Interrupted,
             detail: "the program was ended before the run was".to_owned(),
             carried_clients: None,
+            edge: None,
         },
     };
     let record_path = common.output.json.as_deref();

@@ -35,6 +35,8 @@ impl Exit {
     pub(crate) fn of(record: &RunRecord) -> Self {
         match record.outcome.end {
             End::Interrupted => Self::Interrupted,
+            // A search tries what fails, too; what passed had no faults.
+            End::EdgeFound => Self::Measured,
             End::TimedOut | End::ServerLost => Self::Invalid,
             _ if !record.faults().is_empty() => Self::Invalid,
             _ if record.steps.is_empty() => Self::Usage,

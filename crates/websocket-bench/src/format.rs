@@ -21,8 +21,11 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
         measured.map_or_else(|| "    -".to_owned(), |measured| latency(of(measured)))
     };
     let limited = step.limited_ns.map_or_else(|| "    -".to_owned(), latency);
+    let rate = step
+        .rate
+        .map_or_else(String::new, |rate| format!("    rate: {rate:.0}/s"));
     let mut line = format!(
-        "clients: {:5}    {}per-rtt: {limited}    min-rtt: {}    median-rtt: {}    max-rtt: {}",
+        "clients: {:5}{rate}    {}per-rtt: {limited}    min-rtt: {}    median-rtt: {}    max-rtt: {}",
         step.clients,
         plan.limit.percentile,
         figure(|l| l.min_ns),

@@ -1,7 +1,9 @@
 //! From arguments to a plan: defaults that depend on the machine, and flags that contradict.
 
 use crate::args::{self, Arrivals, BroadcastLoad, Common, EchoLoad, Measure, Output, ServerType};
-use run_record::{Dialect, Limit, OpenLoop, Plan, Ramp, Timeouts, Timestamps, Workload};
+use run_record::{
+    Dialect, Limit, OpenLoop, Plan, Ramp, Search, SearchOf, Timeouts, Timestamps, Workload,
+};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -89,6 +91,7 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
             humantime::format_duration(steps.sample_timeout)
         ));
     }
+    let search = search(steps, load.open.as_ref())?;
     Ok(Plan {
         url: common.url.clone(),
         workload: load.workload,
@@ -104,7 +107,10 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
         sample_size: load.sample_size,
         initial_clients: steps.initial_clients.unwrap_or(steps.step_size),
         step_size: steps.step_size,
-        total_steps: steps.total_steps.or(load.open.is_some().then_some(1)),
+        search,
+        total_steps: steps
+            .total_steps
+            .or((load.open.is_some() && search.is_none()).then_some(1)),
         open_loop: load.open,
         payload_padding: connections.payload_padding,
         limit: Limit {
@@ -123,6 +129,34 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
         verify_certificate: !connections.insecure,
         ca_file: connections.ca.clone(),
     })
+}
+
+fn search(steps: &args::Steps, open: Option<&OpenLoop>) -> Result<Option<Search>, String> {
+    let Some(of) = steps.search else {
+        return Ok(None);
+    };
+    match (of, open) {
+        (args::SearchOf::Rate, None) => {
+            return Err(
+                "--search rate begins with a rate: give --rate, e.g. --rate 100".to_owned(),
+            );
+        }
+        (args::SearchOf::Rate, Some(OpenLoop { ramp: Some(_), .. })) => {
+            return Err(
+                "--search rate tries one rate after the other: give --rate without a ramp"
+                    .to_owned(),
+            );
+        }
+        _ => {}
+    }
+    Ok(Some(Search {
+        of: match of {
+            args::SearchOf::Clients => SearchOf::Clients,
+            args::SearchOf::Rate => SearchOf::Rate,
+        },
+        tries: steps.search_tries,
+        precision: steps.search_precision / 100.0,
+    }))
 }
 
 fn timestamps(wanted: args::Timestamps) -> Result<Timestamps, String> {

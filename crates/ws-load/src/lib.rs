@@ -39,6 +39,7 @@ fn test_plan(url: &str) -> run_record::Plan {
         dialect: run_record::Dialect::Json,
         origin: None,
         local_addrs: Vec::new(),
+        search: None,
         open_loop: None,
         concurrent: 4,
         sample_size: 20,

@@ -13,6 +13,7 @@ pub(crate) fn plan() -> Plan {
         dialect: Dialect::Json,
         origin: None,
         local_addrs: vec![[127, 0, 0, 2].into()],
+        search: None,
         open_loop: None,
         concurrent: 4,
         sample_size: 100,
@@ -45,6 +46,7 @@ pub(crate) fn step(clients: u64) -> StepRecord {
     let latency = recorder.latency();
     StepRecord {
         clients,
+        rate: None,
         samples_planned: 100,
         samples: 100,
         elapsed_ns: 2_500_000_000,
@@ -80,6 +82,7 @@ pub(crate) fn record(steps: Vec<StepRecord>) -> RunRecord {
             end: End::StepsDone,
             detail: "all steps were measured".into(),
             carried_clients: RunRecord::carried(&steps),
+            edge: None,
         },
         steps,
     }

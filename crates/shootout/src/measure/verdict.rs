@@ -86,7 +86,11 @@ fn figures(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
         End::MachineLimit if record.steps.is_empty() => {
             return Err(Trouble::new(Status::GeneratorLimited, &outcome.detail));
         }
-        End::ConnectFailed | End::OverLimit | End::StepsDone | End::MachineLimit => {}
+        End::ConnectFailed
+        | End::OverLimit
+        | End::StepsDone
+        | End::EdgeFound
+        | End::MachineLimit => {}
     }
     let faults = record.faults();
     if !faults.is_empty() {

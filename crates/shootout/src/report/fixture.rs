@@ -81,6 +81,7 @@ pub(crate) fn measured(name: &str, steps: u64, base_us: u64, end: End) -> Measur
                 _ => "all steps measured".into(),
             },
             carried_clients: carried,
+            edge: None,
         },
     });
     measurement
@@ -167,6 +168,7 @@ fn step(clients: u64, median_us: u64, limit_ns: u64, broken: bool) -> StepRecord
     let limited_ns = completion.percentile(95.0);
     StepRecord {
         clients,
+        rate: None,
         samples_planned: 100,
         samples: 100,
         elapsed_ns: median_us * 100_000,
@@ -212,6 +214,7 @@ fn plan(rtt_ns: u64) -> Plan {
         dialect: Dialect::Json,
         origin: None,
         local_addrs: Vec::new(),
+        search: None,
         open_loop: None,
         concurrent: 4,
         sample_size: 100,

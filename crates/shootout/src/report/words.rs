@@ -36,6 +36,7 @@ pub(super) fn end(end: End) -> &'static str {
         End::ConnectFailed => "the server took no new connection",
         End::TimedOut => "a sample did not complete in time",
         End::ServerLost => "connections were lost",
+        End::EdgeFound => "a search found the edge",
         End::Interrupted => "the user ended it",
     }
 }

@@ -13,7 +13,7 @@ use crate::expect::Expectation;
 use crate::format;
 use anstyle::{AnsiColor, Style};
 use progress::Progress;
-use run_record::{Event, Plan, RunRecord, StepRecord};
+use run_record::{End, Event, Plan, RunRecord, StepRecord};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
@@ -106,7 +106,7 @@ impl Outputs {
             "carried within the limit: {carried}; ended: {}",
             record.outcome.detail
         );
-        if !record.faults().is_empty() {
+        if !record.faults().is_empty() && record.outcome.end != End::EdgeFound {
             let _ = writeln!(
                 err,
                 "{ERROR}invalid:{ERROR:#} the server is at fault: {}",

@@ -8,6 +8,8 @@ use run_record::{Faults, GeneratorUse, Latency, Measure, Plan, Recorder, StepRec
 pub(super) struct Merged<'a> {
     pub(super) plan: &'a Plan,
     pub(super) clients: u64,
+    /// Requests per second planned, in an open loop.
+    pub(super) rate: Option<f64>,
     /// Timed samples of the step, and those of them that completed.
     pub(super) planned: u64,
     pub(super) samples: u64,
@@ -51,6 +53,7 @@ impl Merged<'_> {
         };
         let record = StepRecord {
             clients: self.clients,
+            rate: self.rate,
             samples_planned: self.planned,
             samples: self.samples,
             elapsed_ns: self.elapsed_ns,

@@ -5,6 +5,7 @@
 
 mod crew;
 mod merge;
+mod search;
 
 use crate::error::{ConnectError, RunError};
 use crate::io::Epoll;
@@ -13,7 +14,7 @@ use crate::target::Target;
 use crate::worker::{Command, Report};
 use crate::{clock, plan};
 use crew::Crew;
-use run_record::{End, Event, Outcome, Plan, RunRecord, StepRecord, Workload};
+use run_record::{Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -48,21 +49,27 @@ pub fn run(
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Measured, RunError> {
     let target = Arc::new(Target::of(plan)?);
-    let crew = Crew::hire::<Epoll>(plan, target).map_err(RunError::Worker)?;
+    let crew = Crew::hire::<Epoll>(plan, Arc::clone(&target)).map_err(RunError::Worker)?;
     let mut engine = Engine {
         plan,
+        target,
         crew,
         interrupted,
         on_event,
         steps: Vec::new(),
         samples: 0,
+        edge: None,
     };
-    let ended = engine.steps();
+    let ended = match plan.search {
+        Some(terms) => engine.search(terms),
+        None => engine.steps(),
+    };
     engine.crew.dismiss(CLOSE_PATIENCE);
     let outcome = Outcome {
         end: ended.end,
         detail: ended.detail,
-        carried_clients: RunRecord::carried(&engine.steps),
+        carried_clients: engine.carried(),
+        edge: engine.edge,
     };
     (engine.on_event)(&Event::End {
         outcome: outcome.clone(),
@@ -90,12 +97,22 @@ impl Ended {
 
 struct Engine<'a> {
     plan: &'a Plan,
+    target: Arc<Target>,
     crew: Crew,
     interrupted: &'a AtomicBool,
     on_event: &'a mut dyn FnMut(&Event),
     steps: Vec<StepRecord>,
     /// Samples of the steps so far.
     samples: u64,
+    /// What a search knows so far.
+    edge: Option<Edge>,
+}
+
+/// What a step puts on the server.
+#[derive(Clone, Debug)]
+struct Load {
+    clients: u64,
+    open: Option<OpenLoop>,
 }
 
 impl Engine<'_> {
@@ -108,19 +125,29 @@ impl Engine<'_> {
                 };
                 return Ended::new(End::StepsDone, words);
             }
-            if let Err(ended) = self.step(step) {
-                return ended;
+            let load = self.load_at(step);
+            match self.step(step, &load) {
+                Err(ended) | Ok(Some(ended)) => return ended,
+                Ok(None) => {}
             }
         }
         unreachable!("a run ends before 2^32 steps")
     }
 
-    fn step(&mut self, step: u32) -> Result<(), Ended> {
-        let clients = self.plan.clients_at(step);
+    fn load_at(&self, step: u32) -> Load {
+        Load {
+            clients: self.plan.clients_at(step),
+            open: self.plan.open_loop.clone(),
+        }
+    }
+
+    /// Measures a step. `Some` when it is to be the last; an error when it could not be measured.
+    fn step(&mut self, step: u32, load: &Load) -> Result<Option<Ended>, Ended> {
+        let clients = load.clients;
         let connecting = clock::now_ns();
         self.connect(step, clients)?;
         let connecting_ns = clock::now_ns() - connecting;
-        let (mut record, early_end) = self.measure(step, clients)?;
+        let (mut record, early_end) = self.measure(step, load)?;
         record.connecting_ns = connecting_ns;
         let verdict = self.verdict(&record);
         self.steps.push(record.clone());
@@ -128,10 +155,7 @@ impl Engine<'_> {
             step,
             record: Box::new(record),
         });
-        match early_end.or(verdict) {
-            Some(ended) => Err(ended),
-            None => Ok(()),
-        }
+        Ok(early_end.or(verdict))
     }
 
     fn connect(&mut self, step: u32, wanted: u64) -> Result<(), Ended> {
@@ -181,12 +205,12 @@ impl Engine<'_> {
     }
 
     /// Takes the samples of a step. Besides its record: why the run cannot go on, if it cannot.
-    fn measure(&mut self, step: u32, clients: u64) -> Result<(StepRecord, Option<Ended>), Ended> {
-        let schedule = self
-            .plan
-            .open_loop
+    fn measure(&mut self, step: u32, load: &Load) -> Result<(StepRecord, Option<Ended>), Ended> {
+        let clients = load.clients;
+        let schedule = load
+            .open
             .clone()
-            .map(|load| plan::Schedule::new(load, self.plan.seed, self.samples));
+            .map(|open| plan::Schedule::new(open, self.plan.seed, self.samples));
         let (samples, warm_up) = match &schedule {
             Some(schedule) => countable(schedule.counts())?,
             None => (self.plan.sample_size, 0),
@@ -229,6 +253,7 @@ impl Engine<'_> {
         let merged = merge::Merged {
             plan: self.plan,
             clients,
+            rate: load.open.as_ref().map(|open| open.rate),
             planned: u64::from(ledger.timed()),
             samples: u64::from(ledger.completed_timed()),
             elapsed_ns,

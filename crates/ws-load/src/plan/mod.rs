@@ -3,8 +3,10 @@
 //! Nothing here reads a clock, a socket or a counter, so a plan can be replayed and tested alone.
 
 mod schedule;
+mod search;
 
 pub(crate) use schedule::Schedule;
+pub(crate) use search::Hunt;
 
 /// A well-mixed 64-bit value from a seed and an index: the output function of SplitMix64
 /// (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).

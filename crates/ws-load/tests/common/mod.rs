@@ -13,6 +13,7 @@ pub(crate) fn plan(addr: SocketAddr) -> Plan {
         dialect: Dialect::Json,
         origin: None,
         local_addrs: Vec::new(),
+        search: None,
         open_loop: None,
         concurrent: 4,
         sample_size: 20,

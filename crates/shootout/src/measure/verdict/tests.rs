@@ -11,6 +11,7 @@ use std::process::ExitStatus;
 fn step(clients: u64) -> StepRecord {
     StepRecord {
         clients,
+        rate: None,
         samples_planned: 10,
         samples: 10,
         elapsed_ns: 1,
@@ -45,6 +46,7 @@ fn record(end: End, steps: Vec<StepRecord>) -> RunRecord {
             dialect: run_record::Dialect::Json,
             origin: None,
             local_addrs: Vec::new(),
+            search: None,
             open_loop: None,
             concurrent: 4,
             sample_size: 10,
@@ -73,6 +75,7 @@ fn record(end: End, steps: Vec<StepRecord>) -> RunRecord {
             end,
             detail: "in words".into(),
             carried_clients: RunRecord::carried(&steps),
+            edge: None,
         },
         steps,
     }
