@@ -1,7 +1,7 @@
 //! A check, and what came of it.
 
 use crate::context::{Checked, Context};
-use crate::target::Dialect;
+use crate::target::{Dialect, Workload};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use std::fmt;
 use std::time::Duration;
@@ -17,6 +17,8 @@ pub struct Check {
     /// What a conforming server does then.
     pub expectation: &'static str,
     pub(crate) scope: Scope,
+    /// The request without which there is nothing to check.
+    pub(crate) needs: Option<Workload>,
     pub(crate) run: fn(&mut Context<'_>) -> Checked,
 }
 
@@ -31,6 +33,41 @@ pub(crate) enum Scope {
     Only(Dialect),
     /// Once, where the target speaks text and binary on one connection.
     Both,
+    /// On each dialect whose messages are JSON.
+    Json,
+    /// On each dialect in which a server answers the messages of a connection in their order.
+    Ordered,
+    /// On each dialect in which a client joins something before it is served.
+    Joined,
+    /// On both serializers of Phoenix.
+    Phoenix,
+}
+
+impl Scope {
+    /// Why a check of this scope says nothing about a server that speaks this dialect; `None` when
+    /// it does.
+    pub(crate) fn reason_against(self, dialect: Dialect) -> Option<&'static str> {
+        const NOT_SPOKEN: &str = "the server does not speak it";
+        let (applies, reason) = match self {
+            Self::Once | Self::Each => (true, NOT_SPOKEN),
+            Self::Only(only) => (dialect == only, NOT_SPOKEN),
+            Self::Both => (
+                matches!(dialect, Dialect::Text | Dialect::Binary),
+                NOT_SPOKEN,
+            ),
+            Self::Json => (dialect != Dialect::Binary, NOT_SPOKEN),
+            Self::Phoenix => (dialect.is_phoenix(), NOT_SPOKEN),
+            Self::Ordered => (
+                dialect.speech().is_ordered(),
+                "Action Cable keeps no order between a broadcast and its result",
+            ),
+            Self::Joined => (
+                dialect.speech().leave().is_some(),
+                "there is nothing to join in text and binary",
+            ),
+        };
+        (!applies).then_some(reason)
+    }
 }
 
 impl fmt::Debug for Check {

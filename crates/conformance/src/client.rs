@@ -4,8 +4,10 @@
 //! what the codec refuses ends the connection here as [`Ending::Malformed`].
 
 use crate::context::Failure;
+use crate::dialect::{self, Speech};
+use crate::message::Reply;
 use crate::raw;
-use crate::target::Target;
+use crate::target::{Dialect, Target};
 use socket2::SockRef;
 use std::collections::VecDeque;
 use std::fmt;
@@ -25,7 +27,11 @@ const READ_SIZE: usize = 64 * 1024;
 /// What came from the server.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    Message { opcode: Opcode, payload: Vec<u8> },
+    Message {
+        raw: Vec<u8>,
+        /// The message as the dialect reads it, or what is wrong with it.
+        reply: Result<Reply, String>,
+    },
     Pong(Vec<u8>),
     Close(Result<Option<CloseFrame>, CloseError>),
     End(Ending),
@@ -43,9 +49,9 @@ pub(crate) enum Ending {
 }
 
 /// An open WebSocket connection.
-#[derive(Debug)]
 pub(crate) struct Client {
     stream: TcpStream,
+    speech: &'static dyn Speech,
     decoder: Decoder,
     inbox: VecDeque<Incoming>,
     ended: Option<Ending>,
@@ -62,6 +68,8 @@ pub(crate) enum OpenError {
     Connect(io::Error),
     #[error("the handshake failed: {0}")]
     Handshake(String),
+    #[error("the client could not join: {0}")]
+    Join(String),
 }
 
 impl From<OpenError> for Failure {
@@ -79,10 +87,56 @@ pub(crate) fn connect_tcp(target: &Target) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
+/// The value of `Origin` in this dialect, if there is to be one.
+pub(crate) fn origin(target: &Target, dialect: Dialect) -> Option<String> {
+    let own = || {
+        dialect
+            .speech()
+            .needs_origin()
+            .then(|| format!("http://{}", target.host))
+    };
+    target.origin.clone().or_else(own)
+}
+
 impl Client {
-    /// Opens a connection in one go.
-    pub(crate) fn open(target: &Target, key: &str) -> Result<Self, OpenError> {
-        Opening::start(target, key)?.finish()
+    /// Opens a connection in one go, up to the first request.
+    pub(crate) fn open(target: &Target, dialect: Dialect, key: &str) -> Result<Self, OpenError> {
+        let mut client = Opening::start(target, dialect, key)?.finish()?;
+        client.ask_to_join()?;
+        client.joined()?;
+        Ok(client)
+    }
+
+    /// Makes the dialect's first move, if it is the client's.
+    pub(crate) fn ask_to_join(&mut self) -> Result<(), OpenError> {
+        match self.speech.open() {
+            dialect::Opening::Send(text) => self.say(&text),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the moves of the dialect that follow, until requests may be sent.
+    pub(crate) fn joined(&mut self) -> Result<(), OpenError> {
+        let failed = |what: String| Err(OpenError::Join(what));
+        let mut next = self.speech.open();
+        while next != dialect::Opening::Ready {
+            next = match self.next_within(self.timeout) {
+                Some(Incoming::Message { raw, .. }) => self.speech.opened(&raw),
+                Some(other) => return failed(format!("got {other}")),
+                None => return failed(format!("no answer within {:?}", self.timeout)),
+            };
+            match &next {
+                dialect::Opening::Send(text) => self.say(text)?,
+                dialect::Opening::Refused(words) => return failed(words.clone()),
+                dialect::Opening::Ready | dialect::Opening::Await => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), OpenError> {
+        let sent = self.send(Opcode::Text, text.as_bytes());
+        sent.map_err(|failure| OpenError::Join(failure.0))
     }
 
     /// Sends bytes as they are. That the server has gone is found by the next read.
@@ -151,12 +205,13 @@ impl Client {
     }
 
     fn feed(&mut self, bytes: &[u8]) {
-        let (inbox, stream) = (&mut self.inbox, &mut self.stream);
+        let (inbox, stream, speech) = (&mut self.inbox, &mut self.stream, self.speech);
         let fed = self.decoder.feed(bytes, |event| {
             inbox.push_back(match event {
+                Event::Message { payload, .. } if speech.is_noise(payload) => return Ok(()),
                 Event::Message { opcode, payload } => Incoming::Message {
-                    opcode,
-                    payload: payload.to_vec(),
+                    raw: payload.to_vec(),
+                    reply: speech.parse(opcode, payload),
                 },
                 Event::Pong(payload) => Incoming::Pong(payload.to_vec()),
                 Event::Close(payload) => Incoming::Close(CloseFrame::parse(payload)),
@@ -185,23 +240,25 @@ impl Client {
 }
 
 /// A connection whose upgrade request is under way.
-#[derive(Debug)]
 pub(crate) struct Opening {
     stream: TcpStream,
+    speech: &'static dyn Speech,
     key: String,
     timeout: Duration,
 }
 
 impl Opening {
     /// Connects and sends the upgrade request.
-    pub(crate) fn start(target: &Target, key: &str) -> Result<Self, OpenError> {
+    pub(crate) fn start(target: &Target, dialect: Dialect, key: &str) -> Result<Self, OpenError> {
+        let speech = dialect.speech();
         let mut stream = connect_tcp(target).map_err(OpenError::Connect)?;
+        let (path, origin) = (speech.path(&target.path), origin(target, dialect));
         let request = UpgradeRequest {
             authority: &target.host,
-            target: &target.path,
+            target: &path,
             key,
-            origin: target.origin.as_deref(),
-            subprotocol: None,
+            origin: origin.as_deref(),
+            subprotocol: speech.subprotocol(),
         };
         let mut head = Vec::new();
         request.encode(&mut head);
@@ -209,12 +266,14 @@ impl Opening {
         let _ = stream.write_all(&head);
         Ok(Self {
             stream,
+            speech,
             key: key.to_owned(),
             timeout: target.timeout,
         })
     }
 
     /// Waits for the answer; anything but 101 is an error, headers are left to their own checks.
+    /// What a dialect needs beyond the handshake is still to be done.
     pub(crate) fn finish(mut self) -> Result<Client, OpenError> {
         let (head, rest) = read_head(&mut self.stream, self.timeout)
             .map_err(|error| OpenError::Handshake(error.to_string()))?;
@@ -224,6 +283,7 @@ impl Opening {
         }
         let mut client = Client {
             stream: self.stream,
+            speech: self.speech,
             decoder: Decoder::new(Sender::Server, MAX_MESSAGE),
             inbox: VecDeque::new(),
             ended: None,
@@ -304,12 +364,12 @@ impl fmt::Display for Ending {
 impl fmt::Display for Incoming {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Message { opcode, payload } => {
-                match crate::message::Reply::parse(*opcode, payload) {
-                    Ok(reply) => write!(f, "{reply}"),
-                    Err(what) => f.write_str(&what),
-                }
-            }
+            Self::Message {
+                reply: Ok(reply), ..
+            } => write!(f, "{reply}"),
+            Self::Message {
+                reply: Err(what), ..
+            } => f.write_str(what),
             Self::Pong(payload) => write!(f, "a pong with {} bytes", payload.len()),
             Self::Close(Ok(None)) => f.write_str("a close frame without a code"),
             Self::Close(Ok(Some(frame))) => {

@@ -1,13 +1,16 @@
 //! What a check has at hand: connections, fresh payloads, and the waits that judge.
 
 use crate::client::{Client, Incoming, OpenError, Opening};
+use crate::dialect::Speech;
 use crate::message::{Kind, Payload, Reply};
-use crate::target::{Dialect, Target};
+use crate::raw;
+use crate::target::{Dialect, Target, Workload};
 use rand::RngCore;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use std::cell::Cell;
 use std::time::{Duration, Instant};
-use ws_proto::encode_key;
+use ws_proto::{Opcode, encode_key};
 
 /// What a server did instead of the expected, in words.
 #[derive(Debug)]
@@ -30,6 +33,10 @@ pub(crate) type Checked = Result<(), Failure>;
 /// Transfers of many megabytes take seconds on a busy machine.
 const LARGE: Duration = Duration::from_secs(10);
 
+/// How long after a broadcast a client listens for what should not come, where the answer to an
+/// echo says nothing of what was queued before.
+const SETTLE: Duration = Duration::from_millis(100);
+
 /// Bits of a tag that number the payloads of one check; the number of the check is above them.
 /// Together they stay below 2^53, which JSON keeps.
 const TAG_BITS: u32 = 24;
@@ -41,6 +48,7 @@ pub(crate) struct Context<'a> {
     run: u64,
     tags: u64,
     keys: ChaCha8Rng,
+    last_broadcast: Cell<Option<Instant>>,
 }
 
 impl<'a> Context<'a> {
@@ -52,6 +60,7 @@ impl<'a> Context<'a> {
             run,
             tags: 0,
             keys: ChaCha8Rng::seed_from_u64(run),
+            last_broadcast: Cell::new(None),
         }
     }
 
@@ -62,9 +71,20 @@ impl<'a> Context<'a> {
         encode_key(nonce)
     }
 
+    /// What is special to the dialect.
+    pub(crate) fn speech(&self) -> &'static dyn Speech {
+        self.dialect.speech()
+    }
+
+    /// The server answers this request.
+    pub(crate) fn has(&self, workload: Workload) -> bool {
+        self.target.workloads.contains(&workload)
+    }
+
+    /// A connection that may send requests.
     pub(crate) fn connect(&mut self) -> Result<Client, Failure> {
         let key = self.key();
-        Ok(Client::open(self.target, &key)?)
+        Ok(Client::open(self.target, self.dialect, &key)?)
     }
 
     /// A connection for large messages, with more patience.
@@ -74,13 +94,20 @@ impl<'a> Context<'a> {
         Ok(client)
     }
 
+    /// Starts a handshake.
+    pub(crate) fn start(&mut self) -> Result<Opening, OpenError> {
+        let key = self.key();
+        Opening::start(self.target, self.dialect, &key)
+    }
+
     /// Opens `count` connections, all handshakes at once.
     pub(crate) fn connect_many(&mut self, count: usize) -> Result<Vec<Client>, Failure> {
-        let opening: Result<Vec<Opening>, OpenError> = (0..count)
-            .map(|_| Opening::start(self.target, &self.key()))
-            .collect();
-        let clients: Result<_, OpenError> = opening?.into_iter().map(Opening::finish).collect();
-        Ok(clients?)
+        let opening: Result<Vec<Opening>, OpenError> = (0..count).map(|_| self.start()).collect();
+        let clients: Result<Vec<Client>, _> = opening?.into_iter().map(Opening::finish).collect();
+        let mut clients = clients?;
+        clients.iter_mut().try_for_each(Client::ask_to_join)?;
+        clients.iter_mut().try_for_each(Client::joined)?;
+        Ok(clients)
     }
 
     /// A small payload that is like no other.
@@ -94,12 +121,24 @@ impl<'a> Context<'a> {
         Payload::tagged(self.dialect, self.run << TAG_BITS | self.tags, padding)
     }
 
-    /// Several processes may deliver an earlier check's broadcast to a client that came later.
+    /// The result may overtake the broadcast on its way to others: between processes, and where
+    /// a dialect keeps no order.
+    pub(crate) fn hands_over(&self) -> bool {
+        self.target.multi_process || !self.speech().is_ordered()
+    }
+
+    /// What is handed over may reach a client that came later, even that of a later check.
     fn is_stray(&self, reply: &Reply) -> bool {
         let earlier = |tag: u64| tag >> TAG_BITS < self.run;
-        self.target.multi_process
+        self.hands_over()
             && reply.kind == Kind::Broadcast
             && reply.payload.tag().is_some_and(earlier)
+    }
+
+    /// A small request that is like no other.
+    pub(crate) fn fresh(&mut self, kind: Kind) -> (Opcode, Vec<u8>) {
+        let payload = self.payload();
+        self.message(kind, &payload)
     }
 
     /// The next message, whatever it is; anything else, or nothing, is a failure.
@@ -128,8 +167,16 @@ impl<'a> Context<'a> {
 
     /// Sends a request.
     pub(crate) fn request(&self, client: &mut Client, kind: Kind, payload: &Payload) -> Checked {
-        let (opcode, message) = payload.request(kind);
+        let (opcode, message) = self.message(kind, payload);
         client.send(opcode, &message)
+    }
+
+    /// A request as opcode and message.
+    pub(crate) fn message(&self, kind: Kind, payload: &Payload) -> (Opcode, Vec<u8>) {
+        if kind == Kind::Broadcast {
+            self.last_broadcast.set(Some(Instant::now()));
+        }
+        self.speech().request(kind, payload)
     }
 
     /// Asks for an echo and expects it next.
@@ -140,16 +187,44 @@ impl<'a> Context<'a> {
 
     /// Sends an echo and returns all that came before its answer: on one connection nothing that
     /// the server had queued can come later.
+    ///
+    /// Where a dialect keeps no order, or the server has no echo (a ping then takes its place),
+    /// time decides: also returned is all that comes within [`SETTLE`] of the last broadcast.
     pub(crate) fn fence(&mut self, client: &mut Client) -> Result<Vec<Reply>, Failure> {
+        let mut before = Vec::new();
+        if !self.has(Workload::Echo) || !self.speech().is_ordered() {
+            let since = self.last_broadcast.get().map(|last| last.elapsed());
+            let until = Instant::now() + SETTLE.saturating_sub(since.unwrap_or_default());
+            let left = || until.saturating_duration_since(Instant::now());
+            while let Some(incoming) = client.next_within(left()) {
+                before.push(as_reply(Some(incoming), SETTLE)?);
+            }
+        }
+        if self.has(Workload::Echo) {
+            self.echo_fence(client, &mut before)?;
+        } else {
+            client.send_raw(&raw::frame(raw::FIN | Opcode::Ping as u8, b"fence"))?;
+            let wait = client.timeout;
+            loop {
+                match client.next_within(wait) {
+                    Some(Incoming::Pong(_)) => break,
+                    other => before.push(as_reply(other, wait)?),
+                }
+            }
+        }
+        before.retain(|reply| !self.is_stray(reply));
+        Ok(before)
+    }
+
+    fn echo_fence(&mut self, client: &mut Client, before: &mut Vec<Reply>) -> Checked {
         let fence = self.payload();
         self.request(client, Kind::Echo, &fence)?;
-        let mut before = Vec::new();
         loop {
             let reply = self
                 .reply(client)
                 .map_err(|failure| failure.at("waiting for an echo"))?;
             if reply.kind == Kind::Echo && reply.payload.equals(&fence) {
-                return Ok(before);
+                return Ok(());
             }
             before.push(reply);
         }
@@ -189,8 +264,8 @@ impl<'a> Context<'a> {
 pub(crate) fn as_reply(incoming: Option<Incoming>, wait: Duration) -> Result<Reply, Failure> {
     match incoming {
         None => Err(Failure(format!("nothing came within {wait:?}"))),
-        Some(Incoming::Message { opcode, payload }) => {
-            Reply::parse(opcode, &payload).map_err(|what| Failure(format!("got {what}")))
+        Some(Incoming::Message { reply, .. }) => {
+            reply.map_err(|what| Failure(format!("got {what}")))
         }
         Some(other) => Err(Failure(format!("got {other}"))),
     }

@@ -7,6 +7,7 @@ mod check;
 mod checks;
 mod client;
 mod context;
+mod dialect;
 mod message;
 mod raw;
 mod target;
@@ -14,5 +15,5 @@ mod verify;
 
 pub use check::{Check, Outcome, Verdict};
 pub use checks::checks;
-pub use target::{Dialect, Target};
+pub use target::{Dialect, Target, Workload};
 pub use verify::{ReadyError, ready, run_check, verify};

@@ -1,9 +1,8 @@
-//! Requests and replies of the text and the binary dialect (docs/protocol.md). Does no I/O.
+//! What requests carry and replies say, the same for all dialects. Does no I/O.
 
 use crate::target::Dialect;
 use serde_json::{Value, json};
 use std::fmt;
-use ws_proto::Opcode;
 
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +14,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const fn word(self) -> &'static str {
+    /// The name in all JSON dialects.
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Echo => "echo",
             Self::Broadcast => "broadcast",
@@ -24,7 +24,8 @@ impl Kind {
         }
     }
 
-    const fn byte(self) -> u8 {
+    /// Byte 0 of the binary dialect.
+    pub(crate) const fn byte(self) -> u8 {
         match self {
             Self::Echo => b'e',
             Self::Broadcast => b'b',
@@ -47,18 +48,20 @@ pub(crate) enum Payload {
 pub(crate) struct Reply {
     pub(crate) kind: Kind,
     pub(crate) payload: Payload,
+    /// Bytes of the whole message.
+    pub(crate) len: usize,
 }
 
 impl Payload {
     /// A payload that can be told from all others of the run, with `padding` bytes of filling.
     pub(crate) fn tagged(dialect: Dialect, tag: u64, padding: usize) -> Self {
         match dialect {
-            Dialect::Text => Self::Json(json!({"tag": tag, "padding": "p".repeat(padding)})),
             Dialect::Binary => {
                 let mut body = tag.to_be_bytes().to_vec();
                 body.resize(8 + padding, b'p');
                 Self::binary(&body)
             }
+            _ => Self::Json(json!({"tag": tag, "padding": "p".repeat(padding)})),
         }
     }
 
@@ -77,67 +80,12 @@ impl Payload {
         }
     }
 
-    /// The request of this kind, as opcode and message.
-    pub(crate) fn request(&self, kind: Kind) -> (Opcode, Vec<u8>) {
-        match self {
-            Self::Json(value) => {
-                let text = format!("{{\"type\":\"{}\",\"payload\":{value}}}", kind.word());
-                (Opcode::Text, text.into_bytes())
-            }
-            Self::Bytes(bytes) => {
-                let mut message = vec![kind.byte()];
-                message.extend_from_slice(bytes);
-                (Opcode::Binary, message)
-            }
-        }
-    }
-
     /// Equal as the protocol means it: bytes as they are, JSON by value.
     pub(crate) fn equals(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Json(a), Self::Json(b)) => json_equal(a, b),
             (Self::Bytes(a), Self::Bytes(b)) => a == b,
             _ => false,
-        }
-    }
-}
-
-impl Reply {
-    /// Reads a message of the server.
-    pub(crate) fn parse(opcode: Opcode, message: &[u8]) -> Result<Self, String> {
-        if opcode == Opcode::Binary {
-            let (kind, rest) = match message {
-                [b'e', rest @ ..] => (Kind::Echo, rest),
-                [b'b', rest @ ..] => (Kind::Broadcast, rest),
-                [b'r', rest @ ..] => (Kind::Result, rest),
-                // The error answer is JSON on every dialect.
-                _ => return Self::parse_text(message),
-            };
-            return Ok(Self {
-                kind,
-                payload: Payload::Bytes(rest.to_vec()),
-            });
-        }
-        Self::parse_text(message)
-    }
-
-    fn parse_text(message: &[u8]) -> Result<Self, String> {
-        let shown = || abbreviated(&String::from_utf8_lossy(message));
-        let value: Value = serde_json::from_slice(message)
-            .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
-        let kind = match value.get("type").and_then(Value::as_str) {
-            Some("echo") => Kind::Echo,
-            Some("broadcast") => Kind::Broadcast,
-            Some("broadcastResult") => Kind::Result,
-            Some("error") => Kind::Error,
-            _ => return Err(format!("a message without a known type: {}", shown())),
-        };
-        match value {
-            Value::Object(mut object) if object.contains_key("payload") => Ok(Self {
-                kind,
-                payload: Payload::Json(object["payload"].take()),
-            }),
-            _ => Err(format!("a message without a payload: {}", shown())),
         }
     }
 }
@@ -158,7 +106,7 @@ fn json_equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-fn abbreviated(text: &str) -> String {
+pub(crate) fn abbreviated(text: &str) -> String {
     const SHOWN: usize = 120;
     match text.char_indices().nth(SHOWN) {
         None => text.to_owned(),
@@ -209,26 +157,5 @@ mod tests {
         ] {
             assert!(!value(a).equals(&value(b)), "{a} {b}");
         }
-    }
-
-    #[test]
-    fn tags_survive_both_dialects() {
-        for dialect in [Dialect::Text, Dialect::Binary] {
-            let payload = Payload::tagged(dialect, 77, 3);
-            let (opcode, message) = payload.request(Kind::Broadcast);
-            let reply = Reply::parse(opcode, &message).unwrap();
-            assert_eq!(reply.kind, Kind::Broadcast);
-            assert_eq!(reply.payload.tag(), Some(77));
-            assert!(reply.payload.equals(&payload));
-        }
-    }
-
-    #[test]
-    fn what_is_no_reply_is_named() {
-        let error = |text: &str| Reply::parse(Opcode::Text, text.as_bytes()).unwrap_err();
-        assert!(error("{").contains("not JSON"));
-        assert!(error(r#"{"type":"x"}"#).contains("known type"));
-        assert!(error(r#"{"type":"echo"}"#).contains("without a payload"));
-        assert!(Reply::parse(Opcode::Binary, b"").is_err());
     }
 }

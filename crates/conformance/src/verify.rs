@@ -3,8 +3,9 @@
 use crate::check::{Check, Outcome, Scope, Verdict};
 use crate::checks::checks;
 use crate::client::{Client, Incoming, OpenError};
-use crate::context::Context;
-use crate::target::{Dialect, Target};
+use crate::context::{Checked, Context};
+use crate::message::{Kind, Payload};
+use crate::target::{Dialect, Target, Workload};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -17,12 +18,16 @@ pub enum ReadyError {
     /// No answer to the upgrade, or another than 101.
     #[error("handshake: {0}")]
     Handshake(String),
+    /// The dialect's own opening was not accepted (a join, a subscription).
+    #[error("join: {0}")]
+    Join(String),
     /// No echo, or a wrong one.
     #[error("echo: {0}")]
     Echo(String),
 }
 
-/// One handshake and one echo, in the first dialect of the target: the server is up.
+/// One handshake, whatever the first dialect of the target needs to join, and one echo: the server
+/// is up. A broadcast takes the place of the echo where the server has none.
 ///
 /// The headers of a 101 answer are not judged here, that is for the checks. Each stage is bounded
 /// by the target's timeout.
@@ -32,14 +37,28 @@ pub enum ReadyError {
 pub fn ready(target: &Target) -> Result<(), ReadyError> {
     let mut context = Context::new(target, first_dialect(target), 0);
     let key = context.key();
-    let mut client = Client::open(target, &key).map_err(|error| match error {
+    let mut client = Client::open(target, context.dialect, &key).map_err(|error| match error {
         OpenError::Connect(error) => ReadyError::Connect(error),
         OpenError::Handshake(what) => ReadyError::Handshake(what),
+        OpenError::Join(what) => ReadyError::Join(what),
     })?;
     let payload = context.payload();
-    context
-        .echo(&mut client, &payload)
-        .map_err(|failure| ReadyError::Echo(failure.0))
+    let answered = if context.has(Workload::Echo) {
+        context.echo(&mut client, &payload)
+    } else {
+        broadcast_once(&mut context, &mut client, &payload)
+    };
+    answered.map_err(|failure| ReadyError::Echo(failure.0))
+}
+
+fn broadcast_once(context: &mut Context<'_>, client: &mut Client, payload: &Payload) -> Checked {
+    context.request(client, Kind::Broadcast, payload)?;
+    loop {
+        let reply = context.reply(client)?;
+        if reply.kind == Kind::Result && reply.payload.equals(payload) {
+            return Ok(());
+        }
+    }
 }
 
 /// Runs every check in the order of [`checks`], on every dialect of the target that it applies
@@ -51,19 +70,16 @@ pub fn verify(target: &Target, on_outcome: &mut dyn FnMut(&Outcome)) -> Vec<Outc
     let mut outcomes = Vec::new();
     let mut gone: Option<String> = None;
     for check in checks() {
-        for dialect in dialects(check, target) {
-            let outcome = match (&gone, dialect) {
-                (_, None) => {
-                    let reason = "the server does not speak it".to_owned();
-                    not_run(check, None, Verdict::Skipped { reason })
-                }
-                (Some(reason), dialect) => {
+        for run in runs(check, target) {
+            let outcome = match (&gone, run) {
+                (_, Run::Skip(reason)) => not_run(check, None, Verdict::Skipped { reason }),
+                (Some(reason), Run::On(dialect)) => {
                     let observed = format!("not run: {reason}");
                     not_run(check, shown(check, dialect), Verdict::Fail { observed })
                 }
-                (None, Some(dialect)) => {
-                    let run = outcomes.len() as u64 + 1;
-                    run_numbered(target, check, dialect, run)
+                (None, Run::On(dialect)) => {
+                    let number = outcomes.len() as u64 + 1;
+                    run_numbered(target, check, dialect, number)
                 }
             };
             if gone.is_none()
@@ -89,7 +105,7 @@ fn settle(target: &Target) -> Result<(), OpenError> {
     const SILENCE: Duration = Duration::from_millis(100);
     const LONGEST: Duration = Duration::from_secs(2);
     let key = Context::new(target, first_dialect(target), 0).key();
-    let mut client = Client::open(target, &key)?;
+    let mut client = Client::open(target, first_dialect(target), &key)?;
     let started = Instant::now();
     while started.elapsed() < LONGEST
         && !matches!(client.next_within(SILENCE), None | Some(Incoming::End(_)))
@@ -113,7 +129,7 @@ fn run_numbered(target: &Target, check: &'static Check, dialect: Dialect, run: u
     };
     Outcome {
         check,
-        dialect: shown(check, Some(dialect)),
+        dialect: shown(check, dialect),
         verdict,
         elapsed: started.elapsed(),
     }
@@ -129,24 +145,46 @@ fn not_run(check: &'static Check, dialect: Option<Dialect>, verdict: Verdict) ->
 }
 
 /// The dialect as it belongs in the outcome.
-fn shown(check: &Check, dialect: Option<Dialect>) -> Option<Dialect> {
+fn shown(check: &Check, dialect: Dialect) -> Option<Dialect> {
     match check.scope {
         Scope::Once | Scope::Both => None,
-        Scope::Each | Scope::Only(_) => dialect,
+        _ => Some(dialect),
     }
 }
 
-/// The dialects to run a check on, or one `None` when the target speaks none that it applies to.
-fn dialects(check: &Check, target: &Target) -> Vec<Option<Dialect>> {
-    let speaks = |dialect| target.dialects.contains(&dialect);
+/// What is to be done of a check.
+enum Run {
+    On(Dialect),
+    /// For this reason.
+    Skip(String),
+}
+
+/// The runs of a check against a target; at least one, and be it one that is skipped.
+fn runs(check: &Check, target: &Target) -> Vec<Run> {
+    let skip = |reason: &str| vec![Run::Skip(reason.to_owned())];
+    if let Some(workload) = check.needs
+        && !target.workloads.contains(&workload)
+    {
+        return skip(&format!("the server has no {workload}"));
+    }
+    let first = first_dialect(target);
+    let against = |dialect: &Dialect| check.scope.reason_against(*dialect);
     match check.scope {
-        Scope::Each => target.dialects.iter().copied().map(Some).collect(),
-        Scope::Once => vec![Some(first_dialect(target))],
-        Scope::Only(dialect) => vec![speaks(dialect).then_some(dialect)],
+        Scope::Once => vec![Run::On(first)],
         Scope::Both => {
-            let both = speaks(Dialect::Text) && speaks(Dialect::Binary);
-            vec![both.then_some(Dialect::Text)]
+            let both = [Dialect::Text, Dialect::Binary];
+            match both.iter().all(|dialect| target.dialects.contains(dialect)) {
+                true => vec![Run::On(Dialect::Text)],
+                false => skip("the server does not speak both"),
+            }
         }
+        _ => match target.dialects.iter().find_map(against) {
+            Some(reason) if target.dialects.iter().all(|d| against(d).is_some()) => skip(reason),
+            _ => {
+                let applies = target.dialects.iter().filter(|d| against(d).is_none());
+                applies.copied().map(Run::On).collect()
+            }
+        },
     }
 }
 

@@ -107,12 +107,13 @@ pub struct Search {
 }
 
 /// What the end of a latency is taken from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Timestamps {
     /// The kernel's receive stamp: when the bytes reached this machine.
     Kernel,
     /// The generator's own clock: when it had read them.
+    #[default]
     User,
 }
 
@@ -159,7 +160,8 @@ pub struct Plan {
     pub limit: Limit,
     /// How long to wait for the server.
     pub timeouts: Timeouts,
-    /// What the end of a latency is taken from.
+    /// What the end of a latency is taken from; `user` in records that do not say.
+    #[serde(default)]
     pub timestamps: Timestamps,
     /// Handshakes under way at once.
     pub connect_concurrency: u32,

@@ -120,9 +120,11 @@ pub struct GeneratorUse {
     /// of any latency then. Absent without kernel stamps.
     pub receive_lag: Option<Latency>,
     /// Reads without a stamp although stamps were on; the time of the read stands for the arrival.
+    #[serde(default)]
     pub unstamped_reads: u64,
     /// Turns of a worker loop in which the realtime clock had been stepped, so that the time of the
     /// read stands for every arrival.
+    #[serde(default)]
     pub clock_steps: u64,
     /// Messages received and verified. Those above the number of reads shared a stamp with a later
     /// one, and arrived at most `largest_lag_ns` before it.

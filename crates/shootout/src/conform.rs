@@ -4,12 +4,11 @@
 //! Contains no check of its own.
 
 use crate::interrupt::Interrupt;
-use crate::manifest::{Dialect, Manifest, Variant};
-use crate::supervise::{HOST, Server};
+use crate::manifest::{Dialect, Manifest, Variant, Workload};
+use crate::supervise::{Death, HOST, Server};
 use conformance::{Outcome, Target, Verdict};
 use run_record::{CheckOutcome, CheckVerdict, Conformance};
 use std::net::SocketAddr;
-use std::process::ExitStatus;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
@@ -20,8 +19,9 @@ const POLL: Duration = Duration::from_millis(50);
 /// Why there is no verdict.
 #[derive(Debug)]
 pub enum VerifyError {
-    /// The server ended in the middle of the checks. Also the last check that was completed.
-    Crashed(ExitStatus, Option<String>),
+    /// The server, or a service of it, ended in the middle of the checks. Also the last check that
+    /// was completed.
+    Crashed(Death, Option<String>),
     /// The user wants to stop.
     Interrupted,
 }
@@ -40,8 +40,10 @@ pub fn target(variant: &Variant, addr: SocketAddr, timeout: Duration) -> Target 
         dialects: variant
             .dialects
             .iter()
-            .filter_map(|d| checked(*d))
+            .flat_map(|d| checked(*d))
+            .copied()
             .collect(),
+        workloads: variant.workloads.iter().map(|w| asked(*w)).collect(),
         multi_process: variant.multi_process,
         origin: None,
         timeout,
@@ -80,9 +82,9 @@ pub fn verify(
         if interrupt.requested() {
             return Err(VerifyError::Interrupted);
         }
-        if let Some(status) = server.exited() {
+        if let Some(death) = server.death() {
             let last = done.last().map(|outcome| outcome.check.id.to_owned());
-            return Err(VerifyError::Crashed(status, last));
+            return Err(VerifyError::Crashed(death, last));
         }
     }
     Ok(done)
@@ -98,12 +100,14 @@ pub fn judge(manifest: &Manifest, variant: &Variant, outcomes: &[Outcome]) -> Co
                 .iter()
                 .find(|waiver| waiver.covers(outcome.check.id, &variant.name));
             let (verdict, detail) = match (&outcome.verdict, waiver) {
-                (Verdict::Pass, _) => (CheckVerdict::Pass, None),
+                (Verdict::Pass, _) => (CheckVerdict::Pass, detail(outcome, None)),
                 (Verdict::Skipped { reason }, _) => (CheckVerdict::Skipped, Some(reason.clone())),
                 (Verdict::Fail { .. }, Some(waiver)) => {
                     (CheckVerdict::Waived, Some(waiver.reason.clone()))
                 }
-                (Verdict::Fail { observed }, None) => (CheckVerdict::Fail, Some(observed.clone())),
+                (Verdict::Fail { observed }, None) => {
+                    (CheckVerdict::Fail, detail(outcome, Some(observed)))
+                }
             };
             CheckOutcome {
                 id: outcome.check.id.to_owned(),
@@ -131,11 +135,23 @@ pub fn failed_ids(conformance: &Conformance) -> Vec<&str> {
     ids
 }
 
-fn checked(dialect: Dialect) -> Option<conformance::Dialect> {
+/// The dialects of the checks: of Phoenix, both serializers.
+const fn checked(dialect: Dialect) -> &'static [conformance::Dialect] {
     match dialect {
-        Dialect::Text => Some(conformance::Dialect::Text),
-        Dialect::Binary => Some(conformance::Dialect::Binary),
-        Dialect::Phoenix | Dialect::ActionCable => None,
+        Dialect::Text => &[conformance::Dialect::Text],
+        Dialect::Binary => &[conformance::Dialect::Binary],
+        Dialect::Phoenix => &[
+            conformance::Dialect::PhoenixV1,
+            conformance::Dialect::PhoenixV2,
+        ],
+        Dialect::ActionCable => &[conformance::Dialect::ActionCable],
+    }
+}
+
+const fn asked(workload: Workload) -> conformance::Workload {
+    match workload {
+        Workload::Echo => conformance::Workload::Echo,
+        Workload::Broadcast => conformance::Workload::Broadcast,
     }
 }
 
@@ -143,6 +159,19 @@ fn recorded(dialect: conformance::Dialect) -> Option<run_record::Dialect> {
     match dialect {
         conformance::Dialect::Text => Some(run_record::Dialect::Json),
         conformance::Dialect::Binary => Some(run_record::Dialect::Binary),
+        dialect if dialect.is_phoenix() => Some(run_record::Dialect::Phoenix),
+        conformance::Dialect::ActionCable => Some(run_record::Dialect::ActionCable),
         _ => None,
+    }
+}
+
+/// What a record says of an outcome: both serializers of Phoenix are one dialect there, so their
+/// outcomes are told apart here.
+fn detail(outcome: &Outcome, detail: Option<&String>) -> Option<String> {
+    let serializer = outcome.dialect.filter(|dialect| dialect.is_phoenix());
+    match (serializer, detail) {
+        (Some(serializer), Some(detail)) => Some(format!("{serializer}: {detail}")),
+        (Some(serializer), None) => Some(serializer.to_string()),
+        (None, detail) => detail.cloned(),
     }
 }

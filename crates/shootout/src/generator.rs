@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::manifest::{Dialect, Workload};
 use crate::process::{Group, tail};
 use crate::rows::workload_name;
-use crate::session::RunOptions;
+use crate::session::{RunOptions, Schedule};
 use crate::supervise::Server;
 use run_record::{Event, Measure, RunRecord};
 use std::fs::{self, File};
@@ -33,8 +33,8 @@ pub struct Task<'a> {
     pub program: &'a Path,
     /// The run's options.
     pub options: &'a RunOptions,
-    /// Steps at most.
-    pub total_steps: u32,
+    /// Clients of its steps, no more of them than the machine holds.
+    pub schedule: Schedule,
     /// Message format.
     pub dialect: Dialect,
     /// Seed of every random choice: the same for all rows of a round.
@@ -79,9 +79,12 @@ impl Task<'_> {
         flag("server-type", self.dialect.server_type().into());
         flag("concurrent", o.concurrent.to_string());
         flag("sample-size", o.sample_size.to_string());
-        flag("initial-clients", o.initial_clients.to_string());
-        flag("step-size", o.step_size.to_string());
-        flag("total-steps", self.total_steps.to_string());
+        let schedule = self.schedule;
+        flag("initial-clients", schedule.initial_clients.to_string());
+        flag("step-size", schedule.step_size.to_string());
+        if let Some(steps) = schedule.total_steps {
+            flag("total-steps", steps.to_string());
+        }
         flag("payload-padding", o.payload_padding.to_string());
         flag("limit-percentile", o.limit_percentile.to_string());
         flag(
@@ -145,7 +148,7 @@ impl Task<'_> {
                 silent = true;
                 true
             } else {
-                server.exited().is_some()
+                server.death().is_some()
             };
             match ending {
                 None if give_up => {

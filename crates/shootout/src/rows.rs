@@ -6,7 +6,7 @@
 use crate::exit::Refusal;
 use crate::manifest::{DEFAULT_VARIANT, Dialect, Manifest, Problem, Variant, Workload, suggestion};
 use crate::project::Entry;
-use crate::session::{RunOptions, VariantChoice};
+use crate::session::{RunOptions, Schedule, VariantChoice};
 use run_record::ServerIdentity;
 
 /// One measurement that is to be made.
@@ -65,6 +65,11 @@ impl Row {
         )
     }
 
+    /// The clients of its steps.
+    pub fn schedule(&self, options: &RunOptions) -> Schedule {
+        options.schedule(self.manifest().and_then(|manifest| manifest.step_size))
+    }
+
     /// The manifest, when it could be read.
     pub fn manifest(&self) -> Option<&Manifest> {
         self.entry.manifest.as_ref().ok()
@@ -106,12 +111,8 @@ pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
         let manifest = match &entry.manifest {
             Ok(manifest) => manifest,
             Err(problems) => {
-                round.extend(
-                    options
-                        .dialects
-                        .iter()
-                        .map(|d| row(Err(problems.clone()), *d)),
-                );
+                let dialects = or_text(&options.dialects);
+                round.extend(dialects.iter().map(|d| row(Err(problems.clone()), *d)));
                 continue;
             }
         };
@@ -121,11 +122,11 @@ pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
                 planned.other_variants.push(name);
                 continue;
             }
-            for dialect in &options.dialects {
-                let can = variant.dialects.contains(dialect)
+            for dialect in asked(&options.dialects, variant) {
+                let can = variant.dialects.contains(&dialect)
                     && variant.workloads.contains(&options.workload);
                 if can {
-                    round.push(row(Ok(variant.clone()), *dialect));
+                    round.push(row(Ok(variant.clone()), dialect));
                 } else {
                     planned.unsupported.push(format!(
                         "{name} ({} {})",
@@ -140,8 +141,7 @@ pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
         return Err(Refusal::new(format!(
             "nothing to measure: no selected server can do {} in {}; see `shootout list`",
             workload_name(options.workload),
-            options
-                .dialects
+            or_text(&options.dialects)
                 .iter()
                 .map(|d| d.name())
                 .collect::<Vec<_>>()
@@ -159,6 +159,26 @@ pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
     Ok(planned)
 }
 
+/// The formats that a variant is to be measured in.
+fn asked(dialects: &[Dialect], variant: &Variant) -> Vec<Dialect> {
+    if !dialects.is_empty() {
+        return dialects.to_vec();
+    }
+    let text = variant.dialects.iter().find(|d| **d == Dialect::Text);
+    text.or(variant.dialects.first())
+        .copied()
+        .into_iter()
+        .collect()
+}
+
+fn or_text(dialects: &[Dialect]) -> &[Dialect] {
+    if dialects.is_empty() {
+        &[Dialect::Text]
+    } else {
+        dialects
+    }
+}
+
 /// The word of the manifest and the command line.
 pub const fn workload_name(workload: Workload) -> &'static str {
     match workload {
@@ -173,6 +193,80 @@ pub fn contestant(server: &str, variant: &str) -> String {
         server.to_owned()
     } else {
         format!("{server} ({variant})")
+    }
+}
+
+/// The same for some of a server's `of` variants: all of them go without saying.
+pub fn contestants(server: &str, variants: &[&str], of: usize) -> String {
+    if variants.len() == of {
+        server.to_owned()
+    } else {
+        format!("{server} ({})", variants.join(", "))
+    }
+}
+
+/// Variants put together that are alike in something, in the order of their first.
+pub fn alike<'v, T: PartialEq>(
+    variants: impl IntoIterator<Item = (&'v str, T)>,
+) -> Vec<(Vec<&'v str>, T)> {
+    let mut groups: Vec<(Vec<&str>, T)> = Vec::new();
+    for (name, value) in variants {
+        match groups.iter_mut().find(|(_, other)| *other == value) {
+            Some((names, _)) => names.push(name),
+            None => groups.push((vec![name], value)),
+        }
+    }
+    groups
+}
+
+/// A server and some of its variants.
+#[derive(Clone, Debug)]
+pub struct Wanted<'a> {
+    /// The server's folder.
+    pub entry: &'a Entry,
+    /// Its manifest.
+    pub manifest: &'a Manifest,
+    /// Names of the variants.
+    pub variants: Vec<String>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Every variant of the servers whose manifest can be read.
+    pub fn all(entries: &'a [Entry]) -> Vec<Self> {
+        entries
+            .iter()
+            .filter_map(|entry| {
+                let manifest = entry.manifest.as_ref().ok()?;
+                let variants = manifest.variants.iter().map(|v| v.name.clone()).collect();
+                Some(Self {
+                    entry,
+                    manifest,
+                    variants,
+                })
+            })
+            .collect()
+    }
+
+    /// The variants that these rows measure.
+    pub fn by(rows: &'a [Row]) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for row in rows {
+            let Some(manifest) = row.manifest() else {
+                continue;
+            };
+            let known = all.iter_mut().find(|w| w.entry.name == row.entry.name);
+            let name = row.variant().to_owned();
+            match known {
+                Some(wanted) if wanted.variants.contains(&name) => {}
+                Some(wanted) => wanted.variants.push(name),
+                None => all.push(Self {
+                    entry: &row.entry,
+                    manifest,
+                    variants: vec![name],
+                }),
+            }
+        }
+        all
     }
 }
 
@@ -267,6 +361,32 @@ mod tests {
         assert_eq!(names(&planned), ["go-example.a.broadcast.text.1"]);
         assert_eq!(planned.other_variants, ["go-example (b)"]);
         assert_eq!(planned.unsupported, ["go-example (a) (broadcast binary)"]);
+    }
+
+    #[test]
+    fn who_speaks_no_text_is_measured_in_what_it_speaks() {
+        let mut odd = entry("ruby-example", &["a"]);
+        if let Ok(manifest) = &mut odd.manifest {
+            manifest.variants[0].dialects = vec![Dialect::ActionCable];
+        }
+        let entries = [entry("go-example", &["a"]), odd];
+        let plan = |dialects| {
+            let options = RunOptions {
+                dialects,
+                ..RunOptions::default()
+            };
+            plan(&entries, &options).unwrap()
+        };
+        assert_eq!(
+            names(&plan(Vec::new())),
+            [
+                "go-example.a.broadcast.text.1",
+                "ruby-example.a.broadcast.actioncable.1"
+            ]
+        );
+        let text = plan(vec![Dialect::Text]);
+        assert_eq!(names(&text), ["go-example.a.broadcast.text.1"]);
+        assert_eq!(text.unsupported, ["ruby-example (a) (broadcast text)"]);
     }
 
     #[test]

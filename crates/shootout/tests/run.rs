@@ -152,6 +152,120 @@ fn a_row_that_fails_has_a_status_and_a_reason_and_the_others_complete() {
 }
 
 #[test]
+fn steps_are_those_of_the_manifest_unless_the_user_gives_others() {
+    let project = Project::new();
+    project.add(&Server {
+        more: "[load]\nstep-size = 10\n",
+        ..Server::default()
+    });
+    let steps = |arguments: &str| {
+        let done = project.shootout(&format!("run --out out --sample-size 10 {arguments}"));
+        let run = project
+            .measurement("go-example.default.broadcast.text.1")
+            .run;
+        fs::remove_dir_all(project.path("out")).unwrap();
+        let clients: Vec<u64> = run.unwrap().steps.iter().map(|step| step.clients).collect();
+        (done, clients)
+    };
+    let (done, clients) = steps("--quick");
+    done.expect(
+        0,
+        &["other steps, as the manifest says: 10 to 50 clients by 10: go-example"],
+    );
+    assert_eq!(clients, [10, 20, 30, 40, 50]);
+    let (done, clients) = steps("--total-steps 2 --initial-clients 7 --step-size 3");
+    assert!(!done.stderr.contains("other steps"), "{}", done.stderr);
+    assert_eq!(clients, [7, 10]);
+}
+
+#[test]
+fn a_variant_without_its_toolchain_is_a_row_and_the_others_are_measured() {
+    let project = Project::new();
+    project.add(&Server {
+        more: "[[requires]]\nwhat = \"the gem\"\nprobe = [\"no-such-gem\"]\n\
+               remedy = \"gem install it\"\nvariants = [\"b\"]\n\
+               [[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n\
+               [[variant]]\nname = \"c\"\nversion = { command = [\"echo\", \"v9\"], matches = 'v(.)' }\n",
+        ..Server::default()
+    });
+    project
+        .shootout(&format!("{SHORT} --yes"))
+        .expect(3, &["missing-toolchain", "gem install it", "report.html"]);
+    let of = |variant: &str| project.measurement(&format!("go-example.{variant}.broadcast.text.1"));
+    assert_eq!(of("a").status, Status::Ok);
+    assert_eq!(of("a").server.library_version.as_deref(), Some("1.2.3"));
+    assert_eq!(of("b").status, Status::MissingToolchain);
+    assert_eq!(
+        of("b").reason.unwrap(),
+        "the gem is missing (`no-such-gem` is not installed); remedy: gem install it"
+    );
+    assert_eq!(of("c").server.library_version.as_deref(), Some("9"));
+}
+
+/// A service that listens, and ends with `code` after `$life` seconds.
+fn store(prepare: &str) -> String {
+    format!(
+        "[[service]]\nname = \"store\"\ncommand = [\"sh\", \"-c\", \"\"\"{prepare}\nexec python3 -c '\n\
+         import socket, sys, time\ns = socket.create_server((\\\"127.0.0.1\\\", {{service:store}}))\n\
+         time.sleep(float(sys.argv[1]))\nsys.exit(\\\"out of memory\\\")' $life\"\"\"]\n"
+    )
+}
+
+#[test]
+fn what_services_use_is_counted_and_their_death_ends_the_row() {
+    let project = Project::new();
+    project.add(&Server {
+        name: "a-stored",
+        more: &store("life=600"),
+        ..Server::default()
+    });
+    project.add(&Server {
+        name: "b-forgetful",
+        more: &store("life=600; [ -e verified ] && life=1.5; touch verified"),
+        ..Server::default()
+    });
+    project.add(&Server {
+        name: "c-storeless",
+        more: "[[service]]\nname = \"store\"\ncommand = [\"no-such-store\", \"{service:store}\"]\n",
+        ..Server::default()
+    });
+    let done = project.shootout(
+        "run --out out --initial-clients 20 --step-size 5 --total-steps 20 --sample-size 200",
+    );
+    done.expect(3, &[]);
+    let of = |server: &str| project.measurement(&format!("{server}.default.broadcast.text.1"));
+    let stored = of("a-stored");
+    assert_eq!(stored.status, Status::Ok, "{:?}", stored.reason);
+    // The shell of the server became the server, and that of the service the interpreter.
+    assert_eq!(stored.idle.unwrap().processes, 2);
+    assert!(
+        stored
+            .server_steps
+            .iter()
+            .all(|step| step.memory.processes == 2)
+    );
+
+    let forgetful = of("b-forgetful");
+    assert_eq!(forgetful.status, Status::Crashed, "{:?}", forgetful.reason);
+    let reason = forgetful.reason.unwrap();
+    assert!(
+        reason.starts_with("the service store ended by itself: exit code 1"),
+        "{reason}"
+    );
+    assert_eq!(forgetful.log_tail.as_deref(), Some("out of memory"));
+
+    let storeless = of("c-storeless");
+    assert_eq!(storeless.status, Status::StartFailed);
+    assert!(
+        storeless
+            .reason
+            .unwrap()
+            .starts_with("the service store did not start: `no-such-store` could not be started: ")
+    );
+    assert_eq!(support::running("socket.create_server"), 0);
+}
+
+#[test]
 fn an_interrupted_run_keeps_what_it_has_and_resume_does_the_rest() {
     let project = Project::new();
     for name in ["a-first", "b-second", "c-third"] {

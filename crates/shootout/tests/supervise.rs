@@ -2,9 +2,10 @@
 
 mod support;
 
+use regex::Regex;
 use shootout::interrupt::Interrupt;
-use shootout::manifest::{Dialect, Variant, Workload};
-use shootout::supervise::{Server, Spec, StartError, start};
+use shootout::manifest::{Dialect, Receipt, Scope, Service, Variant, Workload};
+use shootout::supervise::{LaunchError, Server, Spec, StartError, start};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -38,6 +39,11 @@ fn script(text: &str) -> Fixture {
             path: "/".into(),
             dialects: vec![Dialect::Text],
             workloads: vec![Workload::Echo],
+            receipt: Receipt {
+                command: vec!["true".into()],
+                matches: Regex::new("(.)").unwrap(),
+            },
+            services: Vec::new(),
         },
     }
 }
@@ -61,6 +67,25 @@ impl Fixture {
     fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
+}
+
+/// A service; `{service:NAME}` in the script is its port.
+fn service(name: &str, script: &str) -> Service {
+    Service {
+        name: name.into(),
+        variants: Scope(None),
+        command: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        ready_timeout: Duration::from_secs(5),
+    }
+}
+
+/// Listens on the port, and says so in a file of its name.
+fn listening(name: &str) -> String {
+    format!(
+        "echo $$ {{service:{name}}} > {name}.pid; \
+         exec python3 -c 'import socket,time; s=socket.create_server((\"127.0.0.1\", \
+         {{service:{name}}})); time.sleep(60)'"
+    )
 }
 
 fn alive(pid: i32) -> bool {
@@ -99,7 +124,7 @@ fn a_program_that_is_not_there_is_named() {
     let mut fixture = script("");
     fixture.variant.command = vec!["/nowhere/server".into()];
     let (error, _) = fixture.start(1000).unwrap_err();
-    assert!(matches!(error, StartError::Spawn(..)));
+    assert!(matches!(error, StartError::Launch(LaunchError::Spawn(..))));
     assert!(
         error
             .to_string()
@@ -130,10 +155,10 @@ fn a_server_that_never_answers_is_ended() {
 fn a_server_that_dies_later_has_crashed() {
     let fixture = script("exec SERVER --port {port}");
     let mut server = fixture.start(10_000).unwrap();
-    assert!(server.exited().is_none());
+    assert!(server.death().is_none());
     // SAFETY: plain system call.
     unsafe { libc::kill(server.pid() as i32, libc::SIGABRT) };
-    support::eventually("the exit is seen", || server.exited().is_some());
+    support::eventually("the exit is seen", || server.death().is_some());
     let crash = server.stop().crash().unwrap();
     assert_eq!(crash, "the server ended by itself: signal 6 (SIGABRT)");
 }
@@ -145,7 +170,7 @@ fn a_server_that_ignores_term_is_killed_and_said_so() {
     let pid = server.pid() as i32;
     let leak = server.stop().leak().unwrap();
     assert!(
-        leak.starts_with("it ignored TERM and was killed after 300ms"),
+        leak.starts_with("the server ignored TERM and was killed after 300ms"),
         "{leak}"
     );
     assert!(!alive(pid));
@@ -165,7 +190,7 @@ fn a_child_that_outlives_its_server_is_found_and_killed() {
         .unwrap();
     assert_eq!(
         leak,
-        format!("1 process was left behind and killed: {child} (sleep 61)")
+        format!("1 process was left behind by the server and killed: {child} (sleep 61)")
     );
     support::eventually("the child is dead", || !alive(child));
 }
@@ -209,4 +234,109 @@ fn a_port_that_is_taken_is_replaced_by_another() {
     unsafe { libc::kill(stranger.trim().parse().unwrap(), libc::SIGKILL) };
     let leak = result.map(|server| server.stop().leak());
     assert!(matches!(leak, Ok(None)), "{leak:?}");
+}
+
+impl Fixture {
+    fn with(mut self, services: Vec<Service>) -> Self {
+        self.variant.services = services;
+        self
+    }
+
+    /// Process id and port of a service that wrote them.
+    fn service(&self, name: &str) -> (i32, u16) {
+        let text = fs::read_to_string(self.path(&format!("{name}.pid"))).unwrap();
+        let (pid, port) = text.trim().split_once(' ').unwrap();
+        (pid.parse().unwrap(), port.parse().unwrap())
+    }
+}
+
+#[test]
+fn services_are_there_before_the_server_and_gone_after_it() {
+    let fixture = script("[ -e b.pid ] && echo {service:a} > told && exec SERVER --port {port}")
+        .with(vec![
+            service("a", &listening("a")),
+            service("b", &listening("b")),
+        ]);
+    let mut server = fixture.start(10_000).unwrap();
+    let ((a, port), (b, _)) = (fixture.service("a"), fixture.service("b"));
+    let told = fs::read_to_string(fixture.path("told")).unwrap();
+    assert_eq!(told.trim(), port.to_string());
+    let pids: Vec<i32> = server.pids().into_iter().map(|pid| pid as i32).collect();
+    assert_eq!(pids, [server.pid() as i32, a, b]);
+    assert_eq!(server.death(), None);
+    let stopped = server.stop();
+    assert_eq!((stopped.crash(), stopped.leak()), (None, None));
+    assert!(!alive(a) && !alive(b));
+}
+
+#[test]
+fn a_service_that_does_not_start_is_named_with_its_log() {
+    let fixture = script("touch started; exec SERVER --port {port}").with(vec![
+        service("good", &listening("good")),
+        service("bad", "echo no such module >&2; exit 4; echo {service:bad}"),
+    ]);
+    let (error, log) = fixture.start(10_000).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the service bad did not start: it ended before it was ready: exit code 4"
+    );
+    assert_eq!(log.as_deref(), Some("no such module"));
+    assert!(!fixture.path("started").exists());
+    let (pid, _) = fixture.service("good");
+    support::eventually("the other service is dead", || !alive(pid));
+}
+
+#[test]
+fn a_service_that_never_listens_is_ended() {
+    let mut deaf = service("deaf", "echo $$ {service:deaf} > deaf.pid; exec sleep 60");
+    deaf.ready_timeout = Duration::from_millis(300);
+    let fixture = script("exec SERVER --port {port}").with(vec![deaf]);
+    let (error, _) = fixture.start(10_000).unwrap_err();
+    let (pid, port) = fixture.service("deaf");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the service deaf did not start: 127.0.0.1:{port} accepted no connection within 300ms"
+        )
+    );
+    support::eventually("it is dead", || !alive(pid));
+}
+
+#[test]
+fn a_service_that_dies_is_a_crash_of_the_row() {
+    let fixture =
+        script("exec SERVER --port {port}").with(vec![service("store", &listening("store"))]);
+    let mut server = fixture.start(10_000).unwrap();
+    let (pid, _) = fixture.service("store");
+    // SAFETY: plain system call.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+    support::eventually("the death is seen", || server.death().is_some());
+    let stopped = server.stop();
+    assert_eq!(
+        stopped.crash().as_deref(),
+        Some("the service store ended by itself: signal 9 (SIGKILL)")
+    );
+}
+
+#[test]
+fn what_a_service_leaves_behind_is_found_and_killed() {
+    let fixture = script("exec SERVER --port {port}").with(vec![service(
+        "store",
+        &format!("setsid sleep 67 & {}", listening("store")),
+    )]);
+    let leak = fixture.start(10_000).unwrap().stop().leak().unwrap();
+    assert!(
+        leak.starts_with("1 process was left behind by the service store and killed: "),
+        "{leak}"
+    );
+    assert_eq!(support::running("sleep\x0067"), 0);
+}
+
+#[test]
+fn a_server_that_is_forgotten_takes_its_services_along() {
+    let fixture =
+        script("exec SERVER --port {port}").with(vec![service("store", &listening("store"))]);
+    drop(fixture.start(10_000).unwrap());
+    let (pid, _) = fixture.service("store");
+    support::eventually("it is dead", || !alive(pid));
 }

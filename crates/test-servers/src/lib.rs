@@ -10,11 +10,13 @@
 pub mod liar;
 pub mod odd;
 
+mod framework;
 mod listen;
 mod null;
 mod threaded;
 mod tls;
 mod upgrade;
 
+pub use framework::Framework;
 pub use null::{NullOptions, NullServer};
 pub use tls::TlsServer;

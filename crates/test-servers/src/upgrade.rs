@@ -1,12 +1,13 @@
 //! The server's half of the opening handshake (RFC 6455, 4.2). Does no I/O.
 
+use crate::framework::Framework;
 use ws_proto::accept_for;
 
 /// Longest request head that is read, in bytes.
 const MAX_HEAD: usize = 16 * 1024;
 
 /// What matters of an upgrade request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RequestHead {
     /// Length of the head in bytes; frames may follow it at once.
     pub(crate) len: usize,
@@ -16,6 +17,12 @@ pub(crate) struct RequestHead {
     pub(crate) version: Option<String>,
     /// The value of `Sec-WebSocket-Key`.
     pub(crate) key: Option<String>,
+    /// Path and query.
+    pub(crate) target: String,
+    /// `Origin` is there.
+    pub(crate) origin: bool,
+    /// The values of `Sec-WebSocket-Protocol`.
+    pub(crate) subprotocols: Vec<String>,
 }
 
 /// Why a request opens no connection (RFC 6455, 4.2.1).
@@ -27,6 +34,8 @@ pub(crate) enum Refusal {
     Version,
     /// No key.
     Key,
+    /// No origin, where one is asked for.
+    Origin,
 }
 
 /// Bytes that are no HTTP request, or a head without end.
@@ -63,6 +72,16 @@ impl RequestHead {
             upgrade: has_token("Upgrade", "websocket") && has_token("Connection", "upgrade"),
             version: header("Sec-WebSocket-Version"),
             key: header("Sec-WebSocket-Key"),
+            target: request.path.unwrap_or_default().to_owned(),
+            origin: header("Origin").is_some(),
+            subprotocols: header("Sec-WebSocket-Protocol")
+                .map(|value| {
+                    value
+                        .split(',')
+                        .map(|name| name.trim().to_owned())
+                        .collect()
+                })
+                .unwrap_or_default(),
         }))
     }
 
@@ -73,6 +92,24 @@ impl RequestHead {
             Self { version, .. } if version.as_deref() != Some("13") => Some(Refusal::Version),
             Self { key: None, .. } => Some(Refusal::Key),
             _ => None,
+        }
+    }
+
+    /// The same for a server of this framework.
+    pub(crate) fn refusal_by(&self, framework: Framework) -> Option<Refusal> {
+        let origin = framework.needs_origin() && !self.origin;
+        self.refusal().or(origin.then_some(Refusal::Origin))
+    }
+
+    /// The answer that opens the connection, with the subprotocol of this framework if the client
+    /// knows it.
+    pub(crate) fn accept_by(&self, framework: Framework) -> String {
+        let known = framework.subprotocol();
+        let known = known.filter(|name| self.subprotocols.iter().any(|asked| asked == name));
+        let line = known.map(|name| format!("\r\nSec-WebSocket-Protocol: {name}\r\n\r\n"));
+        match line {
+            Some(line) => self.accept().replace("\r\n\r\n", &line),
+            None => self.accept(),
         }
     }
 
@@ -92,6 +129,10 @@ impl Refusal {
         match self {
             Self::Plain | Self::Key => {
                 "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+            }
+            // As Action Cable does it.
+            Self::Origin => {
+                "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             }
             Self::Version => {
                 "HTTP/1.1 426 Upgrade Required\r\nSec-WebSocket-Version: 13\r\n\

@@ -39,6 +39,8 @@ impl Latencies {
 pub(crate) struct Judge {
     codec: Box<dyn Codec>,
     opcode: Opcode,
+    /// A delivery that was overtaken is a fault.
+    keeps_order: bool,
     envelopes: Envelopes,
     stamps: Stamps,
     step: Option<Arc<StepLedger>>,
@@ -65,6 +67,7 @@ impl Judge {
     pub(crate) fn new(codec: Box<dyn Codec>, stamps: Stamps, worker: u32, workers: u32) -> Self {
         Self {
             opcode: codec.opcode(),
+            keeps_order: codec.keeps_order(),
             envelopes: Envelopes::new(codec.stamp_form()),
             codec,
             stamps,
@@ -270,7 +273,7 @@ impl Judge {
                     Kind::Result if step.is_timed(index) => self.latencies.ack.record(latency_ns),
                     _ => {}
                 }
-                self.faults.reordered += u64::from(overtaken);
+                self.faults.reordered += u64::from(overtaken && self.keeps_order);
                 if let Some(last_ns) = party_done {
                     let step = Arc::clone(step);
                     self.party_done(&step, index, last_ns);

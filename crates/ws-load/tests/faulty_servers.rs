@@ -6,8 +6,9 @@
 mod common;
 
 use common::{plan, run};
-use run_record::{End, Faults, Plan, Workload};
+use run_record::{Dialect, End, Faults, Plan, Workload};
 use std::net::TcpListener;
+use test_servers::Framework;
 use test_servers::odd::{Behaviour, OddServer};
 use ws_load::Measured;
 
@@ -103,6 +104,30 @@ fn exactly_the_swapped_broadcasts_are_reordered() {
             ..Faults::default()
         }
     );
+}
+
+#[test]
+fn a_swap_is_a_fault_in_phoenix_and_none_in_action_cable() {
+    for (dialect, framework, reordered) in [
+        (Dialect::Phoenix, Framework::Phoenix, 3),
+        (Dialect::ActionCable, Framework::ActionCable, 0),
+    ] {
+        let server = OddServer::start_as(Behaviour::Reorders, 3, framework).unwrap();
+        let measured = run(&Plan {
+            dialect,
+            initial_clients: 2,
+            total_steps: Some(1),
+            concurrent: 16,
+            sample_size: 200,
+            ..plan(server.addr())
+        });
+        let expected = Faults {
+            reordered,
+            ..Faults::default()
+        };
+        assert_eq!(faults(&measured), expected, "{dialect:?}");
+        assert_eq!(measured.steps[0].samples, 200);
+    }
 }
 
 #[test]

@@ -8,7 +8,8 @@ use common::{plan, run};
 use run_record::{Dialect, End, Event, Measure, Plan, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use test_servers::{NullOptions, NullServer, TlsServer};
+use test_servers::liar::{LiarServer, Lie};
+use test_servers::{Framework, NullOptions, NullServer, TlsServer};
 
 fn server() -> NullServer {
     NullServer::start(NullOptions::default()).unwrap()
@@ -70,6 +71,33 @@ fn every_delivery_echo_and_result_is_counted_in_both_dialects_and_any_number_of_
                         ..plan(server.addr())
                     });
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn frameworks_are_joined_and_accounted_for_in_the_same_way() {
+    for (dialect, framework, path) in [
+        (Dialect::Phoenix, Framework::Phoenix, "/socket/websocket"),
+        (
+            Dialect::Phoenix,
+            Framework::Phoenix,
+            "/socket/websocket?vsn=2.0.0",
+        ),
+        (Dialect::ActionCable, Framework::ActionCable, "/cable"),
+    ] {
+        let server = LiarServer::start_as(Lie::None, framework).unwrap();
+        for workload in [Workload::Broadcast, Workload::Echo] {
+            for padding in [0, 200, 70_000] {
+                assert_accounted_for(&Plan {
+                    url: format!("ws://{}{path}", server.addr()),
+                    workload,
+                    dialect,
+                    threads: 2,
+                    payload_padding: padding,
+                    ..plan(server.addr())
+                });
             }
         }
     }

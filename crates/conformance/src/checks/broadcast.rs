@@ -4,6 +4,7 @@ use crate::check::{Check, Scope};
 use crate::client::Client;
 use crate::context::{Checked, Context, Failure};
 use crate::message::{Kind, Payload, Reply};
+use crate::target::Workload;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -12,6 +13,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Three of twelve clients broadcast in turn.",
         expectation: "every client, the sender included, gets each broadcast exactly once",
         scope: Scope::Each,
+        needs: Some(Workload::Broadcast),
         run: |context| {
             let mut clients = context.connect_many(12)?;
             for sender in [0, 11, 5] {
@@ -26,6 +28,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Broadcasts payloads of 1,000 bytes to six clients.",
         expectation: "every client gets the payload that was sent",
         scope: Scope::Each,
+        needs: Some(Workload::Broadcast),
         run: payload,
     },
     Check {
@@ -34,6 +37,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends three broadcasts.",
         expectation: "each is answered to the sender by one result with its payload",
         scope: Scope::Each,
+        needs: Some(Workload::Broadcast),
         run: result_payload,
     },
     Check {
@@ -42,6 +46,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "One of six clients broadcasts.",
         expectation: "the others get no result",
         scope: Scope::Each,
+        needs: Some(Workload::Broadcast),
         run: |context| {
             let mut clients = context.connect_many(6)?;
             let round = Round::run(context, &mut clients, 2, 700)?;
@@ -102,7 +107,8 @@ fn count(replies: &[Reply], kind: Kind, tag: Option<u64>) -> usize {
         .count()
 }
 
-/// Every client gets each of two broadcasts exactly once. Payloads are told apart by their tags:
+/// Every client gets each of two broadcasts exactly once; of a server that has no broadcast, every
+/// client lives. Payloads are told apart by their tags:
 /// whether they are whole is another check's business.
 pub(super) fn everyone_once(
     context: &mut Context<'_>,
@@ -110,6 +116,11 @@ pub(super) fn everyone_once(
     sender: usize,
     padding: usize,
 ) -> Checked {
+    if !context.has(Workload::Broadcast) {
+        return clients
+            .iter_mut()
+            .try_for_each(|client| context.quiet(client));
+    }
     let round = Round::run(context, clients, sender, padding)?;
     let total = round.got.len();
     for (number, got) in round.got.iter().enumerate() {

@@ -12,6 +12,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Closes connections with 1000, with 3000 and 4000 and a reason.",
         expectation: "a close frame with the same code",
         scope: Scope::Once,
+        needs: None,
         run: |context| {
             for (code, reason) in [(1000, ""), (3000, "done"), (4000, "até já")] {
                 let mut client = context.connect()?;
@@ -28,6 +29,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Closes connections with 1000 and without a code.",
         expectation: "the server ends the TCP connection",
         scope: Scope::Once,
+        needs: None,
         run: ends,
     },
 ];

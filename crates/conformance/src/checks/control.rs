@@ -15,6 +15,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends pings that are empty, binary and of 125 bytes.",
         expectation: "each is answered by a pong with the same payload",
         scope: Scope::Once,
+        needs: None,
         run: ping,
     },
     Check {
@@ -23,6 +24,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends two pongs that nobody asked for.",
         expectation: "no answer, and the connection lives on",
         scope: Scope::Once,
+        needs: None,
         run: |context| {
             let mut client = context.connect()?;
             for payload in [&b""[..], b"unasked"] {
@@ -37,6 +39,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends a ping without FIN.",
         expectation: "the server fails the connection",
         scope: Scope::Once,
+        needs: None,
         run: |context| {
             let mut client = context.connect()?;
             client.send_raw(&frame(PING, b"part"))?;
@@ -49,6 +52,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends a ping of 126 bytes.",
         expectation: "the server fails the connection",
         scope: Scope::Once,
+        needs: None,
         run: |context| {
             let mut client = context.connect()?;
             client.send_raw(&frame(FIN | PING, &[b'x'; 126]))?;

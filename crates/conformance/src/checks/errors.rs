@@ -4,41 +4,24 @@ use super::broadcast::everyone_once;
 use crate::check::{Check, Scope};
 use crate::client::{Client, Incoming};
 use crate::context::{Checked, Context, Failure};
-use crate::message::{Kind, Payload, Reply};
+use crate::dialect::{Fault, Owed};
+use crate::message::Kind;
 use crate::raw::{FIN, frame, unmasked};
 use crate::target::Dialect;
 use std::time::Duration;
 use ws_proto::Opcode;
 
 const SECTION: &str = "protocol, Errors";
-const EXPECTATION: &str = "an error answer, or a close with 1003, 1007 or 1008";
-
-/// Codes that a server may close with (docs/protocol.md, Errors).
-const CODES: [u16; 3] = [1003, 1007, 1008];
+const EXPECTATION: &str = "an error answer, or a close with 1003, 1007 or 1008 (Phoenix: or 1011; \
+                           Action Cable: or no answer, and the connection goes on)";
 
 /// Time for a bad message to do its harm, where no answer says that it was read.
 const ANSWERED: Duration = Duration::from_millis(200);
 
-const MALFORMED: &[&str] = &[
-    "",
-    "{",
-    r#"{"type":"echo","payload":}"#,
-    "echo",
-    r#"{"type":"echo","payload":1}}"#,
-];
-const NOT_OBJECTS: &[&str] = &["[]", r#"["echo",1]"#, r#""echo""#, "1", "true", "null"];
-const NO_TYPE: &[&str] = &["{}", r#"{"payload":1}"#, r#"{"payload":{"type":"echo"}}"#];
-const UNKNOWN: &[&str] = &[
-    r#"{"type":"shout","payload":1}"#,
-    r#"{"type":"","payload":1}"#,
-    r#"{"type":"Echo","payload":1}"#,
-    r#"{"type":7,"payload":1}"#,
-    r#"{"type":null,"payload":1}"#,
-    r#"{"type":"broadcastResult","payload":1}"#,
-];
-const NO_PAYLOAD: &[&str] = &[r#"{"type":"echo"}"#, r#"{"type":"broadcast"}"#];
+/// The same where no answer is the rule.
+const UNANSWERED: Duration = Duration::from_millis(50);
 
-const fn text_check(
+const fn fault_check(
     id: &'static str,
     description: &'static str,
     run: fn(&mut Context<'_>) -> Checked,
@@ -48,44 +31,56 @@ const fn text_check(
         section: SECTION,
         description,
         expectation: EXPECTATION,
-        scope: Scope::Only(Dialect::Text),
+        scope: Scope::Json,
+        needs: None,
         run,
     }
 }
 
 pub(super) static CHECKS: &[Check] = &[
-    text_check(
+    fault_check(
         "protocol-error-malformed-json",
         "Sends text messages that are not JSON, an empty one among them.",
-        |context| texts_rejected(context, MALFORMED),
+        |context| faulty(context, Fault::MalformedJson),
     ),
-    text_check(
+    fault_check(
         "protocol-error-not-an-object",
-        "Sends JSON arrays, strings, numbers, true and null.",
-        |context| texts_rejected(context, NOT_OBJECTS),
+        "Sends JSON of another structure than a message has: arrays, strings, numbers, null.",
+        |context| faulty(context, Fault::NotAnObject),
     ),
-    text_check(
+    fault_check(
         "protocol-error-missing-type",
-        "Sends objects without a type.",
-        |context| texts_rejected(context, NO_TYPE),
+        "Sends messages without a type (Phoenix: an event; Action Cable: a command or action).",
+        |context| faulty(context, Fault::MissingType),
     ),
-    text_check(
+    fault_check(
         "protocol-error-unknown-type",
         "Sends unknown types, types that are no strings, and a broadcastResult.",
-        |context| texts_rejected(context, UNKNOWN),
+        |context| faulty(context, Fault::UnknownType),
     ),
-    text_check(
+    fault_check(
         "protocol-error-missing-payload",
         "Sends an echo and a broadcast without a payload.",
-        |context| texts_rejected(context, NO_PAYLOAD),
+        |context| faulty(context, Fault::MissingPayload),
     ),
+    Check {
+        id: "protocol-error-unknown-topic",
+        section: SECTION,
+        description: "Sends requests to topics (Action Cable: identifiers) that the client did not \
+                      join, and joins one that there is not.",
+        expectation: EXPECTATION,
+        scope: Scope::Joined,
+        needs: None,
+        run: |context| faulty(context, Fault::UnknownTopic),
+    },
     Check {
         id: "protocol-error-empty-binary",
         section: SECTION,
         description: "Sends an empty binary message.",
         expectation: EXPECTATION,
         scope: Scope::Only(Dialect::Binary),
-        run: |context| rejected(context, Opcode::Binary, b""),
+        needs: None,
+        run: |context| bad_binary(context, b""),
     },
     Check {
         id: "protocol-error-unknown-byte-0",
@@ -93,9 +88,10 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends binary messages whose byte 0 is x, 0, E and r.",
         expectation: EXPECTATION,
         scope: Scope::Only(Dialect::Binary),
+        needs: None,
         run: |context| {
             for byte in [b'x', 0, b'E', b'r'] {
-                rejected(context, Opcode::Binary, &[byte, 0, 0, 0, 1, b'!'])?;
+                bad_binary(context, &[byte, 0, 0, 0, 1, b'!'])?;
             }
             Ok(())
         },
@@ -107,56 +103,78 @@ pub(super) static CHECKS: &[Check] = &[
                       other clients are connected.",
         expectation: "the others get nothing of it, and echo and broadcast go on for them",
         scope: Scope::Each,
+        needs: None,
         run: isolated,
     },
 ];
 
-fn texts_rejected(context: &mut Context<'_>, messages: &[&str]) -> Checked {
-    for message in messages {
-        rejected(context, Opcode::Text, message.as_bytes())?;
+fn faulty(context: &mut Context<'_>, fault: Fault) -> Checked {
+    let owed = context.speech().owed(fault);
+    for message in context.speech().faulty(fault) {
+        rejected(context, Opcode::Text, message.as_bytes(), owed)?;
     }
     Ok(())
 }
 
-fn rejected(context: &mut Context<'_>, opcode: Opcode, message: &[u8]) -> Checked {
+fn bad_binary(context: &mut Context<'_>, message: &[u8]) -> Checked {
+    let owed = context.speech().owed(Fault::UnknownType);
+    rejected(context, Opcode::Binary, message, owed)
+}
+
+fn rejected(context: &mut Context<'_>, opcode: Opcode, message: &[u8], owed: Owed) -> Checked {
     let mut client = context.connect()?;
     client.send(opcode, message)?;
-    answered(&mut client).map_err(|failure| {
+    match owed {
+        Owed::Answer(codes) => answered(&mut client, codes),
+        Owed::AnswerOrNothing(codes) => passed_over(context, &mut client, codes),
+    }
+    .map_err(|failure| {
         let shown = String::from_utf8_lossy(message).into_owned();
         failure.at(format_args!("{shown:?}"))
     })
 }
 
-fn answered(client: &mut Client) -> Checked {
+fn answered(client: &mut Client, codes: &[u16]) -> Checked {
     let wait = client.timeout;
-    let observed = match client.next_within(wait) {
-        Some(Incoming::Message { opcode, payload }) => match Reply::parse(opcode, &payload) {
-            Ok(Reply {
-                kind: Kind::Error,
-                payload: Payload::Json(words),
-            }) if words.is_string() => return Ok(()),
-            Ok(reply) => format!("got {reply}"),
-            Err(what) => format!("got {what}"),
-        },
-        Some(Incoming::Close(Ok(Some(frame)))) if CODES.contains(&frame.code) => return Ok(()),
-        Some(other) => format!("got {other}"),
-        None => format!("no answer within {wait:?}"),
-    };
-    Err(Failure(observed))
+    match client.next_within(wait) {
+        None => Err(Failure(format!("no answer within {wait:?}"))),
+        Some(incoming) => is_answer(&incoming, codes),
+    }
+}
+
+fn is_answer(incoming: &Incoming, codes: &[u16]) -> Checked {
+    match incoming {
+        Incoming::Message {
+            reply: Ok(reply), ..
+        } if reply.kind == Kind::Error => Ok(()),
+        Incoming::Close(Ok(Some(frame))) if codes.contains(&frame.code) => Ok(()),
+        other => Err(Failure(format!("got {other}"))),
+    }
+}
+
+/// A proper answer, or none: then the connection must serve as before.
+fn passed_over(context: &mut Context<'_>, client: &mut Client, codes: &[u16]) -> Checked {
+    if let Some(incoming) = client.next_within(UNANSWERED) {
+        return is_answer(&incoming, codes);
+    }
+    context
+        .quiet(client)
+        .map_err(|failure| failure.at("behind it, on the same connection"))
 }
 
 fn isolated(context: &mut Context<'_>) -> Checked {
     let mut bystanders = context.connect_many(2)?;
-    let texts = [MALFORMED, NOT_OBJECTS, NO_TYPE, UNKNOWN, NO_PAYLOAD].concat();
     let mut bad: Vec<Vec<u8>> = match context.dialect {
-        Dialect::Text => {
-            let text = FIN | Opcode::Text as u8;
-            texts.iter().map(|t| frame(text, t.as_bytes())).collect()
-        }
-        _ => {
+        Dialect::Binary => {
             let binary = FIN | Opcode::Binary as u8;
             let messages: [&[u8]; 3] = [b"", b"x", b"r\0\0\0\x01!"];
             messages.map(|m| frame(binary, m)).into()
+        }
+        dialect => {
+            let text = FIN | Opcode::Text as u8;
+            let faults = Fault::ALL.into_iter();
+            let texts = faults.flat_map(|fault| dialect.speech().faulty(fault));
+            texts.map(|t| frame(text, t.as_bytes())).collect()
         }
     };
     bad.push(unmasked(FIN | Opcode::Text as u8, b"{}"));
@@ -168,8 +186,11 @@ fn isolated(context: &mut Context<'_>) -> Checked {
         let mut client = context.connect()?;
         client.send_raw(bytes)?;
         // Whether and how it is answered is for the other checks.
-        let wait = client.timeout.min(ANSWERED);
-        client.next_within(wait);
+        let may_be_silent = matches!(
+            context.speech().owed(Fault::MalformedJson),
+            Owed::AnswerOrNothing(_)
+        );
+        client.next_within(if may_be_silent { UNANSWERED } else { ANSWERED });
     }
     let part = "on a connection that did nothing wrong";
     for bystander in &mut bystanders {

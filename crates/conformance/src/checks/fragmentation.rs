@@ -5,7 +5,7 @@ use crate::client::Incoming;
 use crate::context::{Checked, Context, Failure, as_reply, refused};
 use crate::message::{Kind, Payload};
 use crate::raw::{FIN, fragments, frame};
-use crate::target::Dialect;
+use crate::target::{Dialect, Workload};
 use serde_json::json;
 use ws_proto::Opcode;
 
@@ -17,6 +17,7 @@ pub(super) static CHECKS: &[Check] = &[
                       inside a UTF-8 sequence.",
         expectation: "each is answered as if it had come in one frame",
         scope: Scope::Each,
+        needs: Some(Workload::Echo),
         run: fragmented,
     },
     Check {
@@ -25,6 +26,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Echoes a message in three fragments with a ping after each of the first two.",
         expectation: "both pings are answered with their payloads, and the message too",
         scope: Scope::Each,
+        needs: Some(Workload::Echo),
         run: with_pings,
     },
     Check {
@@ -33,9 +35,10 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends a continuation frame with no message under way.",
         expectation: "the server fails the connection",
         scope: Scope::Each,
+        needs: None,
         run: |context| {
             let mut client = context.connect()?;
-            let (_, message) = context.payload().request(Kind::Echo);
+            let (_, message) = context.fresh(Kind::Echo);
             client.send_raw(&frame(FIN | Opcode::Continuation as u8, &message))?;
             refused(&mut client)
         },
@@ -46,9 +49,10 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Begins a fragmented message and sends a whole one before its end.",
         expectation: "the server fails the connection",
         scope: Scope::Each,
+        needs: None,
         run: |context| {
             let mut client = context.connect()?;
-            let (opcode, message) = context.payload().request(Kind::Echo);
+            let (opcode, message) = context.fresh(Kind::Echo);
             client.send_raw(&frame(opcode as u8, &message[..5]))?;
             client.send(opcode, &message)?;
             refused(&mut client)
@@ -59,10 +63,10 @@ pub(super) static CHECKS: &[Check] = &[
 /// A payload whose message has a character of several bytes in the middle, and where to cut it.
 fn cut_payload(context: &mut Context<'_>) -> (Payload, Opcode, Vec<u8>, usize) {
     let payload = match context.dialect {
-        Dialect::Text => Payload::Json(json!({"text": "ä€😀€ä"})),
-        _ => context.payload(),
+        Dialect::Binary => context.payload(),
+        _ => Payload::Json(json!({"text": "ä€😀€ä"})),
     };
-    let (opcode, message) = payload.request(Kind::Echo);
+    let (opcode, message) = context.message(Kind::Echo, &payload);
     let astral = "😀".as_bytes();
     let found = message.windows(4).position(|window| window == astral);
     let cut = found.map_or(message.len() / 2, |at| at + 2);

@@ -12,9 +12,10 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends a valid echo in a frame without a mask.",
         expectation: "the server closes the connection",
         scope: Scope::Each,
+        needs: None,
         run: |context| {
             let mut client = context.connect()?;
-            let (opcode, message) = context.payload().request(Kind::Echo);
+            let (opcode, message) = context.fresh(Kind::Echo);
             client.send_raw(&unmasked(FIN | opcode as u8, &message))?;
             refused(&mut client)
         },
@@ -25,8 +26,9 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends an echo with RSV1, RSV2 or RSV3 set, each on its own connection.",
         expectation: "the server fails each connection",
         scope: Scope::Each,
+        needs: None,
         run: |context| {
-            let (opcode, message) = context.payload().request(Kind::Echo);
+            let (opcode, message) = context.fresh(Kind::Echo);
             let opcode = opcode as u8;
             each_refused(
                 context,
@@ -41,6 +43,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends frames of the opcodes 3, 7, B and F, each on its own connection.",
         expectation: "the server fails each connection",
         scope: Scope::Once,
+        needs: None,
         run: |context| each_refused(context, &[3, 7, 0xB, 0xF].map(|opcode| FIN | opcode), b"x"),
     },
 ];

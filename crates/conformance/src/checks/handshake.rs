@@ -1,7 +1,7 @@
 //! The opening handshake (RFC 6455, sections 4.1 and 4.2).
 
 use crate::check::{Check, Scope};
-use crate::client::{NoHead, Opening, connect_tcp, read_head};
+use crate::client::{NoHead, Opening, connect_tcp, origin, read_head};
 use crate::context::{Checked, Context, Failure};
 use std::io::Write;
 use ws_proto::{HandshakeError, parse_response};
@@ -13,6 +13,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Opens three connections with different keys.",
         expectation: "each 101 answer carries the Sec-WebSocket-Accept that belongs to its key",
         scope: Scope::Once,
+        needs: None,
         run: |context| judge_head(context, |e| matches!(e, HandshakeError::Accept { .. })),
     },
     Check {
@@ -21,6 +22,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Opens three connections.",
         expectation: "each 101 answer carries `Upgrade: websocket` and `Connection: Upgrade`",
         scope: Scope::Once,
+        needs: None,
         run: |context| {
             judge_head(context, |e| {
                 matches!(e, HandshakeError::Upgrade | HandshakeError::Connection)
@@ -33,14 +35,17 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Opens connections without asking for an extension.",
         expectation: "no 101 answer names an extension",
         scope: Scope::Once,
+        needs: None,
         run: |context| judge_head(context, |e| matches!(e, HandshakeError::Extension(_))),
     },
     Check {
         id: "rfc6455-4.1-no-unasked-subprotocol",
         section: "RFC 6455, 4.1",
-        description: "Opens connections without asking for a subprotocol.",
-        expectation: "no 101 answer names a subprotocol",
+        description: "Opens connections without asking for a subprotocol (Action Cable: asking \
+                      for its own).",
+        expectation: "no 101 answer names a subprotocol (Action Cable: each names its own)",
         scope: Scope::Once,
+        needs: None,
         run: |context| judge_head(context, |e| matches!(e, HandshakeError::Subprotocol { .. })),
     },
     Check {
@@ -49,6 +54,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends an HTTP request that asks for no upgrade.",
         expectation: "any answer but 101, or the end of the connection",
         scope: Scope::Once,
+        needs: None,
         run: |context| request_is_refused(context, &[]),
     },
     Check {
@@ -57,6 +63,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Asks for version 12 of the protocol.",
         expectation: "any answer but 101 (426 by the letter), or the end of the connection",
         scope: Scope::Once,
+        needs: None,
         run: |context| {
             let key = format!("Sec-WebSocket-Key: {}", context.key());
             request_is_refused(context, &[UPGRADE, &key, "Sec-WebSocket-Version: 12"])
@@ -68,6 +75,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Asks for an upgrade without a Sec-WebSocket-Key.",
         expectation: "any answer but 101, or the end of the connection",
         scope: Scope::Once,
+        needs: None,
         run: |context| request_is_refused(context, &[UPGRADE, "Sec-WebSocket-Version: 13"]),
     },
 ];
@@ -79,11 +87,11 @@ const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade";
 fn judge_head(context: &mut Context<'_>, is_mine: fn(&HandshakeError) -> bool) -> Checked {
     for _ in 0..3 {
         let key = context.key();
-        let head = Opening::start(context.target, &key)
+        let head = Opening::start(context.target, context.dialect, &key)
             .map_err(Failure::from)?
             .into_head()
             .map_err(|error| Failure(error.to_string()))?;
-        if let Err(error) = parse_response(&head, &key, None) {
+        if let Err(error) = parse_response(&head, &key, context.speech().subprotocol()) {
             let not_101 = matches!(
                 error,
                 HandshakeError::NotHttp(_) | HandshakeError::Status { .. }
@@ -100,9 +108,13 @@ fn request_is_refused(context: &Context<'_>, headers: &[&str]) -> Checked {
     let target = context.target;
     let mut stream =
         connect_tcp(target).map_err(|error| Failure(format!("could not connect: {error}")))?;
-    let mut head = format!("GET {} HTTP/1.1\r\nHost: {}\r\n", target.path, target.host);
-    if let Some(origin) = &target.origin {
+    let path = context.speech().path(&target.path);
+    let mut head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n", target.host);
+    if let Some(origin) = origin(target, context.dialect) {
         head.push_str(&format!("Origin: {origin}\r\n"));
+    }
+    if let Some(subprotocol) = context.speech().subprotocol() {
+        head.push_str(&format!("Sec-WebSocket-Protocol: {subprotocol}\r\n"));
     }
     for header in headers {
         head.push_str(header);

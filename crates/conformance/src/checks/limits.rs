@@ -2,11 +2,12 @@
 
 use crate::check::{Check, Scope};
 use crate::client::{Client, Ending, Incoming};
-use crate::context::{Checked, Failure};
+use crate::context::{Checked, Context, Failure};
 use crate::message::{Kind, Payload};
 use crate::raw::fragments;
-use crate::target::Dialect;
+use crate::target::{Dialect, Workload};
 use serde_json::json;
+use ws_proto::Opcode;
 
 const LIMIT: usize = 16 * 1024 * 1024;
 
@@ -20,6 +21,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Echoes a message of exactly 16 MiB.",
         expectation: "it comes back whole",
         scope: Scope::Each,
+        needs: Some(Workload::Echo),
         run: |context| {
             let mut client = context.connect_large()?;
             let payload = sized(context.dialect, LIMIT);
@@ -32,9 +34,10 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends an echo of 16 MiB and one byte in one frame.",
         expectation: "a close with 1009, or the end of the connection",
         scope: Scope::Each,
+        needs: None,
         run: |context| {
             let mut client = context.connect_large()?;
-            let (opcode, message) = sized(context.dialect, LIMIT + 1).request(Kind::Echo);
+            let (opcode, message) = too_long(context);
             client.send(opcode, &message)?;
             too_large(&mut client)
         },
@@ -45,9 +48,10 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends an echo of 16 MiB and one byte in fragments of 4 MiB.",
         expectation: "a close with 1009, or the end of the connection",
         scope: Scope::Each,
+        needs: None,
         run: |context| {
             let mut client = context.connect_large()?;
-            let (opcode, message) = sized(context.dialect, LIMIT + 1).request(Kind::Echo);
+            let (opcode, message) = too_long(context);
             let parts: Vec<&[u8]> = message.chunks(FRAGMENT).collect();
             for fragment in fragments(opcode, &parts) {
                 client.send_raw(&fragment)?;
@@ -60,12 +64,18 @@ pub(super) static CHECKS: &[Check] = &[
 /// A payload whose echo request has exactly this many bytes.
 fn sized(dialect: Dialect, bytes: usize) -> Payload {
     match dialect {
-        Dialect::Text => {
-            let (_, empty) = Payload::Json(json!("")).request(Kind::Echo);
+        Dialect::Binary => Payload::binary(&vec![b'x'; bytes - 5]),
+        _ => {
+            let (_, empty) = dialect
+                .speech()
+                .request(Kind::Echo, &Payload::Json(json!("")));
             Payload::Json("x".repeat(bytes - empty.len()).into())
         }
-        Dialect::Binary => Payload::binary(&vec![b'x'; bytes - 5]),
     }
+}
+
+fn too_long(context: &Context<'_>) -> (Opcode, Vec<u8>) {
+    context.message(Kind::Echo, &sized(context.dialect, LIMIT + 1))
 }
 
 fn too_large(client: &mut Client) -> Checked {
@@ -86,8 +96,15 @@ mod tests {
 
     #[test]
     fn sizes_are_exact() {
-        for dialect in [Dialect::Text, Dialect::Binary] {
-            let (_, message) = sized(dialect, 1000).request(Kind::Echo);
+        for dialect in [
+            Dialect::Text,
+            Dialect::Binary,
+            Dialect::PhoenixV1,
+            Dialect::PhoenixV2,
+            Dialect::ActionCable,
+        ] {
+            let payload = sized(dialect, 1000);
+            let (_, message) = dialect.speech().request(Kind::Echo, &payload);
             assert_eq!(message.len(), 1000, "{dialect}");
         }
     }

@@ -10,6 +10,8 @@ mod fragmentation;
 mod framing;
 mod handshake;
 mod limits;
+mod membership;
+mod phoenix;
 mod residue;
 mod text;
 mod utf8;
@@ -22,6 +24,8 @@ static ALL: &[&[Check]] = &[
     text::CHECKS,
     broadcast::CHECKS,
     ack::CHECKS,
+    membership::CHECKS,
+    phoenix::CHECKS,
     framing::CHECKS,
     fragmentation::CHECKS,
     control::CHECKS,

@@ -3,9 +3,10 @@
 
 use super::broadcast::everyone_once;
 use crate::check::{Check, Scope};
-use crate::client::{Client, Incoming, Opening};
+use crate::client::{Client, Incoming};
 use crate::context::{Checked, Context, Failure};
 use crate::message::{Kind, Payload};
+use crate::target::Workload;
 use ws_proto::{CloseFrame, Opcode};
 
 /// Handshakes under way at once: small listen backlogs hold 50 (EventMachine, JRuby).
@@ -19,6 +20,7 @@ pub(super) static CHECKS: &[Check] = &[
                       not read.",
         expectation: "five other clients get each of the 40 exactly once",
         scope: Scope::Each,
+        needs: Some(Workload::Broadcast),
         run: reset_in_broadcast,
     },
     Check {
@@ -28,6 +30,7 @@ pub(super) static CHECKS: &[Check] = &[
                       within a frame.",
         expectation: "the other clients get every broadcast exactly once",
         scope: Scope::Each,
+        needs: Some(Workload::Broadcast),
         run: vanished,
     },
     Check {
@@ -38,6 +41,7 @@ pub(super) static CHECKS: &[Check] = &[
         expectation: "afterwards new connections open, and a broadcast reaches every live client \
                       exactly once",
         scope: Scope::Once,
+        needs: None,
         run: churn,
     },
 ];
@@ -84,7 +88,7 @@ fn reset_in_broadcast(context: &mut Context<'_>) -> Checked {
 fn vanished(context: &mut Context<'_>) -> Checked {
     let mut clients = context.connect_many(6)?;
     for mut leaver in clients.drain(1..4) {
-        let (opcode, message) = context.payload().request(Kind::Broadcast);
+        let (opcode, message) = context.fresh(Kind::Broadcast);
         let frame = crate::raw::frame(crate::raw::FIN | opcode as u8, &message);
         leaver.send_raw(&frame[..frame.len() / 2])?;
     }
@@ -103,15 +107,9 @@ fn churn(context: &mut Context<'_>) -> Checked {
     }
     .encode();
     for batch in 0..1000 / AT_ONCE {
-        let opening = (0..AT_ONCE).map(|_| Opening::start(context.target, &context.key()));
-        let opening = opening.collect::<Result<Vec<_>, _>>();
-        let opened = opening.and_then(|all| {
-            let finished = all.into_iter().map(Opening::finish);
-            finished.collect::<Result<Vec<_>, _>>()
-        });
-        let clients = opened.map_err(|error| {
+        let clients = context.connect_many(AT_ONCE).map_err(|failure| {
             let count = batch * AT_ONCE;
-            Failure::from(error).at(format_args!("after {count} connections"))
+            failure.at(format_args!("after {count} connections"))
         })?;
         for (number, mut client) in clients.into_iter().enumerate() {
             match number % 3 {

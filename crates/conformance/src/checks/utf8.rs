@@ -2,8 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::context::{Checked, Context, refused};
+use crate::message::Kind;
 use crate::raw::fragments;
-use crate::target::Dialect;
 use ws_proto::Opcode;
 
 pub(super) static CHECKS: &[Check] = &[
@@ -13,10 +13,11 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends echoes whose payload holds stray, overlong, cut, surrogate and too \
                       large UTF-8 sequences, each on its own connection.",
         expectation: "the server fails each connection (with 1007)",
-        scope: Scope::Only(Dialect::Text),
+        scope: Scope::Json,
+        needs: None,
         run: |context| {
             for bad in INVALID {
-                sent_in(context, bad, |message| vec![message])?;
+                sent_in(context, bad, |start, end| vec![[start, end].concat()])?;
             }
             Ok(())
         },
@@ -26,12 +27,13 @@ pub(super) static CHECKS: &[Check] = &[
         section: "RFC 6455, 8.1",
         description: "The same in fragments that cut the bad sequence.",
         expectation: "the server fails each connection (with 1007)",
-        scope: Scope::Only(Dialect::Text),
+        scope: Scope::Json,
+        needs: None,
         run: |context| {
             for bad in INVALID {
-                sent_in(context, bad, |message| {
-                    let (start, end) = message.split_at(PREFIX.len() + 1);
-                    vec![&start[..3], &start[3..], end]
+                sent_in(context, bad, |start, end| {
+                    let (first, second) = start.split_at(3);
+                    vec![first.to_vec(), second.to_vec(), end.to_vec()]
                 })?;
             }
             Ok(())
@@ -39,7 +41,8 @@ pub(super) static CHECKS: &[Check] = &[
     },
 ];
 
-const PREFIX: &[u8] = br#"{"type":"echo","payload":""#;
+/// Stands for the bad bytes in a request that is written as text.
+const PLACE: &str = "@@@@";
 
 /// A stray byte, overlong forms, a cut sequence, a surrogate, and a code point past the last.
 const INVALID: [&[u8]; 6] = [
@@ -51,10 +54,23 @@ const INVALID: [&[u8]; 6] = [
     &[0xF4, 0x90, 0x80, 0x80],
 ];
 
-fn sent_in(context: &mut Context<'_>, bad: &[u8], divide: impl Fn(&[u8]) -> Vec<&[u8]>) -> Checked {
+/// Sends an echo of the bad bytes. `divide` gets the message in two parts, cut behind the first bad
+/// byte.
+fn sent_in(
+    context: &mut Context<'_>,
+    bad: &[u8],
+    divide: impl Fn(&[u8], &[u8]) -> Vec<Vec<u8>>,
+) -> Checked {
     let mut client = context.connect()?;
-    let message = [PREFIX, bad, br#""}"#].concat();
-    for fragment in fragments(Opcode::Text, &divide(&message)) {
+    let request = context
+        .speech()
+        .json_request(Kind::Echo, &format!("\"{PLACE}\""));
+    let (before, behind) = request.split_once(PLACE).unwrap_or_default();
+    let start = [before.as_bytes(), &bad[..1]].concat();
+    let end = [&bad[1..], behind.as_bytes()].concat();
+    let parts = divide(&start, &end);
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    for fragment in fragments(Opcode::Text, &parts) {
         client.send_raw(&fragment)?;
     }
     refused(&mut client).map_err(|failure| failure.at(format_args!("bytes {bad:02x?}")))

@@ -8,26 +8,39 @@ use sha1::{Digest as _, Sha1};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The fingerprint of a folder and the file that remembers it.
+/// The fingerprint of a folder's files.
+pub(super) struct Sources(Option<Sha1>);
+
+/// The fingerprint of all that goes into a variant, and the file that remembers it.
 pub(super) struct Stamp {
     file: PathBuf,
     fingerprint: Option<String>,
 }
 
-impl Stamp {
-    pub(super) fn of(dir: &Path, tools: &[String], file: &Path) -> Self {
-        Self {
-            file: file.to_owned(),
-            fingerprint: fingerprint(dir, tools),
-        }
+impl Sources {
+    pub(super) fn of(dir: &Path) -> Self {
+        Self(files(dir))
     }
 
+    /// The stamp in `file` of a variant that is built with these tools.
+    pub(super) fn with<'t>(
+        &self,
+        tools: impl IntoIterator<Item = &'t str>,
+        file: PathBuf,
+    ) -> Stamp {
+        let fingerprint = self.0.clone().map(|mut hash| {
+            for tool in tools {
+                field(&mut hash, tool.as_bytes());
+            }
+            hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
+        });
+        Stamp { file, fingerprint }
+    }
+}
+
+impl Stamp {
     pub(super) fn is_current(&self) -> bool {
         self.fingerprint.is_some() && fs::read_to_string(&self.file).ok() == self.fingerprint
-    }
-
-    pub(super) fn clear(&self) {
-        let _ = fs::remove_file(&self.file);
     }
 
     /// Without a stamp the next build is only slower: failure to write it is no error.
@@ -42,11 +55,8 @@ impl Stamp {
     }
 }
 
-fn fingerprint(dir: &Path, tools: &[String]) -> Option<String> {
+fn files(dir: &Path) -> Option<Sha1> {
     let mut hash = Sha1::new();
-    for tool in tools {
-        field(&mut hash, tool.as_bytes());
-    }
     let files = WalkBuilder::new(dir)
         .hidden(false)
         .require_git(false)
@@ -60,7 +70,7 @@ fn fingerprint(dir: &Path, tools: &[String]) -> Option<String> {
         field(&mut hash, file.path().as_os_str().as_encoded_bytes());
         field(&mut hash, &fs::read(file.path()).ok()?);
     }
-    Some(hash.finalize().iter().map(|b| format!("{b:02x}")).collect())
+    Some(hash)
 }
 
 fn field(hash: &mut Sha1, bytes: &[u8]) {
@@ -78,13 +88,17 @@ mod tests {
         let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
         write("main.c", "one");
         write(".gitignore", "*.o\n");
-        let tools = ["gcc 12".to_owned()];
-        let first = fingerprint(dir.path(), &tools);
+        let fingerprint = |tool| {
+            Sources::of(dir.path())
+                .with([tool], PathBuf::new())
+                .fingerprint
+        };
+        let first = fingerprint("gcc 12");
         assert!(first.is_some());
         write("main.o", "output");
-        assert_eq!(fingerprint(dir.path(), &tools), first);
-        assert_ne!(fingerprint(dir.path(), &["gcc 13".to_owned()]), first);
+        assert_eq!(fingerprint("gcc 12"), first);
+        assert_ne!(fingerprint("gcc 13"), first);
         write("main.c", "two");
-        assert_ne!(fingerprint(dir.path(), &tools), first);
+        assert_ne!(fingerprint("gcc 12"), first);
     }
 }

@@ -22,7 +22,8 @@ Examples:
 Exit codes:
   0    done, everything has a result
   1    wrong usage, or the environment does not allow it; doctor: something is missing;
-       build: a build failed; verify: a check failed
+       setup: a package is still missing; build, verify: a build or a check failed, a package is
+       missing that setup brings, or a server that was named lacks anything it needs
   3    run: some row has no valid result, see its status
   130  interrupted; what was finished is kept
 
@@ -64,8 +65,11 @@ pub enum Command {
     },
     /// Installs the Debian packages that are missing, after asking
     #[command(
-        after_help = "Elsewhere than on a terminal it installs only with --yes, and prints \
-                            the command otherwise.\n\nExample:\n  shootout setup --yes my-server"
+        after_help = "All packages are installed in one go; one that cannot be had keeps no other \
+                            away. What no Debian package brings is listed at the end with its remedy \
+                            and is no failure.\n\nElsewhere than on a terminal it installs only with \
+                            --yes, and prints the command otherwise.\n\nExample:\n  shootout setup \
+                            --yes my-server"
     )]
     Setup {
         /// Servers; all, when none is named
@@ -76,7 +80,8 @@ pub enum Command {
     },
     /// Builds servers and prints their libraries' versions
     #[command(
-        after_help = "A server is built again when its sources or tools have changed. \
+        after_help = "Each variant for itself: one that lacks its tools leaves the others as they \
+                            are. A server is built again when its sources or tools have changed. \
                             Logs: target/shootout/logs/\n\nExample:\n  shootout build --force my-server"
     )]
     Build {

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Without options every server and variant is measured that can be built here: broadcasts in the text
-dialect, 4 at a time, 100 a step, 200 bytes of padding, 1,000 clients more each step, until the 95th
-percentile of the completion passes 500 ms or this machine's limits are reached.
+dialect (in its own, where it does not speak text), 4 at a time, 100 a step, 200 bytes of padding, 1,000 clients more each step (fewer where a
+manifest says that the server carries no such steps), until the 95th percentile of the completion
+passes 500 ms or this machine's limits are reached.
 
 Examples:
   shootout run --quick --yes                    a first result on a fresh machine
@@ -39,10 +40,10 @@ pub struct RunArgs {
     /// Which request: broadcast (to all clients) or echo (to the sender) [default: broadcast]
     #[arg(long, value_parser = workload_parser(), value_name = "REQUEST")]
     pub workload: Option<Workload>,
-    /// Message formats, each measured apart [default: text]
+    /// Message formats, each measured apart [default: text, or what a variant speaks instead]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT,..")]
     pub dialects: Vec<Dialect>,
-    /// A short look: first variants, 40 samples, 4 steps; about three minutes for four servers
+    /// A short look: the first variant of each server, 5 steps; about three minutes for four servers
     #[arg(long)]
     pub quick: bool,
     /// Measures each row so often, interleaved, the server restarted each time [default: 1]
@@ -55,10 +56,10 @@ pub struct RunArgs {
     /// Requests a step [default: 100]
     #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
     pub sample_size: Option<u32>,
-    /// Clients of the first step [default: 1000]
+    /// Clients of the first step [default: what the server's manifest says, or 1000]
     #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
     pub initial_clients: Option<u32>,
-    /// Clients that each step adds [default: 1000]
+    /// Clients that each step adds [default: what the server's manifest says, or 1000]
     #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
     pub step_size: Option<u32>,
     /// Steps at most [default: up to this machine's limits; with --quick 5]
@@ -146,8 +147,8 @@ impl RunArgs {
             repeat: self.repeat.unwrap_or(base.repeat),
             concurrent: self.concurrent.unwrap_or(base.concurrent),
             sample_size: self.sample_size.unwrap_or(base.sample_size),
-            initial_clients: self.initial_clients.unwrap_or(base.initial_clients),
-            step_size: self.step_size.unwrap_or(base.step_size),
+            initial_clients: self.initial_clients.or(base.initial_clients),
+            step_size: self.step_size.or(base.step_size),
             total_steps: self.total_steps.or(base.total_steps),
             payload_padding: self.payload_padding.unwrap_or(base.payload_padding),
             limit_percentile: self.limit_percentile.unwrap_or(base.limit_percentile),

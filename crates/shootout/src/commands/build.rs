@@ -1,8 +1,10 @@
 //! `shootout build`: builds servers one after the other and prints their versions.
 
 use super::Context;
-use crate::build::{self, BuildError};
+use super::tally::Tally;
+use crate::build::{BuildError, Builds, Order, Outcome};
 use crate::exit::{Exit, Refusal};
+use crate::rows::{Wanted, alike, contestants};
 
 pub(super) fn build(
     context: &Context<'_>,
@@ -11,39 +13,65 @@ pub(super) fn build(
 ) -> Result<Exit, Refusal> {
     let entries = context.project.select(servers)?;
     let readable = context.readable(&entries);
-    let mut failed = readable.len() < entries.len();
-    for (entry, manifest) in readable {
-        anstream::eprintln!("{}: building", entry.name);
-        let built = build::build(
-            &context.project,
-            entry,
-            manifest,
-            force,
-            context.interrupt,
-            &mut |_| {},
-        );
-        match built {
-            Ok(built) => {
-                let how = if built.reused { " (unchanged)" } else { "" };
-                anstream::println!(
-                    "{}: {} {}{how}",
-                    entry.name,
-                    manifest.library,
-                    built.version
-                );
-            }
-            Err(BuildError::Interrupted) => return Ok(Exit::Interrupted),
-            Err(error) => {
-                failed = true;
-                anstream::println!("{}: {}", entry.name, told(context, &error));
+    let mut tally = Tally::default();
+    tally.unreadable(entries.len() - readable.len());
+    for wanted in &readable {
+        anstream::eprintln!("{}: building", wanted.entry.name);
+        let builds = order(context, wanted).build(force, &mut |_| {});
+        if builds.interrupted() {
+            return Ok(Exit::Interrupted);
+        }
+        tell(context, wanted, &builds);
+        for (variant, outcome) in &builds.0 {
+            match outcome {
+                Ok(_) => tally.ok(),
+                Err(why) => {
+                    tally.not_built(&wanted.entry.name, variant, why, !servers.is_empty());
+                }
             }
         }
     }
-    Ok(if failed { Exit::Failed } else { Exit::Ok })
+    if let Some(line) = tally.line() {
+        anstream::println!("{line}");
+    }
+    Ok(if tally.fails() {
+        Exit::Failed
+    } else {
+        Exit::Ok
+    })
 }
 
-/// The reason, with the last lines of the log indented below it.
-pub(super) fn told(context: &Context<'_>, error: &BuildError) -> String {
+pub(super) fn order<'a>(context: &'a Context<'_>, wanted: &'a Wanted<'_>) -> Order<'a> {
+    Order {
+        project: &context.project,
+        entry: wanted.entry,
+        manifest: wanted.manifest,
+        variants: &wanted.variants,
+        interrupt: context.interrupt,
+    }
+}
+
+/// Prints what became of the variants: in one line where they are alike.
+pub(super) fn tell(context: &Context<'_>, wanted: &Wanted<'_>, builds: &Builds) {
+    let told = builds.0.iter().map(|(variant, outcome)| {
+        let text = in_words(context, &wanted.manifest.library, outcome);
+        (variant.as_str(), text)
+    });
+    let of = wanted.manifest.variants.len();
+    for (variants, text) in alike(told) {
+        anstream::println!("{}: {text}", contestants(&wanted.entry.name, &variants, of));
+    }
+}
+
+/// The version, or the reason with the last lines of the log indented below it.
+fn in_words(context: &Context<'_>, library: &str, outcome: &Outcome) -> String {
+    let error = match outcome {
+        Ok(built) => {
+            let how = if built.reused { " (unchanged)" } else { "" };
+            return format!("{library} {}{how}", built.version);
+        }
+        Err(error) => error,
+    };
     let mut text = error.reason(&context.project);
     if let BuildError::Failed {
         tail: Some(tail), ..

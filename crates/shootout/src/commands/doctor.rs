@@ -5,7 +5,8 @@ use crate::exit::{Exit, Refusal};
 use crate::generator;
 use crate::machine;
 use crate::project::lines;
-use crate::toolchain::{Missing, apt, packages, probe};
+use crate::rows::{Wanted, alike, contestants};
+use crate::toolchain::{Missing, Probed, Survey, apt, packages};
 use anstyle::{AnsiColor, Style};
 use run_record::Environment;
 
@@ -14,32 +15,17 @@ const ACCEPT_QUEUE: u32 = 4096;
 
 pub(super) fn doctor(context: &Context<'_>, servers: &[String]) -> Result<Exit, Refusal> {
     let entries = context.project.select(servers)?;
-    let log = context.project.cache().join("logs/probe.log");
     let mut missing: Vec<Missing> = Vec::new();
     let mut broken = false;
     for entry in &entries {
-        anstream::println!("{}", entry.name);
-        let manifest = match &entry.manifest {
-            Ok(manifest) => manifest,
-            Err(problems) => {
-                broken = true;
-                anstream::println!("  {} {}", bad("manifest"), lines(problems));
-                continue;
-            }
-        };
-        for requirement in &manifest.requires {
-            let probed = probe(requirement, &entry.dir, &log, context.interrupt);
-            match probed.result {
-                Ok(said) => anstream::println!("  {}      {} ({said})", good("ok"), probed.what),
-                Err(what) => {
-                    anstream::println!("  {} {}: {}", bad("missing"), what.what, what.found);
-                    anstream::println!("          remedy: {}", what.remedy());
-                    missing.push(what);
-                }
-            }
+        if let Err(problems) = &entry.manifest {
+            broken = true;
+            anstream::println!("{} {}", bad("broken "), lines(problems));
         }
-        if manifest.requires.is_empty() {
-            anstream::println!("  {}      needs nothing", good("ok"));
+        for wanted in Wanted::all(std::slice::from_ref(entry)) {
+            let survey = context.survey(&wanted);
+            tell(&wanted, &survey, !servers.is_empty());
+            missing.extend(survey.all_missing().cloned());
         }
         context.stop_if_interrupted()?;
     }
@@ -52,14 +38,42 @@ pub(super) fn doctor(context: &Context<'_>, servers: &[String]) -> Result<Exit, 
             apt::install_command(&packages)
         );
     }
-    for other in missing.iter().filter(|missing| missing.debian.is_empty()) {
-        anstream::println!("\nNot in Debian: {}: {}", other.what, other.remedy());
-    }
     Ok(if broken || !missing.is_empty() {
         Exit::Failed
     } else {
         Exit::Ok
     })
+}
+
+/// A line for the variants that are alike, and what they miss; with `all`, what they have too.
+fn tell(wanted: &Wanted<'_>, survey: &Survey, all: bool) {
+    let variants = wanted.variants.iter().map(String::as_str);
+    let of = wanted.manifest.variants.len();
+    for (variants, missing) in alike(variants.map(|v| (v, survey.missing(v)))) {
+        let who = contestants(&wanted.entry.name, &variants, of);
+        let word = match missing.as_slice() {
+            [] => good("ok     "),
+            _ => bad("missing"),
+        };
+        anstream::println!("{word} {who}");
+        if all {
+            let mut told: Vec<&Probed> = Vec::new();
+            for probed in variants.iter().flat_map(|v| survey.of_variant(v)) {
+                let Ok(said) = &probed.result else { continue };
+                if !told.iter().any(|other| std::ptr::eq(*other, probed)) {
+                    told.push(probed);
+                    anstream::println!("          has {} ({said})", probed.what);
+                }
+            }
+            if wanted.manifest.requires.is_empty() {
+                anstream::println!("          needs nothing");
+            }
+        }
+        for what in missing {
+            anstream::println!("          misses {}: {}", what.what, what.found);
+            anstream::println!("          remedy: {}", what.remedy());
+        }
+    }
 }
 
 fn limits(context: &Context<'_>) {

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::exit::{Exit, Refusal};
-use crate::manifest::{Manifest, Variant};
+use crate::manifest::{Manifest, RawEcho, Variant};
 use crate::project::{Entry, lines};
 use crate::rows::workload_name;
 use serde_json::{Value, json};
@@ -69,15 +69,31 @@ fn entry_json(entry: &Entry) -> Value {
             "homepage": manifest.homepage,
             "class": manifest.class,
             "summary": manifest.summary,
+            "step-size": manifest.step_size,
             "variants": manifest.variants.iter().map(|variant| json!({
                 "name": variant.name,
                 "summary": variant.summary,
                 "dialects": variant.dialects,
                 "workloads": variant.workloads.iter().map(|w| workload_name(*w)).collect::<Vec<_>>(),
                 "multi-process": variant.multi_process,
+                "requires": manifest
+                    .requires
+                    .iter()
+                    .filter(|needed| needed.variants.covers(&variant.name))
+                    .map(|needed| &needed.what)
+                    .collect::<Vec<_>>(),
+                "services": variant.services.iter().map(|s| &s.name).collect::<Vec<_>>(),
+                "raw-echo": has_raw_echo(manifest, variant),
             })).collect::<Vec<_>>(),
         }),
         Err(problems) => json!({ "name": entry.name, "problem": lines(problems) }),
+    }
+}
+
+fn has_raw_echo(manifest: &Manifest, variant: &Variant) -> bool {
+    match &manifest.raw_echo {
+        Some(RawEcho::Modes(modes)) => modes.iter().any(|mode| mode.name == variant.name),
+        Some(RawEcho::None(_)) | None => false,
     }
 }
 

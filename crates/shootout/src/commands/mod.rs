@@ -8,13 +8,15 @@ mod list;
 mod report;
 mod run;
 mod setup;
+mod tally;
 mod verify;
 
 use crate::cli::{Cli, Command};
 use crate::exit::{Exit, Refusal};
 use crate::interrupt::Interrupt;
 use crate::project::{Entry, Project, lines};
-use crate::toolchain::{Missing, probe};
+use crate::rows::Wanted;
+use crate::toolchain::Survey;
 
 /// What every command works with.
 pub(crate) struct Context<'a> {
@@ -69,38 +71,25 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
 }
 
 impl Context<'_> {
-    /// The manifests among these servers; the problems of the others are told on stderr.
-    fn readable<'e>(
-        &self,
-        entries: &'e [Entry],
-    ) -> Vec<(&'e Entry, &'e crate::manifest::Manifest)> {
-        entries
-            .iter()
-            .filter_map(|entry| match &entry.manifest {
-                Ok(manifest) => Some((entry, manifest)),
-                Err(problems) => {
-                    anstream::eprintln!("{}", lines(problems));
-                    None
-                }
-            })
-            .collect()
+    /// Every variant of those servers whose manifest can be read; the problems of the others are
+    /// told on stderr.
+    fn readable<'e>(&self, entries: &'e [Entry]) -> Vec<Wanted<'e>> {
+        for problems in entries.iter().filter_map(|e| e.manifest.as_ref().err()) {
+            anstream::eprintln!("{}", lines(problems));
+        }
+        Wanted::all(entries)
     }
 
-    /// What is missing for these servers.
-    fn missing(&self, entries: &[Entry]) -> Vec<Missing> {
+    /// What these variants of a server need, and whether it is there.
+    fn survey(&self, wanted: &Wanted<'_>) -> Survey {
         let log = self.project.cache().join("logs/probe.log");
-        entries
-            .iter()
-            .filter_map(|entry| Some((entry, entry.manifest.as_ref().ok()?)))
-            .flat_map(|(entry, manifest)| {
-                manifest
-                    .requires
-                    .iter()
-                    .map(|requirement| probe(requirement, &entry.dir, &log, self.interrupt))
-                    .collect::<Vec<_>>()
-            })
-            .filter_map(|probed| probed.result.err())
-            .collect()
+        Survey::of(
+            wanted.manifest,
+            &wanted.variants,
+            &wanted.entry.dir,
+            |_| log.clone(),
+            self.interrupt,
+        )
     }
 
     fn stop_if_interrupted(&self) -> Result<(), Refusal> {

@@ -2,55 +2,114 @@
 
 use super::Context;
 use crate::exit::{Exit, Refusal};
-use crate::project::Entry;
-use crate::toolchain::{apt, packages};
+use crate::rows::{Wanted, contestants};
+use crate::toolchain::{Missing, apt, packages};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 /// What became of the request to install.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Installed {
     /// Nothing was missing that Debian packages bring.
     Nothing,
-    /// It was installed.
-    Done,
+    /// What could be had was installed; the packages that could not be, each with the reason.
+    Done(Vec<apt::Failed>),
     /// The user did not consent; the command was printed.
     Declined,
 }
 
+/// Something that is missing, and for whom.
+struct Lack {
+    what: Missing,
+    who: Vec<String>,
+}
+
 pub(super) fn setup(context: &Context<'_>, servers: &[String], yes: bool) -> Result<Exit, Refusal> {
     let entries = context.project.select(servers)?;
-    context.readable(&entries);
-    let installed = install_missing(context, &entries, yes)?;
+    let wanted = context.readable(&entries);
+    let mut lacks = lacking(context, &wanted);
+    let installed = install(context, &lacks, yes)?;
     if installed == Installed::Declined {
         return Ok(Exit::Failed);
     }
-    let left = context.missing(&entries);
-    for missing in &left {
-        anstream::eprintln!(
-            "still missing: {}: {}; remedy: {}",
-            missing.what,
-            missing.found,
-            missing.remedy()
-        );
+    if let Installed::Done(failed) = &installed {
+        // Again all of them: a probe may have failed for want of another requirement's package.
+        lacks = lacking(context, &wanted);
+        for failed in failed {
+            anstream::println!("cannot be installed: {failed}");
+        }
     }
-    if left.is_empty() {
+    context.stop_if_interrupted()?;
+    let (packaged, others): (Vec<&Lack>, Vec<&Lack>) =
+        lacks.iter().partition(|lack| !lack.what.debian.is_empty());
+    for lack in &packaged {
+        tell("still missing", lack);
+    }
+    if lacks.is_empty() {
         anstream::println!("everything is there");
-        return Ok(Exit::Ok);
+    } else if packaged.is_empty() {
+        anstream::println!("everything is there that Debian packages bring");
     }
-    Ok(Exit::Failed)
+    for lack in others {
+        tell("not in Debian", lack);
+    }
+    Ok(if packaged.is_empty() {
+        Exit::Ok
+    } else {
+        Exit::Failed
+    })
 }
 
-/// Installs the Debian packages that these servers lack: with `yes` at once, on a terminal after
-/// asking, elsewhere not at all.
+/// Installs the Debian packages that these variants lack: with `yes` at once, on a terminal after
+/// asking, elsewhere not at all. Packages that cannot be had are told on stderr.
 ///
 /// # Errors
-/// When the installation fails.
+/// When nothing can be installed here.
 pub(super) fn install_missing(
     context: &Context<'_>,
-    entries: &[Entry],
+    wanted: &[Wanted<'_>],
     yes: bool,
-) -> Result<Installed, Refusal> {
-    let packages = packages(&context.missing(entries));
+) -> Result<(), Refusal> {
+    let lacks = lacking(context, wanted);
+    if let Installed::Done(failed) = install(context, &lacks, yes)? {
+        for failed in failed {
+            anstream::eprintln!("cannot be installed: {failed}");
+        }
+    }
+    Ok(())
+}
+
+fn lacking(context: &Context<'_>, wanted: &[Wanted<'_>]) -> Vec<Lack> {
+    let mut lacks: Vec<Lack> = Vec::new();
+    for wanted in wanted {
+        let survey = context.survey(wanted);
+        let mut told: Vec<&Missing> = Vec::new();
+        for what in survey.all_missing() {
+            if told.contains(&what) {
+                continue;
+            }
+            told.push(what);
+            let variants: Vec<&str> = wanted
+                .variants
+                .iter()
+                .map(String::as_str)
+                .filter(|variant| survey.missing(variant).contains(what))
+                .collect();
+            let of = wanted.manifest.variants.len();
+            let who = contestants(&wanted.entry.name, &variants, of);
+            match lacks.iter_mut().find(|lack| lack.what == *what) {
+                Some(lack) => lack.who.push(who),
+                None => lacks.push(Lack {
+                    what: what.clone(),
+                    who: vec![who],
+                }),
+            }
+        }
+    }
+    lacks
+}
+
+fn install(context: &Context<'_>, lacks: &[Lack], yes: bool) -> Result<Installed, Refusal> {
+    let packages = packages(lacks.iter().map(|lack| &lack.what));
     context.stop_if_interrupted()?;
     if packages.is_empty() {
         return Ok(Installed::Nothing);
@@ -63,13 +122,22 @@ pub(super) fn install_missing(
     let cache = context.project.cache();
     std::fs::create_dir_all(&cache)
         .map_err(|error| Refusal::new(format!("{}: {error}", cache.display())))?;
-    apt::install(&packages, &cache, context.interrupt, &mut |line| {
-        anstream::eprintln!(
-            "setup: {line} (log: {})",
-            context.project.shown(&cache.join("logs/setup.log"))
-        );
+    let log = context.project.shown(&cache.join("logs/setup.log"));
+    anstream::eprintln!("setup: the log is {log}");
+    let failed = apt::install(&packages, &cache, context.interrupt, &mut |line| {
+        anstream::eprintln!("setup: {line}");
     })?;
-    Ok(Installed::Done)
+    Ok(Installed::Done(failed))
+}
+
+fn tell(how: &str, lack: &Lack) {
+    anstream::println!(
+        "{how}: {}, for {}: {}; remedy: {}",
+        lack.what.what,
+        lack.who.join(", "),
+        lack.what.found,
+        lack.what.remedy()
+    );
 }
 
 fn consent(command: &str) -> bool {

@@ -1,14 +1,14 @@
 //! `shootout verify`: every check against every variant, with what was seen where it fails.
 
-use super::{Context, build::told};
-use crate::build::{self, BuildError};
+use super::Context;
+use super::build::{order, tell};
+use super::tally::Tally;
+use crate::build;
 use crate::conform::{self, VerifyError};
 use crate::exit::{Exit, Refusal};
 use crate::machine;
 use crate::manifest::{Manifest, Variant, suggestion};
-use crate::process::describe_exit;
-use crate::project::Entry;
-use crate::rows::contestant;
+use crate::rows::{Wanted, contestant};
 use crate::session::Pin;
 use crate::supervise::{self, Spec, StartError};
 use anstyle::{AnsiColor, Style};
@@ -26,53 +26,60 @@ pub(super) struct Choice {
 pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Refusal> {
     let entries = context.project.select(&choice.servers)?;
     let readable = context.readable(&entries);
-    let mut failed = readable.len() < entries.len();
+    let named = !choice.servers.is_empty();
+    let mut tally = Tally::default();
+    tally.unreadable(entries.len() - readable.len());
     check_variants(&readable, &choice.variants)?;
-    for (entry, manifest) in readable {
-        let variants: Vec<&Variant> = manifest
-            .variants
-            .iter()
-            .filter(|v| choice.variants.is_empty() || choice.variants.contains(&v.name))
-            .collect();
-        if variants.is_empty() {
+    for mut wanted in readable {
+        if !choice.variants.is_empty() {
+            wanted.variants.retain(|v| choice.variants.contains(v));
+        }
+        if wanted.variants.is_empty() {
             continue;
         }
-        anstream::eprintln!("{}: building", entry.name);
-        let built = if choice.skip_build {
-            build::receipt(&context.project, entry, manifest, context.interrupt)
+        anstream::eprintln!("{}: building", wanted.entry.name);
+        let order = order(context, &wanted);
+        let builds = if choice.skip_build {
+            order.receipts()
         } else {
-            let say = &mut |_: &str| {};
-            build::build(
-                &context.project,
-                entry,
-                manifest,
-                false,
-                context.interrupt,
-                say,
-            )
+            order.build(false, &mut |_| {})
         };
-        match built {
-            Ok(built) => {
-                anstream::println!("{}: {} {}", entry.name, manifest.library, built.version)
-            }
-            Err(BuildError::Interrupted) => return Ok(Exit::Interrupted),
-            Err(error) => {
-                failed = true;
-                anstream::println!("{}: {}", entry.name, told(context, &error));
+        if builds.interrupted() {
+            return Ok(Exit::Interrupted);
+        }
+        tell(context, &wanted, &builds);
+        for (name, outcome) in &builds.0 {
+            let server = &wanted.entry.name;
+            if let Err(why) = outcome {
+                tally.not_built(server, name, why, named);
                 continue;
             }
-        }
-        for variant in variants {
-            failed |= !verify_variant(context, entry, manifest, variant, choice.all)?;
+            let Some(variant) = wanted.manifest.variant(name) else {
+                continue;
+            };
+            let in_detail = named || choice.all;
+            let passed = verify_variant(context, &wanted, variant, choice.all, in_detail)?;
+            if passed {
+                tally.ok();
+            } else {
+                tally.failed(server, name);
+            }
         }
     }
-    Ok(if failed { Exit::Failed } else { Exit::Ok })
+    if let Some(line) = tally.line() {
+        anstream::println!("{line}");
+    }
+    Ok(if tally.fails() {
+        Exit::Failed
+    } else {
+        Exit::Ok
+    })
 }
 
-fn check_variants(readable: &[(&Entry, &Manifest)], names: &[String]) -> Result<(), Refusal> {
+fn check_variants(readable: &[Wanted<'_>], names: &[String]) -> Result<(), Refusal> {
     let known: Vec<&str> = readable
         .iter()
-        .flat_map(|(_, manifest)| manifest.variants.iter().map(|v| v.name.as_str()))
+        .flat_map(|wanted| wanted.variants.iter().map(String::as_str))
         .collect();
     match names.iter().find(|name| !known.contains(&name.as_str())) {
         Some(name) => Err(Refusal::new(format!(
@@ -85,11 +92,12 @@ fn check_variants(readable: &[(&Entry, &Manifest)], names: &[String]) -> Result<
 
 fn verify_variant(
     context: &Context<'_>,
-    entry: &Entry,
-    manifest: &Manifest,
+    wanted: &Wanted<'_>,
     variant: &Variant,
     all: bool,
+    in_detail: bool,
 ) -> Result<bool, Refusal> {
+    let (entry, manifest) = (wanted.entry, wanted.manifest);
     let name = contestant(&entry.name, &variant.name);
     let bin = context.project.bin();
     let log =
@@ -122,15 +130,16 @@ fn verify_variant(
     let outcomes = match checked {
         Ok(outcomes) => outcomes,
         Err(VerifyError::Interrupted) => return Err(Refusal::new("interrupted")),
-        Err(VerifyError::Crashed(status, last)) => {
-            let after = last.map(|id| format!(" after {id}")).unwrap_or_default();
-            anstream::println!("{name}: the server ended{after}: {}", describe_exit(status));
+        Err(VerifyError::Crashed(death, last)) => {
+            let after = last.map(|id| format!("after {id} ")).unwrap_or_default();
+            anstream::println!("{name}: {after}{death}");
             print_tail(tail.as_deref());
             return Ok(false);
         }
     };
     let conformance = conform::judge(manifest, variant, &outcomes);
-    print_outcomes(manifest, variant, &outcomes, &conformance);
+    print_failures(&outcomes, &conformance);
+    print_waivers(manifest, variant, &conformance, in_detail);
     let leak = stopped.leak();
     if let Some(leak) = &leak {
         anstream::println!("  {} {leak}", painted(AnsiColor::Red, "LEAK"));
@@ -139,12 +148,7 @@ fn verify_variant(
     Ok(conformance.passed() && leak.is_none())
 }
 
-fn print_outcomes(
-    manifest: &Manifest,
-    variant: &Variant,
-    outcomes: &[Outcome],
-    conformance: &Conformance,
-) {
+fn print_failures(outcomes: &[Outcome], conformance: &Conformance) {
     for (outcome, judged) in outcomes.iter().zip(&conformance.checks) {
         let Verdict::Fail { observed } = &outcome.verdict else {
             continue;
@@ -156,17 +160,27 @@ fn print_outcomes(
             anstream::println!("       observed: {observed}");
         }
     }
-    let waivers = manifest.waivers.iter().filter(|waiver| {
-        waiver
-            .variants
-            .as_ref()
-            .is_none_or(|names| names.contains(&variant.name))
-    });
+}
+
+/// Waivers that are used, when they are wanted; those that are not needed in any case.
+fn print_waivers(
+    manifest: &Manifest,
+    variant: &Variant,
+    conformance: &Conformance,
+    used_too: bool,
+) {
+    let waivers = manifest
+        .waivers
+        .iter()
+        .filter(|waiver| waiver.variants.covers(&variant.name));
     for (number, waiver) in waivers.enumerate() {
         let used = conformance
             .checks
             .iter()
             .any(|check| check.id == waiver.check && check.verdict == CheckVerdict::Waived);
+        if used && !used_too {
+            continue;
+        }
         let link = waiver
             .link
             .as_ref()

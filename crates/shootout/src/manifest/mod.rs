@@ -8,10 +8,12 @@ mod placeholder;
 mod problem;
 mod raw;
 mod translate;
+mod variant;
 
-pub use placeholder::Values;
+pub use placeholder::{Start, Values};
 pub use problem::{Problem, suggestion};
 pub use run_record::Workload;
+pub use variant::{RawEcho, Receipt, Scope, Service, Variant};
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -45,14 +47,16 @@ pub struct Manifest {
     pub requires: Vec<Requirement>,
     /// Build steps, in order.
     pub build: Vec<Step>,
-    /// How to learn the library's version from the built server.
-    pub receipt: Receipt,
     /// Longest time from the start to the first answered echo.
     pub ready_timeout: Duration,
     /// Time from TERM to KILL.
     pub grace: Duration,
     /// At least one.
     pub variants: Vec<Variant>,
+    /// How to start it for Autobahn|Testsuite; absent when the manifest says nothing about it.
+    pub raw_echo: Option<RawEcho>,
+    /// Clients of the first step and of each further one, where the usual number is too many.
+    pub step_size: Option<u32>,
     /// Checks that this library cannot pass.
     pub waivers: Vec<Waiver>,
 }
@@ -129,6 +133,8 @@ impl Dialect {
 pub struct Requirement {
     /// In words: "Go 1.22 or newer".
     pub what: String,
+    /// Variants that need it.
+    pub variants: Scope,
     /// The command that proves it.
     pub probe: Vec<String>,
     /// What its output must match, beside its success.
@@ -144,38 +150,10 @@ pub struct Requirement {
 pub struct Step {
     /// Program and arguments, with placeholders.
     pub run: Vec<String>,
+    /// Variants that need it.
+    pub variants: Scope,
     /// Environment on top of the inherited one.
     pub env: BTreeMap<String, String>,
-}
-
-/// The command that proves a build by printing the library's version.
-#[derive(Clone, Debug)]
-pub struct Receipt {
-    /// Program and arguments, with placeholders.
-    pub command: Vec<String>,
-    /// Group 1 is the version.
-    pub matches: Regex,
-}
-
-/// One way to run a server, complete: nothing is inherited any more.
-#[derive(Clone, Debug)]
-pub struct Variant {
-    /// Name, unique within the server.
-    pub name: String,
-    /// What it is, in a few words.
-    pub summary: Option<String>,
-    /// Program and arguments, with placeholders.
-    pub command: Vec<String>,
-    /// Environment on top of the inherited one, with placeholders.
-    pub env: BTreeMap<String, String>,
-    /// Several processes share the work.
-    pub multi_process: bool,
-    /// Where the WebSocket lives.
-    pub path: String,
-    /// Message formats.
-    pub dialects: Vec<Dialect>,
-    /// Requests.
-    pub workloads: Vec<Workload>,
 }
 
 /// A check that a library cannot pass.
@@ -183,8 +161,8 @@ pub struct Variant {
 pub struct Waiver {
     /// Id of the check.
     pub check: String,
-    /// Variants that it holds for; all, when absent.
-    pub variants: Option<Vec<String>>,
+    /// Variants that it holds for.
+    pub variants: Scope,
     /// Why.
     pub reason: String,
     /// A page about it.
@@ -196,11 +174,7 @@ pub struct Waiver {
 impl Waiver {
     /// True when the waiver excuses this check of this variant.
     pub fn covers(&self, check: &str, variant: &str) -> bool {
-        self.check == check
-            && self
-                .variants
-                .as_ref()
-                .is_none_or(|variants| variants.iter().any(|name| name == variant))
+        self.check == check && self.variants.covers(variant)
     }
 }
 

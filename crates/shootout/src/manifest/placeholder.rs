@@ -1,13 +1,19 @@
-//! Placeholders in commands and environments: `{host}`, `{port}`, `{threads}`, `{bin}`, `{dir}`.
+//! Placeholders in commands and environments: `{host}`, `{port}`, `{threads}`, `{bin}`, `{dir}`,
+//! `{service:NAME}`.
 //!
 //! Pure text; does not know which command it works on.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Every placeholder.
+/// Every placeholder but those of services.
 pub(super) const ALL: [&str; 5] = ["host", "port", "threads", "bin", "dir"];
 /// Those that have a value before the server is started: in build steps and the version command.
 pub(super) const BUILD: [&str; 2] = ["bin", "dir"];
+/// Those of a service's command.
+pub(super) const SERVICE: [&str; 4] = ["host", "threads", "bin", "dir"];
+/// What the name of a service's port begins with.
+pub(super) const SERVICE_PREFIX: &str = "service:";
 
 /// What the placeholders stand for.
 #[derive(Clone, Debug)]
@@ -16,8 +22,21 @@ pub struct Values {
     pub bin: PathBuf,
     /// The server's folder, absolute.
     pub dir: PathBuf,
-    /// Host, port and number of cores; absent in build steps.
-    pub start: Option<(String, u16, usize)>,
+    /// Where the program is started; absent in build steps.
+    pub start: Option<Start>,
+}
+
+/// What is known when a server or a service is started.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Where it listens.
+    pub host: String,
+    /// The server's port; absent for a service.
+    pub port: Option<u16>,
+    /// Number of cores.
+    pub threads: usize,
+    /// Ports of the services by name.
+    pub services: BTreeMap<String, u16>,
 }
 
 impl Values {
@@ -27,11 +46,15 @@ impl Values {
         let mut out = text
             .replace("{bin}", &self.bin.to_string_lossy())
             .replace("{dir}", &self.dir.to_string_lossy());
-        if let Some((host, port, threads)) = &self.start {
-            out = out
-                .replace("{host}", host)
-                .replace("{port}", &port.to_string())
-                .replace("{threads}", &threads.to_string());
+        let Some(start) = &self.start else { return out };
+        out = out
+            .replace("{host}", &start.host)
+            .replace("{threads}", &start.threads.to_string());
+        if let Some(port) = start.port {
+            out = out.replace("{port}", &port.to_string());
+        }
+        for (name, port) in &start.services {
+            out = out.replace(&format!("{{{SERVICE_PREFIX}{name}}}"), &port.to_string());
         }
         out
     }
@@ -51,7 +74,9 @@ pub(super) fn find(text: &str) -> Vec<&str> {
         let named = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name
                 .chars()
-                .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+                .all(|c| c.is_ascii_alphanumeric() || "-_:".contains(c))
+            && name.matches(':').count() <= 1
+            && !name.ends_with(':');
         if rest[close..].starts_with('}') && named && !shell {
             names.push(name);
         }
@@ -69,11 +94,16 @@ mod tests {
         let mut values = Values {
             bin: "/p/bin".into(),
             dir: "/p/servers/go-example".into(),
-            start: Some(("127.0.0.1".into(), 9000, 2)),
+            start: Some(Start {
+                host: "127.0.0.1".into(),
+                port: Some(9000),
+                threads: 2,
+                services: BTreeMap::from([("store".into(), 9001)]),
+            }),
         };
         assert_eq!(
-            values.expand("{bin}/x -a {host}:{port} -t{threads} {dir}"),
-            "/p/bin/x -a 127.0.0.1:9000 -t2 /p/servers/go-example"
+            values.expand("{bin}/x -a {host}:{port} -t{threads} {dir} s://{host}:{service:store}"),
+            "/p/bin/x -a 127.0.0.1:9000 -t2 /p/servers/go-example s://127.0.0.1:9001"
         );
         values.start = None;
         assert_eq!(values.expand("{bin} {port}"), "/p/bin {port}");
@@ -81,7 +111,10 @@ mod tests {
 
     #[test]
     fn finds_names_but_not_shell_variables_or_code() {
-        assert_eq!(find("{bin}/a {prot}"), ["bin", "prot"]);
-        assert!(find("${HOME} awk '{print $1}' {} { a }").is_empty());
+        assert_eq!(
+            find("{bin}/a {prot} {service:store}"),
+            ["bin", "prot", "service:store"]
+        );
+        assert!(find("${HOME:-x} awk '{print $1}' {} { a } {a:} {a::b}").is_empty());
     }
 }

@@ -30,6 +30,10 @@ pub(super) struct Manifest {
     #[serde(default)]
     pub(super) variant: Vec<Variant>,
     #[serde(default)]
+    pub(super) service: Vec<Service>,
+    pub(super) raw_echo: Option<Spanned<RawEcho>>,
+    pub(super) load: Option<Load>,
+    #[serde(default)]
     pub(super) waiver: Vec<Waiver>,
 }
 
@@ -37,6 +41,7 @@ pub(super) struct Manifest {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Requirement {
     pub(super) what: Spanned<String>,
+    pub(super) variants: Option<Words>,
     pub(super) probe: Words,
     pub(super) matches: Option<Spanned<String>>,
     #[serde(default)]
@@ -48,6 +53,7 @@ pub(super) struct Requirement {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Step {
     pub(super) run: Words,
+    pub(super) variants: Option<Words>,
     #[serde(default)]
     pub(super) env: Env,
 }
@@ -91,13 +97,39 @@ pub(super) struct Variant {
     pub(super) path: Option<Spanned<String>>,
     pub(super) dialects: Option<Spanned<Vec<super::Dialect>>>,
     pub(super) workloads: Option<Spanned<Vec<super::Workload>>>,
+    pub(super) version: Option<Version>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Service {
+    pub(super) name: Spanned<String>,
+    pub(super) variants: Option<Words>,
+    pub(super) command: Words,
+    pub(super) ready_timeout: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct RawEcho {
+    pub(super) args: Option<Words>,
+    pub(super) command: Option<Words>,
+    pub(super) path: Option<Spanned<String>>,
+    pub(super) variants: Option<Words>,
+    pub(super) none: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Load {
+    pub(super) step_size: Spanned<u32>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Waiver {
     pub(super) check: Spanned<String>,
-    pub(super) variants: Option<Vec<Spanned<String>>>,
+    pub(super) variants: Option<Words>,
     pub(super) reason: Spanned<String>,
     pub(super) link: Option<String>,
     pub(super) date: Option<Spanned<String>>,

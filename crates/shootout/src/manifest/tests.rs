@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod starts;
+
 const GOOD: &str = r#"manifest = 1
 name = "go-example"
 language = "Go"

@@ -1,7 +1,7 @@
 //! One row: build, check, start, measure, stop, and the record of it.
 //!
 //! ```text
-//! build (once a server) -> start, verify, stop (once a variant) -> start -> idle memory
+//! build (once a server, its variants together) -> start, verify, stop (once a variant) -> start -> idle memory
 //!   -> generator, the server sampled step by step -> stop -> verdict
 //! ```
 //! Whatever goes wrong on the way ends this row with a status and a reason, and no other row.
@@ -10,16 +10,15 @@
 mod steps;
 mod verdict;
 
-use crate::build::{self, BuildError, Built};
+use crate::build::{BuildError, Builds, Built, Order};
 use crate::conform::{self, VerifyError};
 use crate::generator::Task;
 use crate::interrupt::Interrupt;
 use crate::machine::{Capacity, Cores};
 use crate::manifest::{Manifest, Variant};
-use crate::process::describe_exit;
 use crate::progress::Progress;
 use crate::project::{Project, lines};
-use crate::rows::Row;
+use crate::rows::{Row, Wanted};
 use crate::sample::Sampler;
 use crate::sample::cpus::Confined;
 use crate::session::{RunOptions, now};
@@ -73,7 +72,8 @@ pub struct Bench<'a> {
     logs: PathBuf,
     skip_build: bool,
     interrupt: &'a Interrupt,
-    built: HashMap<String, Result<Built, Trouble>>,
+    wanted: Vec<Wanted<'a>>,
+    built: HashMap<String, Builds>,
     verified: HashMap<(String, String), Verified>,
 }
 
@@ -81,10 +81,10 @@ pub struct Bench<'a> {
 type Verified = (Option<Conformance>, Result<(), Trouble>);
 
 impl<'a> Bench<'a> {
-    /// A bench for the rows of one run. Logs go to `logs`.
+    /// A bench for `rows`, which are those of one run. Logs go to `logs`.
     pub fn new(
         project: &'a Project,
-        options: &'a RunOptions,
+        (options, rows): (&'a RunOptions, &'a [Row]),
         machine: (&'a Cores, &'a Capacity),
         generator: PathBuf,
         logs: PathBuf,
@@ -99,6 +99,7 @@ impl<'a> Bench<'a> {
             logs,
             skip_build: false,
             interrupt,
+            wanted: Wanted::by(rows),
             built: HashMap::new(),
             verified: HashMap::new(),
         }
@@ -149,8 +150,18 @@ impl<'a> Bench<'a> {
                 return Err(Trouble::new(Status::BuildFailed, lines(problems)));
             }
         };
-        let built = self.build(row, manifest, progress)?;
+        let built = self.build(row, variant, progress)?;
         measurement.server.library_version = Some(built.version);
+        let schedule = row.schedule(self.options);
+        if schedule.within(self.capacity.clients).is_empty() {
+            return Err(Trouble::new(
+                Status::GeneratorLimited,
+                format!(
+                    "this machine holds {} clients, fewer than the {} of the first step: {}",
+                    self.capacity.clients, schedule.initial_clients, self.capacity.limit
+                ),
+            ));
+        }
         let (conformance, passed) = self.verify(row, manifest, variant, progress);
         measurement.conformance = conformance;
         passed?;
@@ -161,7 +172,7 @@ impl<'a> Bench<'a> {
         // The sampler and this thread keep off the server's cores.
         let _confined = Confined::to(self.cores.generator())
             .map_err(|error| Trouble::new(Status::StartFailed, format!("cannot pin: {error}")))?;
-        let sampler = Sampler::start(server.pid(), server.port(), SAMPLING)
+        let sampler = Sampler::start(&server.pids(), server.port(), SAMPLING)
             .map_err(|error| Trouble::new(Status::StartFailed, format!("no sampler: {error}")))?;
         measurement.idle = Some(sampler.snapshot().memory);
 
@@ -186,14 +197,13 @@ impl<'a> Bench<'a> {
         })?;
         let _ = std::fs::remove_file(&task.record);
         let verdict = verdict::verdict(&ended, &stopped, log_tail);
-        measurement.run = ended.record.map(|run| self.name_machine_limit(run));
+        measurement.run = ended.record.map(|run| self.name_machine_limit(&task, run));
         verdict
     }
 
     /// A run whose steps were cut to what this machine holds has ended at the machine's limit.
-    fn name_machine_limit(&self, mut run: RunRecord) -> RunRecord {
-        let held = total_steps(self.options, self.capacity.clients);
-        let cut = self.options.total_steps.is_none_or(|asked| asked > held);
+    fn name_machine_limit(&self, task: &Task<'_>, mut run: RunRecord) -> RunRecord {
+        let cut = self.options.total_steps != task.schedule.total_steps;
         if cut && run.outcome.end == End::StepsDone {
             run.outcome.end = End::MachineLimit;
             run.outcome.detail =
@@ -205,36 +215,47 @@ impl<'a> Bench<'a> {
     fn build(
         &mut self,
         row: &Row,
-        manifest: &Manifest,
+        variant: &Variant,
         progress: &Progress,
     ) -> Result<Built, Trouble> {
-        if let Some(built) = self.built.get(&row.entry.name) {
-            return built.clone();
+        let server = &row.entry.name;
+        if !self.built.contains_key(server) {
+            let wanted = self.wanted.iter().find(|w| w.entry.name == *server);
+            let builds = wanted.map_or(Builds(Vec::new()), |wanted| {
+                self.build_now(wanted, progress)
+            });
+            self.built.insert(server.clone(), builds);
         }
-        let result = if self.skip_build {
-            build::receipt(self.project, &row.entry, manifest, self.interrupt)
-        } else {
-            build::build(
-                self.project,
-                &row.entry,
-                manifest,
-                false,
-                self.interrupt,
-                &mut |phase| progress.phase(phase),
-            )
+        match self.built[server].of(&variant.name) {
+            Some(Ok(built)) => Ok(built.clone()),
+            Some(Err(error)) => Err(self.not_built(error)),
+            None => Err(Trouble::interrupted()),
+        }
+    }
+
+    fn build_now(&self, wanted: &Wanted<'_>, progress: &Progress) -> Builds {
+        let order = Order {
+            project: self.project,
+            entry: wanted.entry,
+            manifest: wanted.manifest,
+            variants: &wanted.variants,
+            interrupt: self.interrupt,
         };
-        let result = result.map_err(|error| {
-            let reason = error.reason(self.project);
-            match error {
-                BuildError::Interrupted => Trouble::interrupted(),
-                BuildError::Missing(_) => Trouble::new(Status::MissingToolchain, reason),
-                BuildError::Failed { tail, .. } => {
-                    Trouble::new(Status::BuildFailed, reason).with_log(tail)
-                }
+        if self.skip_build {
+            return order.receipts();
+        }
+        order.build(false, &mut |phase| progress.phase(phase))
+    }
+
+    fn not_built(&self, error: &BuildError) -> Trouble {
+        let reason = error.reason(self.project);
+        match error {
+            BuildError::Interrupted => Trouble::interrupted(),
+            BuildError::Missing(_) => Trouble::new(Status::MissingToolchain, reason),
+            BuildError::Failed { tail, .. } => {
+                Trouble::new(Status::BuildFailed, reason).with_log(tail.clone())
             }
-        });
-        self.built.insert(row.entry.name.clone(), result.clone());
-        result
+        }
     }
 
     fn verify(
@@ -279,11 +300,9 @@ impl<'a> Bench<'a> {
         let outcomes = match outcomes {
             Ok(outcomes) => outcomes,
             Err(VerifyError::Interrupted) => return (None, Err(Trouble::interrupted())),
-            Err(VerifyError::Crashed(status, last)) => {
+            Err(VerifyError::Crashed(death, last)) => {
                 let after = last.map(|id| format!(", after {id}")).unwrap_or_default();
-                let exit = describe_exit(status);
-                let reason =
-                    format!("the server ended during the conformance checks{after}: {exit}");
+                let reason = format!("during the conformance checks{after}, {death}");
                 return (
                     None,
                     Err(Trouble::new(Status::Crashed, reason).with_log(tail)),
@@ -334,7 +353,7 @@ impl<'a> Bench<'a> {
         Task {
             program: &self.generator,
             options: self.options,
-            total_steps: total_steps(self.options, self.capacity.clients),
+            schedule: row.schedule(self.options).within(self.capacity.clients),
             dialect: row.dialect,
             seed: u64::from(row.repetition),
             local_addrs: &self.capacity.local_addrs,
@@ -344,16 +363,4 @@ impl<'a> Bench<'a> {
             log: self.logs.join(format!("{name}.generator.log")),
         }
     }
-}
-
-/// Steps that the options ask for and the machine can hold; 0 when not even the first.
-pub fn total_steps(options: &RunOptions, capacity: u64) -> u32 {
-    let Some(room) = capacity.checked_sub(u64::from(options.initial_clients)) else {
-        return 0;
-    };
-    let held = room
-        .checked_div(u64::from(options.step_size))
-        .map_or(u64::from(u32::MAX), |steps| steps + 1);
-    let held = u32::try_from(held).unwrap_or(u32::MAX);
-    options.total_steps.map_or(held, |asked| asked.min(held))
 }

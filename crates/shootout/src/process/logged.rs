@@ -54,6 +54,18 @@ impl Job<'_> {
     /// # Errors
     /// [`JobError`] when it did not come to an end of its own.
     pub fn run(&self, interrupt: &Interrupt) -> Result<ExitStatus, JobError> {
+        self.run_watched(interrupt, &mut || {})
+    }
+
+    /// The same, with `tick` called many times a second.
+    ///
+    /// # Errors
+    /// [`JobError`] when it did not come to an end of its own.
+    pub fn run_watched(
+        &self,
+        interrupt: &Interrupt,
+        tick: &mut dyn FnMut(),
+    ) -> Result<ExitStatus, JobError> {
         let program = self.command.first().cloned().unwrap_or_default();
         let log_error = |error| JobError::Log(self.log.to_owned(), error);
         if let Some(parent) = self.log.parent() {
@@ -89,6 +101,7 @@ impl Job<'_> {
                 group.kill();
                 return Err(JobError::TimedOut(program, self.timeout));
             }
+            tick();
             std::thread::sleep(POLL);
         }
     }

@@ -12,4 +12,4 @@ pub use group::{Group, become_subreaper, kill_all};
 pub use guard::{end_guard, guard_main, start_guard};
 pub use leftover::{COOKIE, Leftover, kill, marked, members, reap};
 pub use logged::{Job, JobError};
-pub use tail::{describe_exit, tail};
+pub use tail::{describe_exit, shortened, tail};

@@ -28,6 +28,14 @@ pub fn tail(path: &Path, lines: usize) -> Option<String> {
     (!last.is_empty()).then(|| last.join("\n"))
 }
 
+/// The beginning of a text, cut to so many letters.
+pub fn shortened(text: &str, letters: usize) -> String {
+    match text.char_indices().nth(letters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// "exit code 3" or "signal 11 (SIGSEGV)".
 pub fn describe_exit(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
@@ -53,6 +61,12 @@ mod tests {
         assert_eq!(tail(file.path(), 2), None);
         std::fs::write(file.path(), "one\ntwo\n\nthree\n").unwrap();
         assert_eq!(tail(file.path(), 2).as_deref(), Some("two\nthree"));
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_letters() {
+        assert_eq!(shortened("größe", 5), "größe");
+        assert_eq!(shortened("größe", 3), "grö…");
     }
 
     #[test]

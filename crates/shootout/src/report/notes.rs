@@ -2,7 +2,7 @@
 
 use super::ranking::{Carried, Row};
 use super::{figures, words};
-use run_record::{CheckOutcome, CheckVerdict, Status};
+use run_record::{CheckOutcome, CheckVerdict, Plan, Status};
 
 /// One note. Rows that have the same share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,18 +14,33 @@ pub(super) struct Note {
 }
 
 /// Notes in the order of their first use.
-#[derive(Debug, Default)]
-pub(super) struct Notes(Vec<Note>);
+#[derive(Debug)]
+pub(super) struct Notes {
+    notes: Vec<Note>,
+    usual: Option<Steps>,
+}
+
+/// Clients of the first step, and those that each further one adds.
+type Steps = (u32, u32);
 
 impl Notes {
+    /// No notes yet, for a table of these rows.
+    pub(super) fn of(rows: &[Row<'_>]) -> Self {
+        Self {
+            notes: Vec::new(),
+            usual: usual_steps(rows),
+        }
+    }
+
     pub(super) fn all(self) -> Vec<Note> {
-        self.0
+        self.notes
     }
 
     /// Numbers of the notes of a row.
     pub(super) fn of_row(&mut self, row: &Row<'_>) -> Vec<usize> {
         let mut numbers: Vec<usize> = reasons(row)
             .into_iter()
+            .chain(self.other_steps(row))
             .map(|text| self.number(text, None))
             .collect();
         let checks = row
@@ -39,13 +54,44 @@ impl Notes {
     }
 
     fn number(&mut self, text: String, link: Option<String>) -> usize {
-        if let Some(known) = self.0.iter().find(|note| note.text == text) {
+        if let Some(known) = self.notes.iter().find(|note| note.text == text) {
             return known.number;
         }
-        let number = self.0.len() + 1;
-        self.0.push(Note { number, text, link });
+        let number = self.notes.len() + 1;
+        self.notes.push(Note { number, text, link });
         number
     }
+
+    /// Where the steps of a row are not those of most.
+    fn other_steps(&self, row: &Row<'_>) -> Option<String> {
+        let (first, step) = row.runs().map(|run| steps(&run.plan)).next()?;
+        let (usual_first, usual_step) = self.usual?;
+        if (first, step) == (usual_first, usual_step) {
+            return None;
+        }
+        let count = |clients: u32| figures::count(clients.into());
+        Some(format!(
+            "measured with {} clients and {} more each step, where the other rows have {} and {}",
+            count(first),
+            count(step),
+            count(usual_first),
+            count(usual_step)
+        ))
+    }
+}
+
+fn steps(plan: &Plan) -> Steps {
+    (plan.initial_clients, plan.step_size)
+}
+
+/// The steps of most rows; of two that are as frequent, the larger ones.
+fn usual_steps(rows: &[Row<'_>]) -> Option<Steps> {
+    let all: Vec<Steps> = rows
+        .iter()
+        .filter_map(|row| row.runs().map(|run| steps(&run.plan)).next())
+        .collect();
+    let often = |wanted: &Steps| all.iter().filter(|other| *other == wanted).count();
+    all.iter().copied().max_by_key(|one| (often(one), *one))
 }
 
 /// Everything that must be known of the repetitions besides the figures.

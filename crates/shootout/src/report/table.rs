@@ -80,7 +80,7 @@ impl Table {
     /// The table of rows of one workload and dialect, in ranked order.
     pub(super) fn new(rows: &[Row<'_>]) -> Self {
         let echo = rows.iter().all(|row| row.workload() == Workload::Echo);
-        let mut notes = Notes::default();
+        let mut notes = Notes::of(rows);
         let lines = rows.iter().map(|row| line(row, echo, &mut notes)).collect();
         Self {
             columns: columns(rows, echo),
@@ -208,13 +208,17 @@ fn clients(row: &Row<'_>) -> Cell {
 }
 
 /// Whether all rows were measured in the same way. Where a server listens, how its certificate is
-/// checked and which random choices were made do not matter.
+/// checked and which random choices were made do not matter. Nor do the steps: they decide how
+/// finely the clients are told, and a note says where they are not those of the other rows.
 fn same_plan(rows: &[Row<'_>]) -> bool {
     let mut plans = rows.iter().flat_map(Row::runs).map(|run| Plan {
         url: String::new(),
         seed: 0,
         verify_certificate: true,
         ca_file: None,
+        initial_clients: 0,
+        step_size: 0,
+        total_steps: None,
         ..run.plan.clone()
     });
     let first = plans.next();

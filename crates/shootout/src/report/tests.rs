@@ -64,6 +64,45 @@ fn the_text_table_is_aligned_and_its_notes_are_numbered() {
 }
 
 #[test]
+fn other_steps_are_noted_and_keep_no_row_from_being_compared() {
+    let mut small = measured("small", 3, 9_000, End::OverLimit);
+    if let Some(run) = &mut small.run {
+        (run.plan.initial_clients, run.plan.step_size) = (100, 100);
+        run.plan.total_steps = Some(40);
+    }
+    let large = |name| measured(name, 3, 9_000, End::OverLimit);
+    let text = text::table(&[small.clone(), large("large"), large("other")]);
+    let note = "measured with 100 clients and 100 more each step, where the other rows have 1,000 \
+                and 1,000";
+    assert_eq!(text.matches(note).count(), 1, "{text}");
+    let row = text.lines().find(|line| line.contains("small")).unwrap();
+    assert!(row.ends_with("ok [1]"), "{text}");
+    assert!(!text.contains("different plans"), "{text}");
+    assert!(!text::table(&[small.clone()]).contains(note));
+    let mut padded = small;
+    if let Some(run) = &mut padded.run {
+        run.plan.payload_padding = 7;
+    }
+    assert!(text::table(&[padded, large("large")]).contains("different plans"));
+}
+
+#[test]
+fn a_chart_is_as_high_as_the_labels_of_its_curves() {
+    let dir = tempfile::tempdir().unwrap();
+    let heights = |rows: u64| {
+        let run = dir.path().join(format!("run-{rows}"));
+        for row in 0..rows {
+            let measurement = measured(&format!("row-{row}"), 3, 9_000, End::OverLimit);
+            save(&run, &format!("{row}.json"), &measurement);
+        }
+        let (_, html, _) = report(&[run], dir.path());
+        (html.contains("0 0 780 430"), html.contains("0 0 780 536"))
+    };
+    assert_eq!(heights(4), (true, false));
+    assert_eq!(heights(30), (false, true));
+}
+
+#[test]
 fn markdown_shows_every_text_as_it_is() {
     let mut odd = measured("a|b_<c>", 3, 9_000, End::OverLimit);
     odd.server.library_version = Some("*1*\n2".into());

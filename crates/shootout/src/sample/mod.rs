@@ -51,14 +51,14 @@ pub struct Snapshot {
 }
 
 impl Sampler {
-    /// Follows the tree of `pid`, whose server listens on the TCP port `port`, and reads at every
-    /// `interval`, or less often where the budget does not allow it.
+    /// Follows the trees of `pids`, of which one listens on the TCP port `port` for clients, and
+    /// reads at every `interval`, or less often where the budget does not allow it.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(pid: u32, port: u16, interval: Duration) -> io::Result<Self> {
+    pub fn start(pids: &[u32], port: u16, interval: Duration) -> io::Result<Self> {
         let shared = Arc::new(Shared {
-            state: Mutex::new(State::new(pid, port, interval)),
+            state: Mutex::new(State::new(pids, port, interval)),
             stopping: Mutex::new(false),
             stop: Condvar::new(),
         });

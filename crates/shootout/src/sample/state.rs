@@ -33,9 +33,9 @@ struct Budgets {
 }
 
 impl State {
-    pub(super) fn new(pid: u32, port: u16, interval: Duration) -> Self {
+    pub(super) fn new(pids: &[u32], port: u16, interval: Duration) -> Self {
         Self {
-            tree: Tree::new(pid),
+            tree: Tree::new(pids),
             alive: Vec::new(),
             cpu: BTreeMap::new(),
             sockets: Sockets::new(port),

@@ -55,7 +55,7 @@ fn processor_time_of_ended_children_is_kept() {
     let mut shell = Shell::start(&format!(
         "read go; ({BURN}; echo burnt; read end); echo ended; read go; {BURN}; echo again; read end"
     ));
-    let sampler = Sampler::start(shell.0.id(), 1, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
     let go = |shell: &mut Shell| writeln!(shell.0.stdin.as_mut().unwrap(), "go").unwrap();
     let before = sampler.snapshot().cpu;
     go(&mut shell);
@@ -87,14 +87,14 @@ fn a_worker_that_forked_twice_is_counted() {
             .ppid;
         parent != shell.0.id() as i32
     });
-    let sampler = Sampler::start(shell.0.id(), 1, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
     eventually("two processes", || sampler.snapshot().memory.processes == 2);
 }
 
 #[test]
 fn a_child_is_found_by_the_thread_alone() {
     let mut shell = Shell::start("read go; sleep 60");
-    let sampler = Sampler::start(shell.0.id(), 1, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
     let from = sampler.snapshot().at;
     writeln!(shell.0.stdin.as_mut().unwrap(), "go").unwrap();
     // The window holds the snapshot, so that asking reads nothing.
@@ -107,7 +107,7 @@ fn a_child_is_found_by_the_thread_alone() {
 fn the_window_holds_the_peak_and_an_empty_one_is_read_now() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let sampler = Sampler::start(std::process::id(), port, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[std::process::id()], port, INTERVAL).unwrap();
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let server = listener.accept().unwrap().0;
     let from = Instant::now();
@@ -132,7 +132,7 @@ fn the_window_holds_the_peak_and_an_empty_one_is_read_now() {
 #[test]
 fn a_server_that_has_ended_uses_nothing_more() {
     let mut shell = Shell::start("read end");
-    let sampler = Sampler::start(shell.0.id(), 1, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
     let alive = sampler.snapshot();
     assert!(alive.memory.resident_bytes > 0);
     drop(shell.0.stdin.take());
@@ -145,7 +145,7 @@ fn a_server_that_has_ended_uses_nothing_more() {
 
 #[test]
 fn following_costs_less_than_its_budget() {
-    let mut state = State::new(std::process::id(), 1, Duration::from_millis(1));
+    let mut state = State::new(&[std::process::id()], 1, Duration::from_millis(1));
     state.read_due();
     let clock = || process::clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap();
     let (begin, before) = (Instant::now(), clock());

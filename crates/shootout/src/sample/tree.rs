@@ -1,6 +1,6 @@
 //! Which processes belong to a server.
 //!
-//! The rule: the process that was started; every child of a member, even when its parent has
+//! The rule: the processes that were started, the server and its services; every child of a member, even when its parent has
 //! ended since; and every process whose process group or session was opened by a member, so that
 //! a worker that forked twice and was adopted by init is still counted. A process that is older
 //! than the server never belongs to it.
@@ -30,14 +30,14 @@ pub(super) struct Kin {
 /// Members of the tree, past and present.
 #[derive(Debug)]
 pub(super) struct Tree {
-    root: i32,
+    roots: BTreeSet<i32>,
     members: BTreeSet<Identity>,
 }
 
 impl Tree {
-    pub(super) fn new(root: u32) -> Self {
+    pub(super) fn new(roots: &[u32]) -> Self {
         Self {
-            root: root as i32,
+            roots: roots.iter().map(|root| *root as i32).collect(),
             members: BTreeSet::new(),
         }
     }
@@ -65,8 +65,10 @@ impl Tree {
 
     fn sort_out(&mut self, all: &[Kin]) -> Vec<Kin> {
         if self.members.is_empty() {
-            let root = all.iter().find(|kin| kin.identity.pid == self.root);
-            self.members.extend(root.map(|kin| kin.identity));
+            let roots = all
+                .iter()
+                .filter(|kin| self.roots.contains(&kin.identity.pid));
+            self.members.extend(roots.map(|kin| kin.identity));
         }
         let Some(oldest) = self.members.iter().map(|member| member.started).min() else {
             return Vec::new();
@@ -138,7 +140,7 @@ mod tests {
             kin(103, 101, 100, 50),
             kin(104, 50, 104, 50),
         ];
-        assert_eq!(pids(&Tree::new(100).sort_out(&all)), [100, 101, 103]);
+        assert_eq!(pids(&Tree::new(&[100]).sort_out(&all)), [100, 101, 103]);
     }
 
     #[test]
@@ -151,25 +153,39 @@ mod tests {
             kin(108, 1, 108, 106),
             kin(109, 1, 109, 109),
         ];
-        assert_eq!(pids(&Tree::new(100).sort_out(&all)), [100, 105, 106, 108]);
+        assert_eq!(
+            pids(&Tree::new(&[100]).sort_out(&all)),
+            [100, 105, 106, 108]
+        );
+    }
+
+    #[test]
+    fn services_belong_with_their_children() {
+        let all = [
+            kin(90, 50, 90, 90),
+            kin(91, 90, 90, 90),
+            kin(95, 50, 95, 95),
+            kin(100, 50, 100, 100),
+        ];
+        assert_eq!(pids(&Tree::new(&[100, 90]).sort_out(&all)), [90, 91, 100]);
     }
 
     #[test]
     fn the_group_that_the_server_was_started_in_is_not_its_own() {
         let all = [kin(100, 50, 50, 50), kin(110, 50, 50, 50)];
-        assert_eq!(pids(&Tree::new(100).sort_out(&all)), [100]);
+        assert_eq!(pids(&Tree::new(&[100]).sort_out(&all)), [100]);
     }
 
     #[test]
     fn who_once_belonged_stays_although_all_its_kin_has_ended() {
-        let mut tree = Tree::new(100);
+        let mut tree = Tree::new(&[100]);
         tree.sort_out(&[kin(100, 50, 100, 50), kin(107, 100, 107, 107)]);
         assert_eq!(pids(&tree.sort_out(&[kin(107, 1, 107, 107)])), [107]);
     }
 
     #[test]
     fn a_reused_number_is_another_process() {
-        let mut tree = Tree::new(100);
+        let mut tree = Tree::new(&[100]);
         tree.sort_out(&[kin(100, 50, 100, 50)]);
         let mut stranger = kin(100, 1, 100, 100);
         stranger.identity.started = 900;
@@ -181,6 +197,6 @@ mod tests {
     #[test]
     fn a_process_older_than_the_server_never_belongs() {
         let all = [kin(100, 50, 100, 50), kin(90, 1, 100, 50)];
-        assert_eq!(pids(&Tree::new(100).sort_out(&all)), [100]);
+        assert_eq!(pids(&Tree::new(&[100]).sort_out(&all)), [100]);
     }
 }

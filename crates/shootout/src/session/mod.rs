@@ -10,7 +10,7 @@
 
 mod options;
 
-pub use options::{Pin, RunOptions, VariantChoice, differences};
+pub use options::{Pin, RunOptions, Schedule, VariantChoice, differences};
 
 use crate::exit::Refusal;
 use crate::project::Project;

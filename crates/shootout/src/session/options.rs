@@ -7,6 +7,10 @@ use run_record::Measure;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+/// Clients of the first step and of each further one, where nobody says otherwise: those of the
+/// second round of 2016.
+const USUAL_STEP: u32 = 1000;
+
 /// Options of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -19,7 +23,7 @@ pub struct RunOptions {
     pub variants: VariantChoice,
     /// Which request.
     pub workload: Workload,
-    /// In which message formats.
+    /// In which message formats; when empty, each variant in text, or in what it speaks instead.
     pub dialects: Vec<Dialect>,
     /// How often each row is measured.
     pub repeat: u32,
@@ -27,10 +31,10 @@ pub struct RunOptions {
     pub concurrent: u32,
     /// Requests a step.
     pub sample_size: u32,
-    /// Clients of the first step.
-    pub initial_clients: u32,
-    /// Clients that each step adds.
-    pub step_size: u32,
+    /// Clients of the first step; what suits the row, when absent.
+    pub initial_clients: Option<u32>,
+    /// Clients that each step adds; what suits the row, when absent.
+    pub step_size: Option<u32>,
     /// Steps at most; up to the machine's limits, when absent.
     pub total_steps: Option<u32>,
     /// Bytes of padding in each payload.
@@ -85,12 +89,12 @@ impl Default for RunOptions {
             servers: Vec::new(),
             variants: VariantChoice::All,
             workload: Workload::Broadcast,
-            dialects: vec![Dialect::Text],
+            dialects: Vec::new(),
             repeat: 1,
             concurrent: 4,
             sample_size: 100,
-            initial_clients: 1000,
-            step_size: 1000,
+            initial_clients: None,
+            step_size: None,
             total_steps: None,
             payload_padding: 200,
             limit_percentile: 95.0,
@@ -112,10 +116,58 @@ impl RunOptions {
         }
     }
 
-    /// Clients of the last of `steps` steps.
-    pub fn clients_after(&self, steps: u32) -> u64 {
-        u64::from(self.initial_clients)
-            + u64::from(steps.saturating_sub(1)) * u64::from(self.step_size)
+    /// The steps of a server whose manifest asks for steps of `own` clients: what the user gave
+    /// holds for every row, then what the manifest says, then the usual.
+    pub fn schedule(&self, own: Option<u32>) -> Schedule {
+        let usual = own.unwrap_or(USUAL_STEP);
+        Schedule {
+            initial_clients: self.initial_clients.unwrap_or(usual),
+            step_size: self.step_size.unwrap_or(usual),
+            total_steps: self.total_steps,
+        }
+    }
+}
+
+/// How many clients each step has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Clients of the first step.
+    pub initial_clients: u32,
+    /// Clients that each further step adds.
+    pub step_size: u32,
+    /// Steps at most, where that is limited.
+    pub total_steps: Option<u32>,
+}
+
+impl Schedule {
+    /// The same with no more steps than `capacity` clients allow: 0 when not even the first fits.
+    #[must_use]
+    pub fn within(self, capacity: u64) -> Self {
+        let held = match capacity.checked_sub(u64::from(self.initial_clients)) {
+            None => 0,
+            Some(room) => {
+                let steps = room.checked_div(u64::from(self.step_size));
+                steps.map_or(u32::MAX, |steps| {
+                    u32::try_from(steps + 1).unwrap_or(u32::MAX)
+                })
+            }
+        };
+        let total_steps = self.total_steps.map_or(held, |asked| asked.min(held));
+        Self {
+            total_steps: Some(total_steps),
+            ..self
+        }
+    }
+
+    /// True when not even the first step is left.
+    pub fn is_empty(&self) -> bool {
+        self.total_steps == Some(0)
+    }
+
+    /// Clients of the last step; of the first, where their number is not limited.
+    pub fn last_clients(&self) -> u64 {
+        let further = self.total_steps.map_or(0, |steps| steps.saturating_sub(1));
+        u64::from(self.initial_clients) + u64::from(further) * u64::from(self.step_size)
     }
 }
 
@@ -130,9 +182,16 @@ pub fn differences(stored: &RunOptions, given: &RunOptions) -> Vec<String> {
         .iter()
         .filter_map(|(key, value)| {
             let other = given.get(key)?;
-            (other != value).then(|| format!("--{key} was {value}, now {other}"))
+            (other != value).then(|| format!("--{key} was {}, now {}", said(value), said(other)))
         })
         .collect()
+}
+
+fn said(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => "not given".into(),
+        value => value.to_string(),
+    }
 }
 
 mod duration {
@@ -165,6 +224,36 @@ mod tests {
         };
         let text = serde_json::to_string(&options).unwrap();
         assert_eq!(serde_json::from_str::<RunOptions>(&text).unwrap(), options);
+    }
+
+    #[test]
+    fn what_is_given_goes_before_the_manifest_and_that_before_the_usual() {
+        let quick = RunOptions::quick();
+        let clients = |options: &RunOptions, own| {
+            let schedule = options.schedule(own).within(20_000);
+            (schedule.initial_clients, schedule.last_clients())
+        };
+        assert_eq!(clients(&quick, None), (1000, 5000));
+        assert_eq!(clients(&quick, Some(100)), (100, 500));
+        assert_eq!(clients(&RunOptions::default(), Some(100)), (100, 20_000));
+        let given = RunOptions {
+            initial_clients: Some(50),
+            step_size: Some(10),
+            ..quick
+        };
+        assert_eq!(clients(&given, Some(100)), (50, 90));
+    }
+
+    #[test]
+    fn steps_end_at_the_machines_capacity() {
+        let steps = |options: &RunOptions, capacity| {
+            options.schedule(None).within(capacity).total_steps.unwrap()
+        };
+        let full = RunOptions::default();
+        assert_eq!(steps(&full, 999), 0);
+        assert_eq!(steps(&full, 1000), 1);
+        assert_eq!(steps(&full, 19_744), 19);
+        assert_eq!(steps(&RunOptions::quick(), 19_744), 5);
     }
 
     #[test]

@@ -16,20 +16,28 @@
 //!                          count what is left (session, mark, listening port), kill it: leaked
 //! ```
 //!
+//! The services of a variant are started before its server, one after the other, and stopped after
+//! it, in the same way; a service is ready when its port accepts a connection. A service that ends
+//! by itself is a crash of the whole.
+//!
 //! Does not judge: what a crash or a leak means for a measurement is decided in `measure`.
 
+mod part;
 mod port;
+mod services;
 mod start;
 mod stop;
 
-pub use start::{StartError, start};
-pub use stop::StopReport;
+pub use part::{Death, LaunchError};
+pub use services::ServiceError;
+pub use start::{Failure, StartError, start};
+pub use stop::{StopReport, Stopped};
 
-use crate::manifest::{Manifest, Values, Variant};
-use crate::process::Group;
+use crate::manifest::{Manifest, Start, Values, Variant};
+use part::Part;
+use services::Services;
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
+use std::path::Path;
 use std::time::Duration;
 
 /// Where every server listens.
@@ -52,9 +60,9 @@ pub struct Spec<'a> {
     pub bin: &'a Path,
     /// Value of `{threads}`.
     pub threads: usize,
-    /// Cores that the server is confined to; all, when empty.
+    /// Cores that the server and its services are confined to; all, when empty.
     pub cpus: &'a [usize],
-    /// Where its output goes.
+    /// Where its output goes; that of a service goes beside it.
     pub log: &'a Path,
 }
 
@@ -79,49 +87,58 @@ impl<'a> Spec<'a> {
         }
     }
 
-    fn values(&self, port: u16) -> Values {
+    fn values(&self, start: Start) -> Values {
         Values {
             bin: self.bin.to_owned(),
             dir: self.dir.to_owned(),
-            start: Some((HOST.to_string(), port, self.threads)),
+            start: Some(start),
         }
     }
 }
 
-/// A server that has been ready. Dropped, it is killed with all that it started.
+/// A server that has been ready, and its services. Dropped, all are killed with all that they
+/// started.
 #[derive(Debug)]
 pub struct Server {
-    group: Group,
-    cookie: String,
-    port: u16,
+    server: Part,
+    services: Services,
     path: String,
-    grace: Duration,
-    log: PathBuf,
 }
 
 impl Server {
-    /// Process id of the leader.
+    /// Process id of the server's leader.
     pub fn pid(&self) -> u32 {
-        self.group.id()
+        self.server.pid()
+    }
+
+    /// Process ids of the leaders of server and services.
+    pub fn pids(&self) -> Vec<u32> {
+        std::iter::once(self.pid())
+            .chain(self.services.pids())
+            .collect()
     }
 
     /// The port that it listens on.
     pub const fn port(&self) -> u16 {
-        self.port
+        self.server.port()
     }
 
     /// Its WebSocket.
     pub fn url(&self) -> String {
-        format!("ws://{HOST}:{}{}", self.port, self.path)
+        format!("ws://{HOST}:{}{}", self.port(), self.path)
     }
 
-    /// How it ended, if it has.
-    pub fn exited(&mut self) -> Option<ExitStatus> {
-        self.group.exited()
+    /// What has ended by itself: a service, since the server may have died of that, or the server.
+    pub fn death(&mut self) -> Option<Death> {
+        let of_service = self.services.death().map(|(death, _)| death);
+        of_service.or_else(|| self.server.death())
     }
 
-    /// The last lines of its output.
-    pub fn log_tail(&self) -> Option<String> {
-        crate::process::tail(&self.log, LOG_LINES)
+    /// The last lines of its output, or of that of the service that has ended.
+    pub fn log_tail(&mut self) -> Option<String> {
+        match self.services.death() {
+            Some((_, tail)) => tail,
+            None => self.server.log_tail(),
+        }
     }
 }

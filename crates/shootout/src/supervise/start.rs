@@ -1,32 +1,27 @@
 //! From the command to the first answered echo.
 
-use super::{HOST, LOG_LINES, Server, Spec, port};
+use super::part::{Launch, LaunchError, Part};
+use super::services::{ServiceError, Services};
+use super::{Death, HOST, Server, Spec, port};
 use crate::conform;
 use crate::interrupt::Interrupt;
-use crate::process::{COOKIE, Group, describe_exit, tail};
-use std::fs::{self, File};
-use std::io;
+use crate::manifest::Start;
+use crate::process::describe_exit;
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 const ATTEMPTS: u32 = 3;
 const POLL: Duration = Duration::from_millis(20);
 /// One attempt at readiness may not hide an exit for longer than this.
 const ONE_ATTEMPT: Duration = Duration::from_secs(1);
-static STARTED: AtomicU32 = AtomicU32::new(0);
 
 /// Why a server is not running.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The program is not there or cannot be executed.
-    #[error("`{0}` could not be started: {1}")]
-    Spawn(String, io::Error),
-    /// The log could not be written.
-    #[error("{path}: cannot write the log: {1}", path = .0.display())]
-    Log(PathBuf, io::Error),
+    /// The program is not there, or the log cannot be written.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
     /// No port is free.
     #[error("no free port on {HOST} for the server")]
     NoPort,
@@ -36,114 +31,118 @@ pub enum StartError {
     /// It did not answer in time.
     #[error("no handshake and echo was answered within {time}; last: {1}", time = humantime::format_duration(*.0))]
     NeverReady(Duration, String),
+    /// A service that it needs did not start.
+    #[error("the service {0} did not start: {1}")]
+    Service(String, ServiceError),
+    /// A service that it needs ended before the server was ready.
+    #[error("before the server was ready {0}")]
+    ServiceDied(Death),
     /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// Starts a server and waits until it has answered a handshake and an echo. Must be called from a
-/// thread that outlives the server.
+/// The error, and the end of the log of the process that it is about.
+pub type Failure = (StartError, Option<String>);
+
+/// Starts the services of a variant and its server, and waits until that has answered a handshake
+/// and an echo. Must be called from a thread that outlives the server.
 ///
 /// # Errors
-/// [`StartError`], with the end of the server's log where it wrote one. Nothing is left running.
-pub fn start(
-    spec: &Spec<'_>,
-    interrupt: &Interrupt,
-) -> Result<Server, (StartError, Option<String>)> {
+/// [`StartError`], with the end of the log of what failed where it wrote one. Nothing is left
+/// running.
+pub fn start(spec: &Spec<'_>, interrupt: &Interrupt) -> Result<Server, Failure> {
+    let mut services =
+        Services::start(spec, interrupt).map_err(|(name, error, tail)| match error {
+            ServiceError::Interrupted => (StartError::Interrupted, None),
+            error => (StartError::Service(name, error), tail),
+        })?;
     let mut attempt = 1;
     loop {
         let port = port::free().ok_or((StartError::NoPort, None))?;
-        match start_on(spec, port, interrupt) {
-            Err(StartError::Exited(_)) if attempt < ATTEMPTS && port::listening(port) => {
+        match start_on(spec, &mut services, port, interrupt) {
+            Err((StartError::Exited(_), _)) if attempt < ATTEMPTS && port::listening(port) => {
                 attempt += 1;
             }
-            result => return result.map_err(|error| (error, tail(spec.log, LOG_LINES))),
+            Err(failure) => {
+                services.stop_all();
+                return Err(failure);
+            }
+            Ok(server) => {
+                return Ok(Server {
+                    server,
+                    services,
+                    path: spec.variant.path.clone(),
+                });
+            }
         }
     }
 }
 
-fn start_on(spec: &Spec<'_>, port: u16, interrupt: &Interrupt) -> Result<Server, StartError> {
-    let values = spec.values(port);
-    let words: Vec<String> = spec
-        .variant
-        .command
-        .iter()
-        .map(|word| values.expand(word))
-        .collect();
-    let cookie = format!(
-        "{}-{}",
-        std::process::id(),
-        STARTED.fetch_add(1, Ordering::Relaxed)
-    );
-    let log = open_log(spec)?;
-    let mut command = Command::new(&words[0]);
-    command
-        .args(&words[1..])
-        .current_dir(spec.dir)
-        .envs(
-            spec.variant
-                .env
-                .iter()
-                .map(|(key, value)| (key, values.expand(value))),
-        )
-        .env(COOKIE, &cookie)
-        .stdin(Stdio::null())
-        .stdout(log.try_clone().map_err(|e| log_error(spec, e))?)
-        .stderr(log);
-    let group = Group::spawn(&mut command, spec.cpus)
-        .map_err(|error| StartError::Spawn(words[0].clone(), error))?;
-    let mut server = Server {
-        group,
-        cookie,
+fn start_on(
+    spec: &Spec<'_>,
+    services: &mut Services,
+    port: u16,
+    interrupt: &Interrupt,
+) -> Result<Part, Failure> {
+    let values = spec.values(Start {
+        host: HOST.to_string(),
+        port: Some(port),
+        threads: spec.threads,
+        services: services.ports.clone(),
+    });
+    let variant = spec.variant;
+    let mut server = Part::start(Launch {
+        who: "the server".into(),
+        command: variant.command.iter().map(|w| values.expand(w)).collect(),
+        env: variant
+            .env
+            .iter()
+            .map(|(key, value)| (key.clone(), values.expand(value)))
+            .collect(),
+        dir: spec.dir,
+        cpus: spec.cpus,
         port,
-        path: spec.variant.path.clone(),
         grace: spec.grace,
         log: spec.log.to_owned(),
-    };
-    match wait_ready(&mut server, spec, interrupt) {
+    })
+    .map_err(|error| (error.into(), None))?;
+    match wait_ready(&mut server, services, spec, interrupt) {
         Ok(()) => Ok(server),
-        Err(error) => {
-            server.stop();
-            Err(error)
+        Err((error, of_service)) => {
+            let tail = of_service.or_else(|| server.log_tail());
+            server.stop(None);
+            Err((error, tail))
         }
     }
 }
 
 fn wait_ready(
-    server: &mut Server,
+    server: &mut Part,
+    services: &mut Services,
     spec: &Spec<'_>,
     interrupt: &Interrupt,
-) -> Result<(), StartError> {
+) -> Result<(), Failure> {
     let deadline = Instant::now() + spec.ready_timeout;
-    let addr = SocketAddr::new(HOST, server.port);
+    let addr = SocketAddr::new(HOST, server.port());
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let target = conform::target(spec.variant, addr, left.clamp(POLL, ONE_ATTEMPT));
         let answer = conformance::ready(&target);
+        if let Some((death, tail)) = services.death() {
+            return Err((StartError::ServiceDied(death), tail));
+        }
         if let Some(status) = server.exited() {
-            return Err(StartError::Exited(status));
+            return Err((StartError::Exited(status), None));
         }
         let Err(error) = answer else { return Ok(()) };
         if interrupt.requested() {
-            return Err(StartError::Interrupted);
+            return Err((StartError::Interrupted, None));
         }
         if Instant::now() >= deadline {
-            return Err(StartError::NeverReady(
-                spec.ready_timeout,
-                error.to_string(),
-            ));
+            let said = error.to_string();
+            return Err((StartError::NeverReady(spec.ready_timeout, said), None));
         }
         std::thread::sleep(POLL);
     }
-}
-
-fn open_log(spec: &Spec<'_>) -> Result<File, StartError> {
-    if let Some(parent) = spec.log.parent() {
-        fs::create_dir_all(parent).map_err(|e| log_error(spec, e))?;
-    }
-    File::create(spec.log).map_err(|e| log_error(spec, e))
-}
-
-fn log_error(spec: &Spec<'_>, error: io::Error) -> StartError {
-    StartError::Log(spec.log.to_owned(), error)
 }

@@ -1,17 +1,20 @@
 //! From TERM to nothing left.
 
-use super::{Server, port};
-use crate::process::{Leftover, describe_exit, kill, marked, members, reap};
-use std::process::ExitStatus;
-use std::time::{Duration, Instant};
+use super::{Death, Server};
+use crate::process::Leftover;
+use std::time::Duration;
 
-const POLL: Duration = Duration::from_millis(20);
-
-/// How a server went.
+/// How a row's processes went: the server first, then its services.
 #[derive(Debug)]
-pub struct StopReport {
-    /// How the leader had ended before it was asked to: a crash.
-    pub crashed: Option<ExitStatus>,
+pub struct StopReport(pub Vec<Stopped>);
+
+/// How one process went.
+#[derive(Debug)]
+pub struct Stopped {
+    /// "the server", or "the service NAME".
+    pub who: String,
+    /// How it had ended before it was asked to: a crash.
+    pub died: Option<Death>,
     /// The leader was still there after the grace time and was killed.
     pub killed_after: Option<Duration>,
     /// Other processes that were still there, and were killed.
@@ -21,12 +24,27 @@ pub struct StopReport {
 }
 
 impl StopReport {
-    /// What was left behind, in words; `None` when the server went as it should.
+    /// What was left behind, in words; `None` when all went as it should.
     pub fn leak(&self) -> Option<String> {
+        let said: Vec<String> = self.0.iter().filter_map(Stopped::leak).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    /// The crashes in words: those of services first, since a server may die of them.
+    pub fn crash(&self) -> Option<String> {
+        let deaths = self.0.iter().rev().filter_map(|part| part.died.as_ref());
+        let said: Vec<String> = deaths.map(ToString::to_string).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+}
+
+impl Stopped {
+    fn leak(&self) -> Option<String> {
+        let who = &self.who;
         let mut said = Vec::new();
         if let Some(grace) = self.killed_after {
             said.push(format!(
-                "it ignored TERM and was killed after {}",
+                "{who} ignored TERM and was killed after {}",
                 humantime::format_duration(grace)
             ));
         }
@@ -37,7 +55,7 @@ impl StopReport {
                 .map(|leftover| format!("{} ({})", leftover.pid, leftover.command))
                 .collect();
             said.push(format!(
-                "{} left behind and killed: {}",
+                "{} left behind by {who} and killed: {}",
                 match named.len() {
                     1 => "1 process was".to_owned(),
                     n => format!("{n} processes were"),
@@ -46,52 +64,23 @@ impl StopReport {
             ));
         }
         if let Some(port) = self.still_listening {
-            said.push(format!("port {port} still accepted connections"));
+            said.push(format!(
+                "after {who} had ended port {port} still accepted connections"
+            ));
         }
         (!said.is_empty()).then(|| said.join("; "))
-    }
-
-    /// The crash in words.
-    pub fn crash(&self) -> Option<String> {
-        self.crashed
-            .map(|status| format!("the server ended by itself: {}", describe_exit(status)))
     }
 }
 
 impl Server {
-    /// Ends the server and everything that it started, and says how that went.
+    /// Ends the server, its services, and everything that they started, and says how that went.
     pub fn stop(mut self) -> StopReport {
-        let session = self.group.id();
-        let crashed = self.group.exited();
-        let mut killed_after = None;
-        if crashed.is_none() {
-            self.group.signal(libc::SIGTERM);
-            let deadline = Instant::now() + self.grace;
-            if self.group.wait_until(deadline).is_none() {
-                killed_after = Some(self.grace);
-                self.group.kill();
-            }
-            // Children may take as long as their parent.
-            while Instant::now() < deadline && !members(session).is_empty() {
-                std::thread::sleep(POLL);
-            }
-        }
-        let left = marked(session, &self.cookie);
-        let still_listening = port::listening(self.port).then_some(self.port);
-        kill(&left);
-        reap(session);
-        StopReport {
-            crashed,
-            killed_after,
-            left,
-            still_listening,
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let left = marked(self.group.id(), &self.cookie);
-        kill(&left);
+        let died = self.services.deaths();
+        let crashed = self.server.death();
+        let mut stopped = vec![self.server.stop(crashed)];
+        let mut services = self.services.stop(died);
+        services.reverse();
+        stopped.append(&mut services);
+        StopReport(stopped)
     }
 }

@@ -4,8 +4,12 @@
 
 pub mod apt;
 mod probe;
+mod survey;
 
-pub use probe::{Missing, Probed, probe};
+pub use probe::{Missing, Probed};
+pub use survey::Survey;
+
+use probe::probe;
 
 /// The distinct Debian packages of several missing requirements, in order.
 pub fn packages<'a>(missing: impl IntoIterator<Item = &'a Missing>) -> Vec<String> {

@@ -2,12 +2,16 @@
 
 use crate::interrupt::Interrupt;
 use crate::manifest::Requirement;
-use crate::process::{Job, JobError, describe_exit};
+use crate::process::{Job, JobError, describe_exit, shortened};
+use anstream::adapter::strip_str;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+/// Letters of a command and of what it said that are shown; the log has it all.
+const COMMAND_LETTERS: usize = 80;
+const LINE_LETTERS: usize = 200;
 /// Long enough for a Java virtual machine on a busy machine, short enough for a hanging probe.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -21,7 +25,7 @@ pub struct Probed {
 }
 
 /// A requirement that is not met.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// The requirement in words.
     pub what: String,
@@ -44,7 +48,12 @@ impl Missing {
 }
 
 /// Runs a probe in the server's folder; its output is left in `log`.
-pub fn probe(requirement: &Requirement, dir: &Path, log: &Path, interrupt: &Interrupt) -> Probed {
+pub(super) fn probe(
+    requirement: &Requirement,
+    dir: &Path,
+    log: &Path,
+    interrupt: &Interrupt,
+) -> Probed {
     let result = look(requirement, dir, log, interrupt).map_err(|found| Missing {
         what: requirement.what.clone(),
         found,
@@ -72,15 +81,17 @@ fn look(
         log,
         timeout: TIMEOUT,
     };
-    let shown = requirement.probe.join(" ");
+    let shown = shortened(&requirement.probe.join(" "), COMMAND_LETTERS);
     let status = job.run(interrupt).map_err(|error| match error {
         JobError::NotFound(program) => format!("`{program}` is not installed"),
         other => other.to_string(),
     })?;
     let output = fs::read(log).unwrap_or_default();
-    let output = String::from_utf8_lossy(&output);
+    let output = strip_str(&String::from_utf8_lossy(&output)).to_string();
     let said = output.lines().map(str::trim).find(|line| !line.is_empty());
-    let quoted = said.map(|line| format!(": {line}")).unwrap_or_default();
+    let quoted = said
+        .map(|line| format!(": {}", shortened(line, LINE_LETTERS)))
+        .unwrap_or_default();
     if !status.success() {
         return Err(format!(
             "`{shown}` ended with {}{quoted}",
@@ -88,7 +99,7 @@ fn look(
         ));
     }
     let Some(wanted) = &requirement.matches else {
-        return Ok(said.unwrap_or("found").to_owned());
+        return Ok(shortened(said.unwrap_or("found"), LINE_LETTERS));
     };
     match wanted.find(&output) {
         Some(found) => {
@@ -96,7 +107,7 @@ fn look(
                 .lines()
                 .find(|line| line.contains(found.as_str()))
                 .unwrap_or(found.as_str());
-            Ok(line.trim().to_owned())
+            Ok(shortened(line.trim(), LINE_LETTERS))
         }
         None => Err(format!(
             "`{shown}` does not say what it should (it must match /{wanted}/){quoted}"

@@ -3,6 +3,7 @@
 use clap::Parser;
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
+use test_servers::Framework;
 use test_servers::liar::{LiarServer, Lie};
 
 /// Speaks the protocol and breaks one rule of it.
@@ -11,6 +12,9 @@ struct Args {
     /// The rule to break
     #[arg(long, value_enum, default_value = "none")]
     lie: Lie,
+    /// The message format
+    #[arg(long, value_enum, default_value = "plain")]
+    framework: Framework,
     /// Print each lie with the conformance check that it must trip, and end
     #[arg(long)]
     list: bool,
@@ -26,13 +30,14 @@ fn main() -> io::Result<()> {
     let args = Args::parse();
     let mut out = io::stdout();
     if args.list {
-        for lie in Lie::all() {
-            writeln!(out, "{} {}", lie.id(), lie.trips().unwrap_or_default())?;
+        for lie in Lie::all_in(args.framework) {
+            let trips = lie.trips(args.framework).unwrap_or_default();
+            writeln!(out, "{} {trips}", lie.id())?;
         }
         return Ok(());
     }
     let address = SocketAddr::new(args.address, args.port);
-    let server = LiarServer::start_on(address, args.lie)?;
+    let server = LiarServer::start_on(address, args.lie, args.framework)?;
     writeln!(out, "listening on {}", server.addr())?;
     server.wait();
     Ok(())

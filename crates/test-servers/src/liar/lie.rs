@@ -1,5 +1,6 @@
 //! The list of lies. Says what, not how.
 
+use crate::Framework;
 use clap::ValueEnum;
 
 /// One way to break the rules.
@@ -21,8 +22,12 @@ pub enum Lie {
     AnyVersion,
     /// Answers 101 to a request without a key.
     NoKeyNeeded,
-    /// Answers the 30th echo of a connection twice.
+    /// Names no subprotocol, where one was asked for.
+    NoSubprotocol,
+    /// Answers the 30th echo of a connection twice, if it is a small one.
     EchoesTwice,
+    /// Sends the 10th echo of a connection 20 ms late, behind others.
+    DelaysEcho,
     /// Sends echoes of 4 to 16 KiB to all other clients too.
     LeaksEchoes,
     /// Writes the length 65,535 in eight bytes.
@@ -59,8 +64,17 @@ pub enum Lie {
     ResultToAll,
     /// Answers a broadcast, and delivers it to the others 5 ms later.
     AcksEarly,
+    /// Answers broadcasts with a payload of 100 to 200 bytes, and delivers them to the others 1.5 s
+    /// later.
+    DeliversLate,
     /// Sends the sender its broadcast behind the result.
     OwnBroadcastLast,
+    /// Delivers broadcasts also to clients that did not join, or that have left.
+    ServesOutsiders,
+    /// Answers every push as if its ref were "2".
+    ForgetsRefs,
+    /// Does not answer heartbeats.
+    IgnoresHeartbeats,
     /// Takes frames without a mask.
     AcceptsUnmasked,
     /// Takes frames with reserved bits as if they were not set.
@@ -93,7 +107,8 @@ pub enum Lie {
     AcceptsInvalidUtf8,
     /// Replaces bytes that are not UTF-8 in fragmented messages.
     AcceptsInvalidFragments,
-    /// Gives no answer to malformed JSON.
+    /// Gives no answer to malformed JSON. (This and the others that ignore: where no answer is
+    /// right, nor to anything behind it.)
     IgnoresMalformedJson,
     /// Gives no answer to JSON that is no object.
     IgnoresNonObjects,
@@ -105,6 +120,10 @@ pub enum Lie {
     ClosesUnknownTypeWith1000,
     /// Gives no answer to a request without a payload.
     IgnoresMissingPayload,
+    /// Answers an echo without a payload as if it were null.
+    InventsPayload,
+    /// Gives no answer to requests of a topic that was not joined.
+    IgnoresUnknownTopic,
     /// Gives no answer to an empty binary message.
     IgnoresEmptyBinary,
     /// Gives no answer to a binary message of unknown type.
@@ -126,6 +145,34 @@ pub enum Lie {
 }
 
 impl Lie {
+    /// The lies that a server of this framework can tell, without [`Lie::None`].
+    pub fn all_in(framework: Framework) -> impl Iterator<Item = Self> {
+        Self::all().filter(move |lie| lie.is_possible(framework))
+    }
+
+    fn is_possible(self, framework: Framework) -> bool {
+        match self {
+            Self::RejectsEmptyPayload
+            | Self::TrustsSize
+            | Self::OneDialect
+            | Self::IgnoresEmptyBinary
+            | Self::IgnoresUnknownByte => framework == Framework::Plain,
+            Self::ServesOutsiders | Self::IgnoresUnknownTopic => framework != Framework::Plain,
+            Self::ForgetsRefs | Self::IgnoresHeartbeats => framework == Framework::Phoenix,
+            Self::NoSubprotocol => framework == Framework::ActionCable,
+            _ => true,
+        }
+    }
+
+    /// True where the framework allows what the others forbid.
+    fn is_allowed(self, framework: Framework) -> bool {
+        let unordered = matches!(
+            self,
+            Self::DelaysEcho | Self::AcksEarly | Self::OwnBroadcastLast
+        );
+        unordered && framework == Framework::ActionCable
+    }
+
     /// All lies, without [`Lie::None`].
     pub fn all() -> impl Iterator<Item = Self> {
         let all = Self::value_variants().iter().copied();
@@ -138,18 +185,24 @@ impl Lie {
         value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// The id of the conformance check that this lie must trip; [`Lie::None`] trips none.
-    pub const fn trips(self) -> Option<&'static str> {
+    /// The id of the conformance check that this lie must trip in this framework; [`Lie::None`]
+    /// trips none, and what the framework allows neither.
+    pub fn trips(self, framework: Framework) -> Option<&'static str> {
+        let trips = self.breaks()?;
+        (!self.is_allowed(framework)).then_some(trips)
+    }
+
+    const fn breaks(self) -> Option<&'static str> {
         Some(match self {
             Self::None => return None,
             Self::WrongAccept => "rfc6455-4.2.2-accept-key",
             Self::NoUpgradeHeader => "rfc6455-4.2.2-upgrade-headers",
             Self::UnaskedExtension => "rfc6455-4.1-no-unasked-extension",
-            Self::UnaskedSubprotocol => "rfc6455-4.1-no-unasked-subprotocol",
+            Self::UnaskedSubprotocol | Self::NoSubprotocol => "rfc6455-4.1-no-unasked-subprotocol",
             Self::UpgradesPlainRequests => "rfc6455-4.2.1-plain-request",
             Self::AnyVersion => "rfc6455-4.2.2-version",
             Self::NoKeyNeeded => "rfc6455-4.2.1-missing-key",
-            Self::EchoesTwice => "protocol-echo",
+            Self::EchoesTwice | Self::DelaysEcho => "protocol-echo",
             Self::LeaksEchoes => "protocol-echo-sender-only",
             Self::LongLengthForm => "rfc6455-5.2-payload-lengths",
             Self::LosesLargeBroadcasts => "protocol-large-payloads",
@@ -166,7 +219,10 @@ impl Lie {
             Self::SpoilsBroadcast => "protocol-broadcast-payload",
             Self::SpoilsResult | Self::NoResult => "protocol-result-payload",
             Self::ResultToAll => "protocol-result-sender-only",
-            Self::AcksEarly => "protocol-ack-rule",
+            Self::AcksEarly | Self::DeliversLate => "protocol-ack-rule",
+            Self::ServesOutsiders => "protocol-members-only",
+            Self::ForgetsRefs => "protocol-phoenix-refs",
+            Self::IgnoresHeartbeats => "protocol-phoenix-heartbeat",
             Self::OwnBroadcastLast => "protocol-ack-rule-own-connection",
             Self::AcceptsUnmasked => "rfc6455-5.1-unmasked-frame",
             Self::IgnoresReservedBits => "rfc6455-5.2-reserved-bits",
@@ -189,7 +245,8 @@ impl Lie {
             Self::IgnoresUnknownType | Self::ClosesUnknownTypeWith1000 => {
                 "protocol-error-unknown-type"
             }
-            Self::IgnoresMissingPayload => "protocol-error-missing-payload",
+            Self::IgnoresMissingPayload | Self::InventsPayload => "protocol-error-missing-payload",
+            Self::IgnoresUnknownTopic => "protocol-error-unknown-topic",
             Self::IgnoresEmptyBinary => "protocol-error-empty-binary",
             Self::IgnoresUnknownByte => "protocol-error-unknown-byte-0",
             Self::ErrorToAll => "protocol-error-isolated",

@@ -1,11 +1,13 @@
 //! Lies at the level of messages and connections.
 
 use super::{Lie, frames};
+use crate::Framework;
 use crate::threaded::{
-    Ended, FrameFilter, Hub, Manners, Peer, Rejection, Reply, Request, Upgrade, error_frame,
+    Answer, Asked, Ended, FrameFilter, Hub, Manners, Peer, Rejected, Rejection, Reply, Request,
+    Speech, Upgrade, read,
 };
 use crate::upgrade::{Refusal, RequestHead};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +18,7 @@ const MIB: u32 = 1024 * 1024;
 
 pub(super) struct Liar {
     lie: Lie,
+    framework: Framework,
     spoken: Mutex<HashMap<u64, Spoken>>,
     /// For the lie that is told once.
     told: AtomicBool,
@@ -26,12 +29,15 @@ pub(super) struct Liar {
 struct Spoken {
     first: Option<Opcode>,
     echoes: u32,
+    /// Something was ignored, and all that comes behind it.
+    deaf: bool,
 }
 
 impl Liar {
-    pub(super) fn new(lie: Lie) -> Self {
+    pub(super) fn new(lie: Lie, framework: Framework) -> Self {
         Self {
             lie,
+            framework,
             spoken: Mutex::default(),
             told: AtomicBool::new(false),
         }
@@ -41,16 +47,19 @@ impl Liar {
         self.spoken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why this lie takes a good message for a bad one.
-    fn pretext(&self, opcode: Opcode, message: &[u8]) -> Option<Rejection> {
-        let text = opcode == Opcode::Text;
+    /// Why this lie takes a good request for a bad one.
+    fn pretext(&self, request: &mut Request, message: &[u8]) -> Option<Rejection> {
+        let text = request.opcode == Opcode::Text;
         let size = message.get(1..5).and_then(|s| s.try_into().ok());
         let size = size.map(u32::from_be_bytes).map(|size| size as usize + 5);
         let hit = match self.lie {
             Lie::RejectsEmptyPayload => !text && message.len() == 5,
             Lie::TrustsSize => !text && size != Some(message.len()),
-            Lie::FixedOffset => text && !message.starts_with(br#"{"type":""#),
-            Lie::NullIsMissing => text && message.ends_with(br#""payload":null}"#),
+            Lie::FixedOffset if self.framework == Framework::Plain => {
+                text && !message.starts_with(br#"{"type":""#)
+            }
+            Lie::FixedOffset => !message.windows(4).any(|w| w == b"echo" || w == b"cast"),
+            Lie::NullIsMissing => request.json_mut().is_some_and(|payload| payload.is_null()),
             _ => false,
         };
         hit.then_some(if text {
@@ -59,9 +68,48 @@ impl Liar {
             Rejection::UnknownByte
         })
     }
+
+    /// What becomes of a rejected message that this lie takes for a request.
+    fn invented(&self, from: &Peer, rejected: &Rejected) -> Option<Request> {
+        let echo = Rejection::MissingPayload { broadcast: false };
+        (self.lie == Lie::InventsPayload && rejected.why == echo)
+            .then(|| Request::wrapped(from.speech, false, Value::Null, json!(["1", "2"])))
+    }
+
+    fn ignores(&self) -> Option<fn(Rejection) -> bool> {
+        Some(match self.lie {
+            Lie::IgnoresMalformedJson => |why| why == Rejection::MalformedJson,
+            Lie::IgnoresNonObjects => |why| why == Rejection::NotAnObject,
+            Lie::IgnoresMissingType => |why| why == Rejection::MissingType,
+            Lie::IgnoresUnknownType => |why| why == Rejection::UnknownType,
+            Lie::IgnoresMissingPayload => |why| matches!(why, Rejection::MissingPayload { .. }),
+            Lie::IgnoresUnknownTopic => |why| why == Rejection::UnknownTopic,
+            Lie::IgnoresEmptyBinary => |why| why == Rejection::EmptyBinary,
+            Lie::IgnoresUnknownByte => |why| why == Rejection::UnknownByte,
+            _ => return None,
+        })
+    }
+
+    fn serve(&self, hub: &Arc<Hub>, from: &Arc<Peer>, mut request: Request) {
+        if let Some(payload) = request.json_mut() {
+            spoil_json(self.lie, payload);
+        }
+        if self.lie == Lie::ForgetsRefs {
+            request.reference_mut()[1] = json!("2");
+        }
+        if request.broadcast {
+            self.broadcast(hub, from, request);
+        } else {
+            self.echo(hub, from, request);
+        }
+    }
 }
 
 impl Manners for Liar {
+    fn framework(&self) -> Framework {
+        self.framework
+    }
+
     fn upgrade(&self, head: &RequestHead) -> Option<Upgrade> {
         let overlooked = match self.lie {
             Lie::UpgradesPlainRequests => Some(Refusal::Plain),
@@ -70,7 +118,7 @@ impl Manners for Liar {
             _ => None,
         };
         if let Some(refusal) = head
-            .refusal()
+            .refusal_by(self.framework)
             .filter(|refusal| Some(*refusal) != overlooked)
         {
             return Some(Upgrade {
@@ -78,12 +126,13 @@ impl Manners for Liar {
                 open: false,
             });
         }
-        let honest = head.accept();
+        let honest = head.accept_by(self.framework);
         let with = |line: &str| honest.replacen("\r\n", &format!("\r\n{line}\r\n"), 1);
         let answer = match self.lie {
             Lie::WrongAccept => honest.replace("Accept: ", "Accept: A"),
             Lie::NoUpgradeHeader => honest.replace("Upgrade: websocket\r\n", ""),
             Lie::UnaskedExtension => with("Sec-WebSocket-Extensions: permessage-deflate"),
+            Lie::NoSubprotocol => head.accept(),
             Lie::UnaskedSubprotocol => with("Sec-WebSocket-Protocol: chat"),
             _ => honest,
         };
@@ -112,53 +161,60 @@ impl Manners for Liar {
         opcode: Opcode,
         message: &[u8],
     ) -> Result<(), u16> {
-        let first = *self
-            .spoken()
-            .entry(from.id)
-            .or_default()
-            .first
-            .get_or_insert(opcode);
-        if self.lie == Lie::OneDialect && opcode != first {
-            return Err(1003);
-        }
         if opcode == Opcode::Text && std::str::from_utf8(message).is_err() {
             return Err(1007);
         }
-        if let Some(pretext) = self.pretext(opcode, message) {
-            return self.reject(hub, from, pretext);
+        let asked = read(from, opcode, message);
+        if let Ok(Asked::Member(member, frame)) = &asked {
+            hub.set_member(from, *member, frame.as_deref());
+            return Ok(());
         }
-        match Request::parse(opcode, message) {
-            Err(rejection) => return self.reject(hub, from, rejection),
-            Ok(mut request) => {
-                if let Some(payload) = request.json_mut() {
-                    spoil_json(self.lie, payload);
+        let (first, deaf) = {
+            let mut spoken = self.spoken();
+            let spoken = spoken.entry(from.id).or_default();
+            (*spoken.first.get_or_insert(opcode), spoken.deaf)
+        };
+        if self.lie == Lie::OneDialect && opcode != first {
+            return Err(1003);
+        }
+        match asked {
+            _ if deaf => {}
+            Ok(Asked::Request(mut request)) => match self.pretext(&mut request, message) {
+                Some(why) => {
+                    return self.reject(from, from.speech.refuse(why, request.reference_mut()));
                 }
-                if request.broadcast {
-                    self.broadcast(hub, from, request);
+                None => self.serve(hub, from, request),
+            },
+            Ok(Asked::Heartbeat(_)) if self.lie == Lie::IgnoresHeartbeats => {}
+            Ok(Asked::Heartbeat(frame)) => from.send(&frame),
+            Ok(Asked::Member(..)) => {}
+            Err(rejected) => {
+                if let Some(request) = self.invented(from, &rejected) {
+                    self.serve(hub, from, request);
+                } else if self.lie == Lie::ErrorToAll {
+                    let complaint = from.speech.complaint(rejected.why, &Value::Null);
+                    send_all(&hub.members(), &complaint);
                 } else {
-                    self.echo(hub, from, request);
+                    return self.reject(from, rejected);
                 }
             }
         }
         Ok(())
     }
 
-    fn reject(&self, hub: &Arc<Hub>, from: &Arc<Peer>, why: Rejection) -> Result<(), u16> {
-        let ignored = match self.lie {
-            Lie::IgnoresMalformedJson => Some(Rejection::MalformedJson),
-            Lie::IgnoresNonObjects => Some(Rejection::NotAnObject),
-            Lie::IgnoresMissingType => Some(Rejection::MissingType),
-            Lie::IgnoresUnknownType => Some(Rejection::UnknownType),
-            Lie::IgnoresMissingPayload => Some(Rejection::MissingPayload),
-            Lie::IgnoresEmptyBinary => Some(Rejection::EmptyBinary),
-            Lie::IgnoresUnknownByte => Some(Rejection::UnknownByte),
-            _ => None,
-        };
-        match self.lie {
-            _ if ignored == Some(why) => {}
-            Lie::ClosesUnknownTypeWith1000 if why == Rejection::UnknownType => return Err(1000),
-            Lie::ErrorToAll => send_all(&hub.lock(), &error_frame(why)),
-            _ => from.send(&error_frame(why)),
+    fn reject(&self, from: &Arc<Peer>, rejected: Rejected) -> Result<(), u16> {
+        if self.ignores().is_some_and(|ignored| ignored(rejected.why)) {
+            let silence_is_right = from.speech == Speech::ActionCable;
+            self.spoken().entry(from.id).or_default().deaf = silence_is_right;
+            return Ok(());
+        }
+        if self.lie == Lie::ClosesUnknownTypeWith1000 && rejected.why == Rejection::UnknownType {
+            return Err(1000);
+        }
+        match rejected.answer {
+            Answer::Frame(frame) => from.send(&frame),
+            Answer::Close(code) => return Err(code),
+            Answer::Nothing => {}
         }
         Ok(())
     }
@@ -173,9 +229,16 @@ impl Manners for Liar {
             *echoes
         };
         match self.lie {
-            Lie::EchoesTwice if echoes == 30 => from.send(&frame.repeat(2)),
+            Lie::EchoesTwice if echoes == 30 && message.len() < 1024 => from.send(&frame.repeat(2)),
             Lie::LeaksEchoes if (4096..16_384).contains(&message.len()) => {
-                send_all(&hub.lock(), &frame);
+                send_all(&hub.members(), &frame);
+            }
+            Lie::DelaysEcho if echoes == 10 => {
+                let from = Arc::clone(from);
+                std::thread::spawn(move || {
+                    std::thread::sleep(Duration::from_millis(20));
+                    from.send(&frame);
+                });
             }
             Lie::LongLengthForm if message.len() == 65_535 => {
                 let mut long = vec![frame[0], 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF];
@@ -187,27 +250,41 @@ impl Manners for Liar {
     }
 
     fn broadcast(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
-        let len = request.message(Reply::Broadcast).len();
-        let frame = request.frame(Reply::Broadcast);
+        let len = request.payload_len();
         let result = request.frame(Reply::Result);
         let once_band = (300..450).contains(&len);
         let result_band = (500..650).contains(&len);
-        let peers = hub.lock();
+        // Held to the end: nobody joins, leaves or broadcasts in between.
+        let all = hub.lock();
+        let outsiders = self.lie == Lie::ServesOutsiders;
+        let members = all.iter().filter(|peer| outsiders || peer.is_member());
+        let peers: Vec<Arc<Peer>> = members.cloned().collect();
+        let broadcast = request.broadcast(&peers);
         let last = peers.last().map(|peer| peer.id);
         let first = peers.first().map(|peer| peer.id);
         let others = || peers.iter().filter(|peer| peer.id != from.id);
         match self.lie {
             Lie::AcksEarly => {
-                from.send(&frame);
+                broadcast.send(from);
                 from.send(&result);
                 std::thread::sleep(Duration::from_millis(5));
-                others().for_each(|peer| peer.send(&frame));
+                others().for_each(|peer| broadcast.send(peer));
+                return;
+            }
+            Lie::DeliversLate if (100..200).contains(&len) => {
+                broadcast.send(from);
+                from.send(&result);
+                let late: Vec<Arc<Peer>> = others().cloned().collect();
+                std::thread::spawn(move || {
+                    std::thread::sleep(Duration::from_millis(1500));
+                    late.iter().for_each(|peer| broadcast.send(peer));
+                });
                 return;
             }
             Lie::OwnBroadcastLast => {
-                others().for_each(|peer| peer.send(&frame));
+                others().for_each(|peer| broadcast.send(peer));
                 from.send(&result);
-                from.send(&frame);
+                broadcast.send(from);
                 return;
             }
             _ => {}
@@ -218,12 +295,15 @@ impl Manners for Liar {
                 Lie::LosesLargeBroadcasts if len > 512 * 1024 && !own => {}
                 Lie::ForgetsOne if once_band && Some(peer.id) == first => {}
                 Lie::ForgetsSender if once_band && own => {}
-                Lie::DeliversTwice if once_band && is_last => peer.send(&frame.repeat(2)),
+                Lie::DeliversTwice if once_band && is_last => {
+                    broadcast.send(peer);
+                    broadcast.send(peer);
+                }
                 Lie::SpoilsBroadcast if is_last && (1000..1200).contains(&len) => {
-                    peer.send(&spoilt(&request).frame(Reply::Broadcast));
+                    spoilt(&request).broadcast(&peers).send(peer);
                 }
                 Lie::TiresAfter1000 if peer.id > 1000 => {}
-                _ => peer.send(&frame),
+                _ => broadcast.send(peer),
             }
         }
         match self.lie {

@@ -10,6 +10,7 @@ mod manners;
 
 pub use lie::Lie;
 
+use crate::Framework;
 use crate::threaded::Server;
 use std::fmt;
 use std::io;
@@ -24,15 +25,24 @@ impl LiarServer {
     /// # Errors
     /// When no port can be bound.
     pub fn start(lie: Lie) -> io::Result<Self> {
-        Self::start_on((Ipv4Addr::LOCALHOST, 0).into(), lie)
+        Self::start_as(lie, Framework::Plain)
+    }
+
+    /// The same in the message format of a framework.
+    ///
+    /// # Errors
+    /// When no port can be bound.
+    pub fn start_as(lie: Lie, framework: Framework) -> io::Result<Self> {
+        Self::start_on((Ipv4Addr::LOCALHOST, 0).into(), lie, framework)
     }
 
     /// The same on an address of choice; port 0 takes a free one.
     ///
     /// # Errors
     /// When the address cannot be bound.
-    pub fn start_on(address: SocketAddr, lie: Lie) -> io::Result<Self> {
-        Ok(Self(Server::start_plain(address, manners::Liar::new(lie))?))
+    pub fn start_on(address: SocketAddr, lie: Lie, framework: Framework) -> io::Result<Self> {
+        let manners = manners::Liar::new(lie, framework);
+        Ok(Self(Server::start_plain(address, manners)?))
     }
 
     /// Where it listens.

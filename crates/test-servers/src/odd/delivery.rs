@@ -1,6 +1,7 @@
 //! How each behaviour is done.
 
 use super::Behaviour;
+use crate::Framework;
 use crate::threaded::{Hub, Manners, Peer, Reply, Request, Upgrade};
 use crate::upgrade::RequestHead;
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ const LATE: Duration = Duration::from_millis(20);
 pub(super) struct Odd {
     behaviour: Behaviour,
     count: u64,
+    framework: Framework,
     /// Broadcasts so far.
     seen: AtomicU64,
     /// Misdeeds still to do; for a freeze, requests still to answer.
@@ -24,10 +26,11 @@ pub(super) struct Odd {
 }
 
 impl Odd {
-    pub(super) fn new(behaviour: Behaviour, count: u64) -> Self {
+    pub(super) fn new(behaviour: Behaviour, count: u64, framework: Framework) -> Self {
         Self {
             behaviour,
             count,
+            framework,
             seen: AtomicU64::new(0),
             left: AtomicU64::new(count),
             held: Mutex::default(),
@@ -131,6 +134,10 @@ impl Manners for Odd {
         self.behaviour != Behaviour::ClosesAtOnce
     }
 
+    fn framework(&self) -> Framework {
+        self.framework
+    }
+
     fn upgrade(&self, head: &RequestHead) -> Option<Upgrade> {
         let refuse = |answer: &str| Upgrade {
             answer: answer.into(),
@@ -143,16 +150,14 @@ impl Manners for Odd {
             Behaviour::WrongAccept => Upgrade {
                 answer: RequestHead {
                     key: Some("AAAAAAAAAAAAAAAAAAAAAA==".into()),
-                    len: head.len,
-                    upgrade: true,
-                    version: None,
+                    ..RequestHead::default()
                 }
                 .accept()
                 .into_bytes(),
                 open: true,
             },
             _ => Upgrade {
-                answer: head.accept().into_bytes(),
+                answer: head.accept_by(self.framework).into_bytes(),
                 open: true,
             },
         })
@@ -174,12 +179,7 @@ impl Manners for Odd {
         if self.behaviour == Behaviour::Freezes && !self.take_one() {
             return Ok(());
         }
-        match Request::parse(opcode, message) {
-            Ok(request) if request.broadcast => self.broadcast(hub, from, request),
-            Ok(request) => self.echo(hub, from, request),
-            Err(why) => return self.reject(hub, from, why),
-        }
-        Ok(())
+        self.handle(hub, from, opcode, message)
     }
 
     fn echo(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {

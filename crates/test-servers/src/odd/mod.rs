@@ -8,6 +8,7 @@ mod delivery;
 
 pub use behaviour::Behaviour;
 
+use crate::Framework;
 use crate::threaded::Server;
 use std::fmt;
 use std::io;
@@ -28,12 +29,22 @@ impl OddServer {
         Self::start_on((Ipv4Addr::LOCALHOST, 0).into(), behaviour, count)
     }
 
+    /// The same in the message format of a framework.
+    ///
+    /// # Errors
+    /// When no port can be bound.
+    pub fn start_as(behaviour: Behaviour, count: u64, framework: Framework) -> io::Result<Self> {
+        let manners = delivery::Odd::new(behaviour, count, framework);
+        let address = (Ipv4Addr::LOCALHOST, 0).into();
+        Ok(Self(Server::start_plain(address, manners)?))
+    }
+
     /// The same on an address of choice; port 0 takes a free one.
     ///
     /// # Errors
     /// When the address cannot be bound.
     pub fn start_on(address: SocketAddr, behaviour: Behaviour, count: u64) -> io::Result<Self> {
-        let manners = delivery::Odd::new(behaviour, count);
+        let manners = delivery::Odd::new(behaviour, count, Framework::Plain);
         Ok(Self(Server::start_plain(address, manners)?))
     }
 

@@ -1,6 +1,8 @@
 //! Who is connected, and delivery to all of them.
 
+use super::speech::Speech;
 use super::wire::Wire;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ws_proto::{Opcode, encode_frame};
 
@@ -9,9 +11,25 @@ pub(crate) struct Peer {
     /// Unique within the server, in the order of the accepts.
     pub(crate) id: u64,
     pub(crate) wire: Arc<dyn Wire>,
+    pub(crate) speech: Speech,
+    member: AtomicBool,
 }
 
 impl Peer {
+    pub(crate) fn new(id: u64, wire: Arc<dyn Wire>, speech: Speech) -> Self {
+        Self {
+            id,
+            wire,
+            speech,
+            member: AtomicBool::new(speech.is_member_at_once()),
+        }
+    }
+
+    /// True when broadcasts are for it.
+    pub(crate) fn is_member(&self) -> bool {
+        self.member.load(Ordering::SeqCst)
+    }
+
     /// Sends ready frames. A failure is left to the reader of the connection, who sees the end.
     pub(crate) fn send(&self, frames: &[u8]) {
         if self.wire.send(frames).is_err() {
@@ -44,6 +62,22 @@ impl Hub {
         let mut peers = self.lock();
         peers.push(Arc::clone(peer));
         peer.send(greeting);
+    }
+
+    /// The connections that broadcasts are for.
+    pub(crate) fn members(&self) -> Vec<Arc<Peer>> {
+        let peers = self.lock();
+        let members = peers.iter().filter(|peer| peer.is_member());
+        members.cloned().collect()
+    }
+
+    /// Makes a connection a listener, or one no longer, between two broadcasts, and confirms it.
+    pub(crate) fn set_member(&self, peer: &Peer, member: bool, confirmation: Option<&[u8]>) {
+        let _between = self.lock();
+        peer.member.store(member, Ordering::SeqCst);
+        if let Some(frame) = confirmation {
+            peer.send(frame);
+        }
     }
 
     pub(crate) fn leave(&self, id: u64) {

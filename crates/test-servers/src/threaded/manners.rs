@@ -1,7 +1,9 @@
 //! What a server does at each point where it could do otherwise. The defaults are the protocol.
 
 use super::hub::{Hub, Peer};
-use super::request::{Rejection, Reply, Request, error_frame};
+use super::request::{Reply, Request};
+use super::speech::{self, Answer, Asked, Rejected};
+use crate::framework::Framework;
 use crate::upgrade::RequestHead;
 use std::sync::Arc;
 use ws_proto::{CloseFrame, Opcode};
@@ -38,6 +40,11 @@ pub(crate) trait FrameFilter {
 
 /// The points of choice, each done honestly by default.
 pub(crate) trait Manners: Send + Sync + 'static {
+    /// The message formats of this server.
+    fn framework(&self) -> Framework {
+        Framework::Plain
+    }
+
     /// A connection was accepted; false ends it before a byte is read.
     fn accepted(&self, _id: u64) -> bool {
         true
@@ -45,13 +52,14 @@ pub(crate) trait Manners: Send + Sync + 'static {
 
     /// The upgrade request has arrived.
     fn upgrade(&self, head: &RequestHead) -> Option<Upgrade> {
-        Some(match head.refusal() {
+        let framework = self.framework();
+        Some(match head.refusal_by(framework) {
             Some(refusal) => Upgrade {
                 answer: refusal.response().into(),
                 open: false,
             },
             None => Upgrade {
-                answer: head.accept().into_bytes(),
+                answer: head.accept_by(framework).into_bytes(),
                 open: true,
             },
         })
@@ -78,20 +86,39 @@ pub(crate) trait Manners: Send + Sync + 'static {
         opcode: Opcode,
         message: &[u8],
     ) -> Result<(), u16> {
+        self.handle(hub, from, opcode, message)
+    }
+
+    /// What is done with a message unless [`Self::message`] does otherwise.
+    fn handle(
+        &self,
+        hub: &Arc<Hub>,
+        from: &Arc<Peer>,
+        opcode: Opcode,
+        message: &[u8],
+    ) -> Result<(), u16> {
         if opcode == Opcode::Text && std::str::from_utf8(message).is_err() {
             return Err(1007);
         }
-        match Request::parse(opcode, message) {
-            Ok(request) if request.broadcast => self.broadcast(hub, from, request),
-            Ok(request) => self.echo(hub, from, request),
-            Err(rejection) => return self.reject(hub, from, rejection),
+        match speech::read(from, opcode, message) {
+            Ok(Asked::Request(request)) if request.broadcast => {
+                self.broadcast(hub, from, request);
+            }
+            Ok(Asked::Request(request)) => self.echo(hub, from, request),
+            Ok(Asked::Member(member, frame)) => hub.set_member(from, member, frame.as_deref()),
+            Ok(Asked::Heartbeat(frame)) => from.send(&frame),
+            Err(rejected) => return self.reject(from, rejected),
         }
         Ok(())
     }
 
     /// A message is no request.
-    fn reject(&self, _hub: &Arc<Hub>, from: &Arc<Peer>, why: Rejection) -> Result<(), u16> {
-        from.send(&error_frame(why));
+    fn reject(&self, from: &Arc<Peer>, rejected: Rejected) -> Result<(), u16> {
+        match rejected.answer {
+            Answer::Frame(frame) => from.send(&frame),
+            Answer::Close(code) => return Err(code),
+            Answer::Nothing => {}
+        }
         Ok(())
     }
 
@@ -100,10 +127,10 @@ pub(crate) trait Manners: Send + Sync + 'static {
     }
 
     fn broadcast(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
-        let frame = request.frame(Reply::Broadcast);
         let peers = hub.lock();
-        for peer in peers.iter() {
-            peer.send(&frame);
+        let broadcast = request.broadcast(&peers);
+        for peer in peers.iter().filter(|peer| peer.is_member()) {
+            broadcast.send(peer);
         }
         from.send(&request.frame(Reply::Result));
     }

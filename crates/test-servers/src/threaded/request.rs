@@ -1,6 +1,9 @@
-//! Requests really parsed, and their replies (docs/protocol.md, Text and Binary).
+//! Requests really parsed, and their replies (docs/protocol.md).
 
-use serde_json::Value;
+use super::hub::Peer;
+use super::speech::Speech;
+use serde_json::{Value, json};
+use std::sync::Arc;
 use ws_proto::{Opcode, encode_frame};
 
 /// A valid request.
@@ -9,6 +12,10 @@ pub(crate) struct Request {
     pub(crate) opcode: Opcode,
     pub(crate) broadcast: bool,
     body: Body,
+    /// That of the sender.
+    speech: Speech,
+    /// What a reply must carry to be told from others, where the framework has that.
+    reference: Value,
 }
 
 #[derive(Clone, Debug)]
@@ -24,6 +31,19 @@ pub(crate) enum Reply {
     Echo,
     Broadcast,
     Result,
+    Error,
+}
+
+impl Reply {
+    /// The name in all JSON dialects.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Echo => "echo",
+            Self::Broadcast => "broadcast",
+            Self::Result => "broadcastResult",
+            Self::Error => "error",
+        }
+    }
 }
 
 /// Why a message is no request (docs/protocol.md, Errors).
@@ -33,7 +53,11 @@ pub(crate) enum Rejection {
     NotAnObject,
     MissingType,
     UnknownType,
-    MissingPayload,
+    MissingPayload {
+        /// Of a broadcast, not an echo.
+        broadcast: bool,
+    },
+    UnknownTopic,
     EmptyBinary,
     UnknownByte,
 }
@@ -51,6 +75,8 @@ impl Request {
                 opcode,
                 broadcast,
                 body: Body::Bytes(message.to_vec()),
+                speech: Speech::Plain,
+                reference: Value::Null,
             });
         }
         let value = serde_json::from_slice(message).map_err(|_| Rejection::MalformedJson)?;
@@ -63,12 +89,44 @@ impl Request {
             Some("broadcast") => true,
             _ => return Err(Rejection::UnknownType),
         };
-        let payload = object.remove("payload").ok_or(Rejection::MissingPayload)?;
-        Ok(Self {
-            opcode,
+        let payload = object
+            .remove("payload")
+            .ok_or(Rejection::MissingPayload { broadcast })?;
+        Ok(Self::wrapped(
+            Speech::Plain,
+            broadcast,
+            payload,
+            json!(null),
+        ))
+    }
+
+    /// A request that came in a message of `speech`.
+    pub(crate) const fn wrapped(
+        speech: Speech,
+        broadcast: bool,
+        payload: Value,
+        reference: Value,
+    ) -> Self {
+        Self {
+            opcode: Opcode::Text,
             broadcast,
             body: Body::Json(payload),
-        })
+            speech,
+            reference,
+        }
+    }
+
+    /// The reference, for those who want to spoil it.
+    pub(crate) const fn reference_mut(&mut self) -> &mut Value {
+        &mut self.reference
+    }
+
+    /// Bytes of the payload as it stands in a reply.
+    pub(crate) fn payload_len(&self) -> usize {
+        match &self.body {
+            Body::Json(payload) => payload.to_string().len(),
+            Body::Bytes(bytes) => bytes.len(),
+        }
     }
 
     /// The payload, for those who want to spoil it: JSON ...
@@ -89,15 +147,12 @@ impl Request {
 
     /// The message that answers this request, as `reply`.
     pub(crate) fn message(&self, reply: Reply) -> Vec<u8> {
+        self.message_in(self.speech, reply)
+    }
+
+    fn message_in(&self, speech: Speech, reply: Reply) -> Vec<u8> {
         match &self.body {
-            Body::Json(payload) => {
-                let kind = match reply {
-                    Reply::Echo => "echo",
-                    Reply::Broadcast => "broadcast",
-                    Reply::Result => "broadcastResult",
-                };
-                format!("{{\"type\":\"{kind}\",\"payload\":{payload}}}").into_bytes()
-            }
+            Body::Json(payload) => speech.wrap(reply, payload, &self.reference).into_bytes(),
             Body::Bytes(bytes) => {
                 let mut message = bytes.clone();
                 if reply == Reply::Result {
@@ -110,25 +165,56 @@ impl Request {
 
     /// The same in one unmasked frame.
     pub(crate) fn frame(&self, reply: Reply) -> Vec<u8> {
+        self.frame_in(self.speech, reply)
+    }
+
+    fn frame_in(&self, speech: Speech, reply: Reply) -> Vec<u8> {
         let mut frame = Vec::new();
-        encode_frame(&mut frame, self.opcode, None, &self.message(reply));
+        let message = self.message_in(speech, reply);
+        encode_frame(&mut frame, self.opcode, None, &message);
         frame
+    }
+
+    /// The broadcast, ready for these connections.
+    pub(crate) fn broadcast(&self, peers: &[Arc<Peer>]) -> Broadcast {
+        let mut frames: Vec<(Speech, Vec<u8>)> = Vec::new();
+        for peer in peers {
+            if !frames.iter().any(|(speech, _)| *speech == peer.speech) {
+                let frame = self.frame_in(peer.speech, Reply::Broadcast);
+                frames.push((peer.speech, frame));
+            }
+        }
+        Broadcast(frames)
     }
 }
 
-/// The frame that tells a client about a bad message.
-pub(crate) fn error_frame(rejection: Rejection) -> Vec<u8> {
-    let words = match rejection {
+/// A broadcast, encoded once for each way in which the listeners speak.
+pub(crate) struct Broadcast(Vec<(Speech, Vec<u8>)>);
+
+impl Broadcast {
+    pub(crate) fn send(&self, peer: &Peer) {
+        let frame = self.0.iter().find(|(speech, _)| *speech == peer.speech);
+        if let Some((_, frame)) = frame {
+            peer.send(frame);
+        }
+    }
+}
+
+/// What is wrong with a bad message, in words.
+pub(crate) const fn error_words(rejection: Rejection) -> &'static str {
+    match rejection {
         Rejection::MalformedJson => "malformed JSON",
         Rejection::NotAnObject => "not an object",
         Rejection::MissingType => "no type",
         Rejection::UnknownType => "unknown type",
-        Rejection::MissingPayload => "no payload",
+        Rejection::MissingPayload { .. } => "no payload",
+        Rejection::UnknownTopic => "unmatched topic",
         Rejection::EmptyBinary => "empty binary message",
         Rejection::UnknownByte => "unknown byte 0",
-    };
-    let message = format!("{{\"type\":\"error\",\"payload\":\"{words}\"}}");
-    let mut frame = Vec::new();
-    encode_frame(&mut frame, Opcode::Text, None, message.as_bytes());
-    frame
+    }
+}
+
+/// The error answer of the plain dialects.
+pub(crate) fn error_message(rejection: Rejection) -> String {
+    json!({"type": "error", "payload": error_words(rejection)}).to_string()
 }

@@ -2,6 +2,7 @@
 
 use super::hub::{Hub, Peer};
 use super::manners::{Ended, Manners};
+use super::speech::Speech;
 use super::wire::Wire;
 use crate::upgrade::RequestHead;
 use std::sync::Arc;
@@ -46,11 +47,9 @@ pub(super) fn serve(id: u64, wire: &Arc<dyn Wire>, hub: &Arc<Hub>, manners: &dyn
         wire.finish();
         return;
     }
-    let peer = Arc::new(Peer {
-        id,
-        wire: Arc::clone(wire),
-    });
-    hub.join(&peer, &upgrade.answer);
+    let speech = Speech::of(manners.framework(), &head);
+    let peer = Arc::new(Peer::new(id, Arc::clone(wire), speech));
+    hub.join(&peer, &[upgrade.answer, speech.greeting()].concat());
     manners.opened(&peer);
     let stop = read_frames(&peer, rest, &mut buffer, hub, manners);
     hub.leave(id);

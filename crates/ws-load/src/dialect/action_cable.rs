@@ -11,6 +11,7 @@ const IDENTIFIER: &str = r#"{\"channel\":\"BenchmarkChannel\"}"#;
 
 pub(super) struct ActionCable {
     body: Body,
+    origin: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -22,9 +23,13 @@ struct Envelope {
 }
 
 impl ActionCable {
-    pub(super) const fn new(padding: String) -> Self {
+    pub(super) fn new(padding: String, url: &str) -> Self {
+        let url = url::Url::parse(url).ok();
+        let own = url.map(|url| url.origin().ascii_serialization());
         Self {
             body: Body::new(padding),
+            // A browser's: http of ws, https of wss.
+            origin: own.map(|own| own.replacen("ws", "http", 1)),
         }
     }
 }
@@ -32,6 +37,17 @@ impl ActionCable {
 impl Codec for ActionCable {
     fn subprotocol(&self) -> Option<&'static str> {
         Some("actioncable-v1-json")
+    }
+
+    /// The worker pool takes up the messages of one connection at the same time.
+    fn keeps_order(&self) -> bool {
+        false
+    }
+
+    /// Action Cable answers 404 to a client without one; the server's own is what a page of it
+    /// would send.
+    fn origin(&self) -> Option<&str> {
+        self.origin.as_deref()
     }
 
     fn open(&self) -> Opening {
@@ -102,7 +118,8 @@ mod tests {
 
     #[test]
     fn the_client_subscribes_after_the_welcome() {
-        let codec = ActionCable::new(String::new());
+        let codec = ActionCable::new(String::new(), "ws://h:1/cable");
+        assert_eq!(codec.origin(), Some("http://h:1"));
         assert_eq!(codec.open(), Opening::Await);
         let Opening::Send(subscribe) = codec.opened(br#"{"type":"welcome"}"#) else {
             panic!("a subscription is sent");
@@ -125,7 +142,8 @@ mod tests {
 
     #[test]
     fn an_action_is_json_in_a_string_and_its_answers_are_understood() {
-        let codec = ActionCable::new("42".into());
+        let codec = ActionCable::new("42".into(), "wss://h/cable");
+        assert_eq!(codec.origin(), Some("https://h"));
         let mut out = Vec::new();
         codec.request(Workload::Echo, 5, &mut out);
         let command: Value = serde_json::from_slice(&out).unwrap();

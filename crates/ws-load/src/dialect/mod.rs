@@ -63,6 +63,11 @@ pub(crate) trait Codec: Send {
         None
     }
 
+    /// `Origin` of the handshake, unless the plan names one.
+    fn origin(&self) -> Option<&str> {
+        None
+    }
+
     /// Opcode of every message, both ways.
     fn opcode(&self) -> Opcode {
         Opcode::Text
@@ -71,6 +76,11 @@ pub(crate) trait Codec: Send {
     /// How stamps are written.
     fn stamp_form(&self) -> StampForm {
         StampForm::Hex
+    }
+
+    /// False when a server may deliver the broadcasts of one sender in any order.
+    fn keeps_order(&self) -> bool {
+        true
     }
 
     /// The first move after the handshake.
@@ -97,7 +107,7 @@ pub(crate) fn codec(plan: &Plan) -> Box<dyn Codec> {
         Dialect::Json => Box::new(json::Json::new(padding)),
         Dialect::Binary => Box::new(binary::Binary::new(padding)),
         Dialect::Phoenix => Box::new(phoenix::Phoenix::new(padding, &plan.url)),
-        Dialect::ActionCable => Box::new(action_cable::ActionCable::new(padding)),
+        Dialect::ActionCable => Box::new(action_cable::ActionCable::new(padding, &plan.url)),
     }
 }
 

@@ -135,13 +135,14 @@ impl Core {
     /// The TCP connection attempt has ended.
     pub(super) fn on_connected<C: Control>(&mut self, control: &mut C, slot: Token) {
         let key = encode_key(self.draw_nonce());
+        let codec = self.judge.codec();
         let mut request = Vec::new();
         UpgradeRequest {
             authority: &self.target.authority,
             target: &self.target.path,
             key: &key,
-            origin: self.plan.origin.as_deref(),
-            subprotocol: self.judge.codec().subprotocol(),
+            origin: self.plan.origin.as_deref().or(codec.origin()),
+            subprotocol: codec.subprotocol(),
         }
         .encode(&mut request);
         let connection = self.clients.get(slot);

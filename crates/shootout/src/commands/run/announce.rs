@@ -3,11 +3,9 @@
 use super::left_out;
 use crate::generator::measure_name;
 use crate::machine::{self, Capacity, Cores};
-use crate::manifest::Dialect;
-use crate::measure::total_steps;
 use crate::project::Project;
-use crate::rows::{Rows, workload_name};
-use crate::session::Session;
+use crate::rows::{Rows, alike, workload_name};
+use crate::session::{Schedule, Session};
 
 pub(super) fn plan(
     project: &Project,
@@ -17,8 +15,13 @@ pub(super) fn plan(
     capacity: &Capacity,
 ) {
     let o = &session.options;
-    let steps = total_steps(o, capacity.clients);
-    let dialects: Vec<&str> = o.dialects.iter().map(|d| d.name()).collect();
+    let usual = o.schedule(None).within(capacity.clients);
+    let mut dialects: Vec<&str> = Vec::new();
+    for row in &rows.rows {
+        if !dialects.contains(&row.dialect.name()) {
+            dialects.push(row.dialect.name());
+        }
+    }
     anstream::eprintln!(
         "{}: {} in {}, {} at a time, {} a step, {} to {} clients by {}, padding {}, until p{} of {} \
          is above {}",
@@ -30,15 +33,24 @@ pub(super) fn plan(
         dialects.join(", "),
         o.concurrent,
         o.sample_size,
-        o.initial_clients,
-        o.clients_after(steps),
-        o.step_size,
+        usual.initial_clients,
+        usual.last_clients(),
+        usual.step_size,
         o.payload_padding,
         o.limit_percentile,
         measure_name(o.measure),
         humantime::format_duration(o.limit_rtt),
     );
-    if o.total_steps.is_none_or(|asked| asked > steps) {
+    for (servers, schedule) in other_steps(session, rows, capacity) {
+        anstream::eprintln!(
+            "other steps, as the manifest says: {} to {} clients by {}: {}",
+            schedule.initial_clients,
+            schedule.last_clients(),
+            schedule.step_size,
+            servers.join(", ")
+        );
+    }
+    if o.total_steps != usual.total_steps {
         anstream::eprintln!("this machine ends it at: {}", capacity.limit);
     }
     match &cores.pinning {
@@ -58,11 +70,39 @@ pub(super) fn plan(
         };
         anstream::eprintln!("{why}: {}", left_out.join("; "));
     }
-    if o.dialects == [Dialect::Text] {
-        anstream::eprintln!("text only; for the binary dialect too: --dialects text,binary");
+    if o.dialects.is_empty() {
+        anstream::eprintln!(
+            "each in text, or in what it speaks instead; for the binary dialect too: --dialects \
+             text,binary"
+        );
     }
     if !rows.unsupported.is_empty() {
         anstream::eprintln!("cannot be measured so: {}", rows.unsupported.join(", "));
     }
     anstream::eprintln!("results: {}/", project.shown(&session.dir));
+}
+
+/// Servers whose steps are not the usual ones.
+fn other_steps<'r>(
+    session: &Session,
+    rows: &'r Rows,
+    capacity: &Capacity,
+) -> Vec<(Vec<&'r str>, Schedule)> {
+    let o = &session.options;
+    let usual = o.schedule(None).within(capacity.clients);
+    let mut servers: Vec<(&str, Schedule)> = rows
+        .rows
+        .iter()
+        .map(|row| {
+            (
+                row.entry.name.as_str(),
+                row.schedule(o).within(capacity.clients),
+            )
+        })
+        .filter(|(_, schedule)| *schedule != usual)
+        .collect();
+    servers.dedup();
+    servers.sort_by_key(|(name, _)| *name);
+    servers.dedup();
+    alike(servers)
 }

@@ -10,10 +10,11 @@ use crate::cli::RunArgs;
 use crate::exit::{Exit, Refusal};
 use crate::generator;
 use crate::machine::{self, Capacity, Cores};
-use crate::measure::{Bench, total_steps};
+use crate::measure::Bench;
+use crate::process::shortened;
 use crate::progress::{Progress, milliseconds};
 use crate::report;
-use crate::rows::{self, Row, Rows};
+use crate::rows::{self, Row, Rows, Wanted};
 use crate::session::{RunOptions, Session, differences};
 use run_record::{Environment, Measurement, Status};
 use std::path::{Path, PathBuf};
@@ -27,17 +28,23 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     let environment = Environment::collect();
     let cores = machine::cores(&options.pin, &environment)?;
     let capacity = machine::capacity(&environment);
-    if total_steps(options, capacity.clients) == 0 {
+    let smallest = rows
+        .rows
+        .iter()
+        .map(|row| row.schedule(options).initial_clients)
+        .min()
+        .unwrap_or_default();
+    if u64::from(smallest) > capacity.clients {
         return Err(Refusal::new(format!(
-            "this machine holds {} clients, fewer than the {} of the first step: {}; or take fewer \
-             with --initial-clients",
-            capacity.clients, options.initial_clients, capacity.limit
+            "this machine holds {} clients, fewer than the {smallest} of the first step: {}; or \
+             take fewer with --initial-clients",
+            capacity.clients, capacity.limit
         )));
     }
     session.store(&context.project)?;
     announce::plan(&context.project, &session, &rows, &cores, &capacity);
     if !args.skip_build {
-        setup::install_missing(context, &entries, args.yes)?;
+        setup::install_missing(context, &Wanted::by(&rows.rows), args.yes)?;
     }
 
     let measured = measure_all(
@@ -92,7 +99,7 @@ fn measure_all(
 ) -> Vec<Measurement> {
     let mut bench = Bench::new(
         &context.project,
-        &session.options,
+        (&session.options, &rows.rows),
         machine,
         generator,
         session.logs(),
@@ -126,6 +133,9 @@ fn measure_all(
     measured
 }
 
+/// Letters of a reason that are shown in the line of a row; the table at the end has it all.
+const REASON_LETTERS: usize = 160;
+
 /// The result of one row in a line.
 fn told(measurement: &Measurement) -> String {
     let Some(run) = measurement
@@ -135,7 +145,8 @@ fn told(measurement: &Measurement) -> String {
     else {
         let reason = measurement.reason.as_deref().unwrap_or("no reason given");
         let status = measurement.status.name();
-        return format!("{status}: {}", reason.replace('\n', " "));
+        let reason = reason.replace('\n', " ");
+        return format!("{status}: {}", shortened(&reason, REASON_LETTERS));
     };
     let Some(carried) = run.outcome.carried_clients else {
         return format!("carries fewer than {} clients", run.plan.initial_clients);
@@ -202,13 +213,15 @@ fn left_out(options: &RunOptions, rows: &Rows, capacity: &Capacity) -> Vec<Strin
     if !rows.other_variants.is_empty() {
         words.push(format!("variants {}", rows.other_variants.join(", ")));
     }
-    let steps = total_steps(options, capacity.clients);
-    let all = total_steps(&full, capacity.clients);
-    if options.clients_after(steps) < full.clients_after(all) {
+    let last = |options: &RunOptions| {
+        let schedule = options.schedule(None).within(capacity.clients);
+        schedule.last_clients()
+    };
+    if last(options) < last(&full) {
         words.push(format!(
             "steps above {} clients (full: up to {})",
-            options.clients_after(steps),
-            full.clients_after(all)
+            last(options),
+            last(&full)
         ));
     }
     if options.sample_size < full.sample_size {

@@ -1,6 +1,7 @@
 //! Each end of a run has the status that names who is to blame.
 
 use super::*;
+use crate::supervise::{Death, Stopped};
 use run_record::{
     Environment, Faults, GeneratorUse, Limit, Measure, Outcome, Plan, RUN_FORMAT, Timeouts, Tool,
     VERSION, Workload,
@@ -91,12 +92,29 @@ fn ended(code: i32, record: RunRecord) -> Ended {
     }
 }
 
-fn gone() -> StopReport {
-    StopReport {
-        crashed: None,
+/// A server that went as it should.
+fn went() -> Stopped {
+    Stopped {
+        who: "the server".into(),
+        died: None,
         killed_after: None,
         left: Vec::new(),
         still_listening: None,
+    }
+}
+
+fn gone() -> StopReport {
+    StopReport(vec![went()])
+}
+
+fn died(who: &str) -> Stopped {
+    Stopped {
+        who: who.into(),
+        died: Some(Death {
+            who: who.into(),
+            status: ExitStatus::from_raw(9),
+        }),
+        ..went()
     }
 }
 
@@ -120,10 +138,7 @@ fn a_run_that_found_the_limit_is_ok() {
 #[test]
 fn a_crash_outweighs_what_the_generator_says() {
     let lost = ended(3, record(End::ServerLost, vec![step(10)]));
-    let stopped = StopReport {
-        crashed: Some(ExitStatus::from_raw(9)),
-        ..gone()
-    };
+    let stopped = StopReport(vec![died("the server")]);
     let trouble = verdict(&lost, &stopped, Some("log".into())).unwrap_err();
     assert_eq!(trouble.status, Status::Crashed);
     assert_eq!(trouble.log_tail.as_deref(), Some("log"));
@@ -194,17 +209,30 @@ fn the_other_ends_have_their_own_statuses() {
 }
 
 #[test]
+fn a_service_that_ends_is_named_before_the_server_that_dies_of_it() {
+    let lost = ended(3, record(End::ServerLost, vec![step(10)]));
+    let stopped = StopReport(vec![died("the server"), died("the service store")]);
+    let (status, reason) = status(&lost, &stopped);
+    assert_eq!(status, Status::Crashed);
+    assert_eq!(
+        reason,
+        "the service store ended by itself: signal 9 (SIGKILL); the server ended by itself: \
+         signal 9 (SIGKILL); 10 clients were measured last"
+    );
+}
+
+#[test]
 fn a_leak_counts_when_nothing_else_is_wrong() {
-    let stopped = StopReport {
+    let stopped = StopReport(vec![Stopped {
         still_listening: Some(9000),
-        ..gone()
-    };
+        ..went()
+    }]);
     let fine = ended(0, record(End::StepsDone, vec![step(10)]));
     assert_eq!(
         status(&fine, &stopped),
         (
             Status::Leaked,
-            "port 9000 still accepted connections".into()
+            "after the server had ended port 9000 still accepted connections".into()
         )
     );
     let late = ended(3, record(End::TimedOut, vec![]));

@@ -9,10 +9,11 @@ use askama::Template;
 use run_record::{Latency, Measure};
 
 const WIDTH: f64 = 780.0;
-const HEIGHT: f64 = 430.0;
 const LEFT: f64 = 70.0;
 const TOP: f64 = 34.0;
+/// Where the plot ends at least; it is made higher for the labels of many curves.
 const BOTTOM: f64 = 378.0;
+const BELOW: f64 = 52.0;
 const LABEL_GAP: f64 = 15.0;
 /// A limit that is more than so many times the slowest figure is only mentioned: drawn, it would
 /// press all curves to the ground.
@@ -101,6 +102,7 @@ pub(in super::super) fn figure(
         .iter()
         .map(|(curve, _)| cut(curve.label).chars().count())
         .max();
+    let bottom = BOTTOM.max(TOP + drawn.len() as f64 * LABEL_GAP);
     let right = WIDTH - 22.0 - letters.unwrap_or(0) as f64 * LETTER;
 
     let x_values = scale::linear_ticks(most_clients as f64, 6);
@@ -108,7 +110,7 @@ pub(in super::super) fn figure(
     let y_ticks = scale::log_ticks(smallest.max(1) as f64, largest.max(1) as f64);
     let (low, high) = (y_ticks[0].value.ln(), y_ticks[y_ticks.len() - 1].value.ln());
     let x = |clients: f64| LEFT + (right - LEFT) * clients / x_last;
-    let y = |ns: f64| BOTTOM - (BOTTOM - TOP) * (ns.max(1.0).ln() - low) / (high - low);
+    let y = |ns: f64| bottom - (bottom - TOP) * (ns.max(1.0).ln() - low) / (high - low);
 
     let mut lines: Vec<Path> = drawn
         .iter()
@@ -138,7 +140,7 @@ pub(in super::super) fn figure(
             }
         })
         .collect();
-    place_labels(&mut lines);
+    place_labels(&mut lines, bottom);
     let name = match percentile {
         Percentile::P95 => "95th percentile of completion over clients",
         Percentile::P50 => "Median completion over clients",
@@ -146,11 +148,11 @@ pub(in super::super) fn figure(
     let svg = Curves {
         title: name.to_owned(),
         width: WIDTH,
-        height: HEIGHT,
+        height: bottom + BELOW,
         left: LEFT,
         right,
         top: TOP,
-        bottom: BOTTOM,
+        bottom,
         x_ticks: x_values
             .iter()
             .map(|clients| Mark {
@@ -275,11 +277,11 @@ fn path(places: &[(f64, f64)]) -> String {
 }
 
 /// Puts the names at the ends of their curves, apart from each other.
-fn place_labels(lines: &mut [Path]) {
+fn place_labels(lines: &mut [Path], bottom: f64) {
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_by(|a, b| lines[*a].end.1.total_cmp(&lines[*b].end.1));
     let places: Vec<f64> = order.iter().map(|index| lines[*index].end.1).collect();
-    let spread = scale::spread(&places, LABEL_GAP, TOP, BOTTOM);
+    let spread = scale::spread(&places, LABEL_GAP, TOP, bottom);
     for (index, place) in order.into_iter().zip(spread) {
         lines[index].label_y = place;
     }

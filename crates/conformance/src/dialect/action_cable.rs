@@ -1,0 +1,236 @@
+//! Action Cable (docs/protocol.md, Action Cable), one subscription.
+
+use super::{Fault, Opening, Owed, Speech, kind};
+use crate::message::{Kind, Payload, Reply, abbreviated};
+use serde_json::{Value, json};
+use ws_proto::Opcode;
+
+const IDENTIFIER: &str = r#"{"channel":"BenchmarkChannel"}"#;
+
+/// Codes that a server may close with (docs/protocol.md, Errors).
+const CODES: &[u16] = &[1003, 1007, 1008];
+
+/// Longest message that can be a ping: a type and a time stamp.
+const LONGEST_PING: usize = 128;
+
+pub(super) struct ActionCable;
+
+fn command(command: &str, identifier: &str, data: &str) -> String {
+    let [command, identifier, data] = [command, identifier, data].map(|part| json!(part));
+    format!(r#"{{"command":{command},"identifier":{identifier},"data":{data}}}"#)
+}
+
+fn perform(data: &str) -> String {
+    command("message", IDENTIFIER, data)
+}
+
+fn subscription(command: &str, identifier: &str) -> String {
+    json!({"command": command, "identifier": identifier}).to_string()
+}
+
+impl Speech for ActionCable {
+    fn subprotocol(&self) -> Option<&'static str> {
+        Some("actioncable-v1-json")
+    }
+
+    fn needs_origin(&self) -> bool {
+        true
+    }
+
+    fn open(&self) -> Opening {
+        Opening::Await
+    }
+
+    fn opened(&self, message: &[u8]) -> Opening {
+        let value: Value = serde_json::from_slice(message).unwrap_or_default();
+        match value["type"].as_str() {
+            Some("welcome") => Opening::Send(subscription("subscribe", IDENTIFIER)),
+            Some("confirm_subscription") if value["identifier"] == IDENTIFIER => Opening::Ready,
+            Some("ping") => Opening::Await,
+            _ => {
+                let shown = abbreviated(&String::from_utf8_lossy(message));
+                Opening::Refused(format!("the subscription was answered {shown}"))
+            }
+        }
+    }
+
+    fn leave(&self) -> Option<String> {
+        Some(subscription("unsubscribe", IDENTIFIER))
+    }
+
+    fn is_noise(&self, message: &[u8]) -> bool {
+        message.len() <= LONGEST_PING
+            && serde_json::from_slice::<Value>(message).is_ok_and(|value| value["type"] == "ping")
+    }
+
+    /// The worker pool takes up the messages of one connection at the same time.
+    fn is_ordered(&self) -> bool {
+        false
+    }
+
+    fn json_request(&self, kind: Kind, payload: &str) -> String {
+        perform(&format!(
+            r#"{{"action":"{}","payload":{payload}}}"#,
+            kind.word()
+        ))
+    }
+
+    fn odd_spellings(&self) -> Vec<(String, &'static str)> {
+        let mut all = vec![
+            (
+                r#"{"data":"{\"payload\":\"order\",\"action\":\"echo\"}","identifier":"{\"channel\":\"BenchmarkChannel\"}","command":"message"}"#
+                    .to_owned(),
+                r#""order""#,
+            ),
+            (
+                r#"{"c\u006fmmand":"m\u0065ssage","identifier":"{\u0022channel\u0022:\u0022BenchmarkChannel\u0022}","data":"{\u0022\\u0061ction\u0022:\u0022\\u0065cho\u0022,\u0022payload\u0022:1}"}"#
+                    .to_owned(),
+                "1",
+            ),
+            (
+                perform("\r\n { \"action\" :\t\"echo\" ,\n \"payload\" : [ 1 , 2 ] } \n"),
+                "[1,2]",
+            ),
+        ];
+        for payload in [
+            r#"{"action":"broadcast","payload":"no"}"#,
+            r#""\"action\":\"broadcast\"""#,
+            r#""}{\"action\":\"broadcast\"""#,
+        ] {
+            all.push((self.json_request(Kind::Echo, payload), payload));
+        }
+        all
+    }
+
+    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, String> {
+        let shown = || abbreviated(&String::from_utf8_lossy(message));
+        if opcode != Opcode::Text {
+            return Err(format!("a binary message of {} bytes", message.len()));
+        }
+        let mut value: Value = serde_json::from_slice(message)
+            .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
+        if value["identifier"] != IDENTIFIER || value.get("type").is_some() {
+            return Err(format!("no message of the subscription: {}", shown()));
+        }
+        let kind = kind(value["message"]["action"].as_str());
+        let payload = value["message"].get_mut("payload").map(Value::take);
+        match (kind, payload) {
+            (Some(kind), Some(payload)) => Ok(Reply {
+                kind,
+                payload: Payload::Json(payload),
+                len: message.len(),
+            }),
+            (None, _) => Err(format!("a message without a known action: {}", shown())),
+            (_, None) => Err(format!("a message without a payload: {}", shown())),
+        }
+    }
+
+    fn faulty(&self, fault: Fault) -> Vec<String> {
+        let echo = r#"{"action":"echo","payload":1}"#;
+        match fault {
+            Fault::MalformedJson => vec![
+                String::new(),
+                "{".to_owned(),
+                "echo".to_owned(),
+                perform(r#"{"action":"echo","payload":}"#),
+                perform("echo"),
+            ],
+            Fault::NotAnObject => vec![
+                "[]".to_owned(),
+                r#""message""#.to_owned(),
+                "1".to_owned(),
+                "null".to_owned(),
+                perform(r#"["echo",1]"#),
+                perform("1"),
+            ],
+            Fault::MissingType => vec![
+                "{}".to_owned(),
+                json!({"identifier": IDENTIFIER, "data": echo}).to_string(),
+                subscription("message", IDENTIFIER),
+                perform(r#"{"payload":1}"#),
+            ],
+            Fault::UnknownType => vec![
+                command("shout", IDENTIFIER, echo),
+                perform(r#"{"action":"shout","payload":1}"#),
+                perform(r#"{"action":"Echo","payload":1}"#),
+                perform(r#"{"action":7,"payload":1}"#),
+                perform(r#"{"action":"broadcastResult","payload":1}"#),
+            ],
+            Fault::MissingPayload => {
+                vec![
+                    perform(r#"{"action":"echo"}"#),
+                    perform(r#"{"action":"broadcast"}"#),
+                ]
+            }
+            Fault::UnknownTopic => vec![
+                command("message", r#"{"channel":"AtticChannel"}"#, echo),
+                command("message", "", echo),
+                subscription("subscribe", r#"{"channel":"AtticChannel"}"#),
+                subscription("unsubscribe", r#"{"channel":"AtticChannel"}"#),
+            ],
+        }
+    }
+
+    /// Action Cable writes the error to its log and tells the client nothing.
+    fn owed(&self, _fault: Fault) -> Owed {
+        Owed::AnswerOrNothing(CODES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(message: &Value) -> Result<Kind, String> {
+        let parsed = ActionCable.parse(Opcode::Text, message.to_string().as_bytes());
+        parsed.map(|reply| reply.kind)
+    }
+
+    #[test]
+    fn a_request_is_json_in_a_string() {
+        let text = ActionCable.json_request(Kind::Echo, r#"{"é":"\u0001"}"#);
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["command"], "message");
+        assert_eq!(value["identifier"], IDENTIFIER);
+        assert_eq!(
+            value["data"],
+            r#"{"action":"echo","payload":{"é":"\u0001"}}"#
+        );
+    }
+
+    #[test]
+    fn replies_are_those_of_the_subscription() {
+        for kind in [Kind::Echo, Kind::Broadcast, Kind::Result, Kind::Error] {
+            let message = json!({"action": kind.word(), "payload": null});
+            let of = |identifier| json!({"identifier": identifier, "message": message});
+            assert_eq!(parse(&of(IDENTIFIER)), Ok(kind));
+            assert!(parse(&of("{}")).is_err());
+        }
+        assert!(parse(&json!({"identifier": IDENTIFIER, "type": "confirm_subscription"})).is_err());
+        assert!(parse(&json!({"identifier": IDENTIFIER, "message": {"action": "echo"}})).is_err());
+    }
+
+    #[test]
+    fn pings_are_noise_and_nothing_else_is() {
+        assert!(ActionCable.is_noise(br#"{"type":"ping","message":1700000000}"#));
+        assert!(!ActionCable.is_noise(br#"{"type":"welcome"}"#));
+        assert!(!ActionCable.is_noise(br#"{"identifier":"ping","message":{"type":"ping"}}"#));
+    }
+
+    #[test]
+    fn the_client_subscribes_after_the_welcome() {
+        let opened = |message: Value| ActionCable.opened(message.to_string().as_bytes());
+        assert!(matches!(
+            opened(json!({"type": "welcome"})),
+            Opening::Send(_)
+        ));
+        assert_eq!(
+            opened(json!({"type": "ping", "message": 1})),
+            Opening::Await
+        );
+        let confirmed = json!({"type": "confirm_subscription", "identifier": IDENTIFIER});
+        assert_eq!(opened(confirmed), Opening::Ready);
+        let rejected = json!({"type": "reject_subscription", "identifier": IDENTIFIER});
+        assert!(matches!(opened(rejected), Opening::Refused(_)));
+    }
+}

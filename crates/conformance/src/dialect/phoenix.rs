@@ -1,0 +1,348 @@
+//! Phoenix channels (docs/protocol.md, Phoenix), one topic joined.
+
+use super::{Fault, Opening, Owed, Speech, kind};
+use crate::message::{Kind, Payload, Reply, abbreviated};
+use serde_json::{Value, json};
+use ws_proto::Opcode;
+
+pub(crate) const TOPIC: &str = "room:lobby";
+
+/// `join_ref` and `ref` of the join.
+pub(crate) const JOIN_REF: &str = "1";
+
+/// A socket process that fails, as on a message that its serializer cannot read, closes with 1011.
+const CODES: &[u16] = &[1003, 1007, 1008, 1011];
+
+/// Serializer 1.0.0 (objects) or 2.0.0 (arrays).
+pub(crate) struct Phoenix {
+    pub(crate) arrays: bool,
+}
+
+/// What both serializers carry. Serializer 1.0.0 has no `join_ref`.
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) join_ref: Value,
+    pub(crate) reference: Value,
+    pub(crate) topic: String,
+    pub(crate) event: String,
+    pub(crate) payload: Value,
+}
+
+impl Phoenix {
+    /// A message with any parts; the payload as it stands.
+    pub(crate) fn message(
+        &self,
+        reference: &str,
+        topic: &str,
+        event: &str,
+        payload: &str,
+    ) -> String {
+        let [reference, topic, event] = [reference, topic, event].map(|part| json!(part));
+        if self.arrays {
+            format!(r#"["{JOIN_REF}",{reference},{topic},{event},{payload}]"#)
+        } else {
+            format!(r#"{{"topic":{topic},"event":{event},"payload":{payload},"ref":{reference}}}"#)
+        }
+    }
+
+    /// A heartbeat as Phoenix's own client sends it: outside of any join.
+    pub(crate) fn heartbeat(&self, reference: &str) -> String {
+        let reference = json!(reference);
+        if self.arrays {
+            format!(r#"[null,{reference},"phoenix","heartbeat",{{}}]"#)
+        } else {
+            format!(r#"{{"topic":"phoenix","event":"heartbeat","payload":{{}},"ref":{reference}}}"#)
+        }
+    }
+
+    /// Reads a message of the server; an error says what is wrong with it.
+    pub(crate) fn read(&self, message: &[u8]) -> Result<Message, String> {
+        let shown = || abbreviated(&String::from_utf8_lossy(message));
+        let mut value: Value = serde_json::from_slice(message)
+            .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
+        let mut part = |index: usize, name: &str| {
+            let found = match (&mut value, self.arrays) {
+                (Value::Array(parts), true) if parts.len() == 5 => parts.get_mut(index),
+                (Value::Object(parts), false) => parts.get_mut(name),
+                _ => None,
+            };
+            found.map(Value::take)
+        };
+        let text = |value: Option<Value>| match value {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        };
+        let parts = (
+            text(part(2, "topic")),
+            text(part(3, "event")),
+            part(4, "payload"),
+        );
+        let (Some(topic), Some(event), Some(payload)) = parts else {
+            let version = if self.arrays { "2.0.0" } else { "1.0.0" };
+            return Err(format!("no message of serializer {version}: {}", shown()));
+        };
+        Ok(Message {
+            join_ref: part(0, "join_ref").unwrap_or_default(),
+            reference: part(1, "ref").unwrap_or_default(),
+            topic,
+            event,
+            payload,
+        })
+    }
+
+    fn push(&self, event: &str, payload: &str) -> String {
+        self.message("2", TOPIC, event, payload)
+    }
+}
+
+impl Speech for Phoenix {
+    /// With the serializer's own `vsn`, whatever the path says.
+    fn path(&self, path: &str) -> String {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let mut parts: Vec<&str> = query
+            .split('&')
+            .filter(|part| !part.is_empty() && !part.starts_with("vsn="))
+            .collect();
+        if self.arrays {
+            parts.push("vsn=2.0.0");
+        }
+        match parts[..] {
+            [] => path.to_owned(),
+            _ => format!("{path}?{}", parts.join("&")),
+        }
+    }
+
+    fn open(&self) -> Opening {
+        Opening::Send(self.message(JOIN_REF, TOPIC, "phx_join", "{}"))
+    }
+
+    fn opened(&self, message: &[u8]) -> Opening {
+        match self.read(message) {
+            Ok(reply) if reply.topic == TOPIC && reply.event == "phx_reply" => {
+                if reply.payload["status"] == "ok" {
+                    Opening::Ready
+                } else {
+                    Opening::Refused(format!(
+                        "the join of {TOPIC} was answered {}",
+                        reply.payload
+                    ))
+                }
+            }
+            Ok(_) => Opening::Await,
+            Err(what) => Opening::Refused(format!("got {what}")),
+        }
+    }
+
+    fn leave(&self) -> Option<String> {
+        Some(self.message("3", TOPIC, "phx_leave", "{}"))
+    }
+
+    fn json_request(&self, kind: Kind, payload: &str) -> String {
+        self.push(kind.word(), &format!(r#"{{"body":{payload}}}"#))
+    }
+
+    fn odd_spellings(&self) -> Vec<(String, &'static str)> {
+        const INNER: &str = r#"{"topic":"room:lobby","event":"broadcast","payload":{"body":1}}"#;
+        const QUOTED: &str = r#""\"broadcast\",{\"body\":1}]""#;
+        let spelled: &[(&str, &str)] = if self.arrays {
+            &[
+                (
+                    "\r\n [ \"1\" ,\t\"2\" ,\n \"room:lobby\" , \"echo\" , { \"body\" : [ 1 , 2 ] } ] \n",
+                    "[1,2]",
+                ),
+                (
+                    r#"["1","2","ro\u006fm:lobby","\u0065ch\u006f",{"b\u006fdy":1}]"#,
+                    "1",
+                ),
+            ]
+        } else {
+            &[
+                (
+                    r#"{"payload":{"body":"order"},"ref":"2","event":"echo","topic":"room:lobby"}"#,
+                    r#""order""#,
+                ),
+                (
+                    "\r\n { \"topic\" :\t\"room:lobby\" ,\n \"event\" : \"echo\" , \"payload\" : { \"body\" : [ 1 , 2 ] } , \"ref\" : \"2\" } \n",
+                    "[1,2]",
+                ),
+                (
+                    r#"{"t\u006fpic":"ro\u006fm:lobby","event":"\u0065ch\u006f","payload":{"b\u006fdy":1},"ref":"2"}"#,
+                    "1",
+                ),
+            ]
+        };
+        let mut all: Vec<_> = spelled
+            .iter()
+            .map(|(message, payload)| ((*message).to_owned(), *payload))
+            .collect();
+        for payload in [INNER, QUOTED] {
+            all.push((self.json_request(Kind::Echo, payload), payload));
+        }
+        all
+    }
+
+    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, String> {
+        let shown = || abbreviated(&String::from_utf8_lossy(message));
+        if opcode != Opcode::Text {
+            return Err(format!("a binary message of {} bytes", message.len()));
+        }
+        let mut got = self.read(message)?;
+        let reply = |kind, payload| Reply {
+            kind,
+            payload: Payload::Json(payload),
+            len: message.len(),
+        };
+        let failed = got.payload["status"] == "error";
+        let mut inner = match got.event.as_str() {
+            "phx_reply" if failed => {
+                return Ok(reply(Kind::Error, got.payload["response"].take()));
+            }
+            "phx_error" => return Ok(reply(Kind::Error, got.payload)),
+            _ if got.topic != TOPIC => {
+                return Err(format!("a message of another topic: {}", shown()));
+            }
+            "phx_reply" => got.payload["response"].take(),
+            "broadcast" => got.payload,
+            _ => return Err(format!("an event that nobody asked for: {}", shown())),
+        };
+        // Only a broadcast is an event of its own, and only the rest are replies.
+        let kind = kind(inner["type"].as_str())
+            .filter(|kind| (*kind == Kind::Broadcast) == (got.event == "broadcast"));
+        match (kind, inner.get_mut("body").map(Value::take)) {
+            (Some(kind), Some(body)) => Ok(reply(kind, body)),
+            (None, _) => Err(format!("a message without its type: {}", shown())),
+            (_, None) => Err(format!("a message without a body: {}", shown())),
+        }
+    }
+
+    fn faulty(&self, fault: Fault) -> Vec<String> {
+        let body = r#"{"body":1}"#;
+        let texts = |messages: &[&str]| messages.iter().map(|text| (*text).to_owned()).collect();
+        match (fault, self.arrays) {
+            (Fault::MalformedJson, true) => texts(&[
+                "",
+                "[",
+                r#"["1","2","room:lobby","echo",{"body":}]"#,
+                "echo",
+                r#"["1","2","room:lobby","echo",{"body":1}]]"#,
+            ]),
+            (Fault::MalformedJson, false) => texts(&[
+                "",
+                "{",
+                r#"{"topic":"room:lobby","event":"echo","payload":{"body":},"ref":"2"}"#,
+                "echo",
+                r#"{"topic":"room:lobby","event":"echo","payload":{"body":1},"ref":"2"}}"#,
+            ]),
+            (Fault::NotAnObject, true) => texts(&[
+                "[]",
+                r#"["1","2","room:lobby"]"#,
+                r#"{"topic":"room:lobby","event":"echo","payload":{"body":1},"ref":"2"}"#,
+                r#""echo""#,
+                "1",
+                "null",
+            ]),
+            (Fault::NotAnObject, false) => texts(&[
+                "[]",
+                r#"["1","2","room:lobby","echo",{"body":1}]"#,
+                r#""echo""#,
+                "1",
+                "null",
+            ]),
+            (Fault::MissingType, true) => texts(&[
+                r#"["1","2","room:lobby",null,{"body":1}]"#,
+                r#"["1","2","room:lobby",{"body":1}]"#,
+            ]),
+            (Fault::MissingType, false) => texts(&[
+                "{}",
+                r#"{"topic":"room:lobby","payload":{"body":1},"ref":"2"}"#,
+            ]),
+            (Fault::UnknownType, _) => ["shout", "", "Echo", "broadcastResult"]
+                .map(|event| self.push(event, body))
+                .into(),
+            (Fault::MissingPayload, _) => ["echo", "broadcast"]
+                .map(|event| self.push(event, "{}"))
+                .into(),
+            (Fault::UnknownTopic, _) => vec![
+                self.message("2", "room:attic", "echo", body),
+                self.message("2", "", "echo", body),
+                self.message("2", "nowhere:at-all", "phx_join", "{}"),
+            ],
+        }
+    }
+
+    fn owed(&self, _fault: Fault) -> Owed {
+        Owed::Answer(CODES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOTH: [Phoenix; 2] = [Phoenix { arrays: false }, Phoenix { arrays: true }];
+
+    fn wire(phoenix: &Phoenix, event: &str, payload: &Value) -> Vec<u8> {
+        phoenix
+            .message("2", TOPIC, event, &payload.to_string())
+            .into_bytes()
+    }
+
+    #[test]
+    fn messages_are_those_of_the_protocol() {
+        let [objects, arrays] = BOTH;
+        assert_eq!(
+            objects.json_request(Kind::Echo, "1"),
+            r#"{"topic":"room:lobby","event":"echo","payload":{"body":1},"ref":"2"}"#
+        );
+        assert_eq!(
+            arrays.json_request(Kind::Echo, "1"),
+            r#"["1","2","room:lobby","echo",{"body":1}]"#
+        );
+        assert_eq!(objects.path("/socket/websocket"), "/socket/websocket");
+        assert_eq!(arrays.path("/s"), "/s?vsn=2.0.0");
+        assert_eq!(arrays.path("/s?a=b"), "/s?a=b&vsn=2.0.0");
+        assert_eq!(arrays.path("/s?vsn=1.0.0&a=b"), "/s?a=b&vsn=2.0.0");
+        assert_eq!(objects.path("/s?vsn=2.0.0"), "/s");
+    }
+
+    #[test]
+    fn replies_broadcasts_and_errors_are_told_apart() {
+        for phoenix in BOTH {
+            let parse = |event: &str, payload: Value| {
+                let parsed = phoenix.parse(Opcode::Text, &wire(&phoenix, event, &payload));
+                parsed.map(|reply| reply.kind)
+            };
+            let answer = |kind| json!({"status": "ok", "response": {"type": kind, "body": 1}});
+            assert_eq!(parse("phx_reply", answer("echo")), Ok(Kind::Echo));
+            assert_eq!(
+                parse("phx_reply", answer("broadcastResult")),
+                Ok(Kind::Result)
+            );
+            assert_eq!(
+                parse("broadcast", json!({"type": "broadcast", "body": 1})),
+                Ok(Kind::Broadcast)
+            );
+            let refusal = json!({"status": "error", "response": {"reason": "no"}});
+            assert_eq!(parse("phx_reply", refusal), Ok(Kind::Error));
+            assert_eq!(parse("phx_error", json!({})), Ok(Kind::Error));
+            assert!(parse("phx_reply", answer("broadcast")).is_err());
+            assert!(parse("broadcast", json!({"type": "echo", "body": 1})).is_err());
+            assert!(parse("phx_reply", json!({"status": "ok", "response": {}})).is_err());
+            assert!(parse("presence_state", json!({})).is_err());
+        }
+    }
+
+    #[test]
+    fn a_join_is_answered_by_its_reply() {
+        for phoenix in BOTH {
+            let reply = |status| json!({"status": status, "response": {}});
+            let opened = |event, payload| phoenix.opened(&wire(&phoenix, event, &payload));
+            assert_eq!(opened("phx_reply", reply("ok")), Opening::Ready);
+            assert!(matches!(
+                opened("phx_reply", reply("error")),
+                Opening::Refused(_)
+            ));
+            assert_eq!(opened("presence_state", json!({})), Opening::Await);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Text and binary, told apart by the opcode (docs/protocol.md, Text and Binary).
+
+use super::{Fault, Owed, Speech, kind};
+use crate::message::{Kind, Payload, Reply, abbreviated};
+use serde_json::Value;
+use ws_proto::Opcode;
+
+/// Codes that a server may close with (docs/protocol.md, Errors).
+const CODES: &[u16] = &[1003, 1007, 1008];
+
+pub(super) struct Plain;
+
+pub(super) fn binary_request(kind: Kind, bytes: &[u8]) -> Vec<u8> {
+    let mut message = vec![kind.byte()];
+    message.extend_from_slice(bytes);
+    message
+}
+
+fn parse_text(message: &[u8]) -> Result<Reply, String> {
+    let shown = || abbreviated(&String::from_utf8_lossy(message));
+    let mut value: Value = serde_json::from_slice(message)
+        .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
+    let Some(kind) = kind(value["type"].as_str()) else {
+        return Err(format!("a message without a known type: {}", shown()));
+    };
+    let Some(payload) = value.get_mut("payload").map(Value::take) else {
+        return Err(format!("a message without a payload: {}", shown()));
+    };
+    if kind == Kind::Error && !payload.is_string() {
+        return Err(format!("an error whose payload is no words: {}", shown()));
+    }
+    Ok(Reply {
+        kind,
+        payload: Payload::Json(payload),
+        len: message.len(),
+    })
+}
+
+impl Speech for Plain {
+    fn json_request(&self, kind: Kind, payload: &str) -> String {
+        format!(r#"{{"type":"{}","payload":{payload}}}"#, kind.word())
+    }
+
+    fn odd_spellings(&self) -> Vec<(String, &'static str)> {
+        [
+            (r#"{"payload":"order","type":"echo"}"#, r#""order""#),
+            (
+                "\r\n { \"type\" :\t\"echo\" ,\n \"payload\" : [ 1 , 2 ] } \n",
+                "[1,2]",
+            ),
+            (r#"{"\u0074ype":"\u0065ch\u006f","payload":1}"#, "1"),
+            (
+                r#"{"payload":{"type":"broadcast","payload":"no"},"type":"echo"}"#,
+                r#"{"type":"broadcast","payload":"no"}"#,
+            ),
+            (
+                r#"{"type":"echo","payload":"\"type\":\"broadcast\""}"#,
+                r#""\"type\":\"broadcast\"""#,
+            ),
+            (
+                r#"{"payload":"}{\"type\":\"broadcast\"","type":"echo"}"#,
+                r#""}{\"type\":\"broadcast\"""#,
+            ),
+        ]
+        .map(|(message, payload)| (message.to_owned(), payload))
+        .into()
+    }
+
+    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, String> {
+        if opcode != Opcode::Binary {
+            return parse_text(message);
+        }
+        let (kind, rest) = match message {
+            [b'e', rest @ ..] => (Kind::Echo, rest),
+            [b'b', rest @ ..] => (Kind::Broadcast, rest),
+            [b'r', rest @ ..] => (Kind::Result, rest),
+            // The error answer is JSON on every dialect.
+            _ => return parse_text(message),
+        };
+        Ok(Reply {
+            kind,
+            payload: Payload::Bytes(rest.to_vec()),
+            len: message.len(),
+        })
+    }
+
+    fn faulty(&self, fault: Fault) -> Vec<String> {
+        let messages: &[&str] = match fault {
+            Fault::MalformedJson => &[
+                "",
+                "{",
+                r#"{"type":"echo","payload":}"#,
+                "echo",
+                r#"{"type":"echo","payload":1}}"#,
+            ],
+            Fault::NotAnObject => &["[]", r#"["echo",1]"#, r#""echo""#, "1", "true", "null"],
+            Fault::MissingType => &["{}", r#"{"payload":1}"#, r#"{"payload":{"type":"echo"}}"#],
+            Fault::UnknownType => &[
+                r#"{"type":"shout","payload":1}"#,
+                r#"{"type":"","payload":1}"#,
+                r#"{"type":"Echo","payload":1}"#,
+                r#"{"type":7,"payload":1}"#,
+                r#"{"type":null,"payload":1}"#,
+                r#"{"type":"broadcastResult","payload":1}"#,
+            ],
+            Fault::MissingPayload => &[r#"{"type":"echo"}"#, r#"{"type":"broadcast"}"#],
+            Fault::UnknownTopic => &[],
+        };
+        messages.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn owed(&self, _fault: Fault) -> Owed {
+        Owed::Answer(CODES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Dialect;
+
+    #[test]
+    fn tags_survive_both_dialects() {
+        for dialect in [Dialect::Text, Dialect::Binary] {
+            let payload = Payload::tagged(dialect, 77, 3);
+            let (opcode, message) = Plain.request(Kind::Broadcast, &payload);
+            let reply = Plain.parse(opcode, &message).unwrap();
+            assert_eq!(reply.kind, Kind::Broadcast);
+            assert_eq!(reply.payload.tag(), Some(77));
+            assert!(reply.payload.equals(&payload));
+            assert_eq!(reply.len, message.len());
+        }
+    }
+
+    #[test]
+    fn what_is_no_reply_is_named() {
+        let error = |text: &str| Plain.parse(Opcode::Text, text.as_bytes()).unwrap_err();
+        assert!(error("{").contains("not JSON"));
+        assert!(error(r#"{"type":"x"}"#).contains("known type"));
+        assert!(error(r#"{"type":"echo"}"#).contains("without a payload"));
+        assert!(error(r#"{"type":"error","payload":1}"#).contains("no words"));
+        assert!(Plain.parse(Opcode::Binary, b"").is_err());
+    }
+}

@@ -1,0 +1,287 @@
+//! From probes to receipts, and which variants a step concerns.
+//!
+//! A variant is built when its stamp is old or its receipt fails. It needs the steps that cover
+//! it; a step may be shared, and the programs of the other variants that it covers may be made
+//! from its outputs: they are built with it.
+
+use super::stamp::{Sources, Stamp};
+use super::{BuildError, Builds, Built, Order, Outcome, logs};
+use crate::manifest::{Receipt, Step, Values};
+use crate::process::{Job, JobError, describe_exit, tail};
+use crate::toolchain::Survey;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Longest time for one step: a cold toolchain that fetches and compiles its dependencies.
+const STEP_TIMEOUT: Duration = Duration::from_secs(1800);
+const RECEIPT_TIMEOUT: Duration = Duration::from_secs(60);
+const LOG_LINES: usize = 20;
+
+pub(super) struct Builder<'a> {
+    order: Order<'a>,
+    /// What is settled, by variant.
+    done: BTreeMap<String, Outcome>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(order: Order<'a>) -> Self {
+        Self {
+            order,
+            done: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn build(mut self, force: bool, say: &mut dyn FnMut(&str)) -> Builds {
+        say("looking for its tools");
+        let survey = self.survey();
+        let sources = Sources::of(&self.order.entry.dir);
+        let mut stamps: BTreeMap<String, Stamp> = BTreeMap::new();
+        for variant in self.order.variants {
+            let missing = survey.missing(variant);
+            if !missing.is_empty() {
+                let error = Err(BuildError::Missing(missing));
+                self.done.insert(variant.clone(), error);
+                continue;
+            }
+            let tools = survey.of_variant(variant);
+            let tools = tools.filter_map(|probed| probed.result.as_deref().ok());
+            let stamp = sources.with(tools, self.stamp_file(variant));
+            stamps.insert(variant.clone(), stamp);
+        }
+        let current: Vec<String> = stamps
+            .iter()
+            .filter(|(_, stamp)| !force && stamp.is_current())
+            .map(|(variant, _)| variant.clone())
+            .collect();
+        let unchanged: BTreeMap<String, Outcome> = self
+            .ask(&current, true)
+            .into_iter()
+            .filter(|(_, outcome)| outcome.is_ok())
+            .collect();
+        let stale = stamps.keys().filter(|name| !unchanged.contains_key(*name));
+        let rebuilt = self.with_shared(stale.cloned().collect(), &stamps);
+        self.done.extend(
+            unchanged
+                .into_iter()
+                .filter(|(name, _)| !rebuilt.contains(name)),
+        );
+        self.steps(&rebuilt, say);
+        let built: Vec<String> = rebuilt
+            .into_iter()
+            .filter(|variant| !self.done.contains_key(variant))
+            .collect();
+        for (variant, outcome) in self.ask(&built, false) {
+            if outcome.is_ok() {
+                stamps[&variant].write();
+            }
+            self.done.insert(variant, outcome);
+        }
+        self.into_builds()
+    }
+
+    pub(super) fn receipts(mut self) -> Builds {
+        self.done = self.ask(self.order.variants, true);
+        self.into_builds()
+    }
+
+    fn into_builds(mut self) -> Builds {
+        let interrupted = self.order.interrupt.requested();
+        let mut outcome = |name: &String| match self.done.remove(name) {
+            Some(outcome) if !interrupted => outcome,
+            _ => Err(BuildError::Interrupted),
+        };
+        let wanted = self.order.variants.iter();
+        Builds(wanted.map(|name| (name.clone(), outcome(name))).collect())
+    }
+
+    fn survey(&self) -> Survey {
+        let Order {
+            entry,
+            manifest,
+            variants,
+            interrupt,
+            ..
+        } = self.order;
+        let log = |number| self.log(&format!("probe-{number}.log"));
+        Survey::of(manifest, variants, &entry.dir, log, interrupt)
+    }
+
+    /// The variants that are built together with those of `rebuilt`, which are among them.
+    fn with_shared(
+        &self,
+        mut rebuilt: BTreeSet<String>,
+        buildable: &BTreeMap<String, Stamp>,
+    ) -> BTreeSet<String> {
+        loop {
+            let shared: Vec<String> = buildable
+                .keys()
+                .filter(|other| !rebuilt.contains(*other))
+                .filter(|other| {
+                    let steps = self.order.manifest.build.iter();
+                    steps
+                        .filter(|step| covers(step, &rebuilt))
+                        .any(|step| step.variants.covers(other))
+                })
+                .cloned()
+                .collect();
+            if shared.is_empty() {
+                return rebuilt;
+            }
+            rebuilt.extend(shared);
+        }
+    }
+
+    /// Runs the steps that these variants need; a failed one settles the variants that it covers.
+    fn steps(&mut self, rebuilt: &BTreeSet<String>, say: &mut dyn FnMut(&str)) {
+        if rebuilt.is_empty() {
+            return;
+        }
+        let log = self.log("build.log");
+        let _ = fs::remove_file(&log);
+        let bin = self.order.project.bin();
+        if let Err(error) = fs::create_dir_all(&bin) {
+            let error = BuildError::Failed {
+                reason: format!("{}: {error}", bin.display()),
+                tail: None,
+                log,
+            };
+            self.settle(rebuilt.iter(), &error);
+            return;
+        }
+        let manifest = self.order.manifest;
+        let mut left = rebuilt.clone();
+        for (number, step) in manifest.build.iter().enumerate() {
+            if !covers(step, &left) {
+                continue;
+            }
+            // Also those that are not wanted now: their programs may be made from its outputs.
+            for variant in &manifest.variants {
+                if step.variants.covers(&variant.name) {
+                    let _ = fs::remove_file(self.stamp_file(&variant.name));
+                }
+            }
+            let count = manifest.build.len();
+            say(&format!("building, step {} of {count}", number + 1));
+            if let Err(error) = self.step(number, step, &log) {
+                let (failed, rest) = left.into_iter().partition(|v| step.variants.covers(v));
+                left = rest;
+                let failed: BTreeSet<String> = failed;
+                self.settle(failed.iter(), &error);
+            }
+        }
+    }
+
+    fn settle<'v>(&mut self, variants: impl Iterator<Item = &'v String>, error: &BuildError) {
+        self.done
+            .extend(variants.map(|variant| (variant.clone(), Err(error.clone()))));
+    }
+
+    fn step(&self, number: usize, step: &Step, log: &Path) -> Result<(), BuildError> {
+        let values = self.values();
+        let command: Vec<String> = step.run.iter().map(|word| values.expand(word)).collect();
+        let env: BTreeMap<String, String> = step
+            .env
+            .iter()
+            .map(|(key, value)| (key.clone(), values.expand(value)))
+            .collect();
+        let what = format!("build step {} (`{}`)", number + 1, step.run.join(" "));
+        self.job(&what, &command, &env, log, STEP_TIMEOUT)
+    }
+
+    /// Asks variants for their versions; the same command is run once for all that share it.
+    fn ask(&self, variants: &[String], reused: bool) -> BTreeMap<String, Outcome> {
+        let mut asked: Vec<(&Receipt, Result<String, BuildError>)> = Vec::new();
+        let mut outcomes = BTreeMap::new();
+        for name in variants {
+            let Some(variant) = self.order.manifest.variant(name) else {
+                continue;
+            };
+            let receipt = &variant.receipt;
+            let version = match asked.iter().find(|(other, _)| same(other, receipt)) {
+                Some((_, version)) => version.clone(),
+                None => {
+                    let version = self.receipt(name, receipt);
+                    asked.push((receipt, version.clone()));
+                    version
+                }
+            };
+            let built = version.map(|version| Built { version, reused });
+            outcomes.insert(name.clone(), built);
+        }
+        outcomes
+    }
+
+    fn receipt(&self, variant: &str, receipt: &Receipt) -> Result<String, BuildError> {
+        let log = self.log(&format!("version-{variant}.log"));
+        let _ = fs::remove_file(&log);
+        let values = self.values();
+        let command: Vec<String> = receipt.command.iter().map(|w| values.expand(w)).collect();
+        let what = format!("the version command (`{}`)", receipt.command.join(" "));
+        self.job(&what, &command, &BTreeMap::new(), &log, RECEIPT_TIMEOUT)?;
+        let output = fs::read(&log).unwrap_or_default();
+        let output = String::from_utf8_lossy(&output);
+        let version = receipt.matches.captures(&output).and_then(|c| c.get(1));
+        version
+            .map(|version| version.as_str().to_owned())
+            .ok_or_else(|| BuildError::Failed {
+                reason: format!("{what} does not print what matches /{}/", receipt.matches),
+                tail: tail(&log, LOG_LINES),
+                log,
+            })
+    }
+
+    fn job(
+        &self,
+        what: &str,
+        command: &[String],
+        env: &BTreeMap<String, String>,
+        log: &Path,
+        timeout: Duration,
+    ) -> Result<(), BuildError> {
+        let job = Job {
+            command,
+            dir: &self.order.entry.dir,
+            env,
+            log,
+            timeout,
+        };
+        let reason = match job.run(self.order.interrupt) {
+            Ok(status) if status.success() => return Ok(()),
+            Ok(status) => describe_exit(status),
+            Err(JobError::Interrupted) => return Err(BuildError::Interrupted),
+            Err(error) => error.to_string(),
+        };
+        Err(BuildError::Failed {
+            reason: format!("{what} failed: {reason}"),
+            tail: tail(log, LOG_LINES),
+            log: log.to_owned(),
+        })
+    }
+
+    fn values(&self) -> Values {
+        Values {
+            bin: self.order.project.bin(),
+            dir: self.order.entry.dir.clone(),
+            start: None,
+        }
+    }
+
+    fn log(&self, name: &str) -> PathBuf {
+        logs(self.order.project, &self.order.entry.name).join(name)
+    }
+
+    fn stamp_file(&self, variant: &str) -> PathBuf {
+        let name = format!("{}.{variant}", self.order.entry.name);
+        self.order.project.cache().join("stamps").join(name)
+    }
+}
+
+fn covers(step: &Step, variants: &BTreeSet<String>) -> bool {
+    variants.iter().any(|name| step.variants.covers(name))
+}
+
+fn same(a: &Receipt, b: &Receipt) -> bool {
+    a.command == b.command && a.matches.as_str() == b.matches.as_str()
+}

@@ -1,0 +1,65 @@
+//! How many variants of several servers came out well, and which did not: the last line of a
+//! command that works on all of them.
+
+use crate::build::BuildError;
+use crate::rows::contestant;
+
+/// Counts variants.
+#[derive(Default)]
+pub(super) struct Tally {
+    ok: usize,
+    failed: Vec<String>,
+    missing: Vec<String>,
+    /// Something is wrong that the user could have avoided: see [`Tally::not_built`].
+    fails: bool,
+}
+
+impl Tally {
+    pub(super) fn ok(&mut self) {
+        self.ok += 1;
+    }
+
+    pub(super) fn failed(&mut self, server: &str, variant: &str) {
+        self.failed.push(contestant(server, variant));
+        self.fails = true;
+    }
+
+    /// A variant that was not built. What is missing fails the command when the server was asked
+    /// for by its name, or when a Debian package brings it; else it is only told, so that a machine
+    /// on which `setup` has done all it can is in order.
+    pub(super) fn not_built(&mut self, server: &str, variant: &str, why: &BuildError, named: bool) {
+        let BuildError::Missing(missing) = why else {
+            self.failed(server, variant);
+            return;
+        };
+        self.missing.push(contestant(server, variant));
+        self.fails |= named || missing.iter().any(|what| !what.debian.is_empty());
+    }
+
+    /// A manifest that cannot be read.
+    pub(super) fn unreadable(&mut self, count: usize) {
+        self.fails |= count > 0;
+    }
+
+    pub(super) fn fails(&self) -> bool {
+        self.fails
+    }
+
+    /// The counts in a line; nothing for a single variant, whose result was just told.
+    pub(super) fn line(&self) -> Option<String> {
+        let all = self.ok + self.failed.len() + self.missing.len();
+        if all < 2 {
+            return None;
+        }
+        let mut line = format!("{all} variants: {} ok", self.ok);
+        for (names, word) in [
+            (&self.failed, "failed"),
+            (&self.missing, "without what they need"),
+        ] {
+            if !names.is_empty() {
+                line.push_str(&format!(", {} {word} ({})", names.len(), names.join(", ")));
+            }
+        }
+        Some(line)
+    }
+}

@@ -1,0 +1,153 @@
+//! Turns the manifest as written into the manifest as meant, and finds what cannot be meant.
+//!
+//! Looks at values only; keys and types were settled by the parser.
+
+mod needs;
+mod starts;
+mod values;
+
+use super::problem::Problems;
+use super::{DEFAULT_VARIANT, Manifest, Problem, VERSION, Variant, Waiver, raw, suggestion};
+use std::time::Duration;
+use toml::Spanned;
+use values::{Known, command, duration, env, not_empty, path, scope};
+
+const READY_TIMEOUT: Duration = Duration::from_secs(20);
+const GRACE: Duration = Duration::from_secs(5);
+
+pub(super) fn manifest(
+    raw: raw::Manifest,
+    folder: &str,
+    mut problems: Problems<'_>,
+) -> Result<Manifest, Vec<Problem>> {
+    let p = &mut problems;
+    identity(&raw, folder, p);
+    let names: Vec<String> = match raw.variant.as_slice() {
+        [] => vec![DEFAULT_VARIANT.into()],
+        variants => variants.iter().map(|v| v.name.get_ref().clone()).collect(),
+    };
+    let requires = raw
+        .requires
+        .into_iter()
+        .map(|raw| needs::requirement(raw, &names, p))
+        .collect();
+    let build = raw
+        .build
+        .into_iter()
+        .map(|raw| needs::step(raw, &names, p))
+        .collect();
+    let services = starts::services(raw.service, &names, p);
+    let service_names: Vec<String> = services.iter().map(|s| s.name.clone()).collect();
+    let known = Known::Server(&service_names);
+    let ready_timeout = duration(raw.run.ready_timeout.as_ref(), READY_TIMEOUT, p);
+    let grace = duration(raw.run.grace.as_ref(), GRACE, p);
+    let base = Variant {
+        name: DEFAULT_VARIANT.into(),
+        summary: None,
+        receipt: needs::receipt(raw.version, p),
+        command: command(raw.run.command, known, p),
+        env: env(&raw.run.env, known, p),
+        multi_process: false,
+        path: path(&raw.run.path, p),
+        dialects: not_empty(&raw.supports.dialects, p),
+        workloads: not_empty(&raw.supports.workloads, p),
+        services: Vec::new(),
+    };
+    let variants: Vec<Variant> = starts::variants(raw.variant, base, &service_names, p)
+        .into_iter()
+        .map(|(variant, place)| starts::with_services(variant, place, &services, p))
+        .collect();
+    let raw_echo = raw
+        .raw_echo
+        .map(|raw| starts::raw_echo(raw, &variants, &service_names, p));
+    let step_size = raw.load.map(|load| step_size(&load.step_size, p));
+    let waivers = raw
+        .waiver
+        .into_iter()
+        .map(|raw| waiver(raw, &names, p))
+        .collect();
+
+    let found = problems.into_vec();
+    if !found.is_empty() {
+        return Err(found);
+    }
+    Ok(Manifest {
+        name: raw.name.into_inner(),
+        language: raw.language,
+        library: raw.library,
+        homepage: raw.homepage,
+        class: raw.class,
+        summary: raw.summary,
+        requires,
+        build,
+        ready_timeout,
+        grace,
+        variants,
+        raw_echo,
+        step_size,
+        waivers,
+    })
+}
+
+fn identity(raw: &raw::Manifest, folder: &str, p: &mut Problems<'_>) {
+    if *raw.manifest.get_ref() != VERSION {
+        p.at(
+            Some(raw.manifest.span()),
+            format!(
+                "manifest version {} is not known; this program reads version {VERSION}",
+                raw.manifest.get_ref()
+            ),
+        );
+    }
+    if raw.name.get_ref() != folder {
+        p.at(
+            Some(raw.name.span()),
+            format!(
+                "the name \"{}\" is not the folder's, \"{folder}\"; make them equal",
+                raw.name.get_ref()
+            ),
+        );
+    }
+}
+
+fn step_size(raw: &Spanned<u32>, p: &mut Problems<'_>) -> u32 {
+    if *raw.get_ref() == 0 {
+        p.at(Some(raw.span()), "a step adds at least one client");
+    }
+    *raw.get_ref()
+}
+
+fn waiver(raw: raw::Waiver, variants: &[String], p: &mut Problems<'_>) -> Waiver {
+    let ids = crate::conform::check_ids();
+    if !ids.contains(&raw.check.get_ref().as_str()) {
+        p.at(
+            Some(raw.check.span()),
+            format!(
+                "unknown check \"{}\"{}",
+                raw.check.get_ref(),
+                suggestion(raw.check.get_ref(), ids)
+            ),
+        );
+    }
+    if raw.reason.get_ref().trim().is_empty() {
+        p.at(Some(raw.reason.span()), "a waiver needs a reason");
+    }
+    if let Some(date) = &raw.date
+        && date.get_ref().parse::<jiff::civil::Date>().is_err()
+    {
+        p.at(
+            Some(date.span()),
+            format!(
+                "\"{}\" is no date; write it like \"2026-11-21\"",
+                date.get_ref()
+            ),
+        );
+    }
+    Waiver {
+        check: raw.check.into_inner(),
+        variants: scope(raw.variants, variants, p),
+        reason: raw.reason.into_inner(),
+        link: raw.link,
+        date: raw.date.map(Spanned::into_inner),
+    }
+}

@@ -1,0 +1,174 @@
+//! One of the processes that make a row: the server, or a service beside it. Each leads a process
+//! group of its own, carries a mark of its own and writes a log of its own.
+
+use super::stop::Stopped;
+use super::{HOST, LOG_LINES, port};
+use crate::process::{COOKIE, Group, describe_exit, kill, marked, members, reap, tail};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+const POLL: Duration = Duration::from_millis(20);
+static STARTED: AtomicU32 = AtomicU32::new(0);
+
+/// What is started, with every placeholder replaced.
+pub(super) struct Launch<'a> {
+    /// "the server", or "the service NAME".
+    pub(super) who: String,
+    pub(super) command: Vec<String>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) dir: &'a Path,
+    pub(super) cpus: &'a [usize],
+    pub(super) port: u16,
+    pub(super) grace: Duration,
+    pub(super) log: PathBuf,
+}
+
+/// Why a process was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The program is not there or cannot be executed.
+    #[error("`{0}` could not be started: {1}")]
+    Spawn(String, io::Error),
+    /// The log could not be written.
+    #[error("{path}: cannot write the log: {1}", path = .0.display())]
+    Log(PathBuf, io::Error),
+}
+
+/// A process that has ended although nobody asked it to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Death {
+    /// "the server", or "the service NAME".
+    pub who: String,
+    /// How it ended.
+    pub status: ExitStatus,
+}
+
+impl fmt::Display for Death {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { who, status } = self;
+        write!(f, "{who} ended by itself: {}", describe_exit(*status))
+    }
+}
+
+/// A process that was started. Dropped, it is killed with all that it started.
+#[derive(Debug)]
+pub(super) struct Part {
+    group: Group,
+    cookie: String,
+    who: String,
+    port: u16,
+    grace: Duration,
+    log: PathBuf,
+}
+
+impl Part {
+    pub(super) fn start(launch: Launch<'_>) -> Result<Self, LaunchError> {
+        let cookie = format!(
+            "{}-{}",
+            std::process::id(),
+            STARTED.fetch_add(1, Ordering::Relaxed)
+        );
+        let log_error = |error| LaunchError::Log(launch.log.clone(), error);
+        if let Some(parent) = launch.log.parent() {
+            fs::create_dir_all(parent).map_err(log_error)?;
+        }
+        let log = File::create(&launch.log).map_err(log_error)?;
+        let mut command = Command::new(&launch.command[0]);
+        command
+            .args(&launch.command[1..])
+            .current_dir(launch.dir)
+            .envs(&launch.env)
+            .env(COOKIE, &cookie)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().map_err(log_error)?)
+            .stderr(log);
+        let group = Group::spawn(&mut command, launch.cpus)
+            .map_err(|error| LaunchError::Spawn(launch.command[0].clone(), error))?;
+        Ok(Self {
+            group,
+            cookie,
+            who: launch.who,
+            port: launch.port,
+            grace: launch.grace,
+            log: launch.log,
+        })
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.group.id()
+    }
+
+    pub(super) const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// How it ended, if it has.
+    pub(super) fn exited(&mut self) -> Option<ExitStatus> {
+        self.group.exited()
+    }
+
+    pub(super) fn death(&mut self) -> Option<Death> {
+        let status = self.exited()?;
+        Some(Death {
+            who: self.who.clone(),
+            status,
+        })
+    }
+
+    pub(super) fn log_tail(&self) -> Option<String> {
+        tail(&self.log, LOG_LINES)
+    }
+
+    /// TERM, the grace time, KILL; then looks for what is left, and kills that too. `died` is how
+    /// it had ended before anything was stopped.
+    pub(super) fn stop(mut self, died: Option<Death>) -> Stopped {
+        let session = self.group.id();
+        let mut killed_after = None;
+        if self.group.exited().is_none() {
+            self.group.signal(libc::SIGTERM);
+            let deadline = Instant::now() + self.grace;
+            if self.group.wait_until(deadline).is_none() {
+                killed_after = Some(self.grace);
+                self.group.kill();
+            }
+            // Children may take as long as their parent.
+            while Instant::now() < deadline && !members(session).is_empty() {
+                std::thread::sleep(POLL);
+            }
+        }
+        let left = marked(session, &self.cookie);
+        let still_listening = port::listening(self.port).then_some(self.port);
+        kill(&left);
+        reap(session);
+        Stopped {
+            who: self.who.clone(),
+            died,
+            killed_after,
+            left,
+            still_listening,
+        }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let left = marked(self.group.id(), &self.cookie);
+        kill(&left);
+    }
+}
+
+/// Where the services' messages go, beside those of the server.
+pub(super) fn beside(log: &Path, service: &str) -> PathBuf {
+    log.with_extension(format!("{service}.log"))
+}
+
+/// The address of HOST's `port`, for people.
+pub(super) fn address(port: u16) -> String {
+    format!("{HOST}:{port}")
+}

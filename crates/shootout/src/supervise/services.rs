@@ -1,0 +1,161 @@
+//! The services of a row: started before the server, stopped after it.
+
+use super::part::{self, Death, Launch, LaunchError, Part};
+use super::{HOST, LOG_LINES, Spec, port};
+use crate::interrupt::Interrupt;
+use crate::manifest::{Service, Start};
+use crate::process::{describe_exit, tail};
+use std::collections::BTreeMap;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+const ATTEMPTS: u32 = 3;
+const POLL: Duration = Duration::from_millis(20);
+
+/// Why a service is not running.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// The program is not there, or its log cannot be written.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// No port is free.
+    #[error("no free port on {HOST}")]
+    NoPort,
+    /// It ended before it was ready.
+    #[error("it ended before it was ready: {how}", how = describe_exit(*.0))]
+    Exited(ExitStatus),
+    /// It did not listen in time.
+    #[error("{0} accepted no connection within {time}", time = humantime::format_duration(*.1))]
+    NeverReady(String, Duration),
+    /// The user wants to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The services of one variant, running. Dropped, they are killed with all that they started.
+#[derive(Debug, Default)]
+pub(super) struct Services {
+    parts: Vec<Part>,
+    /// Their ports by name.
+    pub(super) ports: BTreeMap<String, u16>,
+}
+
+/// A service that did not start: its name, why, and the end of its log.
+pub(super) type Failure = (String, ServiceError, Option<String>);
+
+impl Services {
+    /// Starts the services of the variant in their order, each when the one before is ready.
+    pub(super) fn start(spec: &Spec<'_>, interrupt: &Interrupt) -> Result<Self, Failure> {
+        let mut attempt = 1;
+        loop {
+            match Self::try_start(spec, interrupt) {
+                // Somebody else took the port between the look at it and the service's own attempt.
+                Err((_, ServiceError::Exited(_), _, true)) if attempt < ATTEMPTS => attempt += 1,
+                Err((name, error, tail, _)) => return Err((name, error, tail)),
+                Ok(services) => return Ok(services),
+            }
+        }
+    }
+
+    fn try_start(
+        spec: &Spec<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, (String, ServiceError, Option<String>, bool)> {
+        let mut services = Self::default();
+        for service in &spec.variant.services {
+            let Some(port) = port::free() else {
+                return Err((service.name.clone(), ServiceError::NoPort, None, false));
+            };
+            services.ports.insert(service.name.clone(), port);
+        }
+        for service in &spec.variant.services {
+            let port = services.ports[&service.name];
+            let part = services
+                .launch(spec, service, port)
+                .and_then(|mut part| wait_ready(&mut part, service, interrupt).map(|()| part));
+            match part {
+                Ok(part) => services.parts.push(part),
+                Err(error) => {
+                    let log = tail(&part::beside(spec.log, &service.name), LOG_LINES);
+                    let taken = port::listening(port);
+                    return Err((service.name.clone(), error, log, taken));
+                }
+            }
+        }
+        Ok(services)
+    }
+
+    fn launch(&self, spec: &Spec<'_>, service: &Service, port: u16) -> Result<Part, ServiceError> {
+        let values = spec.values(Start {
+            host: HOST.to_string(),
+            port: None,
+            threads: spec.threads,
+            services: self.ports.clone(),
+        });
+        let part = Part::start(Launch {
+            who: format!("the service {}", service.name),
+            command: service.command.iter().map(|w| values.expand(w)).collect(),
+            env: BTreeMap::new(),
+            dir: spec.dir,
+            cpus: spec.cpus,
+            port,
+            grace: spec.grace,
+            log: part::beside(spec.log, &service.name),
+        })?;
+        Ok(part)
+    }
+
+    pub(super) fn pids(&self) -> impl Iterator<Item = u32> {
+        self.parts.iter().map(Part::pid)
+    }
+
+    /// The first that has ended, and the end of its log.
+    pub(super) fn death(&mut self) -> Option<(Death, Option<String>)> {
+        self.parts.iter_mut().find_map(|part| {
+            let death = part.death()?;
+            Some((death, part.log_tail()))
+        })
+    }
+
+    /// Those that have ended, to be told apart from those that are going to be stopped.
+    pub(super) fn deaths(&mut self) -> Vec<Option<Death>> {
+        self.parts.iter_mut().map(Part::death).collect()
+    }
+
+    /// Stops them when there is no server to be stopped before.
+    pub(super) fn stop_all(mut self) {
+        let died = self.deaths();
+        self.stop(died);
+    }
+
+    /// Stops them, the last that was started first.
+    pub(super) fn stop(self, died: Vec<Option<Death>>) -> Vec<super::stop::Stopped> {
+        let all = self.parts.into_iter().zip(died).rev();
+        all.map(|(part, died)| part.stop(died)).collect()
+    }
+}
+
+fn wait_ready(
+    part: &mut Part,
+    service: &Service,
+    interrupt: &Interrupt,
+) -> Result<(), ServiceError> {
+    let deadline = Instant::now() + service.ready_timeout;
+    loop {
+        let ready = port::listening(part.port());
+        if let Some(status) = part.exited() {
+            return Err(ServiceError::Exited(status));
+        }
+        if ready {
+            return Ok(());
+        }
+        if interrupt.requested() {
+            return Err(ServiceError::Interrupted);
+        }
+        if Instant::now() >= deadline {
+            let address = part::address(part.port());
+            return Err(ServiceError::NeverReady(address, service.ready_timeout));
+        }
+        std::thread::sleep(POLL);
+    }
+}

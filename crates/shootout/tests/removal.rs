@@ -1,0 +1,201 @@
+//! A server is one folder: without it everything else is as before, and nothing names it.
+
+use ignore::WalkBuilder;
+use serde_json::Value;
+use shootout::project::{Entry, Project};
+use shootout::rows::{Row, plan};
+use shootout::session::RunOptions;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+fn repository() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::canonicalize(root).unwrap()
+}
+
+fn folders() -> Vec<String> {
+    let listing = fs::read_dir(repository().join("servers")).unwrap();
+    let mut names: Vec<String> = listing
+        .map(|entry| entry.unwrap().path())
+        .filter(|dir| dir.join("server.toml").is_file())
+        .map(|dir| dir.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert!(names.len() >= 2, "{names:?}");
+    names
+}
+
+/// A project with the servers of the repository but `without`.
+fn farm(without: Option<&str>) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("servers")).unwrap();
+    for name in folders()
+        .iter()
+        .filter(|name| Some(name.as_str()) != without)
+    {
+        let from = repository().join("servers").join(name);
+        symlink(from, dir.path().join("servers").join(name)).unwrap();
+    }
+    dir
+}
+
+/// What is known of each server (its folder apart, which is elsewhere), and the rows of a full run.
+fn known(farm: &TempDir) -> (Vec<(String, String)>, Vec<String>) {
+    let project = Project::find(Some(farm.path())).unwrap();
+    let entries: Vec<Entry> = project.servers().unwrap();
+    let rows = plan(&entries, &RunOptions::default()).unwrap();
+    let manifests = entries
+        .iter()
+        .map(|entry| (entry.name.clone(), format!("{:?}", entry.manifest)))
+        .collect();
+    (manifests, rows.rows.iter().map(Row::file_name).collect())
+}
+
+fn listed(farm: &TempDir) -> Vec<Value> {
+    let output = Command::new(env!("CARGO_BIN_EXE_shootout"))
+        .arg("--root")
+        .arg(farm.path())
+        .args(["list", "--json"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn without_one_the_others_are_listed_and_planned_as_before() {
+    let all = farm(None);
+    let ((manifests, rows), list) = (known(&all), listed(&all));
+    for name in folders() {
+        let farm = farm(Some(&name));
+        let (others, left) = known(&farm);
+        let expected: Vec<_> = manifests
+            .iter()
+            .filter(|(other, _)| *other != name)
+            .collect();
+        assert_eq!(
+            others.iter().collect::<Vec<_>>(),
+            expected,
+            "without {name}"
+        );
+        let own = format!("{name}.");
+        let expected: Vec<_> = rows.iter().filter(|row| !row.starts_with(&own)).collect();
+        assert_eq!(left.iter().collect::<Vec<_>>(), expected, "without {name}");
+        let expected: Vec<_> = list.iter().filter(|one| one["name"] != name).collect();
+        assert_eq!(listed(&farm).iter().collect::<Vec<_>>(), expected);
+    }
+}
+
+/// The text files of a folder that git would keep.
+fn texts(dir: &Path) -> Vec<(PathBuf, String)> {
+    WalkBuilder::new(dir)
+        .hidden(false)
+        .require_git(false)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .build()
+        .map(Result::unwrap)
+        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+        .filter_map(|entry| {
+            let text = fs::read_to_string(entry.path()).ok()?;
+            Some((entry.into_path(), text))
+        })
+        .collect()
+}
+
+/// True when `name` stands in `text` and is no part of a longer name.
+fn names(text: &str, name: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    text.match_indices(name)
+        .any(|(at, _)| !text[..at].ends_with(part) && !text[at + name.len()..].starts_with(part))
+}
+
+/// The places that `text`, a file in the folder `from`, leads to by `../`.
+fn leads_to(text: &str, from: &Path) -> Vec<PathBuf> {
+    let mut places = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("../") {
+        let chain = &rest[at..];
+        let steps = chain
+            .as_bytes()
+            .chunks(3)
+            .take_while(|c| *c == b"../")
+            .count();
+        rest = &chain[3 * steps..];
+        let word = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+        let name = rest.split(|c| !word(c)).next().unwrap_or_default();
+        if let (Some(above), false) = (from.ancestors().nth(steps), name.is_empty()) {
+            places.push(above.join(name));
+        }
+    }
+    places
+}
+
+#[test]
+fn what_counts_as_a_name_and_as_a_way_out() {
+    assert!(names("bin/x servers/go-example/x", "go-example"));
+    assert!(!names("bin/go-example-server my-go-example", "go-example"));
+    assert_eq!(
+        leads_to("a ../b ../../c/d ../$(X) ...", Path::new("/p/servers/x")),
+        [Path::new("/p/servers/b"), Path::new("/p/c")]
+    );
+}
+
+/// Prose may name servers; programs, scripts and their configuration may not.
+#[test]
+fn nothing_outside_its_folder_names_a_server() {
+    let folders = folders();
+    let root = repository();
+    let prose = |path: &Path| path.extension().is_some_and(|kind| kind == "md");
+    let apart = |path: &Path| {
+        let below = path.strip_prefix(&root).unwrap();
+        ["servers", "results", "target", "bin"]
+            .iter()
+            .any(|dir| below.starts_with(dir))
+    };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&root).unwrap() {
+        let path = entry.unwrap().path();
+        if apart(&path) || path.ends_with(".git") {
+            continue;
+        }
+        for (file, text) in texts(&path).iter().filter(|(file, _)| !prose(file)) {
+            let named = folders.iter().filter(|name| names(text, name));
+            found.extend(named.map(|name| format!("{}: {name}", file.display())));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn no_server_uses_anything_outside_its_folder() {
+    let folders = folders();
+    let bin = repository().join("bin");
+    let mut found = Vec::new();
+    for folder in &folders {
+        let dir = repository().join("servers").join(folder);
+        for (file, text) in texts(&dir) {
+            // A README may lead its reader to the project's documentation, and a build by hand
+            // puts its outputs where the others do.
+            let prose = file.extension().is_some_and(|kind| kind == "md");
+            let outside = |place: &PathBuf| {
+                place.exists() && !place.starts_with(&dir) && !place.starts_with(&bin)
+            };
+            for place in leads_to(&text, file.parent().unwrap()) {
+                if !prose && outside(&place) {
+                    found.push(format!("{}: uses {}", file.display(), place.display()));
+                }
+            }
+            for other in folders.iter().filter(|other| *other != folder) {
+                for path in [format!("../{other}"), format!("servers/{other}")] {
+                    if names(&text, &path) {
+                        found.push(format!("{}: {path}", file.display()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}

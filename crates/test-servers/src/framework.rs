@@ -1,0 +1,30 @@
+//! The frameworks whose message formats the servers of this crate can speak.
+
+use clap::ValueEnum;
+
+/// A family of message formats (docs/protocol.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum)]
+pub enum Framework {
+    /// Text and binary.
+    #[default]
+    Plain,
+    /// Phoenix channels; the query parameter `vsn` chooses the serializer of a connection.
+    Phoenix,
+    /// Action Cable.
+    ActionCable,
+}
+
+impl Framework {
+    /// The subprotocol that a server of this framework chooses.
+    pub(crate) const fn subprotocol(self) -> Option<&'static str> {
+        match self {
+            Self::ActionCable => Some("actioncable-v1-json"),
+            Self::Plain | Self::Phoenix => None,
+        }
+    }
+
+    /// A handshake without an `Origin` is refused.
+    pub(crate) const fn needs_origin(self) -> bool {
+        matches!(self, Self::ActionCable)
+    }
+}

@@ -1,0 +1,121 @@
+//! How the messages of a connection are wrapped, and what a server says to those that are no
+//! requests. Does no I/O.
+
+mod action_cable;
+mod phoenix;
+
+use super::hub::Peer;
+use super::request::{Rejection, Reply, Request, error_message};
+use crate::framework::Framework;
+use crate::upgrade::RequestHead;
+use serde_json::Value;
+use ws_proto::{Opcode, encode_frame};
+
+/// The message format of one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speech {
+    /// Text and binary.
+    Plain,
+    /// Phoenix, serializer 1.0.0.
+    PhoenixV1,
+    /// Phoenix, serializer 2.0.0.
+    PhoenixV2,
+    ActionCable,
+}
+
+/// What a message asks for.
+pub(crate) enum Asked {
+    Request(Request),
+    /// To be a listener from now on, or no longer; with the frame that confirms it, if there is
+    /// to be one.
+    Member(bool, Option<Vec<u8>>),
+    /// A sign of life, with its answer.
+    Heartbeat(Vec<u8>),
+}
+
+/// A message that is no request, and what an honest server does then.
+#[derive(Debug)]
+pub(crate) struct Rejected {
+    pub(crate) why: Rejection,
+    pub(crate) answer: Answer,
+}
+
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Frame(Vec<u8>),
+    Close(u16),
+    Nothing,
+}
+
+impl Speech {
+    pub(crate) fn of(framework: Framework, head: &RequestHead) -> Self {
+        match framework {
+            Framework::Plain => Self::Plain,
+            Framework::ActionCable => Self::ActionCable,
+            Framework::Phoenix if head.target.contains("vsn=2.") => Self::PhoenixV2,
+            Framework::Phoenix => Self::PhoenixV1,
+        }
+    }
+
+    /// Frames behind the answer to the upgrade.
+    pub(crate) fn greeting(self) -> Vec<u8> {
+        match self {
+            Self::ActionCable => text_frame(r#"{"type":"welcome"}"#),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A client is a listener as soon as it is connected.
+    pub(crate) const fn is_member_at_once(self) -> bool {
+        matches!(self, Self::Plain)
+    }
+
+    /// The reply around a JSON payload. `reference` is that of the request.
+    pub(crate) fn wrap(self, reply: Reply, payload: &Value, reference: &Value) -> String {
+        let name = reply.name();
+        match self {
+            Self::Plain => format!(r#"{{"type":"{name}","payload":{payload}}}"#),
+            Self::ActionCable => action_cable::wrap(name, payload),
+            Self::PhoenixV1 => phoenix::wrap(false, reply, payload, reference),
+            Self::PhoenixV2 => phoenix::wrap(true, reply, payload, reference),
+        }
+    }
+
+    /// What an honest server does about a request that it cannot serve.
+    pub(crate) fn refuse(self, why: Rejection, reference: &Value) -> Rejected {
+        let answer = match self {
+            Self::Plain => Answer::Frame(text_frame(&error_message(why))),
+            Self::ActionCable => Answer::Nothing,
+            Self::PhoenixV1 => Answer::Frame(phoenix::refusal(false, why, reference)),
+            Self::PhoenixV2 => Answer::Frame(phoenix::refusal(true, why, reference)),
+        };
+        Rejected { why, answer }
+    }
+
+    /// Words about an error, also where an honest server says none.
+    pub(crate) fn complaint(self, why: Rejection, reference: &Value) -> Vec<u8> {
+        match self.refuse(why, reference).answer {
+            Answer::Frame(frame) => frame,
+            _ => text_frame(&self.wrap(Reply::Error, &Value::from("no request"), reference)),
+        }
+    }
+}
+
+/// Understands a message of a client.
+pub(crate) fn read(from: &Peer, opcode: Opcode, message: &[u8]) -> Result<Asked, Rejected> {
+    match from.speech {
+        Speech::Plain => Request::parse(opcode, message)
+            .map(Asked::Request)
+            .map_err(|why| Speech::Plain.refuse(why, &Value::Null)),
+        Speech::PhoenixV1 | Speech::PhoenixV2 => phoenix::read(from, message),
+        Speech::ActionCable => {
+            action_cable::read(from, message).map_err(|why| from.speech.refuse(why, &Value::Null))
+        }
+    }
+}
+
+pub(crate) fn text_frame(message: &str) -> Vec<u8> {
+    let mut frame = Vec::new();
+    encode_frame(&mut frame, Opcode::Text, None, message.as_bytes());
+    frame
+}
