@@ -3,17 +3,16 @@ package main
 import (
 	"net/http"
 	"sync"
+
+	"github.com/gorilla/websocket"
 )
 
-// hub is the set of connected clients. It does no I/O of its own but the
-// handshake: a broadcast only queues.
+// hub is the set of connected clients. It does not know what they say: answer
+// deals with each message.
 type hub struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}
-}
-
-func newHub() *hub {
-	return &hub{clients: make(map[*client]struct{})}
+	answer  func(c *client, kind int, data []byte)
 }
 
 func (h *hub) add(c *client) {
@@ -28,31 +27,34 @@ func (h *hub) remove(c *client) {
 	h.mu.Unlock()
 }
 
-// broadcast queues m on every connection before it returns, which is what the
-// ack rule of docs/protocol.md asks for.
-func (h *hub) broadcast(m message) {
+// broadcast returns when the message is on its way to every connection, which is
+// what the ack rule of docs/protocol.md asks for.
+func (h *hub) broadcast(m *websocket.PreparedMessage) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	for c := range h.clients {
-		c.send(m)
+		c.sendPrepared(m)
 	}
 }
 
-// serve upgrades one request and starts the client's two goroutines.
+// serve upgrades one request and starts the goroutine that reads.
 func (h *hub) serve(w http.ResponseWriter, r *http.Request) {
-	c := newClient()
+	c := &client{}
 	// Upgrade writes the response before it returns the connection. A client
 	// that is added only then would miss a broadcast that another one sends as
-	// soon as this one has read its response.
+	// soon as this one has read its response. So broadcasts wait for Upgrade,
+	// which does not wait for the peer.
+	c.mu.Lock()
 	h.add(c)
 	conn, err := upgrader.Upgrade(w, r, nil)
+	c.conn = conn
+	c.mu.Unlock()
 	if err != nil {
 		h.remove(c)
 		return
 	}
-	c.attach(conn)
-	// New goroutines, so that what the HTTP server allocated for the request
+	conn.SetReadLimit(maxMessage)
+	// A new goroutine, so that what the HTTP server allocated for the request
 	// can be collected (as in the library's chat example).
-	go c.write()
 	go h.read(c)
 }

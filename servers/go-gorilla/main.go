@@ -2,7 +2,8 @@
 // shoot-out protocol with gorilla/websocket.
 //
 // This file holds the command line and the HTTP side. It does not know the
-// protocol (protocol.go), connections (client.go) or who is connected (hub.go).
+// protocol (protocol.go), connections (client.go, and backlog.go for slow ones)
+// or who is connected (hub.go).
 package main
 
 import (
@@ -34,6 +35,7 @@ var upgrader = websocket.Upgrader{
 func main() {
 	address := flag.String("address", "127.0.0.1", "`host` to listen on")
 	port := flag.Uint("port", 3000, "TCP `port` to listen on")
+	rawEcho := flag.Bool("raw-echo", false, "send every message back as it came, and nothing else (for Autobahn|Testsuite)")
 	version := flag.Bool("version", false, "print the version of gorilla/websocket and exit")
 	flag.Parse()
 
@@ -46,15 +48,19 @@ func main() {
 		return
 	}
 
-	listener, err := net.Listen("tcp", net.JoinHostPort(*address, strconv.FormatUint(uint64(*port), 10)))
+	tcp, err := net.Listen("tcp", net.JoinHostPort(*address, strconv.FormatUint(uint64(*port), 10)))
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "go-gorilla-server: %v; choose another with -address or -port\n", err)
 		os.Exit(1)
 	}
+	h := &hub{clients: make(map[*client]struct{})}
+	h.answer = h.request
+	if *rawEcho {
+		h.answer = (*client).send
+	}
 	// Every path is the WebSocket's: /ws as in the ancestor, / for other clients.
-	h := newHub()
 	server := &http.Server{Handler: http.HandlerFunc(h.serve), ReadHeaderTimeout: 10 * time.Second}
-	fmt.Fprintln(os.Stderr, "go-gorilla-server:", server.Serve(listener))
+	fmt.Fprintln(os.Stderr, "go-gorilla-server:", server.Serve(listener{tcp.(*net.TCPListener)}))
 	os.Exit(1)
 }
 

@@ -14,8 +14,7 @@ type reply struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// read answers c's messages until the connection ends. Text messages are the
-// text dialect of docs/protocol.md, binary ones the binary dialect.
+// read has c's messages answered until the connection ends.
 func (h *hub) read(c *client) {
 	defer c.finish()
 	defer h.remove(c)
@@ -24,15 +23,21 @@ func (h *hub) read(c *client) {
 		if err != nil {
 			return
 		}
-		if kind == websocket.BinaryMessage {
-			h.binary(c, data)
-			continue
-		}
 		// The library leaves UTF-8 to the application (RFC 6455, section 8.1).
-		if !utf8.Valid(data) {
+		if kind == websocket.TextMessage && !utf8.Valid(data) {
 			c.close(websocket.CloseInvalidFramePayloadData)
 			return
 		}
+		h.answer(c, kind, data)
+	}
+}
+
+// request answers text messages as the text dialect of docs/protocol.md, and
+// binary ones as the binary dialect.
+func (h *hub) request(c *client, kind int, data []byte) {
+	if kind == websocket.BinaryMessage {
+		h.binary(c, data)
+	} else {
 		h.text(c, data)
 	}
 }
@@ -73,28 +78,27 @@ func (h *hub) binary(c *client, data []byte) {
 	}
 	switch data[0] {
 	case 'e':
-		c.send(message{kind: websocket.BinaryMessage, data: data})
+		c.send(websocket.BinaryMessage, data)
 	case 'b':
 		h.publish(websocket.BinaryMessage, data)
-		result := append([]byte(nil), data...)
-		result[0] = 'r'
-		c.send(message{kind: websocket.BinaryMessage, data: result})
+		data[0] = 'r' // the prepared message has a copy
+		c.send(websocket.BinaryMessage, data)
 	default:
 		c.fail(`byte 0 of the binary message is neither "e" nor "b"`)
 	}
 }
 
-// publish queues one frame, built once, on every connection.
+// publish sends one frame, built once, to every connection.
 func (h *hub) publish(kind int, data []byte) {
 	prepared, err := websocket.NewPreparedMessage(kind, data)
 	if err != nil {
 		panic(err) // cannot happen: it is written to memory, uncompressed
 	}
-	h.broadcast(message{kind: kind, data: data, prepared: prepared})
+	h.broadcast(prepared)
 }
 
 func (c *client) reply(kind string, payload json.RawMessage) {
-	c.send(message{kind: websocket.TextMessage, data: encode(kind, payload)})
+	c.send(websocket.TextMessage, encode(kind, payload))
 }
 
 func (c *client) fail(words string) {

@@ -1,0 +1,263 @@
+//! The library's settings and the handler of one connection: what the library checks only when it
+//! is asked to, or not at all. Does not know what messages say.
+
+use crate::commands::Commands;
+use crate::protocol::Answer;
+use crate::strand::{Job, Strand};
+use std::convert::Infallible;
+use std::net::ToSocketAddrs;
+use std::sync::Arc;
+use ws::util::{Timeout, Token};
+use ws::{
+    Builder, Error, ErrorKind, Frame, Handler, Handshake, Message, OpCode, Request, Response,
+    Result, Sender, Settings,
+};
+
+const VERSION: &str = "13";
+
+/// Bytes (docs/protocol.md, "Limits").
+const MAX_MESSAGE: usize = 16 << 20;
+
+/// Bytes. The library answers a frame of more with 1002; so its limit is higher than ours, and a
+/// frame in between is refused with 1009.
+const MAX_FRAME: usize = 32 << 20;
+
+/// Bytes for one slow client (docs/protocol.md, "Limits").
+const MAX_UNREAD: usize = 64 << 20;
+
+/// Bytes behind which a client is asked whether it reads.
+const PROBE_BEHIND: usize = 16 << 20;
+
+/// The question, a ping.
+const PROBE: &[u8] = b"do you read?";
+
+/// The library reserves memory for each connection and for its command queue from the start: 100,000
+/// need about 60 MB.
+const MOST_CONNECTIONS: u64 = 100_000;
+
+/// Commands that the queue holds at least.
+const QUEUE: usize = 1 << 17;
+
+/// Commands that each connection may still send when the queue is full otherwise: a broadcast, its
+/// result, a mark and a probe.
+const MARGIN: usize = 4;
+
+pub(crate) struct Server<'a> {
+    perform: fn(Message) -> Answer,
+    /// Hands work to a pool; none: the event loop does it itself.
+    execute: Option<&'a dyn Fn(Job)>,
+    commands: Commands,
+    settings: Settings,
+}
+
+impl<'a> Server<'a> {
+    pub(crate) fn new(perform: fn(Message) -> Answer, execute: Option<&'a dyn Fn(Job)>) -> Self {
+        let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
+        let max_connections = files.min(MOST_CONNECTIONS) as usize;
+        // The queue holds the product of the two.
+        let queue_size = (QUEUE / max_connections).max(MARGIN) + 1;
+        Server {
+            perform,
+            execute,
+            commands: Commands::new(max_connections * (queue_size - MARGIN)),
+            settings: Settings {
+                max_connections,
+                queue_size,
+                fragment_size: usize::MAX, // of what is sent: one frame a message
+                max_fragment_size: MAX_FRAME,
+                masking_strict: true,
+                method_strict: true,
+                tcp_nodelay: true,
+                panic_on_internal: false,
+                shutdown_on_interrupt: false,
+                ..Settings::default()
+            },
+        }
+    }
+
+    /// Serves until the event loop fails.
+    pub(crate) fn listen(&self, address: impl ToSocketAddrs) -> Result<Infallible> {
+        Builder::new()
+            .with_settings(self.settings)
+            .build(|out| Connection {
+                out,
+                server: self,
+                strand: Arc::default(),
+                open: false,
+                closing: false,
+                fragments: None,
+                unread: 0,
+                probed: None,
+                last: false,
+            })?
+            .listen(address)?;
+        Err(Error::new(ErrorKind::Internal, "the event loop has ended"))
+    }
+}
+
+struct Connection<'a> {
+    out: Sender,
+    server: &'a Server<'a>,
+    strand: Arc<Strand>,
+    open: bool,
+    closing: bool,
+    /// Bytes of the fragmented message under way.
+    fragments: Option<usize>,
+    /// Bytes sent that the client is not known to have read.
+    unread: usize,
+    /// Those of them that the probe under way stands behind.
+    probed: Option<usize>,
+    /// A message of this connection waits in a full command queue.
+    last: bool,
+}
+
+impl Handler for Connection<'_> {
+    fn on_request(&mut self, request: &Request) -> Result<Response> {
+        // The library does not look at the version (RFC 6455, section 4.4).
+        if request.version()? == VERSION {
+            return Response::from_request(request);
+        }
+        let mut refusal = Response::new(426, "Upgrade Required", Vec::new());
+        let supported = ("Sec-WebSocket-Version".into(), VERSION.into());
+        refusal.headers_mut().push(supported);
+        Ok(refusal)
+    }
+
+    fn on_open(&mut self, _: Handshake) -> Result<()> {
+        self.open = true;
+        Ok(())
+    }
+
+    fn on_frame(&mut self, frame: Frame) -> Result<Option<Frame>> {
+        if frame.has_rsv1() || frame.has_rsv2() || frame.has_rsv3() {
+            return Err(protocol_error("a reserved bit is set"));
+        }
+        match frame.opcode() {
+            OpCode::Close => return Ok(Some(frame)),
+            _ if self.closing => return Ok(None),
+            OpCode::Pong if frame.payload() == PROBE => {
+                self.unread -= self.probed.take().unwrap_or(0);
+            }
+            OpCode::Text | OpCode::Binary | OpCode::Continue => self.check_size(&frame)?,
+            _ => {}
+        }
+        Ok(Some(frame))
+    }
+
+    fn on_message(&mut self, message: Message) -> Result<()> {
+        match self.server.execute {
+            None => self.perform(message),
+            Some(execute) => {
+                let perform = self.server.perform;
+                if self.strand.push(message, perform, &self.out, execute) {
+                    Ok(())
+                } else {
+                    Err(too_many())
+                }
+            }
+        }
+    }
+
+    /// A mark of `perform` has been taken out of the command queue.
+    fn on_new_timeout(&mut self, mark: Token, _: Timeout) -> Result<()> {
+        self.last = false;
+        self.server.commands.take(mark);
+        Ok(())
+    }
+
+    fn on_send_frame(&mut self, frame: Frame) -> Result<Option<Frame>> {
+        // A broadcast also comes for connections whose handshake is under way.
+        if !self.open {
+            return Ok(None);
+        }
+        if frame.opcode() == OpCode::Close {
+            self.closing = true;
+            return Ok(Some(frame));
+        }
+        self.unread += frame.payload().len();
+        if self.unread > MAX_UNREAD {
+            return Err(Error::new(
+                ErrorKind::Capacity,
+                "The client reads too slowly",
+            ));
+        }
+        if self.unread > PROBE_BEHIND && self.probed.is_none() {
+            self.probe()?;
+        }
+        Ok(Some(frame))
+    }
+
+    /// The library's own prints to stdout.
+    fn on_error(&mut self, _: Error) {}
+}
+
+impl Connection<'_> {
+    /// Keeps the rules for fragments (RFC 6455, section 5.4) that the library does not, and the
+    /// limit of the whole message.
+    fn check_size(&mut self, frame: &Frame) -> Result<()> {
+        let before = match (self.fragments, frame.opcode()) {
+            (None, OpCode::Continue) => return Err(protocol_error("nothing to continue")),
+            (Some(size), OpCode::Continue) => size,
+            (Some(_), _) => return Err(protocol_error("a message within a message")),
+            (None, _) => 0,
+        };
+        let size = before + frame.payload().len();
+        if size > MAX_MESSAGE {
+            return Err(Error::new(ErrorKind::Capacity, "The message is too large"));
+        }
+        self.fragments = (!frame.is_final()).then_some(size);
+        Ok(())
+    }
+
+    /// Answers on the event loop. When the command queue is full, a connection may have one last
+    /// message in it; one that sends more is cut off.
+    fn perform(&mut self, message: Message) -> Result<()> {
+        let commands = &self.server.commands;
+        if commands.full() {
+            if self.last {
+                return Err(too_many());
+            }
+            self.last = true;
+        }
+        let answer = (self.server.perform)(message);
+        if let Some(broadcast) = answer.broadcast {
+            commands.count();
+            self.out.broadcast(broadcast)?;
+        }
+        commands.count();
+        self.out.send(answer.reply)?;
+        if self.last || commands.mark_is_due() {
+            commands.mark(&self.out)?;
+        }
+        Ok(())
+    }
+
+    /// Asks whether the client has read what was sent so far: the library does not tell how much
+    /// it still holds.
+    fn probe(&mut self) -> Result<()> {
+        self.probed = Some(self.unread);
+        match self.server.execute {
+            None => {
+                self.server.commands.count();
+                self.out.ping(PROBE.into())
+            }
+            Some(execute) => {
+                let out = self.out.clone();
+                // It fails when the event loop is gone, and the process with it.
+                execute(Box::new(move || drop(out.ping(PROBE.into()))));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn protocol_error(words: &'static str) -> Error {
+    Error::new(ErrorKind::Protocol, words)
+}
+
+fn too_many() -> Error {
+    Error::new(
+        ErrorKind::Capacity,
+        "Too many messages without waiting for answers",
+    )
+}
