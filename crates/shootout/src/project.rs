@@ -70,6 +70,11 @@ impl Project {
         self.root.join("results/local")
     }
 
+    /// Summaries of the Autobahn|Testsuite.
+    pub fn autobahn(&self) -> PathBuf {
+        self.root.join("results/autobahn")
+    }
+
     /// A path as it is shown: relative to the working directory or the project where it can be.
     pub fn shown(&self, path: &Path) -> String {
         let here = std::env::current_dir().unwrap_or_default();

@@ -47,7 +47,7 @@ fn open(measurements: &[Measurement]) -> Opened {
         fs::write(results.join(format!("{index}.json")), text).unwrap();
     }
     let html = scratch.path().join("report.html");
-    report::write(&[results], &html, &scratch.path().join("report.md")).unwrap();
+    report::write(&[results], &[], &html, &scratch.path().join("report.md")).unwrap();
     let net = scratch.path().join("net.json");
     let output = dump(&html, &net, scratch.path());
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -18,13 +18,15 @@ Examples:
   shootout run --servers a,b --repeat 3 two servers, three times, interleaved
   shootout run --resume                 goes on where the last run was interrupted
   shootout verify my-server             is it correct? check by check
+  shootout autobahn my-server           what the Autobahn|Testsuite says of its framing
 
 Exit codes:
   0    done, everything has a result
   1    wrong usage, or the environment does not allow it; doctor: something is missing;
        setup: a package is still missing; build, verify: a build or a check failed, a package is
        missing that setup brings, or a server that was named lacks anything it needs
-  3    run: some row has no valid result, see its status
+  3    run: some row has no valid result, see its status (a row that cannot be built here is told,
+       and counts only where its server was named)
   130  interrupted; what was finished is kept
 
 A server is a folder under servers/ with a server.toml; see docs/adding-a-server.md.";
@@ -108,6 +110,25 @@ pub enum Command {
         /// Uses the servers as they were built before
         #[arg(long)]
         skip_build: bool,
+        /// Puts what was seen into docs/conformance.md, in place of what was seen of the same
+        /// variants before
+        #[arg(long, conflicts_with = "check_table")]
+        write_table: bool,
+        /// Fails where docs/conformance.md says otherwise than what was seen
+        #[arg(long)]
+        check_table: bool,
+    },
+    /// Runs the Autobahn|Testsuite against the raw echo of servers
+    #[command(
+        after_help = "Sections 1-7, 9 and 10 of the suite, which needs a Python 2.7 \
+                            and is installed apart, in target/shootout/autobahn. The summaries go \
+                            to results/autobahn/, and the report shows them. Failed cases are a \
+                            result and no failure of this command.\n\nExample:\n  shootout \
+                            autobahn my-server"
+    )]
+    Autobahn {
+        /// Servers; all, when none is named
+        servers: Vec<String>,
     },
     /// Measures servers and ranks them
     Run(Box<RunArgs>),

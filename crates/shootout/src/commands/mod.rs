@@ -2,6 +2,7 @@
 //!
 //! A command prints for people and returns an exit code; what it does is done by other modules.
 
+mod autobahn;
 mod build;
 mod doctor;
 mod list;
@@ -38,6 +39,8 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
                 variants,
                 all,
                 skip_build,
+                write_table,
+                check_table,
             } => verify::verify(
                 &context,
                 &verify::Choice {
@@ -45,8 +48,14 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
                     variants,
                     all,
                     skip_build,
+                    table: match (write_table, check_table) {
+                        (true, _) => Some(verify::Table::Write),
+                        (false, true) => Some(verify::Table::Check),
+                        (false, false) => None,
+                    },
                 },
             ),
+            Command::Autobahn { servers } => autobahn::autobahn(&context, &servers),
             Command::Run(args) => run::run(&context, &args),
             Command::Report {
                 dirs,

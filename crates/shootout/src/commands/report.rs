@@ -1,9 +1,12 @@
 //! `shootout report`: a report over runs that were made before.
 
 use super::Context;
+use crate::autobahn;
 use crate::exit::{Exit, Refusal};
+use crate::project::Project;
 use crate::report;
 use crate::session;
+use run_record::AutobahnRecord;
 use std::path::PathBuf;
 
 pub(super) fn report(
@@ -24,8 +27,8 @@ pub(super) fn report(
     };
     let html = html.unwrap_or_else(|| first.join("report.html"));
     let markdown = markdown.unwrap_or_else(|| first.join("report.md"));
-    let summary =
-        report::write(&dirs, &html, &markdown).map_err(|error| Refusal::new(error.to_string()))?;
+    let summary = report::write(&dirs, &autobahn_summaries(project), &html, &markdown)
+        .map_err(|error| Refusal::new(error.to_string()))?;
     for warning in &summary.warnings {
         anstream::eprintln!("shootout: {warning}");
     }
@@ -34,4 +37,11 @@ pub(super) fn report(
     }
     anstream::println!("{}\n{}", project.shown(&html), project.shown(&markdown));
     Ok(Exit::Ok)
+}
+
+/// The project's summaries of the Autobahn|Testsuite.
+pub(super) fn autobahn_summaries(project: &Project) -> Vec<AutobahnRecord> {
+    autobahn::summaries(&project.autobahn(), &mut |warning| {
+        anstream::eprintln!("shootout: {warning}");
+    })
 }

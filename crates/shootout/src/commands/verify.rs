@@ -5,6 +5,7 @@ use super::build::{order, tell};
 use super::tally::Tally;
 use crate::build;
 use crate::conform::{self, VerifyError};
+use crate::conformance_table::{self, Files, Line, TableError};
 use crate::exit::{Exit, Refusal};
 use crate::machine;
 use crate::manifest::{Manifest, Variant, suggestion};
@@ -21,6 +22,17 @@ pub(super) struct Choice {
     pub(super) variants: Vec<String>,
     pub(super) all: bool,
     pub(super) skip_build: bool,
+    /// What is to be done with the documentation's table.
+    pub(super) table: Option<Table>,
+}
+
+/// What is done with the documentation's table.
+#[derive(Clone, Copy)]
+pub(super) enum Table {
+    /// It takes over what was seen.
+    Write,
+    /// It must say what was seen.
+    Check,
 }
 
 pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Refusal> {
@@ -30,6 +42,7 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
     let mut tally = Tally::default();
     tally.unreadable(entries.len() - readable.len());
     check_variants(&readable, &choice.variants)?;
+    let mut lines: Vec<Line> = Vec::new();
     for mut wanted in readable {
         if !choice.variants.is_empty() {
             wanted.variants.retain(|v| choice.variants.contains(v));
@@ -50,30 +63,90 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
         tell(context, &wanted, &builds);
         for (name, outcome) in &builds.0 {
             let server = &wanted.entry.name;
-            if let Err(why) = outcome {
-                tally.not_built(server, name, why, named);
-                continue;
-            }
+            let built = match outcome {
+                Ok(built) => built,
+                Err(why) => {
+                    tally.not_built(server, name, why, named);
+                    continue;
+                }
+            };
             let Some(variant) = wanted.manifest.variant(name) else {
                 continue;
             };
             let in_detail = named || choice.all;
-            let passed = verify_variant(context, &wanted, variant, choice.all, in_detail)?;
-            if passed {
+            let verified = verify_variant(context, &wanted, variant, choice.all, in_detail)?;
+            if verified.passed {
                 tally.ok();
             } else {
                 tally.failed(server, name);
             }
+            lines.extend(verified.conformance.map(|conformance| {
+                let version = &built.version;
+                Line::new(wanted.manifest, name, version, &today(), &conformance)
+            }));
         }
     }
     if let Some(line) = tally.line() {
         anstream::println!("{line}");
     }
-    Ok(if tally.fails() {
+    let kept = match choice.table {
+        None => true,
+        Some(table) => keep(context, table, lines)?,
+    };
+    Ok(if tally.fails() || !kept {
         Exit::Failed
     } else {
         Exit::Ok
     })
+}
+
+/// Writes the table, or holds it against what was seen. False where they differ.
+fn keep(context: &Context<'_>, table: Table, fresh: Vec<Line>) -> Result<bool, Refusal> {
+    let refuse = |error: TableError| Refusal::new(error.to_string());
+    let project = &context.project;
+    let files = Files::of(project.root());
+    let stored = files.read().map_err(refuse)?;
+    let entries = project.select(&[])?;
+    let all = Wanted::all(&entries);
+    let variants: Vec<(&str, &str)> = all
+        .iter()
+        .flat_map(|w| {
+            w.variants
+                .iter()
+                .map(|v| (w.entry.name.as_str(), v.as_str()))
+        })
+        .collect();
+    match table {
+        Table::Write => {
+            let exists = |server: &str, variant: &str| variants.contains(&(server, variant));
+            let lines = conformance_table::merged(stored, fresh, exists);
+            files.write(&lines).map_err(refuse)?;
+            anstream::println!("{}", project.shown(&files.page));
+            Ok(true)
+        }
+        Table::Check => {
+            let mut found = conformance_table::differences(&stored, &fresh, &variants);
+            if !files.page_is_current(&stored) {
+                let page = project.shown(&files.page);
+                found.push(format!("{page}: not the page that its lines make"));
+            }
+            for difference in &found {
+                anstream::println!("{} {difference}", painted(AnsiColor::Red, "DRIFT"));
+            }
+            if !found.is_empty() {
+                anstream::println!(
+                    "bring the table up to date with: {}",
+                    conformance_table::REMEDY
+                );
+            }
+            Ok(found.is_empty())
+        }
+    }
+}
+
+/// The day, UTC.
+fn today() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
 }
 
 fn check_variants(readable: &[Wanted<'_>], names: &[String]) -> Result<(), Refusal> {
@@ -90,13 +163,20 @@ fn check_variants(readable: &[Wanted<'_>], names: &[String]) -> Result<(), Refus
     }
 }
 
+/// What came of one variant; nothing was seen where the server did not live through it.
+#[derive(Default)]
+struct Verified {
+    passed: bool,
+    conformance: Option<Conformance>,
+}
+
 fn verify_variant(
     context: &Context<'_>,
     wanted: &Wanted<'_>,
     variant: &Variant,
     all: bool,
     in_detail: bool,
-) -> Result<bool, Refusal> {
+) -> Result<Verified, Refusal> {
     let (entry, manifest) = (wanted.entry, wanted.manifest);
     let name = contestant(&entry.name, &variant.name);
     let bin = context.project.bin();
@@ -113,7 +193,7 @@ fn verify_variant(
         Err((error, tail)) => {
             anstream::println!("{name}: {error}");
             print_tail(tail.as_deref());
-            return Ok(false);
+            return Ok(Verified::default());
         }
     };
     let checked = conform::verify(&mut server, variant, context.interrupt, &mut |outcome| {
@@ -134,7 +214,7 @@ fn verify_variant(
             let after = last.map(|id| format!("after {id} ")).unwrap_or_default();
             anstream::println!("{name}: {after}{death}");
             print_tail(tail.as_deref());
-            return Ok(false);
+            return Ok(Verified::default());
         }
     };
     let conformance = conform::judge(manifest, variant, &outcomes);
@@ -145,7 +225,10 @@ fn verify_variant(
         anstream::println!("  {} {leak}", painted(AnsiColor::Red, "LEAK"));
     }
     anstream::println!("{name}: {}", summary(&outcomes, &conformance));
-    Ok(conformance.passed() && leak.is_none())
+    Ok(Verified {
+        passed: conformance.passed() && leak.is_none(),
+        conformance: Some(conformance),
+    })
 }
 
 fn print_failures(outcomes: &[Outcome], conformance: &Conformance) {

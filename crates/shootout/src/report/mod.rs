@@ -16,6 +16,7 @@ pub mod text;
 mod words;
 
 use ranking::Row;
+use run_record::AutobahnRecord;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -64,6 +65,7 @@ pub enum ReportError {
 }
 
 /// Reads the measurements of result directories and writes a page and its tables as Markdown.
+/// The page shows those of the `autobahn` summaries whose servers it names, too.
 ///
 /// Several directories are several runs, the newest first. A file that is broken, foreign or too
 /// new is left out and named in the summary and in the report.
@@ -71,7 +73,12 @@ pub enum ReportError {
 /// # Errors
 /// [`ReportError`] when a directory cannot be read, none holds a measurement, or an output cannot
 /// be written.
-pub fn write(dirs: &[PathBuf], html: &Path, markdown: &Path) -> Result<Summary, ReportError> {
+pub fn write(
+    dirs: &[PathBuf],
+    autobahn: &[AutobahnRecord],
+    html: &Path,
+    markdown: &Path,
+) -> Result<Summary, ReportError> {
     let runs = load::runs(dirs)?;
     let warnings: Vec<String> = runs.iter().flat_map(|run| run.warnings.clone()).collect();
     if runs.iter().all(|run| run.measurements.is_empty()) {
@@ -82,8 +89,8 @@ pub fn write(dirs: &[PathBuf], html: &Path, markdown: &Path) -> Result<Summary, 
         .chunk_by(same_category)
         .map(headline::sentence)
         .collect();
-    store(html, &page::render(&runs, &headlines, &warnings)?)?;
-    store(markdown, &as_markdown(&runs, &warnings))?;
+    store(html, &page::render(&runs, &headlines, &warnings, autobahn)?)?;
+    store(markdown, &as_markdown(&runs, &warnings, autobahn))?;
     Ok(Summary {
         runs: runs.len(),
         measurements: runs.iter().map(|run| run.measurements.len()).sum(),
@@ -92,7 +99,7 @@ pub fn write(dirs: &[PathBuf], html: &Path, markdown: &Path) -> Result<Summary, 
     })
 }
 
-fn as_markdown(runs: &[load::Run], warnings: &[String]) -> String {
+fn as_markdown(runs: &[load::Run], warnings: &[String], autobahn: &[AutobahnRecord]) -> String {
     let mut text = String::from("# WebSocket shootout\n");
     for run in runs.iter().filter(|run| !run.measurements.is_empty()) {
         let (name, started) = (
@@ -101,6 +108,31 @@ fn as_markdown(runs: &[load::Run], warnings: &[String]) -> String {
         );
         let table = markdown::table(&run.measurements);
         let _ = write!(text, "\n## Run {name}, begun {started}\n\n{table}");
+    }
+    let named = |summary: &&AutobahnRecord| {
+        let measurements = runs.iter().flat_map(|run| &run.measurements);
+        measurements
+            .into_iter()
+            .any(|m| m.server.name == summary.server.name)
+    };
+    let tested: Vec<&AutobahnRecord> = autobahn.iter().filter(named).collect();
+    if !tested.is_empty() {
+        text.push_str("\n## Autobahn|Testsuite\n\n");
+    }
+    for summary in tested {
+        let name = crate::rows::contestant(&summary.server.name, &summary.server.variant);
+        let version = summary
+            .server
+            .library_version
+            .as_deref()
+            .unwrap_or("unknown");
+        let _ = writeln!(
+            text,
+            "- {} {}: {}",
+            markdown::escaped(&name),
+            markdown::escaped(version),
+            summary.tally()
+        );
     }
     if !warnings.is_empty() {
         text.push_str("\n## Left out\n\n");

@@ -2,7 +2,7 @@
 
 use super::fixture::{measured, unmeasured, waived};
 use super::*;
-use run_record::{End, Measurement, Status, VERSION};
+use run_record::{AutobahnCase, End, Measurement, Status, VERSION};
 
 fn save(dir: &Path, name: &str, measurement: &Measurement) {
     fs::create_dir_all(dir).unwrap();
@@ -11,7 +11,7 @@ fn save(dir: &Path, name: &str, measurement: &Measurement) {
 
 fn report(dirs: &[PathBuf], out: &Path) -> (Result<Summary, ReportError>, String, String) {
     let (html, markdown) = (out.join("report.html"), out.join("report.md"));
-    let summary = write(dirs, &html, &markdown);
+    let summary = write(dirs, &[autobahn()], &html, &markdown);
     let read = |path| fs::read_to_string(path).unwrap_or_default();
     (summary, read(html), read(markdown))
 }
@@ -243,4 +243,48 @@ fn figures_that_are_partly_of_broken_steps_say_so() {
         text.contains("at 4,000 clients are those of 3 repetitions together, 1 of which did not"),
         "{text}"
     );
+}
+
+#[test]
+fn what_autobahn_said_of_the_reports_servers_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("run");
+    save(
+        &results,
+        "alpha.json",
+        &measured("alpha", 3, 9_000, End::OverLimit),
+    );
+    let (summary, html, markdown) = report(&[results], folder.path());
+    summary.unwrap();
+    assert!(html.contains("6.4.1 (failed)"));
+    assert!(
+        markdown.contains("1 of 2 ok, 0 non-strict, 0 informational, 1 failed"),
+        "{markdown}"
+    );
+    let others = folder.path().join("others");
+    save(
+        &others,
+        "beta.json",
+        &measured("beta", 3, 9_000, End::OverLimit),
+    );
+    let (_, html, markdown) = report(&[others], folder.path());
+    assert!(!html.contains("Autobahn") && !markdown.contains("Autobahn"));
+}
+
+/// A summary of a server of the fixture.
+fn autobahn() -> AutobahnRecord {
+    let mut summary = AutobahnRecord::new(
+        unmeasured("alpha", Status::Ok, "").server,
+        "25.10.1",
+        &["6.*"],
+        "2026-01-02T03:04:05Z".into(),
+    );
+    for (id, behavior) in [("6.1.1", "OK"), ("6.4.1", "FAILED")] {
+        summary.count(AutobahnCase {
+            id: id.into(),
+            behavior: behavior.into(),
+            behavior_close: "OK".into(),
+        });
+    }
+    summary
 }

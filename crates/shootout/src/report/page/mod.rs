@@ -4,6 +4,7 @@
 //! its head forbids the rest. Templates escape every text; `|safe` stands only where a template
 //! of this module has been rendered before.
 
+mod autobahn;
 mod chart;
 mod conformance;
 mod facts;
@@ -15,9 +16,11 @@ use super::load::Run;
 use super::ranking::{Row, rank};
 use super::{ReportError, same_category};
 use askama::Template;
+use autobahn::Tested;
 use conformance::Checked;
 use facts::Facts;
 use outcomes::Ended;
+use run_record::AutobahnRecord;
 use section::{Section, Styles};
 
 #[derive(Template)]
@@ -29,6 +32,7 @@ struct Page<'a> {
     sections: Vec<Section>,
     ended: Vec<Ended>,
     checked: Vec<Checked>,
+    tested: Vec<Tested<'a>>,
     facts: Vec<Facts>,
 }
 
@@ -50,6 +54,7 @@ pub(super) fn render(
     runs: &[Run],
     headlines: &[String],
     warnings: &[String],
+    autobahn: &[AutobahnRecord],
 ) -> Result<String, ReportError> {
     let runs: Vec<&Run> = runs
         .iter()
@@ -79,6 +84,7 @@ pub(super) fn render(
         sections: sections(&entries, runs.len() > 1)?,
         ended: outcomes::of(&entries),
         checked: conformance::of(&entries),
+        tested: autobahn::of(&entries, autobahn),
         facts: runs.iter().map(|run| facts::of(run)).collect(),
     };
     Ok(page.render()?)

@@ -1,0 +1,221 @@
+//! `shootout autobahn`: the Autobahn|Testsuite against the raw echo of each server.
+
+use super::Context;
+use super::build::{order, tell};
+use super::tally::Tally;
+use crate::autobahn::{self, SECTIONS, SUITE_VERSION, Suite, SuiteError, Unavailable};
+use crate::build;
+use crate::exit::{Exit, Refusal};
+use crate::machine;
+use crate::manifest::{RawEcho, Variant};
+use crate::rows::{Wanted, contestant};
+use crate::session::Pin;
+use crate::supervise::{self, Spec, StartError};
+use indicatif::{ProgressBar, ProgressStyle};
+use run_record::{AutobahnRecord, Environment, ServerIdentity};
+use std::path::{Path, PathBuf};
+
+/// Failed cases that are listed; the stored summary has them all.
+const LISTED: usize = 12;
+
+pub(super) fn autobahn(context: &Context<'_>, servers: &[String]) -> Result<Exit, Refusal> {
+    let entries = context.project.select(servers)?;
+    let readable = context.readable(&entries);
+    let cache = context.project.cache().join("autobahn");
+    let say = &mut |words: &str| anstream::eprintln!("{words}");
+    let program = match autobahn::install(&cache, context.interrupt, say) {
+        Ok(program) => program,
+        Err(Unavailable::Interrupted) => return Ok(Exit::Interrupted),
+        Err(reason @ Unavailable::NoPython2) => {
+            anstream::println!("skipped: {reason}");
+            return Ok(Exit::Ok);
+        }
+        Err(error) => return Err(Refusal::new(error.to_string())),
+    };
+    let mut tally = Tally::default();
+    tally.unreadable(entries.len() - readable.len());
+    for mut wanted in readable {
+        let modes = match &wanted.manifest.raw_echo {
+            Some(RawEcho::Modes(modes)) => modes,
+            Some(RawEcho::None(reason)) => {
+                anstream::println!("{}: has no raw echo: {reason}", wanted.entry.name);
+                continue;
+            }
+            None => {
+                anstream::println!(
+                    "{}: its manifest declares no [raw-echo]; see docs/adding-a-server.md",
+                    wanted.entry.name
+                );
+                continue;
+            }
+        };
+        wanted
+            .variants
+            .retain(|name| modes.iter().any(|mode| mode.name == *name));
+        anstream::eprintln!("{}: building", wanted.entry.name);
+        let builds = order(context, &wanted).build(false, &mut |_| {});
+        if builds.interrupted() {
+            return Ok(Exit::Interrupted);
+        }
+        tell(context, &wanted, &builds);
+        for (name, outcome) in &builds.0 {
+            let built = match outcome {
+                Ok(built) => built,
+                Err(why) => {
+                    tally.not_built(&wanted.entry.name, name, why, !servers.is_empty());
+                    continue;
+                }
+            };
+            let Some(mode) = modes.iter().find(|mode| mode.name == *name) else {
+                continue;
+            };
+            let pass = Pass {
+                context,
+                wanted: &wanted,
+                mode,
+                program: &program,
+                dir: cache
+                    .join("reports")
+                    .join(format!("{}.{name}", wanted.entry.name)),
+            };
+            if pass.run(&built.version)? {
+                tally.ok();
+            } else {
+                tally.failed(&wanted.entry.name, name);
+            }
+        }
+    }
+    if let Some(line) = tally.line() {
+        anstream::println!("{line}");
+    }
+    Ok(if tally.fails() {
+        Exit::Failed
+    } else {
+        Exit::Ok
+    })
+}
+
+/// One pass of the suite against one variant.
+struct Pass<'a> {
+    context: &'a Context<'a>,
+    wanted: &'a Wanted<'a>,
+    mode: &'a Variant,
+    program: &'a Path,
+    /// Where the suite leaves its own report.
+    dir: PathBuf,
+}
+
+impl Pass<'_> {
+    /// Starts the raw echo, runs the suite, stores and prints the summary. False when there is
+    /// none.
+    fn run(&self, version: &str) -> Result<bool, Refusal> {
+        let (entry, manifest) = (self.wanted.entry, self.wanted.manifest);
+        let project = &self.context.project;
+        let name = contestant(&entry.name, &self.mode.name);
+        let bin = project.bin();
+        let log =
+            build::logs(project, &entry.name).join(format!("autobahn-{}.log", self.mode.name));
+        let cores = machine::cores(&Pin::Auto, &Environment::collect())?;
+        let place = (entry.dir.as_path(), bin.as_path());
+        let spec = Spec::new(
+            manifest,
+            self.mode,
+            place,
+            (cores.server_threads, &[]),
+            &log,
+        );
+        let mut server = match supervise::start(&spec, self.context.interrupt) {
+            Ok(server) => server,
+            Err((StartError::Interrupted, _)) => return Err(Refusal::new("interrupted")),
+            Err((error, tail)) => {
+                anstream::println!("{name}: {error}");
+                for line in tail.unwrap_or_default().lines() {
+                    anstream::println!("    {line}");
+                }
+                return Ok(false);
+            }
+        };
+        let mut record =
+            AutobahnRecord::new(self.identity(version), SUITE_VERSION, &SECTIONS, now());
+        let suite = Suite {
+            program: self.program,
+            dir: &self.dir,
+        };
+        let bar = bar(&name);
+        let ran = suite.run(
+            &server.url(),
+            &mut record,
+            self.context.interrupt,
+            &|done, planned| {
+                bar.set_length(planned as u64);
+                bar.set_position(done as u64);
+            },
+        );
+        bar.finish_and_clear();
+        let death = server.death();
+        server.stop();
+        match ran {
+            Ok(()) => {}
+            Err(SuiteError::Interrupted) => return Err(Refusal::new("interrupted")),
+            Err(error) => {
+                let died = death.map_or_else(String::new, |_| {
+                    format!("; the server had ended, its log is {}", project.shown(&log))
+                });
+                anstream::println!("{name}: {error}{died}");
+                return Ok(false);
+            }
+        }
+        record.finished = now();
+        let stored = autobahn::store(&project.autobahn(), &record)
+            .map_err(|error| Refusal::new(format!("the summary cannot be stored: {error}")))?;
+        anstream::println!("{name}: {}", record.tally());
+        for case in record.failed.iter().take(LISTED) {
+            anstream::println!(
+                "    {}: {}, close: {}",
+                case.id,
+                case.behavior,
+                case.behavior_close
+            );
+        }
+        if record.failed.len() > LISTED {
+            anstream::println!("    and {} more", record.failed.len() - LISTED);
+        }
+        anstream::println!(
+            "    {}; the suite's own report is {}",
+            project.shown(&stored),
+            project.shown(&self.dir.join("index.html"))
+        );
+        Ok(true)
+    }
+
+    fn identity(&self, version: &str) -> ServerIdentity {
+        let manifest = self.wanted.manifest;
+        ServerIdentity {
+            name: manifest.name.clone(),
+            variant: self.mode.name.clone(),
+            variant_summary: self.mode.summary.clone(),
+            language: manifest.language.clone(),
+            library: manifest.library.clone(),
+            homepage: manifest.homepage.clone(),
+            class: manifest.class.name().to_owned(),
+            library_version: Some(version.to_owned()),
+        }
+    }
+}
+
+/// Cases so far; nothing where stderr is no terminal.
+fn bar(name: &str) -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    bar.set_style(
+        ProgressStyle::with_template("{spinner} {prefix}: case {pos} of {len}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar()),
+    );
+    bar.set_prefix(name.to_owned());
+    bar
+}
+
+fn now() -> String {
+    jiff::Timestamp::now()
+        .strftime("%Y-%m-%dT%H:%M:%SZ")
+        .to_string()
+}
