@@ -25,7 +25,10 @@ function start({ host, port, 'raw-echo': rawEcho }, { publish, failed }) {
     host,
     port,
     backlog: 4096,
+    // The bound is in bytes, however finely a message is cut.
     maxPayload: MAX_MESSAGE,
+    maxFragments: 0,
+    maxBufferedChunks: 0,
     perMessageDeflate: false,
     skipUTF8Validation: false
   });
