@@ -1,0 +1,60 @@
+defmodule ElixirCowboy.Application do
+  @moduledoc """
+  Starts the registry of clients and the listener. Host and port are the
+  application's environment; the command line is in `Mix.Tasks.Server`.
+  """
+  use Application
+
+  alias ElixirCowboy.{Client, Clients, RawEcho}
+
+  @impl true
+  def start(_type, _args) do
+    host = Application.fetch_env!(:elixir_cowboy, :host)
+    port = Application.fetch_env!(:elixir_cowboy, :port)
+
+    with {:ok, supervisor} <- Supervisor.start_link([Clients], strategy: :one_for_one),
+         {:ok, _listener} <- listen(host, port) do
+      {:ok, supervisor}
+    end
+  end
+
+  @impl true
+  def stop(_state), do: :cowboy.stop_listener(__MODULE__)
+
+  defp listen(host, port) do
+    with {:ok, address} <- :inet.getaddr(to_charlist(host), family(host)),
+         {:ok, listener} <- :cowboy.start_clear(__MODULE__, transport(address, port), protocol()) do
+      {:ok, listener}
+    else
+      {:error, reason} ->
+        {:error,
+         "cannot listen on #{host}:#{port}: #{:inet.format_error(reason)}; " <>
+           "choose another with mix server --host or --port"}
+    end
+  end
+
+  defp family(host), do: if(String.contains?(host, ":"), do: :inet6, else: :inet)
+
+  defp transport(address, port) do
+    %{
+      max_connections: :infinity,
+      # Connections have nothing to finish when the server ends.
+      shutdown: :brutal_kill,
+      socket_opts: [
+        ip: address,
+        port: port,
+        backlog: 4096,
+        nodelay: true,
+        # Ranch's default cuts off, after 30 s, a client that reads nothing; the bound
+        # here is the one on queued bytes, in Clients.
+        send_timeout: :infinity
+      ]
+    }
+  end
+
+  defp protocol do
+    # Every path but /raw is the WebSocket's.
+    routes = [{:_, [{"/raw", RawEcho, []}, {:_, Client, []}]}]
+    %{env: %{dispatch: :cowboy_router.compile(routes)}}
+  end
+end

@@ -1,0 +1,50 @@
+defmodule Mix.Tasks.Server do
+  @shortdoc "Runs the WebSocket server"
+  @moduledoc """
+  Runs the WebSocket server in the foreground.
+
+      mix server [--host 127.0.0.1] [--port 4000]
+      mix server --version
+
+  `mix run --no-halt` runs it with the defaults. Every path is the protocol's but
+  `/raw`, which sends every message back as it came.
+  """
+  use Mix.Task
+
+  @flags [host: :string, port: :integer, version: :boolean, help: :boolean]
+
+  @impl true
+  def run(args) do
+    case OptionParser.parse(args, strict: @flags) do
+      {options, [], []} -> start(Map.new(options))
+      {_, [argument | _], _} -> wrong("unexpected argument #{argument}")
+      {_, _, [{flag, nil} | _]} -> wrong("#{flag} is unknown, or lacks its value")
+      {_, _, [{flag, value} | _]} -> wrong("#{flag} cannot be #{value}")
+    end
+  end
+
+  defp start(%{help: true}), do: Mix.shell().info(@moduledoc)
+
+  defp start(%{version: true}) do
+    for library <- [:cowboy, :jsx], do: Application.load(library)
+    Mix.shell().info("cowboy #{version(:cowboy)} (jsx #{version(:jsx)}, #{runtime()})")
+  end
+
+  defp start(%{port: port}) when port not in 0..65535,
+    do: wrong("--port #{port}: give an integer from 0 to 65535")
+
+  defp start(options) do
+    Mix.Task.run("loadconfig")
+
+    for {name, value} <- options,
+        do: Application.put_env(:elixir_cowboy, name, value, persistent: true)
+
+    Mix.Task.run("run", ["--no-halt"])
+  end
+
+  defp wrong(words), do: Mix.raise("#{words}; see mix server --help")
+
+  defp version(library), do: Application.spec(library, :vsn)
+
+  defp runtime, do: "Elixir #{System.version()}, OTP #{System.otp_release()}"
+end
