@@ -333,7 +333,12 @@ impl Window {
             else {
                 return false;
             };
-            entry = &self.entries[(next - self.first) as usize];
+            // The sample sent next may have a lower index, when two workers handed over to a third,
+            // and all of it may be behind us already.
+            let Some(position) = next.checked_sub(self.first) else {
+                return true;
+            };
+            entry = &self.entries[position as usize];
             match entry {
                 Entry::Unsent => return false,
                 Entry::Done => return true,
@@ -493,6 +498,27 @@ mod tests {
         assert!(!deliver(0, 1));
         assert!(!deliver(2, 1));
         assert!(!deliver(3, 1));
+    }
+
+    #[test]
+    fn a_sample_sent_later_under_a_lower_index_overtakes_even_when_all_of_it_has_come() {
+        let ledger = step(Workload::Broadcast, &[1, 1]);
+        for (index, at_ns) in [(0, 101), (1, 100)] {
+            ledger.sent(
+                index,
+                Sent {
+                    due_ns: at_ns,
+                    at_ns,
+                    sender: 1,
+                },
+            );
+        }
+        let mut window = Window::default();
+        for slot in 0..3 {
+            due(window.deliver(&ledger, LISTENERS, 0, slot, 200));
+        }
+        due(window.result(&ledger, LISTENERS, 0, 1, 210));
+        assert!(due(window.deliver(&ledger, LISTENERS, 1, 0, 220)).1);
     }
 
     #[test]
