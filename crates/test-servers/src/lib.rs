@@ -1,6 +1,7 @@
 //! Servers for tests alone: the yardstick, the odd ones and the liars.
 //!
 //! [`NullServer`] answers as fast as can be and is what the load generator is measured against.
+//! [`DelayServer`] answers after a known delay and keeps the truth of it.
 //! [`TlsServer`] is the plain protocol over TLS. [`odd`] holds peers that misbehave in ways a
 //! load generator must survive, [`liar`] a correct server that breaks one rule of choice, so that
 //! the conformance checks can be proved to bite.
@@ -10,13 +11,16 @@
 pub mod liar;
 pub mod odd;
 
+mod delay;
 mod framework;
 mod listen;
 mod null;
+mod poll;
 mod threaded;
 mod tls;
 mod upgrade;
 
+pub use delay::{Answer, Delay, DelayOptions, DelayServer, Freeze, Pace, Truth};
 pub use framework::Framework;
 pub use null::{NullOptions, NullServer};
 pub use tls::TlsServer;

@@ -6,7 +6,6 @@
 //! of the loop leaves in one `send` per client.
 
 mod outbox;
-mod poll;
 mod reactor;
 mod reply;
 

@@ -1,8 +1,8 @@
 //! The loop of the null server: one thread, one epoll, all connections.
 
 use super::outbox::Outbox;
-use super::poll::{Interest, Poll, Ready, accept};
 use super::reply::{Request, put_error, put_result, recognise};
+use crate::poll::{Interest, Poll, Ready, accept};
 use crate::upgrade::RequestHead;
 use std::io::{self, Read};
 use std::net::{TcpListener, TcpStream};

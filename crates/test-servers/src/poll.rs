@@ -6,21 +6,21 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// A level-triggered epoll instance.
 #[derive(Debug)]
-pub(super) struct Poll(OwnedFd);
+pub(crate) struct Poll(OwnedFd);
 
 /// What to wait for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Interest {
+pub(crate) enum Interest {
     Read,
     ReadWrite,
 }
 
 /// One ready descriptor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ready {
-    pub(super) token: u64,
-    pub(super) readable: bool,
-    pub(super) writable: bool,
+pub(crate) struct Ready {
+    pub(crate) token: u64,
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
 }
 
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
@@ -32,7 +32,7 @@ fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
 }
 
 impl Poll {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         // SAFETY: a fresh descriptor that nobody else owns.
         unsafe {
             let fd = checked(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
@@ -40,15 +40,15 @@ impl Poll {
         }
     }
 
-    pub(super) fn add(&self, fd: &impl AsRawFd, token: u64) -> io::Result<()> {
+    pub(crate) fn add(&self, fd: &impl AsRawFd, token: u64) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_ADD, fd, token, Interest::Read)
     }
 
-    pub(super) fn change(&self, fd: &impl AsRawFd, token: u64, to: Interest) -> io::Result<()> {
+    pub(crate) fn change(&self, fd: &impl AsRawFd, token: u64, to: Interest) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_MOD, fd, token, to)
     }
 
-    pub(super) fn remove(&self, fd: &impl AsRawFd) -> io::Result<()> {
+    pub(crate) fn remove(&self, fd: &impl AsRawFd) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_DEL, fd, 0, Interest::Read)
     }
 
@@ -75,7 +75,7 @@ impl Poll {
     }
 
     /// Waits without limit and fills `ready`.
-    pub(super) fn wait(&self, ready: &mut Vec<Ready>) -> io::Result<()> {
+    pub(crate) fn wait(&self, ready: &mut Vec<Ready>) -> io::Result<()> {
         const BATCH: usize = 1024;
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; BATCH];
         // SAFETY: the array has room for the number of events that is given.
@@ -106,7 +106,7 @@ impl Poll {
 }
 
 /// Accepts one connection, non-blocking from its first moment.
-pub(super) fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
+pub(crate) fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     // SAFETY: no address is asked for; the descriptor is fresh and nobody else owns it.
     unsafe {
         let fd = checked(libc::accept4(

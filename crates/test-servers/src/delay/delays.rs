@@ -1,0 +1,165 @@
+//! The delays, as draws and as distributions. Reads no clock.
+
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use std::time::Duration;
+
+/// A distribution of delays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Delay {
+    /// Always the same.
+    Constant(Duration),
+    /// Exponential with this mean.
+    Exponential(Duration),
+    /// One of two.
+    Bimodal {
+        /// The usual delay.
+        usual: Duration,
+        /// The rare one.
+        rare: Duration,
+        /// Probability of the rare one.
+        share: f64,
+    },
+}
+
+impl Delay {
+    /// One of the two is 100 ms and comes to one request in a hundred.
+    pub const fn bimodal(usual: Duration) -> Self {
+        Self::Bimodal {
+            usual,
+            rare: Duration::from_millis(100),
+            share: 0.01,
+        }
+    }
+
+    /// The probability of a delay of at most `ns` nanoseconds.
+    pub fn cdf(&self, ns: f64) -> f64 {
+        let reached = |delay: Duration| f64::from(u8::from(ns >= delay.as_nanos() as f64));
+        match *self {
+            Self::Constant(delay) => reached(delay),
+            Self::Exponential(mean) => 1.0 - (-ns.max(0.0) / mean.as_nanos() as f64).exp(),
+            Self::Bimodal { usual, rare, share } => {
+                (1.0 - share) * reached(usual) + share * reached(rare)
+            }
+        }
+    }
+}
+
+/// A single queue: a request occupies the server for a fixed time, and the next begins after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pace {
+    /// Time that every request takes.
+    pub per_request: Duration,
+    /// Time that each copy of a broadcast takes on top.
+    pub per_delivery: Duration,
+}
+
+impl Pace {
+    /// A server of at most `rate` requests per second, whatever they are.
+    pub fn requests_per_second(rate: f64) -> Self {
+        Self {
+            per_request: Duration::from_secs_f64(1.0 / rate),
+            per_delivery: Duration::ZERO,
+        }
+    }
+
+    /// A server of at most `rate` copies of broadcasts per second.
+    pub fn deliveries_per_second(rate: f64) -> Self {
+        Self {
+            per_request: Duration::ZERO,
+            per_delivery: Duration::from_secs_f64(1.0 / rate),
+        }
+    }
+}
+
+/// Gives each request the moment at which its answer is due.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    delay: Delay,
+    pace: Option<Pace>,
+    random: ChaCha8Rng,
+    /// When the queue is done with what it has.
+    free_ns: u64,
+}
+
+impl Schedule {
+    pub(super) fn new(delay: Delay, pace: Option<Pace>, seed: u64) -> Self {
+        Self {
+            delay,
+            pace,
+            random: ChaCha8Rng::seed_from_u64(seed),
+            free_ns: 0,
+        }
+    }
+
+    /// When the answer to a request is due that arrived at `arrival_ns` and means so many copies.
+    pub(super) fn due(&mut self, arrival_ns: u64, copies: usize) -> u64 {
+        let mut served_ns = arrival_ns;
+        if let Some(pace) = self.pace {
+            let takes = pace.per_request.as_nanos() + pace.per_delivery.as_nanos() * copies as u128;
+            served_ns = self.free_ns.max(arrival_ns) + takes as u64;
+            self.free_ns = served_ns;
+        }
+        served_ns + self.draw()
+    }
+
+    fn draw(&mut self) -> u64 {
+        let delay = match self.delay {
+            Delay::Constant(delay) => delay,
+            // In (0, 1]: never the logarithm of nothing.
+            Delay::Exponential(mean) => mean.mul_f64(-(1.0 - self.random.random::<f64>()).ln()),
+            Delay::Bimodal { usual, rare, share } => {
+                if self.random.random::<f64>() < share {
+                    rare
+                } else {
+                    usual
+                }
+            }
+        };
+        delay.as_nanos() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn draws_follow_their_distribution_and_their_seed() {
+        for delay in [
+            Delay::Constant(MS),
+            Delay::Exponential(10 * MS),
+            Delay::bimodal(2 * MS),
+        ] {
+            let draws = |seed| {
+                let mut schedule = Schedule::new(delay, None, seed);
+                (0..10_000)
+                    .map(|_| schedule.due(0, 1))
+                    .collect::<Vec<u64>>()
+            };
+            assert_eq!(draws(3), draws(3));
+            for at_ms in [1.0, 5.0, 20.0, 99.0, 100.0] {
+                let at = at_ms * 1e6;
+                let below = draws(3).iter().filter(|ns| **ns as f64 <= at).count() as f64 / 1e4;
+                // Four standard deviations of a share of 10,000 are at most 0.02.
+                assert!(
+                    (below - delay.cdf(at)).abs() < 0.02,
+                    "{delay:?} {at_ms}: {below}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_paced_server_serves_one_after_the_other() {
+        let at_once = Delay::Constant(Duration::ZERO);
+        let mut requests = Schedule::new(at_once, Some(Pace::requests_per_second(1000.0)), 1);
+        let due: Vec<u64> = [0, 0, 100, 9_000_000].map(|at| requests.due(at, 7)).into();
+        assert_eq!(due, [1_000_000, 2_000_000, 3_000_000, 10_000_000]);
+        let mut copies = Schedule::new(at_once, Some(Pace::deliveries_per_second(1000.0)), 1);
+        assert_eq!(copies.due(0, 5), 5_000_000);
+        assert_eq!(copies.due(0, 5), 10_000_000);
+    }
+}

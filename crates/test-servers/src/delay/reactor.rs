@@ -1,0 +1,297 @@
+//! The loop of the delay server: one thread, one epoll, all connections, one alarm.
+
+use super::clock::{self, Alarm};
+use super::connection::{Brought, Connection, Message, Over};
+use super::delays::Schedule;
+use super::queue::{Job, Queue, To};
+use super::stamped;
+use super::{Answer, DelayOptions, Truth};
+use crate::poll::{Interest, Poll, Ready, accept};
+use crate::threaded::{Reply, Request, error_message};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Shutdown, TcpListener};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use ws_proto::{CloseFrame, Opcode, encode_frame};
+
+const LISTENER: u64 = u64::MAX;
+const WAKE: u64 = u64::MAX - 1;
+const ALARM: u64 = u64::MAX - 2;
+
+const READ_SIZE: usize = 64 * 1024;
+
+pub(super) struct Reactor {
+    poll: Poll,
+    alarm: Alarm,
+    listener: TcpListener,
+    options: DelayOptions,
+    truth: Arc<Mutex<Truth>>,
+    schedule: Schedule,
+    queue: Queue,
+    /// By number, which is the order in which they were accepted.
+    connections: BTreeMap<u64, Connection>,
+    accepted: u64,
+    /// When the first request arrived.
+    first_request_ns: Option<u64>,
+    buffer: Vec<u8>,
+}
+
+impl Reactor {
+    pub(super) fn new(
+        listener: TcpListener,
+        wake: &UnixStream,
+        options: DelayOptions,
+        truth: Arc<Mutex<Truth>>,
+    ) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let alarm = Alarm::new()?;
+        listener.set_nonblocking(true)?;
+        poll.add(&listener, LISTENER)?;
+        poll.add(wake, WAKE)?;
+        poll.add(&alarm, ALARM)?;
+        Ok(Self {
+            poll,
+            alarm,
+            listener,
+            schedule: Schedule::new(options.delay, options.pace, options.seed),
+            options,
+            truth,
+            queue: Queue::default(),
+            connections: BTreeMap::new(),
+            accepted: 0,
+            first_request_ns: None,
+            buffer: vec![0; READ_SIZE],
+        })
+    }
+
+    /// Serves until the other end of the wake socket is shut; the caller keeps this end alive.
+    pub(super) fn run(&mut self) -> io::Result<()> {
+        let mut ready = Vec::new();
+        loop {
+            self.freeze_if_due();
+            self.write_due();
+            let next = self.queue.next_due();
+            self.alarm
+                .set(next.into_iter().chain(self.freeze_ns()).min())?;
+            self.poll.wait(&mut ready)?;
+            for &Ready {
+                token,
+                readable,
+                writable,
+            } in &ready
+            {
+                match token {
+                    LISTENER => self.accept_all()?,
+                    WAKE => return Ok(()),
+                    ALARM => {}
+                    number => self.serve(number, readable, writable),
+                }
+                self.write_due();
+            }
+        }
+    }
+
+    fn truth(&self) -> MutexGuard<'_, Truth> {
+        self.truth.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// When the freeze is to begin that is still to come.
+    fn freeze_ns(&self) -> Option<u64> {
+        let after = self.options.freeze?.after;
+        Some(self.first_request_ns? + after.as_nanos() as u64)
+    }
+
+    fn freeze_if_due(&mut self) {
+        let (Some(freeze), Some(at_ns)) = (self.options.freeze, self.freeze_ns()) else {
+            return;
+        };
+        let began_ns = clock::now_ns();
+        if began_ns < at_ns {
+            return;
+        }
+        std::thread::sleep(freeze.length);
+        self.truth().frozen_ns = Some(clock::now_ns() - began_ns);
+        self.options.freeze = None;
+    }
+
+    fn accept_all(&mut self) -> io::Result<()> {
+        loop {
+            let stream = match accept(&self.listener) {
+                Ok(stream) => stream,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.raw_os_error() == Some(libc::ECONNABORTED) => continue,
+                Err(error) => return Err(error),
+            };
+            stamped::enable(&stream);
+            self.accepted += 1;
+            self.poll.add(&stream, self.accepted)?;
+            self.connections
+                .insert(self.accepted, Connection::new(stream));
+        }
+    }
+
+    fn serve(&mut self, number: u64, readable: bool, writable: bool) {
+        let Some(connection) = self.connections.get_mut(&number) else {
+            return;
+        };
+        let mut done = Ok(());
+        if writable {
+            done = connection.drain();
+        }
+        if readable && done.is_ok() {
+            let read = connection.read(&mut self.buffer);
+            done = read.and_then(|brought| self.take(number, brought));
+        }
+        self.settle(number, done);
+    }
+
+    /// After anything that may have ended or filled a connection.
+    fn settle(&mut self, number: u64, done: Result<(), Over>) {
+        let Some(connection) = self.connections.get_mut(&number) else {
+            return;
+        };
+        let mut over = done.is_err();
+        if !over && connection.is_blocked() != connection.armed {
+            connection.armed = connection.is_blocked();
+            let interest = if connection.armed {
+                Interest::ReadWrite
+            } else {
+                Interest::Read
+            };
+            over = self
+                .poll
+                .change(&connection.stream, number, interest)
+                .is_err();
+        }
+        if over {
+            let _ = connection.stream.shutdown(Shutdown::Both);
+            self.connections.remove(&number);
+        }
+    }
+
+    fn take(&mut self, number: u64, brought: Brought) -> Result<(), Over> {
+        let arrival_ns = brought.stamp_ns.unwrap_or_else(clock::now_ns);
+        if brought.frames && brought.stamp_ns.is_none() {
+            self.truth().unstamped += 1;
+        }
+        let mut requests = 0;
+        for message in brought.messages {
+            match message {
+                Message::Data(opcode, message) => {
+                    requests += 1;
+                    self.request(number, opcode, &message, arrival_ns)?;
+                }
+                Message::Ping(payload) => self.reply(number, Opcode::Pong, &payload)?,
+                Message::Close(payload) => {
+                    let valid = CloseFrame::parse(&payload).is_ok();
+                    let refusal = 1002u16.to_be_bytes();
+                    let answer = if valid { &payload[..] } else { &refusal };
+                    self.reply(number, Opcode::Close, answer)?;
+                    return Err(Over);
+                }
+            }
+        }
+        if requests > 1 {
+            self.truth().shared_reads += requests - 1;
+        }
+        Ok(())
+    }
+
+    fn reply(&mut self, number: u64, opcode: Opcode, payload: &[u8]) -> Result<(), Over> {
+        let mut frame = Vec::new();
+        encode_frame(&mut frame, opcode, None, payload);
+        let connection = self.connections.get_mut(&number).ok_or(Over)?;
+        connection.send(&frame)
+    }
+
+    fn request(
+        &mut self,
+        number: u64,
+        opcode: Opcode,
+        message: &[u8],
+        arrival_ns: u64,
+    ) -> Result<(), Over> {
+        let request = match Request::parse(opcode, message) {
+            Ok(request) => request,
+            Err(why) => {
+                return self.reply(number, Opcode::Text, error_message(why).as_bytes());
+            }
+        };
+        self.first_request_ns.get_or_insert(arrival_ns);
+        let mut job = Job {
+            due_ns: 0,
+            number: 0,
+            to: To::One(number),
+            frame: Arc::from([]),
+            result: None,
+            completes: Some(arrival_ns),
+        };
+        if !request.broadcast {
+            job.due_ns = self.schedule.due(arrival_ns, 1);
+            job.frame = request.frame(Reply::Echo).into();
+            self.queue.push(job);
+            return Ok(());
+        }
+        let open = || self.connections.iter().filter(|(_, c)| c.is_open());
+        let (copies, last) = (open().count(), open().next_back());
+        let late = last.map(|(number, _)| *number);
+        let late = late.filter(|_| !self.options.last_listener.is_zero());
+        job.due_ns = self.schedule.due(arrival_ns, copies);
+        job.frame = request.frame(Reply::Broadcast).into();
+        job.result = Some((number, request.frame(Reply::Result)));
+        job.to = To::AllBut(late);
+        if let Some(late) = late {
+            job.completes = None;
+            self.queue.push(Job {
+                due_ns: job.due_ns + self.options.last_listener.as_nanos() as u64,
+                number: 0,
+                to: To::One(late),
+                frame: Arc::clone(&job.frame),
+                result: None,
+                completes: Some(arrival_ns),
+            });
+        }
+        self.queue.push(job);
+        Ok(())
+    }
+
+    fn write_due(&mut self) {
+        let truth = Arc::clone(&self.truth);
+        while let Some(job) = self.queue.take_due(clock::now_ns()) {
+            // Held while writing: whoever has an answer finds it in the books.
+            let mut truth = truth.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut written_ns = clock::now_ns();
+            match job.to {
+                To::One(number) => self.write(number, &job.frame),
+                To::AllBut(late) => {
+                    let listeners = self.connections.iter().filter(|(_, c)| c.is_open());
+                    let numbers: Vec<u64> = listeners.map(|(number, _)| *number).collect();
+                    for number in numbers.into_iter().filter(|number| Some(*number) != late) {
+                        written_ns = clock::now_ns();
+                        self.write(number, &job.frame);
+                    }
+                }
+            }
+            if let Some((number, result)) = &job.result {
+                self.write(*number, result);
+            }
+            truth.lateness.record(written_ns.saturating_sub(job.due_ns));
+            if let Some(arrival_ns) = job.completes {
+                truth.service.record(written_ns.saturating_sub(arrival_ns));
+                truth.answers.push(Answer {
+                    arrival_ns,
+                    written_ns,
+                });
+            }
+        }
+    }
+
+    fn write(&mut self, number: u64, frame: &[u8]) {
+        let Some(connection) = self.connections.get_mut(&number) else {
+            return;
+        };
+        let done = connection.send(frame);
+        self.settle(number, done);
+    }
+}

@@ -1,0 +1,39 @@
+//! What the server knows of its own doing.
+
+use run_record::Recorder;
+
+/// What really happened, from a server's point of view.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    /// From the arrival of each request to the write of its answer; for a broadcast, to the write
+    /// for the last listener. Nanoseconds.
+    pub service: Recorder,
+    /// From the moment at which a write was due to the write: the server's own lateness.
+    pub lateness: Recorder,
+    /// Each request that was answered, in the order of the answers. Grows by 16 bytes a request.
+    pub answers: Vec<Answer>,
+    /// Reads without a stamp of the kernel: the time of the read stands for the arrival.
+    pub unstamped: u64,
+    /// Requests that came in one read with a later one, whose stamp stands for their arrival.
+    pub shared_reads: u64,
+    /// How long the freeze lasted, once it is over.
+    pub frozen_ns: Option<u64>,
+}
+
+/// One request, in nanoseconds of the realtime clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Answer {
+    /// When the request arrived.
+    pub arrival_ns: u64,
+    /// When its answer, or the last of its copies, was written.
+    pub written_ns: u64,
+}
+
+impl Truth {
+    /// The requests in the order of their arrivals.
+    pub fn by_arrival(&self) -> Vec<Answer> {
+        let mut answers = self.answers.clone();
+        answers.sort_unstable();
+        answers
+    }
+}

@@ -1,0 +1,133 @@
+//! The delay server does what it was told, and says what it did.
+
+mod support;
+
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+use support::{Client, connect};
+use test_servers::{Delay, DelayOptions, DelayServer, Freeze, Pace};
+
+const MS: Duration = Duration::from_millis(1);
+
+fn open(addr: SocketAddr) -> Client<TcpStream> {
+    Client::upgrade(connect(addr)).unwrap()
+}
+
+fn start(options: DelayOptions) -> DelayServer {
+    DelayServer::start(options).unwrap()
+}
+
+#[test]
+fn an_answer_comes_after_its_delay_and_the_server_knows_how_long_it_took() {
+    let server = start(DelayOptions {
+        delay: Delay::Constant(20 * MS),
+        ..DelayOptions::default()
+    });
+    let mut client = open(server.addr());
+    for round in 0..5 {
+        let asked = Instant::now();
+        client.text("echo", &round.to_string());
+        assert!(client.next().unwrap().contains(&format!(":{round}")));
+        assert!(asked.elapsed() >= 20 * MS);
+    }
+    let truth = server.truth();
+    assert_eq!((truth.service.count(), truth.answers.len()), (5, 5));
+    let answers = truth.by_arrival();
+    assert!(answers[1].arrival_ns >= answers[0].written_ns);
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.written_ns - answer.arrival_ns >= 20_000_000)
+    );
+}
+
+#[test]
+fn requests_do_not_wait_for_one_another_unless_paced() {
+    let took = |pace| {
+        let server = start(DelayOptions {
+            delay: Delay::Constant(30 * MS),
+            pace,
+            ..DelayOptions::default()
+        });
+        let mut client = open(server.addr());
+        let asked = Instant::now();
+        for _ in 0..10 {
+            client.text("echo", "1");
+        }
+        for _ in 0..10 {
+            client.next().unwrap();
+        }
+        asked.elapsed()
+    };
+    // One after the other they would take 300 ms.
+    assert!(took(None) < 200 * MS);
+    assert!(took(Some(Pace::requests_per_second(50.0))) >= 230 * MS);
+}
+
+#[test]
+fn a_paced_broadcast_takes_as_long_as_it_has_listeners() {
+    let server = start(DelayOptions {
+        pace: Some(Pace::deliveries_per_second(100.0)),
+        ..DelayOptions::default()
+    });
+    let mut clients: Vec<_> = (0..4).map(|_| open(server.addr())).collect();
+    let asked = Instant::now();
+    clients[0].text("broadcast", "1");
+    clients[3].next().unwrap();
+    assert!(asked.elapsed() >= 40 * MS);
+}
+
+#[test]
+fn a_frozen_server_answers_late_and_says_how_long_it_was_frozen() {
+    let server = start(DelayOptions {
+        freeze: Some(Freeze {
+            after: 30 * MS,
+            length: 100 * MS,
+        }),
+        ..DelayOptions::default()
+    });
+    let mut client = open(server.addr());
+    client.text("echo", "1");
+    client.next().unwrap();
+    std::thread::sleep(60 * MS);
+    client.text("echo", "2");
+    client.next().unwrap();
+    let truth = server.truth();
+    let frozen = truth.frozen_ns.expect("it is over");
+    assert!(frozen >= 100_000_000);
+    // Asked at 60 ms or later, answered at 130: the kernel's stamp tells the wait in the socket.
+    let longest = truth.service.latency().unwrap().max_ns;
+    assert!(longest <= frozen && longest > 1_000_000, "{longest}");
+}
+
+#[test]
+fn the_last_listener_alone_is_late_and_the_result_is_not() {
+    let server = start(DelayOptions {
+        last_listener: 60 * MS,
+        ..DelayOptions::default()
+    });
+    let mut sender = open(server.addr());
+    let mut middle = open(server.addr());
+    let mut last = open(server.addr());
+    let asked = Instant::now();
+    sender.text("broadcast", "7");
+    assert!(sender.next().unwrap().contains(r#""broadcast""#));
+    assert!(sender.next().unwrap().contains("broadcastResult"));
+    middle.next().unwrap();
+    assert!(last.next().unwrap().contains(":7"));
+    assert!(asked.elapsed() >= 60 * MS);
+    let answer = server.truth().answers[0];
+    assert!(answer.written_ns - answer.arrival_ns >= 60_000_000);
+}
+
+#[test]
+fn bad_requests_are_answered_and_a_close_is_returned() {
+    let server = start(DelayOptions::default());
+    let mut client = open(server.addr());
+    client.text("nonsense", "1");
+    assert!(client.next().unwrap().contains(r#""type":"error""#));
+    assert!(client.until_echo().is_empty());
+    client.send(ws_proto::Opcode::Close, &1000u16.to_be_bytes());
+    assert_eq!(client.next().unwrap(), "close [3, 232]");
+    assert_eq!(client.next(), Err("end".into()));
+}
