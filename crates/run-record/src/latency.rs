@@ -98,6 +98,13 @@ impl Recorder {
         self.0.value_at_percentile(percentile).min(self.0.max())
     }
 
+    /// The recorded latencies in rising order, each with its number of samples, as exact as the
+    /// resolution allows.
+    pub fn samples(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let recorded = self.0.iter_recorded();
+        recorded.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+    }
+
     /// The figures and the encoded histogram; `None` without samples.
     pub fn latency(&self) -> Option<Latency> {
         if self.0.is_empty() {
@@ -154,6 +161,9 @@ mod tests {
             let exact = sorted[(sorted.len() * 95).div_ceil(100) - 1];
             let error = latency.p95_ns.abs_diff(exact) as f64;
             prop_assert!(error <= exact as f64 * 1e-3 + LOWEST_NS as f64);
+            prop_assert_eq!(recorder.samples().map(|(_, count)| count).sum::<u64>(), latency.count);
+            let middle = recorder.samples().map(|(value, _)| value).find(|v| *v >= exact).unwrap();
+            prop_assert!(middle.abs_diff(exact) as f64 <= exact as f64 * 1e-3 + LOWEST_NS as f64);
             prop_assert_eq!(latency.recorder().unwrap().latency().unwrap(), latency);
         }
 

@@ -15,6 +15,7 @@ mod measurement;
 mod plan;
 mod run;
 mod schema;
+mod selftest;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
 pub use environment::{Environment, FileLimit};
@@ -30,4 +31,5 @@ pub use plan::{
     Timestamps, Workload,
 };
 pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
-pub use schema::{autobahn_schema, measurement_schema, run_schema};
+pub use schema::{autobahn_schema, measurement_schema, run_schema, selftest_schema};
+pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};

@@ -3,7 +3,7 @@
 //! The schemas are closed: a key that no record has is an error, and so is a missing one. The
 //! readers in this crate are not; they pass over what a later writer may add.
 
-use crate::{AutobahnRecord, Measurement, RunRecord};
+use crate::{AutobahnRecord, Certificate, Measurement, RunRecord};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -21,6 +21,11 @@ pub fn measurement_schema() -> Schema {
 /// Schema of [`AutobahnRecord`].
 pub fn autobahn_schema() -> Schema {
     closed_schema::<AutobahnRecord>()
+}
+
+/// Schema of [`Certificate`].
+pub fn selftest_schema() -> Schema {
+    closed_schema::<Certificate>()
 }
 
 fn closed_schema<T: JsonSchema>() -> Schema {

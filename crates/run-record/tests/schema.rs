@@ -4,7 +4,7 @@ mod support;
 
 use run_record::{
     Dialect, MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerStep, Status, VERSION,
-    Workload, autobahn_schema, measurement_schema, run_schema,
+    Workload, autobahn_schema, measurement_schema, run_schema, selftest_schema,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -42,6 +42,11 @@ fn docs_hold_the_schema_of_a_measurement() {
 #[test]
 fn docs_hold_the_schema_of_an_autobahn_summary() {
     assert_in_step("autobahn.v1.schema.json", autobahn_schema());
+}
+
+#[test]
+fn docs_hold_the_schema_of_a_certificate() {
+    assert_in_step("selftest.v1.schema.json", selftest_schema());
 }
 
 fn run() -> Value {

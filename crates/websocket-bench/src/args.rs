@@ -32,6 +32,9 @@ pub(crate) enum Command {
     /// 1 to 1: each message is answered to its sender
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     Echo(EchoArgs),
+    /// Prove this instrument: measure servers whose doing is known, and print a certificate
+    #[command(after_help = exit::SELFTEST_HELP, after_long_help = exit::SELFTEST_HELP)]
+    Selftest(SelftestArgs),
     /// Write a completion script for a shell to stdout
     Completions {
         /// The shell
@@ -121,6 +124,40 @@ pub(crate) struct EchoLoad {
     pub(crate) sample_size: u32,
     #[command(flatten)]
     pub(crate) open: OpenLoop,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SelftestArgs {
+    /// Under half a minute: fewer samples, and what is inconclusive is only said
+    #[arg(long)]
+    pub(crate) short: bool,
+    /// Write the certificate to a file (docs/result-format.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Only these parts, separated by commas
+    #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
+    pub(crate) only: Vec<Part>,
+    /// The time stamps to prove; those of the generator's own clock do not stand the proof that a
+    /// hindered generator makes no server look slow
+    #[arg(long, value_enum, default_value_t = Timestamps::Auto)]
+    pub(crate) timestamps: Timestamps,
+}
+
+/// A part of the certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// Service times: known delays are reported as they were
+    A,
+    /// Frozen server: a stop is seen by everybody who came meanwhile
+    B,
+    /// Faults: each is counted, exactly
+    C,
+    /// Last listener: completion waits for it, ack does not
+    D,
+    /// Arrivals: requests are sent when the plan says
+    E,
+    /// Ceiling: what this generator can do at most
+    F,
 }
 
 /// Everything that both workloads share.

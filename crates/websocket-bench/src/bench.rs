@@ -24,10 +24,7 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
     let mut record = RunRecord {
         format: RUN_FORMAT.to_owned(),
         version: VERSION,
-        tool: Tool {
-            name: env!("CARGO_PKG_NAME").to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        },
+        tool: tool(),
         started: now(),
         ended: now(),
         command: std::env::args().collect(),
@@ -92,7 +89,16 @@ fn catch_signals() -> io::Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-fn now() -> String {
+/// This program, as records name it.
+pub(crate) fn tool() -> Tool {
+    Tool {
+        name: env!("CARGO_PKG_NAME").to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+/// The time of day, as records hold it.
+pub(crate) fn now() -> String {
     jiff::Timestamp::now()
         .strftime("%Y-%m-%dT%H:%M:%SZ")
         .to_string()

@@ -53,3 +53,10 @@ Exit codes:
   2    an expectation of --expect failed
   3    the result is invalid: messages or connections were lost or came wrong
   130  interrupted; what was measured before is written";
+
+/// The text of `selftest --help` about exit codes.
+pub(crate) const SELFTEST_HELP: &str = "\
+Exit codes:
+  0    every part passed
+  1    wrong usage, or the test could not be made here
+  3    a part failed, or (without --short) the machine was too noisy to tell";

@@ -11,6 +11,7 @@ mod expect;
 mod format;
 mod output;
 mod planning;
+mod selftest;
 
 use args::{Cli, Command};
 use clap::{CommandFactory as _, Parser as _};
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Broadcast(args) => bench::bench(args.common, planning::broadcast(&args.load)),
         Command::Echo(args) => bench::bench(args.common, planning::echo(&args.load)),
+        Command::Selftest(args) => selftest::selftest(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

@@ -159,7 +159,11 @@ fn search(steps: &args::Steps, open: Option<&OpenLoop>) -> Result<Option<Search>
     }))
 }
 
-fn timestamps(wanted: args::Timestamps) -> Result<Timestamps, String> {
+/// What the end of a latency can be taken from here.
+///
+/// # Errors
+/// In words, when what is wanted cannot be had.
+pub(crate) fn timestamps(wanted: args::Timestamps) -> Result<Timestamps, String> {
     match wanted {
         args::Timestamps::User => Ok(Timestamps::User),
         args::Timestamps::Auto => Ok(match ws_load::probe_kernel_timestamps() {

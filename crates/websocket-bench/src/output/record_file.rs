@@ -1,12 +1,12 @@
-//! The run record as a file: checked before the run, written whole or not at all.
+//! A record as a file: checked before the run, written whole or not at all.
 
 use super::unwritable;
-use run_record::RunRecord;
+use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Where a run record goes.
+/// Where a record goes.
 #[derive(Debug)]
 pub(crate) struct RecordFile {
     path: PathBuf,
@@ -26,7 +26,7 @@ impl RecordFile {
     ///
     /// # Errors
     /// In words, when it cannot.
-    pub(crate) fn new(path: &Path, sample: &RunRecord) -> Result<Self, String> {
+    pub(crate) fn new(path: &Path, sample: &impl Serialize) -> Result<Self, String> {
         let place =
             Place::of(path, sample).map_err(|error| unwritable("the record", path, &error))?;
         Ok(Self {
@@ -39,7 +39,7 @@ impl RecordFile {
     ///
     /// # Errors
     /// When the disk does not take it; an earlier record is kept then.
-    pub(crate) fn save(&self, record: &RunRecord) -> io::Result<()> {
+    pub(crate) fn save(&self, record: &impl Serialize) -> io::Result<()> {
         match &self.place {
             Place::File { .. } => self.finish(record),
             Place::Stream(_) => Ok(()),
@@ -50,7 +50,7 @@ impl RecordFile {
     ///
     /// # Errors
     /// When the disk or the reader does not take it; an earlier record is kept then.
-    pub(crate) fn finish(&self, record: &RunRecord) -> io::Result<()> {
+    pub(crate) fn finish(&self, record: &impl Serialize) -> io::Result<()> {
         let written = match &self.place {
             Place::Stream(stream) => write(stream, record),
             Place::File { target, draft } => {
@@ -67,7 +67,7 @@ impl RecordFile {
 }
 
 impl Place {
-    fn of(path: &Path, sample: &RunRecord) -> io::Result<Self> {
+    fn of(path: &Path, sample: &impl Serialize) -> io::Result<Self> {
         // A link is kept: the file that it leads to is the one to replace.
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         match fs::metadata(&target) {
@@ -91,13 +91,13 @@ impl Place {
     }
 }
 
-fn write_draft(draft: &Path, record: &RunRecord) -> io::Result<()> {
+fn write_draft(draft: &Path, record: &impl Serialize) -> io::Result<()> {
     let file = File::create(draft)?;
     write(&file, record)?;
     file.sync_all()
 }
 
-fn write(file: &File, record: &RunRecord) -> io::Result<()> {
+fn write(file: &File, record: &impl Serialize) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     serde_json::to_writer_pretty(&mut out, record)?;
     out.write_all(b"\n")?;

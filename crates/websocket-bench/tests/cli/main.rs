@@ -11,6 +11,7 @@ mod help;
 mod interrupt;
 mod records;
 mod seeds;
+mod selftest;
 mod support;
 mod terminal;
 mod tls;

@@ -1,0 +1,93 @@
+//! This very program as a child: the generator as a process of its own, whose CPU time is its own
+//! and which can be stopped without stopping the server.
+
+use run_record::{Event, StepRecord};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// A hindered generator runs so long and is stopped so long, again and again.
+pub(super) const RUNS: Duration = Duration::from_millis(50);
+pub(super) const STOPS: Duration = Duration::from_millis(50);
+
+/// Runs `websocket-bench` with these arguments, of one step, and returns the step.
+///
+/// # Errors
+/// In words, when it does not start or measures nothing.
+pub(super) fn measure(arguments: &[String], hindered: bool) -> Result<StepRecord, String> {
+    let program = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
+    let mut command = Command::new(&program);
+    command
+        .args(arguments)
+        .args(["--total-steps", "1", "--events", "-", "--no-progress"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    // SAFETY: prctl is async-signal-safe and touches no memory of this process.
+    unsafe {
+        command.pre_exec(|| {
+            // A stopped child would outlive this process for ever.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+    let child = command
+        .spawn()
+        .map_err(|error| format!("{} does not start: {error}", program.display()))?;
+    let mut child = Guard(child);
+    let ended = AtomicBool::new(false);
+    let pid = child.0.id() as libc::pid_t;
+    let step = std::thread::scope(|scope| {
+        if hindered {
+            scope.spawn(|| hinder(pid, &ended));
+        }
+        let step = first_step(&mut child.0);
+        ended.store(true, Ordering::Relaxed);
+        step
+    });
+    let mut words = String::new();
+    if let Some(stderr) = &mut child.0.stderr {
+        let _ = stderr.read_to_string(&mut words);
+    }
+    let _ = child.0.wait();
+    step.ok_or_else(|| format!("the generator measured nothing: {}", words.trim()))
+}
+
+/// The record of the first step among a child's events, once these have ended.
+fn first_step(child: &mut Child) -> Option<StepRecord> {
+    let lines = BufReader::new(child.stdout.take()?).lines();
+    let mut step = None;
+    for line in lines.map_while(Result::ok) {
+        if let Ok(Event::Step { record, .. }) = serde_json::from_str(&line) {
+            step.get_or_insert(*record);
+        }
+    }
+    step
+}
+
+/// Stops a child again and again until it has ended. The caller has not waited for it, so that its
+/// number is still its own.
+fn hinder(pid: libc::pid_t, ended: &AtomicBool) {
+    let signal = |signal| {
+        // SAFETY: kill takes no pointer.
+        unsafe { libc::kill(pid, signal) };
+    };
+    while !ended.load(Ordering::Relaxed) {
+        std::thread::sleep(RUNS);
+        signal(libc::SIGSTOP);
+        std::thread::sleep(STOPS);
+        signal(libc::SIGCONT);
+    }
+}
+
+/// Ends a child that nobody has waited for.
+struct Guard(Child);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

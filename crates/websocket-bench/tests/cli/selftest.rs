@@ -1,0 +1,89 @@
+//! `selftest`: the certificate, its file, its exit codes, and a fault that it must find.
+
+use crate::support::{Ran, run};
+use run_record::{Certificate, Proof, ProofVerdict, selftest_schema};
+use std::path::Path;
+
+fn certificate(path: &Path) -> Certificate {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Runs one part in its short form.
+fn part(id: &str, more: &str) -> (Ran, Proof) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("certificate.json");
+    let ran = run(&format!(
+        "selftest --short --only {id} --json {} {more}",
+        file.display()
+    ));
+    let mut certificate = certificate(&file);
+    let schema = serde_json::to_value(selftest_schema()).unwrap();
+    jsonschema::validate(&schema, &serde_json::to_value(&certificate).unwrap()).unwrap();
+    assert_eq!(certificate.parts.len(), 1);
+    (ran, certificate.parts.remove(0))
+}
+
+#[test]
+fn faults_are_proved_and_the_certificate_says_what_was_known() {
+    let (ran, proof) = part("c", "");
+    let ran = ran.exits(0);
+    assert!(ran.stdout.contains("(c) faults: pass"), "{ran:#?}");
+    assert!(ran.stdout.contains("1 of 1 parts passed"), "{ran:#?}");
+    assert_eq!((proof.verdict, proof.attempts), (ProofVerdict::Pass, 1));
+    let lost = proof
+        .checks
+        .iter()
+        .find(|check| check.what.ends_with("lost"));
+    let lost = lost.unwrap();
+    assert_eq!((lost.known, lost.measured), (Some(7.0), Some(7.0)));
+}
+
+#[test]
+fn the_ceiling_is_measured_by_a_process_of_its_own() {
+    let (ran, proof) = part("f", "");
+    ran.exits(0);
+    assert_eq!(proof.verdict, ProofVerdict::Pass, "{proof:#?}");
+    assert!(
+        proof
+            .notes
+            .iter()
+            .any(|note| note.contains("messages per second"))
+    );
+}
+
+/// A generator that is stopped again and again reads late. By its own clock the server looks slow,
+/// and the certificate must say so.
+#[test]
+fn a_hindered_generator_with_stamps_of_its_own_clock_fails() {
+    let (ran, proof) = part("a", "--timestamps user");
+    let ran = ran.exits(3);
+    assert!(ran.stdout.contains("fail: 0 of 1 parts passed"), "{ran:#?}");
+    let late = proof
+        .checks
+        .iter()
+        .find(|check| check.what.starts_with("generator stopped") && check.what.contains("p90"));
+    let late = late.unwrap();
+    assert_eq!(late.verdict, ProofVerdict::Fail);
+    // An answer that came at the beginning of a stop of 50 ms waited for its end.
+    assert!(
+        late.measured > late.known.map(|known| known + 5e6),
+        "{late:?}"
+    );
+}
+
+#[test]
+fn wrong_usage_is_told() {
+    run("selftest --only g")
+        .exits(1)
+        .says(&["--only", "[possible values: a, b, c, d, e, f]"]);
+    run("selftest --json -")
+        .exits(1)
+        .says_in_one_line(&["--json writes to a file"]);
+    run("selftest --json /nonexistent/x.json")
+        .exits(1)
+        .says_in_one_line(&["/nonexistent/x.json", "create its folder first"]);
+    let help = run("selftest --help").exits(0).stdout;
+    for words in ["--short", "--only", "Frozen server", "Exit codes:"] {
+        assert!(help.contains(words), "{words}");
+    }
+}
