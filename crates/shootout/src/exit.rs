@@ -12,7 +12,9 @@ pub enum Exit {
     /// Wrong usage, or the environment does not allow it; for `doctor` and `verify`: something is
     /// missing or fails.
     Failed,
-    /// Some row of a run has no valid result.
+    /// A comparison shows that something has become worse.
+    Regression,
+    /// Some row of a run has no valid result, or cannot be compared.
     Invalid,
     /// The user ended it; what was finished is kept.
     Interrupted,
@@ -24,6 +26,7 @@ impl Exit {
         match self {
             Self::Ok => 0,
             Self::Failed => 1,
+            Self::Regression => 2,
             Self::Invalid => 3,
             Self::Interrupted => 130,
         }

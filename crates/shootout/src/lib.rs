@@ -8,6 +8,7 @@ pub mod autobahn;
 pub mod build;
 pub mod cli;
 pub mod commands;
+pub mod compare;
 pub mod conform;
 pub mod conformance_table;
 pub mod exit;

@@ -2,8 +2,10 @@
 //!
 //! Checks what can be checked without looking at the project; does nothing.
 
+mod compare;
 mod run;
 
+pub use compare::CompareArgs;
 pub use run::{CpuList, RunArgs};
 
 use clap::{Parser, Subcommand};
@@ -17,6 +19,7 @@ Examples:
   shootout run                          every server that can be built here, to this machine's limits
   shootout run --servers a,b --repeat 3 two servers, three times, interleaved
   shootout run --resume                 goes on where the last run was interrupted
+  shootout compare before/ after/       is it slower now? exit code 2 if so
   shootout verify my-server             is it correct? check by check
   shootout autobahn my-server           what the Autobahn|Testsuite says of its framing
 
@@ -25,7 +28,8 @@ Exit codes:
   1    wrong usage, or the environment does not allow it; doctor: something is missing;
        setup: a package is still missing; build, verify: a build or a check failed, a package is
        missing that setup brings, or a server that was named lacks anything it needs
-  3    run: some row has no valid result, see its status (a row that cannot be built here is told,
+  2    compare: a regression
+  3    compare: not comparable; run: some row has no valid result, see its status (a row that cannot be built here is told,
        and counts only where its server was named)
   130  interrupted; what was finished is kept
 
@@ -146,6 +150,8 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         markdown: Option<PathBuf>,
     },
+    /// Compares two runs, records or servers: whether B is slower than A, and how sure that is
+    Compare(CompareArgs),
     /// Ends the others' processes when the orchestrator was killed
     #[command(hide = true, name = GUARD)]
     Guard,

@@ -4,6 +4,7 @@
 
 mod autobahn;
 mod build;
+mod compare;
 mod doctor;
 mod list;
 mod report;
@@ -62,6 +63,7 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
                 html,
                 markdown,
             } => report::report(&context, dirs, html, markdown),
+            Command::Compare(args) => compare::compare(&context, &args),
             Command::Guard => Ok(Exit::Ok),
         }
     });

@@ -2,7 +2,7 @@
 //! millisecond can be told apart.
 
 /// A latency or processor time of so many nanoseconds.
-pub(super) fn time(ns: f64) -> String {
+pub(crate) fn time(ns: f64) -> String {
     let (value, unit) = match ns.abs() {
         size if size >= 999_500_000.0 => (ns / 1e9, "s"),
         size if size >= 999_500.0 => (ns / 1e6, "ms"),
@@ -25,7 +25,7 @@ pub(super) fn bytes(bytes: f64) -> String {
 }
 
 /// A count, with its thousands set apart.
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {

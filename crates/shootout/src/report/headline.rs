@@ -44,9 +44,16 @@ fn follower(placed: &[&Row<'_>]) -> String {
         return String::new();
     };
     let name = words::contestant(next);
+    let shared = best.place.zip(next.place);
+    let shared = shared.is_some_and(|(first, second)| first.shares_with(second));
     if first.median != second.median {
+        let but = if shared {
+            ", which the repetitions do not tell apart from it"
+        } else {
+            ""
+        };
         return format!(
-            "; {name} follows with {}",
+            "; {name} follows with {}{but}",
             words::carried_in_words(second).replace(" clients", "")
         );
     }
@@ -58,7 +65,7 @@ fn follower(placed: &[&Row<'_>]) -> String {
         Some((clients, of(best)?, of(next)?))
     });
     match at {
-        Some((clients, one, other)) if best.place != next.place => format!(
+        Some((clients, one, other)) if !shared => format!(
             ", and so did {name}: at {} clients that latency was {one} against {other}",
             figures::count(clients)
         ),

@@ -4,7 +4,7 @@
 //! module measures nothing, knows no server, and uses no network; the page that it writes loads
 //! nothing.
 
-mod figures;
+pub(crate) mod figures;
 mod headline;
 mod load;
 pub mod markdown;
@@ -13,7 +13,7 @@ mod page;
 pub mod ranking;
 mod table;
 pub mod text;
-mod words;
+pub(crate) mod words;
 
 use ranking::Row;
 use run_record::AutobahnRecord;
@@ -155,6 +155,6 @@ fn store(path: &Path, text: &str) -> Result<(), ReportError> {
 }
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;

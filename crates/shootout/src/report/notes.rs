@@ -41,6 +41,7 @@ impl Notes {
         let mut numbers: Vec<usize> = reasons(row)
             .into_iter()
             .chain(self.other_steps(row))
+            .chain(shared_places(row))
             .map(|text| self.number(text, None))
             .collect();
         let checks = row
@@ -78,6 +79,16 @@ impl Notes {
             count(usual_step)
         ))
     }
+}
+
+/// Only of rows that were tested: equal rows of few repetitions speak for themselves.
+fn shared_places(row: &Row<'_>) -> Option<String> {
+    let shared = row.place.is_some_and(|place| place.best < place.worst);
+    (shared && row.clients_interval().is_some()).then(|| {
+        "rows that share places are not told apart by their repetitions (Mann-Whitney U, 5 percent \
+         for each pair)"
+            .to_owned()
+    })
 }
 
 fn steps(plan: &Plan) -> Steps {

@@ -114,7 +114,11 @@ fn columns(rows: &[Row<'_>], echo: bool) -> Vec<Column> {
          by the clients."
     };
     let mut columns = vec![
-        column("#", "Place among the rows that have a result."),
+        column(
+            "#",
+            "Place among the rows that have a result; a range where the repetitions do not tell \
+             rows apart.",
+        ),
         word("server", "Folder of the server."),
         word("variant", "Variant of the server."),
         word(
@@ -123,11 +127,16 @@ fn columns(rows: &[Row<'_>], echo: bool) -> Vec<Column> {
         ),
         column(
             "clients",
-            "Clients of the last step within the limit: median over repetitions, and the range \
-             where they differ. ≥: something other than the server ended the run.",
+            "Clients of the last step within the limit: median over repetitions, and where they \
+             differ its 95 % interval (of fewer than 4 repetitions the range). ≥: something other \
+             than the server ended the run.",
         ),
         column("p50", "Median completion at that step."),
-        column("p95", "95th percentile of completion at that step."),
+        column(
+            "p95",
+            "95th percentile of completion at that step; of 4 repetitions or more also the 95 % \
+             interval of their median.",
+        ),
         column("p99", "99th percentile of completion at that step."),
     ];
     if !echo {
@@ -156,13 +165,13 @@ fn line(row: &Row<'_>, echo: bool, notes: &mut Notes) -> Line {
     let step = row.at_carried();
     let completion = step.and_then(|step| step.completion.as_ref());
     let mut cells = vec![
-        Cell::figure(row.place, |place| place.to_string()),
+        place(row),
         Cell::word(&server.name),
         Cell::word(&server.variant),
         Cell::word(server.library_version.as_deref().unwrap_or(NOTHING)),
         clients(row),
         Cell::latency(completion, |latency| latency.p50_ns),
-        Cell::latency(completion, |latency| latency.p95_ns),
+        p95(row, completion),
         Cell::latency(completion, |latency| latency.p99_ns),
     ];
     if !echo {
@@ -189,18 +198,42 @@ fn line(row: &Row<'_>, echo: bool, notes: &mut Notes) -> Line {
     }
 }
 
+fn place(row: &Row<'_>) -> Cell {
+    let Some(place) = row.place else {
+        return Cell::word(NOTHING);
+    };
+    Cell {
+        value: Some(place.best.to_string()),
+        range: None,
+        text: place.to_string(),
+    }
+}
+
+fn p95(row: &Row<'_>, completion: Option<&Latency>) -> Cell {
+    let mut cell = Cell::latency(completion, |latency| latency.p95_ns);
+    if let Some(interval) = row.completion_interval(95.0) {
+        let (low, high) = (figures::time(interval.low), figures::time(interval.high));
+        cell.text.push_str(&format!(" ({low}–{high})"));
+    }
+    cell
+}
+
 fn clients(row: &Row<'_>) -> Cell {
     let Some(carried) = &row.carried else {
         return Cell::word(NOTHING);
     };
     let shown = words::carried(carried);
     let spread = words::spread(carried);
+    let shown_spread = match row.clients_interval() {
+        Some(interval) => spread.is_some().then(|| words::interval(interval)),
+        None => spread.clone(),
+    };
     Cell {
         value: Some(carried.median.to_string()),
         range: spread
             .is_some()
             .then_some((carried.smallest, carried.largest)),
-        text: match spread {
+        text: match shown_spread {
             Some(spread) => format!("{shown} ({spread})"),
             None => shown,
         },

@@ -288,3 +288,43 @@ fn autobahn() -> AutobahnRecord {
     }
     summary
 }
+
+#[test]
+fn intervals_and_shared_places_are_shown_with_their_rule() {
+    let rows = |name: &str, us: [u64; 5]| -> Vec<Measurement> {
+        (1..)
+            .zip(us)
+            .map(|(number, us)| {
+                let steps = 3 + us % 2;
+                super::fixture::repeated(measured(name, steps, us, End::OverLimit), number)
+            })
+            .collect()
+    };
+    let mut all = rows("alpha", [9_000, 9_201, 9_400, 9_601, 9_801]);
+    all.extend(rows("beta", [9_100, 9_301, 9_500, 9_701, 9_800]));
+    let text = text::table(&all);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines[2].starts_with("1–2  alpha") && lines[3].starts_with("1–2  beta"),
+        "{text}"
+    );
+    assert!(lines[2].contains(" 3,000 (2,000–3,000) "), "{text}");
+    assert!(lines[3].contains(" 2,000 (2,000–3,000) "), "{text}");
+    assert_eq!(
+        text.matches("rows that share places are not told apart")
+            .count(),
+        1
+    );
+    let markdown = markdown::table(&all);
+    assert!(
+        markdown
+            .contains("beta follows with 2,000, which the repetitions do not tell apart from it"),
+        "{markdown}"
+    );
+    let same = rows("gamma", [9_000, 9_200, 9_400, 9_600, 9_800]);
+    let text = text::table(&same);
+    assert!(
+        text.contains(" 2,000  ") && text.contains(" ms ("),
+        "{text}"
+    );
+}

@@ -2,16 +2,17 @@
 
 use super::figures;
 use super::ranking::{Carried, Row};
+use crate::compare::stats::Interval;
 use run_record::{CheckVerdict, Dialect, End, Limit, Measure, Workload};
 
-pub(super) fn workload(workload: Workload) -> &'static str {
+pub(crate) fn workload(workload: Workload) -> &'static str {
     match workload {
         Workload::Broadcast => "broadcast",
         Workload::Echo => "echo",
     }
 }
 
-pub(super) fn dialect(dialect: Dialect) -> &'static str {
+pub(crate) fn dialect(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Json => "JSON",
         Dialect::Binary => "binary",
@@ -20,7 +21,7 @@ pub(super) fn dialect(dialect: Dialect) -> &'static str {
     }
 }
 
-pub(super) fn measure(measure: Measure) -> &'static str {
+pub(crate) fn measure(measure: Measure) -> &'static str {
     match measure {
         Measure::Completion => "completion",
         Measure::Delivery => "delivery",
@@ -104,6 +105,12 @@ pub(super) fn spread(carried: &Carried) -> Option<String> {
             figures::count(carried.largest)
         )
     })
+}
+
+/// An interval of clients.
+pub(super) fn interval(interval: Interval) -> String {
+    let [low, high] = [interval.low, interval.high].map(|end| figures::count(end.round() as u64));
+    format!("{low}–{high}")
 }
 
 /// With a capital at its beginning.

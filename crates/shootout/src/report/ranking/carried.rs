@@ -1,6 +1,6 @@
 //! Clients carried, over repetitions of which some may have ended before the server's own limit.
 
-use run_record::{End, Measurement, Status};
+use run_record::{End, Measurement, RunRecord, Status};
 
 /// Clients carried within the limit.
 ///
@@ -63,9 +63,14 @@ impl Carried {
 }
 
 /// Clients that one repetition carried, and whether something else than the server ended it.
-fn found(measurement: &Measurement) -> Option<(u64, bool)> {
-    let outcome = &measurement.run.as_ref()?.outcome;
-    let at_least = measurement.status == Status::GeneratorLimited
+pub(super) fn found(measurement: &Measurement) -> Option<(u64, bool)> {
+    carried_by(measurement.status, measurement.run.as_ref()?)
+}
+
+/// The same of the record of one run.
+pub(crate) fn carried_by(status: Status, run: &RunRecord) -> Option<(u64, bool)> {
+    let outcome = &run.outcome;
+    let at_least = status == Status::GeneratorLimited
         || matches!(
             outcome.end,
             End::MachineLimit | End::StepsDone | End::Interrupted

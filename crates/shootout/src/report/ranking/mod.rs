@@ -6,7 +6,9 @@
 //!   one step, never from an average of percentiles.
 //! - Rows of one workload and dialect are ranked by clients carried. Equal rows are ranked by the
 //!   limited latency at the largest number of clients that all of them were measured with; rows
-//!   that are equal in that too share a place.
+//!   that are equal in that too share their places.
+//! - Rows of enough repetitions share their places, too, where a rank test over the repetitions
+//!   does not separate them ([`Place`]).
 //! - A row has a place only when every repetition is `ok`; one that the user interrupted does not
 //!   count against it. The others stand at the end with status and reason, and keep the figures
 //!   that they have.
@@ -14,10 +16,14 @@
 //! This module reads records and nothing else: it opens no file and formats nothing.
 
 mod carried;
+mod place;
+mod spread;
 mod steps;
 mod usage;
 
 pub use carried::Carried;
+pub(crate) use carried::carried_by;
+pub use place::Place;
 pub use steps::Step;
 pub use usage::{MemoryKind, PerConnection};
 
@@ -31,8 +37,8 @@ use std::collections::BTreeSet;
 /// One server and variant under one workload and dialect.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
-    /// Its place, from 1, among the rows of its workload and dialect; `None` when it has none.
-    pub place: Option<usize>,
+    /// Its place among the rows of its workload and dialect; `None` when it has none.
+    pub place: Option<Place>,
     /// Clients carried; `None` when no repetition found a figure.
     pub carried: Option<Carried>,
     /// The status that counts for the row: that of the first repetition that is not `ok`.
@@ -131,12 +137,11 @@ pub fn rank(measurements: &[Measurement]) -> Vec<Row<'_>> {
     rows.sort_by_key(|row| (in_order(row), by_clients(row)));
     let mut ranked = Vec::with_capacity(rows.len());
     for category in rows.chunk_by(|a, b| in_order(a) == in_order(b)) {
-        let mut place = 1;
+        let mut ordered = Vec::with_capacity(category.len());
         for equal in category.chunk_by(|a, b| by_clients(a).0 == by_clients(b).0) {
-            let placed = place_equal(equal.to_vec(), place);
-            place += placed.iter().filter(|row| row.place.is_some()).count();
-            ranked.extend(placed);
+            ordered.extend(order_equal(equal.to_vec()));
         }
+        ranked.extend(place::placed(ordered));
     }
     ranked
 }
@@ -191,26 +196,23 @@ fn by_clients<'a>(row: &Row<'a>) -> ByClients<'a> {
     )
 }
 
-/// Orders rows that carried equally many, and gives them places from `first` on.
-fn place_equal(mut rows: Vec<Row<'_>>, first: usize) -> Vec<Row<'_>> {
-    if by_clients(&rows[0]).0.0 {
-        return rows;
-    }
+/// Orders rows that carried equally many, and notes the latency that they are ordered by.
+fn order_equal(mut rows: Vec<Row<'_>>) -> Vec<(Row<'_>, place::Standing)> {
     let common = common_clients(&rows);
     let latency = |row: &Row<'_>| {
         let step = row.steps.iter().find(|step| Some(step.clients) == common);
         step.and_then(|step| step.limited_ns)
     };
-    rows.sort_by_key(latency);
-    let latencies: Vec<Option<u64>> = rows.iter().map(latency).collect();
-    let mut place = first;
-    for (index, row) in rows.iter_mut().enumerate() {
-        if index > 0 && latencies[index] != latencies[index - 1] {
-            place = first + index;
-        }
-        row.place = Some(place);
+    let ranked = !by_clients(&rows[0]).0.0;
+    if ranked {
+        rows.sort_by_key(latency);
     }
-    rows
+    rows.into_iter()
+        .map(|row| {
+            let standing = place::Standing::of(&row, ranked, common, latency(&row));
+            (row, standing)
+        })
+        .collect()
 }
 
 /// The largest number of clients that all rows have a limited latency for.

@@ -6,7 +6,21 @@ use run_record::End;
 
 fn names<'a>(rows: &'a [Row<'_>]) -> Vec<(Option<usize>, &'a str)> {
     rows.iter()
-        .map(|row| (row.place, row.server().name.as_str()))
+        .map(|row| (sole(row), row.server().name.as_str()))
+        .collect()
+}
+
+/// The place of a row that shares it with nobody.
+fn sole(row: &Row<'_>) -> Option<usize> {
+    let place = row.place?;
+    assert_eq!(place.best, place.worst);
+    Some(place.best)
+}
+
+fn places(measurements: &[Measurement]) -> Vec<String> {
+    rank(measurements)
+        .iter()
+        .map(|row| format!("{} {}", row.place.unwrap(), row.server().name))
         .collect()
 }
 
@@ -56,10 +70,7 @@ fn rows_that_are_equal_in_all_share_a_place() {
         measured("a", 3, 9_000, End::StepsDone),
         measured("c", 2, 9_000, End::StepsDone),
     ];
-    assert_eq!(
-        names(&rank(&measurements)),
-        [(Some(1), "a"), (Some(1), "b"), (Some(3), "c")]
-    );
+    assert_eq!(places(&measurements), ["1–2 a", "1–2 b", "3 c"]);
 }
 
 #[test]
@@ -71,7 +82,7 @@ fn workloads_and_dialects_are_ranked_apart() {
     let rows = rank(&measurements);
     let kinds: Vec<_> = rows
         .iter()
-        .map(|row| (row.place, row.workload(), row.dialect()))
+        .map(|row| (sole(row), row.workload(), row.dialect()))
         .collect();
     assert_eq!(
         kinds,
@@ -159,7 +170,7 @@ fn an_interrupted_repetition_does_not_count_beside_a_complete_one() {
     interrupted.status = Status::Interrupted;
     let measurements = [measured("a", 5, 9_000, End::OverLimit), interrupted];
     let row = &rank(&measurements)[0];
-    assert_eq!((row.place, row.status), (Some(1), Status::Ok));
+    assert_eq!((sole(row), row.status), (Some(1), Status::Ok));
     assert_eq!(row.carried.unwrap().smallest, 4_000);
 }
 
@@ -213,4 +224,56 @@ fn resident_memory_stands_in_where_proportional_is_not_known() {
         memory.bytes,
         (server.memory.resident_bytes - 10_000_000) as f64 / 2_000.0
     );
+}
+
+/// Repetitions of a row that ends below the server's limit, each around so many microseconds.
+fn noisy(name: &str, us: [u64; 5]) -> Vec<Measurement> {
+    (1..)
+        .zip(us)
+        .map(|(number, us)| repeated(measured(name, 3, us, End::StepsDone), number))
+        .collect()
+}
+
+#[test]
+fn rows_share_places_where_their_repetitions_do_not_tell_them_apart() {
+    let mut measurements = noisy("slow", [20_000, 20_100, 20_200, 20_300, 20_400]);
+    measurements.extend(noisy("b", [9_100, 9_400, 9_300, 9_200, 9_600]));
+    measurements.extend(noisy("a", [9_000, 9_500, 9_150, 9_250, 9_350]));
+    measurements.extend(noisy("quick", [5_000, 5_100, 5_200, 5_300, 5_400]));
+    assert_eq!(
+        places(&measurements),
+        ["1 quick", "2–3 a", "2–3 b", "4 slow"]
+    );
+    let first = |name: &str| {
+        let mut first = measurements.clone();
+        first.retain(|one| one.repetition == 1 && one.server.name != name);
+        first
+    };
+    assert_eq!(places(&first("")), ["1 quick", "2 a", "3 b", "4 slow"]);
+}
+
+#[test]
+fn sharing_need_not_be_mutual_all_along_a_row_of_neighbours() {
+    let mut measurements = noisy("a", [9_000, 9_100, 9_200, 9_300, 9_400]);
+    measurements.extend(noisy("b", [9_150, 9_250, 9_350, 9_450, 9_550]));
+    measurements.extend(noisy("c", [9_420, 9_440, 9_460, 9_480, 9_500]));
+    assert_eq!(places(&measurements), ["1–2 a", "1–3 b", "2–3 c"]);
+}
+
+#[test]
+fn clients_that_the_repetitions_do_not_tell_apart_share_places() {
+    let of = |name: &str, steps: [u64; 5]| -> Vec<Measurement> {
+        (1..)
+            .zip(steps)
+            .map(|(number, steps)| repeated(measured(name, steps, 9_000, End::OverLimit), number))
+            .collect()
+    };
+    let mut measurements = of("a", [5, 6, 5, 6, 6]);
+    measurements.extend(of("b", [5, 5, 6, 5, 5]));
+    measurements.extend(of("c", [3, 3, 4, 3, 3]));
+    assert_eq!(places(&measurements), ["1–2 a", "1–2 b", "3 c"]);
+    let rows = rank(&measurements);
+    let interval = rows[0].clients_interval().unwrap();
+    assert_eq!((interval.low, interval.high), (4_000.0, 5_000.0));
+    assert!(rank(&measurements[..3])[0].clients_interval().is_none());
 }

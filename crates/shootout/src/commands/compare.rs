@@ -1,0 +1,82 @@
+//! `shootout compare`: whether B is slower than A.
+
+use super::Context;
+use crate::cli::CompareArgs;
+use crate::compare::{Comparison, Figure, Question, Side, Verdict, read, stats, text};
+use crate::exit::{Exit, Refusal};
+use crate::session;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(super) fn compare(context: &Context<'_>, args: &CompareArgs) -> Result<Exit, Refusal> {
+    let [a, b] = sides(context, args)?;
+    for problem in a.left_out.iter().chain(&b.left_out) {
+        anstream::eprintln!("shootout: left out: {problem}");
+    }
+    let mut figures: Vec<Figure> = Vec::new();
+    for figure in &args.figures {
+        if !figures.contains(figure) {
+            figures.push(*figure);
+        }
+    }
+    if figures.is_empty() {
+        figures.extend(Figure::USUAL);
+    }
+    let question = Question {
+        figures,
+        tolerance: args.tolerance,
+        resampling: stats::Resampling::default(),
+    };
+    let comparison = crate::compare::compare(&a, &b, &question);
+    if let Some(file) = &args.json {
+        store(file, &comparison)?;
+    }
+    anstream::print!("{}", text::comparison(&comparison));
+    Ok(match comparison.verdict {
+        Verdict::NoRegression => Exit::Ok,
+        Verdict::Regression => Exit::Regression,
+        Verdict::NotComparable => Exit::Invalid,
+    })
+}
+
+fn sides(context: &Context<'_>, args: &CompareArgs) -> Result<[Side; 2], Refusal> {
+    let refused = |error: read::ReadError| Refusal::new(error.to_string());
+    match (&args.servers, args.paths.as_slice()) {
+        (Some(names), paths) if paths.len() < 2 => {
+            let dir = match paths.first() {
+                Some(dir) => dir.clone(),
+                None => newest(context)?,
+            };
+            read::servers(&dir, names).map_err(refused)
+        }
+        (None, [a, b]) => Ok([
+            read::side(a).map_err(refused)?,
+            read::side(b).map_err(refused)?,
+        ]),
+        _ => Err(Refusal::new(
+            "name two records or directories, or one directory and --servers a,b; see shootout \
+             compare --help",
+        )),
+    }
+}
+
+fn newest(context: &Context<'_>) -> Result<PathBuf, Refusal> {
+    let results = context.project.results();
+    session::newest(&results).ok_or_else(|| {
+        Refusal::new(format!(
+            "nothing to compare: no run under {}; measure first: shootout run --repeat 5",
+            context.project.shown(&results)
+        ))
+    })
+}
+
+fn store(file: &Path, comparison: &Comparison) -> Result<(), Refusal> {
+    let text = serde_json::to_string_pretty(comparison)
+        .map_err(|error| Refusal::new(format!("the comparison cannot be written: {error}")))?;
+    fs::write(file, text + "\n").map_err(|error| {
+        Refusal::new(format!(
+            "{}: cannot write the comparison: {error}; choose another place",
+            file.display()
+        ))
+    })
+}

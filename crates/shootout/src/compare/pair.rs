@@ -1,0 +1,136 @@
+//! Which row of one side belongs to which of the other, and what keeps two from being compared.
+
+use super::side::{Contestant, Invocation, Load, Side};
+use super::{plans, stats};
+use run_record::Recorder;
+use std::collections::BTreeSet;
+
+/// A row of each side, where there is one.
+pub(super) type Pair<'s> = (Option<&'s Contestant>, Option<&'s Contestant>);
+
+/// Rows by server, variant, workload and dialect; the only row of one side and the only row of the
+/// other belong together whoever they are.
+pub(super) fn pairs<'s>(a: &'s Side, b: &'s Side) -> Vec<Pair<'s>> {
+    if let ([one], [other]) = (a.rows.as_slice(), b.rows.as_slice()) {
+        return vec![(Some(one), Some(other))];
+    }
+    let same = |one: &Contestant, other: &Contestant| {
+        one.server == other.server && (one.workload, one.dialect) == (other.workload, other.dialect)
+    };
+    let mut pairs: Vec<Pair<'s>> = a
+        .rows
+        .iter()
+        .map(|one| (Some(one), b.rows.iter().find(|other| same(one, other))))
+        .collect();
+    let only_b = |other: &&Contestant| !a.rows.iter().any(|one| same(one, other));
+    pairs.extend(b.rows.iter().filter(only_b).map(|row| (None, Some(row))));
+    pairs
+}
+
+/// Why two rows cannot be compared; `None` when they can.
+pub(super) fn problem(a: &Contestant, b: &Contestant) -> Option<String> {
+    if (a.workload, a.dialect) != (b.workload, b.dialect) {
+        return Some("the two sides were sent different requests".into());
+    }
+    for (side, row) in [("A", a), ("B", b)] {
+        if let Some(reason) = row.without.first() {
+            return Some(format!(
+                "{side} has a repetition without a result, and the others alone would flatter it: \
+                 {reason}"
+            ));
+        }
+        if row.invocations.is_empty() {
+            return Some(format!("{side} has no result"));
+        }
+    }
+    let first = &a.invocations[0].run.plan;
+    all(a, b)
+        .map(|invocation| plans::differences(first, &invocation.run.plan))
+        .find(|differences| !differences.is_empty())
+        .map(|differences| format!("measured under different plans: {}", differences.join("; ")))
+}
+
+/// What must be known beside the figures of two rows.
+pub(super) fn remarks(a: &Contestant, b: &Contestant) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if a.version != b.version && a.server == b.server {
+        let shown = |version: &Option<String>| version.clone().unwrap_or("unknown".into());
+        remarks.push(format!(
+            "the library's version is {} / {}",
+            shown(&a.version),
+            shown(&b.version)
+        ));
+    }
+    let (one, other) = (&a.invocations[0], &b.invocations[0]);
+    let mut machines = plans::machines(&one.run.environment, &other.run.environment);
+    if one.pinning != other.pinning {
+        machines.push("the cores that server and generator were given".into());
+    }
+    if one.run.tool != other.run.tool {
+        let (one, other) = (&one.run.tool.version, &other.run.tool.version);
+        machines.push(format!("the generator's version {one} / {other}"));
+    }
+    if !machines.is_empty() {
+        remarks.push(format!(
+            "not measured in the same place, so that a difference need not be the server's: {}",
+            machines.join("; ")
+        ));
+    }
+    if stats::enough(a.invocations.len(), b.invocations.len()) && one_after_the_other(a, b) {
+        remarks.push(
+            "one side was measured after the other, not in turn: a change of the machine in \
+             between would look like one of the server (shootout run --repeat goes round the rows)"
+                .into(),
+        );
+    }
+    remarks
+}
+
+fn one_after_the_other(a: &Contestant, b: &Contestant) -> bool {
+    let times = |row: &Contestant| {
+        let times = row.invocations.iter();
+        let times = times.filter_map(|at| at.run.started.parse::<jiff::Timestamp>().ok());
+        let times: BTreeSet<jiff::Timestamp> = times.collect();
+        Some((*times.first()?, *times.last()?))
+    };
+    match (times(a), times(b)) {
+        (Some(a), Some(b)) => a.1 < b.0 || b.1 < a.0,
+        _ => false,
+    }
+}
+
+/// The latencies of each repetition at one load.
+pub(super) struct Common {
+    pub(super) load: Load,
+    pub(super) a: Vec<Recorder>,
+    pub(super) b: Vec<Recorder>,
+}
+
+/// The latencies at the largest number of clients that all repetitions of both rows have.
+pub(super) fn common(a: &Contestant, b: &Contestant) -> Option<Common> {
+    let measure = a.invocations[0].run.plan.limit.measure;
+    let of = |row: &Contestant| -> Vec<_> {
+        let loads = row.invocations.iter().map(|at| at.loads(measure));
+        loads.collect()
+    };
+    let (mut one, mut other) = (of(a), of(b));
+    let load = one
+        .iter()
+        .chain(&other)
+        .map(|loads| loads.keys().copied().collect::<BTreeSet<Load>>())
+        .reduce(|common, loads| &common & &loads)?
+        .pop_last()?;
+    let at = |side: &mut Vec<std::collections::BTreeMap<Load, Recorder>>| {
+        let recorders = side.iter_mut().filter_map(|loads| loads.remove(&load));
+        recorders.collect()
+    };
+    Some(Common {
+        load,
+        a: at(&mut one),
+        b: at(&mut other),
+    })
+}
+
+fn all<'s>(a: &'s Contestant, b: &'s Contestant) -> impl Iterator<Item = &'s Invocation> {
+    a.invocations.iter().chain(&b.invocations)
+}

@@ -1,0 +1,166 @@
+//! One side of a comparison: its rows, and the repetitions of each.
+
+use run_record::{
+    Dialect, Measure, Measurement, Pinning, Recorder, RunRecord, Status, StepRecord, Workload,
+};
+use std::collections::BTreeMap;
+
+/// Above this share of its time the generator's busiest thread is taken for the limit; the rule of
+/// `shootout run` for a row that is `generator-limited`.
+const BUSY: f64 = 0.9;
+
+/// One side.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    /// The file, directory or server, as it is to be shown.
+    pub name: String,
+    /// Its rows.
+    pub rows: Vec<Contestant>,
+    /// Files that were left out, each with the reason.
+    pub left_out: Vec<String>,
+}
+
+/// One row: every repetition of one server and variant under one workload and dialect.
+#[derive(Clone, Debug)]
+pub struct Contestant {
+    /// Server and variant; absent for records of the generator alone.
+    pub server: Option<(String, String)>,
+    /// Which request.
+    pub workload: Workload,
+    /// In which message format.
+    pub dialect: Dialect,
+    /// Version of the library.
+    pub version: Option<String>,
+    /// Repetitions that have a result.
+    pub invocations: Vec<Invocation>,
+    /// Those that have none, each with the reason.
+    pub without: Vec<String>,
+}
+
+/// One repetition with a result.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    /// Its status.
+    pub status: Status,
+    /// Which cores were given to whom.
+    pub pinning: Option<Pinning>,
+    /// What the generator measured.
+    pub run: RunRecord,
+}
+
+/// Clients, and the bits of the rate of an open loop.
+pub(super) type Load = (u64, u64);
+
+impl Contestant {
+    /// Server and variant in words; empty where nobody knows.
+    pub fn name(&self) -> String {
+        match &self.server {
+            Some((server, variant)) if variant == "default" => server.clone(),
+            Some((server, variant)) => format!("{server} {variant}"),
+            None => String::new(),
+        }
+    }
+
+    fn is_row_of(&self, server: Option<&(String, String)>, of: (Workload, Dialect)) -> bool {
+        self.server.as_ref() == server && (self.workload, self.dialect) == of
+    }
+}
+
+impl Side {
+    fn row(
+        &mut self,
+        server: Option<(String, String)>,
+        of: (Workload, Dialect),
+    ) -> &mut Contestant {
+        let known = self
+            .rows
+            .iter()
+            .position(|row| row.is_row_of(server.as_ref(), of));
+        let index = known.unwrap_or_else(|| {
+            self.rows.push(Contestant {
+                server,
+                workload: of.0,
+                dialect: of.1,
+                version: None,
+                invocations: Vec::new(),
+                without: Vec::new(),
+            });
+            self.rows.len() - 1
+        });
+        &mut self.rows[index]
+    }
+
+    /// Adds a repetition of `shootout run`.
+    pub fn add_measurement(&mut self, measurement: Measurement) {
+        let server = (measurement.server.name, measurement.server.variant);
+        let of = (measurement.workload, measurement.dialect);
+        let row = self.row(Some(server), of);
+        row.version = row.version.take().or(measurement.server.library_version);
+        let status = measurement.status;
+        let told = || {
+            let reason = measurement.reason.as_deref().unwrap_or("no reason given");
+            format!(
+                "repetition {}: {}: {reason}",
+                measurement.repetition,
+                status.name()
+            )
+        };
+        match (status, measurement.run) {
+            // What the user or the generator ended has complete steps before its end.
+            (
+                Status::Ok | Status::Noisy | Status::GeneratorLimited | Status::Interrupted,
+                Some(run),
+            ) => row.invocations.push(Invocation {
+                status,
+                pinning: measurement.pinning,
+                run,
+            }),
+            (Status::Interrupted, None) => {}
+            _ => row.without.push(told()),
+        }
+    }
+
+    /// Adds a run of `websocket-bench`.
+    pub fn add_run(&mut self, run: RunRecord) {
+        let row = self.row(None, (run.plan.workload, run.plan.dialect));
+        let faults = run.faults();
+        if !faults.is_empty() {
+            let started = &run.started;
+            row.without
+                .push(format!("the run begun at {started}: faults: {faults}"));
+            return;
+        }
+        row.invocations.push(Invocation {
+            status: Status::Ok,
+            pinning: None,
+            run,
+        });
+    }
+}
+
+impl Invocation {
+    /// The latencies of every load that was measured completely and not at the generator's limit;
+    /// several tries at one load are one distribution.
+    pub(super) fn loads(&self, measure: Measure) -> BTreeMap<Load, Recorder> {
+        let mut loads: BTreeMap<Load, Recorder> = BTreeMap::new();
+        for step in self.run.steps.iter().filter(|step| counts(step)) {
+            let recorder = step
+                .measured(measure)
+                .and_then(|latency| latency.recorder().ok());
+            if let Some(recorder) = recorder {
+                loads
+                    .entry((step.clients, step.rate.unwrap_or_default().to_bits()))
+                    .or_default()
+                    .merge(&recorder);
+            }
+        }
+        loads
+    }
+}
+
+fn counts(step: &StepRecord) -> bool {
+    step.is_complete()
+        && !step.timed_out
+        && step.faults.is_empty()
+        && step.generator.busiest_thread <= BUSY
+}

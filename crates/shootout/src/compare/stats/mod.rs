@@ -1,0 +1,73 @@
+//! Statistics of few, dear samples: medians, resampling, ranks.
+//!
+//! Purpose: what can be said of two handfuls of figures, each of which is one start of a server.
+//! Pure functions of numbers, and of a seed where chance is needed; this module knows no record.
+
+mod bootstrap;
+mod holm;
+mod rank;
+#[cfg(test)]
+mod simulation;
+
+pub use bootstrap::{Interval, Resampling, median_interval, ratio, ratio_interval};
+pub use holm::holm;
+pub use rank::{RankTest, rank_test, smallest_p};
+
+/// Probability with which a test may see a difference where there is none.
+pub const ALPHA: f64 = 0.05;
+
+/// The median; of an even number of values the mean of the two in the middle. Not a number
+/// without values.
+pub fn median(values: &[f64]) -> f64 {
+    median_of(&mut values.to_vec())
+}
+
+fn median_of(values: &mut [f64]) -> f64 {
+    let middle = values.len() / 2;
+    if values.is_empty() {
+        return f64::NAN;
+    }
+    let even = values.len().is_multiple_of(2);
+    let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    let upper = *upper;
+    if !even {
+        return upper;
+    }
+    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    f64::midpoint(lower, upper)
+}
+
+/// Fewest figures a side: of one or two nobody knows how they vary, however many the other has.
+const FEWEST: usize = 3;
+
+/// Whether so many figures a side can show a difference at all: with fewer, even two sides of
+/// which every figure of one is above all of the other could be chance.
+pub fn enough(a: usize, b: usize) -> bool {
+    a.min(b) >= FEWEST && smallest_p(a, b) <= ALPHA
+}
+
+/// The repetitions a side with which `comparisons` tests at once could show one difference.
+pub fn repetitions_for(comparisons: usize) -> usize {
+    (2..)
+        .find(|&n| smallest_p(n, n) * comparisons.max(1) as f64 <= ALPHA)
+        .expect("the smallest p goes to zero")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert!(median(&[]).is_nan());
+        assert_eq!(median(&[7.0]), 7.0);
+        assert_eq!(median(&[9.0, 1.0, 5.0]), 5.0);
+        assert_eq!(median(&[9.0, 1.0, 5.0, 6.0]), 5.5);
+    }
+
+    #[test]
+    fn four_repetitions_a_side_are_the_fewest_and_more_comparisons_need_more() {
+        assert!(!enough(2, 50) && !enough(3, 3) && enough(4, 4) && enough(3, 5));
+        assert_eq!([1, 2, 5, 6, 7, 80].map(repetitions_for), [4, 5, 5, 5, 6, 7]);
+    }
+}

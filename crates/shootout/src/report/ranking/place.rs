@@ -1,0 +1,104 @@
+//! Places, shared where the repetitions do not tell rows apart.
+//!
+//! One row is before another when it stands above it in the order and the two are apart. Rows of
+//! so few repetitions that no test can separate them are apart when their figures differ. Others
+//! are apart when the rank test of `shootout compare` says so, at five percent for each pair and
+//! not corrected for the number of pairs, over the figure by which one stands above the other:
+//! clients carried, or the latency at the clients that both have.
+
+use super::{Row, spread};
+use crate::compare::stats::{ALPHA, enough, rank_test};
+use std::fmt;
+
+/// The places that a row may have, from 1: those that are left when every row that is before it,
+/// and every row that is after it, has had its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The best of them.
+    pub best: usize,
+    /// The worst of them; larger where it shares them.
+    pub worst: usize,
+}
+
+impl Place {
+    /// Whether another row may have the same place.
+    pub fn shares_with(self, other: Self) -> bool {
+        self.best <= other.worst && other.best <= self.worst
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.best == self.worst {
+            true => write!(f, "{}", self.best),
+            false => write!(f, "{}–{}", self.best, self.worst),
+        }
+    }
+}
+
+/// What decides where a row stands.
+pub(super) struct Standing {
+    ranked: bool,
+    median: Option<u64>,
+    latency_ns: Option<u64>,
+    /// One figure for each repetition.
+    clients: Vec<f64>,
+    latencies: Vec<f64>,
+}
+
+impl Standing {
+    pub(super) fn of(
+        row: &Row<'_>,
+        ranked: bool,
+        common: Option<u64>,
+        latency_ns: Option<u64>,
+    ) -> Self {
+        let percentile = row.limit().map(|limit| limit.percentile);
+        let latencies = common.zip(percentile);
+        Self {
+            ranked,
+            median: row.carried.map(|carried| carried.median),
+            latency_ns,
+            clients: spread::clients(row),
+            latencies: latencies.map_or_else(Vec::new, |(clients, percentile)| {
+                spread::latencies(row, clients, percentile)
+            }),
+        }
+    }
+
+    /// Whether a row that stands above another is before it.
+    fn is_apart(&self, other: &Self) -> bool {
+        if self.median != other.median {
+            return separated(&self.clients, &other.clients);
+        }
+        self.latency_ns != other.latency_ns && separated(&self.latencies, &other.latencies)
+    }
+}
+
+/// Whether two rows whose figures differ are told apart by their repetitions, as far as those can
+/// tell.
+fn separated(a: &[f64], b: &[f64]) -> bool {
+    !enough(a.len(), b.len()) || rank_test(a, b).p <= ALPHA
+}
+
+/// Gives the rows of one workload and dialect, in order, their places.
+pub(super) fn placed<'a>(ordered: Vec<(Row<'a>, Standing)>) -> Vec<Row<'a>> {
+    let standings: Vec<&Standing> = ordered.iter().map(|(_, standing)| standing).collect();
+    let ranked = standings.iter().filter(|standing| standing.ranked).count();
+    let place = |index: usize| {
+        let this = standings[index];
+        let before = standings[..index].iter();
+        let before = before.filter(|above| above.is_apart(this)).count();
+        let after = standings[index + 1..ranked].iter();
+        let after = after.filter(|below| this.is_apart(below)).count();
+        Place {
+            best: before + 1,
+            worst: ranked - after,
+        }
+    };
+    let places: Vec<Option<Place>> = (0..ordered.len())
+        .map(|index| (index < ranked).then(|| place(index)))
+        .collect();
+    let rows = ordered.into_iter().zip(places);
+    rows.map(|((row, _), place)| Row { place, ..row }).collect()
+}

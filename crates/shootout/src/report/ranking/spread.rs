@@ -1,0 +1,59 @@
+//! The figures of a row's repetitions, each for itself, and how far they leave the row's figure
+//! open.
+
+use super::Row;
+use super::carried::found;
+use crate::compare::stats::{Interval, Resampling, enough, median_interval};
+use run_record::{Measure, Recorder, Status};
+
+/// Clients carried by each repetition that was not cut short by the user.
+pub(super) fn clients(row: &Row<'_>) -> Vec<f64> {
+    row.repetitions
+        .iter()
+        .filter(|measurement| measurement.status != Status::Interrupted)
+        .filter_map(|measurement| found(measurement))
+        .map(|(clients, _)| clients as f64)
+        .collect()
+}
+
+/// The percentile of the limited latency in each repetition that has this number of clients.
+pub(super) fn latencies(row: &Row<'_>, clients: u64, percentile: f64) -> Vec<f64> {
+    let Some(limit) = row.limit() else {
+        return Vec::new();
+    };
+    each(row, clients, limit.measure, percentile)
+}
+
+fn each(row: &Row<'_>, clients: u64, measure: Measure, percentile: f64) -> Vec<f64> {
+    row.runs()
+        .filter_map(|run| {
+            let steps = run.steps.iter().filter(|step| step.clients == clients);
+            let mut all = Recorder::default();
+            for latency in steps.filter_map(|step| step.measured(measure)) {
+                all.merge(&latency.recorder().ok()?);
+            }
+            (all.count() > 0).then(|| all.percentile(percentile) as f64)
+        })
+        .collect()
+}
+
+/// Interval of the median over the repetitions, 95 percent; `None` where they are too few for one.
+fn interval(figures: &[f64]) -> Option<Interval> {
+    enough(figures.len(), figures.len())
+        .then(|| median_interval(figures, Resampling::default()))
+        .flatten()
+}
+
+impl Row<'_> {
+    /// Interval of the clients carried over the repetitions.
+    pub fn clients_interval(&self) -> Option<Interval> {
+        interval(&clients(self))
+    }
+
+    /// Interval of a percentile of completion over the repetitions, in nanoseconds, at the clients
+    /// that the row carried.
+    pub fn completion_interval(&self, percentile: f64) -> Option<Interval> {
+        let clients = self.carried?.clients()?;
+        interval(&each(self, clients, Measure::Completion, percentile))
+    }
+}
