@@ -47,6 +47,11 @@ impl Schedule {
         (all, warm_up)
     }
 
+    /// Nanoseconds from its start to its end.
+    pub(crate) const fn length_ns(&self) -> u64 {
+        self.load.warm_up_ns + self.load.duration_ns
+    }
+
     /// The gap of unit rate before arrival `index`; the first comes at the start, or, of a Poisson
     /// process, after a gap like any other.
     fn gap(&self, index: u64) -> f64 {
