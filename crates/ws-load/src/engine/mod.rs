@@ -235,7 +235,10 @@ impl Engine<'_> {
             .clone()
             .map(|open| plan::Schedule::new(open, self.plan.seed, self.samples));
         let (samples, warm_up) = match &schedule {
-            Some(schedule) => countable(schedule.counts())?,
+            Some(schedule) => {
+                affordable(schedule)?;
+                countable(schedule.counts())?
+            }
             None => (self.plan.sample_size, 0),
         };
         let parties = match self.plan.workload {
@@ -500,6 +503,25 @@ fn overtaken(ledger: &StepLedger, sent_by: &mut Option<u64>) -> Option<Ended> {
     })
 }
 
+/// Refuses a schedule that is too long to be gone through, or to keep books of.
+fn affordable(schedule: &plan::Schedule) -> Result<(), Ended> {
+    let sends = schedule.expected();
+    let books_bytes = sends * StepLedger::BYTES_PER_SAMPLE as f64;
+    if sends < f64::from(u32::MAX)
+        && available_bytes().is_none_or(|available| books_bytes < available as f64 / 2.0)
+    {
+        return Ok(());
+    }
+    Err(Ended::new(
+        End::MachineLimit,
+        format!(
+            "the schedule has about {sends:.0} sends, and their books take {:.1} GB, more than can \
+             be kept here; lower --rate or --duration",
+            books_bytes / 1e9
+        ),
+    ))
+}
+
 /// The numbers of a schedule as the books count.
 fn countable((samples, warm_up): (u64, u64)) -> Result<(u32, u32), Ended> {
     match (u32::try_from(samples), u32::try_from(warm_up)) {
@@ -513,6 +535,16 @@ fn countable((samples, warm_up): (u64, u64)) -> Result<(u32, u32), Ended> {
             ),
         )),
     }
+}
+
+/// Memory that this machine can give without swapping, from /proc/meminfo.
+fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
 }
 
 fn broken(error: &std::io::Error) -> Ended {

@@ -79,6 +79,9 @@ pub(crate) struct Sent {
 }
 
 impl StepLedger {
+    /// What the books of one sample take.
+    pub(crate) const BYTES_PER_SAMPLE: u64 = size_of::<Sample>() as u64;
+
     /// Opens the books.
     pub(crate) fn new(terms: Terms) -> Self {
         Self {
