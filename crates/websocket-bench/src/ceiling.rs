@@ -1,15 +1,15 @@
 //! What this generator can do at most on this machine, from the certificate that `selftest` leaves
 //! in the user's cache directory. Without one, nothing is known, and nothing is held against it.
 
-use run_record::{Environment, Plan};
-use serde_json::Value;
-use std::path::PathBuf;
+use run_record::{Ceiling, Certificate, Environment, Plan};
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Below this share of a core the other side of the test was the limit, and the rate that it found
 /// is no ceiling of the generator.
 const BUSY: f64 = 0.9;
 /// Payloads that differ by less cost about the same: they come in one read.
-const SIMILAR_BYTES: u64 = 1024;
+const SIMILAR_BYTES: u32 = 1024;
 
 /// Where the certificate lies; `None` for a user without a home.
 pub(crate) fn certificate_path() -> Option<PathBuf> {
@@ -19,6 +19,26 @@ pub(crate) fn certificate_path() -> Option<PathBuf> {
     };
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     Some(cache.join("websocket-bench").join("selftest.json"))
+}
+
+/// Leaves a certificate for later runs, if it has found a ceiling. Where the cache takes none, later
+/// runs know none, as if the test had not been made.
+pub(crate) fn keep(certificate: &Certificate) {
+    if certificate.ceilings.is_empty() {
+        return;
+    }
+    if let Some(path) = certificate_path() {
+        let _ = write(&path, certificate);
+    }
+}
+
+fn write(path: &Path, certificate: &Certificate) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let draft = path.with_extension(format!("{}.tmp", std::process::id()));
+    std::fs::write(&draft, serde_json::to_vec_pretty(certificate)?)?;
+    std::fs::rename(&draft, path)
 }
 
 /// Messages per second that were reached on this machine with a plan of this kind.
@@ -31,26 +51,22 @@ pub(crate) fn known(plan: &Plan) -> Option<f64> {
     )
 }
 
-fn find(certificate: &Value, plan: &Plan, here: &Environment) -> Option<f64> {
-    let there = &certificate["environment"];
+fn find(certificate: &Certificate, plan: &Plan, here: &Environment) -> Option<f64> {
+    let there = &certificate.environment;
     // Home directories travel from machine to machine.
-    if there["cpu_model"].as_str() != here.cpu_model.as_deref()
-        || there["cores"].as_u64() != Some(u64::from(here.cores))
-    {
+    if there.cpu_model != here.cpu_model || there.cores != here.cores {
         return None;
     }
-    let ceilings = certificate["ceilings"].as_array()?;
-    let of_this_kind = |ceiling: &&Value| {
-        let padding = ceiling["payload_padding"].as_u64();
-        serde_json::to_value(plan.workload).is_ok_and(|workload| ceiling["workload"] == workload)
-            && serde_json::to_value(plan.dialect).is_ok_and(|dialect| ceiling["dialect"] == dialect)
-            && ceiling["threads"].as_u64() == Some(u64::from(plan.threads))
-            && padding.is_some_and(|padding| {
-                padding.abs_diff(plan.payload_padding.into()) < SIMILAR_BYTES
-            })
-            && ceiling["busiest_thread"].as_f64() > Some(BUSY)
+    let of_this_kind = |ceiling: &&Ceiling| {
+        let padding = ceiling.payload_padding.abs_diff(plan.payload_padding);
+        ceiling.workload == plan.workload
+            && ceiling.dialect == plan.dialect
+            && ceiling.threads == plan.threads
+            && padding < SIMILAR_BYTES
+            && ceiling.busiest_thread > BUSY
     };
-    ceilings.iter().find(of_this_kind)?["messages_per_second"].as_f64()
+    let found = certificate.ceilings.iter().find(of_this_kind)?;
+    Some(found.messages_per_second)
 }
 
 #[cfg(test)]
@@ -59,7 +75,7 @@ mod tests {
     use crate::args::{Cli, Command};
     use crate::planning;
     use clap::Parser as _;
-    use serde_json::json;
+    use run_record::{Dialect, SELFTEST_FORMAT, Timestamps, Tool, VERSION, Workload};
 
     fn plan(arguments: &str) -> Plan {
         let line = format!("websocket-bench {arguments} --threads 2 --timestamps user");
@@ -73,36 +89,69 @@ mod tests {
         .unwrap()
     }
 
+    fn certificate(busiest_thread: f64) -> Certificate {
+        let ceiling = |workload, messages_per_second, busiest_thread| Ceiling {
+            workload,
+            dialect: Dialect::Json,
+            clients: 100,
+            payload_padding: 200,
+            threads: 2,
+            messages_per_second,
+            cpu_ns_per_message: 1000.0,
+            busiest_thread,
+        };
+        Certificate {
+            format: SELFTEST_FORMAT.into(),
+            version: VERSION,
+            tool: Tool {
+                name: "websocket-bench".into(),
+                version: "0".into(),
+            },
+            started: String::new(),
+            ended: String::new(),
+            command: Vec::new(),
+            short: false,
+            timestamps: Timestamps::User,
+            environment: Environment::collect(),
+            parts: Vec::new(),
+            ceilings: vec![
+                ceiling(Workload::Broadcast, 7e5, 0.99),
+                ceiling(Workload::Echo, 1e5, busiest_thread),
+            ],
+        }
+    }
+
     #[test]
     fn a_ceiling_counts_for_a_plan_of_its_kind_on_its_machine() {
         let here = Environment::collect();
-        let ceiling = |busiest_thread: f64| {
-            json!({
-                "environment": here,
-                "ceilings": [
-                    {"workload": "broadcast", "dialect": "json", "payload_padding": 200,
-                     "threads": 2, "messages_per_second": 7e5, "busiest_thread": 0.99},
-                    {"workload": "echo", "dialect": "json", "payload_padding": 200,
-                     "threads": 2, "messages_per_second": 1e5, "busiest_thread": busiest_thread},
-                ],
-            })
-        };
         let echo = plan("echo ws://127.0.0.1/");
-        assert_eq!(find(&ceiling(0.98), &echo, &here), Some(1e5));
-        assert_eq!(
-            find(&ceiling(0.98), &plan("broadcast ws://127.0.0.1/"), &here),
-            Some(7e5)
-        );
-        assert_eq!(find(&ceiling(0.6), &echo, &here), None);
+        let broadcast = plan("broadcast ws://127.0.0.1/");
+        assert_eq!(find(&certificate(0.98), &echo, &here), Some(1e5));
+        assert_eq!(find(&certificate(0.98), &broadcast, &here), Some(7e5));
+        assert_eq!(find(&certificate(0.6), &echo, &here), None);
         for other in ["--server-type binary", "--payload-padding 5000"] {
             let other = plan(&format!("echo ws://127.0.0.1/ {other}"));
-            assert_eq!(find(&ceiling(0.98), &other, &here), None);
+            assert_eq!(find(&certificate(0.98), &other, &here), None);
         }
         let elsewhere = Environment {
             cores: here.cores + 1,
-            ..here.clone()
+            ..here
         };
-        assert_eq!(find(&ceiling(0.98), &echo, &elsewhere), None);
-        assert_eq!(find(&json!({"ceilings": 5}), &echo, &here), None);
+        assert_eq!(find(&certificate(0.98), &echo, &elsewhere), None);
+    }
+
+    #[test]
+    fn a_kept_certificate_is_the_one_that_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new").join("selftest.json");
+        let kept = certificate(0.98);
+        write(&path, &kept).unwrap();
+        write(&path, &kept).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(serde_json::from_str::<Certificate>(&text).unwrap(), kept);
+        assert_eq!(
+            std::fs::read_dir(path.parent().unwrap()).unwrap().count(),
+            1
+        );
     }
 }
