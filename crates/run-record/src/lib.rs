@@ -16,6 +16,7 @@ mod plan;
 mod run;
 mod schema;
 mod selftest;
+mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
 pub use environment::{Environment, FileLimit};
@@ -33,3 +34,4 @@ pub use plan::{
 pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
 pub use schema::{autobahn_schema, measurement_schema, run_schema, selftest_schema};
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
+pub use verdict::{InFlight, Judgement, Verdict, all_sent, judge, remedy};

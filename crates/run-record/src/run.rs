@@ -1,6 +1,6 @@
 //! The record of one run of the generator against one server.
 
-use crate::{Environment, Faults, Latency, Measure, Plan, SearchOf};
+use crate::{Environment, Faults, InFlight, Latency, Measure, Plan, SearchOf, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +56,10 @@ pub struct StepRecord {
     pub samples_planned: u64,
     /// Samples that completed.
     pub samples: u64,
+    /// Open loop: timed requests that went out within the planned time. Absent in a closed loop,
+    /// and when the step was given up before that time was over.
+    #[serde(default)]
+    pub sent: Option<u64>,
     /// Length of the measurement.
     pub elapsed_ns: u64,
     /// Time it took to open the clients that this step added.
@@ -82,6 +86,15 @@ pub struct StepRecord {
     pub faults: Faults,
     /// What the generator used and how late it was.
     pub generator: GeneratorUse,
+    /// Little's law, of a step that is complete and without faults.
+    #[serde(default)]
+    pub in_flight: Option<InFlight>,
+    /// What the step says, and of whom.
+    #[serde(default)]
+    pub verdict: Verdict,
+    /// What the verdict rests on, in words; of a pass, why the server may be better than shown.
+    #[serde(default)]
+    pub verdict_reasons: Vec<String>,
 }
 
 impl StepRecord {
@@ -100,9 +113,14 @@ impl StepRecord {
         self.samples >= self.samples_planned
     }
 
-    /// True when the step was completed within the limit and without faults.
+    /// True when the step was completed within the limit and without faults, and nothing but the
+    /// server decided that.
     pub fn passed(&self) -> bool {
-        self.is_complete() && !self.over_limit && !self.timed_out && self.faults.is_empty()
+        self.verdict == Verdict::Pass
+            && self.is_complete()
+            && !self.over_limit
+            && !self.timed_out
+            && self.faults.is_empty()
     }
 }
 
@@ -116,8 +134,9 @@ pub struct GeneratorUse {
     /// Longest time that a worker loop spent on one round of events: no receipt of a round can be
     /// stamped later than this after it became readable.
     pub largest_lag_ns: u64,
-    /// From the kernel's stamp of a read to the read: how late the generator was, which is not part
-    /// of any latency then. Absent without kernel stamps.
+    /// How late the generator read what had arrived. With kernel stamps from the stamp of a read to
+    /// the read, which is not part of any latency then; without them from the wake-up of the loop to
+    /// the read, which is the part of the lag that can be seen, and is in every latency.
     pub receive_lag: Option<Latency>,
     /// Reads without a stamp although stamps were on; the time of the read stands for the arrival.
     #[serde(default)]
@@ -153,6 +172,8 @@ pub enum End {
     ServerLost,
     /// A search has found the edge.
     EdgeFound,
+    /// The generator, and not the server, was the limit of a step.
+    GeneratorLimited,
     /// The user ended it.
     Interrupted,
 }
@@ -183,19 +204,25 @@ pub struct Edge {
 }
 
 impl RunRecord {
-    /// The clients of the last step of the unbroken row of passed steps.
+    /// The clients of the last step of the unbroken row of passed steps; one that says nothing
+    /// breaks no row.
     pub fn carried(steps: &[StepRecord]) -> Option<u64> {
         steps
             .iter()
+            .filter(|step| step.verdict != Verdict::Noisy)
             .take_while(|step| step.passed())
             .last()
             .map(|step| step.clients)
     }
 
-    /// Faults of all steps together.
+    /// Faults of the server in all steps together: what is missing from a step that the generator
+    /// could not carry is not the server's.
     pub fn faults(&self) -> Faults {
         let mut all = Faults::default();
-        self.steps.iter().for_each(|step| all.merge(&step.faults));
+        self.steps
+            .iter()
+            .filter(|step| step.verdict != Verdict::GeneratorLimited)
+            .for_each(|step| all.merge(&step.faults));
         all
     }
 }

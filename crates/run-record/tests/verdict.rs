@@ -2,7 +2,7 @@
 
 mod support;
 
-use run_record::{Faults, RunRecord, Status, StepRecord};
+use run_record::{Faults, RunRecord, Status, StepRecord, Verdict};
 use support::{plan, record, step};
 
 #[test]
@@ -34,6 +34,10 @@ fn carried_is_the_last_step_of_the_unbroken_row_that_passed() {
             },
             ..step(3)
         },
+        StepRecord {
+            verdict: Verdict::GeneratorLimited,
+            ..step(3)
+        },
     ];
     for failed in failures {
         let carried = |steps: &[StepRecord]| RunRecord::carried(steps);
@@ -45,6 +49,60 @@ fn carried_is_the_last_step_of_the_unbroken_row_that_passed() {
         assert_eq!(carried(&[failed]), None);
     }
     assert_eq!(RunRecord::carried(&[]), None);
+}
+
+#[test]
+fn a_step_that_says_nothing_is_not_carried_and_breaks_no_row() {
+    let noisy = |clients| StepRecord {
+        verdict: Verdict::Noisy,
+        ..step(clients)
+    };
+    let carried = |steps: &[StepRecord]| RunRecord::carried(steps);
+    assert_eq!(carried(&[step(1), noisy(2), step(3)]), Some(3));
+    assert_eq!(carried(&[step(1), noisy(2)]), Some(1));
+    assert_eq!(carried(&[noisy(1)]), None);
+}
+
+#[test]
+fn what_is_missing_from_a_step_that_the_generator_spoilt_is_no_fault_of_the_server() {
+    let faults = Faults {
+        lost: 3,
+        ..Faults::default()
+    };
+    let spoilt = StepRecord {
+        faults,
+        verdict: Verdict::GeneratorLimited,
+        ..step(2)
+    };
+    let failed = StepRecord {
+        faults,
+        verdict: Verdict::Fail,
+        ..step(3)
+    };
+    assert_eq!(record(vec![spoilt, failed]).faults(), faults);
+}
+
+#[test]
+fn verdicts_are_called_what_they_are_written_as() {
+    for verdict in [
+        Verdict::Pass,
+        Verdict::Fail,
+        Verdict::GeneratorLimited,
+        Verdict::Noisy,
+    ] {
+        assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
+    }
+}
+
+#[test]
+fn a_record_without_verdicts_is_read() {
+    let mut value = serde_json::to_value(record(vec![step(1)])).unwrap();
+    let first = value["steps"][0].as_object_mut().unwrap();
+    for key in ["verdict", "verdict_reasons", "in_flight", "sent"] {
+        first.remove(key).unwrap();
+    }
+    let read: RunRecord = serde_json::from_value(value).unwrap();
+    assert!(read.steps[0].passed());
 }
 
 #[test]

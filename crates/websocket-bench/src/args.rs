@@ -254,7 +254,8 @@ pub(crate) struct Output {
     /// Write events as JSON lines to stdout (`-`) in place of the human output, or to a file
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
-    /// Show all three latencies, the generator's own use and lag, and faults for each step
+    /// Show all latencies of each step, the generator's own use and lag, the mean number in flight
+    /// against Little's law, and the verdict with its reasons
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// No progress bar

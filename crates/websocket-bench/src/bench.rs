@@ -1,11 +1,12 @@
 //! One run: plan, outputs, engine, record, exit code.
 
-use crate::args::Common;
+use crate::args::{self, Common};
+use crate::ceiling;
 use crate::exit::Exit;
 use crate::output::{Outputs, RecordFile};
 use crate::planning::{self, Load};
 use run_record::{
-    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Tool, VERSION,
+    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Timestamps, Tool, VERSION,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -43,8 +44,14 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
         .map(|path| RecordFile::new(path, &record))
         .transpose()?;
     let mut outputs = Outputs::new(&common.output, &plan)?;
+    if matches!(common.connections.timestamps, args::Timestamps::Auto)
+        && plan.timestamps == Timestamps::User
+    {
+        outputs.no_kernel_stamps();
+    }
     let mut trouble: Option<io::Error> = None;
-    let measured = ws_load::run(&plan, &interrupted, &mut |event| {
+    let ceiling = ceiling::known(&plan);
+    let measured = ws_load::run_with_ceiling(&plan, ceiling, &interrupted, &mut |event| {
         if let Event::Step { record: step, .. } = event {
             record.steps.push((**step).clone());
             record.outcome.carried_clients = RunRecord::carried(&record.steps);

@@ -1,6 +1,6 @@
 //! Exit codes: part of the interface, listed in `--help`.
 
-use run_record::{End, RunRecord};
+use run_record::{End, RunRecord, Verdict};
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -12,7 +12,8 @@ pub(crate) enum Exit {
     Usage,
     /// A stated expectation failed.
     Expectation,
-    /// The result is invalid: messages or connections were lost, or came wrong.
+    /// The result is invalid: the generator was the limit, messages or connections were lost or came
+    /// wrong, or no step says anything.
     Invalid,
     /// Interrupted; what was measured before is written.
     Interrupted,
@@ -37,9 +38,16 @@ impl Exit {
             End::Interrupted => Self::Interrupted,
             // A search tries what fails, too; what passed had no faults.
             End::EdgeFound => Self::Measured,
-            End::TimedOut | End::ServerLost => Self::Invalid,
+            End::TimedOut | End::ServerLost | End::GeneratorLimited => Self::Invalid,
             _ if !record.faults().is_empty() => Self::Invalid,
             _ if record.steps.is_empty() => Self::Usage,
+            _ if record
+                .steps
+                .iter()
+                .all(|step| step.verdict == Verdict::Noisy) =>
+            {
+                Self::Invalid
+            }
             _ => Self::Measured,
         }
     }
@@ -51,7 +59,8 @@ Exit codes:
   0    the run was measured (a step over the limit is a measurement)
   1    wrong usage, or no step could be measured
   2    an expectation of --expect failed
-  3    the result is invalid: messages or connections were lost or came wrong
+  3    the result is invalid: messages or connections were lost or came wrong, the generator
+       and not the server was the limit, or every step was noisy
   130  interrupted; what was measured before is written";
 
 /// The text of `selftest --help` about exit codes.

@@ -1,6 +1,6 @@
 //! Figures as people read them.
 
-use run_record::{Latency, Plan, StepRecord};
+use run_record::{Latency, Plan, StepRecord, Verdict};
 
 /// A latency in five characters where it fits: `420us`, `1.2ms`, ` 47ms`, `500ms`, `1037ms`.
 ///
@@ -50,8 +50,17 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
     if step.timed_out {
         line.push_str("    timed out");
     }
-    if !step.faults.is_empty() {
-        line.push_str(&format!("    faults: {}", step.faults));
+    match step.verdict {
+        Verdict::Pass | Verdict::Fail if !step.faults.is_empty() => {
+            line.push_str(&format!("    faults: {}", step.faults));
+        }
+        // What the server failed in has been said.
+        Verdict::Pass | Verdict::Fail => {}
+        Verdict::GeneratorLimited | Verdict::Noisy => line.push_str(&format!(
+            "    {}: {}",
+            step.verdict.name(),
+            step.verdict_reasons.join("; ")
+        )),
     }
     line
 }
@@ -89,6 +98,24 @@ pub(crate) fn step_details(step: &StepRecord) -> String {
         step.samples,
         step.samples_planned,
         step.elapsed_ns as f64 / 1e9,
+    ));
+    if let Some(law) = &step.in_flight {
+        text.push_str(&format!(
+            "\n    in flight    {:.3} on average, {:.3} by Little's law, {:.1}% apart",
+            law.seen,
+            law.expected,
+            law.deviation * 100.0
+        ));
+    }
+    let reasons = step.verdict_reasons.join("; ");
+    let words = if reasons.is_empty() {
+        String::new()
+    } else {
+        format!(": {reasons}")
+    };
+    text.push_str(&format!(
+        "\n    verdict      {}{words}",
+        step.verdict.name()
     ));
     text
 }

@@ -6,6 +6,7 @@
 
 mod args;
 mod bench;
+mod ceiling;
 mod exit;
 mod expect;
 mod format;

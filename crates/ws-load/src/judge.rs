@@ -4,7 +4,7 @@
 
 use crate::dialect::{Codec, Incoming, Kind, Malformed};
 use crate::envelope::Envelopes;
-use crate::ledger::{Listeners, Missing, Received, StepLedger, Window};
+use crate::ledger::{Listeners, Missing, Read, Received, StepLedger, Window};
 use crate::stamp::Stamps;
 use run_record::{Faults, Recorder, Workload};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct Latencies {
     pub(crate) uncorrected: Recorder,
     /// From the intended moment of a send to the real one.
     pub(crate) send_lag: Recorder,
-    /// From the kernel's stamp of a read to the read.
+    /// From when bytes were surely there to their read.
     pub(crate) receive_lag: Recorder,
 }
 
@@ -47,6 +47,8 @@ pub(crate) struct Judge {
     /// The step was given up: what still comes of it is neither late nor double.
     given_up: bool,
     window: Window,
+    /// The read that the messages being judged came with.
+    pub(crate) read: Read,
     alive: Vec<u64>,
     alive_count: u32,
     worker: u32,
@@ -74,6 +76,7 @@ impl Judge {
             step: None,
             given_up: false,
             window: Window::default(),
+            read: Read::default(),
             alive: Vec::new(),
             alive_count: 0,
             worker,
@@ -254,6 +257,7 @@ impl Judge {
         }
         let index = index as u32;
         let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+        self.read.is_result = kind == Kind::Result;
         let received = match kind {
             Kind::Result => self.window.result(step, listeners, index, slot, at_ns),
             Kind::Echo | Kind::Broadcast => {
@@ -285,7 +289,7 @@ impl Judge {
     }
 
     fn party_done(&mut self, step: &StepLedger, index: u32, last_ns: u64) {
-        if let Some(completion) = step.party_done(index, last_ns) {
+        if let Some(completion) = step.party_done(index, last_ns, self.read) {
             if step.is_timed(index) {
                 self.latencies.completion.record(completion.from_due_ns);
                 if step.by_clock {

@@ -19,7 +19,7 @@ mod target;
 mod transport;
 mod worker;
 
-pub use engine::{Measured, run};
+pub use engine::{Measured, run, run_with_ceiling};
 pub use error::{ConnectError, RunError, Stage};
 pub use target::TargetError;
 

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{plan, run};
-use run_record::{Dialect, End, Event, Measure, Plan, Workload};
+use run_record::{Dialect, End, Event, Measure, Plan, Verdict, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use test_servers::liar::{LiarServer, Lie};
@@ -30,6 +30,7 @@ fn assert_accounted_for(plan: &Plan) {
         let samples = u64::from(plan.sample_size);
         assert_eq!(step.clients, clients);
         assert_eq!(step.samples, samples);
+        assert_eq!(step.verdict, Verdict::Pass, "{:?}", step.verdict_reasons);
         assert!(step.faults.is_empty(), "{}", step.faults);
         let count = |latency: &Option<run_record::Latency>| latency.as_ref().map_or(0, |l| l.count);
         assert_eq!(count(&step.completion), samples);
@@ -157,7 +158,7 @@ fn the_limit_applies_to_the_chosen_latency_and_its_step_is_kept() {
         plan.limit.rtt_ns = 1;
         plan.limit.measure = measure;
         let measured = run(&plan);
-        assert_eq!(measured.outcome.end, End::OverLimit);
+        assert_eq!(measured.outcome.end, End::OverLimit, "{measured:?}");
         assert_eq!(measured.outcome.carried_clients, None);
         let [step] = &measured.steps[..] else {
             panic!("one step is measured and kept");

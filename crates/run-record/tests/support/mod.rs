@@ -2,7 +2,7 @@
 
 use run_record::{
     Dialect, End, Environment, Faults, GeneratorUse, Limit, Measure, Outcome, Plan, RUN_FORMAT,
-    Recorder, RunRecord, StepRecord, Timeouts, Tool, VERSION, Workload,
+    Recorder, RunRecord, StepRecord, Timeouts, Tool, VERSION, Verdict, Workload,
 };
 
 /// The plan of the second round of 2016, on loopback.
@@ -49,6 +49,7 @@ pub(crate) fn step(clients: u64) -> StepRecord {
         rate: None,
         samples_planned: 100,
         samples: 100,
+        sent: None,
         elapsed_ns: 2_500_000_000,
         connecting_ns: 300_000_000,
         uncorrected: None,
@@ -61,10 +62,14 @@ pub(crate) fn step(clients: u64) -> StepRecord {
         timed_out: false,
         faults: Faults::default(),
         generator: GeneratorUse::default(),
+        in_flight: None,
+        verdict: Verdict::Pass,
+        verdict_reasons: Vec::new(),
     }
 }
 
 /// The record of a run with these steps.
+#[allow(dead_code)]
 pub(crate) fn record(steps: Vec<StepRecord>) -> RunRecord {
     RunRecord {
         format: RUN_FORMAT.into(),

@@ -7,11 +7,8 @@ use super::Trouble;
 use crate::generator::Ended;
 use crate::process::describe_exit;
 use crate::supervise::StopReport;
-use run_record::{End, RunRecord, Status, StepRecord};
+use run_record::{End, RunRecord, Status, StepRecord, Verdict};
 
-/// Above this share of its time the busiest thread of the generator is taken for the limit: what
-/// is left is the granularity of its scheduling.
-const BUSY: f64 = 0.9;
 /// Exit codes of the generator (websocket-bench --help).
 const MEASURED: i32 = 0;
 const NO_STEP: i32 = 1;
@@ -90,6 +87,7 @@ fn figures(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
         | End::OverLimit
         | End::StepsDone
         | End::EdgeFound
+        | End::GeneratorLimited
         | End::MachineLimit => {}
     }
     let faults = record.faults();
@@ -104,11 +102,17 @@ fn figures(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
         return Err(Trouble::new(
             Status::GeneratorLimited,
             format!(
-                "at {} clients the limit was broken while the generator's busiest thread used {:.0} \
-                 percent of its core: give the generator more cores (--generator-cpus)",
+                "at {} clients the generator was the limit: {}; give it more cores \
+                 (--generator-cpus)",
                 step.clients,
-                step.generator.busiest_thread * 100.0
+                step.verdict_reasons.join("; ")
             ),
+        ));
+    }
+    if let Some(step) = nothing_said(record) {
+        return Err(Trouble::new(
+            Status::Noisy,
+            format!("every step was noisy: {}", step.verdict_reasons.join("; ")),
         ));
     }
     if ended.status.and_then(|status| status.code()) == Some(INVALID)
@@ -120,7 +124,17 @@ fn figures(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
 }
 
 fn generator_was_the_limit(step: &StepRecord) -> bool {
-    step.over_limit && step.generator.busiest_thread > BUSY
+    step.verdict == Verdict::GeneratorLimited
+}
+
+/// The last step of a run without any that says something.
+fn nothing_said(record: &RunRecord) -> Option<&StepRecord> {
+    let last = record.steps.last()?;
+    let all_noisy = record
+        .steps
+        .iter()
+        .all(|step| step.verdict == Verdict::Noisy);
+    all_noisy.then_some(last)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use run_record::{
     CheckOutcome, CheckVerdict, Conformance, Dialect, End, Environment, Faults, FileLimit,
     GeneratorUse, Limit, MEASUREMENT_FORMAT, Measure, Measurement, Memory, Outcome, Pinning, Plan,
     RUN_FORMAT, Recorder, RunRecord, ServerIdentity, ServerStep, Status, StepRecord, Timeouts,
-    Tool, VERSION, Workload,
+    Tool, VERSION, Verdict, Workload,
 };
 
 /// Idle resident memory of every made-up server.
@@ -171,6 +171,7 @@ fn step(clients: u64, median_us: u64, limit_ns: u64, broken: bool) -> StepRecord
         rate: None,
         samples_planned: 100,
         samples: 100,
+        sent: None,
         elapsed_ns: median_us * 100_000,
         connecting_ns: 40_000_000,
         completion: completion.latency(),
@@ -193,6 +194,13 @@ fn step(clients: u64, median_us: u64, limit_ns: u64, broken: bool) -> StepRecord
             reads: 90 * clients,
             resident_bytes: 20_000_000,
         },
+        in_flight: None,
+        verdict: if limited_ns > limit_ns {
+            Verdict::Fail
+        } else {
+            Verdict::Pass
+        },
+        verdict_reasons: Vec::new(),
     }
 }
 

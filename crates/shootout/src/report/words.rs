@@ -38,6 +38,7 @@ pub(super) fn end(end: End) -> &'static str {
         End::TimedOut => "a sample did not complete in time",
         End::ServerLost => "connections were lost",
         End::EdgeFound => "a search found the edge",
+        End::GeneratorLimited => "the generator was the limit",
         End::Interrupted => "the user ended it",
     }
 }

@@ -13,7 +13,7 @@ use crate::expect::Expectation;
 use crate::format;
 use anstyle::{AnsiColor, Style};
 use progress::Progress;
-use run_record::{End, Event, Plan, RunRecord, StepRecord};
+use run_record::{End, Event, Plan, RunRecord, StepRecord, Verdict};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
@@ -71,6 +71,16 @@ impl Outputs {
         }
     }
 
+    /// Says that latencies will end at the generator's own reads.
+    pub(crate) fn no_kernel_stamps(&self) {
+        let reason = ws_load::probe_kernel_timestamps().err().unwrap_or_default();
+        let mut err = anstream::stderr().lock();
+        let _ = writeln!(
+            err,
+            "{WARNING}warning:{WARNING:#} no receive time stamps of the kernel here ({reason}): every latency contains the time that the generator took to read; --timestamps user says so without this warning"
+        );
+    }
+
     /// Takes the progress bar away.
     pub(crate) fn finish(&mut self) {
         self.progress.finish();
@@ -80,12 +90,22 @@ impl Outputs {
     pub(crate) fn summary(&self, record: &RunRecord) {
         let mut err = anstream::stderr().lock();
         for step in &record.steps {
-            if step.generator.busiest_thread > BUSY {
+            if step.verdict == Verdict::Pass && step.generator.busiest_thread > BUSY {
                 let _ = writeln!(
                     err,
-                    "{WARNING}warning:{WARNING:#} at {} clients the generator was busy {:.0}% of the time: it, and not the server, may have been the limit; give it more cores or --threads",
+                    "{WARNING}warning:{WARNING:#} at {} clients the generator was busy {:.0}% of the time: the server may be faster than shown; give the generator more cores and --threads",
                     step.clients,
                     step.generator.busiest_thread * 100.0
+                );
+            }
+        }
+        for step in &record.steps {
+            if step.verdict == Verdict::Noisy && step.is_complete() {
+                let _ = writeln!(
+                    err,
+                    "{WARNING}warning:{WARNING:#} the step at {} clients counts neither as passed nor as failed: it is noisy: {}",
+                    step.clients,
+                    step.verdict_reasons.join("; ")
                 );
             }
         }

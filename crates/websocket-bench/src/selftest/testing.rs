@@ -1,7 +1,9 @@
 //! What the tests of the parts share.
 
 use super::bench::{Bench, in_process};
-use run_record::{Check, Faults, GeneratorUse, Plan, ProofVerdict, StepRecord, Timestamps};
+use run_record::{
+    Check, Faults, GeneratorUse, Plan, ProofVerdict, StepRecord, Timestamps, Verdict,
+};
 
 /// A record without a figure.
 pub(super) fn step() -> StepRecord {
@@ -10,6 +12,7 @@ pub(super) fn step() -> StepRecord {
         rate: None,
         samples_planned: 0,
         samples: 0,
+        sent: None,
         elapsed_ns: 1,
         connecting_ns: 0,
         completion: None,
@@ -22,6 +25,9 @@ pub(super) fn step() -> StepRecord {
         timed_out: false,
         faults: Faults::default(),
         generator: GeneratorUse::default(),
+        in_flight: None,
+        verdict: Verdict::Pass,
+        verdict_reasons: Vec::new(),
     }
 }
 

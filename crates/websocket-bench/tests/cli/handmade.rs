@@ -1,5 +1,5 @@
 //! Servers made by hand, a thread per connection, for what the shelf of test servers lacks: one
-//! that turns deaf, Phoenix and Action Cable.
+//! that turns deaf, a slow one, Phoenix and Action Cable.
 
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
@@ -7,6 +7,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 use ws_proto::{DecodeError, Decoder, Event, Opcode, Sender, accept_for, encode_frame};
 
 /// Who gets a message.
@@ -41,6 +42,28 @@ pub(crate) fn deaf_after(echoes: u32) -> SocketAddr {
             } else {
                 Vec::new()
             }
+        }),
+        clients: Mutex::default(),
+    })
+}
+
+/// Answers each echo so much later. Calls `on_request` when it comes, and `on_answer` with the time
+/// that it really took.
+pub(crate) fn slow(
+    delay: Duration,
+    on_request: impl Fn() + Send + Sync + 'static,
+    on_answer: impl Fn(Duration) + Send + Sync + 'static,
+) -> SocketAddr {
+    start(Server {
+        requires: &[],
+        adds: "",
+        greeting: None,
+        answer: Box::new(move |message| {
+            let came = Instant::now();
+            on_request();
+            thread::sleep(delay);
+            on_answer(came.elapsed());
+            vec![To::Sender(message.to_vec())]
         }),
         clients: Mutex::default(),
     })

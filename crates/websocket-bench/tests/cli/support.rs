@@ -25,6 +25,7 @@ pub(crate) struct Ran {
 pub(crate) fn bench() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_websocket-bench"));
     command
+        .env("XDG_CACHE_HOME", "/dev/null")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::null())

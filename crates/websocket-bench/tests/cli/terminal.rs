@@ -41,7 +41,10 @@ fn a_verbose_run_names_the_three_latencies_and_the_generators_use() {
         "    completion   p50 ",
         "    delivery     p50 ",
         "    ack          p50 ",
+        "    receive lag  p50 ",
         "    generator    CPU ",
+        "    in flight    ",
+        "    verdict      pass",
     ];
     assert_eq!(lines.len(), starts.len(), "{ran:#?}");
     for (line, start) in lines.iter().zip(starts) {
@@ -57,6 +60,6 @@ fn a_verbose_run_names_the_three_latencies_and_the_generators_use() {
         "largest lag",
         "40 samples of 40",
     ] {
-        assert!(lines[4].contains(word), "{}", lines[4]);
+        assert!(lines[5].contains(word), "{}", lines[5]);
     }
 }

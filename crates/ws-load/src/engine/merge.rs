@@ -1,8 +1,11 @@
 //! The workers' parts of a step put together: histograms merged whole, counts added.
 
 use crate::judge::Latencies;
+use crate::ledger::Flight;
 use crate::worker::Part;
-use run_record::{Faults, GeneratorUse, Latency, Measure, Plan, Recorder, StepRecord, Workload};
+use run_record::{
+    Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, StepRecord, Verdict, Workload,
+};
 
 /// Everything that a step's record is made from.
 pub(super) struct Merged<'a> {
@@ -13,7 +16,13 @@ pub(super) struct Merged<'a> {
     /// Timed samples of the step, and those of them that completed.
     pub(super) planned: u64,
     pub(super) samples: u64,
+    /// Timed samples that were sent in time, in an open loop.
+    pub(super) sent: Option<u64>,
+    /// What was in flight, of a step in which all samples were completed.
+    pub(super) flight: Option<Flight>,
     pub(super) elapsed_ns: u64,
+    /// How much of that was not timed.
+    pub(super) warm_up_ns: u64,
     /// CPU time of the whole process meanwhile.
     pub(super) cpu_ns: u64,
     pub(super) timed_out: bool,
@@ -51,11 +60,19 @@ impl Merged<'_> {
         let listened = |recorder: &Recorder| -> Option<Latency> {
             broadcast.then(|| recorder.latency()).flatten()
         };
+        let in_flight = self.flight.filter(|_| faults.is_empty()).map(|flight| {
+            law(
+                flight,
+                &all,
+                self.elapsed_ns.saturating_sub(self.warm_up_ns),
+            )
+        });
         let record = StepRecord {
             clients: self.clients,
             rate: self.rate,
             samples_planned: self.planned,
             samples: self.samples,
+            sent: self.sent,
             elapsed_ns: self.elapsed_ns,
             connecting_ns: 0,
             completion: all.completion.latency(),
@@ -68,8 +85,34 @@ impl Merged<'_> {
             timed_out: self.timed_out,
             faults,
             generator,
+            in_flight,
+            verdict: Verdict::default(),
+            verdict_reasons: Vec::new(),
         };
         (record, words)
+    }
+}
+
+/// Little's law: the integral of what was in flight against the latencies in the histograms.
+fn law(flight: Flight, all: &Latencies, timed_ns: u64) -> InFlight {
+    let from_send = match all.uncorrected.count() {
+        0 => &all.completion,
+        _ => &all.uncorrected,
+    };
+    let timed_ns = timed_ns.max(1) as f64;
+    let (count, mean_ns) = from_send
+        .latency()
+        .map_or((0, 0.0), |latency| (latency.count, latency.mean_ns));
+    let mean_of = |sum: u64| sum as f64 / count.max(1) as f64;
+    let law = InFlight::new(
+        flight.area_ns as f64 / timed_ns,
+        count as f64 / timed_ns,
+        mean_ns,
+        mean_of(flight.known_after_ns),
+    );
+    InFlight {
+        unread_ns: mean_of(flight.unread_ns),
+        ..law
     }
 }
 

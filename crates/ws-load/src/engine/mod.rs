@@ -14,7 +14,7 @@ use crate::target::Target;
 use crate::worker::{Command, Report};
 use crate::{clock, plan};
 use crew::Crew;
-use run_record::{Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Workload};
+use run_record::{Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Verdict, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -23,6 +23,9 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_millis(100);
 /// Between the call to start and the start of a schedule: every worker has heard it by then.
 const START_IN: Duration = Duration::from_millis(5);
+/// After the end of a schedule: what a send that is due at its very end, or a short one, may lose to
+/// the scheduler of a loaded machine.
+const SEND_SLACK: Duration = Duration::from_millis(50);
 /// After the last sample of a step: the time in which a second copy of it would come.
 const SETTLE: Duration = Duration::from_millis(50);
 /// How long closing connections may take.
@@ -48,10 +51,25 @@ pub fn run(
     interrupted: &AtomicBool,
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Measured, RunError> {
+    run_with_ceiling(plan, None, interrupted, on_event)
+}
+
+/// As [`run`], where it is known how many messages per second this generator can receive here with
+/// such a plan.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with_ceiling(
+    plan: &Plan,
+    ceiling: Option<f64>,
+    interrupted: &AtomicBool,
+    on_event: &mut dyn FnMut(&Event),
+) -> Result<Measured, RunError> {
     let target = Arc::new(Target::of(plan)?);
     let crew = Crew::hire::<Epoll>(plan, Arc::clone(&target)).map_err(RunError::Worker)?;
     let mut engine = Engine {
         plan,
+        ceiling,
         target,
         crew,
         interrupted,
@@ -97,6 +115,7 @@ impl Ended {
 
 struct Engine<'a> {
     plan: &'a Plan,
+    ceiling: Option<f64>,
     target: Arc<Target>,
     crew: Crew,
     interrupted: &'a AtomicBool,
@@ -155,7 +174,11 @@ impl Engine<'_> {
             step,
             record: Box::new(record),
         });
-        Ok(early_end.or(verdict))
+        Ok(match verdict {
+            // Neither a time-out nor an unfinished schedule is the server's then.
+            Some(limited) if limited.end == End::GeneratorLimited => Some(limited),
+            verdict => early_end.or(verdict),
+        })
     }
 
     fn connect(&mut self, step: u32, wanted: u64) -> Result<(), Ended> {
@@ -212,7 +235,10 @@ impl Engine<'_> {
             .clone()
             .map(|open| plan::Schedule::new(open, self.plan.seed, self.samples));
         let (samples, warm_up) = match &schedule {
-            Some(schedule) => countable(schedule.counts())?,
+            Some(schedule) => {
+                affordable(schedule)?;
+                countable(schedule.counts())?
+            }
             None => (self.plan.sample_size, 0),
         };
         let parties = match self.plan.workload {
@@ -232,12 +258,16 @@ impl Engine<'_> {
         self.samples += u64::from(samples);
         self.begin(&ledger)?;
         let (began, cpu_began) = (clock::now_ns(), clock::process_cpu_ns());
-        match schedule {
-            Some(schedule) => self.send_by_clock(&schedule),
-            None => self.send_first(&ledger),
+        let sent_by = schedule.map(|schedule| {
+            let start_ns = self.send_by_clock(&schedule);
+            start_ns + schedule.length_ns() + clock::nanos(SEND_SLACK)
+        });
+        if sent_by.is_none() {
+            self.send_first(&ledger);
         }
-        let early_end = self.await_samples(step, clients, &ledger)?;
-        let elapsed_ns = clock::now_ns() - began;
+        let early_end = self.await_samples(step, clients, &ledger, sent_by)?;
+        let ended = clock::now_ns();
+        let elapsed_ns = ended - began;
         let cpu_ns = clock::process_cpu_ns() - cpu_began;
         if early_end.is_none() {
             std::thread::sleep(SETTLE);
@@ -256,12 +286,21 @@ impl Engine<'_> {
             rate: load.open.as_ref().map(|open| open.rate),
             planned: u64::from(ledger.timed()),
             samples: u64::from(ledger.completed_timed()),
+            // Of a schedule that was broken off, nobody can tell.
+            sent: sent_by
+                .filter(|end_ns| early_end.is_none() || ended > *end_ns)
+                .map(|end_ns| ledger.sent_by(end_ns)),
+            flight: ledger.flight(),
             elapsed_ns,
+            warm_up_ns: load.open.as_ref().map_or(0, |open| open.warm_up_ns),
             cpu_ns,
             timed_out,
             parts,
         };
-        let (record, words) = merged.into_record();
+        let (mut record, words) = merged.into_record();
+        let judgement = run_record::judge(&record, self.plan, self.ceiling);
+        record.verdict = judgement.verdict;
+        record.verdict_reasons = judgement.reasons;
         let early_end = early_end.map(|mut ended| {
             if let Some(words) = words {
                 ended.detail.push_str("; the first malformed message: ");
@@ -285,12 +324,14 @@ impl Engine<'_> {
     }
 
     /// Has every worker send its part of the schedule, from one moment on that all can meet.
-    fn send_by_clock(&self, schedule: &plan::Schedule) {
+    /// Returns that moment.
+    fn send_by_clock(&self, schedule: &plan::Schedule) -> u64 {
         let start_ns = clock::now_ns() + clock::nanos(START_IN);
         self.crew.tell_all(|| Command::Start {
             schedule: schedule.clone(),
             start_ns,
         });
+        start_ns
     }
 
     /// Tells all workers of a step, and waits until they know: a sample that one of them sends may
@@ -314,6 +355,7 @@ impl Engine<'_> {
         step: u32,
         clients: u64,
         ledger: &StepLedger,
+        mut sent_by: Option<u64>,
     ) -> Result<Option<Ended>, Ended> {
         let mut told = 0;
         loop {
@@ -332,9 +374,11 @@ impl Engine<'_> {
                 }
                 None => self.stalled(ledger),
             };
-            let ended = ended.or_else(|| self.check_interrupt().err());
+            let ended = ended
+                .or_else(|| self.check_interrupt().err())
+                .or_else(|| overtaken(ledger, &mut sent_by));
             if let Some(ended) = ended {
-                let count = ended.end != End::Interrupted;
+                let count = !matches!(ended.end, End::Interrupted | End::GeneratorLimited);
                 self.crew.tell_all(|| Command::GiveUp { count });
                 return Ok(Some(ended));
             }
@@ -381,7 +425,23 @@ impl Engine<'_> {
         Ok(parts)
     }
 
+    /// Why no further step is made after this one.
     fn verdict(&self, record: &StepRecord) -> Option<Ended> {
+        match record.verdict {
+            Verdict::Noisy => return None,
+            Verdict::GeneratorLimited => {
+                return Some(Ended::new(
+                    End::GeneratorLimited,
+                    format!(
+                        "at {} clients the generator, and not the server, was the limit: {}; {}",
+                        record.clients,
+                        record.verdict_reasons.join("; "),
+                        run_record::remedy(self.plan.open_loop.as_ref())
+                    ),
+                ));
+            }
+            Verdict::Pass | Verdict::Fail => {}
+        }
         if record.over_limit {
             let limit = &self.plan.limit;
             return Some(Ended::new(
@@ -429,6 +489,39 @@ impl Engine<'_> {
     }
 }
 
+/// A schedule whose time is over, and that the generator has not kept up with: sending the rest
+/// would only measure the generator for longer. Looks once.
+fn overtaken(ledger: &StepLedger, sent_by: &mut Option<u64>) -> Option<Ended> {
+    let end_ns = sent_by.filter(|end_ns| clock::now_ns() > *end_ns)?;
+    *sent_by = None;
+    let (sent, planned) = (ledger.sent_by(end_ns), u64::from(ledger.timed()));
+    (!run_record::all_sent(sent, planned)).then(|| {
+        Ended::new(
+            End::GeneratorLimited,
+            format!("{sent} of {planned} requests were sent when the time of the step was over"),
+        )
+    })
+}
+
+/// Refuses a schedule that is too long to be gone through, or to keep books of.
+fn affordable(schedule: &plan::Schedule) -> Result<(), Ended> {
+    let sends = schedule.expected();
+    let books_bytes = sends * StepLedger::BYTES_PER_SAMPLE as f64;
+    if sends < f64::from(u32::MAX)
+        && available_bytes().is_none_or(|available| books_bytes < available as f64 / 2.0)
+    {
+        return Ok(());
+    }
+    Err(Ended::new(
+        End::MachineLimit,
+        format!(
+            "the schedule has about {sends:.0} sends, and their books take {:.1} GB, more than can \
+             be kept here; lower --rate or --duration",
+            books_bytes / 1e9
+        ),
+    ))
+}
+
 /// The numbers of a schedule as the books count.
 fn countable((samples, warm_up): (u64, u64)) -> Result<(u32, u32), Ended> {
     match (u32::try_from(samples), u32::try_from(warm_up)) {
@@ -442,6 +535,16 @@ fn countable((samples, warm_up): (u64, u64)) -> Result<(u32, u32), Ended> {
             ),
         )),
     }
+}
+
+/// Memory that this machine can give without swapping, from /proc/meminfo.
+fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
 }
 
 fn broken(error: &std::io::Error) -> Ended {

@@ -3,11 +3,11 @@
 use super::{CLOSE_PATIENCE, Crew, Ended, Engine, Load};
 use crate::io::Epoll;
 use crate::plan::Hunt;
-use run_record::{Edge, End, OpenLoop, RunRecord, Search, SearchOf};
+use run_record::{Edge, End, OpenLoop, RunRecord, Search, SearchOf, Verdict};
 use std::sync::Arc;
 
-/// Above this share of a core the generator, and not the server, may have failed a step.
-const BUSY: f64 = 0.9;
+/// Tries of one load in a row that may say nothing.
+const NOISY_TRIES: u32 = 5;
 
 impl Engine<'_> {
     /// Finds the highest load within the limit.
@@ -17,21 +17,42 @@ impl Engine<'_> {
             SearchOf::Rate => self.plan.open_loop.as_ref().map_or(1.0, |open| open.rate),
         };
         let mut hunt = Hunt::new(terms, first, terms.of == SearchOf::Clients);
+        let mut noisy = 0;
         for step in 0.. {
             self.edge = Some(hunt.edge());
             let Some(value) = hunt.next() else {
                 return Ended::new(End::EdgeFound, in_words(&hunt.edge()));
             };
             match self.try_load(step, terms.of, value) {
-                Ok(passed) => hunt.tried(passed),
+                Ok(Some(passed)) => {
+                    noisy = 0;
+                    hunt.tried(passed);
+                }
+                Ok(None) if noisy + 1 < NOISY_TRIES => noisy += 1,
+                Ok(None) => return self.all_noisy(),
                 Err(ended) => return ended,
             }
         }
         unreachable!("a search ends before 2^32 steps")
     }
 
-    /// Whether the server holds the limit under a load; an error when that cannot be told.
-    fn try_load(&mut self, step: u32, of: SearchOf, value: f64) -> Result<bool, Ended> {
+    fn all_noisy(&self) -> Ended {
+        let reasons = self
+            .steps
+            .last()
+            .map(|step| step.verdict_reasons.join("; "));
+        Ended::new(
+            End::MachineLimit,
+            format!(
+                "{NOISY_TRIES} tries in a row were noisy: {}",
+                reasons.unwrap_or_default()
+            ),
+        )
+    }
+
+    /// Whether the server holds the limit under a load; `None` when this try does not say, an error
+    /// when none can.
+    fn try_load(&mut self, step: u32, of: SearchOf, value: f64) -> Result<Option<bool>, Ended> {
         let load = self.load_of(of, value);
         if load.clients < self.crew.connected() {
             self.begin_anew()?;
@@ -41,14 +62,15 @@ impl Engine<'_> {
             Ok(ended) => ended,
             Err(ended) => Some(ended),
         };
-        let passed = self.steps.len() > measured_before
-            && self.steps.last().is_some_and(|record| record.passed());
+        let record = self.steps.get(measured_before);
+        let is_noisy = record.is_some_and(|record| record.verdict == Verdict::Noisy);
+        let passed = record.is_some_and(|record| record.passed());
         match ended {
-            None => {}
-            Some(Ended {
+            None
+            | Some(Ended {
                 end: End::OverLimit,
                 ..
-            }) => self.blame()?,
+            }) => {}
             // Connections are gone, or wait for what will never come.
             Some(Ended {
                 end: End::TimedOut | End::ServerLost | End::ConnectFailed,
@@ -56,26 +78,7 @@ impl Engine<'_> {
             }) => self.begin_anew()?,
             Some(ended) => return Err(ended),
         }
-        Ok(passed)
-    }
-
-    /// A failure of the generator is none of the server's.
-    fn blame(&self) -> Result<(), Ended> {
-        let busy = self
-            .steps
-            .last()
-            .map(|record| record.generator.busiest_thread);
-        match busy {
-            Some(busy) if busy > BUSY => Err(Ended::new(
-                End::MachineLimit,
-                format!(
-                    "the generator was busy {:.0}% of a step that failed: it, and not the server, \
-                     may have been the limit; give it more cores or --threads",
-                    busy * 100.0
-                ),
-            )),
-            _ => Ok(()),
-        }
+        Ok((!is_noisy).then_some(passed))
     }
 
     fn load_of(&self, of: SearchOf, value: f64) -> Load {

@@ -225,16 +225,18 @@ impl Epoll {
             turn.reads += 1;
             let received = received as usize;
             let read_ns = clock::now_ns();
-            let at_ns = match &self.stamps {
+            let (at_ns, there_ns) = match &self.stamps {
                 Some(offset) => {
                     turn.unstamped += u64::from(stamp.is_none());
-                    offset.arrival(stamp, read_ns)
+                    let at_ns = offset.arrival(stamp, read_ns);
+                    (at_ns, at_ns)
                 }
-                None => read_ns,
+                None => (read_ns, turn.woke_ns),
             };
             let event = Event::Data {
                 bytes: &self.buffer[..received],
                 at_ns,
+                there_ns,
                 read_ns,
             };
             handler.on_event(&mut self.control, token, event);

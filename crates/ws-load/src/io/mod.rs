@@ -44,6 +44,9 @@ pub(crate) enum Event<'a> {
         bytes: &'a [u8],
         /// When the last of them arrived, as far as is known.
         at_ns: u64,
+        /// When they were surely there already: `at_ns` with the kernel's stamps, the report of
+        /// the kernel without them.
+        there_ns: u64,
         /// When they were read.
         read_ns: u64,
     },

@@ -27,6 +27,14 @@ pub(crate) struct StepLedger {
     completed_timed: AtomicU32,
     /// No sample before this index is open.
     settled: AtomicU32,
+    /// The area under the number of timed samples in flight over time, in nanoseconds: what was
+    /// counted down less what was counted up, each at its moment. Wraps, and is meaningful when
+    /// none is in flight.
+    area_ns: AtomicU64,
+    /// Of the timed samples, the times from their last receipts until they were known to be complete.
+    known_after_ns: AtomicU64,
+    /// How much of that the generator was late.
+    unread_ns: AtomicU64,
 }
 
 /// What a step's books are opened for.
@@ -71,6 +79,9 @@ pub(crate) struct Sent {
 }
 
 impl StepLedger {
+    /// What the books of one sample take.
+    pub(crate) const BYTES_PER_SAMPLE: u64 = size_of::<Sample>() as u64;
+
     /// Opens the books.
     pub(crate) fn new(terms: Terms) -> Self {
         Self {
@@ -86,6 +97,9 @@ impl StepLedger {
             completed: AtomicU32::new(0),
             completed_timed: AtomicU32::new(0),
             settled: AtomicU32::new(0),
+            area_ns: AtomicU64::new(0),
+            known_after_ns: AtomicU64::new(0),
+            unread_ns: AtomicU64::new(0),
         }
     }
 
@@ -149,6 +163,9 @@ impl StepLedger {
         sample.sender.store(sent.sender, Ordering::Relaxed);
         sample.due_ns.store(sent.due_ns, Ordering::Relaxed);
         sample.sent_ns.store(sent.at_ns, Ordering::Release);
+        if self.is_timed(index) {
+            self.area_ns.fetch_sub(sent.at_ns, Ordering::Relaxed);
+        }
         if self.by_clock {
             self.released.fetch_max(index + 1, Ordering::AcqRel);
         }
@@ -165,9 +182,9 @@ impl StepLedger {
         })
     }
 
-    /// One party has everything of a sample that it waits for, the last at `last_ns`. Returns the
-    /// completion when it was the last party.
-    pub(crate) fn party_done(&self, index: u32, last_ns: u64) -> Option<Completion> {
+    /// One party has everything of a sample that it waits for, the last at `last_ns`; `read`
+    /// brought that. Returns the completion when it was the last party.
+    pub(crate) fn party_done(&self, index: u32, last_ns: u64, read: Read) -> Option<Completion> {
         let sample = &self.samples[index as usize];
         sample.last_ns.fetch_max(last_ns, Ordering::AcqRel);
         if sample.waiting.fetch_sub(1, Ordering::AcqRel) > 1 {
@@ -177,10 +194,41 @@ impl StepLedger {
         self.completed.fetch_add(1, Ordering::AcqRel);
         let timed = u32::from(self.is_timed(index));
         self.completed_timed.fetch_add(timed, Ordering::AcqRel);
+        if self.is_timed(index) {
+            let read_ns = read.at_ns.max(last);
+            // With several parties the last message to arrive need not be the last to be read.
+            let unread_ns = read.unread_ns.min(read_ns - last);
+            // A result may come after the last delivery, which is what completion ends with.
+            let known_after_ns = match read.is_result {
+                true => read_ns - last,
+                false => unread_ns,
+            };
+            self.area_ns.fetch_add(read_ns, Ordering::Relaxed);
+            self.known_after_ns
+                .fetch_add(known_after_ns, Ordering::Relaxed);
+            self.unread_ns.fetch_add(unread_ns, Ordering::Relaxed);
+        }
         Some(Completion {
             from_due_ns: last - sample.due_ns.load(Ordering::Acquire),
             from_sent_ns: last - sample.sent_ns.load(Ordering::Acquire),
         })
+    }
+
+    /// The number of timed samples in flight over the step; `None` unless all are complete.
+    pub(crate) fn flight(&self) -> Option<Flight> {
+        (self.completed_timed() == self.timed()).then(|| Flight {
+            area_ns: self.area_ns.load(Ordering::Acquire),
+            known_after_ns: self.known_after_ns.load(Ordering::Acquire),
+            unread_ns: self.unread_ns.load(Ordering::Acquire),
+        })
+    }
+
+    /// Timed samples that were sent by `end_ns`.
+    pub(crate) fn sent_by(&self, end_ns: u64) -> u64 {
+        let timed = &self.samples[self.warm_up as usize..];
+        let is_sent =
+            |sample: &&Sample| (1..=end_ns).contains(&sample.sent_ns.load(Ordering::Acquire));
+        timed.iter().filter(is_sent).count() as u64
     }
 
     /// When the oldest sample that is not complete was sent.
@@ -204,6 +252,28 @@ impl StepLedger {
     }
 }
 
+/// A read of a socket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Read {
+    /// When it was made.
+    pub(crate) at_ns: u64,
+    /// How long what it brought had been there, as far as is known.
+    pub(crate) unread_ns: u64,
+    /// The message in hand is a sender's result.
+    pub(crate) is_result: bool,
+}
+
+/// The number of timed samples in flight, of a step in which all were completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flight {
+    /// Integral of the number over time.
+    pub(crate) area_ns: u64,
+    /// Sum of the times from the last receipts until it was known that they were the last.
+    pub(crate) known_after_ns: u64,
+    /// How much of that the generator was late.
+    pub(crate) unread_ns: u64,
+}
+
 /// How long a sample took to its last receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
@@ -219,6 +289,15 @@ mod tests {
 
     fn ledger(parties: u32) -> StepLedger {
         StepLedger::new(Terms { parties, ..terms() })
+    }
+
+    /// A read of what had arrived 100 ns before.
+    fn read(at_ns: u64) -> Read {
+        Read {
+            at_ns,
+            unread_ns: 100,
+            is_result: false,
+        }
     }
 
     fn terms() -> Terms {
@@ -248,13 +327,13 @@ mod tests {
         ledger.sent(index, sent);
         assert_eq!(ledger.when_sent(index), Some(sent));
         assert_eq!(ledger.oldest_open(), Some(1000));
-        assert_eq!(ledger.party_done(index, 1500), None);
-        assert_eq!(ledger.party_done(index, 1900), None);
+        assert_eq!(ledger.party_done(index, 1500, read(1500)), None);
+        assert_eq!(ledger.party_done(index, 1900, read(1900)), None);
         let completion = Completion {
             from_due_ns: 1500,
             from_sent_ns: 900,
         };
-        assert_eq!(ledger.party_done(index, 1200), Some(completion));
+        assert_eq!(ledger.party_done(index, 1200, read(2100)), Some(completion));
         assert_eq!(ledger.completed(), 1);
         assert_eq!(ledger.oldest_open(), None);
     }
@@ -285,11 +364,72 @@ mod tests {
         ledger.sent(0, sent(10));
         assert_eq!(ledger.released(), 2);
         assert_eq!(ledger.oldest_open(), Some(10));
-        assert!(ledger.party_done(0, 30).is_some());
+        assert!(ledger.party_done(0, 30, read(30)).is_some());
         assert_eq!(ledger.oldest_open(), Some(20));
         assert_eq!((ledger.completed(), ledger.completed_timed()), (1, 0));
-        assert!(ledger.party_done(1, 30).is_some());
+        assert!(ledger.party_done(1, 30, read(35)).is_some());
         assert_eq!((ledger.completed_timed(), ledger.timed()), (1, 2));
         assert_eq!(ledger.oldest_open(), None);
+        assert_eq!((ledger.sent_by(19), ledger.sent_by(20)), (0, 1));
+        assert_eq!(ledger.flight(), None);
+    }
+
+    #[test]
+    fn the_number_in_flight_is_integrated_over_the_timed_samples_until_they_were_read() {
+        let ledger = StepLedger::new(Terms {
+            by_clock: true,
+            warm_up: 1,
+            parties: 2,
+            ..terms()
+        });
+        for (index, at_ns) in [(0, 1000), (1, 2000), (2, 2500)] {
+            ledger.sent(
+                index,
+                Sent {
+                    due_ns: 0,
+                    at_ns,
+                    sender: 0,
+                },
+            );
+        }
+        ledger.party_done(0, 9000, read(9000));
+        ledger.party_done(0, 9000, read(9000));
+        ledger.party_done(1, 3000, read(3040));
+        ledger.party_done(1, 3010, read(3030));
+        ledger.party_done(2, 3800, read(3900));
+        assert_eq!(ledger.flight(), None);
+        // The other party's message was the last to arrive, and 50 ns old when this was read.
+        ledger.party_done(2, 3700, read(3850));
+        let flight = Flight {
+            area_ns: (3030 - 2000) + (3850 - 2500),
+            known_after_ns: 20 + 50,
+            unread_ns: 20 + 50,
+        };
+        assert_eq!(ledger.flight(), Some(flight));
+    }
+
+    #[test]
+    fn a_result_that_comes_last_is_waited_for_and_is_no_lateness() {
+        let ledger = StepLedger::new(Terms {
+            samples: 1,
+            ..terms()
+        });
+        let sent = Sent {
+            due_ns: 1000,
+            at_ns: 1000,
+            sender: 0,
+        };
+        ledger.sent(0, sent);
+        let result = Read {
+            is_result: true,
+            ..read(9000)
+        };
+        ledger.party_done(0, 3000, result);
+        let flight = Flight {
+            area_ns: 8000,
+            known_after_ns: 6000,
+            unread_ns: 100,
+        };
+        assert_eq!(ledger.flight(), Some(flight));
     }
 }

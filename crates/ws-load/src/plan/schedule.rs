@@ -47,6 +47,24 @@ impl Schedule {
         (all, warm_up)
     }
 
+    /// How many arrivals there will be, more or less: what can be known without going through them.
+    pub(crate) fn expected(&self) -> f64 {
+        let length = self.length_ns() as f64 / 1e9;
+        let from = self.load.rate;
+        let Some(ramp) = self.load.ramp else {
+            return from * length;
+        };
+        let ramp_length = ramp.over_ns as f64 / 1e9;
+        let ramped = length.min(ramp_length);
+        let reached = from + (ramp.to - from) * ramped / ramp_length;
+        (from + reached) / 2.0 * ramped + ramp.to * (length - ramped)
+    }
+
+    /// Nanoseconds from its start to its end.
+    pub(crate) const fn length_ns(&self) -> u64 {
+        self.load.warm_up_ns + self.load.duration_ns
+    }
+
     /// The gap of unit rate before arrival `index`; the first comes at the start, or, of a Poisson
     /// process, after a gap like any other.
     fn gap(&self, index: u64) -> f64 {
@@ -206,6 +224,10 @@ mod tests {
             };
             let first = offsets(&load, seed);
             prop_assert!(first.is_sorted());
+            // Six standard deviations of a Poisson count.
+            let expected = Schedule::new(load.clone(), seed, 0).expected();
+            let difference = (first.len() as f64 - expected).abs();
+            prop_assert!(difference <= 6.0 * expected.sqrt() + 2.0, "{} {}", first.len(), expected);
             prop_assert!(first.iter().all(|offset| *offset < 1_000_000_000));
             prop_assert_eq!(offsets(&load, seed), first);
         }

@@ -13,7 +13,7 @@ use crate::dialect;
 use crate::error::ConnectError;
 use crate::io::{Backend, Control, Event, Handler, Token, Waker};
 use crate::judge::{Judge, Latencies};
-use crate::ledger::StepLedger;
+use crate::ledger::{Read, StepLedger};
 use crate::plan::Schedule;
 use crate::stamp::Stamps;
 use crate::target::Target;
@@ -279,11 +279,15 @@ impl<C: Control> Handler<C> for Core {
             Event::Data {
                 bytes,
                 at_ns,
+                there_ns,
                 read_ns,
             } => {
-                if self.plan.timestamps == Timestamps::Kernel {
-                    self.judge.latencies.receive_lag.record(read_ns - at_ns);
-                }
+                self.judge.latencies.receive_lag.record(read_ns - there_ns);
+                self.judge.read = Read {
+                    at_ns: read_ns,
+                    unread_ns: read_ns - at_ns,
+                    is_result: false,
+                };
                 self.on_data(control, token, bytes, at_ns);
                 if self.agenda.is_due(read_ns) {
                     self.send_by_clock(control);

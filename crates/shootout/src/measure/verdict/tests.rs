@@ -15,6 +15,7 @@ fn step(clients: u64) -> StepRecord {
         rate: None,
         samples_planned: 10,
         samples: 10,
+        sent: None,
         elapsed_ns: 1,
         connecting_ns: 1,
         completion: None,
@@ -27,6 +28,9 @@ fn step(clients: u64) -> StepRecord {
         timed_out: false,
         faults: Faults::default(),
         generator: GeneratorUse::default(),
+        in_flight: None,
+        verdict: Verdict::Pass,
+        verdict_reasons: Vec::new(),
     }
 }
 
@@ -168,24 +172,46 @@ fn faults_are_told_in_words() {
 }
 
 #[test]
-fn a_busy_generator_counts_only_where_the_limit_was_broken() {
-    let busy = |over_limit| StepRecord {
+fn the_steps_own_verdict_says_whether_the_generator_was_the_limit() {
+    let busy = |verdict, over_limit| StepRecord {
         over_limit,
         generator: GeneratorUse {
             busiest_thread: 0.97,
             ..GeneratorUse::default()
         },
+        verdict,
+        verdict_reasons: vec!["the busiest thread used 97% of a core".into()],
         ..step(20)
     };
-    let within = ended(0, record(End::StepsDone, vec![busy(false)]));
+    let within = ended(0, record(End::StepsDone, vec![busy(Verdict::Pass, false)]));
     assert_eq!(status(&within, &gone()).0, Status::Ok);
-    let broken = ended(0, record(End::OverLimit, vec![step(10), busy(true)]));
+    let steps = vec![step(10), busy(Verdict::GeneratorLimited, true)];
+    let broken = ended(3, record(End::GeneratorLimited, steps));
     let (status, reason) = status(&broken, &gone());
     assert_eq!(status, Status::GeneratorLimited);
     assert!(
-        reason.contains("at 20 clients") && reason.contains("97 percent"),
+        reason.contains("at 20 clients") && reason.contains("97%"),
         "{reason}"
     );
+}
+
+#[test]
+fn a_run_of_noisy_steps_alone_is_noisy_and_no_fault_of_the_server() {
+    let noisy = StepRecord {
+        verdict: Verdict::Noisy,
+        verdict_reasons: vec!["the clock was stepped".into()],
+        ..step(10)
+    };
+    let alone = ended(3, record(End::StepsDone, vec![noisy.clone()]));
+    assert_eq!(
+        status(&alone, &gone()),
+        (
+            Status::Noisy,
+            "every step was noisy: the clock was stepped".into()
+        )
+    );
+    let among = ended(0, record(End::StepsDone, vec![step(10), noisy]));
+    assert_eq!(status(&among, &gone()).0, Status::Ok);
 }
 
 #[test]

@@ -1,0 +1,302 @@
+//! What a step says, and of whom: a pure function of its figures.
+//!
+//! The order is that of certainty. What the server did is counted exactly, whatever the generator
+//! was like. Whether the generator put the planned load on the server decides whether the latencies
+//! answer the question. Only then is a latency held against the limit. Nothing is measured here.
+
+use crate::{Faults, OpenLoop, Plan, StepRecord, Timestamps};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Share of the planned requests that must go out within the planned time (lancet and nighthawk
+/// draw the line there, too).
+const SENT: f64 = 0.99;
+/// Share of a core above which a loop has no room for what comes unevenly.
+const BUSY: f64 = 0.9;
+/// A shorter step is a burst, which keeps any loop busy; one that breaks a limit of some use lasts
+/// longer.
+const BURST_NS: u64 = 50_000_000;
+/// A lag of the generator above this share of the reported 99th percentile is a visible part of it.
+const LAG: f64 = 0.1;
+/// Lags below this are within the error that is stated for every latency.
+const SMALL_LAG_NS: u64 = 100_000;
+/// Share of the ceiling above which queues build up in the generator.
+const NEAR_CEILING: f64 = 0.8;
+/// Little's law holds exactly over a whole step; what is left is the histogram's resolution.
+const LITTLE: f64 = 0.05;
+/// Share of reads that may lack a stamp before the percentiles rest on the others' times.
+const UNSTAMPED: f64 = 0.01;
+
+/// What a step says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The server kept the limit, without faults.
+    #[default]
+    Pass,
+    /// The server did not.
+    Fail,
+    /// The generator could not put the load on the server, or not see what the server did: neither
+    /// a success of the server nor a failure.
+    GeneratorLimited,
+    /// The figures contradict themselves or lack what they need: neither a success nor a failure.
+    Noisy,
+}
+
+impl Verdict {
+    /// The word of records and outputs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::GeneratorLimited => "generator-limited",
+            Self::Noisy => "noisy",
+        }
+    }
+}
+
+/// Little's law: the mean number of requests in flight is their throughput times their mean time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InFlight {
+    /// Mean number in flight: counted up with each send and down when the generator knows that the
+    /// request is complete, and integrated over the step.
+    pub seen: f64,
+    /// The same by Little's law: throughput times (mean completion from the real send, out of the
+    /// histogram, plus `known_after_ns`).
+    pub expected: f64,
+    /// Their difference, as a share of `expected`.
+    pub deviation: f64,
+    /// Mean time from the last receipt of a request until the generator knew that it was complete:
+    /// had read that receipt, and had the sender's result. A closed loop sends the next request so
+    /// much later.
+    pub known_after_ns: f64,
+    /// How much of that the generator was late: from the kernel's stamp of the message that completed
+    /// the request to its read. 0 without kernel stamps.
+    pub unread_ns: f64,
+}
+
+impl InFlight {
+    /// The law for `throughput` requests per nanosecond that took `mean_ns` each, and were known to
+    /// be complete so much later, by a generator that was never late.
+    pub fn new(seen: f64, throughput: f64, mean_ns: f64, known_after_ns: f64) -> Self {
+        let expected = throughput * (mean_ns + known_after_ns);
+        Self {
+            seen,
+            expected,
+            deviation: if expected > 0.0 {
+                (seen - expected).abs() / expected
+            } else {
+                0.0
+            },
+            known_after_ns,
+            unread_ns: 0.0,
+        }
+    }
+}
+
+/// A verdict and what it rests on. Of a pass, the reasons say what makes the server look worse
+/// than it may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// What the step says.
+    pub verdict: Verdict,
+    /// Why, in words.
+    pub reasons: Vec<String>,
+}
+
+/// Judges the figures of a step of `plan`. `ceiling` is the rate of messages, per second, that this
+/// generator has been seen to reach here with such a plan, where that is known.
+pub fn judge(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Judgement {
+    let told = |verdict, reasons| Judgement { verdict, reasons };
+    let faults = counted_faults(step);
+    if !faults.is_empty() {
+        return told(Verdict::Fail, vec![format!("faults: {faults}")]);
+    }
+    let signs = signs(step, plan, ceiling);
+    if let Some(short) = sent_too_few(step) {
+        let reasons = std::iter::once(short).chain(signs).collect();
+        return told(Verdict::GeneratorLimited, reasons);
+    }
+    let failure = failure(step, plan);
+    if failure.is_some() && !signs.is_empty() {
+        return told(Verdict::GeneratorLimited, signs);
+    }
+    if step.timed_out {
+        return told(Verdict::Fail, failure.into_iter().collect());
+    }
+    let noise = noise(step, plan);
+    if !noise.is_empty() {
+        return told(Verdict::Noisy, noise);
+    }
+    if let Some(failure) = failure {
+        return told(Verdict::Fail, vec![failure]);
+    }
+    match too_late_to_tell(step, plan) {
+        Some(reason) => told(Verdict::GeneratorLimited, vec![reason]),
+        None => told(Verdict::Pass, signs),
+    }
+}
+
+/// Faults that no lateness of the generator explains. What is missing when a step is given up is
+/// the time-out in other words.
+fn counted_faults(step: &StepRecord) -> Faults {
+    let mut faults = step.faults;
+    if step.timed_out && faults.disconnected == 0 {
+        (faults.lost, faults.unanswered) = (0, 0);
+    }
+    faults
+}
+
+fn failure(step: &StepRecord, plan: &Plan) -> Option<String> {
+    let limit = &plan.limit;
+    if step.timed_out {
+        return Some(format!(
+            "{} of {} samples were complete when one had taken {}",
+            step.samples,
+            step.samples_planned,
+            time(plan.timeouts.sample_ns)
+        ));
+    }
+    let limited_ns = step.limited_ns.filter(|_| step.over_limit)?;
+    Some(format!(
+        "the {}th percentile is {}, above the limit of {}",
+        limit.percentile,
+        time(limited_ns),
+        time(limit.rtt_ns)
+    ))
+}
+
+fn sent_too_few(step: &StepRecord) -> Option<String> {
+    let (sent, planned) = (step.sent?, step.samples_planned);
+    (!all_sent(sent, planned)).then(|| {
+        format!(
+            "only {:.1}% of the planned requests went out in time ({sent} of {planned})",
+            sent as f64 * 100.0 / planned.max(1) as f64
+        )
+    })
+}
+
+/// Whether so many sends within the planned time are the planned load.
+pub fn all_sent(sent: u64, planned: u64) -> bool {
+    sent as f64 >= SENT * planned as f64
+}
+
+/// What speaks for the generator as the limit, should the step have failed.
+fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
+    let generator = &step.generator;
+    let mut signs = Vec::new();
+    if generator.busiest_thread > BUSY && step.elapsed_ns >= BURST_NS {
+        signs.push(format!(
+            "the generator's busiest thread used {:.0}% of a core",
+            generator.busiest_thread * 100.0
+        ));
+    }
+    // Of a step that was given up, the slowest are not in the histogram.
+    let given_up_ns = step.timed_out.then_some(plan.timeouts.sample_ns);
+    let reported = step.measured(plan.limit.measure).map(|l| l.p99_ns);
+    let reported = reported.max(given_up_ns);
+    // The kernel's stamps end a latency before the generator's read. Without them the read adds its
+    // lag, no more: where the limit would be broken without it as well, it excuses nothing.
+    let receive_lag = match plan.timestamps {
+        Timestamps::Kernel => None,
+        Timestamps::User => generator.receive_lag.as_ref().filter(|lag| {
+            let without = step.limited_ns.unwrap_or(0).saturating_sub(lag.p99_ns);
+            without <= plan.limit.rtt_ns
+        }),
+    };
+    for (name, lag) in [("sent", step.send_lag.as_ref()), ("read", receive_lag)] {
+        let (Some(lag), Some(reported)) = (lag, reported) else {
+            continue;
+        };
+        if lag.p99_ns > SMALL_LAG_NS && lag.p99_ns as f64 > LAG * reported as f64 {
+            signs.push(format!(
+                "the generator {name} up to {} late (99th percentile), more than a tenth of the \
+                 {} that it reports",
+                time(lag.p99_ns),
+                time(reported)
+            ));
+        }
+    }
+    let rate = generator.messages as f64 * 1e9 / step.elapsed_ns.max(1) as f64;
+    if let Some(ceiling) = ceiling.filter(|ceiling| rate > NEAR_CEILING * ceiling) {
+        signs.push(format!(
+            "{rate:.0} messages per second are more than {:.0}% of the {ceiling:.0} that \
+             `selftest` found possible here",
+            NEAR_CEILING * 100.0
+        ));
+    }
+    signs
+}
+
+/// What makes the figures doubtful.
+fn noise(step: &StepRecord, plan: &Plan) -> Vec<String> {
+    let generator = &step.generator;
+    let mut noise = Vec::new();
+    if !step.is_complete() {
+        noise.push(format!(
+            "it was ended after {} of {} samples",
+            step.samples, step.samples_planned
+        ));
+    }
+    if plan.timestamps == Timestamps::Kernel {
+        if generator.clock_steps > 0 {
+            noise.push(
+                "the realtime clock, which the kernel's stamps are of, was stepped in the step \
+                 (NTP or an administrator); repeat it when the clock is steady, or take \
+                 --timestamps user"
+                    .to_owned(),
+            );
+        }
+        let unstamped = generator.unstamped_reads as f64 / generator.reads.max(1) as f64;
+        if unstamped > UNSTAMPED {
+            noise.push(format!(
+                "the kernel gave no stamp for {:.1}% of the reads; take --timestamps user",
+                unstamped * 100.0
+            ));
+        }
+    }
+    if let Some(law) = step.in_flight.filter(|law| law.deviation > LITTLE) {
+        noise.push(format!(
+            "{:.3} requests were in flight and not {:.3}, as throughput and mean completion say \
+             (Little's law, {:.0}% apart): the instrument contradicts itself",
+            law.seen,
+            law.expected,
+            law.deviation * 100.0
+        ));
+    }
+    noise
+}
+
+/// In a closed loop a late generator spares the server: the next request goes out when it has read
+/// the answer. The kernel's stamps leave that lateness out of the latency, so that near the limit
+/// nobody can tell what a prompt generator would have seen.
+fn too_late_to_tell(step: &StepRecord, plan: &Plan) -> Option<String> {
+    let unread_ns = step.in_flight?.unread_ns;
+    let spared = plan.open_loop.is_none() && plan.timestamps == Timestamps::Kernel;
+    let with_it = step.limited_ns? as f64 + unread_ns;
+    (spared && with_it > plan.limit.rtt_ns as f64).then(|| {
+        format!(
+            "the generator read answers {} late on average and sent the next requests as much \
+             later; with that time the limit of {} would be broken",
+            time(unread_ns as u64),
+            time(plan.limit.rtt_ns)
+        )
+    })
+}
+
+/// What can be done about a generator that is the limit.
+pub fn remedy(open_loop: Option<&OpenLoop>) -> &'static str {
+    match open_loop {
+        Some(_) => "lower --rate, or give the generator more cores and --threads",
+        None => "give the generator more cores and --threads, or a machine of its own",
+    }
+}
+
+/// A time as people read it.
+fn time(ns: u64) -> String {
+    match ns {
+        0..1_000_000 => format!("{:.0} us", ns as f64 / 1e3),
+        1_000_000..10_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
+        _ => format!("{:.0} ms", ns as f64 / 1e6),
+    }
+}

@@ -1,0 +1,262 @@
+//! What a step says, figure by figure.
+
+mod support;
+
+use run_record::{
+    Arrivals, Faults, GeneratorUse, InFlight, Judgement, Latency, OpenLoop, Plan, Recorder,
+    StepRecord, Timestamps, Verdict, judge,
+};
+use support::{plan, step};
+
+/// The latencies of a step end in 100 ms, and the limit is 500 ms.
+const LIMIT_NS: u64 = 500_000_000;
+
+fn of(ns: u64) -> Option<Latency> {
+    let mut recorder = Recorder::default();
+    recorder.record_n(ns, 100);
+    recorder.latency()
+}
+
+fn passing() -> StepRecord {
+    StepRecord {
+        in_flight: Some(InFlight::new(4.0, 40e-9, 100e6, 0.0)),
+        generator: GeneratorUse {
+            busiest_thread: 0.5,
+            reads: 1000,
+            messages: 5000,
+            ..GeneratorUse::default()
+        },
+        ..step(10)
+    }
+}
+
+fn over() -> StepRecord {
+    StepRecord {
+        over_limit: true,
+        limited_ns: Some(LIMIT_NS + 1_000_000),
+        completion: of(LIMIT_NS + 1_000_000),
+        ..passing()
+    }
+}
+
+fn timed_out() -> StepRecord {
+    StepRecord {
+        samples: 60,
+        timed_out: true,
+        faults: Faults {
+            lost: 40,
+            unanswered: 4,
+            ..Faults::default()
+        },
+        in_flight: None,
+        ..passing()
+    }
+}
+
+fn busy(step: StepRecord) -> StepRecord {
+    StepRecord {
+        generator: GeneratorUse {
+            busiest_thread: 0.95,
+            ..step.generator
+        },
+        ..step
+    }
+}
+
+fn sending(step: StepRecord, sent: u64, lag_ns: u64) -> StepRecord {
+    StepRecord {
+        samples_planned: 1000,
+        samples: 1000,
+        sent: Some(sent),
+        send_lag: of(lag_ns),
+        ..step
+    }
+}
+
+fn reading(step: StepRecord, change: impl FnOnce(&mut GeneratorUse)) -> StepRecord {
+    let mut step = step;
+    change(&mut step.generator);
+    step
+}
+
+fn kernel() -> Plan {
+    Plan {
+        timestamps: Timestamps::Kernel,
+        ..plan()
+    }
+}
+
+fn open() -> Plan {
+    Plan {
+        open_loop: Some(OpenLoop {
+            rate: 100.0,
+            ramp: None,
+            arrivals: Arrivals::Constant,
+            duration_ns: 10_000_000_000,
+            warm_up_ns: 0,
+        }),
+        ..kernel()
+    }
+}
+
+fn late_reader() -> StepRecord {
+    reading(over(), |generator| generator.receive_lag = of(60_000_000))
+}
+
+fn unread(step: StepRecord, unread_ns: f64) -> StepRecord {
+    let throughput = 4.0 / (100e6 + unread_ns);
+    let law = InFlight::new(4.0, throughput, 100e6, unread_ns);
+    StepRecord {
+        in_flight: Some(InFlight { unread_ns, ..law }),
+        ..step
+    }
+}
+
+/// The verdict, and words of each of its reasons in their order.
+#[track_caller]
+fn assert_says(step: &StepRecord, plan: &Plan, verdict: Verdict, words: &[&str]) {
+    let judged = judge(step, plan, None);
+    let said = judged.reasons.join("\n");
+    assert_eq!(
+        (judged.verdict, judged.reasons.len()),
+        (verdict, words.len()),
+        "{said}"
+    );
+    for (reason, words) in judged.reasons.iter().zip(words) {
+        assert!(reason.contains(words), "{words:?} in {reason:?}");
+    }
+}
+
+#[test]
+fn the_servers_own_doing_is_its_success_or_failure() {
+    assert_says(&passing(), &plan(), Verdict::Pass, &[]);
+    let words = "the 95th percentile is 501 ms, above the limit of 500 ms";
+    assert_says(&over(), &plan(), Verdict::Fail, &[words]);
+    let words = "60 of 100 samples were complete when one had taken 30000 ms";
+    assert_says(&timed_out(), &plan(), Verdict::Fail, &[words]);
+    for fault in [
+        |faults: &mut Faults| faults.duplicate = 1,
+        |faults: &mut Faults| faults.corrupt = 1,
+        |faults: &mut Faults| faults.lost = 1,
+        |faults: &mut Faults| faults.disconnected = 1,
+    ] {
+        let mut step = busy(passing());
+        fault(&mut step.faults);
+        assert_says(&step, &plan(), Verdict::Fail, &["faults: 1 "]);
+    }
+}
+
+#[test]
+fn a_busy_generator_excuses_a_failure_and_takes_no_success() {
+    let words = "busiest thread used 95% of a core";
+    for broken in [over(), timed_out()] {
+        assert_says(&busy(broken), &plan(), Verdict::GeneratorLimited, &[words]);
+    }
+    assert_says(&busy(passing()), &plan(), Verdict::Pass, &[words]);
+    let burst = StepRecord {
+        elapsed_ns: 49_000_000,
+        ..busy(over())
+    };
+    assert_says(&burst, &plan(), Verdict::Fail, &["95th"]);
+}
+
+#[test]
+fn a_load_that_was_not_sent_says_nothing_even_within_the_limit() {
+    let words = "only 98.9% of the planned requests went out in time (989 of 1000)";
+    for lacking in [passing(), over()] {
+        let step = sending(lacking, 989, 0);
+        assert_says(&step, &open(), Verdict::GeneratorLimited, &[words]);
+    }
+    assert_says(&sending(passing(), 990, 0), &open(), Verdict::Pass, &[]);
+}
+
+#[test]
+fn lag_counts_above_a_tenth_of_what_is_reported_where_it_is_part_of_it() {
+    let late = |ns| sending(over(), 1000, ns);
+    let words = "the generator sent up to 60 ms late";
+    assert_says(
+        &late(60_000_000),
+        &open(),
+        Verdict::GeneratorLimited,
+        &[words],
+    );
+    assert_says(&late(40_000_000), &open(), Verdict::Fail, &["95th"]);
+    let words = "the generator read up to 60 ms late";
+    assert_says(&late_reader(), &plan(), Verdict::GeneratorLimited, &[words]);
+    assert_says(&late_reader(), &kernel(), Verdict::Fail, &["95th"]);
+    let far_above = StepRecord {
+        limited_ns: Some(LIMIT_NS + 61_000_000),
+        ..late_reader()
+    };
+    assert_says(&far_above, &plan(), Verdict::Fail, &["561 ms"]);
+    let frozen = StepRecord {
+        completion: of(200_000),
+        send_lag: of(400_000),
+        ..timed_out()
+    };
+    assert_says(&frozen, &open(), Verdict::Fail, &["60 of 100"]);
+    let quick = StepRecord {
+        completion: of(200_000),
+        ..late(90_000)
+    };
+    assert_says(&quick, &open(), Verdict::Fail, &["95th"]);
+}
+
+#[test]
+fn a_load_near_the_known_ceiling_is_the_generators() {
+    // 5,000 messages in 2.5 s.
+    let said = |ceiling| judge(&over(), &plan(), Some(ceiling)).verdict;
+    assert_eq!(said(2400.0), Verdict::GeneratorLimited);
+    assert_eq!(said(2600.0), Verdict::Fail);
+    assert_eq!(
+        judge(&passing(), &plan(), Some(2400.0)).verdict,
+        Verdict::Pass
+    );
+}
+
+#[test]
+fn figures_without_a_footing_are_noisy() {
+    let stepped = reading(passing(), |generator| generator.clock_steps = 1);
+    assert_says(&stepped, &kernel(), Verdict::Noisy, &["realtime clock"]);
+    assert_says(&stepped, &plan(), Verdict::Pass, &[]);
+    let unstamped = |reads| reading(passing(), |generator| generator.unstamped_reads = reads);
+    let words = "no stamp for 1.1% of the reads";
+    assert_says(&unstamped(11), &kernel(), Verdict::Noisy, &[words]);
+    assert_says(&unstamped(10), &kernel(), Verdict::Pass, &[]);
+    let law = |seen| StepRecord {
+        in_flight: Some(InFlight::new(seen, 40e-9, 100e6, 0.0)),
+        ..over()
+    };
+    let words = "4.240 requests were in flight and not 4.000";
+    assert_says(&law(4.24), &plan(), Verdict::Noisy, &[words]);
+    assert_says(&law(3.82), &plan(), Verdict::Fail, &["95th"]);
+    let cut = StepRecord {
+        samples: 99,
+        ..passing()
+    };
+    assert_says(&cut, &plan(), Verdict::Noisy, &["99 of 100 samples"]);
+}
+
+#[test]
+fn a_late_reader_of_a_closed_loop_cannot_tell_near_the_limit() {
+    let near = |unread_ns| {
+        unread(
+            StepRecord {
+                limited_ns: Some(LIMIT_NS - 10_000_000),
+                ..passing()
+            },
+            unread_ns,
+        )
+    };
+    let words = "read answers 11 ms late on average";
+    assert_says(&near(11e6), &kernel(), Verdict::GeneratorLimited, &[words]);
+    assert_says(&near(9e6), &kernel(), Verdict::Pass, &[]);
+    assert_says(&near(11e6), &open(), Verdict::Pass, &[]);
+}
+
+#[test]
+fn nothing_in_flight_deviates_from_nothing() {
+    assert_eq!(InFlight::new(0.0, 0.0, 0.0, 0.0).deviation, 0.0);
+    let Judgement { verdict, reasons } = judge(&step(1), &plan(), None);
+    assert_eq!((verdict, reasons.len()), (Verdict::Pass, 0));
+}

@@ -1,0 +1,131 @@
+//! What a step says is said of whom it is true.
+
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{plan, run};
+use run_record::{
+    Arrivals, End, OpenLoop, Plan, Search, SearchOf, StepRecord, Timestamps, Verdict, Workload,
+};
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+use test_servers::{NullOptions, NullServer};
+
+const MS: u64 = 1_000_000;
+
+fn server() -> NullServer {
+    NullServer::start(NullOptions::default()).unwrap()
+}
+
+fn at(rate: f64) -> Option<OpenLoop> {
+    Some(OpenLoop {
+        rate,
+        ramp: None,
+        arrivals: Arrivals::Poisson,
+        duration_ns: 300 * MS,
+        warm_up_ns: 100 * MS,
+    })
+}
+
+/// One step of echoes, one at a time.
+fn echoes(addr: SocketAddr) -> Plan {
+    Plan {
+        workload: Workload::Echo,
+        concurrent: 1,
+        sample_size: 300,
+        total_steps: Some(1),
+        ..plan(addr)
+    }
+}
+
+#[test]
+fn littles_law_holds_in_both_loops_with_both_stamps() {
+    let server = server();
+    for workload in [Workload::Echo, Workload::Broadcast] {
+        for timestamps in [Timestamps::User, Timestamps::Kernel] {
+            for open_loop in [None, at(500.0)] {
+                let measured = run(&Plan {
+                    workload,
+                    timestamps,
+                    open_loop: open_loop.clone(),
+                    concurrent: 4,
+                    ..echoes(server.addr())
+                });
+                let step: &StepRecord = &measured.steps[0];
+                let law = step.in_flight.unwrap();
+                assert!(
+                    law.deviation < 0.01,
+                    "{law:?} in {workload:?} {timestamps:?}"
+                );
+                match open_loop {
+                    None => assert!((2.0..=4.0).contains(&law.seen), "{law:?}"),
+                    // The time that was not timed is not in the throughput either.
+                    Some(_) => assert_eq!(step.sent, Some(step.samples_planned)),
+                }
+                assert!(law.unread_ns <= law.known_after_ns);
+                assert_eq!(
+                    law.unread_ns > 0.0,
+                    timestamps == Timestamps::Kernel,
+                    "{law:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_load_near_the_ceiling_excuses_a_failure_and_takes_no_success() {
+    let server = server();
+    let against = |ceiling: Option<f64>, limit_ns: u64| {
+        let mut plan = echoes(server.addr());
+        plan.limit.rtt_ns = limit_ns;
+        ws_load::run_with_ceiling(&plan, ceiling, &AtomicBool::new(false), &mut |_| {}).unwrap()
+    };
+    let limited = against(Some(1.0), 1);
+    assert_eq!(limited.outcome.end, End::GeneratorLimited);
+    assert_eq!(limited.steps[0].verdict, Verdict::GeneratorLimited);
+    assert!(
+        limited.outcome.detail.contains("`selftest`"),
+        "{:?}",
+        limited.outcome
+    );
+    for ceiling in [None, Some(1e9)] {
+        let failed = against(ceiling, 1);
+        assert_eq!(failed.outcome.end, End::OverLimit, "{:?}", failed.outcome);
+        assert_eq!(failed.steps[0].verdict, Verdict::Fail);
+    }
+    let passed = against(Some(1.0), 5_000 * MS);
+    assert_eq!(passed.outcome.end, End::StepsDone);
+    assert_eq!(passed.outcome.carried_clients, Some(10));
+    assert_eq!(passed.steps[0].verdict_reasons.len(), 1);
+}
+
+#[test]
+fn a_search_ends_where_the_generator_does_and_blames_no_server() {
+    let server = server();
+    let measured = run(&Plan {
+        open_loop: at(5e6),
+        total_steps: None,
+        search: Some(Search {
+            of: SearchOf::Rate,
+            tries: 3,
+            precision: 0.05,
+        }),
+        ..echoes(server.addr())
+    });
+    assert_eq!(
+        measured.outcome.end,
+        End::GeneratorLimited,
+        "{:?}",
+        measured.outcome
+    );
+    assert_eq!(measured.steps.len(), 1);
+    let edge = measured.outcome.edge.unwrap();
+    assert_eq!((edge.passed, edge.failed), (None, None));
+    assert!(
+        measured.outcome.detail.contains("lower --rate"),
+        "{:?}",
+        measured.outcome
+    );
+}
