@@ -15,7 +15,7 @@ const EXAMPLES: &str = "\
 Examples:
   shootout list                         what there is
   shootout doctor                       what is missing, and the one command that installs it
-  shootout run --quick                  a first result in about three minutes
+  shootout run --quick                  a first result, some 20 s for each server
   shootout run                          every server that can be built here, to this machine's limits
   shootout run --servers a,b --repeat 3 two servers, three times, interleaved
   shootout run --resume                 goes on where the last run was interrupted
@@ -29,8 +29,8 @@ Exit codes:
        setup: a package is still missing; build, verify: a build or a check failed, a package is
        missing that setup brings, or a server that was named lacks anything it needs
   2    compare: a regression
-  3    compare: not comparable; run: some row has no valid result, see its status (a row that cannot be built here is told,
-       and counts only where its server was named)
+  3    compare: not comparable; run: some row has no valid result, see its status (a row that
+       cannot be built here is told, and counts only where its server was named)
   130  interrupted; what was finished is kept
 
 A server is a folder under servers/ with a server.toml; see docs/adding-a-server.md.";

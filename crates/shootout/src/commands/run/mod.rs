@@ -183,9 +183,17 @@ fn conclude(
     }
     // Who names no server asks for what can be built here; what cannot be is told, and no failure.
     let all = session.options.servers.is_empty();
-    let is_expected =
-        |m: &Measurement| m.status == Status::Ok || (all && m.status == Status::MissingToolchain);
-    Ok(if measured.iter().all(is_expected) {
+    let is_valid = |m: &Measurement| match m.status {
+        Status::Ok => true,
+        Status::MissingToolchain => all,
+        // What was carried before the generator gave out stands as a lower bound.
+        Status::GeneratorLimited => {
+            let outcome = m.run.as_ref().map(|run| &run.outcome);
+            outcome.is_some_and(|outcome| outcome.carried_clients.is_some())
+        }
+        _ => false,
+    };
+    Ok(if measured.iter().all(is_valid) {
         Exit::Ok
     } else {
         Exit::Invalid
