@@ -113,7 +113,7 @@ fn row((a, b): Pair<'_>, question: &Question) -> RowFinding {
     if common.is_none() {
         found.remarks.push(
             "there is no number of clients that every repetition of both sides was measured with \
-             completely, without a fault, and with the generator's busiest thread below 90 percent"
+             completely, without a fault, and without a sign that the generator was the limit"
                 .into(),
         );
     }

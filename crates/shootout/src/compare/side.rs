@@ -1,13 +1,10 @@
 //! One side of a comparison: its rows, and the repetitions of each.
 
 use run_record::{
-    Dialect, Measure, Measurement, Pinning, Recorder, RunRecord, Status, StepRecord, Workload,
+    Dialect, Measure, Measurement, Pinning, Recorder, RunRecord, Status, StepRecord, Verdict,
+    Workload,
 };
 use std::collections::BTreeMap;
-
-/// Above this share of its time the generator's busiest thread is taken for the limit; the rule of
-/// `shootout run` for a row that is `generator-limited`.
-const BUSY: f64 = 0.9;
 
 /// One side.
 #[derive(Clone, Debug, Default)]
@@ -130,8 +127,13 @@ impl Side {
                 .push(format!("the run begun at {started}: faults: {faults}"));
             return;
         }
+        let limited = |step: &StepRecord| step.verdict == Verdict::GeneratorLimited;
         row.invocations.push(Invocation {
-            status: Status::Ok,
+            status: if run.steps.iter().any(limited) {
+                Status::GeneratorLimited
+            } else {
+                Status::Ok
+            },
             pinning: None,
             run,
         });
@@ -158,9 +160,13 @@ impl Invocation {
     }
 }
 
+/// A passed step that carries reasons is one in which the generator may have made the server look
+/// worse: two servers would look more alike than they are.
 fn counts(step: &StepRecord) -> bool {
-    step.is_complete()
-        && !step.timed_out
-        && step.faults.is_empty()
-        && step.generator.busiest_thread <= BUSY
+    let servers_own = match step.verdict {
+        Verdict::Pass => step.verdict_reasons.is_empty(),
+        Verdict::Fail => true,
+        Verdict::GeneratorLimited | Verdict::Noisy => false,
+    };
+    servers_own && step.is_complete() && !step.timed_out && step.faults.is_empty()
 }

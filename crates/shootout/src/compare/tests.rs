@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::fixture::{echo, measured, repeated, unmeasured, variant};
-use run_record::{End, Measurement, Status};
+use run_record::{End, Measurement, Status, Verdict as StepVerdict};
 use stats::Resampling;
 
 /// How restarts of one server differ; the second has the same spread in another order.
@@ -148,8 +148,12 @@ fn latencies_are_those_of_the_most_clients_that_all_repetitions_have() {
     a[4].run.as_mut().unwrap().steps.truncate(2);
     let found = compared(a, runs("a", &OTHER, 1.0), "p50");
     assert_eq!(found.rows[0].clients, Some(2_000));
+    let mut doubtful = runs("a", &OTHER, 1.0);
+    doubtful[2].run.as_mut().unwrap().steps[2].verdict_reasons = vec!["95% of a core".into()];
+    let found = compared(runs("a", &ONE, 1.0), doubtful, "p50");
+    assert_eq!(found.rows[0].clients, Some(2_000));
     let mut b = runs("a", &OTHER, 1.0);
-    b[0].run.as_mut().unwrap().steps[2].generator.busiest_thread = 0.95;
+    b[0].run.as_mut().unwrap().steps[2].verdict = StepVerdict::GeneratorLimited;
     b[1].run.as_mut().unwrap().steps[1].samples = 99;
     let found = compared(runs("a", &ONE, 1.0), b, "p50");
     assert_eq!(found.rows[0].clients, Some(1_000));
