@@ -14,7 +14,9 @@ use crate::target::Target;
 use crate::worker::{Command, Report};
 use crate::{clock, plan};
 use crew::Crew;
-use run_record::{Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Verdict, Workload};
+use run_record::{
+    Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Timestamps, Verdict, Workload,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -66,6 +68,11 @@ pub fn run_with_ceiling(
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Measured, RunError> {
     let target = Arc::new(Target::of(plan)?);
+    // Where it gives none, the reads without a stamp are counted.
+    let _stamping = match plan.timestamps {
+        Timestamps::Kernel => crate::io::keep_stamps_on().ok(),
+        Timestamps::User => None,
+    };
     let crew = Crew::hire::<Epoll>(plan, Arc::clone(&target)).map_err(RunError::Worker)?;
     let mut engine = Engine {
         plan,

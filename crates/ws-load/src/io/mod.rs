@@ -21,7 +21,7 @@ mod epoll;
 mod stamping;
 
 pub(crate) use epoll::Epoll;
-pub(crate) use stamping::probe as probe_kernel_stamps;
+pub(crate) use stamping::{keep_on as keep_stamps_on, probe as probe_kernel_stamps};
 
 use run_record::Timestamps;
 use socket2::Socket;

@@ -161,27 +161,41 @@ fn lead_ns() -> i64 {
 /// # Errors
 /// What stood in the way, in words.
 pub(crate) fn probe() -> Result<(), String> {
-    let tried = || -> io::Result<bool> {
+    keep_on().map(drop)
+}
+
+/// As long as this lives, the kernel goes on making stamps: it begins to make them only some time
+/// after the first socket of the machine asks for them, and stops with the last.
+#[derive(Debug)]
+pub(crate) struct Stamping {
+    _asking: TcpStream,
+}
+
+/// Has the kernel make stamps, and waits until it does.
+///
+/// # Errors
+/// What stood in the way, in words.
+pub(crate) fn keep_on() -> Result<Stamping, String> {
+    let tried = || -> io::Result<Option<Stamping>> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let mut near = TcpStream::connect(listener.local_addr()?)?;
         let (far, _) = listener.accept()?;
         enable(far.as_raw_fd())?;
-        // The first stamps of a machine take a moment: the kernel begins to make them late.
         for _ in 0..PROBES {
             near.write_all(b"?")?;
             let mut buffer = [0; 16];
             far.set_read_timeout(Some(PROBE_PATIENCE))?;
             far.peek(&mut buffer)?;
             if receive(far.as_raw_fd(), &mut buffer).1.is_some() {
-                return Ok(true);
+                return Ok(Some(Stamping { _asking: far }));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        Ok(false)
+        Ok(None)
     };
     match tried() {
-        Ok(true) => Ok(()),
-        Ok(false) => Err("the kernel took SO_TIMESTAMPING and gave no stamps".to_owned()),
+        Ok(Some(stamping)) => Ok(stamping),
+        Ok(None) => Err("the kernel took SO_TIMESTAMPING and gave no stamps".to_owned()),
         Err(error) => Err(format!("SO_TIMESTAMPING is refused: {error}")),
     }
 }
