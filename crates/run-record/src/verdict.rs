@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// draw the line there, too).
 const SENT: f64 = 0.99;
 /// Share of a core above which a loop has no room for what comes unevenly.
-const BUSY: f64 = 0.9;
+pub const BUSY: f64 = 0.9;
 /// A shorter step is a burst, which keeps any loop busy; one that breaks a limit of some use lasts
 /// longer.
 const BURST_NS: u64 = 50_000_000;

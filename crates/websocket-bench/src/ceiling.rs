@@ -1,13 +1,10 @@
 //! What this generator can do at most on this machine, from the certificate that `selftest` leaves
 //! in the user's cache directory. Without one, nothing is known, and nothing is held against it.
 
-use run_record::{Ceiling, Certificate, Environment, Plan};
+use run_record::{BUSY, Ceiling, Certificate, Environment, Plan};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Below this share of a core the other side of the test was the limit, and the rate that it found
-/// is no ceiling of the generator.
-const BUSY: f64 = 0.9;
 /// Payloads that differ by less cost about the same: they come in one read.
 const SIMILAR_BYTES: u32 = 1024;
 
@@ -63,6 +60,7 @@ fn find(certificate: &Certificate, plan: &Plan, here: &Environment) -> Option<f6
             && ceiling.dialect == plan.dialect
             && ceiling.threads == plan.threads
             && padding < SIMILAR_BYTES
+            // Below that the other side of the test was the limit, and the rate is no ceiling.
             && ceiling.busiest_thread > BUSY
     };
     let found = certificate.ceilings.iter().find(of_this_kind)?;

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Refusal};
 use crate::machine;
 use crate::manifest::{RawEcho, Variant};
 use crate::rows::{Wanted, contestant};
-use crate::session::Pin;
+use crate::session::{Pin, now};
 use crate::supervise::{self, Spec, StartError};
 use indicatif::{ProgressBar, ProgressStyle};
 use run_record::{AutobahnRecord, Environment, ServerIdentity};
@@ -212,10 +212,4 @@ fn bar(name: &str) -> ProgressBar {
     );
     bar.set_prefix(name.to_owned());
     bar
-}
-
-fn now() -> String {
-    jiff::Timestamp::now()
-        .strftime("%Y-%m-%dT%H:%M:%SZ")
-        .to_string()
 }

@@ -13,14 +13,11 @@ use crate::expect::Expectation;
 use crate::format;
 use anstyle::{AnsiColor, Style};
 use progress::Progress;
-use run_record::{End, Event, Plan, RunRecord, StepRecord, Verdict};
+use run_record::{BUSY, End, Event, Plan, RunRecord, StepRecord, Verdict};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
-
-/// Above this share of a core, the generator may be what is measured.
-const BUSY: f64 = 0.9;
 
 const WARNING: Style = AnsiColor::Yellow.on_default();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
