@@ -110,10 +110,6 @@ impl Recorder {
         if self.0.is_empty() {
             return None;
         }
-        let mut bytes = Vec::new();
-        V2Serializer::new()
-            .serialize(&self.0, &mut bytes)
-            .expect("a histogram of these bounds serializes into memory");
         Some(Latency {
             count: self.0.len(),
             min_ns: self.0.min(),
@@ -124,8 +120,43 @@ impl Recorder {
             p99_ns: self.percentile(99.0),
             p999_ns: (self.0.len() >= 1000).then(|| self.percentile(99.9)),
             max_ns: self.0.max(),
-            histogram: BASE64.encode(bytes),
+            histogram: BASE64.encode(self.encoded()),
         })
+    }
+
+    fn encoded(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        V2Serializer::new()
+            .serialize(&self.0, &mut bytes)
+            .expect("a histogram of these bounds serializes into memory");
+        bytes
+    }
+
+    /// A histogram of other bounds than [`Recorder::default`]'s could not be merged.
+    fn decoded(mut bytes: &[u8]) -> Result<Self, EncodeError> {
+        let read: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut bytes)
+            .map_err(|error| EncodeError::Hdr(error.to_string()))?;
+        let mut recorder = Self::default();
+        recorder
+            .0
+            .add(&read)
+            .map_err(|error| EncodeError::Hdr(error.to_string()))?;
+        Ok(recorder)
+    }
+}
+
+/// A recorder travels as its histogram in HdrHistogram V2 encoding.
+impl Serialize for Recorder {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.encoded().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Recorder {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        Self::decoded(&bytes).map_err(serde::de::Error::custom)
     }
 }
 
@@ -136,10 +167,7 @@ impl Latency {
     /// [`EncodeError`] when the text is not what [`Recorder::latency`] writes.
     pub fn recorder(&self) -> Result<Recorder, EncodeError> {
         let bytes = BASE64.decode(&self.histogram)?;
-        Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .map(Recorder)
-            .map_err(|error| EncodeError::Hdr(error.to_string()))
+        Recorder::decoded(&bytes)
     }
 }
 

@@ -7,11 +7,12 @@ use crate::envelope::Envelopes;
 use crate::ledger::{Listeners, Missing, Read, Received, StepLedger, Window};
 use crate::stamp::Stamps;
 use run_record::{Faults, Recorder, Workload};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use ws_proto::Opcode;
 
 /// The latencies of one worker's part of a step.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Latencies {
     pub(crate) completion: Recorder,
     pub(crate) delivery: Recorder,

@@ -14,6 +14,7 @@ mod io;
 mod judge;
 mod ledger;
 mod plan;
+pub mod site;
 mod stamp;
 mod target;
 mod transport;

@@ -6,6 +6,9 @@
 mod crew;
 mod merge;
 mod search;
+mod sites;
+
+pub use sites::run_on;
 
 use crate::error::{ConnectError, RunError};
 use crate::io::Epoll;

@@ -1,0 +1,81 @@
+//! Sites: one run over several processes, on one machine or on many.
+//!
+//! A site is a process with worker threads, connections and books of its own. One coordinator
+//! controls the steps of all sites and opens no connection itself. This module says what they tell
+//! each other ([`Order`]s and [`Word`]s) and what a way between them must be able to do ([`Link`]);
+//! it knows no network. Whoever carries orders and words keeps their order in each direction.
+
+mod order;
+mod serve;
+
+pub use crate::engine::run_on;
+pub use order::{Done, Order, SitePart, Started, StepTerms, Unable, Word};
+pub use serve::serve;
+
+use std::net::IpAddr;
+
+/// Which site this is, and of how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Number of this site, from 0.
+    pub number: u32,
+    /// Number of sites, at least 1.
+    pub of: u32,
+}
+
+impl Share {
+    /// A process that has the run for itself.
+    pub(crate) const WHOLE: Self = Self { number: 0, of: 1 };
+
+    /// The source addresses of this site, of those that were given for the run: every `of`-th, so
+    /// that no two sites draw ports from the same address; all of them when there are fewer than
+    /// sites.
+    pub fn addresses(self, all: &[IpAddr]) -> Vec<IpAddr> {
+        if all.len() < self.of as usize {
+            return all.to_vec();
+        }
+        let own = all.iter().skip(self.number as usize);
+        own.step_by(self.of as usize).copied().collect()
+    }
+}
+
+/// The way to a site. What comes back arrives as [`Heard`], in the order in which the site said it.
+pub trait Link: Send {
+    /// Sends an order. Orders arrive in the order in which they are told; where the site can no
+    /// longer be reached they are dropped, and [`Heard::Lost`] says so.
+    fn tell(&self, order: Order);
+
+    /// What is known of the site's clock now; may improve or be measured again while a run lasts.
+    fn clock(&self) -> ClockRelation;
+}
+
+/// `site clock - coordinator clock`, both `CLOCK_MONOTONIC`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockRelation {
+    /// The difference in nanoseconds.
+    pub offset_ns: i64,
+    /// How far off that may be, either way, in nanoseconds. 0: one kernel, and so one clock.
+    pub bound_ns: u64,
+}
+
+/// A site as the coordinator sees it.
+pub struct Site {
+    /// What the user knows it by.
+    pub name: String,
+    /// The way to it.
+    pub link: Box<dyn Link>,
+}
+
+/// What a coordinator hears of a site.
+#[derive(Debug)]
+pub enum Heard {
+    /// What the site says.
+    Word(Word),
+    /// The site is lost: why, in words for the user.
+    Lost(String),
+}
+
+/// Nanoseconds of the clock that sites and coordinator compare: `CLOCK_MONOTONIC`.
+pub fn clock_now_ns() -> u64 {
+    crate::clock::now_ns()
+}

@@ -1,0 +1,165 @@
+//! What a coordinator and its sites tell each other. All times are of the site's own clock; the
+//! coordinator converts them on both ways.
+
+use crate::judge::Latencies;
+use run_record::{Faults, OpenLoop};
+use serde::{Deserialize, Serialize};
+
+/// What a site is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Order {
+    /// Have your share of so many clients.
+    Open {
+        /// Clients of all sites together.
+        clients: u64,
+    },
+    /// Begin a step.
+    Begin(StepTerms),
+    /// Closed loop: send these samples, whose senders are among your clients.
+    Send(Vec<u32>),
+    /// Open loop: send your part of a schedule.
+    Start {
+        /// The load; the schedule is a function of it, the plan's seed and the step.
+        load: OpenLoop,
+        /// When it begins.
+        start_ns: u64,
+    },
+    /// Other sites have sent these samples.
+    Sent(Vec<Started>),
+    /// Give up what the step still waits for.
+    GiveUp {
+        /// Count it as missing.
+        count: bool,
+    },
+    /// End the step and say what your part of it was.
+    Finish,
+    /// Close all connections and begin with new workers.
+    Anew,
+    /// Close all connections and end.
+    Close,
+}
+
+/// What a site says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Word {
+    /// So many of its clients are connected.
+    Connected(u64),
+    /// All clients of its share are ready.
+    Opened,
+    /// A client could not be connected, or was lost between steps.
+    OpenFailed(Unable),
+    /// It knows the step.
+    Begun,
+    /// Samples that it has sent, and samples that all of its clients have.
+    Samples {
+        /// Sent since the last such word.
+        sent: Vec<Started>,
+        /// Complete at this site since then.
+        done: Vec<Done>,
+    },
+    /// Every client of one of its workers has been lost.
+    AllLost,
+    /// Its part of the step.
+    Part(Box<SitePart>),
+    /// It has begun with new workers.
+    Renewed,
+    /// It cannot go on: why, in words.
+    Broken(String),
+    /// It has closed all connections.
+    Closed,
+}
+
+/// A step, as all sites have to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepTerms {
+    pub(crate) first_sample: u64,
+    pub(crate) samples: u32,
+    pub(crate) warm_up: u32,
+    pub(crate) by_clock: bool,
+    pub(crate) clients: u64,
+}
+
+/// A sample that a site has sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    pub(crate) index: u32,
+    pub(crate) sender: u32,
+    pub(crate) due_ns: u64,
+    pub(crate) at_ns: u64,
+}
+
+/// A sample that all clients of a site have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {
+    pub(crate) index: u32,
+    /// The last receipt.
+    pub(crate) last_ns: u64,
+    /// The read after which the site knew that.
+    pub(crate) read_ns: u64,
+    pub(crate) unread_ns: u64,
+    /// The sender's result came last.
+    pub(crate) by_result: bool,
+}
+
+/// Why a client could not be connected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unable {
+    pub(crate) words: String,
+    /// The site's machine, and not the server, was the limit.
+    pub(crate) machine_limit: bool,
+}
+
+/// A site's part of a step: whole histograms, exact counts.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SitePart {
+    pub(crate) latencies: Latencies,
+    pub(crate) faults: Faults,
+    pub(crate) first_malformed: Option<String>,
+    pub(crate) messages: u64,
+    pub(crate) reads: u64,
+    pub(crate) unstamped: u64,
+    pub(crate) clock_steps: u64,
+    /// CPU time of its busiest worker thread.
+    pub(crate) busiest_cpu_ns: u64,
+    pub(crate) largest_lag_ns: u64,
+    /// CPU time of the whole process.
+    pub(crate) process_cpu_ns: u64,
+    pub(crate) resident_bytes: u64,
+}
+
+impl Order {
+    /// The same with all its times moved by `by_ns`.
+    pub(crate) fn shifted(mut self, by_ns: i64) -> Self {
+        match &mut self {
+            Self::Start { start_ns, .. } => shift(start_ns, by_ns),
+            Self::Sent(samples) => samples.iter_mut().for_each(|sample| sample.shift(by_ns)),
+            _ => {}
+        }
+        self
+    }
+}
+
+impl Word {
+    /// The same with all its times moved by `by_ns`.
+    pub(crate) fn shifted(mut self, by_ns: i64) -> Self {
+        if let Self::Samples { sent, done } = &mut self {
+            sent.iter_mut().for_each(|sample| sample.shift(by_ns));
+            for sample in done {
+                shift(&mut sample.last_ns, by_ns);
+                shift(&mut sample.read_ns, by_ns);
+            }
+        }
+        self
+    }
+}
+
+impl Started {
+    fn shift(&mut self, by_ns: i64) {
+        shift(&mut self.due_ns, by_ns);
+        shift(&mut self.at_ns, by_ns);
+    }
+}
+
+const fn shift(time_ns: &mut u64, by_ns: i64) {
+    *time_ns = time_ns.saturating_add_signed(by_ns);
+}
