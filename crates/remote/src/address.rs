@@ -23,11 +23,6 @@ impl Address {
             .await?
             .collect())
     }
-
-    /// As part of a URL.
-    pub(crate) fn authority(&self) -> String {
-        self.to_string()
-    }
 }
 
 impl fmt::Display for Address {
@@ -88,13 +83,19 @@ mod tests {
             ("neptune:4000", "neptune", 4000),
             ("192.168.50.5:1", "192.168.50.5", 1),
             ("[::1]:65535", "::1", 65535),
-            ("worker-0.workers.bench.svc:4000", "worker-0.workers.bench.svc", 4000),
+            (
+                "worker-0.workers.bench.svc:4000",
+                "worker-0.workers.bench.svc",
+                4000,
+            ),
         ] {
             let address: Address = text.parse().unwrap();
             assert_eq!((address.host.as_str(), address.port), (host, port));
             assert_eq!(address.to_string(), text);
         }
-        for text in ["neptune", "neptune:", ":4000", "::1:4000", "a:65536", "a b:1", "ws://a:1", "[a]:1"] {
+        for text in [
+            "neptune", "neptune:", ":4000", "::1:4000", "a:65536", "a b:1", "ws://a:1", "[a]:1",
+        ] {
             let error = text.parse::<Address>().unwrap_err();
             assert!(error.contains("expected HOST:PORT"), "{text}: {error}");
         }

@@ -43,7 +43,9 @@ impl FromStr for Allowed {
         }
         address::host_of(text)
             .map(|host| Self::Host { host, port: None })
-            .ok_or_else(|| format!("`{text}` is neither HOST, HOST:PORT nor a range like 10.0.0.0/8"))
+            .ok_or_else(|| {
+                format!("`{text}` is neither HOST, HOST:PORT nor a range like 10.0.0.0/8")
+            })
     }
 }
 
@@ -150,23 +152,41 @@ mod tests {
     #[test]
     fn ranges_hosts_and_ports() {
         let entries = ["10.1.0.0/16", "127.0.0.1:3334", "mercury", "fd00::/8"];
-        for target in ["10.1.255.1:9", "127.0.0.1:3334", "192.168.50.12:1", "[fd00::9]:80"] {
+        for target in [
+            "10.1.255.1:9",
+            "127.0.0.1:3334",
+            "192.168.50.12:1",
+            "[fd00::9]:80",
+        ] {
             assert_refuses(&entries, &[target], None);
         }
-        for target in ["10.2.0.1:9", "127.0.0.1:3335", "192.168.50.13:1", "[fe80::9]:80"] {
+        for target in [
+            "10.2.0.1:9",
+            "127.0.0.1:3335",
+            "192.168.50.13:1",
+            "[fe80::9]:80",
+        ] {
             assert_refuses(&entries, &[target], Some(target));
         }
     }
 
     #[test]
     fn one_address_of_several_is_enough_to_refuse() {
-        assert_refuses(&["10.0.0.1"], &["10.0.0.1:80", "10.0.0.2:80"], Some("10.0.0.2:80"));
+        assert_refuses(
+            &["10.0.0.1"],
+            &["10.0.0.1:80", "10.0.0.2:80"],
+            Some("10.0.0.2:80"),
+        );
     }
 
     #[test]
     fn a_mapped_address_is_the_one_that_it_stands_for() {
         assert_refuses(&["10.0.0.0/8"], &["[::ffff:10.0.0.1]:80"], None);
-        assert_refuses(&["10.0.0.0/8"], &["[::ffff:11.0.0.1]:80"], Some("[::ffff:11.0.0.1]:80"));
+        assert_refuses(
+            &["10.0.0.0/8"],
+            &["[::ffff:11.0.0.1]:80"],
+            Some("[::ffff:11.0.0.1]:80"),
+        );
     }
 
     #[test]

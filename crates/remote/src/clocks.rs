@@ -68,11 +68,6 @@ impl Estimate {
         self.known.push_back((exchange.heard_ns, relation));
     }
 
-    /// True when both are the same clock.
-    pub(crate) fn is_one_clock(&self) -> bool {
-        self.same_kernel
-    }
-
     /// The best that is known at `now_ns`: of the exchanges kept the one with the smallest bound,
     /// its age considered.
     pub(crate) fn at(&self, now_ns: u64) -> ClockRelation {
@@ -170,10 +165,8 @@ mod tests {
     fn one_kernel_is_one_clock_unless_the_stamps_say_otherwise() {
         let mut estimate = Estimate::new(true);
         estimate.learn(exchange(HOUR, 100, 10, 20_000, 0));
-        assert!(estimate.is_one_clock());
         assert_eq!(estimate.at(2 * HOUR).bound_ns, 0);
         estimate.learn(exchange(HOUR, 100, 10, 100, 5_000_000));
-        assert!(!estimate.is_one_clock());
         assert_eq!(estimate.at(HOUR + 210).offset_ns, 5_000_000);
     }
 

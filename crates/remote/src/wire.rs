@@ -58,7 +58,10 @@ impl Greeting {
     }
 
     fn program(&self) -> String {
-        format!("websocket-bench {} (protocol {})", self.version, self.revision)
+        format!(
+            "websocket-bench {} (protocol {})",
+            self.version, self.revision
+        )
     }
 }
 

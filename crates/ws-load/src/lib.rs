@@ -22,7 +22,7 @@ mod worker;
 
 pub use engine::{Measured, run, run_with_ceiling};
 pub use error::{ConnectError, RunError, Stage};
-pub use target::TargetError;
+pub use target::{TargetError, target_addrs};
 
 /// Whether the kernel's receive stamps can be had here, tried on a loopback connection.
 ///
