@@ -16,6 +16,7 @@ mod plan;
 mod run;
 mod schema;
 mod selftest;
+mod site;
 mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
@@ -34,4 +35,5 @@ pub use plan::{
 pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
 pub use schema::{autobahn_schema, measurement_schema, run_schema, selftest_schema};
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
+pub use site::SiteUse;
 pub use verdict::{BUSY, InFlight, Judgement, Verdict, all_sent, judge, remedy};

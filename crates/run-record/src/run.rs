@@ -1,6 +1,6 @@
 //! The record of one run of the generator against one server.
 
-use crate::{Environment, Faults, InFlight, Latency, Measure, Plan, SearchOf, Verdict};
+use crate::{Environment, Faults, InFlight, Latency, Measure, Plan, SearchOf, SiteUse, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +89,14 @@ pub struct StepRecord {
     /// Little's law, of a step that is complete and without faults.
     #[serde(default)]
     pub in_flight: Option<InFlight>,
+    /// A row for each site of a run over several processes; empty where one process did it all.
+    #[serde(default)]
+    pub sites: Vec<SiteUse>,
+    /// Closed loop over sites: from the moment at which the last site knew a broadcast or echo to
+    /// be complete to the write of the request that was released for it, wherever that was. Part of
+    /// no latency. Absent where one process did it all.
+    #[serde(default)]
+    pub release_delay: Option<Latency>,
     /// What the step says, and of whom.
     #[serde(default)]
     pub verdict: Verdict,
@@ -174,6 +182,8 @@ pub enum End {
     EdgeFound,
     /// The generator, and not the server, was the limit of a step.
     GeneratorLimited,
+    /// A site of the run was lost.
+    WorkerLost,
     /// The user ended it.
     Interrupted,
 }

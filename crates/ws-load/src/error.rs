@@ -130,6 +130,9 @@ pub enum RunError {
     /// The target cannot be used.
     #[error(transparent)]
     Target(#[from] crate::TargetError),
+    /// A run over sites without any.
+    #[error("a run over several processes needs at least one; name workers with -w host:port")]
+    NoSites,
     /// The kernel refuses what a worker needs.
     #[error("cannot set up a worker: {0}")]
     Worker(io::Error),

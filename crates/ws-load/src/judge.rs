@@ -5,6 +5,7 @@
 use crate::dialect::{Codec, Incoming, Kind, Malformed};
 use crate::envelope::Envelopes;
 use crate::ledger::{Listeners, Missing, Read, Received, StepLedger, Window};
+use crate::site::Done;
 use crate::stamp::Stamps;
 use run_record::{Faults, Recorder, Workload};
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,8 @@ pub(crate) struct Judge {
     pub(crate) messages: u64,
     /// Samples that this judge completed and nobody has followed up yet.
     pub(crate) finished: u32,
+    /// Of a site: samples that are complete here and nobody has reported yet.
+    pub(crate) done: Vec<Done>,
     /// What the first malformed message was, in words.
     pub(crate) first_malformed: Option<String>,
 }
@@ -86,6 +89,7 @@ impl Judge {
             latencies: Latencies::default(),
             messages: 0,
             finished: 0,
+            done: Vec::new(),
             first_malformed: None,
         }
     }
@@ -160,7 +164,8 @@ impl Judge {
     /// next one begins.
     pub(crate) fn close_step(&mut self) {
         if !self.given_up {
-            self.close_window();
+            let unsent = self.close_window().unsent;
+            self.faults.misdirected += unsent;
         }
     }
 
@@ -174,11 +179,28 @@ impl Judge {
     }
 
     fn close_window(&mut self) -> Missing {
-        let Some(step) = &self.step else {
+        let Some(step) = self.step.clone() else {
             return Missing::default();
         };
         let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
-        self.window.close(step, listeners)
+        let missing = self.window.close(&step, listeners);
+        self.count_confirmed(&step);
+        missing
+    }
+
+    /// Records what had to wait until another site said when it sent.
+    fn count_confirmed(&mut self, step: &StepLedger) {
+        let confirmed = self.window.take_confirmed();
+        for (index, latency_ns) in confirmed.latencies {
+            if step.is_timed(index) {
+                self.latencies.delivery.record(latency_ns);
+            }
+        }
+        self.faults.duplicate += confirmed.faults.duplicate;
+        self.faults.lost += confirmed.faults.lost;
+        if self.keeps_order {
+            self.faults.reordered += confirmed.faults.reordered;
+        }
     }
 
     /// Judges one message that reached the client in `slot` at `at_ns`.
@@ -284,12 +306,23 @@ impl Judge {
                     self.party_done(&step, index, last_ns);
                 }
             }
+            Received::Unconfirmed { party_done } => {
+                let step = Arc::clone(step);
+                if let Some(last_ns) = party_done {
+                    self.party_done(&step, index, last_ns);
+                }
+                self.count_confirmed(&step);
+            }
             Received::Duplicate => self.faults.duplicate += 1,
             Received::NotDue => self.faults.misdirected += 1,
         }
     }
 
     fn party_done(&mut self, step: &StepLedger, index: u32, last_ns: u64) {
+        if step.is_shared() {
+            self.party_done_here(step, index, last_ns);
+            return;
+        }
         if let Some(completion) = step.party_done(index, last_ns, self.read) {
             if step.is_timed(index) {
                 self.latencies.completion.record(completion.from_due_ns);
@@ -299,6 +332,30 @@ impl Judge {
             }
             self.finished += 1;
         }
+    }
+
+    /// Of a site: when a sample is complete here, the coordinator is to know. An echo has both ends
+    /// here; when a broadcast is complete everywhere, only the coordinator can say.
+    fn party_done_here(&mut self, step: &StepLedger, index: u32, last_ns: u64) {
+        let Some(done) = step.party_done_here(index, last_ns, self.read) else {
+            return;
+        };
+        if step.workload == Workload::Echo
+            && step.is_timed(index)
+            && let Some(sent) = step.when_sent(index)
+        {
+            let latencies = &mut self.latencies;
+            latencies
+                .completion
+                .record(done.last_ns.saturating_sub(sent.due_ns));
+            if step.by_clock {
+                latencies
+                    .uncorrected
+                    .record(done.last_ns.saturating_sub(sent.at_ns));
+            }
+        }
+        self.done.push(done);
+        self.finished += 1;
     }
 
     fn count_missing(&mut self, missing: Missing) {

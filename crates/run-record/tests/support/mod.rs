@@ -63,6 +63,8 @@ pub(crate) fn step(clients: u64) -> StepRecord {
         faults: Faults::default(),
         generator: GeneratorUse::default(),
         in_flight: None,
+        sites: Vec::new(),
+        release_delay: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }

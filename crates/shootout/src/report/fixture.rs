@@ -195,6 +195,8 @@ fn step(clients: u64, median_us: u64, limit_ns: u64, broken: bool) -> StepRecord
             resident_bytes: 20_000_000,
         },
         in_flight: None,
+        sites: Vec::new(),
+        release_delay: None,
         verdict: if limited_ns > limit_ns {
             Verdict::Fail
         } else {

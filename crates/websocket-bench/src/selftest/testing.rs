@@ -26,6 +26,8 @@ pub(super) fn step() -> StepRecord {
         faults: Faults::default(),
         generator: GeneratorUse::default(),
         in_flight: None,
+        sites: Vec::new(),
+        release_delay: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }

@@ -1,7 +1,8 @@
-//! The workers of a run, as threads of this process.
+//! The workers of a process, as threads.
 
-use crate::io::Backend;
+use crate::io::{Backend, Epoll};
 use crate::plan::mix;
+use crate::site::Share;
 use crate::stamp::Stamps;
 use crate::target::Target;
 use crate::worker::{Command, Common, Peer, Progress, Report, Worker};
@@ -13,11 +14,16 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// The workers and the way to and from them.
-pub(super) struct Crew {
+pub(crate) struct Crew {
     peers: Vec<Peer>,
     threads: Vec<JoinHandle<()>>,
     reports: mpsc::Receiver<Report>,
     progress: Arc<Progress>,
+}
+
+/// Starts the workers of a process that has a share of the run.
+pub(crate) fn hire(plan: &Plan, target: Arc<Target>, share: Share) -> io::Result<Crew> {
+    Crew::hire::<Epoll>(plan, target, share)
 }
 
 impl Crew {
@@ -25,6 +31,7 @@ impl Crew {
     pub(super) fn hire<B: Backend + Send + 'static>(
         plan: &Plan,
         target: Arc<Target>,
+        share: Share,
     ) -> io::Result<Self> {
         let workers: Vec<Worker<B>> = (0..plan.threads)
             .map(|_| Worker::new(plan.timestamps))
@@ -34,18 +41,19 @@ impl Crew {
         let progress = Arc::new(Progress::default());
         let plan = Arc::new(plan.clone());
         let mut threads = Vec::new();
-        for (number, worker) in workers.into_iter().enumerate() {
+        for (thread, worker) in workers.into_iter().enumerate() {
             let peers = peers.clone();
             let common = Common {
                 stamps: Stamps::new(mix(plan.seed, 0)),
                 plan: Arc::clone(&plan),
+                share,
                 target: Arc::clone(&target),
                 progress: Arc::clone(&progress),
                 reports: sender.clone(),
             };
             let thread = std::thread::Builder::new()
-                .name(format!("worker-{number}"))
-                .spawn(move || worker.run(number as u32, peers, common))?;
+                .name(format!("worker-{thread}"))
+                .spawn(move || worker.run(thread as u32, peers, common))?;
             threads.push(thread);
         }
         Ok(Self {
@@ -56,34 +64,44 @@ impl Crew {
         })
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.peers.len()
     }
 
-    pub(super) fn connected(&self) -> u64 {
+    pub(crate) fn connected(&self) -> u64 {
         self.progress.connected.load(Ordering::Relaxed)
     }
 
-    pub(super) fn tell(&self, worker: usize, command: Command) {
+    pub(crate) fn tell(&self, worker: usize, command: Command) {
         self.peers[worker].tell(command);
     }
 
     /// Leaves a command that is obeyed with the next one that is told.
-    pub(super) fn tell_later(&self, worker: usize, command: Command) {
+    pub(crate) fn tell_later(&self, worker: usize, command: Command) {
         self.peers[worker].tell_later(command);
     }
 
-    pub(super) fn tell_all(&self, mut command: impl FnMut() -> Command) {
+    pub(crate) fn tell_all(&self, mut command: impl FnMut() -> Command) {
         self.peers.iter().for_each(|peer| peer.tell(command()));
     }
 
     /// The next report, or nothing within `timeout`.
-    pub(super) fn wait(&self, timeout: Duration) -> Option<Report> {
+    pub(crate) fn wait(&self, timeout: Duration) -> Option<Report> {
         self.reports.recv_timeout(timeout).ok()
     }
 
+    /// Has somebody else hear the reports.
+    pub(crate) fn take_reports(&mut self) -> mpsc::Receiver<Report> {
+        std::mem::replace(&mut self.reports, mpsc::channel().1)
+    }
+
+    /// What may be looked at while the workers work.
+    pub(crate) fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+
     /// Has all connections closed and waits for the workers to end.
-    pub(super) fn dismiss(&mut self, patience: Duration) {
+    pub(crate) fn dismiss(&mut self, patience: Duration) {
         self.tell_all(|| Command::Close { patience });
         for thread in self.threads.drain(..) {
             // A worker that panicked has aborted or reported; there is nothing left to save.

@@ -1,10 +1,12 @@
 //! The workers' parts of a step put together: histograms merged whole, counts added.
 
+use super::team::Kept;
 use crate::judge::Latencies;
 use crate::ledger::Flight;
-use crate::worker::Part;
+use crate::site::SitePart;
 use run_record::{
-    Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, StepRecord, Verdict, Workload,
+    Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse, StepRecord, Verdict,
+    Workload,
 };
 
 /// Everything that a step's record is made from.
@@ -26,13 +28,18 @@ pub(super) struct Merged<'a> {
     /// CPU time of the whole process meanwhile.
     pub(super) cpu_ns: u64,
     pub(super) timed_out: bool,
-    pub(super) parts: Vec<Part>,
+    /// What the team itself recorded.
+    pub(super) kept: Kept,
+    /// A row for each site, if there are any, and the parts with the numbers of their rows.
+    pub(super) rows: Vec<SiteUse>,
+    pub(super) parts: Vec<(u32, SitePart)>,
 }
 
 impl Merged<'_> {
     /// The record, and the first malformed message in words if there was one.
     pub(super) fn into_record(self) -> (StepRecord, Option<String>) {
-        let mut all = Latencies::default();
+        let mut all = self.kept.latencies;
+        let mut rows = self.rows;
         let mut faults = Faults::default();
         let mut generator = GeneratorUse {
             cpu_ns: self.cpu_ns,
@@ -40,7 +47,10 @@ impl Merged<'_> {
             ..GeneratorUse::default()
         };
         let mut words = None;
-        for part in self.parts {
+        if !rows.is_empty() {
+            (generator.cpu_ns, generator.resident_bytes) = (0, 0);
+        }
+        for (site, part) in self.parts {
             all.merge(&part.latencies);
             faults.merge(&part.faults);
             words = words.or(part.first_malformed);
@@ -49,8 +59,17 @@ impl Merged<'_> {
             generator.unstamped_reads += part.unstamped;
             generator.clock_steps += part.clock_steps;
             generator.largest_lag_ns = generator.largest_lag_ns.max(part.largest_lag_ns);
-            let share = part.cpu_ns as f64 / self.elapsed_ns.max(1) as f64;
+            generator.cpu_ns += part.process_cpu_ns;
+            generator.resident_bytes += part.resident_bytes;
+            let share = part.busiest_cpu_ns as f64 / self.elapsed_ns.max(1) as f64;
             generator.busiest_thread = generator.busiest_thread.max(share.min(1.0));
+            if let Some(row) = rows.get_mut(site as usize) {
+                row.messages = part.messages;
+                row.cpu_ns = part.process_cpu_ns;
+                row.busiest_thread = share.min(1.0);
+                row.largest_lag_ns = part.largest_lag_ns;
+                row.resident_bytes = part.resident_bytes;
+            }
         }
         generator.receive_lag = all.receive_lag.latency();
         let limit = &self.plan.limit;
@@ -86,6 +105,8 @@ impl Merged<'_> {
             faults,
             generator,
             in_flight,
+            sites: rows,
+            release_delay: self.kept.release_delay.latency(),
             verdict: Verdict::default(),
             verdict_reasons: Vec::new(),
         };
@@ -126,7 +147,7 @@ const fn limited<'a>(all: &'a Latencies, plan: &Plan) -> &'a Recorder {
 }
 
 /// Resident memory of this process, from /proc/self/statm.
-fn resident_bytes() -> u64 {
+pub(crate) fn resident_bytes() -> u64 {
     // SAFETY: sysconf takes no pointer.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
     std::fs::read_to_string("/proc/self/statm")

@@ -1,10 +1,8 @@
 //! Steps whose loads are chosen by what the steps before them showed.
 
-use super::{CLOSE_PATIENCE, Crew, Ended, Engine, Load};
-use crate::io::Epoll;
+use super::{Ended, Engine, Load};
 use crate::plan::Hunt;
 use run_record::{Edge, End, OpenLoop, RunRecord, Search, SearchOf, Verdict};
-use std::sync::Arc;
 
 /// Tries of one load in a row that may say nothing.
 const NOISY_TRIES: u32 = 5;
@@ -54,8 +52,8 @@ impl Engine<'_> {
     /// when none can.
     fn try_load(&mut self, step: u32, of: SearchOf, value: f64) -> Result<Option<bool>, Ended> {
         let load = self.load_of(of, value);
-        if load.clients < self.crew.connected() {
-            self.begin_anew()?;
+        if load.clients < self.team.connected() {
+            self.team.begin_anew()?;
         }
         let measured_before = self.steps.len();
         let ended = match self.step(step, &load) {
@@ -75,7 +73,7 @@ impl Engine<'_> {
             Some(Ended {
                 end: End::TimedOut | End::ServerLost | End::ConnectFailed,
                 ..
-            }) => self.begin_anew()?,
+            }) => self.team.begin_anew()?,
             Some(ended) => return Err(ended),
         }
         Ok((!is_noisy).then_some(passed))
@@ -96,15 +94,6 @@ impl Engine<'_> {
                 }),
             },
         }
-    }
-
-    /// Closes every connection and begins with new workers.
-    fn begin_anew(&mut self) -> Result<(), Ended> {
-        self.crew.dismiss(CLOSE_PATIENCE);
-        let target = Arc::clone(&self.target);
-        self.crew = Crew::hire::<Epoll>(self.plan, target)
-            .map_err(|error| Ended::new(End::MachineLimit, error.to_string()))?;
-        Ok(())
     }
 
     /// The clients that a run has carried: of a search for clients, its result; of one for a rate,

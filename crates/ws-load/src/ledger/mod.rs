@@ -7,5 +7,5 @@
 mod step;
 mod window;
 
-pub(crate) use step::{Flight, Read, Sent, StepLedger, Terms};
+pub(crate) use step::{Flight, Read, Sent, Shared, StepLedger, Terms};
 pub(crate) use window::{Listeners, Missing, Received, Window};

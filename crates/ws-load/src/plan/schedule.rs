@@ -37,6 +37,11 @@ impl Schedule {
         }
     }
 
+    /// The load that it is the schedule of.
+    pub(crate) const fn load(&self) -> &OpenLoop {
+        &self.load
+    }
+
     /// Arrivals in all, and those of them that belong to the warm-up.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let (mut all, mut warm_up) = (0, 0);

@@ -6,11 +6,12 @@
 //! it knows no network. Whoever carries orders and words keeps their order in each direction.
 
 mod order;
+mod reporter;
 mod serve;
 
 pub use crate::engine::run_on;
 pub use order::{Done, Order, SitePart, Started, StepTerms, Unable, Word};
-pub use serve::serve;
+pub use serve::{serve, serve_from_here};
 
 use std::net::IpAddr;
 
@@ -26,6 +27,13 @@ pub struct Share {
 impl Share {
     /// A process that has the run for itself.
     pub(crate) const WHOLE: Self = Self { number: 0, of: 1 };
+
+    /// Number of the `thread`-th of `threads` workers of this site among all workers of the run, and
+    /// how many there are. Client `i` belongs to site `i % of` and, as within one process, to worker
+    /// `i % workers`.
+    pub(crate) const fn worker(self, thread: u32, threads: u32) -> (u32, u32) {
+        (thread * self.of + self.number, threads * self.of)
+    }
 
     /// The source addresses of this site, of those that were given for the run: every `of`-th, so
     /// that no two sites draw ports from the same address; all of them when there are fewer than

@@ -127,6 +127,21 @@ pub struct SitePart {
     pub(crate) resident_bytes: u64,
 }
 
+impl SitePart {
+    /// Adds the part of another worker of the same process.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.latencies.merge(&other.latencies);
+        self.faults.merge(&other.faults);
+        self.first_malformed = self.first_malformed.take().or(other.first_malformed);
+        self.messages += other.messages;
+        self.reads += other.reads;
+        self.unstamped += other.unstamped;
+        self.clock_steps += other.clock_steps;
+        self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
+        self.largest_lag_ns = self.largest_lag_ns.max(other.largest_lag_ns);
+    }
+}
+
 impl Order {
     /// The same with all its times moved by `by_ns`.
     pub(crate) fn shifted(mut self, by_ns: i64) -> Self {

@@ -1,9 +1,19 @@
-//! A site at work.
+//! A site at work: orders become commands to its workers, their reports become words.
 
-use super::{Order, Share, Word};
+use super::reporter::Reporter;
+use super::{Order, Share, StepTerms, Word};
+use crate::engine::{CLOSE_PATIENCE, Crew, hire, terms};
 use crate::error::RunError;
-use run_record::Plan;
+use crate::ledger::{Sent, Shared, StepLedger};
+use crate::plan::{Schedule, share_of};
+use crate::target::Target;
+use crate::worker::Command;
+use crate::{clock, io};
+use run_record::{OpenLoop, Plan, Timestamps};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
+use std::thread::JoinHandle;
 
 /// Runs one site until it is told to close or `orders` is disconnected: then it closes its
 /// connections and returns.
@@ -19,13 +29,168 @@ pub fn serve(
     orders: mpsc::Receiver<Order>,
     words: Box<dyn Fn(Word) + Send + Sync>,
 ) -> Result<(), RunError> {
-    crate::target::Target::of(plan)?;
-    let _ = share;
+    let plan = Plan {
+        local_addrs: share.addresses(&plan.local_addrs),
+        ..plan.clone()
+    };
+    serve_from_here(&plan, share, orders, words)
+}
+
+/// As [`serve`], where the source addresses of `plan` are this site's own.
+///
+/// # Errors
+/// As [`serve`].
+pub fn serve_from_here(
+    plan: &Plan,
+    share: Share,
+    orders: mpsc::Receiver<Order>,
+    words: Box<dyn Fn(Word) + Send + Sync>,
+) -> Result<(), RunError> {
+    // Where it gives none, the reads without a stamp are counted.
+    let _stamping = match plan.timestamps {
+        Timestamps::Kernel => io::keep_stamps_on().ok(),
+        Timestamps::User => None,
+    };
+    let target = Arc::new(Target::of(plan)?);
+    let words: Arc<dyn Fn(Word) + Send + Sync> = Arc::from(words);
+    let mut post = Post::man(plan, share, &target, &words)?;
     for order in orders {
-        if matches!(order, Order::Close) {
-            break;
+        match order {
+            Order::Close => break,
+            Order::Anew => {
+                post.leave();
+                post = Post::man(plan, share, &target, &words)?;
+                words(Word::Renewed);
+            }
+            order => post.obey(order),
         }
     }
+    post.leave();
     words(Word::Closed);
     Ok(())
+}
+
+/// The workers of a site and the thread that listens to them.
+struct Post<'a> {
+    plan: &'a Plan,
+    share: Share,
+    crew: Crew,
+    reporter: Option<JoinHandle<()>>,
+    step: Option<Arc<StepLedger>>,
+    /// CPU time of the process when it was told to finish the step.
+    finished_cpu_ns: Arc<AtomicU64>,
+}
+
+impl<'a> Post<'a> {
+    fn man(
+        plan: &'a Plan,
+        share: Share,
+        target: &Arc<Target>,
+        words: &Arc<dyn Fn(Word) + Send + Sync>,
+    ) -> Result<Self, RunError> {
+        let mut crew = hire(plan, Arc::clone(target), share).map_err(RunError::Worker)?;
+        let finished_cpu_ns = Arc::default();
+        let reporter = Reporter::new(&mut crew, Arc::clone(words), Arc::clone(&finished_cpu_ns));
+        let reporter = std::thread::Builder::new()
+            .name("reporter".into())
+            .spawn(move || reporter.run())
+            .map_err(RunError::Worker)?;
+        Ok(Self {
+            plan,
+            share,
+            crew,
+            reporter: Some(reporter),
+            step: None,
+            finished_cpu_ns,
+        })
+    }
+
+    /// Closes all connections; when it returns nothing more is said.
+    fn leave(&mut self) {
+        self.crew.dismiss(CLOSE_PATIENCE);
+        if let Some(reporter) = self.reporter.take() {
+            // It ends with the last worker.
+            let _ = reporter.join();
+        }
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Open { clients } => self.open(clients),
+            Order::Begin(step) => self.begin(step),
+            Order::Send(samples) => self.send(&samples),
+            Order::Start { load, start_ns } => self.start(load, start_ns),
+            Order::Sent(samples) => {
+                let Some(ledger) = &self.step else { return };
+                for sample in samples {
+                    ledger.sent_elsewhere(
+                        sample.index,
+                        Sent {
+                            due_ns: sample.due_ns,
+                            at_ns: sample.at_ns,
+                            sender: sample.sender,
+                        },
+                    );
+                }
+            }
+            Order::GiveUp { count } => self.crew.tell_all(|| Command::GiveUp { count }),
+            Order::Finish => {
+                let cpu_ns = clock::process_cpu_ns();
+                self.finished_cpu_ns.store(cpu_ns, Ordering::Release);
+                self.crew.tell_all(|| Command::Finish);
+            }
+            Order::Anew | Order::Close => {}
+        }
+    }
+
+    /// Client `i` of the run belongs to site `i % of`.
+    fn own(&self, clients: u64) -> u64 {
+        share_of(clients, self.share.number.into(), self.share.of.into())
+    }
+
+    fn open(&self, clients: u64) {
+        let own = self.own(clients);
+        let workers = self.crew.len() as u64;
+        for worker in 0..workers {
+            let share = share_of(own, worker, workers);
+            self.crew.tell(worker as usize, Command::Open(share));
+        }
+    }
+
+    fn begin(&mut self, step: StepTerms) {
+        let own = self.own(step.clients);
+        let terms = terms(self.plan, step, self.crew.len() as u64, own);
+        let shared = Shared {
+            share: self.share,
+            in_flight: self.plan.concurrent,
+        };
+        let ledger = Arc::new(StepLedger::of_site(terms, shared));
+        self.crew.tell_all(|| Command::Begin(Arc::clone(&ledger)));
+        self.step = Some(ledger);
+    }
+
+    fn send(&self, samples: &[u32]) {
+        let Some(ledger) = &self.step else { return };
+        let of = u64::from(self.share.of);
+        let workers = self.crew.len() as u64;
+        let mut told = vec![false; self.crew.len()];
+        for &index in samples.iter().filter(|index| **index < ledger.len()) {
+            let client = ledger.sender(index);
+            let owner = (client / of % workers) as usize;
+            self.crew.tell_later(owner, Command::Send { index, client });
+            told[owner] = true;
+        }
+        for owner in (0..told.len()).filter(|owner| told[*owner]) {
+            self.crew.tell(owner, Command::Wake);
+        }
+    }
+
+    fn start(&self, load: OpenLoop, start_ns: u64) {
+        let Some(ledger) = &self.step else { return };
+        let schedule = Schedule::new(load, self.plan.seed, ledger.first_sample);
+        self.crew.tell_all(|| Command::Start {
+            schedule: schedule.clone(),
+            start_ns,
+        });
+    }
 }

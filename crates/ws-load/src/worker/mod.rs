@@ -15,6 +15,7 @@ use crate::io::{Backend, Control, Event, Handler, Token, Waker};
 use crate::judge::{Judge, Latencies};
 use crate::ledger::{Read, StepLedger};
 use crate::plan::Schedule;
+use crate::site::{Done, Share, Started};
 use crate::stamp::Stamps;
 use crate::target::Target;
 use agenda::Agenda;
@@ -64,6 +65,10 @@ pub(crate) enum Report {
     AllSamples,
     /// Every client of a worker has been lost.
     AllLost,
+    /// Of a site: this sample is about to be written.
+    Sent(Started),
+    /// Of a site: these samples are complete here.
+    Done(Vec<Done>),
     /// A worker's part of a step.
     Part(Box<Part>),
     /// The event loop cannot go on.
@@ -113,6 +118,8 @@ impl Peer {
 /// What all workers of a run share.
 pub(crate) struct Common {
     pub(crate) plan: Arc<Plan>,
+    /// The part of the run that this process has.
+    pub(crate) share: Share,
     pub(crate) target: Arc<Target>,
     pub(crate) stamps: Stamps,
     pub(crate) progress: Arc<Progress>,
@@ -146,9 +153,9 @@ impl<B: Backend> Worker<B> {
     }
 
     /// Runs until it is told to close.
-    pub(crate) fn run(mut self, number: u32, peers: Vec<Peer>, common: Common) {
+    pub(crate) fn run(mut self, thread: u32, peers: Vec<Peer>, common: Common) {
         let reports = common.reports.clone();
-        let mut core = Core::new(number, peers, common);
+        let mut core = Core::new(thread, peers, common);
         if let Err(error) = core.run(&mut self.backend, &self.commands) {
             let _ = reports.send(Report::Broken(error));
         }
@@ -157,7 +164,11 @@ impl<B: Backend> Worker<B> {
 
 /// Everything of a worker but its backend and its mailbox.
 struct Core {
+    /// Number of this worker among all workers of the run, and how many there are.
     number: u32,
+    workers: u32,
+    /// Number of this worker among its peers, who are those of this process.
+    thread: u32,
     peers: Vec<Peer>,
     plan: Arc<Plan>,
     target: Arc<Target>,
@@ -182,11 +193,13 @@ struct Core {
 }
 
 impl Core {
-    fn new(number: u32, peers: Vec<Peer>, common: Common) -> Self {
+    fn new(thread: u32, peers: Vec<Peer>, common: Common) -> Self {
         let codec = dialect::codec(&common.plan);
-        let workers = peers.len() as u32;
+        let (number, workers) = common.share.worker(thread, peers.len() as u32);
         Self {
             number,
+            workers,
+            thread,
             peers,
             judge: Judge::new(codec, common.stamps, number, workers),
             opening: Opening::new(&common.plan, workers),

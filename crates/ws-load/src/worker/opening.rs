@@ -102,9 +102,9 @@ impl Core {
         Ok(())
     }
 
-    /// Source addresses are dealt out in turn over all clients of the run.
+    /// Source addresses are dealt out in turn over all clients of this process.
     fn local_addr(&self, slot: Token) -> Option<IpAddr> {
-        let client = u64::from(slot) * self.peers.len() as u64 + u64::from(self.number);
+        let client = u64::from(slot) * self.peers.len() as u64 + u64::from(self.thread);
         let addrs = &self.plan.local_addrs;
         (!addrs.is_empty()).then(|| addrs[(client % addrs.len() as u64) as usize])
     }

@@ -6,6 +6,7 @@ use crate::clock;
 use crate::io::{Control, Token};
 use crate::ledger::{Sent, StepLedger};
 use crate::plan::Schedule;
+use crate::site::Started;
 use std::sync::Arc;
 use ws_proto::{FrameHeader, apply_mask, encode_header};
 
@@ -50,6 +51,12 @@ impl Core {
         let Some(ledger) = self.judge.step().cloned() else {
             return;
         };
+        if ledger.is_shared() {
+            self.judge.finished = 0;
+            let done = std::mem::take(&mut self.judge.done);
+            self.report(Report::Done(done));
+            return;
+        }
         for _ in 0..std::mem::take(&mut self.judge.finished) {
             match ledger.release() {
                 Some((index, client)) => self.hand_over(index, client),
@@ -88,7 +95,7 @@ impl Core {
         let Some(ledger) = self.judge.step().cloned() else {
             return;
         };
-        let (worker, workers) = (u64::from(self.number), self.peers.len() as u64);
+        let (worker, workers) = (u64::from(self.number), u64::from(self.workers));
         let is_ours = move |client: u64| client % workers == worker;
         clock::wake_precisely();
         self.agenda = Agenda::new(schedule, start_ns, ledger, is_ours);
@@ -119,11 +126,11 @@ impl Core {
         let Some(ledger) = self.judge.step().cloned() else {
             return;
         };
-        let workers = self.peers.len() as u64;
+        let workers = u64::from(self.workers);
         let Some(slot) = self.next_alive((client / workers) as Token) else {
             return;
         };
-        let sender = slot * workers as u32 + self.number;
+        let sender = slot * self.workers + self.number;
         let stamp = self.stamp_of(&ledger, index);
         let mut frame = std::mem::take(&mut self.scratch);
         self.encode_request(&ledger, stamp, &mut frame);
@@ -139,6 +146,14 @@ impl Core {
             sender,
         };
         ledger.sent(index, sent);
+        if ledger.is_shared() {
+            self.report(Report::Sent(Started {
+                index,
+                sender,
+                due_ns,
+                at_ns,
+            }));
+        }
         self.send_bytes(control, slot, &frame);
         self.scratch = frame;
     }

@@ -29,6 +29,8 @@ fn step(clients: u64) -> StepRecord {
         faults: Faults::default(),
         generator: GeneratorUse::default(),
         in_flight: None,
+        sites: Vec::new(),
+        release_delay: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }

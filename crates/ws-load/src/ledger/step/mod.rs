@@ -1,6 +1,13 @@
 //! The shared half of the books: when each sample was sent, who still waits for it, when the last
 //! listener had it.
 
+mod shared;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use shared::Shared;
+
 use crate::plan;
 use run_record::Workload;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -15,12 +22,12 @@ pub(crate) struct StepLedger {
     /// Clients of the step.
     clients: u64,
     seed: u64,
-    /// Workers that must have received a sample before it is complete.
-    parties: u32,
     /// Samples are sent by the clock and not when others are complete.
     pub(crate) by_clock: bool,
     /// Samples before this index are sent and checked but not timed.
     warm_up: u32,
+    /// Set when other sites have clients of this step, too.
+    shared: Option<Shared>,
     samples: Box<[Sample]>,
     released: AtomicU32,
     completed: AtomicU32,
@@ -89,10 +96,15 @@ impl StepLedger {
             first_sample: terms.first_sample,
             clients: terms.clients,
             seed: terms.seed,
-            parties: terms.parties,
             by_clock: terms.by_clock,
             warm_up: terms.warm_up,
-            samples: (0..terms.samples).map(|_| Sample::default()).collect(),
+            shared: None,
+            samples: (0..terms.samples)
+                .map(|_| Sample {
+                    waiting: AtomicU32::new(terms.parties),
+                    ..Sample::default()
+                })
+                .collect(),
             released: AtomicU32::new(0),
             completed: AtomicU32::new(0),
             completed_timed: AtomicU32::new(0),
@@ -141,9 +153,9 @@ impl StepLedger {
     }
 
     /// Takes the next sample to send, and the client that is to send it; of samples that are sent
-    /// by the clock there is never one.
+    /// by the clock there is never one, and of those of several sites only the coordinator knows.
     pub(crate) fn release(&self) -> Option<(u32, u64)> {
-        if self.by_clock {
+        if self.by_clock || self.shared.is_some() {
             return None;
         }
         let index = self
@@ -158,15 +170,14 @@ impl StepLedger {
     /// Notes that a sample is about to be written to a socket.
     pub(crate) fn sent(&self, index: u32, sent: Sent) {
         let sample = &self.samples[index as usize];
-        sample.waiting.store(self.parties, Ordering::Relaxed);
-        sample.last_ns.store(sent.at_ns, Ordering::Relaxed);
+        sample.last_ns.fetch_max(sent.at_ns, Ordering::Relaxed);
         sample.sender.store(sent.sender, Ordering::Relaxed);
         sample.due_ns.store(sent.due_ns, Ordering::Relaxed);
         sample.sent_ns.store(sent.at_ns, Ordering::Release);
         if self.is_timed(index) {
             self.area_ns.fetch_sub(sent.at_ns, Ordering::Relaxed);
         }
-        if self.by_clock {
+        if self.by_clock || self.shared.is_some() {
             self.released.fetch_max(index + 1, Ordering::AcqRel);
         }
     }
@@ -209,8 +220,8 @@ impl StepLedger {
             self.unread_ns.fetch_add(unread_ns, Ordering::Relaxed);
         }
         Some(Completion {
-            from_due_ns: last - sample.due_ns.load(Ordering::Acquire),
-            from_sent_ns: last - sample.sent_ns.load(Ordering::Acquire),
+            from_due_ns: last.saturating_sub(sample.due_ns.load(Ordering::Acquire)),
+            from_sent_ns: last.saturating_sub(sample.sent_ns.load(Ordering::Acquire)),
         })
     }
 
@@ -281,155 +292,4 @@ pub(crate) struct Completion {
     pub(crate) from_due_ns: u64,
     /// From the moment at which it was written to the socket.
     pub(crate) from_sent_ns: u64,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ledger(parties: u32) -> StepLedger {
-        StepLedger::new(Terms { parties, ..terms() })
-    }
-
-    /// A read of what had arrived 100 ns before.
-    fn read(at_ns: u64) -> Read {
-        Read {
-            at_ns,
-            unread_ns: 100,
-            is_result: false,
-        }
-    }
-
-    fn terms() -> Terms {
-        Terms {
-            workload: Workload::Broadcast,
-            seed: 1,
-            first_sample: 100,
-            samples: 3,
-            warm_up: 0,
-            by_clock: false,
-            clients: 10,
-            parties: 1,
-        }
-    }
-
-    #[test]
-    fn a_sample_completes_with_its_last_party_at_its_latest_receipt() {
-        let ledger = ledger(3);
-        let (index, sender) = ledger.release().unwrap();
-        assert!(sender < 10);
-        assert_eq!(ledger.when_sent(index), None);
-        let sent = Sent {
-            due_ns: 400,
-            at_ns: 1000,
-            sender: 4,
-        };
-        ledger.sent(index, sent);
-        assert_eq!(ledger.when_sent(index), Some(sent));
-        assert_eq!(ledger.oldest_open(), Some(1000));
-        assert_eq!(ledger.party_done(index, 1500, read(1500)), None);
-        assert_eq!(ledger.party_done(index, 1900, read(1900)), None);
-        let completion = Completion {
-            from_due_ns: 1500,
-            from_sent_ns: 900,
-        };
-        assert_eq!(ledger.party_done(index, 1200, read(2100)), Some(completion));
-        assert_eq!(ledger.completed(), 1);
-        assert_eq!(ledger.oldest_open(), None);
-    }
-
-    #[test]
-    fn no_more_samples_are_released_than_there_are() {
-        let ledger = ledger(1);
-        let released: Vec<u32> = std::iter::from_fn(|| ledger.release().map(|(i, _)| i)).collect();
-        assert_eq!(released, [0, 1, 2]);
-        assert_eq!(ledger.released(), 3);
-        assert_eq!(ledger.when_sent(99), None);
-    }
-
-    #[test]
-    fn by_the_clock_nothing_is_released_and_the_warm_up_is_not_timed() {
-        let ledger = StepLedger::new(Terms {
-            by_clock: true,
-            warm_up: 1,
-            ..terms()
-        });
-        assert_eq!((ledger.release(), ledger.released()), (None, 0));
-        let sent = |at_ns| Sent {
-            due_ns: at_ns,
-            at_ns,
-            sender: 0,
-        };
-        ledger.sent(1, sent(20));
-        ledger.sent(0, sent(10));
-        assert_eq!(ledger.released(), 2);
-        assert_eq!(ledger.oldest_open(), Some(10));
-        assert!(ledger.party_done(0, 30, read(30)).is_some());
-        assert_eq!(ledger.oldest_open(), Some(20));
-        assert_eq!((ledger.completed(), ledger.completed_timed()), (1, 0));
-        assert!(ledger.party_done(1, 30, read(35)).is_some());
-        assert_eq!((ledger.completed_timed(), ledger.timed()), (1, 2));
-        assert_eq!(ledger.oldest_open(), None);
-        assert_eq!((ledger.sent_by(19), ledger.sent_by(20)), (0, 1));
-        assert_eq!(ledger.flight(), None);
-    }
-
-    #[test]
-    fn the_number_in_flight_is_integrated_over_the_timed_samples_until_they_were_read() {
-        let ledger = StepLedger::new(Terms {
-            by_clock: true,
-            warm_up: 1,
-            parties: 2,
-            ..terms()
-        });
-        for (index, at_ns) in [(0, 1000), (1, 2000), (2, 2500)] {
-            ledger.sent(
-                index,
-                Sent {
-                    due_ns: 0,
-                    at_ns,
-                    sender: 0,
-                },
-            );
-        }
-        ledger.party_done(0, 9000, read(9000));
-        ledger.party_done(0, 9000, read(9000));
-        ledger.party_done(1, 3000, read(3040));
-        ledger.party_done(1, 3010, read(3030));
-        ledger.party_done(2, 3800, read(3900));
-        assert_eq!(ledger.flight(), None);
-        // The other party's message was the last to arrive, and 50 ns old when this was read.
-        ledger.party_done(2, 3700, read(3850));
-        let flight = Flight {
-            area_ns: (3030 - 2000) + (3850 - 2500),
-            known_after_ns: 20 + 50,
-            unread_ns: 20 + 50,
-        };
-        assert_eq!(ledger.flight(), Some(flight));
-    }
-
-    #[test]
-    fn a_result_that_comes_last_is_waited_for_and_is_no_lateness() {
-        let ledger = StepLedger::new(Terms {
-            samples: 1,
-            ..terms()
-        });
-        let sent = Sent {
-            due_ns: 1000,
-            at_ns: 1000,
-            sender: 0,
-        };
-        ledger.sent(0, sent);
-        let result = Read {
-            is_result: true,
-            ..read(9000)
-        };
-        ledger.party_done(0, 3000, result);
-        let flight = Flight {
-            area_ns: 8000,
-            known_after_ns: 6000,
-            unread_ns: 100,
-        };
-        assert_eq!(ledger.flight(), Some(flight));
-    }
 }

@@ -1,0 +1,45 @@
+//! What each site of a run over several processes used, and how well their clocks are known.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What one site of a distributed run did in a step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SiteUse {
+    /// What the site is known by: an address, or a process of this machine.
+    pub name: String,
+    /// Its share of the clients.
+    pub clients: u64,
+    /// Messages that it received and verified.
+    pub messages: u64,
+    /// CPU time of its whole process.
+    pub cpu_ns: u64,
+    /// CPU time of its busiest worker thread, as a share of the step's length.
+    pub busiest_thread: f64,
+    /// Longest time that one of its worker loops spent on one round of events.
+    pub largest_lag_ns: u64,
+    /// Resident memory of its process at the end of the step.
+    pub resident_bytes: u64,
+    /// Open loop: timed requests whose senders are its clients.
+    pub samples_planned: Option<u64>,
+    /// Open loop: those of them that went out within the planned time. Absent in a closed loop, and
+    /// when the step was given up before that time was over.
+    pub sent: Option<u64>,
+    /// Its monotonic clock less the coordinator's, as the step was converted with.
+    pub clock_offset_ns: i64,
+    /// How far off that may be, either way; 0 for a site under the coordinator's kernel.
+    pub clock_bound_ns: u64,
+}
+
+impl SiteUse {
+    /// How far off, at most, the difference of two stamps may be that were made at different sites:
+    /// both sites' clocks are known by way of the coordinator's, so that their bounds add up.
+    pub fn clocks_bound_ns(sites: &[Self]) -> u64 {
+        if sites.len() < 2 {
+            return 0;
+        }
+        let mut bounds: Vec<u64> = sites.iter().map(|site| site.clock_bound_ns).collect();
+        bounds.sort_unstable_by(|a, b| b.cmp(a));
+        bounds[..2].iter().sum()
+    }
+}

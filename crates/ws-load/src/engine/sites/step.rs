@@ -1,0 +1,159 @@
+//! A step over sites: the coordinator's books of it, and what is released next.
+
+use super::super::team::{self, Kept};
+use crate::ledger::{Read, Sent, StepLedger};
+use crate::site::{Done, Started, StepTerms};
+use run_record::{Plan, SiteUse, Workload};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub(super) struct Step {
+    terms: StepTerms,
+    /// A site is a party here.
+    ledger: Arc<StepLedger>,
+    kept: Kept,
+    /// What sites have completed before the sender's site has said when it was sent.
+    early: HashMap<u32, Vec<Done>>,
+    /// Of samples that some sites have completed: when the last of them knew it.
+    known_ns: HashMap<u32, u64>,
+    /// Of samples that were released for a complete one: when that was known.
+    released_for: HashMap<u32, u64>,
+    /// Released and not told yet, each with its planned sender.
+    released: Vec<(u32, u64)>,
+    given_up: bool,
+}
+
+impl Step {
+    pub(super) fn new(plan: &Plan, terms: StepTerms, sites: u64) -> Self {
+        let books = team::terms(plan, terms, sites, terms.clients);
+        Self {
+            terms,
+            ledger: Arc::new(StepLedger::new(books)),
+            kept: Kept::default(),
+            early: HashMap::new(),
+            known_ns: HashMap::new(),
+            released_for: HashMap::new(),
+            released: Vec::new(),
+            given_up: false,
+        }
+    }
+
+    pub(super) const fn ledger(&self) -> &Arc<StepLedger> {
+        &self.ledger
+    }
+
+    pub(super) const fn clients(&self) -> u64 {
+        self.terms.clients
+    }
+
+    /// Releases the next sample of a closed loop, if there is one, for a sample that was known to be
+    /// complete at `known_ns`.
+    pub(super) fn release(&mut self, known_ns: Option<u64>) {
+        if self.given_up {
+            return;
+        }
+        if let Some((index, client)) = self.ledger.release() {
+            if let Some(known_ns) = known_ns {
+                self.released_for.insert(index, known_ns);
+            }
+            self.released.push((index, client));
+        }
+    }
+
+    pub(super) fn take_released(&mut self) -> Vec<(u32, u64)> {
+        std::mem::take(&mut self.released)
+    }
+
+    /// Nothing more is released.
+    pub(super) const fn give_up(&mut self) {
+        self.given_up = true;
+    }
+
+    pub(super) fn take_kept(&mut self) -> Kept {
+        std::mem::take(&mut self.kept)
+    }
+
+    /// Enters what a site has sent and completed. `true` when that completes the step.
+    pub(super) fn note(&mut self, sent: &[Started], done: &[Done]) -> bool {
+        let before = self.ledger.completed();
+        for sample in sent {
+            self.note_sent(*sample);
+        }
+        for sample in done {
+            if self.ledger.when_sent(sample.index).is_some() {
+                self.note_done(*sample);
+            } else if sample.index < self.ledger.len() {
+                self.early.entry(sample.index).or_default().push(*sample);
+            }
+        }
+        let completed = self.ledger.completed();
+        completed > before && completed == self.ledger.len()
+    }
+
+    fn note_sent(&mut self, sample: Started) {
+        let index = sample.index;
+        if index >= self.ledger.len() {
+            return;
+        }
+        self.ledger.sent(
+            index,
+            Sent {
+                due_ns: sample.due_ns,
+                at_ns: sample.at_ns,
+                sender: sample.sender,
+            },
+        );
+        if let Some(known_ns) = self.released_for.remove(&index) {
+            let delay_ns = sample.at_ns.saturating_sub(known_ns);
+            self.kept.release_delay.record(delay_ns);
+        }
+        for done in self.early.remove(&index).unwrap_or_default() {
+            self.note_done(done);
+        }
+    }
+
+    fn note_done(&mut self, done: Done) {
+        let known = self.known_ns.entry(done.index).or_default();
+        *known = (*known).max(done.read_ns);
+        let read = Read {
+            at_ns: done.read_ns,
+            unread_ns: done.unread_ns,
+            is_result: done.by_result,
+        };
+        let Some(completion) = self.ledger.party_done(done.index, done.last_ns, read) else {
+            return;
+        };
+        let known_ns = self.known_ns.remove(&done.index);
+        // The site has recorded an echo, both ends of which it has seen.
+        if self.ledger.workload == Workload::Broadcast && self.ledger.is_timed(done.index) {
+            let latencies = &mut self.kept.latencies;
+            latencies.completion.record(completion.from_due_ns);
+            if self.ledger.by_clock {
+                latencies.uncorrected.record(completion.from_sent_ns);
+            }
+        }
+        self.release(known_ns);
+    }
+
+    /// Of an open loop: the timed samples that each site was to send, and those that it sent by
+    /// `sent_by`, where that can be told.
+    pub(super) fn count_sends(&self, sent_by: Option<u64>, rows: &mut [SiteUse]) {
+        if !self.ledger.by_clock {
+            return;
+        }
+        let sites = rows.len() as u64;
+        let (mut planned, mut sent) = (vec![0; rows.len()], vec![0; rows.len()]);
+        for index in self.terms.warm_up..self.terms.samples {
+            planned[(self.ledger.sender(index) % sites) as usize] += 1;
+            if let Some(when) = self.ledger.when_sent(index)
+                && sent_by.is_some_and(|end_ns| when.at_ns <= end_ns)
+            {
+                sent[(u64::from(when.sender) % sites) as usize] += 1;
+            }
+        }
+        for ((row, planned), sent) in rows.iter_mut().zip(planned).zip(sent) {
+            row.samples_planned = Some(planned);
+            row.sent = sent_by.map(|_| sent);
+        }
+    }
+}

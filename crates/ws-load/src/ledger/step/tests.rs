@@ -1,0 +1,149 @@
+//! The shared half of the books alone.
+
+use super::*;
+
+fn ledger(parties: u32) -> StepLedger {
+    StepLedger::new(Terms { parties, ..terms() })
+}
+
+/// A read of what had arrived 100 ns before.
+fn read(at_ns: u64) -> Read {
+    Read {
+        at_ns,
+        unread_ns: 100,
+        is_result: false,
+    }
+}
+
+fn terms() -> Terms {
+    Terms {
+        workload: Workload::Broadcast,
+        seed: 1,
+        first_sample: 100,
+        samples: 3,
+        warm_up: 0,
+        by_clock: false,
+        clients: 10,
+        parties: 1,
+    }
+}
+
+#[test]
+fn a_sample_completes_with_its_last_party_at_its_latest_receipt() {
+    let ledger = ledger(3);
+    let (index, sender) = ledger.release().unwrap();
+    assert!(sender < 10);
+    assert_eq!(ledger.when_sent(index), None);
+    let sent = Sent {
+        due_ns: 400,
+        at_ns: 1000,
+        sender: 4,
+    };
+    ledger.sent(index, sent);
+    assert_eq!(ledger.when_sent(index), Some(sent));
+    assert_eq!(ledger.oldest_open(), Some(1000));
+    assert_eq!(ledger.party_done(index, 1500, read(1500)), None);
+    assert_eq!(ledger.party_done(index, 1900, read(1900)), None);
+    let completion = Completion {
+        from_due_ns: 1500,
+        from_sent_ns: 900,
+    };
+    assert_eq!(ledger.party_done(index, 1200, read(2100)), Some(completion));
+    assert_eq!(ledger.completed(), 1);
+    assert_eq!(ledger.oldest_open(), None);
+}
+
+#[test]
+fn no_more_samples_are_released_than_there_are() {
+    let ledger = ledger(1);
+    let released: Vec<u32> = std::iter::from_fn(|| ledger.release().map(|(i, _)| i)).collect();
+    assert_eq!(released, [0, 1, 2]);
+    assert_eq!(ledger.released(), 3);
+    assert_eq!(ledger.when_sent(99), None);
+}
+
+#[test]
+fn by_the_clock_nothing_is_released_and_the_warm_up_is_not_timed() {
+    let ledger = StepLedger::new(Terms {
+        by_clock: true,
+        warm_up: 1,
+        ..terms()
+    });
+    assert_eq!((ledger.release(), ledger.released()), (None, 0));
+    let sent = |at_ns| Sent {
+        due_ns: at_ns,
+        at_ns,
+        sender: 0,
+    };
+    ledger.sent(1, sent(20));
+    ledger.sent(0, sent(10));
+    assert_eq!(ledger.released(), 2);
+    assert_eq!(ledger.oldest_open(), Some(10));
+    assert!(ledger.party_done(0, 30, read(30)).is_some());
+    assert_eq!(ledger.oldest_open(), Some(20));
+    assert_eq!((ledger.completed(), ledger.completed_timed()), (1, 0));
+    assert!(ledger.party_done(1, 30, read(35)).is_some());
+    assert_eq!((ledger.completed_timed(), ledger.timed()), (1, 2));
+    assert_eq!(ledger.oldest_open(), None);
+    assert_eq!((ledger.sent_by(19), ledger.sent_by(20)), (0, 1));
+    assert_eq!(ledger.flight(), None);
+}
+
+#[test]
+fn the_number_in_flight_is_integrated_over_the_timed_samples_until_they_were_read() {
+    let ledger = StepLedger::new(Terms {
+        by_clock: true,
+        warm_up: 1,
+        parties: 2,
+        ..terms()
+    });
+    for (index, at_ns) in [(0, 1000), (1, 2000), (2, 2500)] {
+        ledger.sent(
+            index,
+            Sent {
+                due_ns: 0,
+                at_ns,
+                sender: 0,
+            },
+        );
+    }
+    ledger.party_done(0, 9000, read(9000));
+    ledger.party_done(0, 9000, read(9000));
+    ledger.party_done(1, 3000, read(3040));
+    ledger.party_done(1, 3010, read(3030));
+    ledger.party_done(2, 3800, read(3900));
+    assert_eq!(ledger.flight(), None);
+    // The other party's message was the last to arrive, and 50 ns old when this was read.
+    ledger.party_done(2, 3700, read(3850));
+    let flight = Flight {
+        area_ns: (3030 - 2000) + (3850 - 2500),
+        known_after_ns: 20 + 50,
+        unread_ns: 20 + 50,
+    };
+    assert_eq!(ledger.flight(), Some(flight));
+}
+
+#[test]
+fn a_result_that_comes_last_is_waited_for_and_is_no_lateness() {
+    let ledger = StepLedger::new(Terms {
+        samples: 1,
+        ..terms()
+    });
+    let sent = Sent {
+        due_ns: 1000,
+        at_ns: 1000,
+        sender: 0,
+    };
+    ledger.sent(0, sent);
+    let result = Read {
+        is_result: true,
+        ..read(9000)
+    };
+    ledger.party_done(0, 3000, result);
+    let flight = Flight {
+        area_ns: 8000,
+        known_after_ns: 6000,
+        unread_ns: 100,
+    };
+    assert_eq!(ledger.flight(), Some(flight));
+}

@@ -1,0 +1,193 @@
+//! The books of one worker alone.
+
+use super::*;
+use crate::ledger::Terms;
+
+const ALIVE: [u64; 1] = [0b111];
+
+const LISTENERS: Listeners<'static> = Listeners {
+    alive: &ALIVE,
+    count: 3,
+    worker: 0,
+    workers: 1,
+};
+
+fn step(workload: Workload, senders: &[u32]) -> StepLedger {
+    let ledger = StepLedger::new(Terms {
+        workload,
+        seed: 1,
+        first_sample: 0,
+        samples: senders.len() as u32,
+        warm_up: 0,
+        by_clock: false,
+        clients: 3,
+        parties: 1,
+    });
+    for (index, sender) in senders.iter().enumerate() {
+        ledger.release();
+        ledger.sent(
+            index as u32,
+            Sent {
+                due_ns: 100 + index as u64,
+                at_ns: 100 + index as u64,
+                sender: *sender,
+            },
+        );
+    }
+    ledger
+}
+
+fn due(received: Received) -> (u64, bool, Option<u64>) {
+    match received {
+        Received::Due {
+            latency_ns,
+            overtaken,
+            party_done,
+        } => (latency_ns, overtaken, party_done),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_broadcast_is_done_with_its_last_delivery_and_result() {
+    let ledger = step(Workload::Broadcast, &[1]);
+    let mut window = Window::default();
+    let mut deliver = |slot, at| window.deliver(&ledger, LISTENERS, 0, slot, at);
+    assert_eq!(due(deliver(0, 110)), (10, false, None));
+    assert_eq!(deliver(0, 111), Received::Duplicate);
+    assert_eq!(due(deliver(2, 150)), (50, false, None));
+    assert_eq!(due(deliver(1, 130)), (30, false, None));
+    assert_eq!(
+        window.result(&ledger, LISTENERS, 0, 0, 160),
+        Received::NotDue
+    );
+    assert_eq!(
+        due(window.result(&ledger, LISTENERS, 0, 1, 160)),
+        (60, false, Some(150))
+    );
+    assert_eq!(
+        window.result(&ledger, LISTENERS, 0, 1, 161),
+        Received::Duplicate
+    );
+    assert_eq!(
+        window.deliver(&ledger, LISTENERS, 0, 2, 162),
+        Received::Duplicate
+    );
+}
+
+#[test]
+fn an_echo_is_due_to_its_sender_alone() {
+    let ledger = step(Workload::Echo, &[1]);
+    let mut window = Window::default();
+    assert_eq!(
+        window.deliver(&ledger, LISTENERS, 0, 2, 110),
+        Received::NotDue
+    );
+    assert_eq!(
+        due(window.deliver(&ledger, LISTENERS, 0, 1, 120)),
+        (20, false, Some(120))
+    );
+    assert_eq!(
+        window.deliver(&ledger, LISTENERS, 0, 1, 121),
+        Received::Duplicate
+    );
+}
+
+#[test]
+fn what_was_never_sent_is_not_due() {
+    let ledger = step(Workload::Broadcast, &[]);
+    let mut window = Window::default();
+    assert_eq!(
+        window.deliver(&ledger, LISTENERS, 0, 0, 1),
+        Received::NotDue
+    );
+    assert_eq!(
+        window.deliver(&ledger, LISTENERS, 7, 0, 1),
+        Received::NotDue
+    );
+}
+
+#[test]
+fn a_delivery_after_a_later_one_of_its_sender_was_overtaken() {
+    let ledger = step(Workload::Broadcast, &[1, 2, 1, 1]);
+    let mut window = Window::default();
+    let mut deliver = |index, slot| due(window.deliver(&ledger, LISTENERS, index, slot, 200)).1;
+    assert!(!deliver(1, 0), "another sender's may come first");
+    assert!(!deliver(3, 0), "nothing later has come yet");
+    assert!(deliver(0, 0), "the last of the chain was faster");
+    assert!(deliver(2, 0));
+    assert!(!deliver(0, 1));
+    assert!(!deliver(2, 1));
+    assert!(!deliver(3, 1));
+}
+
+#[test]
+fn a_sample_sent_later_under_a_lower_index_overtakes_even_when_all_of_it_has_come() {
+    let ledger = step(Workload::Broadcast, &[1, 1]);
+    for (index, at_ns) in [(0, 101), (1, 100)] {
+        ledger.sent(
+            index,
+            Sent {
+                due_ns: at_ns,
+                at_ns,
+                sender: 1,
+            },
+        );
+    }
+    let mut window = Window::default();
+    for slot in 0..3 {
+        due(window.deliver(&ledger, LISTENERS, 0, slot, 200));
+    }
+    due(window.result(&ledger, LISTENERS, 0, 1, 210));
+    assert!(due(window.deliver(&ledger, LISTENERS, 1, 0, 220)).1);
+}
+
+#[test]
+fn a_lost_delivery_makes_no_later_one_out_of_order() {
+    let ledger = step(Workload::Broadcast, &[1, 1]);
+    let mut window = Window::default();
+    assert!(!due(window.deliver(&ledger, LISTENERS, 1, 0, 200)).1);
+    assert_eq!(window.close(&ledger, LISTENERS).deliveries, 5);
+}
+
+#[test]
+fn a_lost_client_is_counted_once_and_waited_for_no_more() {
+    let ledger = step(Workload::Broadcast, &[1, 0]);
+    let mut window = Window::default();
+    window.deliver(&ledger, LISTENERS, 0, 0, 110);
+    window.deliver(&ledger, LISTENERS, 0, 2, 120);
+    let mut done = Vec::new();
+    let missing = window.client_lost(&ledger, LISTENERS, 1, |i, at| done.push((i, at)));
+    assert_eq!(
+        missing,
+        Missing {
+            deliveries: 2,
+            results: 1,
+            ..Missing::default()
+        }
+    );
+    assert_eq!(done, [(0, 120)]);
+    assert_eq!(
+        window.close(&ledger, LISTENERS),
+        Missing {
+            deliveries: 2,
+            results: 1,
+            ..Missing::default()
+        }
+    );
+}
+
+#[test]
+fn closing_counts_all_that_is_missing() {
+    let ledger = step(Workload::Broadcast, &[1, 2]);
+    let mut window = Window::default();
+    window.deliver(&ledger, LISTENERS, 0, 0, 110);
+    assert_eq!(
+        window.close(&ledger, LISTENERS),
+        Missing {
+            deliveries: 5,
+            results: 2,
+            ..Missing::default()
+        }
+    );
+}

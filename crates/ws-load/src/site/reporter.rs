@@ -1,0 +1,187 @@
+//! What the workers of a site report, put into words: samples in batches, parts merged.
+
+use super::{Done, SitePart, Started, Unable, Word};
+use crate::clock;
+use crate::engine::{Crew, resident_bytes};
+use crate::worker::{Progress, Report};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// The first sample after a pause is told at once, those that follow it closely together after this
+/// time: in a closed loop somebody waits for them, and a word for each would cost more than it saves.
+const GATHER: Duration = Duration::from_micros(200);
+/// How often the number of connections is told.
+const TICK: Duration = Duration::from_millis(50);
+
+pub(super) struct Reporter {
+    reports: Receiver<Report>,
+    workers: usize,
+    progress: Arc<Progress>,
+    words: Arc<dyn Fn(Word) + Send + Sync>,
+    finished_cpu_ns: Arc<AtomicU64>,
+    sent: Vec<Started>,
+    done: Vec<Done>,
+    /// When samples were told last.
+    told_ns: u64,
+    /// The number of connections that was told last, and when the next is due.
+    connected: u64,
+    count_ns: u64,
+    /// How many workers have answered the last order to open.
+    opened: usize,
+    /// What has kept one of them from having all its clients.
+    exhausted: Option<Unable>,
+    begun: usize,
+    began_cpu_ns: u64,
+    parts: usize,
+    part: SitePart,
+}
+
+impl Reporter {
+    pub(super) fn new(
+        crew: &mut Crew,
+        words: Arc<dyn Fn(Word) + Send + Sync>,
+        finished_cpu_ns: Arc<AtomicU64>,
+    ) -> Self {
+        Self {
+            reports: crew.take_reports(),
+            workers: crew.len(),
+            progress: crew.progress(),
+            words,
+            finished_cpu_ns,
+            sent: Vec::new(),
+            done: Vec::new(),
+            told_ns: 0,
+            connected: 0,
+            count_ns: 0,
+            opened: 0,
+            exhausted: None,
+            begun: 0,
+            began_cpu_ns: 0,
+            parts: 0,
+            part: SitePart::default(),
+        }
+    }
+
+    /// Runs until the last worker has ended.
+    pub(super) fn run(mut self) {
+        clock::wake_precisely();
+        loop {
+            match self.reports.recv_timeout(self.patience()) {
+                Ok(report) => self.hear(report),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            while let Ok(report) = self.reports.try_recv() {
+                self.hear(report);
+            }
+            if self.has_samples() && self.patience().is_zero() {
+                self.tell_samples();
+            }
+            if clock::now_ns() >= self.count_ns {
+                self.count_ns = clock::now_ns() + clock::nanos(TICK);
+                self.tell_connected();
+            }
+        }
+    }
+
+    fn has_samples(&self) -> bool {
+        !self.sent.is_empty() || !self.done.is_empty()
+    }
+
+    /// How long nothing needs to be told.
+    fn patience(&self) -> Duration {
+        if !self.has_samples() {
+            return TICK;
+        }
+        let next_ns = self.told_ns + clock::nanos(GATHER);
+        Duration::from_nanos(next_ns.saturating_sub(clock::now_ns()))
+    }
+
+    fn hear(&mut self, report: Report) {
+        match report {
+            Report::Sent(sample) => self.sent.push(sample),
+            Report::Done(samples) => self.done.extend(samples),
+            Report::Opened => self.hear_opened(),
+            // The others may still have clients under way.
+            Report::OpenFailed(error) if error.is_machine_limit() => {
+                self.exhausted.get_or_insert((*error).into());
+                self.hear_opened();
+            }
+            Report::OpenFailed(error) => {
+                self.tell_connected();
+                self.say(Word::OpenFailed((*error).into()));
+            }
+            Report::Begun => {
+                self.begun += 1;
+                if self.begun == self.workers {
+                    self.begun = 0;
+                    self.began_cpu_ns = clock::process_cpu_ns();
+                    self.say(Word::Begun);
+                }
+            }
+            Report::Part(part) => {
+                self.part.merge((*part).into());
+                self.parts += 1;
+                if self.parts == self.workers {
+                    self.parts = 0;
+                    self.tell_part();
+                }
+            }
+            Report::AllLost => self.say(Word::AllLost),
+            Report::Broken(error) => {
+                self.say(Word::Broken(format!(
+                    "the kernel refuses to go on: {error}"
+                )));
+            }
+            // Only the coordinator knows when it is the last.
+            Report::AllSamples => {}
+        }
+    }
+
+    fn hear_opened(&mut self) {
+        self.opened += 1;
+        if self.opened < self.workers {
+            return;
+        }
+        self.opened = 0;
+        self.tell_connected();
+        match self.exhausted.take() {
+            Some(unable) => self.say(Word::OpenFailed(unable)),
+            None => self.say(Word::Opened),
+        }
+    }
+
+    fn tell_part(&mut self) {
+        let mut part = std::mem::take(&mut self.part);
+        let finished_cpu_ns = self.finished_cpu_ns.load(Ordering::Acquire);
+        part.process_cpu_ns = finished_cpu_ns.saturating_sub(self.began_cpu_ns);
+        part.resident_bytes = resident_bytes();
+        self.say(Word::Part(Box::new(part)));
+    }
+
+    /// Says something, after what has been gathered.
+    fn say(&mut self, word: Word) {
+        if self.has_samples() {
+            self.tell_samples();
+        }
+        (self.words)(word);
+    }
+
+    fn tell_samples(&mut self) {
+        self.told_ns = clock::now_ns();
+        (self.words)(Word::Samples {
+            sent: std::mem::take(&mut self.sent),
+            done: std::mem::take(&mut self.done),
+        });
+    }
+
+    fn tell_connected(&mut self) {
+        let connected = self.progress.connected.load(Ordering::Relaxed);
+        if connected != self.connected {
+            self.connected = connected;
+            (self.words)(Word::Connected(connected));
+        }
+    }
+}
