@@ -1,5 +1,9 @@
 //! The command line. One definition gives parsing, help, man page and completions.
 
+mod remote;
+
+pub(crate) use remote::{Credentials, Sites, WorkerArgs};
+
 use crate::exit;
 use crate::expect::Expectation;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -32,6 +36,9 @@ pub(crate) enum Command {
     /// 1 to 1: each message is answered to its sender
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     Echo(EchoArgs),
+    /// Make connections for runs that are started elsewhere with -w or --await-workers
+    #[command(after_help = exit::WORKER_HELP, after_long_help = exit::WORKER_HELP)]
+    Worker(WorkerArgs),
     /// Prove this instrument: measure servers whose doing is known, and print a certificate
     #[command(after_help = exit::SELFTEST_HELP, after_long_help = exit::SELFTEST_HELP)]
     Selftest(SelftestArgs),
@@ -170,6 +177,8 @@ pub(crate) struct Common {
     pub(crate) steps: Steps,
     #[command(flatten)]
     pub(crate) connections: Connections,
+    #[command(flatten)]
+    pub(crate) sites: Sites,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -2,17 +2,20 @@
 
 use crate::args::{self, Common};
 use crate::ceiling;
+use crate::distributed;
 use crate::exit::Exit;
 use crate::output::{Outputs, RecordFile};
 use crate::planning::{self, Load};
+use remote::RemoteError;
 use run_record::{
     End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Timestamps, Tool, VERSION,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use ws_load::site;
 
 /// Runs a workload as the arguments say.
 ///
@@ -49,9 +52,19 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
     {
         outputs.no_kernel_stamps();
     }
+    let threads_given = common.connections.threads.is_some();
+    let gathered = distributed::gather(&common.sites, threads_given, &plan, &interrupted);
+    if let Err(RemoteError::Interrupted) = gathered {
+        writeln!(
+            io::stderr(),
+            "websocket-bench: {}",
+            RemoteError::Interrupted
+        )?;
+        return Ok(Exit::Interrupted);
+    }
+    let gathered = gathered?;
     let mut trouble: Option<io::Error> = None;
-    let ceiling = ceiling::known(&plan);
-    let measured = ws_load::run_with_ceiling(&plan, ceiling, &interrupted, &mut |event| {
+    let mut on_event = |event: &Event| {
         if let Event::Step { record: step, .. } = event {
             record.steps.push((**step).clone());
             record.outcome.carried_clients = RunRecord::carried(&record.steps);
@@ -71,7 +84,20 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
                 interrupted.store(true, Ordering::Relaxed);
             }
         }
-    });
+    };
+    let measured = match gathered {
+        None => {
+            let ceiling = ceiling::known(&plan);
+            ws_load::run_with_ceiling(&plan, ceiling, &interrupted, &mut on_event)
+        }
+        Some(gathered) => {
+            let (sites, heard) = (gathered.sites, gathered.heard);
+            // A ceiling is known of one process on this machine, and not of several.
+            let done = site::run_on(&plan, sites, heard, None, &interrupted, &mut on_event);
+            gathered.hub.dismiss();
+            done
+        }
+    };
     outputs.finish();
     record.outcome = measured?.outcome;
     record.ended = now();

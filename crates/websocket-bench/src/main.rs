@@ -7,6 +7,7 @@
 mod args;
 mod bench;
 mod ceiling;
+mod distributed;
 mod exit;
 mod expect;
 mod format;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Broadcast(args) => bench::bench(args.common, planning::broadcast(&args.load)),
         Command::Echo(args) => bench::bench(args.common, planning::echo(&args.load)),
+        Command::Worker(args) => distributed::worker(&args),
         Command::Selftest(args) => selftest::selftest(&args),
         Command::Completions { shell } => {
             clap_complete::generate(

@@ -122,18 +122,25 @@ struct Conversation {
 
 impl Conversation {
     async fn converse(mut self, shared: &Shared) -> Left {
-        let left = match self.talk(shared).await {
-            Ok(trouble) => self.part_with(trouble).await,
-            Err(left) => left,
-        };
+        let talked = self.talk(shared).await;
         self.running.orders = None;
         // Free again only when the connections are closed.
-        let _ = timeout(FAREWELL, &mut self.running.ended).await;
-        left
+        let ended = timeout(FAREWELL, &mut self.running.ended).await;
+        if let Err(left) = talked {
+            return left;
+        }
+        let trouble = match ended {
+            Ok(Ok(result)) => result.err(),
+            _ => Some("its site has ended".to_owned()),
+        };
+        self.outbox
+            .push(ended_because(trouble.as_deref().unwrap_or_default()));
+        let _ = timeout(FAREWELL, self.outbox.empty()).await;
+        trouble.map_or(Left::Done, Left::Lost)
     }
 
-    /// Until the site has ended by itself or as told: why it could not go on, if so.
-    async fn talk(&mut self, shared: &Shared) -> Result<Option<String>, Left> {
+    /// Until the site has ended by itself or as told.
+    async fn talk(&mut self, shared: &Shared) -> Result<(), Left> {
         let mut batch = Vec::new();
         let mut ending = Box::pin(ended(shared.ending.clone()));
         loop {
@@ -150,8 +157,7 @@ impl Conversation {
                 }
                 count = self.running.words.recv_many(&mut batch, BATCH), if !self.outbox.is_full() => {
                     if count == 0 {
-                        let ended = (&mut self.running.ended).await;
-                        return Ok(ended.unwrap_or_else(|_| Err("its site has ended".to_owned())).err());
+                        return Ok(());
                     }
                     self.say(&mut batch).map_err(Left::Lost)?;
                 }
@@ -164,14 +170,6 @@ impl Conversation {
                 }
             }
         }
-    }
-
-    /// The last words, after all that the site has said.
-    async fn part_with(&mut self, trouble: Option<String>) -> Left {
-        self.outbox
-            .push(ended_because(trouble.as_deref().unwrap_or_default()));
-        let _ = timeout(FAREWELL, self.outbox.empty()).await;
-        trouble.map_or(Left::Done, Left::Lost)
     }
 
     fn hear(&mut self, message: Result<Option<FromCoordinator>, Status>) -> Result<(), String> {
