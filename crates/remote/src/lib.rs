@@ -16,7 +16,7 @@ mod credentials;
 mod dial;
 mod error;
 mod outbox;
-mod wire;
+pub mod wire;
 mod worker;
 
 pub use address::Address;

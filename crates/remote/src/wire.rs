@@ -1,11 +1,13 @@
 //! The messages of `proto/remote.proto`, and what both sides do alike with them.
+//!
+//! Public for programs that are to talk to this one, of which the tests have several.
 
+#[allow(missing_docs, clippy::all)]
 mod generated {
-    #![allow(missing_docs, unreachable_pub, clippy::all)]
     tonic::include_proto!("websocket_bench.v1");
 }
 
-pub(crate) use generated::*;
+pub use generated::*;
 
 use crate::clocks;
 use crate::error::RemoteError;
@@ -29,7 +31,7 @@ impl From<Up> for FromWorker {
 
 impl Greeting {
     /// What this process says of itself.
-    pub(crate) fn own() -> Self {
+    pub fn own() -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             revision: REVISION,

@@ -17,3 +17,7 @@ mod starvation;
 mod support;
 mod terminal;
 mod tls;
+mod worker_credentials;
+mod worker_process;
+mod worker_refusals;
+mod workers;
