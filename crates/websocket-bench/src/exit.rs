@@ -13,7 +13,7 @@ pub(crate) enum Exit {
     /// A stated expectation failed.
     Expectation,
     /// The result is invalid: the generator was the limit, messages or connections were lost or came
-    /// wrong, or no step says anything.
+    /// wrong, a worker was lost, or no step says anything.
     Invalid,
     /// Interrupted; what was measured before is written.
     Interrupted,
@@ -38,7 +38,9 @@ impl Exit {
             End::Interrupted => Self::Interrupted,
             // A search tries what fails, too; what passed had no faults.
             End::EdgeFound => Self::Measured,
-            End::TimedOut | End::ServerLost | End::GeneratorLimited => Self::Invalid,
+            End::TimedOut | End::ServerLost | End::GeneratorLimited | End::WorkerLost => {
+                Self::Invalid
+            }
             _ if !record.faults().is_empty() => Self::Invalid,
             _ if record.steps.is_empty() => Self::Usage,
             _ if record
@@ -60,7 +62,7 @@ Exit codes:
   1    wrong usage, or no step could be measured
   2    an expectation of --expect failed
   3    the result is invalid: messages or connections were lost or came wrong, the generator
-       and not the server was the limit, or every step was noisy
+       and not the server was the limit, a worker was lost, or every step was noisy
   130  interrupted; what was measured before is written";
 
 /// The text of `selftest --help` about exit codes.
