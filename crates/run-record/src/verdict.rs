@@ -177,7 +177,7 @@ fn sent_too_few(step: &StepRecord) -> Option<String> {
     let behind = behind.filter(|(_, sent, planned)| !all_sent(*sent, *planned));
     let worst = behind.min_by(|a, b| share(a.1, a.2).total_cmp(&share(b.1, b.2)));
     let of_worst = worst.map_or_else(String::new, |(site, sent, planned)| {
-        format!(", at {} {sent} of {planned}", site.name)
+        format!(", at worker {} {sent} of {planned}", site.name)
     });
     (!all_sent(sent, planned)).then(|| {
         format!(
