@@ -1,6 +1,6 @@
 //! Faults of a server are counted exactly, whichever site they are seen at.
 
-use super::{open, plan, run};
+use super::{calmly, open, plan, run};
 use run_record::{End, Faults, Plan, Workload};
 use test_servers::odd::{Behaviour, OddServer};
 
@@ -8,13 +8,15 @@ fn against(
     behaviour: Behaviour,
     count: u64,
     sites: usize,
-    change: impl FnOnce(&mut Plan),
+    change: impl Fn(&mut Plan),
 ) -> (End, Faults) {
-    let server = OddServer::start(behaviour, count).unwrap();
-    let mut plan = plan(server.addr());
-    plan.timeouts.sample_ns = 700_000_000;
-    change(&mut plan);
-    let measured = run(&plan, sites);
+    let measured = calmly(|| {
+        let server = OddServer::start(behaviour, count).unwrap();
+        let mut plan = plan(server.addr());
+        plan.timeouts.sample_ns = 700_000_000;
+        change(&mut plan);
+        run(&plan, sites)
+    });
     let mut all = Faults::default();
     measured
         .steps
@@ -40,7 +42,7 @@ fn drops_are_lost() {
 fn second_copies_are_duplicates_in_both_loops() {
     for open_loop in [None, open(100.0)] {
         let (end, faults) = against(Behaviour::Duplicates, 7, 2, |plan| {
-            plan.open_loop = open_loop;
+            plan.open_loop = open_loop.clone();
         });
         assert_eq!(end, End::StepsDone);
         let duplicates = Faults {
@@ -69,7 +71,7 @@ fn swapped_broadcasts_are_reordered() {
             plan.initial_clients = 2;
             plan.concurrent = 16;
             plan.sample_size = 200;
-            plan.open_loop = open_loop;
+            plan.open_loop = open_loop.clone();
         });
         let reordered = Faults {
             reordered: 3,

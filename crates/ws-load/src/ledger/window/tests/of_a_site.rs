@@ -100,7 +100,9 @@ fn what_no_site_has_sent_is_too_much_and_not_missing() {
 fn only_what_another_site_may_have_sent_by_now_waits() {
     let ledger = books(1);
     let mut window = Window::default();
-    let own = (0..40).find(|i| ledger.sender(*i) % 2 == 0).unwrap();
+    let own = (0..40)
+        .find(|i| ledger.sender(*i).is_multiple_of(2))
+        .unwrap();
     let later = of_client_1(&ledger).into_iter().find(|i| *i > 0).unwrap();
     for index in [own, later, 40] {
         let received = window.deliver(&ledger, SITE, index, 0, 150);
