@@ -67,6 +67,18 @@ impl Greeting {
     }
 }
 
+impl Refused {
+    /// For the user of either side; `peer` is the worker that refused.
+    pub(crate) fn into_error(self, peer: String) -> RemoteError {
+        let reason = self.words.clone();
+        match self.reason() {
+            refused::Reason::Busy => RemoteError::Busy { peer, reason },
+            refused::Reason::Destination => RemoteError::Destination { peer, reason },
+            _ => RemoteError::Plan { peer, reason },
+        }
+    }
+}
+
 fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
         .map_or_else(|_| "unknown".to_owned(), |name| name.trim().to_owned())

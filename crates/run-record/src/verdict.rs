@@ -4,7 +4,7 @@
 //! was like. Whether the generator put the planned load on the server decides whether the latencies
 //! answer the question. Only then is a latency held against the limit. Nothing is measured here.
 
-use crate::{Faults, OpenLoop, Plan, StepRecord, Timestamps};
+use crate::{Faults, Measure, OpenLoop, Plan, SiteUse, StepRecord, Timestamps, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -117,6 +117,9 @@ pub fn judge(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Judgement 
         let reasons = std::iter::once(short).chain(signs).collect();
         return told(Verdict::GeneratorLimited, reasons);
     }
+    if let Some(unknown) = below_the_clocks(step, plan) {
+        return told(Verdict::GeneratorLimited, vec![unknown]);
+    }
     let failure = failure(step, plan);
     if failure.is_some() && !signs.is_empty() {
         return told(Verdict::GeneratorLimited, signs);
@@ -168,12 +171,43 @@ fn failure(step: &StepRecord, plan: &Plan) -> Option<String> {
 
 fn sent_too_few(step: &StepRecord) -> Option<String> {
     let (sent, planned) = (step.sent?, step.samples_planned);
+    let share = |sent: u64, planned: u64| sent as f64 * 100.0 / planned.max(1) as f64;
+    let rows = step.sites.iter();
+    let behind = rows.filter_map(|site| Some((site, site.sent?, site.samples_planned?)));
+    let behind = behind.filter(|(_, sent, planned)| !all_sent(*sent, *planned));
+    let worst = behind.min_by(|a, b| share(a.1, a.2).total_cmp(&share(b.1, b.2)));
+    let of_worst = worst.map_or_else(String::new, |(site, sent, planned)| {
+        format!(", at worker {} {sent} of {planned}", site.name)
+    });
     (!all_sent(sent, planned)).then(|| {
         format!(
-            "only {:.1}% of the planned requests went out in time ({sent} of {planned})",
-            sent as f64 * 100.0 / planned.max(1) as f64
+            "only {:.1}% of the planned requests went out in time ({sent} of {planned}{of_worst})",
+            share(sent, planned)
         )
     })
+}
+
+/// Of a broadcast, send and receipt may be at different sites, and a latency means nothing that is
+/// below what is known of their clocks. An echo or a result is sent and received at one site.
+fn below_the_clocks(step: &StepRecord, plan: &Plan) -> Option<String> {
+    if plan.workload == Workload::Echo || plan.limit.measure == Measure::Ack {
+        return None;
+    }
+    let bound_ns = SiteUse::clocks_bound_ns(&step.sites);
+    let medians = [
+        ("completion", &step.completion),
+        ("delivery", &step.delivery),
+    ];
+    let (name, median_ns) = medians
+        .into_iter()
+        .filter_map(|(name, latency)| Some((name, latency.as_ref()?.p50_ns)))
+        .find(|(_, median_ns)| *median_ns < bound_ns)?;
+    Some(format!(
+        "the clocks of the sites are known to {:.0} us only, and the median {name} is {}; take \
+         --measure ack, or workers on one machine or a quicker network",
+        bound_ns as f64 / 1e3,
+        time(median_ns)
+    ))
 }
 
 /// Whether so many sends within the planned time are the planned load.
@@ -186,8 +220,16 @@ fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
     let generator = &step.generator;
     let mut signs = Vec::new();
     if generator.busiest_thread > BUSY && step.elapsed_ns >= BURST_NS {
+        let busiest = step
+            .sites
+            .iter()
+            .max_by(|a, b| a.busiest_thread.total_cmp(&b.busiest_thread));
+        let of = busiest.map_or_else(
+            || "the generator's".to_owned(),
+            |site| format!("worker {}'s", site.name),
+        );
         signs.push(format!(
-            "the generator's busiest thread used {:.0}% of a core",
+            "{of} busiest thread used {:.0}% of a core",
             generator.busiest_thread * 100.0
         ));
     }

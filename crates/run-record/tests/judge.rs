@@ -3,8 +3,8 @@
 mod support;
 
 use run_record::{
-    Arrivals, Faults, GeneratorUse, InFlight, Judgement, Latency, OpenLoop, Plan, Recorder,
-    StepRecord, Timestamps, Verdict, judge,
+    Arrivals, Faults, GeneratorUse, InFlight, Judgement, Latency, Measure, OpenLoop, Plan,
+    Recorder, SiteUse, StepRecord, Timestamps, Verdict, Workload, judge,
 };
 use support::{plan, step};
 
@@ -259,4 +259,76 @@ fn nothing_in_flight_deviates_from_nothing() {
     assert_eq!(InFlight::new(0.0, 0.0, 0.0, 0.0).deviation, 0.0);
     let Judgement { verdict, reasons } = judge(&step(1), &plan(), None);
     assert_eq!((verdict, reasons.len()), (Verdict::Pass, 0));
+}
+
+fn on_sites(step: StepRecord, bounds_ns: &[u64]) -> StepRecord {
+    let sites = bounds_ns
+        .iter()
+        .enumerate()
+        .map(|(number, bound_ns)| SiteUse {
+            name: format!("host-{number}"),
+            busiest_thread: 0.1 * (number + 1) as f64,
+            clock_bound_ns: *bound_ns,
+            ..SiteUse::default()
+        });
+    StepRecord {
+        sites: sites.collect(),
+        ..step
+    }
+}
+
+/// Medians of the step are 50 ms.
+#[test]
+fn a_latency_between_sites_must_be_above_what_is_known_of_their_clocks() {
+    let verdict =
+        |bounds_ns: &[u64], plan: &Plan| judge(&on_sites(passing(), bounds_ns), plan, None);
+    for known in [
+        &[][..],
+        &[60_000_000],
+        &[0, 49_000_000, 0],
+        &[24_000_000; 3],
+    ] {
+        assert_eq!(verdict(known, &plan()).verdict, Verdict::Pass, "{known:?}");
+    }
+    for unknown in [&[0, 51_000_000, 0][..], &[26_000_000; 2]] {
+        let refused = verdict(unknown, &plan());
+        assert_eq!(refused.verdict, Verdict::GeneratorLimited);
+        assert!(refused.reasons[0].contains("known to 5"), "{refused:?}");
+    }
+    let mut ack = plan();
+    ack.limit.measure = Measure::Ack;
+    let echo = Plan {
+        workload: Workload::Echo,
+        ..plan()
+    };
+    for plan in [ack, echo] {
+        assert_eq!(verdict(&[90_000_000; 2], &plan).verdict, Verdict::Pass);
+    }
+    let faulty = StepRecord {
+        faults: Faults {
+            duplicate: 1,
+            ..Faults::default()
+        },
+        ..on_sites(passing(), &[90_000_000; 2])
+    };
+    assert_eq!(judge(&faulty, &plan(), None).verdict, Verdict::Fail);
+}
+
+#[test]
+fn the_worker_that_was_the_limit_is_named() {
+    let judged = judge(&on_sites(busy(over()), &[0; 3]), &plan(), None);
+    assert_eq!(judged.verdict, Verdict::GeneratorLimited);
+    let words = "worker host-2's busiest thread used 95% of a core";
+    assert_eq!(judged.reasons, [words]);
+
+    let mut behind = sending(on_sites(passing(), &[0; 2]), 900, 0);
+    for (site, sent) in behind.sites.iter_mut().zip([499, 401]) {
+        (site.sent, site.samples_planned) = (Some(sent), Some(500));
+    }
+    let judged = judge(&behind, &open(), None);
+    assert_eq!(judged.verdict, Verdict::GeneratorLimited);
+    assert!(
+        judged.reasons[0].contains("900 of 1000, at worker host-1 401 of 500"),
+        "{judged:?}"
+    );
 }

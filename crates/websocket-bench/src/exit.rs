@@ -13,7 +13,7 @@ pub(crate) enum Exit {
     /// A stated expectation failed.
     Expectation,
     /// The result is invalid: the generator was the limit, messages or connections were lost or came
-    /// wrong, or no step says anything.
+    /// wrong, a worker was lost, or no step says anything.
     Invalid,
     /// Interrupted; what was measured before is written.
     Interrupted,

@@ -4,7 +4,7 @@
 
 use crate::dialect::{Codec, Incoming, Kind, Malformed};
 use crate::envelope::Envelopes;
-use crate::ledger::{Listeners, Missing, Read, Received, StepLedger, Window};
+use crate::ledger::{Confirmed, Listeners, Missing, Read, Received, StepLedger, Window};
 use crate::site::Done;
 use crate::stamp::Stamps;
 use run_record::{Faults, Recorder, Workload};
@@ -184,13 +184,14 @@ impl Judge {
         };
         let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
         let missing = self.window.close(&step, listeners);
-        self.count_confirmed(&step);
+        let confirmed = self.window.take_confirmed();
+        self.count_confirmed(&step, confirmed);
         missing
     }
 
     /// Records what had to wait until another site said when it sent.
-    fn count_confirmed(&mut self, step: &StepLedger) {
-        let confirmed = self.window.take_confirmed();
+    fn count_confirmed(&mut self, step: &StepLedger, confirmed: Option<Confirmed>) {
+        let Some(confirmed) = confirmed else { return };
         for (index, latency_ns) in confirmed.latencies {
             if step.is_timed(index) {
                 self.latencies.delivery.record(latency_ns);
@@ -307,11 +308,14 @@ impl Judge {
                 }
             }
             Received::Unconfirmed { party_done } => {
-                let step = Arc::clone(step);
-                if let Some(last_ns) = party_done {
-                    self.party_done(&step, index, last_ns);
+                let confirmed = self.window.take_confirmed();
+                if party_done.is_some() || confirmed.is_some() {
+                    let step = Arc::clone(step);
+                    self.count_confirmed(&step, confirmed);
+                    if let Some(last_ns) = party_done {
+                        self.party_done(&step, index, last_ns);
+                    }
                 }
-                self.count_confirmed(&step);
             }
             Received::Duplicate => self.faults.duplicate += 1,
             Received::NotDue => self.faults.misdirected += 1,

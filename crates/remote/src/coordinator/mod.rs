@@ -13,7 +13,7 @@ use crate::dial::{self, Peer};
 use crate::error::RemoteError;
 use crate::wire::from_coordinator::Kind as Down;
 use crate::wire::from_worker::Kind as Up;
-use crate::wire::{Assignment, FromCoordinator, FromWorker, Greeting, Probe, refused};
+use crate::wire::{Assignment, FromCoordinator, FromWorker, Greeting, Probe};
 use crate::{FAREWELL, Tell};
 use children::Children;
 use conversation::{Conversation, Way};
@@ -272,14 +272,7 @@ impl Guest {
         let peer = format!("the worker {}", self.peer.name);
         match self.peer.next_soon().await?.kind {
             Some(Up::Accepted(_)) => Ok(()),
-            Some(Up::Refused(refused)) => {
-                let reason = refused.words.clone();
-                Err(match refused.reason() {
-                    refused::Reason::Busy => RemoteError::Busy { peer, reason },
-                    refused::Reason::Destination => RemoteError::Destination { peer, reason },
-                    _ => RemoteError::Plan { peer, reason },
-                })
-            }
+            Some(Up::Refused(refused)) => Err(refused.into_error(peer)),
             _ => Err(self.peer.out_of_turn()),
         }
     }

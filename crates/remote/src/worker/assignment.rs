@@ -21,13 +21,6 @@ pub(super) struct Taken {
 }
 
 impl Shared {
-    pub(super) fn is_busy(&self) -> bool {
-        self.busy
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_some()
-    }
-
     /// Becomes busy, or says with what it is.
     pub(super) fn occupy(self: &Arc<Self>, with: String) -> Result<Occupied, Refused> {
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);

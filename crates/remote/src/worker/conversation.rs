@@ -53,9 +53,8 @@ pub(super) async fn hold(
     let (running, words) = match begun {
         Ok(begun) => begun,
         Err(refused) => {
-            let error = refusal_of(&peer.name, &refused);
-            peer.send(Up::Refused(refused)).await?;
-            return Err(error);
+            peer.send(Up::Refused(refused.clone())).await?;
+            return Err(refused.into_error(format!("this worker, asked by {},", peer.name)));
         }
     };
     (shared.tell)(&words);
@@ -98,14 +97,6 @@ fn begin(shared: &Arc<Shared>, peer: &str, taken: Taken) -> Result<(Running, Str
             reason: Reason::Plan.into(),
             words: format!("cannot start a thread: {error}"),
         }),
-    }
-}
-
-/// The same for this side's user.
-fn refusal_of(peer: &str, refused: &Refused) -> RemoteError {
-    RemoteError::Plan {
-        peer: format!("this worker, asked by {peer},"),
-        reason: refused.words.clone(),
     }
 }
 

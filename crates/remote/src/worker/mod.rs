@@ -11,9 +11,10 @@ use crate::dial::{self, Peer};
 use crate::error::RemoteError;
 use crate::wire::worker_server::{Worker, WorkerServer};
 use crate::wire::{FromCoordinator, FromWorker};
-use crate::{LARGEST_MESSAGE, Tell, outbox};
+use crate::{FAREWELL, LARGEST_MESSAGE, Tell, outbox};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
@@ -56,6 +57,8 @@ struct Shared {
     tell: Tell,
     /// Whose run it is busy with.
     busy: Mutex<Option<String>>,
+    /// A run was ended by a signal.
+    interrupted: AtomicBool,
     /// Becomes true when the process is to end.
     ending: watch::Receiver<bool>,
 }
@@ -76,33 +79,26 @@ pub fn serve(
         let listener = dial::listen(address, &options.credentials, "a worker").await?;
         let mut server = dial::server(&options.credentials)?;
         listening(listener.local_addr().map_err(RemoteError::Runtime)?);
-        let (began, mut running) = mpsc::channel::<()>(1);
-        let desk = Desk {
-            shared: Arc::new(Shared {
-                options,
-                tell,
-                busy: Mutex::default(),
-                ending: ending.clone(),
-            }),
-            began,
-        };
-        let shared = Arc::clone(&desk.shared);
-        let service = WorkerServer::new(desk).max_decoding_message_size(LARGEST_MESSAGE);
+        let shared = Arc::new(Shared {
+            options,
+            tell,
+            busy: Mutex::default(),
+            interrupted: AtomicBool::new(false),
+            ending: ending.clone(),
+        });
+        let service = WorkerServer::new(Desk(Arc::clone(&shared))).max_decoding_message_size(LARGEST_MESSAGE);
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-        let stop = ending.clone();
-        server
+        let serving = server
             .add_service(service)
-            .serve_with_incoming_shutdown(incoming, ended(stop))
-            .await
-            .map_err(|error| RemoteError::Runtime(std::io::Error::other(error)))?;
-        let was_busy = shared.is_busy();
-        // Each conversation holds a sender while it lasts.
-        let _ = tokio::time::timeout(crate::FAREWELL, running.recv()).await;
-        Ok(if was_busy {
-            Left::Interrupted
-        } else {
-            Left::Done
-        })
+            .serve_with_incoming_shutdown(incoming, ended(ending.clone()));
+        tokio::select! {
+            served = serving => served
+                .map_err(|error| RemoteError::Runtime(std::io::Error::other(error)))?,
+            // A connection that never spoke would hold the server for ever.
+            () = async { ended(ending).await; tokio::time::sleep(2 * FAREWELL).await } => {}
+        }
+        let interrupted = shared.interrupted.load(Ordering::Relaxed);
+        Ok(if interrupted { Left::Interrupted } else { Left::Done })
     })
 }
 
@@ -127,6 +123,7 @@ pub fn join(
             options,
             tell,
             busy: Mutex::default(),
+            interrupted: AtomicBool::new(false),
             ending: ending.clone(),
         });
         let dialled = tokio::select! {
@@ -184,10 +181,7 @@ async fn ended(mut ending: watch::Receiver<bool>) {
 }
 
 /// Answers each coordinator that dials.
-struct Desk {
-    shared: Arc<Shared>,
-    began: mpsc::Sender<()>,
-}
+struct Desk(Arc<Shared>);
 
 #[tonic::async_trait]
 impl Worker for Desk {
@@ -198,8 +192,8 @@ impl Worker for Desk {
         request: Request<Streaming<FromCoordinator>>,
     ) -> Result<Response<Self::RunStream>, Status> {
         let name = format!("the coordinator {}", dial::caller(&request));
-        if let Err(status) = self.shared.options.credentials.admit(request.metadata()) {
-            (self.shared.tell)(&format!("turned {name} away: {}", status.message()));
+        if let Err(status) = self.0.options.credentials.admit(request.metadata()) {
+            (self.0.tell)(&format!("turned {name} away: {}", status.message()));
             return Err(status);
         }
         let (outbound, messages) = mpsc::channel(outbox::DEPTH);
@@ -208,13 +202,15 @@ impl Worker for Desk {
             inbound: request.into_inner(),
             outbound,
         };
-        let (shared, lasting) = (Arc::clone(&self.shared), self.began.clone());
+        let shared = Arc::clone(&self.0);
         tokio::spawn(async move {
-            let _lasting = lasting;
             match conversation::hold(&shared, peer).await {
                 Ok(Left::Done) => {}
                 Ok(Left::Lost(reason)) => (shared.tell)(&format!("the run was given up: {reason}")),
-                Ok(Left::Interrupted) => (shared.tell)("the run was given up: interrupted"),
+                Ok(Left::Interrupted) => {
+                    shared.interrupted.store(true, Ordering::Relaxed);
+                    (shared.tell)("the run was given up: interrupted");
+                }
                 Err(error) => (shared.tell)(&error.to_string()),
             }
         });

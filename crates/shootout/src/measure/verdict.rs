@@ -80,6 +80,7 @@ fn figures(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
         End::ConnectFailed if outcome.carried_clients.is_none() => {
             return Err(Trouble::new(Status::Faulty, &outcome.detail));
         }
+        End::WorkerLost => return Err(Trouble::new(Status::GeneratorLimited, &outcome.detail)),
         End::MachineLimit if record.steps.is_empty() => {
             return Err(Trouble::new(Status::GeneratorLimited, &outcome.detail));
         }

@@ -39,6 +39,7 @@ pub(super) fn end(end: End) -> &'static str {
         End::ServerLost => "connections were lost",
         End::EdgeFound => "a search found the edge",
         End::GeneratorLimited => "the generator was the limit",
+        End::WorkerLost => "a worker of the generator was lost",
         End::Interrupted => "the user ended it",
     }
 }

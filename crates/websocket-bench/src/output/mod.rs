@@ -106,6 +106,18 @@ impl Outputs {
                 );
             }
         }
+        let mut delays = record.steps.iter().rev();
+        if let Some((step, delay)) =
+            delays.find_map(|step| Some((step, step.release_delay.as_ref()?)))
+        {
+            let _ = writeln!(
+                err,
+                "at {} clients the workers took {} (99th percentile {}) to send the next request after one was complete everywhere; no latency contains that",
+                step.clients,
+                format::latency(delay.p50_ns).trim_start(),
+                format::latency(delay.p99_ns).trim_start()
+            );
+        }
         if record.steps.is_empty() {
             let _ = writeln!(
                 err,

@@ -8,4 +8,4 @@ mod step;
 mod window;
 
 pub(crate) use step::{Flight, Read, Sent, Shared, StepLedger, Terms};
-pub(crate) use window::{Listeners, Missing, Received, Window};
+pub(crate) use window::{Confirmed, Listeners, Missing, Received, Window};

@@ -244,6 +244,8 @@ impl Window {
     ) -> Result<usize, Received> {
         if ledger.when_sent(index).is_some() {
             self.admit_sent(ledger, listeners);
+        } else if self.is_unconfirmed(index) {
+            return Err(Received::Unconfirmed { party_done: None });
         } else if !self.admit_unconfirmed(ledger, listeners, index) {
             return Err(Received::NotDue);
         }

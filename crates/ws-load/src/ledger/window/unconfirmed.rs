@@ -22,9 +22,6 @@ impl Window {
         while self.entries.len() <= position {
             self.entries.push_back(Entry::Unsent);
         }
-        if matches!(self.entries[position], Entry::Unconfirmed(_)) {
-            return true;
-        }
         let live = Live {
             sent: Sent {
                 due_ns: 0,
@@ -44,6 +41,12 @@ impl Window {
         }));
         self.link(ledger, index, sender);
         true
+    }
+
+    /// True of a sample that has come here and that nobody has said to have sent.
+    pub(super) fn is_unconfirmed(&self, index: u32) -> bool {
+        let entry = self.entries.get((index - self.first) as usize);
+        matches!(entry, Some(Entry::Unconfirmed(_)))
     }
 
     pub(super) fn deliver_unconfirmed(&mut self, index: u32, slot: u32, at_ns: u64) -> Received {
@@ -97,9 +100,11 @@ impl Window {
         self.entries[position] = Entry::Live(live);
     }
 
-    /// What was kept of samples that have been confirmed since.
-    pub(crate) fn take_confirmed(&mut self) -> Confirmed {
-        std::mem::take(&mut self.confirmed)
+    /// What was kept of samples that have been confirmed since, if there is any.
+    #[inline]
+    pub(crate) fn take_confirmed(&mut self) -> Option<Confirmed> {
+        let is_empty = self.confirmed.latencies.is_empty() && self.confirmed.faults.is_empty();
+        (!is_empty).then(|| std::mem::take(&mut self.confirmed))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The books of one worker alone.
 
+mod of_a_site;
+
 use super::*;
 use crate::ledger::Terms;
 

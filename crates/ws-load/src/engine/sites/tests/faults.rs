@@ -1,0 +1,97 @@
+//! Faults of a server are counted exactly, whichever site they are seen at.
+
+use super::{calmly, open, plan, run};
+use run_record::{End, Faults, Plan, Workload};
+use test_servers::odd::{Behaviour, OddServer};
+
+fn against(
+    behaviour: Behaviour,
+    count: u64,
+    sites: usize,
+    change: impl Fn(&mut Plan),
+) -> (End, Faults) {
+    let measured = calmly(|| {
+        let server = OddServer::start(behaviour, count).unwrap();
+        let mut plan = plan(server.addr());
+        plan.timeouts.sample_ns = 700_000_000;
+        change(&mut plan);
+        run(&plan, sites)
+    });
+    let mut all = Faults::default();
+    measured
+        .steps
+        .iter()
+        .for_each(|step| all.merge(&step.faults));
+    (measured.outcome.end, all)
+}
+
+#[test]
+fn drops_are_lost() {
+    for sites in [2, 3] {
+        let (end, faults) = against(Behaviour::Drops, 4, sites, |plan| plan.sample_size = 4);
+        assert_eq!(end, End::TimedOut);
+        let lost = Faults {
+            lost: 4,
+            ..Faults::default()
+        };
+        assert_eq!(faults, lost);
+    }
+}
+
+#[test]
+fn second_copies_are_duplicates_in_both_loops() {
+    for open_loop in [None, open(100.0)] {
+        let (end, faults) = against(Behaviour::Duplicates, 7, 2, |plan| {
+            plan.open_loop = open_loop.clone();
+        });
+        assert_eq!(end, End::StepsDone);
+        let duplicates = Faults {
+            duplicate: 7,
+            ..Faults::default()
+        };
+        assert_eq!(faults, duplicates);
+    }
+}
+
+#[test]
+fn changed_payloads_are_corrupt() {
+    let (_, faults) = against(Behaviour::Corrupts, 9, 2, |_| {});
+    let corrupt = Faults {
+        corrupt: 9,
+        ..Faults::default()
+    };
+    assert_eq!(faults, corrupt);
+}
+
+/// A swap is seen by the clients of both sites, of which only one has the sender.
+#[test]
+fn swapped_broadcasts_are_reordered() {
+    for open_loop in [None, open(2000.0)] {
+        let (_, faults) = against(Behaviour::Reorders, 3, 2, |plan| {
+            plan.initial_clients = 2;
+            plan.concurrent = 16;
+            plan.sample_size = 200;
+            plan.open_loop = open_loop.clone();
+        });
+        let reordered = Faults {
+            reordered: 3,
+            ..Faults::default()
+        };
+        assert_eq!(faults, reordered);
+    }
+}
+
+#[test]
+fn an_echo_to_another_site_is_misdirected_and_missed() {
+    let (_, faults) = against(Behaviour::Misdelivers, 2, 2, |plan| {
+        plan.workload = Workload::Echo;
+        plan.concurrent = 2;
+        plan.sample_size = 2;
+    });
+    let misdirected = Faults {
+        misdirected: 2,
+        lost: 2,
+        ..Faults::default()
+    };
+    assert_eq!(faults, misdirected);
+}
