@@ -86,7 +86,8 @@ pub fn serve(
             interrupted: AtomicBool::new(false),
             ending: ending.clone(),
         });
-        let service = WorkerServer::new(Desk(Arc::clone(&shared))).max_decoding_message_size(LARGEST_MESSAGE);
+        let service =
+            WorkerServer::new(Desk(Arc::clone(&shared))).max_decoding_message_size(LARGEST_MESSAGE);
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
         let serving = server
             .add_service(service)
@@ -98,7 +99,11 @@ pub fn serve(
             () = async { ended(ending).await; tokio::time::sleep(2 * FAREWELL).await } => {}
         }
         let interrupted = shared.interrupted.load(Ordering::Relaxed);
-        Ok(if interrupted { Left::Interrupted } else { Left::Done })
+        Ok(if interrupted {
+            Left::Interrupted
+        } else {
+            Left::Done
+        })
     })
 }
 

@@ -14,7 +14,13 @@ fn assert_exact(record: &RunRecord, clients: &[u64], samples: u64) {
     let counted: Vec<_> = record
         .steps
         .iter()
-        .map(|step| (step.clients, step.samples, step.delivery.as_ref().map(|it| it.count)))
+        .map(|step| {
+            (
+                step.clients,
+                step.samples,
+                step.delivery.as_ref().map(|it| it.count),
+            )
+        })
         .collect();
     let expected: Vec<_> = clients
         .iter()
