@@ -30,7 +30,7 @@ impl<In, Out> Peer<In, Out> {
         match self.inbound.message().await {
             Ok(Some(message)) => Ok(message),
             Ok(None) => Err(self.lost("it ended the conversation")),
-            Err(status) => Err(refusal(&self.name, &status)),
+            Err(status) => Err(self.lost(&words_of_status(&status))),
         }
     }
 

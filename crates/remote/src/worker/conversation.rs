@@ -15,6 +15,7 @@ use crate::wire::{
 };
 use crate::{FAREWELL, SILENCE};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tokio::time::{Instant, sleep_until, timeout};
 use tonic::{Status, Streaming};
 use ws_load::site::{Order, Word, clock_now_ns};
@@ -138,6 +139,7 @@ impl Conversation {
             tokio::select! {
                 biased;
                 () = &mut ending => {
+                    shared.interrupted.store(true, Ordering::Relaxed);
                     self.running.orders = None;
                     self.outbox.push(ended_because("it was ended by a signal"));
                     let _ = timeout(FAREWELL, self.outbox.empty()).await;

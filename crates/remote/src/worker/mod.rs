@@ -212,10 +212,7 @@ impl Worker for Desk {
             match conversation::hold(&shared, peer).await {
                 Ok(Left::Done) => {}
                 Ok(Left::Lost(reason)) => (shared.tell)(&format!("the run was given up: {reason}")),
-                Ok(Left::Interrupted) => {
-                    shared.interrupted.store(true, Ordering::Relaxed);
-                    (shared.tell)("the run was given up: interrupted");
-                }
+                Ok(Left::Interrupted) => (shared.tell)("the run was given up: interrupted"),
                 Err(error) => (shared.tell)(&error.to_string()),
             }
         });

@@ -13,6 +13,8 @@ mod limits;
 mod records;
 mod seeds;
 mod selftest;
+#[path = "../shared/mod.rs"]
+mod shared;
 mod starvation;
 mod support;
 mod terminal;

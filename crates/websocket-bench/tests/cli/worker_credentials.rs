@@ -94,7 +94,7 @@ fn a_worker_that_dials_in_shows_its_token() {
         "echo {} -s 20 --step-size 2 --total-steps 1 --await-workers 1 --listen 127.0.0.1:0",
         url(server.addr())
     );
-    let coordinator = Process::start(
+    let mut coordinator = Process::start(
         bench()
             .env(TOKEN_VARIABLE, GOOD)
             .args(flags.split_whitespace()),
@@ -174,7 +174,7 @@ fn flags(cert: &Path, key: &Path, ca: &Path) -> String {
 fn certificates_of_one_authority_open_any_address_and_others_do_not() {
     let server = honest();
     let (own, other) = (Authority::new(), Authority::new());
-    let worker = Worker::start(&format!("-a 0.0.0.0 {}", own.flags("127.0.0.1")));
+    let mut worker = Worker::start(&format!("-a 0.0.0.0 {}", own.flags("127.0.0.1")));
     let addr = SocketAddr::from(([127, 0, 0, 1], worker.addr.port()));
     let arguments = short_run(server.addr(), addr);
     run(&format!("{arguments} {}", own.flags("coordinator"))).exits(0);
@@ -212,7 +212,7 @@ fn a_worker_dials_in_over_tls() {
         url(server.addr()),
         authority.flags("localhost")
     );
-    let coordinator = Process::start(bench().args(coordinator_flags.split_whitespace()));
+    let mut coordinator = Process::start(bench().args(coordinator_flags.split_whitespace()));
     let line = coordinator.says(&["waiting for workers on 127.0.0.1:"]);
     let (_, port) = line.rsplit_once(':').unwrap();
     run(&format!(

@@ -46,7 +46,7 @@ fn measured(arguments: &str) -> (Ran, RunRecord) {
 #[test]
 fn two_workers_share_the_connections_and_stay_for_the_next_run() {
     let server = honest();
-    let (one, other) = (Worker::start(""), Worker::start(""));
+    let (mut one, other) = (Worker::start(""), Worker::start(""));
     let arguments = format!(
         "broadcast {} -c 4 -s 50 --step-size 31 --total-steps 2 --payload-padding 200 -w {} -w {}",
         url(server.addr()),
@@ -74,8 +74,7 @@ fn processes_of_its_own_measure_and_end_with_it() {
         "broadcast {} -c 4 -s 50 --step-size 31 --total-steps 2 --processes 2",
         url(server.addr())
     ));
-    ran.exits(0)
-        .says_in_one_line(&["carried within the limit: 62 clients"]);
+    ran.exits(0).says(&["carried within the limit: 62 clients"]);
     assert_exact(&record, &[31, 62], 50);
 }
 
@@ -98,7 +97,7 @@ fn an_open_loop_of_echoes_runs_over_processes() {
 #[test]
 fn source_addresses_beside_workers_are_those_of_this_process() {
     let server = honest();
-    let worker = Worker::start("-l 127.0.0.5");
+    let mut worker = Worker::start("-l 127.0.0.5");
     let (ran, record) = measured(&format!(
         "broadcast {} -c 4 -s 50 --step-size 30 --total-steps 1 -l 127.0.0.2 -l 127.0.0.3 -w {}",
         url(server.addr()),
@@ -111,7 +110,7 @@ fn source_addresses_beside_workers_are_those_of_this_process() {
 
 /// A coordinator that waits for workers, and where.
 fn waiting(flags: &str) -> (Process, String) {
-    let coordinator = Process::start(bench().args(flags.split_whitespace()));
+    let mut coordinator = Process::start(bench().args(flags.split_whitespace()));
     let line = coordinator.says(&["waiting for workers on "]);
     let (_, addr) = line.split_once("waiting for workers on ").unwrap();
     (coordinator, addr.to_owned())
@@ -120,7 +119,7 @@ fn waiting(flags: &str) -> (Process, String) {
 #[test]
 fn workers_dial_in_and_leave_with_the_run() {
     let server = honest();
-    let (coordinator, addr) = waiting(&format!(
+    let (mut coordinator, addr) = waiting(&format!(
         "broadcast {} -c 4 -s 50 --step-size 30 --total-steps 1 --await-workers 2 --listen 127.0.0.1:0",
         url(server.addr())
     ));
@@ -128,7 +127,7 @@ fn workers_dial_in_and_leave_with_the_run() {
     let (one, other) = (join(), join());
     let ran = coordinator.end().exits(0);
     assert!(ran.stdout.starts_with("clients:    30 "), "{ran:#?}");
-    for worker in [one, other] {
+    for mut worker in [one, other] {
         worker
             .end()
             .exits(0)
@@ -138,10 +137,10 @@ fn workers_dial_in_and_leave_with_the_run() {
 
 #[test]
 fn a_worker_too_many_is_told_so_and_one_too_few_is_named() {
-    let (coordinator, addr) = waiting(
+    let (mut coordinator, addr) = waiting(
         "broadcast ws://127.0.0.1:9/ --await-workers 2 --listen 127.0.0.1:0 --await-timeout 2s",
     );
-    let lonely = Process::start(bench().args(["worker", "--coordinator", &addr]));
+    let mut lonely = Process::start(bench().args(["worker", "--coordinator", &addr]));
     coordinator
         .end()
         .exits(1)
@@ -152,13 +151,13 @@ fn a_worker_too_many_is_told_so_and_one_too_few_is_named() {
         .says(&["the coordinator", "lost before the run began"]);
 
     let server = honest();
-    let (coordinator, addr) = waiting(&format!(
+    let (mut coordinator, addr) = waiting(&format!(
         "echo {} --rate 20 --duration 4s --step-size 2 --await-workers 1 --listen 127.0.0.1:0",
         url(server.addr())
     ));
-    let first = Process::start(bench().args(["worker", "--coordinator", &addr]));
+    let mut first = Process::start(bench().args(["worker", "--coordinator", &addr]));
     first.says(&["a run for"]);
-    let late = Process::start(bench().args(["worker", "--coordinator", &addr]));
+    let mut late = Process::start(bench().args(["worker", "--coordinator", &addr]));
     late.end()
         .exits(1)
         .says(&["it has all the workers that it wants"]);
@@ -173,7 +172,7 @@ fn under_way(server: &str, worker: &Worker, json: &Path) -> Process {
         worker.addr,
         json.display()
     );
-    let run = Process::start(bench().args(flags.split_whitespace()));
+    let mut run = Process::start(bench().args(flags.split_whitespace()));
     worker.process.says(&["a run for"]);
     // Until connections are up and echoes under way, which takes milliseconds.
     sleep(Duration::from_millis(500));
@@ -193,7 +192,7 @@ fn a_worker_that_is_killed_is_named_and_what_was_measured_is_kept() {
         doomed.addr,
         path.display()
     );
-    let run = Process::start(bench().args(flags.split_whitespace()));
+    let mut run = Process::start(bench().args(flags.split_whitespace()));
     run.prints("clients:    20 ");
     doomed.process.signal(libc::SIGKILL);
     let killed = Instant::now();
@@ -218,10 +217,10 @@ fn a_worker_that_is_killed_is_named_and_what_was_measured_is_kept() {
 #[test]
 fn a_worker_whose_coordinator_is_killed_is_free_again() {
     let server = honest();
-    let worker = Worker::start("");
+    let mut worker = Worker::start("");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
-    let run = under_way(&url(server.addr()), &worker, &path);
+    let mut run = under_way(&url(server.addr()), &worker, &path);
     run.signal(libc::SIGKILL);
     worker
         .process
@@ -251,9 +250,9 @@ fn run_until_free(arguments: &str) {
 #[test]
 fn a_worker_has_one_run_at_a_time() {
     let server = honest();
-    let worker = Worker::start("");
+    let mut worker = Worker::start("");
     let folder = tempfile::tempdir().unwrap();
-    let first = under_way(
+    let mut first = under_way(
         &url(server.addr()),
         &worker,
         &folder.path().join("run.json"),
@@ -276,9 +275,9 @@ fn a_worker_has_one_run_at_a_time() {
 #[test]
 fn a_worker_that_is_told_to_end_says_so_to_its_coordinator() {
     let server = honest();
-    let worker = Worker::start("");
+    let mut worker = Worker::start("");
     let folder = tempfile::tempdir().unwrap();
-    let run = under_way(
+    let mut run = under_way(
         &url(server.addr()),
         &worker,
         &folder.path().join("run.json"),
@@ -297,7 +296,7 @@ fn processes_do_not_outlive_a_killed_coordinator() {
         "echo {} --rate 50 --duration 30s --step-size 4 --processes 2 --events -",
         url(server.addr())
     );
-    let run = Process::start(bench().args(flags.split_whitespace()));
+    let mut run = Process::start(bench().args(flags.split_whitespace()));
     run.prints("\"event\":\"measuring\"");
     let parent = run.child.id();
     let children = children_of(parent);
