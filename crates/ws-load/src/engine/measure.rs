@@ -1,6 +1,6 @@
 //! One step: its samples taken, its parts put together and judged.
 
-use super::memory::{affordable, countable};
+use super::afford::{affordable, countable};
 use super::merge::Merged;
 use super::{Ended, Engine, Load, News, TICK};
 use crate::clock;

@@ -4,11 +4,12 @@
 //! socket and no message, and does not know whether the team is the threads of this process or
 //! sites elsewhere.
 
+mod afford;
 mod crew;
 mod end;
 mod local;
 mod measure;
-mod memory;
+
 mod merge;
 mod search;
 mod sites;
