@@ -150,11 +150,13 @@ fn clocks_that_differ_are_compared_to_within_the_bound() {
     let mut run = Process::start(&mut hosts.command("broadcast", flags));
     let line = run.says(&["clocks: "]);
     run.end().exits(0);
-    let words = [
+    for words in [
         format!("{} has this machine's", worker_address(WORKERS[0])),
-        format!("{} +1000000.", worker_address(WORKERS[1])),
-    ];
-    assert!(words.iter().all(|word| line.contains(word)), "{line}");
+        format!("{} +", worker_address(WORKERS[1])),
+        " ms, known within ".to_owned(),
+    ] {
+        assert!(line.contains(&words), "{line}");
+    }
     let record = hosts.record();
     assert!(record.faults().is_empty(), "{}", record.faults());
     let step = &record.steps[0];
@@ -258,12 +260,16 @@ fn a_worker_that_is_starved_is_the_limit_and_not_the_server() {
         step.verdict_reasons
     );
     assert_eq!(record.outcome.end, End::GeneratorLimited);
-    // Its own books show it: what was due while it was stopped went out late.
     let name = worker_address(WORKERS[1]);
     assert!(
         record.outcome.detail.contains(&name),
-        "{:?} {:?}",
-        record.outcome,
-        step.sites
+        "{:?}",
+        record.outcome
+    );
+    let [fed, starved] = [0, 1].map(|number| step.sites[number].send_lag_p99_ns.unwrap());
+    // Nine tenths of what was due in its 165 ms came in a stop of 150 ms.
+    assert!(
+        starved > 100_000_000 && starved > 2 * fed,
+        "{fed} {starved}"
     );
 }
