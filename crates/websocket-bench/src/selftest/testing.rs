@@ -1,6 +1,6 @@
 //! What the tests of the parts share.
 
-use super::bench::{Bench, in_process};
+use super::bench::{Bench, SEED, in_process};
 use run_record::{
     Check, Faults, GeneratorUse, Plan, ProofVerdict, StepRecord, Timestamps, Verdict,
 };
@@ -34,6 +34,11 @@ pub(super) fn step() -> StepRecord {
 /// Milliseconds in nanoseconds.
 pub(super) fn ms(ms: u32) -> f64 {
     f64::from(ms) * 1e6
+}
+
+/// The stamp of a sample of any plan here.
+pub(super) fn stamp(sample: u64) -> u64 {
+    ws_load::stamp_of_sample(SEED, sample)
 }
 
 /// The verdict of all checks together.
