@@ -4,6 +4,9 @@ use super::bench::{Bench, SEED, in_process};
 use run_record::{
     Check, Faults, GeneratorUse, Plan, ProofVerdict, StepRecord, Timestamps, Verdict,
 };
+use std::sync::atomic::AtomicBool;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// A record without a figure.
 pub(super) fn step() -> StepRecord {
@@ -57,8 +60,13 @@ pub(super) fn planted(change: impl Fn(&mut Plan)) -> impl Fn(&Plan) -> Result<St
     move |plan| {
         let mut plan = plan.clone();
         change(&mut plan);
-        in_process(&plan)
+        uninterrupted(&plan)
     }
+}
+
+/// The engine as it is.
+pub(super) fn uninterrupted(plan: &Plan) -> Result<StepRecord, String> {
+    in_process(plan, &AtomicBool::new(false))
 }
 
 /// A short bench on that generator.
@@ -67,6 +75,7 @@ pub(super) fn bench(generate: &dyn Fn(&Plan) -> Result<StepRecord, String>) -> B
         short: true,
         timestamps: Timestamps::Kernel,
         prove_hindered: false,
+        interrupted: &NEVER,
         generate,
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn hinder(bench: &Bench<'_>) -> Result<(StepRecord, Truth), String> {
         time.as_millis()
     );
     let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
-    let step = child::measure(&arguments, true)?;
+    let step = child::measure(&arguments, true, bench.interrupted)?;
     Ok((step, server.truth()))
 }
 

@@ -106,8 +106,8 @@ fn requests_count_from_their_own_moments_in_whatever_order_they_come() {
 #[test]
 fn requests_of_nobody_and_repeated_ones_are_no_samples() {
     for change in [Some(stamp(1)), Some(stamp(0) ^ 1 << 60), None] {
-        let mut served = exponential(|_| 3_000);
-        served.truth.answers.last_mut().unwrap().stamp = change;
+        let mut served = served(Delay::Constant(CONSTANT), |_| ms(5), |_| 3_000);
+        served.truth.answers[1000].stamp = change;
         let checks = judge(&served, 80_000.0);
         assert_eq!(failed(&checks), ["test: requests that are no sample"]);
     }
