@@ -277,12 +277,14 @@ impl Reactor {
                     }
                 }
             }
+            let done_ns = clock::now_ns();
             if let Some((number, result)) = &job.result {
                 self.write(*number, result);
             }
             truth.lateness.record(written_ns.saturating_sub(job.due_ns));
             if let Some(Asked { arrival_ns, stamp }) = job.completes {
                 truth.service.record(written_ns.saturating_sub(arrival_ns));
+                truth.writing.record(done_ns.saturating_sub(written_ns));
                 truth.answers.push(Answer {
                     arrival_ns,
                     written_ns,

@@ -10,6 +10,9 @@ pub struct Truth {
     pub service: Recorder,
     /// From the moment at which a write was due to the write: the server's own lateness.
     pub lateness: Recorder,
+    /// From the clock that is read before the write of each answer, or of its last copy, to the one
+    /// after it: by so much the answer may have left later than the books say.
+    pub writing: Recorder,
     /// Each request that was answered, in the order of the answers. Grows by 32 bytes a request.
     pub answers: Vec<Answer>,
     /// Reads without a stamp of the kernel: the time of the read stands for the arrival.

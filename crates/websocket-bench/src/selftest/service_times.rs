@@ -1,6 +1,7 @@
 //! (a) Known delays are reported as they were, even by a generator that is hindered.
 
 mod books;
+mod doubts;
 mod hindered;
 
 use super::bench::{Bench, SEED, at_rate, nanos, recorder, started};
@@ -8,6 +9,7 @@ use super::fit::{cdf, critical, distance};
 use super::{Chapter, Findings};
 use crate::args::Part;
 use books::SinceIntended;
+use doubts::{Doubts, From};
 use run_record::{Arrivals, Check, Latency, Recorder, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
@@ -34,9 +36,6 @@ const USUAL: Duration = Duration::from_millis(2);
 const RATE: f64 = 500.0;
 /// So many that the messages of one connection do not pile up while somebody is put aside.
 const CLIENTS: u32 = 500;
-/// Where the tail begins, in which moments show that are in nobody's books: between a clock and the
-/// write after it.
-const TAIL: f64 = 99.0;
 
 fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     let mut found = Findings::default();
@@ -116,19 +115,6 @@ impl Served {
         (typical as f64 - nanos(delay) as f64).max(0.0)
     }
 
-    /// Why a percentile may be another: so many messages shared a read with a later one, at the
-    /// server or here, and nobody knows when they arrived. They move it by as many ranks at most.
-    fn shared_reads(&self, books: &Recorder, p: f64, reported: f64) -> Option<String> {
-        let used = &self.step.generator;
-        let shared = self.truth.shared_reads + used.messages.saturating_sub(used.reads);
-        let ranks = 100.0 * shared as f64 / books.count().max(1) as f64;
-        let at = |p: f64| books.percentile(p.clamp(0.0, 100.0)) as f64;
-        let least = at(p - ranks) * (1.0 - DIGITS) - MARGIN_NS;
-        let most = at(p + ranks) * (1.0 + DIGITS) + MARGIN_NS;
-        (shared > 0 && (least..=most).contains(&reported))
-            .then(|| format!("{shared} messages piled up in one read with another: too little CPU"))
-    }
-
     /// The server's own shortcomings, where there are any.
     fn note(&self) -> Option<String> {
         let Truth {
@@ -171,7 +157,6 @@ fn judge(served: &Served, base_ns: f64) -> Vec<Check> {
     } = served;
     let intended = recorder(step.completion.as_ref());
     let sent = recorder(step.uncorrected.as_ref());
-    let lag = recorder(step.send_lag.as_ref());
     let mut checks = vec![
         Check::exactly(
             &format!("{name}: samples"),
@@ -190,20 +175,19 @@ fn judge(served: &Served, base_ns: f64) -> Vec<Check> {
         0,
         known.strangers,
     ));
+    let doubts = Doubts::of(step, truth, &known);
     let series = [
-        ("real", &truth.service, &step.uncorrected),
-        ("intended", &known.times, &step.completion),
+        (From::Real, &truth.service, &step.uncorrected),
+        (From::Intended, &known.times, &step.completion),
     ];
     for (from, books, reported) in series {
         for (p, reported) in figures(reported.as_ref(), served.planned) {
             let known = books.percentile(p) as f64;
-            let what = format!("{name}: p{p} from the {from} send");
+            let what = format!("{name}: p{p} from the {} send", from.name());
             let margin = MARGIN_NS.max(known * DIGITS);
-            let tail = p >= TAIL;
             checks.push(
                 Check::within(&what, Unit::Nanoseconds, known, reported, margin)
-                    .unless(tail.then(|| put_aside(&lag, reported - known)).flatten())
-                    .unless(served.shared_reads(books, p, reported)),
+                    .unless(doubts.excuse(from, books, p, reported, MARGIN_NS)),
             );
         }
     }
@@ -236,20 +220,6 @@ fn fit(served: &Served, sent: &Recorder, base_ns: f64) -> Check {
             Some(limit),
         )
     }
-}
-
-/// Why the tail may be longer than the server took: the generator was put aside again and again,
-/// at times between its clock and its write, or one of its threads and not another.
-fn put_aside(lag: &Recorder, off_ns: f64) -> Option<String> {
-    const LONG_NS: u64 = 1_000_000;
-    let late = lag.percentile(99.9);
-    // No longer than it was put aside at any other moment.
-    (late > LONG_NS && off_ns.abs() <= lag.percentile(100.0) as f64).then(|| {
-        format!(
-            "the generator was short of CPU: 1 of 1000 sends was more than {:.1} ms late",
-            late as f64 / 1e6
-        )
-    })
 }
 
 /// A latency from the intended send is the one from the real send and the lateness of the send:

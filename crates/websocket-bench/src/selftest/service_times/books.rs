@@ -10,6 +10,8 @@ use test_servers::Truth;
 pub(super) struct SinceIntended {
     /// One for each sample that the server answered; one whose stamp came twice is in it once.
     pub(super) times: Recorder,
+    /// How late each of them reached the server.
+    pub(super) lateness: Recorder,
     /// Requests that carried the stamp of no sample of this run, or one that had come before.
     pub(super) strangers: u64,
 }
@@ -37,12 +39,18 @@ impl SinceIntended {
         let arrivals = samples.iter();
         let promptest = arrivals
             .map(|(sample, answer)| after_plan(*sample, answer.arrival_ns))
-            .min();
-        let mut times = Recorder::default();
+            .min()
+            .unwrap_or_default();
+        let [mut times, mut lateness] = [Recorder::default(), Recorder::default()];
         for (sample, answer) in samples {
-            let took = after_plan(sample, answer.written_ns) - promptest.unwrap_or_default();
+            let took = after_plan(sample, answer.written_ns) - promptest;
             times.record(took.max(0) as u64);
+            lateness.record((after_plan(sample, answer.arrival_ns) - promptest) as u64);
         }
-        Self { times, strangers }
+        Self {
+            times,
+            lateness,
+            strangers,
+        }
     }
 }

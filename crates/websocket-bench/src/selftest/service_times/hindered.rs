@@ -1,6 +1,7 @@
 //! A generator that is stopped again and again reports the server's times all the same.
 
 use super::books::SinceIntended;
+use super::doubts::{Doubts, From};
 use super::{MARGIN_NS, figures};
 use crate::selftest::bench::{Bench, SEED, nanos, recorder, started};
 use crate::selftest::child;
@@ -67,19 +68,19 @@ pub(super) fn judge(step: &StepRecord, truth: &Truth) -> Vec<Check> {
         )
         .unless(unhindered),
     ];
+    let doubts = Doubts::of(step, truth, &intended);
     for (from, books, reported) in [
-        ("real", &truth.service, &step.uncorrected),
-        ("intended", &intended.times, &step.completion),
+        (From::Real, &truth.service, &step.uncorrected),
+        (From::Intended, &intended.times, &step.completion),
     ] {
         for (p, reported) in figures(reported.as_ref(), 0) {
             let known = books.percentile(p) as f64;
-            checks.push(Check::within(
-                &format!("{NAME}: p{p} from the {from} send"),
-                Unit::Nanoseconds,
-                known,
-                reported,
-                MARGIN_NS.max(known * HINDERED),
-            ));
+            let what = format!("{NAME}: p{p} from the {} send", from.name());
+            let margin = MARGIN_NS.max(known * HINDERED);
+            checks.push(
+                Check::within(&what, Unit::Nanoseconds, known, reported, margin)
+                    .unless(doubts.excuse(from, books, p, reported, margin)),
+            );
         }
     }
     checks
