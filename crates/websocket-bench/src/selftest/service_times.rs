@@ -192,13 +192,13 @@ fn judge(served: &Served, base_ns: f64) -> Vec<Check> {
         }
     }
     checks.push(sum(name, step));
-    checks.push(fit(served, &sent, base_ns));
+    checks.push(fit(served, &sent, base_ns, &doubts));
     checks
 }
 
 /// Holds the shape of the reported times against the distribution that the server was told to draw
 /// from, or, where it could not keep that, against what it did.
-fn fit(served: &Served, sent: &Recorder, base_ns: f64) -> Check {
+fn fit(served: &Served, sent: &Recorder, base_ns: f64, doubts: &Doubts) -> Check {
     let limit = critical(sent.count());
     let drawn = |ns: f64| served.delay.cdf(ns - base_ns);
     let served_at = cdf(&served.truth.service);
@@ -220,6 +220,7 @@ fn fit(served: &Served, sent: &Recorder, base_ns: f64) -> Check {
             Some(limit),
         )
     }
+    .unless(doubts.excuse_distance(measured - own, sent.count()))
 }
 
 /// A latency from the intended send is the one from the real send and the lateness of the send:

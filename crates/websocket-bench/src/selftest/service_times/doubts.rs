@@ -67,17 +67,7 @@ impl Doubts {
         reported: f64,
         margin_ns: f64,
     ) -> Option<String> {
-        let Self {
-            read_together,
-            slow_writes,
-            ..
-        } = *self;
-        // The server's books count from the plan as well, whenever a request left and came.
-        let (asked_together, late_sends) = match from {
-            From::Real => (self.asked_together, self.late_sends),
-            From::Intended => (0, 0),
-        };
-        let all = read_together + slow_writes + asked_together + late_sends;
+        let all = self.messages(from);
         let ranks = 100.0 * all as f64 / books.count().max(1) as f64;
         let least = books.percentile((p - ranks).max(0.0)) as f64 * (1.0 - DIGITS) - margin_ns;
         // The slowest may be one of them, and then nobody knows how slow.
@@ -86,12 +76,36 @@ impl Doubts {
         } else {
             f64::INFINITY
         };
-        (all > 0 && (least..=most).contains(&reported)).then(|| {
-            format!(
-                "too little CPU: {} messages came in one read with another, {slow_writes} writes of \
-                 the server and {late_sends} of the generator may have been late after their clock",
-                read_together + asked_together
-            )
-        })
+        (all > 0 && (least..=most).contains(&reported)).then(|| self.words())
+    }
+
+    /// Why a distance from a distribution, of `count` samples, may be larger than the server's own by
+    /// so much: each message adds its share at most.
+    pub(super) fn excuse_distance(&self, larger: f64, count: u64) -> Option<String> {
+        let most = self.messages(From::Real) as f64 / count.max(1) as f64;
+        (larger > 0.0 && larger <= most).then(|| self.words())
+    }
+
+    const fn messages(&self, from: From) -> u64 {
+        let either = self.read_together + self.slow_writes;
+        match from {
+            From::Real => either + self.asked_together + self.late_sends,
+            // The server's books count from the plan as well, whenever a request left and came.
+            From::Intended => either,
+        }
+    }
+
+    fn words(&self) -> String {
+        let Self {
+            read_together,
+            asked_together,
+            slow_writes,
+            late_sends,
+        } = *self;
+        format!(
+            "too little CPU: {} messages came in one read with another, {slow_writes} writes of the \
+             server and {late_sends} of the generator may have been late after their clock",
+            read_together + asked_together
+        )
     }
 }
