@@ -14,6 +14,7 @@ mod io;
 mod judge;
 mod ledger;
 mod plan;
+mod sources;
 mod stamp;
 mod target;
 mod transport;
@@ -21,6 +22,7 @@ mod worker;
 
 pub use engine::{Measured, run, run_with_ceiling};
 pub use error::{ConnectError, RunError, Stage};
+pub use sources::spread_over_loopback;
 pub use target::TargetError;
 
 /// Whether the kernel's receive stamps can be had here, tried on a loopback connection.
@@ -41,6 +43,7 @@ fn test_plan(url: &str) -> run_record::Plan {
         local_addrs: Vec::new(),
         search: None,
         open_loop: None,
+        connect: None,
         concurrent: 4,
         sample_size: 20,
         initial_clients: 10,

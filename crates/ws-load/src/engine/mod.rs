@@ -3,7 +3,9 @@
 //! It runs on the caller's thread, tells workers what to do and listens to them. It touches no
 //! socket and no message.
 
+mod connect;
 mod crew;
+mod memory;
 mod merge;
 mod search;
 
@@ -84,6 +86,7 @@ pub fn run_with_ceiling(
         steps: Vec::new(),
         samples: 0,
         edge: None,
+        watch: None,
     };
     let ended = match plan.search {
         Some(terms) => engine.search(terms),
@@ -132,6 +135,8 @@ struct Engine<'a> {
     samples: u64,
     /// What a search knows so far.
     edge: Option<Edge>,
+    /// Memory of both sides, in a `connect` run.
+    watch: Option<memory::Watch>,
 }
 
 /// What a step puts on the server.
@@ -170,6 +175,9 @@ impl Engine<'_> {
     /// Measures a step. `Some` when it is to be the last; an error when it could not be measured.
     fn step(&mut self, step: u32, load: &Load) -> Result<Option<Ended>, Ended> {
         let clients = load.clients;
+        if let Some(terms) = self.plan.connect {
+            return self.connect_step(step, clients, terms);
+        }
         let connecting = clock::now_ns();
         self.connect(step, clients)?;
         let connecting_ns = clock::now_ns() - connecting;
@@ -250,7 +258,7 @@ impl Engine<'_> {
         };
         let parties = match self.plan.workload {
             Workload::Broadcast => clients.min(self.crew.len() as u64) as u32,
-            Workload::Echo => 1,
+            Workload::Echo | Workload::Connect => 1,
         };
         let ledger = Arc::new(StepLedger::new(Terms {
             workload: self.plan.workload,
@@ -409,7 +417,7 @@ impl Engine<'_> {
                 format!(
                     "a {} was not complete after {} s (--sample-timeout)",
                     match self.plan.workload {
-                        Workload::Echo => "sample (echo)",
+                        Workload::Echo | Workload::Connect => "sample (echo)",
                         Workload::Broadcast => "broadcast",
                     },
                     self.plan.timeouts.sample_ns as f64 / 1e9

@@ -50,7 +50,7 @@ pub(super) fn manifest(
         multi_process: false,
         path: path(&raw.run.path, p),
         dialects: not_empty(&raw.supports.dialects, p),
-        workloads: not_empty(&raw.supports.workloads, p),
+        workloads: workloads(&raw.supports.workloads, p),
         services: Vec::new(),
     };
     let variants: Vec<Variant> = starts::variants(raw.variant, base, &service_names, p)

@@ -72,7 +72,7 @@ pub(super) fn variants(
             variant.dialects = not_empty(given, p);
         }
         if let Some(given) = &raw.workloads {
-            variant.workloads = not_empty(given, p);
+            variant.workloads = workloads(given, p);
         }
         if let Some(given) = raw.version {
             variant.receipt = receipt(given, p);

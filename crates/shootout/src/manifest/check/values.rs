@@ -175,6 +175,17 @@ pub(super) fn not_empty<T: Clone>(raw: &Spanned<Vec<T>>, p: &mut Problems<'_>) -
     raw.get_ref().clone()
 }
 
+/// Connections are held by any server: no folder supports that in particular.
+pub(super) fn workloads(raw: &Spanned<Vec<Workload>>, p: &mut Problems<'_>) -> Vec<Workload> {
+    if raw.get_ref().contains(&Workload::Connect) {
+        p.at(
+            Some(raw.span()),
+            "\"connect\" is no workload of the protocol; name \"echo\", \"broadcast\" or both",
+        );
+    }
+    not_empty(raw, p)
+}
+
 pub(super) fn duration(
     raw: Option<&Spanned<String>>,
     default: Duration,
