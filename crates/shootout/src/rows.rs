@@ -126,7 +126,7 @@ pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
                 } else {
                     planned.unsupported.push(format!(
                         "{name} ({} {})",
-                        workload_name(options.workload),
+                        options.workload.name(),
                         dialect.name()
                     ));
                 }
@@ -136,7 +136,7 @@ pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
     if round.is_empty() {
         return Err(Refusal::new(format!(
             "nothing to measure: no selected server can do {} in {}; see `shootout list`",
-            workload_name(options.workload),
+            options.workload.name(),
             or_text(&options.dialects)
                 .iter()
                 .map(|d| d.name())

@@ -10,7 +10,7 @@ use super::problem::Problems;
 use super::{DEFAULT_VARIANT, Manifest, Problem, VERSION, Variant, Waiver, raw, suggestion};
 use std::time::Duration;
 use toml::Spanned;
-use values::{Known, command, duration, env, not_empty, path, scope};
+use values::{Known, command, duration, env, not_empty, path, scope, workloads};
 
 const READY_TIMEOUT: Duration = Duration::from_secs(20);
 const GRACE: Duration = Duration::from_secs(5);

@@ -1,7 +1,7 @@
 //! Single values: commands, placeholders, paths, durations, regular expressions, names.
 
 use super::super::problem::Problems;
-use super::super::{Scope, placeholder, raw, suggestion};
+use super::super::{Scope, Workload, placeholder, raw, suggestion};
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::time::Duration;
