@@ -10,9 +10,11 @@ mod dialect;
 mod engine;
 mod envelope;
 mod error;
+mod frames;
 mod io;
 mod judge;
 mod ledger;
+mod plain;
 mod plan;
 mod sources;
 mod stamp;
@@ -20,8 +22,9 @@ mod target;
 mod transport;
 mod worker;
 
-pub use engine::{Measured, run, run_with_ceiling};
+pub use engine::{Measured, Packs, Throughput, run, run_with_ceiling, throughput};
 pub use error::{ConnectError, RunError, Stage};
+pub use plain::plan_for_port;
 pub use sources::spread_over_loopback;
 pub use target::TargetError;
 

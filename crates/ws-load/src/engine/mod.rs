@@ -8,6 +8,9 @@ mod crew;
 mod memory;
 mod merge;
 mod search;
+mod throughput;
+
+pub use throughput::{Packs, Throughput, throughput};
 
 use crate::error::{ConnectError, RunError};
 use crate::io::Epoll;
@@ -69,25 +72,12 @@ pub fn run_with_ceiling(
     interrupted: &AtomicBool,
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Measured, RunError> {
-    let target = Arc::new(Target::of(plan)?);
     // Where it gives none, the reads without a stamp are counted.
     let _stamping = match plan.timestamps {
         Timestamps::Kernel => crate::io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
-    let crew = Crew::hire::<Epoll>(plan, Arc::clone(&target)).map_err(RunError::Worker)?;
-    let mut engine = Engine {
-        plan,
-        ceiling,
-        target,
-        crew,
-        interrupted,
-        on_event,
-        steps: Vec::new(),
-        samples: 0,
-        edge: None,
-        watch: None,
-    };
+    let mut engine = Engine::set_up(plan, ceiling, interrupted, on_event)?;
     let ended = match plan.search {
         Some(terms) => engine.search(terms),
         None => engine.steps(),
@@ -144,6 +134,31 @@ struct Engine<'a> {
 struct Load {
     clients: u64,
     open: Option<OpenLoop>,
+}
+
+impl<'a> Engine<'a> {
+    /// An engine whose workers wait for their first order.
+    fn set_up(
+        plan: &'a Plan,
+        ceiling: Option<f64>,
+        interrupted: &'a AtomicBool,
+        on_event: &'a mut dyn FnMut(&Event),
+    ) -> Result<Self, RunError> {
+        let target = Arc::new(Target::of(plan)?);
+        let crew = Crew::hire::<Epoll>(plan, Arc::clone(&target)).map_err(RunError::Worker)?;
+        Ok(Self {
+            plan,
+            ceiling,
+            target,
+            crew,
+            interrupted,
+            on_event,
+            steps: Vec::new(),
+            samples: 0,
+            edge: None,
+            watch: None,
+        })
+    }
 }
 
 impl Engine<'_> {

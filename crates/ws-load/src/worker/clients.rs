@@ -6,6 +6,7 @@ use crate::error::ConnectError;
 use crate::io::{Control, Token};
 use crate::transport::Transport;
 use crate::{clock, dialect};
+use socket2::Socket;
 use std::io;
 use std::time::Duration;
 use ws_proto::{CloseFrame, DecodeError, Event, Opcode, encode_frame};
@@ -36,6 +37,12 @@ impl Clients {
     #[inline]
     pub(super) fn get(&mut self, slot: Token) -> &mut Connection {
         &mut self.connections[slot as usize]
+    }
+
+    /// All sockets, in the order of their slots, when every connection is open and without TLS.
+    pub(super) fn take_sockets(&mut self) -> impl Iterator<Item = Socket> {
+        let connections = std::mem::take(&mut self.connections).into_iter();
+        connections.filter_map(|connection| Some(connection.transport?.into_socket()))
     }
 
     /// Ends what is left, without a trace in the kernel.

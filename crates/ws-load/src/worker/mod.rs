@@ -7,6 +7,7 @@ mod agenda;
 mod clients;
 mod hold;
 mod opening;
+mod packs;
 mod step;
 
 use crate::clock;
@@ -23,6 +24,7 @@ use clients::Clients;
 use hold::Hold;
 pub(crate) use hold::{HeldPart, OpenOrder, StartByClock};
 use opening::Opening;
+pub(crate) use packs::{PacksOrder, PacksPart};
 use run_record::{Faults, Plan, Timestamps};
 use std::collections::VecDeque;
 use std::io;
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Connect(OpenOrder),
     /// Hold the connections, and report when the time has passed and no ping is under way.
     Hold { until_ns: u64 },
+    /// Send packs to a raw echo over all connections, and give them up then.
+    Packs(PacksOrder),
     /// Begin a step.
     Begin(Arc<StepLedger>),
     /// Send a sample of the step from one of the worker's clients.
@@ -73,6 +77,8 @@ pub(crate) enum Report {
     AllSamples,
     /// Every client of a worker has been lost.
     AllLost,
+    /// What became of the packs.
+    Packs(Box<PacksPart>),
     /// A worker's part of a step.
     Part(Box<Part>),
     /// The event loop cannot go on.
@@ -99,6 +105,8 @@ pub(crate) struct Part {
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) connected: AtomicU64,
+    /// Bytes of raw echoes that have come back and are as they were sent.
+    pub(crate) bytes: AtomicU64,
 }
 
 /// The way to another worker.
@@ -229,7 +237,10 @@ impl Core {
     ) -> io::Result<()> {
         loop {
             while let Ok(command) = commands.try_recv() {
-                self.obey(command, backend.control());
+                match command {
+                    Command::Packs(order) => self.send_packs(order, backend, commands)?,
+                    other => self.obey(other, backend.control()),
+                }
             }
             self.send_due(backend.control());
             self.open_more(backend.control());
@@ -255,7 +266,7 @@ impl Core {
             Command::Begin(ledger) => self.begin_step(ledger),
             Command::Send { index, client } => self.to_send.push_back((index, client)),
             Command::Start { schedule, start_ns } => self.start(schedule, start_ns),
-            Command::Wake => {}
+            Command::Packs(_) | Command::Wake => {}
             Command::GiveUp { count } => {
                 self.to_send.clear();
                 self.agenda = Agenda::default();
