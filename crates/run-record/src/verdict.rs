@@ -190,7 +190,7 @@ fn sent_too_few(step: &StepRecord) -> Option<String> {
 /// Of a broadcast, send and receipt may be at different sites, and a latency means nothing that is
 /// below what is known of their clocks. An echo or a result is sent and received at one site.
 fn below_the_clocks(step: &StepRecord, plan: &Plan) -> Option<String> {
-    if plan.workload == Workload::Echo || plan.limit.measure == Measure::Ack {
+    if plan.workload != Workload::Broadcast || plan.limit.measure == Measure::Ack {
         return None;
     }
     let bound_ns = SiteUse::clocks_bound_ns(&step.sites);

@@ -31,8 +31,29 @@ fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
-        Command::Broadcast(args) => bench::bench(args.common, planning::broadcast(&args.load)),
-        Command::Echo(args) => bench::bench(args.common, planning::echo(&args.load)),
+        Command::Broadcast(args) => planning::plan(&args.common, planning::broadcast(&args.load))
+            .map_err(Into::into)
+            .and_then(|plan| {
+                bench::bench(
+                    plan,
+                    &args.common.connections,
+                    &args.common.sites,
+                    &args.common.output,
+                )
+            }),
+        Command::Echo(args) => planning::plan(&args.common, planning::echo(&args.load))
+            .map_err(Into::into)
+            .and_then(|plan| {
+                bench::bench(
+                    plan,
+                    &args.common.connections,
+                    &args.common.sites,
+                    &args.common.output,
+                )
+            }),
+        Command::Connect(args) => planning::connect(&args)
+            .map_err(Into::into)
+            .and_then(|plan| bench::bench(plan, &args.connections, &args.sites, &args.output)),
         Command::Worker(args) => distributed::worker(&args),
         Command::Selftest(args) => selftest::selftest(&args),
         Command::Completions { shell } => {

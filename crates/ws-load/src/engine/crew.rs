@@ -1,7 +1,6 @@
 //! The workers of a process, as threads.
 
 use crate::io::{Backend, Epoll};
-use crate::plan::mix;
 use crate::site::Share;
 use crate::stamp::Stamps;
 use crate::target::Target;
@@ -44,7 +43,7 @@ impl Crew {
         for (thread, worker) in workers.into_iter().enumerate() {
             let peers = peers.clone();
             let common = Common {
-                stamps: Stamps::new(mix(plan.seed, 0)),
+                stamps: Stamps::of_run(plan.seed),
                 plan: Arc::clone(&plan),
                 share,
                 target: Arc::clone(&target),
@@ -70,6 +69,11 @@ impl Crew {
 
     pub(crate) fn connected(&self) -> u64 {
         self.progress.connected.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of echoes that have come back, in a throughput run.
+    pub(super) fn bytes(&self) -> u64 {
+        self.progress.bytes.load(Ordering::Relaxed)
     }
 
     pub(crate) fn tell(&self, worker: usize, command: Command) {

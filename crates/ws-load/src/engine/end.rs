@@ -1,6 +1,6 @@
 //! Why no further step is made, in words.
 
-use super::Engine;
+use super::{Engine, Team};
 use run_record::{End, StepRecord, Verdict};
 
 /// Why no further step is made.
@@ -18,7 +18,7 @@ impl Ended {
     }
 }
 
-impl Engine<'_> {
+impl<T: Team> Engine<'_, T> {
     /// Why no further step is made after this one.
     pub(super) fn verdict(&self, record: &StepRecord) -> Option<Ended> {
         match record.verdict {

@@ -9,8 +9,9 @@ use crate::ledger::StepLedger;
 use crate::plan::{self, Schedule};
 use crate::site::{Share, SitePart, StepTerms, Unable};
 use crate::target::Target;
-use crate::worker::{Command, Part, Report};
+use crate::worker::{Command, OpenOrder, Part, Report};
 use run_record::{End, Plan, SiteUse};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ const START_IN: Duration = Duration::from_millis(5);
 pub(super) struct Local<'a> {
     plan: &'a Plan,
     target: Arc<Target>,
-    crew: Crew,
+    pub(super) crew: Crew,
     step: Option<Arc<StepLedger>>,
 }
 
@@ -53,6 +54,22 @@ impl Team for Local<'_> {
         }
     }
 
+    fn open_and_hold(&mut self, order: OpenOrder) {
+        self.crew.tell_all(|| Command::Connect(order));
+    }
+
+    fn hold(&mut self, until_ns: u64) {
+        self.crew.tell_all(|| Command::Hold { until_ns });
+    }
+
+    fn start_in(&self) -> Duration {
+        START_IN
+    }
+
+    fn server(&self) -> Option<SocketAddr> {
+        Some(self.target.addr)
+    }
+
     fn begin(&mut self, step: StepTerms) -> Arc<StepLedger> {
         let terms = team::terms(self.plan, step, self.crew.len() as u64, step.clients);
         let ledger = Arc::new(StepLedger::new(terms));
@@ -75,7 +92,7 @@ impl Team for Local<'_> {
     }
 
     fn start(&mut self, schedule: &Schedule) -> u64 {
-        let start_ns = clock::now_ns() + clock::nanos(START_IN);
+        let start_ns = clock::now_ns() + clock::nanos(self.start_in());
         self.crew.tell_all(|| Command::Start {
             schedule: schedule.clone(),
             start_ns,
@@ -103,7 +120,7 @@ impl Team for Local<'_> {
         Kept::default()
     }
 
-    fn rows(&self, _sent_by: Option<u64>) -> Vec<SiteUse> {
+    fn rows(&self, _clients: u64, _sent_by: Option<u64>) -> Vec<SiteUse> {
         Vec::new()
     }
 
@@ -125,11 +142,12 @@ impl Report {
             Self::Opened => News::Opened,
             Self::OpenFailed(error) => News::OpenFailed(Unable::from(*error)),
             Self::Begun => News::Begun,
+            Self::Held => News::Held,
             Self::AllSamples => News::AllSamples,
             Self::AllLost => News::AllLost,
             Self::Part(part) => News::Part(0, Box::new(SitePart::from(*part))),
-            Self::Broken(error) => News::Broken(error.to_string()),
-            Self::Sent(_) | Self::Done(_) => return None,
+            Self::Broken(error) => News::Broken(format!("the kernel refuses to go on: {error}")),
+            Self::Sent(_) | Self::Done(_) | Self::Packs(_) => return None,
         })
     }
 }
@@ -157,6 +175,7 @@ impl From<Part> for SitePart {
             largest_lag_ns: part.largest_lag_ns,
             process_cpu_ns: 0,
             resident_bytes: 0,
+            held: part.held,
         }
     }
 }

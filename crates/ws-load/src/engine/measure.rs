@@ -2,7 +2,7 @@
 
 use super::afford::{affordable, countable};
 use super::merge::Merged;
-use super::{Ended, Engine, Load, News, TICK};
+use super::{Ended, Engine, Load, News, TICK, Team};
 use crate::clock;
 use crate::ledger::StepLedger;
 use crate::plan;
@@ -17,7 +17,7 @@ const SEND_SLACK: Duration = Duration::from_millis(50);
 /// After the last sample of a step: the time in which a second copy of it would come.
 const SETTLE: Duration = Duration::from_millis(50);
 
-impl Engine<'_> {
+impl<T: Team> Engine<'_, T> {
     /// Takes the samples of a step. Besides its record: why the run cannot go on, if it cannot.
     pub(super) fn measure(
         &mut self,
@@ -76,7 +76,7 @@ impl Engine<'_> {
             cpu_ns,
             timed_out: is_end(End::TimedOut),
             kept: self.team.take_kept(),
-            rows: self.team.rows(sent_by),
+            rows: self.team.rows(clients, sent_by),
             parts,
         };
         let (mut record, words) = merged.into_record();
@@ -169,7 +169,7 @@ impl Engine<'_> {
                 format!(
                     "a {} was not complete after {} s (--sample-timeout)",
                     match self.plan.workload {
-                        Workload::Echo => "sample (echo)",
+                        Workload::Echo | Workload::Connect => "sample (echo)",
                         Workload::Broadcast => "broadcast",
                     },
                     self.plan.timeouts.sample_ns as f64 / 1e9
@@ -179,7 +179,7 @@ impl Engine<'_> {
     }
 
     /// The parts of a step, each with the number of its site. `Some` when a site was lost meanwhile.
-    fn collect_parts(&mut self) -> Result<(Parts, Option<Ended>), Ended> {
+    pub(super) fn collect_parts(&mut self) -> Result<(Parts, Option<Ended>), Ended> {
         self.team.finish();
         let mut waiting = self.team.len();
         let mut parts = Parts::new();
@@ -201,7 +201,7 @@ impl Engine<'_> {
 }
 
 /// Parts of a step, each with the number of the site that it is from.
-type Parts = Vec<(u32, SitePart)>;
+pub(super) type Parts = Vec<(u32, SitePart)>;
 
 /// A schedule whose time is over, and that the generator has not kept up with: sending the rest
 /// would only measure the generator for longer. Looks once, when every send of that time is known.

@@ -106,6 +106,7 @@ impl Merged<'_> {
             timed_out: self.timed_out,
             faults,
             generator,
+            connections: None,
             in_flight,
             sites: rows,
             release_delay: self.kept.release_delay.latency(),
@@ -142,7 +143,7 @@ fn law(flight: Flight, all: &Latencies, timed_ns: u64) -> InFlight {
 /// The distribution that the limit applies to; an echo has only one.
 const fn limited<'a>(all: &'a Latencies, plan: &Plan) -> &'a Recorder {
     match (plan.workload, plan.limit.measure) {
-        (Workload::Echo, _) | (_, Measure::Completion) => &all.completion,
+        (Workload::Echo | Workload::Connect, _) | (_, Measure::Completion) => &all.completion,
         (_, Measure::Delivery) => &all.delivery,
         (_, Measure::Ack) => &all.ack,
     }

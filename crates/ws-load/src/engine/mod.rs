@@ -5,20 +5,23 @@
 //! sites elsewhere.
 
 mod afford;
+mod connect;
 mod crew;
 mod end;
 mod local;
 mod measure;
-
+mod memory;
 mod merge;
 mod search;
 mod sites;
 mod team;
+mod throughput;
 
 pub(crate) use crew::{Crew, hire};
 pub(crate) use merge::resident_bytes;
 pub use sites::run_on;
 pub(crate) use team::terms;
+pub use throughput::{Packs, Throughput, throughput};
 
 use crate::clock;
 use crate::error::RunError;
@@ -73,51 +76,15 @@ pub fn run_with_ceiling(
         Timestamps::Kernel => crate::io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
-    let team = Box::new(local::Local::hire(plan)?);
-    Ok(carry_out(plan, team, ceiling, interrupted, on_event))
+    let team = local::Local::hire(plan)?;
+    let engine = Engine::new(plan, team, ceiling, interrupted, on_event);
+    Ok(engine.carry_out())
 }
 
-fn carry_out(
-    plan: &Plan,
-    team: Box<dyn Team + '_>,
-    ceiling: Option<f64>,
-    interrupted: &AtomicBool,
-    on_event: &mut dyn FnMut(&Event),
-) -> Measured {
-    let mut engine = Engine {
-        plan,
-        ceiling,
-        team,
-        interrupted,
-        on_event,
-        steps: Vec::new(),
-        samples: 0,
-        edge: None,
-    };
-    let ended = match plan.search {
-        Some(terms) => engine.search(terms),
-        None => engine.steps(),
-    };
-    engine.team.dismiss();
-    let outcome = Outcome {
-        end: ended.end,
-        detail: ended.detail,
-        carried_clients: engine.carried(),
-        edge: engine.edge,
-    };
-    (engine.on_event)(&Event::End {
-        outcome: outcome.clone(),
-    });
-    Measured {
-        steps: engine.steps,
-        outcome,
-    }
-}
-
-struct Engine<'a> {
+struct Engine<'a, T> {
     plan: &'a Plan,
     ceiling: Option<f64>,
-    team: Box<dyn Team + 'a>,
+    team: T,
     interrupted: &'a AtomicBool,
     on_event: &'a mut dyn FnMut(&Event),
     steps: Vec<StepRecord>,
@@ -125,6 +92,8 @@ struct Engine<'a> {
     samples: u64,
     /// What a search knows so far.
     edge: Option<Edge>,
+    /// Memory of both sides, in a `connect` run.
+    watch: Option<memory::Watch>,
 }
 
 /// What a step puts on the server.
@@ -134,7 +103,50 @@ struct Load {
     open: Option<OpenLoop>,
 }
 
-impl Engine<'_> {
+impl<'a, T: Team> Engine<'a, T> {
+    /// An engine whose team waits for its first order.
+    fn new(
+        plan: &'a Plan,
+        team: T,
+        ceiling: Option<f64>,
+        interrupted: &'a AtomicBool,
+        on_event: &'a mut dyn FnMut(&Event),
+    ) -> Self {
+        Self {
+            plan,
+            ceiling,
+            team,
+            interrupted,
+            on_event,
+            steps: Vec::new(),
+            samples: 0,
+            edge: None,
+            watch: None,
+        }
+    }
+
+    /// Goes through the plan to its end.
+    fn carry_out(mut self) -> Measured {
+        let ended = match self.plan.search {
+            Some(terms) => self.search(terms),
+            None => self.steps(),
+        };
+        self.team.dismiss();
+        let outcome = Outcome {
+            end: ended.end,
+            detail: ended.detail,
+            carried_clients: self.carried(),
+            edge: self.edge,
+        };
+        (self.on_event)(&Event::End {
+            outcome: outcome.clone(),
+        });
+        Measured {
+            steps: self.steps,
+            outcome,
+        }
+    }
+
     fn steps(&mut self) -> Ended {
         for step in 0.. {
             if self.plan.total_steps.is_some_and(|total| step >= total) {
@@ -163,6 +175,9 @@ impl Engine<'_> {
     /// Measures a step. `Some` when it is to be the last; an error when it could not be measured.
     fn step(&mut self, step: u32, load: &Load) -> Result<Option<Ended>, Ended> {
         let clients = load.clients;
+        if let Some(terms) = self.plan.connect {
+            return self.connect_step(step, clients, terms);
+        }
         let connecting = clock::now_ns();
         self.connect(step, clients)?;
         let connecting_ns = clock::now_ns() - connecting;

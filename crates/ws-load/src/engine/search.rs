@@ -1,13 +1,13 @@
 //! Steps whose loads are chosen by what the steps before them showed.
 
-use super::{Ended, Engine, Load};
+use super::{Ended, Engine, Load, Team};
 use crate::plan::Hunt;
 use run_record::{Edge, End, OpenLoop, RunRecord, Search, SearchOf, Verdict};
 
 /// Tries of one load in a row that may say nothing.
 const NOISY_TRIES: u32 = 5;
 
-impl Engine<'_> {
+impl<T: Team> Engine<'_, T> {
     /// Finds the highest load within the limit.
     pub(super) fn search(&mut self, terms: Search) -> Ended {
         let first = match terms.of {

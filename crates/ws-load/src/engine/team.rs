@@ -2,14 +2,15 @@
 //! sites that have threads of their own.
 
 use super::Ended;
+use crate::judge::Latencies;
 use crate::ledger::{StepLedger, Terms};
 use crate::plan::Schedule;
 use crate::site::{SitePart, StepTerms, Unable};
+use crate::worker::OpenOrder;
 use run_record::{Plan, Recorder, SiteUse, Workload};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-
-use crate::judge::Latencies;
 
 /// Told what to do, and heard with what became of it.
 pub(super) trait Team {
@@ -21,6 +22,19 @@ pub(super) trait Team {
 
     /// Has so many clients opened. Each answers [`News::Opened`] or [`News::OpenFailed`].
     fn open(&mut self, clients: u64);
+
+    /// A step of a `connect` run: has connections opened, and those that there are pinged. Each
+    /// answers [`News::Opened`] or [`News::OpenFailed`].
+    fn open_and_hold(&mut self, order: OpenOrder);
+
+    /// Has the connections held until a moment. Each answers [`News::Held`].
+    fn hold(&mut self, until_ns: u64);
+
+    /// Between an order and a moment that everybody can meet who is told of it.
+    fn start_in(&self) -> Duration;
+
+    /// Where the server is, as seen from here.
+    fn server(&self) -> Option<SocketAddr>;
 
     /// Opens the books of a step and tells all of it. Each answers [`News::Begun`].
     fn begin(&mut self, step: StepTerms) -> Arc<StepLedger>;
@@ -46,8 +60,9 @@ pub(super) trait Team {
     /// What of the step nobody but the team itself could record.
     fn take_kept(&mut self) -> Kept;
 
-    /// A row for each site, of sends up to `sent_by`; without what comes with the parts.
-    fn rows(&self, sent_by: Option<u64>) -> Vec<SiteUse>;
+    /// A row for each site, of a step with so many clients and of sends up to `sent_by`; without
+    /// what comes with the parts.
+    fn rows(&self, clients: u64, sent_by: Option<u64>) -> Vec<SiteUse>;
 
     /// Closes every connection and begins with new workers.
     fn begin_anew(&mut self) -> Result<(), Ended>;
@@ -65,6 +80,8 @@ pub(super) enum News {
     OpenFailed(Unable),
     /// The step is known and its samples may be received.
     Begun,
+    /// The time of a hold has passed.
+    Held,
     /// The last sample of the step is complete.
     AllSamples,
     /// Every client of a worker has been lost.
@@ -97,7 +114,7 @@ pub(crate) fn terms(plan: &Plan, step: StepTerms, workers: u64, clients: u64) ->
         clients: step.clients,
         parties: match plan.workload {
             Workload::Broadcast => clients.min(workers) as u32,
-            Workload::Echo => 1,
+            Workload::Echo | Workload::Connect => 1,
         },
     }
 }

@@ -10,7 +10,7 @@ mod reporter;
 mod serve;
 
 pub use crate::engine::run_on;
-pub use order::{Done, Order, SitePart, Started, StepTerms, Unable, Word};
+pub use order::{Connect, Done, Order, SitePart, Started, StepTerms, Unable, Word};
 pub use serve::{serve, serve_from_here};
 
 use std::net::IpAddr;

@@ -2,6 +2,7 @@
 //! coordinator converts them on both ways.
 
 use crate::judge::Latencies;
+use crate::worker::{HeldPart, OpenOrder};
 use run_record::{Faults, OpenLoop};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,13 @@ pub enum Order {
     Open {
         /// Clients of all sites together.
         clients: u64,
+    },
+    /// A `connect` run: have your share of so many connections, and ping those that you have.
+    Connect(Connect),
+    /// Hold the connections.
+    Hold {
+        /// Until this moment.
+        until_ns: u64,
     },
     /// Begin a step.
     Begin(StepTerms),
@@ -50,6 +58,8 @@ pub enum Word {
     OpenFailed(Unable),
     /// It knows the step.
     Begun,
+    /// The time of a hold has passed, and no ping is under way.
+    Held,
     /// Samples that it has sent, and samples that all of its clients have.
     Samples {
         /// Sent since the last such word.
@@ -77,6 +87,16 @@ pub struct StepTerms {
     pub(crate) warm_up: u32,
     pub(crate) by_clock: bool,
     pub(crate) clients: u64,
+}
+
+/// Connections that are to be opened, as all sites have to know it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Connect(pub(crate) OpenOrder);
+
+impl From<OpenOrder> for Connect {
+    fn from(order: OpenOrder) -> Self {
+        Self(order)
+    }
 }
 
 /// A sample that a site has sent.
@@ -125,6 +145,8 @@ pub struct SitePart {
     /// CPU time of the whole process.
     pub(crate) process_cpu_ns: u64,
     pub(crate) resident_bytes: u64,
+    /// Empty but in a `connect` run.
+    pub(crate) held: HeldPart,
 }
 
 impl SitePart {
@@ -139,6 +161,7 @@ impl SitePart {
         self.clock_steps += other.clock_steps;
         self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
         self.largest_lag_ns = self.largest_lag_ns.max(other.largest_lag_ns);
+        self.held.merge(other.held);
     }
 }
 
@@ -147,6 +170,12 @@ impl Order {
     pub(crate) fn shifted(mut self, by_ns: i64) -> Self {
         match &mut self {
             Self::Start { start_ns, .. } => shift(start_ns, by_ns),
+            Self::Connect(Connect(order)) => {
+                if let Some(by_clock) = &mut order.by_clock {
+                    shift(&mut by_clock.start_ns, by_ns);
+                }
+            }
+            Self::Hold { until_ns } => shift(until_ns, by_ns),
             Self::Sent(samples) => samples.iter_mut().for_each(|sample| sample.shift(by_ns)),
             _ => {}
         }
@@ -157,12 +186,19 @@ impl Order {
 impl Word {
     /// The same with all its times moved by `by_ns`.
     pub(crate) fn shifted(mut self, by_ns: i64) -> Self {
-        if let Self::Samples { sent, done } = &mut self {
-            sent.iter_mut().for_each(|sample| sample.shift(by_ns));
-            for sample in done {
-                shift(&mut sample.last_ns, by_ns);
-                shift(&mut sample.read_ns, by_ns);
+        match &mut self {
+            Self::Samples { sent, done } => {
+                sent.iter_mut().for_each(|sample| sample.shift(by_ns));
+                for sample in done {
+                    shift(&mut sample.last_ns, by_ns);
+                    shift(&mut sample.read_ns, by_ns);
+                }
             }
+            // 0 stands for never.
+            Self::Part(part) if part.held.last_open_ns > 0 => {
+                shift(&mut part.held.last_open_ns, by_ns);
+            }
+            _ => {}
         }
         self
     }

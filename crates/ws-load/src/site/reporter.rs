@@ -15,12 +15,36 @@ const GATHER: Duration = Duration::from_micros(200);
 /// How often the number of connections is told.
 const TICK: Duration = Duration::from_millis(50);
 
+/// CPU time of this process at both ends of a step.
+#[derive(Debug, Default)]
+pub(super) struct CpuMarks {
+    began_ns: AtomicU64,
+    ended_ns: AtomicU64,
+}
+
+impl CpuMarks {
+    pub(super) fn began(&self) {
+        let cpu_ns = clock::process_cpu_ns();
+        self.began_ns.store(cpu_ns, Ordering::Release);
+    }
+
+    pub(super) fn ended(&self) {
+        let cpu_ns = clock::process_cpu_ns();
+        self.ended_ns.store(cpu_ns, Ordering::Release);
+    }
+
+    fn between(&self) -> u64 {
+        let ended_ns = self.ended_ns.load(Ordering::Acquire);
+        ended_ns.saturating_sub(self.began_ns.load(Ordering::Acquire))
+    }
+}
+
 pub(super) struct Reporter {
     reports: Receiver<Report>,
     workers: usize,
     progress: Arc<Progress>,
     words: Arc<dyn Fn(Word) + Send + Sync>,
-    finished_cpu_ns: Arc<AtomicU64>,
+    cpu: Arc<CpuMarks>,
     sent: Vec<Started>,
     done: Vec<Done>,
     /// When samples were told last.
@@ -33,7 +57,7 @@ pub(super) struct Reporter {
     /// What has kept one of them from having all its clients.
     exhausted: Option<Unable>,
     begun: usize,
-    began_cpu_ns: u64,
+    held: usize,
     parts: usize,
     part: SitePart,
 }
@@ -42,14 +66,14 @@ impl Reporter {
     pub(super) fn new(
         crew: &mut Crew,
         words: Arc<dyn Fn(Word) + Send + Sync>,
-        finished_cpu_ns: Arc<AtomicU64>,
+        cpu: Arc<CpuMarks>,
     ) -> Self {
         Self {
             reports: crew.take_reports(),
             workers: crew.len(),
             progress: crew.progress(),
             words,
-            finished_cpu_ns,
+            cpu,
             sent: Vec::new(),
             done: Vec::new(),
             told_ns: 0,
@@ -58,7 +82,7 @@ impl Reporter {
             opened: 0,
             exhausted: None,
             begun: 0,
-            began_cpu_ns: 0,
+            held: 0,
             parts: 0,
             part: SitePart::default(),
         }
@@ -117,8 +141,16 @@ impl Reporter {
                 self.begun += 1;
                 if self.begun == self.workers {
                     self.begun = 0;
-                    self.began_cpu_ns = clock::process_cpu_ns();
+                    self.cpu.began();
                     self.say(Word::Begun);
+                }
+            }
+            Report::Held => {
+                self.held += 1;
+                if self.held == self.workers {
+                    self.held = 0;
+                    self.tell_connected();
+                    self.say(Word::Held);
                 }
             }
             Report::Part(part) => {
@@ -135,8 +167,8 @@ impl Reporter {
                     "the kernel refuses to go on: {error}"
                 )));
             }
-            // Only the coordinator knows when it is the last.
-            Report::AllSamples => {}
+            // Only the coordinator knows when it is the last; packs are sent by one process alone.
+            Report::AllSamples | Report::Packs(_) => {}
         }
     }
 
@@ -155,8 +187,7 @@ impl Reporter {
 
     fn tell_part(&mut self) {
         let mut part = std::mem::take(&mut self.part);
-        let finished_cpu_ns = self.finished_cpu_ns.load(Ordering::Acquire);
-        part.process_cpu_ns = finished_cpu_ns.saturating_sub(self.began_cpu_ns);
+        part.process_cpu_ns = self.cpu.between();
         part.resident_bytes = resident_bytes();
         self.say(Word::Part(Box::new(part)));
     }

@@ -1,17 +1,16 @@
 //! A site at work: orders become commands to its workers, their reports become words.
 
-use super::reporter::Reporter;
-use super::{Order, Share, StepTerms, Word};
+use super::reporter::{CpuMarks, Reporter};
+use super::{Connect, Order, Share, StepTerms, Word};
 use crate::engine::{CLOSE_PATIENCE, Crew, hire, terms};
 use crate::error::RunError;
+use crate::io;
 use crate::ledger::{Sent, Shared, StepLedger};
 use crate::plan::{Schedule, share_of};
 use crate::target::Target;
 use crate::worker::Command;
-use crate::{clock, io};
 use run_record::{OpenLoop, Plan, Timestamps};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
@@ -77,8 +76,7 @@ struct Post<'a> {
     crew: Crew,
     reporter: Option<JoinHandle<()>>,
     step: Option<Arc<StepLedger>>,
-    /// CPU time of the process when it was told to finish the step.
-    finished_cpu_ns: Arc<AtomicU64>,
+    cpu: Arc<CpuMarks>,
 }
 
 impl<'a> Post<'a> {
@@ -89,8 +87,8 @@ impl<'a> Post<'a> {
         words: &Arc<dyn Fn(Word) + Send + Sync>,
     ) -> Result<Self, RunError> {
         let mut crew = hire(plan, Arc::clone(target), share).map_err(RunError::Worker)?;
-        let finished_cpu_ns = Arc::default();
-        let reporter = Reporter::new(&mut crew, Arc::clone(words), Arc::clone(&finished_cpu_ns));
+        let cpu = Arc::default();
+        let reporter = Reporter::new(&mut crew, Arc::clone(words), Arc::clone(&cpu));
         let reporter = std::thread::Builder::new()
             .name("reporter".into())
             .spawn(move || reporter.run())
@@ -101,7 +99,7 @@ impl<'a> Post<'a> {
             crew,
             reporter: Some(reporter),
             step: None,
-            finished_cpu_ns,
+            cpu,
         })
     }
 
@@ -117,6 +115,11 @@ impl<'a> Post<'a> {
     fn obey(&mut self, order: Order) {
         match order {
             Order::Open { clients } => self.open(clients),
+            Order::Connect(Connect(order)) => {
+                self.cpu.began();
+                self.crew.tell_all(|| Command::Connect(order));
+            }
+            Order::Hold { until_ns } => self.crew.tell_all(|| Command::Hold { until_ns }),
             Order::Begin(step) => self.begin(step),
             Order::Send(samples) => self.send(&samples),
             Order::Start { load, start_ns } => self.start(load, start_ns),
@@ -135,8 +138,7 @@ impl<'a> Post<'a> {
             }
             Order::GiveUp { count } => self.crew.tell_all(|| Command::GiveUp { count }),
             Order::Finish => {
-                let cpu_ns = clock::process_cpu_ns();
-                self.finished_cpu_ns.store(cpu_ns, Ordering::Release);
+                self.cpu.ended();
                 self.crew.tell_all(|| Command::Finish);
             }
             Order::Anew | Order::Close => {}

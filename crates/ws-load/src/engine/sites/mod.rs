@@ -11,15 +11,18 @@ mod step;
 mod tests;
 
 use super::team::{Kept, News, Team};
-use super::{CLOSE_PATIENCE, Ended, Measured, TICK, carry_out};
+use super::{CLOSE_PATIENCE, Ended, Engine, Measured, TICK};
 use crate::clock;
 use crate::error::RunError;
 use crate::ledger::StepLedger;
 use crate::plan::Schedule;
 use crate::site::{Heard, Order, Site, StepTerms, Unable, Word};
+use crate::target::Target;
+use crate::worker::OpenOrder;
 use roll::Roll;
 use run_record::{End, Event, Plan, SiteUse};
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, mpsc};
@@ -53,14 +56,15 @@ pub fn run_on(
     if sites.is_empty() {
         return Err(RunError::NoSites);
     }
-    let team = Box::new(Sites {
+    let team = Sites {
         plan,
         roll: Roll::new(sites),
         heard,
         news: VecDeque::new(),
         step: None,
-    });
-    Ok(carry_out(plan, team, ceiling, interrupted, on_event))
+    };
+    let engine = Engine::new(plan, team, ceiling, interrupted, on_event);
+    Ok(engine.carry_out())
 }
 
 struct Sites<'a> {
@@ -93,6 +97,7 @@ impl Sites<'_> {
                 }));
             }
             Word::Begun => self.news.push_back(News::Begun),
+            Word::Held => self.news.push_back(News::Held),
             Word::Samples { sent, done } => {
                 let Some(step) = &mut self.step else { return };
                 self.roll.relay(number, &sent, self.plan.workload);
@@ -181,12 +186,30 @@ impl Team for Sites<'_> {
     }
 
     fn start(&mut self, schedule: &Schedule) -> u64 {
-        let start_ns = clock::now_ns() + clock::nanos(START_IN) + 4 * self.roll.worst_bound_ns();
+        let start_ns = clock::now_ns() + clock::nanos(self.start_in());
         self.roll.tell_all(&Order::Start {
             load: schedule.load().clone(),
             start_ns,
         });
         start_ns
+    }
+
+    fn open_and_hold(&mut self, order: OpenOrder) {
+        self.step = None;
+        self.roll.compare_clocks();
+        self.roll.tell_all(&Order::Connect(order.into()));
+    }
+
+    fn hold(&mut self, until_ns: u64) {
+        self.roll.tell_all(&Order::Hold { until_ns });
+    }
+
+    fn server(&self) -> Option<SocketAddr> {
+        Target::of(self.plan).ok().map(|target| target.addr)
+    }
+
+    fn start_in(&self) -> Duration {
+        START_IN + Duration::from_nanos(4 * self.roll.worst_bound_ns())
     }
 
     fn wait(&mut self, timeout: Duration) -> Option<News> {
@@ -220,12 +243,11 @@ impl Team for Sites<'_> {
         self.step.as_mut().map(Step::take_kept).unwrap_or_default()
     }
 
-    fn rows(&self, sent_by: Option<u64>) -> Vec<SiteUse> {
-        let Some(step) = &self.step else {
-            return Vec::new();
-        };
-        let mut rows = self.roll.rows(step.clients());
-        step.count_sends(sent_by, &mut rows);
+    fn rows(&self, clients: u64, sent_by: Option<u64>) -> Vec<SiteUse> {
+        let mut rows = self.roll.rows(clients);
+        if let Some(step) = &self.step {
+            step.count_sends(sent_by, &mut rows);
+        }
         rows
     }
 

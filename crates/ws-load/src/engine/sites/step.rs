@@ -42,10 +42,6 @@ impl Step {
         &self.ledger
     }
 
-    pub(super) const fn clients(&self) -> u64 {
-        self.terms.clients
-    }
-
     /// Releases the next sample of a closed loop, if there is one, for a sample that was known to be
     /// complete at `known_ns`.
     pub(super) fn release(&mut self, known_ns: Option<u64>) {

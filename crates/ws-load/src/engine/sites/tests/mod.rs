@@ -2,6 +2,7 @@
 //! word goes through bytes, and the clock of a site may be set as far apart as one likes.
 
 mod clocks;
+mod connections;
 mod ends;
 mod faults;
 mod figures;
