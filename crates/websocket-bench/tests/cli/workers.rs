@@ -108,6 +108,42 @@ fn source_addresses_beside_workers_are_those_of_this_process() {
     worker.process.says(&["a run for", "site 2 of 2"]);
 }
 
+/// The command lines of round two, with four workers and source addresses beside them.
+#[test]
+fn the_command_lines_of_round_two_with_four_workers() {
+    let server = honest();
+    let phoenix = crate::handmade::phoenix();
+    let started = [(); 4].map(|()| Worker::start(""));
+    let workers: String = started
+        .iter()
+        .map(|one| format!(" -w {}", one.addr))
+        .collect::<String>()
+        + " -l 127.0.0.2 -l 127.0.0.3 -l 127.0.0.4";
+    let load = "--concurrent 4 --sample-size 100 --payload-padding 200";
+    for (url, step_size, more) in [
+        (format!("ws://{}/ws", server.addr()), 1000, ""),
+        (
+            format!("ws://{}", server.addr()),
+            1000,
+            "--server-type binary",
+        ),
+        (
+            format!("ws://{phoenix}/socket/websocket"),
+            100,
+            "--server-type phoenix",
+        ),
+    ] {
+        let ran = run(&format!(
+            "broadcast {url} {load} --step-size {step_size} --total-steps 1 --limit-rtt 20s {workers} {more}"
+        ));
+        let ran = ran.exits(0);
+        assert!(
+            ran.stdout.starts_with(&format!("clients: {step_size:5} ")),
+            "{ran:#?}"
+        );
+    }
+}
+
 /// A coordinator that waits for workers, and where.
 fn waiting(flags: &str) -> (Process, String) {
     let coordinator = Process::start(bench().args(flags.split_whitespace()));
