@@ -26,7 +26,7 @@ impl Engine<'_> {
             match self.try_load(step, terms.of, value) {
                 Ok(Some(passed)) => {
                     noisy = 0;
-                    hunt.tried(passed);
+                    hunt.tried(value, passed);
                 }
                 Ok(None) if noisy + 1 < NOISY_TRIES => noisy += 1,
                 Ok(None) => return self.all_noisy(),
