@@ -10,17 +10,22 @@ mod dialect;
 mod engine;
 mod envelope;
 mod error;
+mod frames;
 mod io;
 mod judge;
 mod ledger;
+mod plain;
 mod plan;
+mod sources;
 mod stamp;
 mod target;
 mod transport;
 mod worker;
 
-pub use engine::{Measured, run, run_with_ceiling};
+pub use engine::{Measured, Packs, Throughput, run, run_with_ceiling, throughput};
 pub use error::{ConnectError, RunError, Stage};
+pub use plain::plan_for_port;
+pub use sources::spread_over_loopback;
 pub use target::TargetError;
 
 /// Which sample of a run under `seed`, counted from 0, the stamp in a payload belongs to; `None` for
@@ -52,6 +57,7 @@ fn test_plan(url: &str) -> run_record::Plan {
         local_addrs: Vec::new(),
         search: None,
         open_loop: None,
+        connect: None,
         concurrent: 4,
         sample_size: 20,
         initial_clients: 10,

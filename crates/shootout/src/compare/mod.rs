@@ -14,6 +14,7 @@
 //!
 //! This module reads records and returns findings; it measures nothing and prints nothing.
 
+pub mod agreement;
 mod figure;
 mod finding;
 mod judge;

@@ -50,6 +50,7 @@ impl Bench<'_> {
             origin: None,
             local_addrs: Vec::new(),
             open_loop: None,
+            connect: None,
             concurrent: 1,
             sample_size: 1,
             initial_clients: clients,

@@ -33,7 +33,7 @@ impl Load {
     /// Messages that one sample brings.
     const fn messages_per_sample(&self) -> u64 {
         match self.workload {
-            Workload::Echo => 1,
+            Workload::Echo | Workload::Connect => 1,
             Workload::Broadcast => self.clients + 1,
         }
     }
@@ -44,10 +44,7 @@ impl Load {
         server: &NullServer,
         samples: u64,
     ) -> Result<StepRecord, String> {
-        let command = match self.workload {
-            Workload::Echo => "echo",
-            Workload::Broadcast => "broadcast",
-        };
+        let command = self.workload.name();
         let arguments = format!(
             "{command} ws://{}/ -c {} -s {samples} --initial-clients {} --payload-padding {PADDING} \
              --threads {} --limit-rtt 20s",
@@ -94,10 +91,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
 
 /// Every message that the null server sent was received, verified and counted.
 fn judge(load: &Load, step: &StepRecord) -> Vec<Check> {
-    let name = match load.workload {
-        Workload::Echo => "echo",
-        Workload::Broadcast => "broadcast",
-    };
+    let name = load.workload.name();
     let known = step.samples_planned * load.messages_per_sample();
     vec![
         Check::exactly(&format!("{name}: messages"), known, step.generator.messages),
@@ -145,10 +139,7 @@ fn words(ceiling: &Ceiling) -> String {
     format!(
         "{} to {clients} clients, {threads} worker{}: {:.0} messages per second, {:.2} us of CPU \
          each, busiest thread {busy:.0}%{bound}",
-        match workload {
-            Workload::Echo => "echo",
-            Workload::Broadcast => "broadcast",
-        },
+        workload.name(),
         if *threads == 1 { "" } else { "s" },
         ceiling.messages_per_second,
         ceiling.cpu_ns_per_message / 1e3,

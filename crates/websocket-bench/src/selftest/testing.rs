@@ -28,6 +28,7 @@ pub(super) fn step() -> StepRecord {
         timed_out: false,
         faults: Faults::default(),
         generator: GeneratorUse::default(),
+        connections: None,
         in_flight: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),

@@ -63,6 +63,11 @@ impl Crew {
         self.progress.connected.load(Ordering::Relaxed)
     }
 
+    /// Bytes of echoes that have come back, in a throughput run.
+    pub(super) fn bytes(&self) -> u64 {
+        self.progress.bytes.load(Ordering::Relaxed)
+    }
+
     pub(super) fn tell(&self, worker: usize, command: Command) {
         self.peers[worker].tell(command);
     }
