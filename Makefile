@@ -14,9 +14,10 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 
-# CPU per verified delivery beside a bare C loop; needs two cores and a few minutes
+# CPU per verified delivery beside a bare C loop, memory per idle connection; needs two cores and a
+# few minutes
 bench-generator:
-	cargo bench --locked --quiet -p websocket-bench --bench generator
+	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory
 
 clean:
 	cargo clean
