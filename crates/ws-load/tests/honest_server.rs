@@ -240,7 +240,6 @@ fn events_tell_the_story_of_a_run_in_order() {
                 Event::Connecting { .. } => "connecting",
                 Event::Measuring { .. } => "measuring",
                 Event::Holding { .. } => "holding",
-                Event::Holding { .. } => "holding",
                 Event::Step { .. } => "step",
                 Event::End { .. } => "end",
             };
