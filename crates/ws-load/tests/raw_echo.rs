@@ -92,7 +92,10 @@ fn a_message_that_the_server_refuses_ends_the_run() {
     let found = run(server.addr(), 1, 1, packs);
     assert_eq!(found.outcome.end, End::ServerLost);
     let words = &found.outcome.detail;
-    assert!(words.starts_with("connection 1: "), "{words}");
+    assert!(
+        words.starts_with("connection 1: the server ended it"),
+        "{words}"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::memory::Watch;
 use super::{Ended, Engine, START_IN, TICK, broken, merge};
 use crate::clock;
 use crate::worker::{Command, HeldPart, OpenOrder, Part, Report, StartByClock};
-use run_record::{Connecting, Connections, End, Event, Pings, StepRecord};
+use run_record::{Connecting, Connections, End, Event, Pings, StepRecord, Verdict};
 
 /// Figures of a step that the parts do not tell.
 struct Times {
@@ -54,6 +54,14 @@ impl Engine<'_> {
         let judgement = run_record::judge(&record, self.plan, self.ceiling);
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
+        if early_end.is_some() && record.verdict == Verdict::Pass {
+            record.verdict = Verdict::Noisy;
+            record.verdict_reasons = vec![format!(
+                "it was ended after {:.1} s of a hold of {:.1} s",
+                times.held_ns as f64 / 1e9,
+                terms.hold_ns as f64 / 1e9
+            )];
+        }
         let ended = early_end
             .or_else(|| failed_to_connect(&record))
             .or_else(|| self.verdict(&record));

@@ -466,7 +466,7 @@ impl Engine<'_> {
                         "at {} clients the generator, and not the server, was the limit: {}; {}",
                         record.clients,
                         record.verdict_reasons.join("; "),
-                        run_record::remedy(self.plan.open_loop.as_ref())
+                        run_record::remedy(self.plan)
                     ),
                 ));
             }
