@@ -89,8 +89,8 @@ pub(crate) fn bench(
     Ok(outputs.expectations(&record, Exit::of(&record)))
 }
 
-/// The first signal asks the run to end, the second ends the process.
-fn catch_signals() -> io::Result<Arc<AtomicBool>> {
+/// The first signal asks a run to end, the second ends the process.
+pub(crate) fn catch_signals() -> io::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupted))?;

@@ -28,6 +28,17 @@ pub use plain::plan_for_port;
 pub use sources::spread_over_loopback;
 pub use target::TargetError;
 
+/// Which sample of a run under `seed`, counted from 0, the stamp in a payload belongs to; `None` for
+/// that of another run.
+pub const fn sample_of_stamp(seed: u64, stamp: u64) -> Option<u64> {
+    stamp::Stamps::of_run(seed).sample(stamp)
+}
+
+/// The stamp that [`sample_of_stamp`] finds that sample by.
+pub const fn stamp_of_sample(seed: u64, sample: u64) -> u64 {
+    stamp::Stamps::of_run(seed).of(sample)
+}
+
 /// Whether the kernel's receive stamps can be had here, tried on a loopback connection.
 ///
 /// # Errors

@@ -38,7 +38,12 @@ impl Load {
         }
     }
 
-    fn run(&self, server: &NullServer, samples: u64) -> Result<StepRecord, String> {
+    fn run(
+        &self,
+        bench: &Bench<'_>,
+        server: &NullServer,
+        samples: u64,
+    ) -> Result<StepRecord, String> {
         let command = self.workload.name();
         let arguments = format!(
             "{command} ws://{}/ -c {} -s {samples} --initial-clients {} --payload-padding {PADDING} \
@@ -49,7 +54,7 @@ impl Load {
             self.threads
         );
         let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
-        child::measure(&arguments, false)
+        child::measure(&arguments, false, bench.interrupted)
     }
 }
 
@@ -68,10 +73,14 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
             concurrent,
             threads,
         };
-        let first = load.run(&server, (SURELY / 4).div_ceil(load.messages_per_sample()))?;
+        let first = load.run(
+            bench,
+            &server,
+            (SURELY / 4).div_ceil(load.messages_per_sample()),
+        )?;
         let time = bench.time(Duration::from_secs(4), Duration::from_secs(1));
         let samples = (first.samples as f64 * 1e9 / first.elapsed_ns as f64) * time.as_secs_f64();
-        let step = load.run(&server, (samples as u64).max(1))?;
+        let step = load.run(bench, &server, (samples as u64).max(1))?;
         found.checks.extend(judge(&load, &step));
         let ceiling = ceiling(&load, &step);
         found.notes.push(words(&ceiling));
