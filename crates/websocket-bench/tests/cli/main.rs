@@ -3,6 +3,7 @@
 mod bad_flags;
 mod bad_outputs;
 mod bad_servers;
+mod connect;
 mod events;
 mod expectations;
 mod files;
