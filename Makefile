@@ -17,6 +17,7 @@ lint:
 # CPU per verified delivery beside a bare C loop; needs two cores and a few minutes
 bench-generator:
 	cargo bench --locked --quiet -p websocket-bench --bench generator
+	cargo bench --locked --quiet -p websocket-bench --bench peers
 
 # websocket-bench and cpp-bench against the same server, in turn: do they measure the same? Against
 # a real server beside the null one: make cross-check SERVER='bin/... --port {port}'; further
