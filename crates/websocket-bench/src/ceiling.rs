@@ -112,6 +112,7 @@ mod tests {
             timestamps: Timestamps::User,
             environment: Environment::collect(),
             parts: Vec::new(),
+            not_made: Vec::new(),
             ceilings: vec![
                 ceiling(Workload::Broadcast, 7e5, 0.99),
                 ceiling(Workload::Echo, 1e5, busiest_thread),

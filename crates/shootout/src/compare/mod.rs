@@ -28,6 +28,7 @@ pub mod text;
 pub use figure::{Figure, UnknownFigure};
 pub use finding::{
     COMPARISON_FORMAT, Comparison, FigureFinding, Finding, RowFinding, SideName, Unit, Verdict,
+    comparison_schema,
 };
 pub use judge::{Question, compare};
 pub use side::{Contestant, Invocation, Side};

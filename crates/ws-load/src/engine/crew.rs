@@ -1,7 +1,6 @@
 //! The workers of a run, as threads of this process.
 
 use crate::io::Backend;
-use crate::plan::mix;
 use crate::stamp::Stamps;
 use crate::target::Target;
 use crate::worker::{Command, Common, Peer, Progress, Report, Worker};
@@ -37,7 +36,7 @@ impl Crew {
         for (number, worker) in workers.into_iter().enumerate() {
             let peers = peers.clone();
             let common = Common {
-                stamps: Stamps::new(mix(plan.seed, 0)),
+                stamps: Stamps::of_run(plan.seed),
                 plan: Arc::clone(&plan),
                 target: Arc::clone(&target),
                 progress: Arc::clone(&progress),
@@ -62,6 +61,11 @@ impl Crew {
 
     pub(super) fn connected(&self) -> u64 {
         self.progress.connected.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of echoes that have come back, in a throughput run.
+    pub(super) fn bytes(&self) -> u64 {
+        self.progress.bytes.load(Ordering::Relaxed)
     }
 
     pub(super) fn tell(&self, worker: usize, command: Command) {
