@@ -29,12 +29,12 @@ fn cpu_of(entry: &Entry, program: &Path, bench: &Bench, samples: u64) -> Result<
     let command = (tool.command)(program, bench, entry.load, samples);
     let paced = tool.listens && entry.load.workload == Workload::Broadcast;
     let pulse = paced.then(|| Pulse::start(bench.port, samples));
-    let helper = tool.helper.map(|helper| helper().spawn()).transpose();
-    let mut helper = helper.map_err(|error| format!("what it needs does not start: {error}"))?;
+    let beside = tool.beside.map(|beside| beside().spawn()).transpose();
+    let mut beside = beside.map_err(|error| format!("what it needs does not start: {error}"))?;
     let used = run(command, &bench.directory);
-    if let Some(helper) = &mut helper {
-        let _ = helper.kill();
-        let _ = helper.wait();
+    if let Some(beside) = &mut beside {
+        let _ = beside.kill();
+        let _ = beside.wait();
     }
     if let Some(pulse) = pulse {
         pulse.finish()?;

@@ -58,7 +58,7 @@ pub(crate) struct Tool {
     /// It cannot close the loop of a broadcast, and only receives.
     pub(crate) listens: bool,
     /// A program that it needs beside it.
-    pub(crate) helper: Option<fn() -> Command>,
+    pub(crate) beside: Option<fn() -> Command>,
 }
 
 pub(crate) const TOOLS: &[Tool] = &[
@@ -69,7 +69,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         find: compile_bare,
         command: bare,
         listens: false,
-        helper: None,
+        beside: None,
     },
     Tool {
         name: OURS,
@@ -78,7 +78,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         find: |_| Some(env!("CARGO_BIN_EXE_websocket-bench").into()),
         command: ours,
         listens: false,
-        helper: None,
+        beside: None,
     },
     Tool {
         name: CPP_BENCH,
@@ -90,7 +90,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         },
         command: cpp_bench,
         listens: false,
-        helper: None,
+        beside: None,
     },
     Tool {
         name: ANCESTOR,
@@ -100,7 +100,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         find: |_| env::var_os("WEBSOCKET_BENCH_2016").map(PathBuf::from),
         command: ancestor,
         listens: false,
-        helper: None,
+        beside: None,
     },
     Tool {
         name: K6,
@@ -109,7 +109,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         find: |_| in_path("k6"),
         command: k6,
         listens: false,
-        helper: None,
+        beside: None,
     },
     Tool {
         name: ARTILLERY,
@@ -118,7 +118,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         find: |_| in_path("artillery"),
         command: artillery,
         listens: true,
-        helper: None,
+        beside: None,
     },
     Tool {
         name: TSUNG,
@@ -127,7 +127,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         find: |_| in_path("tsung"),
         command: tsung,
         listens: true,
-        helper: Some(epmd),
+        beside: Some(epmd),
     },
     Tool {
         name: THOR,
@@ -137,7 +137,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         find: |_| None,
         command: |program, _, _, _| Command::new(program),
         listens: false,
-        helper: None,
+        beside: None,
     },
 ];
 
@@ -240,7 +240,7 @@ fn k6(program: &Path, bench: &Bench, load: Load, samples: u64) -> Command {
 }
 
 /// Fills a configuration in: the echoes of each client. While broadcasts come, clients of Artillery
-/// send nothing and those of tsung, whose sessions need a request, a single echo.
+/// send nothing and those of tsung, which must ask for something, a single echo.
 fn fill(name: &str, template: &str, bench: &Bench, load: Load, samples: u64) -> PathBuf {
     let (count, hold) = match load.workload {
         Workload::Broadcast => (1, "40"),
