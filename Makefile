@@ -18,6 +18,7 @@ lint:
 # few minutes
 bench-generator:
 	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory
+	cargo bench --locked --quiet -p websocket-bench --bench peers
 
 # websocket-bench and cpp-bench against the same server, in turn: do they measure the same? Against
 # a real server beside the null one: make cross-check SERVER='bin/... --port {port}'; further

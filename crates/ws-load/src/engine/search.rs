@@ -34,7 +34,7 @@ impl<T: Team> Engine<'_, T> {
                     ..
                 }) if void + 1 < VOID_TRIES => {
                     void += 1;
-                    if let Err(ended) = self.begin_anew() {
+                    if let Err(ended) = self.team.begin_anew() {
                         return ended;
                     }
                 }
