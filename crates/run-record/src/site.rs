@@ -25,6 +25,10 @@ pub struct SiteUse {
     /// Open loop: those of them that went out within the planned time. Absent in a closed loop, and
     /// when the step was given up before that time was over.
     pub sent: Option<u64>,
+    /// Open loop: 99th percentile of the time from when a request was due to when it was written;
+    /// that of a worker which its machine lets wait. Absent in a closed loop.
+    #[serde(default)]
+    pub send_lag_p99_ns: Option<u64>,
     /// Its monotonic clock less the coordinator's, as the step was converted with.
     pub clock_offset_ns: i64,
     /// How far off that may be, either way; 0 for a site under the coordinator's kernel.

@@ -251,8 +251,17 @@ fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
             continue;
         };
         if lag.p99_ns > SMALL_LAG_NS && lag.p99_ns as f64 > LAG * reported as f64 {
+            let latest = step
+                .sites
+                .iter()
+                .filter(|site| name == "sent" && site.send_lag_p99_ns.is_some())
+                .max_by_key(|site| site.send_lag_p99_ns);
+            let who = latest.map_or_else(
+                || "the generator".to_owned(),
+                |site| format!("the generator, at its latest the worker {},", site.name),
+            );
             signs.push(format!(
-                "the generator {name} up to {} late (99th percentile), more than a tenth of the \
+                "{who} {name} up to {} late (99th percentile), more than a tenth of the \
                  {} that it reports",
                 time(lag.p99_ns),
                 time(reported)

@@ -1,5 +1,9 @@
 //! The command line. One definition gives parsing, help, man page and completions.
 
+mod remote;
+
+pub(crate) use remote::{Credentials, Sites, WorkerArgs};
+
 use crate::exit;
 use crate::expect::Expectation;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -35,6 +39,9 @@ pub(crate) enum Command {
     /// Open connections by the clock, hold them with pings, and see what they cost
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     Connect(ConnectArgs),
+    /// Make connections for runs that are started elsewhere with -w or --await-workers
+    #[command(after_help = exit::WORKER_HELP, after_long_help = exit::WORKER_HELP)]
+    Worker(WorkerArgs),
     /// Prove this instrument: measure servers whose doing is known, and print a certificate
     #[command(after_help = exit::SELFTEST_HELP, after_long_help = exit::SELFTEST_HELP)]
     Selftest(SelftestArgs),
@@ -178,6 +185,8 @@ pub(crate) struct Common {
     #[command(flatten)]
     pub(crate) connections: Connections,
     #[command(flatten)]
+    pub(crate) sites: Sites,
+    #[command(flatten)]
     pub(crate) output: Output,
 }
 
@@ -192,6 +201,8 @@ pub(crate) struct ConnectArgs {
     pub(crate) steps: Steps,
     #[command(flatten)]
     pub(crate) connections: Connections,
+    #[command(flatten)]
+    pub(crate) sites: Sites,
     #[command(flatten)]
     pub(crate) output: Output,
 }

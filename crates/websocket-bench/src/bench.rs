@@ -1,18 +1,21 @@
 //! One run: plan, outputs, engine, record, exit code.
 
-use crate::args::{self, Connections, Output};
+use crate::args::{self, Connections, Output, Sites};
 use crate::ceiling;
+use crate::distributed;
 use crate::exit::Exit;
 use crate::output::{Outputs, RecordFile};
+use remote::RemoteError;
 use run_record::{
     End, Environment, Event, FileLimit, Outcome, Plan, RUN_FORMAT, RunRecord, Timestamps, Tool,
     VERSION,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use ws_load::site;
 
 /// Carries out a plan, with the outputs that the arguments name.
 ///
@@ -21,6 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) fn bench(
     plan: Plan,
     connections: &Connections,
+    sites: &Sites,
     output: &Output,
 ) -> Result<Exit, Box<dyn Error>> {
     let interrupted = catch_signals()?;
@@ -52,9 +56,19 @@ pub(crate) fn bench(
     {
         outputs.no_kernel_stamps();
     }
+    let threads_given = connections.threads.is_some();
+    let gathered = distributed::gather(sites, threads_given, &plan, &interrupted);
+    if let Err(RemoteError::Interrupted) = gathered {
+        writeln!(
+            io::stderr(),
+            "websocket-bench: {}",
+            RemoteError::Interrupted
+        )?;
+        return Ok(Exit::Interrupted);
+    }
+    let gathered = gathered?;
     let mut trouble: Option<io::Error> = None;
-    let ceiling = ceiling::known(&plan);
-    let measured = ws_load::run_with_ceiling(&plan, ceiling, &interrupted, &mut |event| {
+    let mut on_event = |event: &Event| {
         if let Event::Step { record: step, .. } = event {
             record.steps.push((**step).clone());
             record.outcome.carried_clients = RunRecord::carried(&record.steps);
@@ -74,7 +88,20 @@ pub(crate) fn bench(
                 interrupted.store(true, Ordering::Relaxed);
             }
         }
-    });
+    };
+    let measured = match gathered {
+        None => {
+            let ceiling = ceiling::known(&plan);
+            ws_load::run_with_ceiling(&plan, ceiling, &interrupted, &mut on_event)
+        }
+        Some(gathered) => {
+            let (sites, heard) = (gathered.sites, gathered.heard);
+            // A ceiling is known of one process on this machine, and not of several.
+            let done = site::run_on(&plan, sites, heard, None, &interrupted, &mut on_event);
+            gathered.hub.dismiss();
+            done
+        }
+    };
     outputs.finish();
     record.outcome = measured?.outcome;
     record.ended = now();

@@ -59,11 +59,22 @@ impl Exit {
 pub(crate) const HELP: &str = "\
 Exit codes:
   0    the run was measured (a step over the limit is a measurement)
-  1    wrong usage, or no step could be measured
+  1    wrong usage, or no step could be measured; also: a worker that is not there, is busy, has
+       another version, refuses the token or the destination, or an address to listen on that
+       is in use
   2    an expectation of --expect failed
   3    the result is invalid: messages or connections were lost or came wrong, the generator
-       and not the server was the limit, a worker was lost, or every step was noisy
+       and not the server was the limit, a worker was lost in mid-run, or every step was noisy
   130  interrupted; what was measured before is written";
+
+/// The text of `worker --help` about exit codes.
+pub(crate) const WORKER_HELP: &str = "\
+Exit codes:
+  0    the run that was joined is over; or a signal ended an idle worker
+  1    wrong usage; the address to wait on is in use or open to strangers; or the coordinator is not
+       there, has another version, refuses the token, or has all its workers
+  3    the coordinator that was joined was lost in mid-run
+  130  a signal ended the worker in mid-run";
 
 /// The text of `selftest --help` about exit codes.
 pub(crate) const SELFTEST_HELP: &str = "\

@@ -7,6 +7,7 @@
 mod args;
 mod bench;
 mod ceiling;
+mod distributed;
 mod exit;
 mod expect;
 mod format;
@@ -32,13 +33,28 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Broadcast(args) => planning::plan(&args.common, planning::broadcast(&args.load))
             .map_err(Into::into)
-            .and_then(|plan| bench::bench(plan, &args.common.connections, &args.common.output)),
+            .and_then(|plan| {
+                bench::bench(
+                    plan,
+                    &args.common.connections,
+                    &args.common.sites,
+                    &args.common.output,
+                )
+            }),
         Command::Echo(args) => planning::plan(&args.common, planning::echo(&args.load))
             .map_err(Into::into)
-            .and_then(|plan| bench::bench(plan, &args.common.connections, &args.common.output)),
+            .and_then(|plan| {
+                bench::bench(
+                    plan,
+                    &args.common.connections,
+                    &args.common.sites,
+                    &args.common.output,
+                )
+            }),
         Command::Connect(args) => planning::connect(&args)
             .map_err(Into::into)
-            .and_then(|plan| bench::bench(plan, &args.connections, &args.output)),
+            .and_then(|plan| bench::bench(plan, &args.connections, &args.sites, &args.output)),
+        Command::Worker(args) => distributed::worker(&args),
         Command::Selftest(args) => selftest::selftest(&args),
         Command::Completions { shell } => {
             clap_complete::generate(

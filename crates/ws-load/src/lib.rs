@@ -27,7 +27,7 @@ pub use engine::{Measured, Packs, Throughput, run, run_with_ceiling, throughput}
 pub use error::{ConnectError, RunError, Stage};
 pub use plain::plan_for_port;
 pub use sources::spread_over_loopback;
-pub use target::TargetError;
+pub use target::{TargetError, target_addrs};
 
 /// Which sample of a run under `seed`, counted from 0, the stamp in a payload belongs to; `None` for
 /// that of another run.

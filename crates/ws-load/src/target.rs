@@ -86,6 +86,40 @@ pub enum TargetError {
 impl Target {
     /// Takes the plan's URL apart and resolves its host.
     pub(crate) fn of(plan: &Plan) -> Result<Self, TargetError> {
+        let Place {
+            url,
+            secure,
+            host,
+            port,
+        } = Place::of(plan)?;
+        let bare_host = bare(&host);
+        let addr = choose(look_up(bare_host, port)?, plan)?;
+        let tls = secure.then(|| Tls::new(bare_host, plan)).transpose()?;
+        Ok(Self {
+            addr,
+            authority: url
+                .port()
+                .map_or_else(|| host.clone(), |port| format!("{host}:{port}")),
+            path: match url.query() {
+                Some(query) => format!("{}?{query}", url.path()),
+                None => url.path().to_owned(),
+            },
+            tls,
+        })
+    }
+}
+
+/// What a plan's URL says.
+struct Place {
+    url: Url,
+    secure: bool,
+    /// IPv6 in brackets.
+    host: String,
+    port: u16,
+}
+
+impl Place {
+    fn of(plan: &Plan) -> Result<Self, TargetError> {
         let url = Url::parse(&plan.url).map_err(|error| TargetError::Url {
             url: plan.url.clone(),
             reason: error.to_string(),
@@ -104,25 +138,30 @@ impl Target {
             url: plan.url.clone(),
             reason: "no host".to_owned(),
         })?;
-        let bare_host = host.trim_start_matches('[').trim_end_matches(']');
-        let port = url.port_or_known_default().unwrap_or(80);
-        let addr = resolve(bare_host, port, plan)?;
-        let tls = secure.then(|| Tls::new(bare_host, plan)).transpose()?;
         Ok(Self {
-            addr,
-            authority: url
-                .port()
-                .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
-            path: match url.query() {
-                Some(query) => format!("{}?{query}", url.path()),
-                None => url.path().to_owned(),
-            },
-            tls,
+            host: host.to_owned(),
+            port: url.port_or_known_default().unwrap_or(80),
+            secure,
+            url,
         })
     }
 }
 
-fn resolve(host: &str, port: u16, plan: &Plan) -> Result<SocketAddr, TargetError> {
+fn bare(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
+/// All addresses that the name of a plan's server stands for, of which a run takes one.
+///
+/// # Errors
+/// [`TargetError`] when the URL names no server, or its name does not resolve.
+pub fn target_addrs(plan: &Plan) -> Result<Vec<SocketAddr>, TargetError> {
+    let place = Place::of(plan)?;
+    look_up(bare(&place.host), place.port)
+}
+
+/// At least one address.
+fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, TargetError> {
     let failed = |reason: String| TargetError::Resolve {
         host: host.to_owned(),
         reason,
@@ -131,15 +170,20 @@ fn resolve(host: &str, port: u16, plan: &Plan) -> Result<SocketAddr, TargetError
         .to_socket_addrs()
         .map_err(|error| failed(error.to_string()))?
         .collect();
+    if all.is_empty() {
+        return Err(failed("it has no address".to_owned()));
+    }
+    Ok(all)
+}
+
+/// The first address that the plan's source addresses can reach.
+fn choose(all: Vec<SocketAddr>, plan: &Plan) -> Result<SocketAddr, TargetError> {
     let reachable = |remote: &&SocketAddr| {
         plan.local_addrs
             .iter()
             .all(|local| local.is_ipv4() == remote.is_ipv4())
     };
-    let first = all
-        .first()
-        .ok_or_else(|| failed("it has no address".to_owned()))?;
-    let addr = *all.iter().find(reachable).unwrap_or(first);
+    let addr = *all.iter().find(reachable).unwrap_or(&all[0]);
     match plan
         .local_addrs
         .iter()

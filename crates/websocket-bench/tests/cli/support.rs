@@ -1,26 +1,16 @@
 //! Running the binary, and servers for it.
 
+pub(crate) use crate::shared::{Ran, wait};
+
 use run_record::{RunRecord, run_schema};
 use socket2::{Domain, Socket, Type};
 use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
 use test_servers::odd::{Behaviour, OddServer};
 use test_servers::{NullOptions, NullServer};
-
-/// No run here takes a tenth of it, unless it hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// What a run left.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
 
 /// The binary, ready for arguments, with pipes for its outputs.
 pub(crate) fn bench() -> Command {
@@ -56,46 +46,6 @@ pub(crate) fn finish(command: &mut Command) -> Ran {
         code: status.code().expect("it ended by itself"),
         stdout: stdout.join().unwrap(),
         stderr,
-    }
-}
-
-/// Waits for a child; one that hangs is killed.
-pub(crate) fn wait(child: &mut Child) -> ExitStatus {
-    let end = Instant::now() + PATIENCE;
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
-        }
-        if Instant::now() > end {
-            child.kill().unwrap();
-            panic!("the run hangs");
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-impl Ran {
-    /// Asserts the exit code, showing the outputs when it is another.
-    #[track_caller]
-    pub(crate) fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "{self:#?}");
-        self
-    }
-
-    /// Asserts that stderr is one line which holds all these words.
-    #[track_caller]
-    pub(crate) fn says_in_one_line(self, words: &[&str]) -> Self {
-        assert_eq!(self.stderr.lines().count(), 1, "{self:#?}");
-        self.says(words)
-    }
-
-    /// Asserts that stderr holds all these words.
-    #[track_caller]
-    pub(crate) fn says(self, words: &[&str]) -> Self {
-        for word in words {
-            assert!(self.stderr.contains(word), "{word:?} is missing: {self:#?}");
-        }
-        self
     }
 }
 

@@ -64,6 +64,8 @@ impl Merged<'_> {
             let share = part.busiest_cpu_ns as f64 / self.elapsed_ns.max(1) as f64;
             generator.busiest_thread = generator.busiest_thread.max(share.min(1.0));
             if let Some(row) = rows.get_mut(site as usize) {
+                let send_lag = &part.latencies.send_lag;
+                row.send_lag_p99_ns = (send_lag.count() > 0).then(|| send_lag.percentile(99.0));
                 row.messages = part.messages;
                 row.cpu_ns = part.process_cpu_ns;
                 row.busiest_thread = share.min(1.0);

@@ -1,0 +1,144 @@
+//! Processes of this program as sites of a run on one machine, each with its own limit of open
+//! files. They dial in on loopback with a token that only they know, and end with this process.
+
+use super::Guest;
+use super::reception::Reception;
+use crate::address::Address;
+use crate::credentials::{Credentials, TOKEN_VARIABLE, Token};
+use crate::error::RemoteError;
+use crate::{FAREWELL, PATIENCE};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether a process has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Processes that were started.
+#[derive(Debug, Default)]
+pub(super) struct Children(Vec<Child>);
+
+impl Children {
+    /// Starts so many and greets them, in the order in which they were started.
+    pub(super) async fn start(&mut self, of: u32) -> Result<Vec<Guest>, RemoteError> {
+        if of == 0 {
+            return Ok(Vec::new());
+        }
+        let token = Token::one_time()?;
+        let anywhere = Address {
+            host: "127.0.0.1".to_owned(),
+            port: 0,
+        };
+        let credentials = Credentials::of_token(token.clone());
+        let silent: crate::Tell = Arc::new(|_| ());
+        let mut reception = Reception::open(&anywhere, &credentials, &silent).await?;
+        let program = std::env::current_exe().map_err(|error| failed(1, of, &error))?;
+        for number in 1..=of {
+            let mut command = Command::new(&program);
+            command
+                .args(["worker", "--quiet", "--coordinator"])
+                .arg(reception.address().to_string())
+                .env(TOKEN_VARIABLE, token.reveal())
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                // A terminal's interrupt is for the coordinator, which ends its processes in order.
+                .process_group(0);
+            end_with_parent(&mut command);
+            let child = command
+                .spawn()
+                .map_err(|error| failed(number, of, &error))?;
+            self.0.push(child);
+        }
+        self.welcome(&mut reception).await
+    }
+
+    async fn welcome(&mut self, reception: &mut Reception) -> Result<Vec<Guest>, RemoteError> {
+        let of = self.0.len() as u32;
+        let end = Instant::now() + PATIENCE;
+        let mut guests: Vec<(u32, Guest)> = Vec::new();
+        while guests.len() < self.0.len() {
+            let Ok(mut guest) = tokio::time::timeout(LOOK, reception.guest()).await else {
+                self.look(end)?;
+                continue;
+            };
+            let pid = guest.greeting.pid;
+            let number = (1..).zip(&self.0).find(|(_, child)| child.id() == pid);
+            let Some((number, _)) = number else {
+                return Err(failed(1, of, "another process has joined in its place"));
+            };
+            guest.peer.name = format!("process {number} of {of}");
+            guests.push((number, guest));
+        }
+        guests.sort_by_key(|(number, _)| *number);
+        Ok(guests.into_iter().map(|(_, guest)| guest).collect())
+    }
+
+    /// Fails when one has ended, or has taken too long.
+    fn look(&mut self, end: Instant) -> Result<(), RemoteError> {
+        let of = self.0.len() as u32;
+        for (number, child) in (1..).zip(&mut self.0) {
+            match child.try_wait() {
+                Ok(None) => {}
+                Ok(Some(status)) => {
+                    return Err(failed(number, of, format!("it ended at once ({status})")));
+                }
+                Err(error) => return Err(failed(number, of, &error)),
+            }
+        }
+        if Instant::now() > end {
+            let words = format!("not all have joined within {} s", PATIENCE.as_secs());
+            return Err(failed(of, of, words));
+        }
+        Ok(())
+    }
+
+    /// Gives them time to end by themselves, as they do when their conversation is over, and ends
+    /// those that have not.
+    pub(super) fn end(&mut self) {
+        let end = Instant::now() + FAREWELL;
+        for child in &mut self.0 {
+            while matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
+                thread::sleep(LOOK);
+            }
+        }
+    }
+}
+
+impl Drop for Children {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // An error here says that it has ended already.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn failed(number: u32, of: u32, reason: impl ToString) -> RemoteError {
+    RemoteError::Child {
+        number,
+        of,
+        reason: reason.to_string(),
+    }
+}
+
+/// Has the kernel kill the process when the thread that starts it ends: the main thread, which lives
+/// as long as this process.
+fn end_with_parent(command: &mut Command) {
+    let parent = std::process::id();
+    let tie = move || {
+        // SAFETY: both calls are async-signal-safe and take numbers only.
+        let orphaned = unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) != 0
+                || libc::getppid() as u32 != parent
+        };
+        if orphaned {
+            return Err(std::io::Error::other("the parent has ended"));
+        }
+        Ok(())
+    };
+    // SAFETY: the closure allocates only when it fails, and touches no lock of this process.
+    unsafe { command.pre_exec(tie) };
+}

@@ -1,0 +1,171 @@
+//! A conversation with one site while the run lasts: orders out, words in, a beat every second that
+//! compares the clocks as well.
+
+use crate::clocks::{Estimate, Exchange};
+use crate::dial::{Peer, words_of_status};
+use crate::outbox::{BATCH, Outbox};
+use crate::wire::from_coordinator::Kind as Down;
+use crate::wire::from_worker::Kind as Up;
+use crate::wire::{Answer, Batch, FromCoordinator, FromWorker, Over, Probe};
+use crate::{BEAT, FAREWELL, SILENCE};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+use tonic::{Status, Streaming};
+use ws_load::site::{ClockRelation, Heard, Link, Order, Word, clock_now_ns};
+
+/// The way to a site in another process.
+pub(super) struct Way {
+    pub(super) orders: UnboundedSender<Order>,
+    pub(super) clock: Arc<Mutex<Estimate>>,
+}
+
+impl Link for Way {
+    fn tell(&self, order: Order) {
+        // A conversation that has ended has said why.
+        let _ = self.orders.send(order);
+    }
+
+    fn clock(&self) -> ClockRelation {
+        let estimate = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        estimate.at(clock_now_ns())
+    }
+}
+
+/// The coordinator's half.
+pub(super) struct Conversation {
+    inbound: Streaming<FromWorker>,
+    outbox: Outbox<FromCoordinator>,
+    number: u32,
+    heard: mpsc::Sender<(u32, Heard)>,
+    clock: Arc<Mutex<Estimate>>,
+    /// The site has been told that the run is over.
+    over: bool,
+    /// When the site is taken for lost.
+    deadline: Instant,
+}
+
+impl Conversation {
+    pub(super) fn new(
+        peer: Peer<FromWorker, FromCoordinator>,
+        number: u32,
+        heard: mpsc::Sender<(u32, Heard)>,
+        clock: Arc<Mutex<Estimate>>,
+    ) -> Self {
+        Self {
+            inbound: peer.inbound,
+            outbox: Outbox::new(peer.outbound),
+            number,
+            heard,
+            clock,
+            over: false,
+            deadline: Instant::now() + SILENCE,
+        }
+    }
+
+    /// Goes on until the site has ended, is lost, or `orders` has no sender left and the site has
+    /// had its time to end.
+    pub(super) async fn hold(mut self, mut orders: UnboundedReceiver<Order>) {
+        if let Err(reason) = self.converse(&mut orders).await
+            && !self.over
+        {
+            self.say(Heard::Lost(reason));
+        }
+    }
+
+    async fn converse(&mut self, orders: &mut UnboundedReceiver<Order>) -> Result<(), String> {
+        let mut beat = interval(BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut batch = Vec::new();
+        loop {
+            tokio::select! {
+                // What is to be said comes first, so that neither a flood of words holds orders and
+                // beats up, nor a pause of this process makes the site look silent.
+                biased;
+                _ = beat.tick(), if !self.outbox.is_full() => {
+                    self.outbox.push(Down::Probe(Probe { asked_ns: clock_now_ns() }));
+                }
+                count = orders.recv_many(&mut batch, BATCH), if !self.over && !self.outbox.is_full() => {
+                    self.order(&mut batch)?;
+                    if count == 0 {
+                        self.outbox.push(Down::Over(Over {}));
+                        self.over = true;
+                        self.deadline = Instant::now() + FAREWELL;
+                    }
+                }
+                handed_on = self.outbox.hand_on() => {
+                    handed_on.map_err(|_| "its connection broke".to_owned())?;
+                }
+                message = self.inbound.message() => {
+                    if self.hear(message)? {
+                        return Ok(());
+                    }
+                }
+                () = sleep_until(self.deadline) => {
+                    return Err(format!(
+                        "nothing was heard of it for {} s; its machine or the network between is down, or it was stopped",
+                        SILENCE.as_secs()
+                    ));
+                }
+            }
+        }
+    }
+
+    /// True when the site has ended.
+    fn hear(&mut self, message: Result<Option<FromWorker>, Status>) -> Result<bool, String> {
+        let message = message
+            .map_err(|status| {
+                format!(
+                    "its connection broke ({}); the worker or its machine has ended",
+                    words_of_status(&status)
+                )
+            })?
+            .ok_or_else(|| "it ended the conversation in mid-run".to_owned())?;
+        if !self.over {
+            self.deadline = Instant::now() + SILENCE;
+        }
+        match message.kind {
+            Some(Up::Words(words)) => {
+                for item in &words.items {
+                    let word: Word = postcard::from_bytes(item)
+                        .map_err(|error| format!("a word of it cannot be read: {error}"))?;
+                    self.say(Heard::Word(word));
+                }
+            }
+            Some(Up::Answer(answer)) => self.learn(&answer),
+            Some(Up::Ended(ended)) if ended.trouble.is_empty() => return Ok(true),
+            Some(Up::Ended(ended)) => return Err(ended.trouble),
+            _ => return Err("it spoke out of turn".to_owned()),
+        }
+        Ok(false)
+    }
+
+    fn learn(&self, answer: &Answer) {
+        let exchange = Exchange {
+            asked_ns: answer.asked_ns,
+            received_ns: answer.received_ns,
+            answered_ns: answer.answered_ns,
+            heard_ns: clock_now_ns(),
+        };
+        let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        clock.learn(exchange);
+    }
+
+    fn order(&mut self, batch: &mut Vec<Order>) -> Result<(), String> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let items = batch
+            .drain(..)
+            .map(|order| postcard::to_stdvec(&order))
+            .collect::<Result<_, _>>()
+            .map_err(|error| format!("an order cannot be written: {error}"))?;
+        self.outbox.push(Down::Orders(Batch { items }));
+        Ok(())
+    }
+
+    fn say(&self, heard: Heard) {
+        // Nobody listens when the run is over.
+        let _ = self.heard.send((self.number, heard));
+    }
+}

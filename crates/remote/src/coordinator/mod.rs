@@ -1,0 +1,403 @@
+//! The coordinator's side: gathers its sites, hands them their plan, and keeps a conversation with
+//! each until the run is over.
+
+mod children;
+mod conversation;
+mod here;
+mod reception;
+
+use crate::address::Address;
+use crate::clocks::{Estimate, Exchange};
+use crate::credentials::Credentials;
+use crate::dial::{self, Peer};
+use crate::error::RemoteError;
+use crate::wire::from_coordinator::Kind as Down;
+use crate::wire::from_worker::Kind as Up;
+use crate::wire::{Assignment, FromCoordinator, FromWorker, Greeting, Probe};
+use crate::{FAREWELL, Tell};
+use children::Children;
+use conversation::{Conversation, Way};
+use reception::Reception;
+use run_record::Plan;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::task::{JoinHandle, JoinSet};
+use ws_load::site::{Heard, Link as _, Share, Site, clock_now_ns};
+
+/// Exchanges before a run; the shortest of 16 round trips on an idle network is close to the
+/// shortest there is.
+const EXCHANGES: u32 = 16;
+/// How often the user's interrupt is looked at while workers are gathered.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A worker at the other end, greeted.
+pub(crate) struct Guest {
+    pub(crate) peer: Peer<FromWorker, FromCoordinator>,
+    pub(crate) greeting: Greeting,
+}
+
+/// The sites that a run is to have.
+#[derive(Clone, Default)]
+pub struct Invitation {
+    /// Processes of this program, started here and ended with the run.
+    pub processes: u32,
+    /// Workers to dial.
+    pub workers: Vec<Address>,
+    /// Where to wait for workers that dial, and for how many.
+    pub awaited: Option<(Address, u32)>,
+    /// How long to wait for them.
+    pub patience: Duration,
+    /// For the two kinds above; processes get a token of their own.
+    pub credentials: Credentials,
+    /// The user has said how many threads each site is to have.
+    pub threads_given: bool,
+}
+
+/// What a run needs.
+pub struct Gathered {
+    /// The ways to the sites, in the order of their numbers.
+    pub sites: Vec<Site>,
+    /// What the sites say.
+    pub heard: mpsc::Receiver<(u32, Heard)>,
+    /// Keeps the conversations going.
+    pub hub: Hub,
+}
+
+/// The conversations of a run, and the processes started for it.
+pub struct Hub {
+    runtime: Option<Runtime>,
+    conversations: Vec<JoinHandle<()>>,
+    children: Children,
+}
+
+impl Hub {
+    /// Waits until the sites have heard that the run is over, and ends the processes.
+    pub fn dismiss(mut self) {
+        let Some(runtime) = self.runtime.take() else {
+            return;
+        };
+        let conversations = std::mem::take(&mut self.conversations);
+        runtime.block_on(async {
+            for conversation in conversations {
+                // Each has a limit of its own, which begins when its site's way is dropped.
+                let _ = tokio::time::timeout(FAREWELL + LOOK, conversation).await;
+            }
+        });
+        runtime.shutdown_background();
+        self.children.end();
+    }
+}
+
+/// One of the sites to be, before it has its number's conversation.
+struct Place {
+    guest: Guest,
+    plan: Plan,
+    own_threads: bool,
+}
+
+/// Gathers the sites of an invitation and gives each its share of `plan`. With `-l` addresses in the
+/// plan and workers elsewhere, this process is a site too, with those addresses; processes share
+/// them.
+///
+/// # Errors
+/// [`RemoteError`] when one of the sites cannot be had; the others are free again then.
+pub fn gather(
+    invitation: &Invitation,
+    plan: &Plan,
+    interrupted: &AtomicBool,
+    tell: &Tell,
+) -> Result<Gathered, RemoteError> {
+    let runtime = crate::runtime()?;
+    let mut children = Children::default();
+    let gathering = async {
+        tokio::select! {
+            places = places(invitation, plan, &mut children, tell) => places,
+            () = interruption(interrupted) => Err(RemoteError::Interrupted),
+        }
+    };
+    let places = runtime.block_on(gathering)?;
+    let is_site = is_site_itself(invitation, plan);
+    let of = places.len() as u32 + u32::from(is_site);
+    let (words, heard) = mpsc::channel();
+    let mut sites = Vec::new();
+    if is_site {
+        let share = Share { number: 0, of };
+        let own = Plan {
+            local_addrs: for_share(&plan.local_addrs, share),
+            ..plan.clone()
+        };
+        sites.push(here::site(own, share, words.clone())?);
+    }
+    let first = sites.len() as u32;
+    let assigning = async {
+        tokio::select! {
+            started = assign(places, first, of, &words) => started,
+            () = interruption(interrupted) => Err(RemoteError::Interrupted),
+        }
+    };
+    let started = runtime.block_on(assigning)?;
+    tell_clocks(&started, invitation, tell);
+    let mut conversations = Vec::new();
+    for one in started {
+        conversations.push(one.conversation);
+        sites.push(Site {
+            name: one.name,
+            link: Box::new(one.way),
+        });
+    }
+    Ok(Gathered {
+        sites,
+        heard,
+        hub: Hub {
+            runtime: Some(runtime),
+            conversations,
+            children,
+        },
+    })
+}
+
+/// The seeds gave `-l` for the connections of the machine where they typed the command, beside `-w`
+/// for others.
+fn is_site_itself(invitation: &Invitation, plan: &Plan) -> bool {
+    invitation.processes == 0 && !plan.local_addrs.is_empty()
+}
+
+/// A list of which the engine's [`Share::addresses`] takes all of `own`: it deals every `of`-th
+/// address of the whole run to a site.
+pub(crate) fn for_share(own: &[IpAddr], share: Share) -> Vec<IpAddr> {
+    own.iter()
+        .flat_map(|addr| std::iter::repeat_n(*addr, share.of as usize))
+        .collect()
+}
+
+async fn interruption(interrupted: &AtomicBool) {
+    while !interrupted.load(Ordering::Relaxed) {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn places(
+    invitation: &Invitation,
+    plan: &Plan,
+    children: &mut Children,
+    tell: &Tell,
+) -> Result<Vec<Place>, RemoteError> {
+    let mut reception = match &invitation.awaited {
+        Some((address, _)) => {
+            let reception = Reception::open(address, &invitation.credentials, tell).await?;
+            tell(&format!("waiting for workers on {}", reception.address()));
+            Some(reception)
+        }
+        None => None,
+    };
+    let mut places = Vec::new();
+    let processes = children.start(invitation.processes).await?;
+    for (number, guest) in (0..).zip(processes) {
+        let among = Share {
+            number,
+            of: invitation.processes,
+        };
+        let threads = if invitation.threads_given {
+            plan.threads
+        } else {
+            (plan.threads / invitation.processes).max(1)
+        };
+        places.push(Place {
+            guest,
+            plan: Plan {
+                local_addrs: among.addresses(&plan.local_addrs),
+                threads,
+                ..plan.clone()
+            },
+            own_threads: false,
+        });
+    }
+    let mut guests = dial_all(&invitation.workers, &invitation.credentials).await?;
+    if let (Some(reception), Some((_, wanted))) = (&mut reception, &invitation.awaited) {
+        guests.extend(reception.await_guests(*wanted, invitation.patience).await?);
+    }
+    places.extend(guests.into_iter().map(|guest| Place {
+        guest,
+        plan: Plan {
+            // Source addresses are those of a machine: a worker has its own.
+            local_addrs: Vec::new(),
+            ..plan.clone()
+        },
+        own_threads: !invitation.threads_given,
+    }));
+    Ok(places)
+}
+
+/// All workers at once, in their order.
+async fn dial_all(
+    workers: &[Address],
+    credentials: &Credentials,
+) -> Result<Vec<Guest>, RemoteError> {
+    let mut dialled = JoinSet::new();
+    for (number, address) in workers.iter().cloned().enumerate() {
+        let credentials = credentials.clone();
+        dialled.spawn(async move {
+            let peer = dial::worker(&address, &credentials).await?;
+            Ok::<_, RemoteError>((number, Guest::greet(peer).await?))
+        });
+    }
+    let mut guests = Vec::new();
+    while let Some(done) = dialled.join_next().await {
+        guests.push(done.map_err(|error| RemoteError::Runtime(error.into()))??);
+    }
+    guests.sort_by_key(|(number, _)| *number);
+    Ok(guests.into_iter().map(|(_, guest)| guest).collect())
+}
+
+impl Guest {
+    /// Exchanges greetings.
+    pub(crate) async fn greet(
+        mut peer: Peer<FromWorker, FromCoordinator>,
+    ) -> Result<Self, RemoteError> {
+        peer.send(Down::Greeting(Greeting::own())).await?;
+        match peer.next_soon().await?.kind {
+            Some(Up::Greeting(greeting)) => {
+                greeting.check(&format!("the worker {}", peer.name))?;
+                Ok(Self { peer, greeting })
+            }
+            _ => Err(peer.out_of_turn()),
+        }
+    }
+
+    async fn accept(&mut self, assignment: Assignment) -> Result<(), RemoteError> {
+        self.peer.send(Down::Assignment(assignment)).await?;
+        let peer = format!("the worker {}", self.peer.name);
+        match self.peer.next_soon().await?.kind {
+            Some(Up::Accepted(_)) => Ok(()),
+            Some(Up::Refused(refused)) => Err(refused.into_error(peer)),
+            _ => Err(self.peer.out_of_turn()),
+        }
+    }
+
+    async fn compare_clocks(&mut self) -> Result<Estimate, RemoteError> {
+        let mut estimate = Estimate::new(self.greeting.same_kernel());
+        for _ in 0..EXCHANGES {
+            let asked_ns = clock_now_ns();
+            self.peer.send(Down::Probe(Probe { asked_ns })).await?;
+            match self.peer.next_soon().await?.kind {
+                Some(Up::Answer(answer)) => estimate.learn(Exchange {
+                    asked_ns,
+                    received_ns: answer.received_ns,
+                    answered_ns: answer.answered_ns,
+                    heard_ns: clock_now_ns(),
+                }),
+                Some(Up::Ended(ended)) => return Err(self.peer.lost(&ended.trouble)),
+                _ => return Err(self.peer.out_of_turn()),
+            }
+        }
+        Ok(estimate)
+    }
+}
+
+/// A site with its share.
+struct Started {
+    number: u32,
+    name: String,
+    way: Way,
+    conversation: JoinHandle<()>,
+}
+
+/// Gives all their share, and compares the clocks. Each conversation begins at once: a site whose
+/// coordinator is silent while it waits for the others would take it for lost.
+async fn assign(
+    places: Vec<Place>,
+    first: u32,
+    of: u32,
+    words: &mpsc::Sender<(u32, Heard)>,
+) -> Result<Vec<Started>, RemoteError> {
+    let mut starting = JoinSet::new();
+    for (number, place) in (first..).zip(places) {
+        let assignment = assignment(&place, Share { number, of })?;
+        let (mut guest, words) = (place.guest, words.clone());
+        starting.spawn(async move {
+            guest.accept(assignment).await?;
+            let clock = Arc::new(Mutex::new(guest.compare_clocks().await?));
+            let name = guest.peer.name.clone();
+            let (orders, told) = tokio::sync::mpsc::unbounded_channel();
+            let conversation = Conversation::new(guest.peer, number, words, Arc::clone(&clock));
+            Ok::<_, RemoteError>(Started {
+                number,
+                name,
+                way: Way { orders, clock },
+                conversation: tokio::spawn(conversation.hold(told)),
+            })
+        });
+    }
+    let mut started = Vec::new();
+    while let Some(done) = starting.join_next().await {
+        started.push(done.map_err(|error| RemoteError::Runtime(error.into()))??);
+    }
+    started.sort_by_key(|one: &Started| one.number);
+    Ok(started)
+}
+
+fn assignment(place: &Place, share: Share) -> Result<Assignment, RemoteError> {
+    let authorities = match &place.plan.ca_file {
+        None => Vec::new(),
+        Some(path) => std::fs::read(path).map_err(|source| RemoteError::Read {
+            path: path.clone(),
+            source,
+        })?,
+    };
+    let plan = Plan {
+        local_addrs: for_share(&place.plan.local_addrs, share),
+        ..place.plan.clone()
+    };
+    Ok(Assignment {
+        number: share.number,
+        of: share.of,
+        plan: serde_json::to_vec(&plan).map_err(|error| RemoteError::Runtime(error.into()))?,
+        authorities,
+        own_threads: place.own_threads,
+    })
+}
+
+/// Says how the clocks of other machines stand; those of processes are this one.
+fn tell_clocks(started: &[Started], invitation: &Invitation, tell: &Tell) {
+    let others = started.iter().skip(invitation.processes as usize);
+    let words: Vec<String> = others.map(Started::clock_words).collect();
+    if !words.is_empty() {
+        tell(&format!("clocks: {}", words.join("; ")));
+    }
+}
+
+impl Started {
+    fn clock_words(&self) -> String {
+        let relation = self.way.clock();
+        if relation.bound_ns == 0 {
+            return format!("{} has this machine's", self.name);
+        }
+        format!(
+            "{} {:+.3} ms, known within {:.0} us",
+            self.name,
+            relation.offset_ns as f64 / 1e6,
+            (relation.bound_ns as f64 / 1e3).ceil()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_with_addresses_of_its_own_gets_all_of_them() {
+        let own: Vec<IpAddr> = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
+            .map(|addr| addr.parse().unwrap())
+            .to_vec();
+        for of in 1..7 {
+            for number in 0..of {
+                let share = Share { number, of };
+                assert_eq!(share.addresses(&for_share(&own, share)), own, "{share:?}");
+            }
+        }
+    }
+}

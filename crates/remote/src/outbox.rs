@@ -1,0 +1,59 @@
+//! What is to be sent, in order, without ever blocking whoever waits for other things meanwhile.
+
+use std::collections::VecDeque;
+use tokio::sync::mpsc;
+
+/// Messages that wait here or in the channel; more make larger batches instead.
+pub(crate) const DEPTH: usize = 4;
+/// Orders or words in one message at most.
+pub(crate) const BATCH: usize = 1024;
+
+/// The way out of a conversation.
+#[derive(Debug)]
+pub(crate) struct Outbox<M> {
+    waiting: VecDeque<M>,
+    channel: mpsc::Sender<M>,
+}
+
+/// The other side takes no more.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+impl<M> Outbox<M> {
+    pub(crate) fn new(channel: mpsc::Sender<M>) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            channel,
+        }
+    }
+
+    pub(crate) fn push(&mut self, message: impl Into<M>) {
+        self.waiting.push_back(message.into());
+    }
+
+    /// True when the network is slower than what is to be said.
+    pub(crate) fn is_full(&self) -> bool {
+        self.waiting.len() >= DEPTH
+    }
+
+    /// Hands one message on; waits for ever when there is none. Nothing is lost when it is dropped
+    /// before it is done.
+    pub(crate) async fn hand_on(&mut self) -> Result<(), Gone> {
+        if self.waiting.is_empty() {
+            std::future::pending::<()>().await;
+        }
+        let place = self.channel.reserve().await.map_err(|_| Gone)?;
+        if let Some(message) = self.waiting.pop_front() {
+            place.send(message);
+        }
+        Ok(())
+    }
+
+    /// Hands everything on.
+    pub(crate) async fn empty(&mut self) -> Result<(), Gone> {
+        while !self.waiting.is_empty() {
+            self.hand_on().await?;
+        }
+        Ok(())
+    }
+}

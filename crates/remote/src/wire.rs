@@ -1,0 +1,109 @@
+//! The messages of `proto/remote.proto`, and what both sides do alike with them.
+//!
+//! Public for programs that are to talk to this one, of which the tests have several.
+
+#[allow(missing_docs, clippy::all)]
+mod generated {
+    tonic::include_proto!("websocket_bench.v1");
+}
+
+pub use generated::*;
+
+use crate::clocks;
+use crate::error::RemoteError;
+use from_coordinator::Kind as Down;
+use from_worker::Kind as Up;
+
+/// Counts up with every change of the conversation, and of anything that orders and words hold.
+const REVISION: u32 = 1;
+
+impl From<Down> for FromCoordinator {
+    fn from(kind: Down) -> Self {
+        Self { kind: Some(kind) }
+    }
+}
+
+impl From<Up> for FromWorker {
+    fn from(kind: Up) -> Self {
+        Self { kind: Some(kind) }
+    }
+}
+
+impl Greeting {
+    /// What this process says of itself.
+    pub fn own() -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            revision: REVISION,
+            host: host(),
+            pid: std::process::id(),
+            kernel: clocks::kernel(),
+        }
+    }
+
+    /// Whether the two can work together; `peer` is named in the error.
+    pub(crate) fn check(&self, peer: &str) -> Result<(), RemoteError> {
+        let own = Self::own();
+        if (&self.version, self.revision) == (&own.version, own.revision) {
+            return Ok(());
+        }
+        Err(RemoteError::Version {
+            peer: peer.to_owned(),
+            theirs: self.program(),
+            ours: own.program(),
+        })
+    }
+
+    /// True when both have one clock, as far as they know.
+    pub(crate) fn same_kernel(&self) -> bool {
+        !self.kernel.is_empty() && self.kernel == clocks::kernel()
+    }
+
+    fn program(&self) -> String {
+        format!(
+            "websocket-bench {} (protocol {})",
+            self.version, self.revision
+        )
+    }
+}
+
+impl Refused {
+    /// For the user of either side; `peer` is the worker that refused.
+    pub(crate) fn into_error(self, peer: String) -> RemoteError {
+        let reason = self.words.clone();
+        match self.reason() {
+            refused::Reason::Busy => RemoteError::Busy { peer, reason },
+            refused::Reason::Destination => RemoteError::Destination { peer, reason },
+            _ => RemoteError::Plan { peer, reason },
+        }
+    }
+}
+
+fn host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "unknown".to_owned(), |name| name.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_version_and_another_revision_are_both_named() {
+        let other = |version: &str, revision| Greeting {
+            version: version.to_owned(),
+            revision,
+            ..Greeting::own()
+        };
+        assert!(Greeting::own().check("neptune:4000").is_ok());
+        for (greeting, words) in [
+            (other("99.0.0", REVISION), "websocket-bench 99.0.0"),
+            (other(&Greeting::own().version, 77), "(protocol 77)"),
+        ] {
+            let error = greeting.check("neptune:4000").unwrap_err().to_string();
+            for word in ["neptune:4000", words, &Greeting::own().program()] {
+                assert!(error.contains(word), "{error}");
+            }
+        }
+    }
+}

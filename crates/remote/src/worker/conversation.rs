@@ -1,0 +1,227 @@
+//! A conversation with one coordinator: greeting, assignment, then orders in and words out until the
+//! run is over or the coordinator is lost.
+
+use super::assignment::{self, Taken};
+use super::site::{self, Running};
+use super::{Left, Shared, ended};
+use crate::dial::{Peer, words_of_status};
+use crate::error::RemoteError;
+use crate::outbox::{BATCH, Outbox};
+use crate::wire::from_coordinator::Kind as Down;
+use crate::wire::from_worker::Kind as Up;
+use crate::wire::refused::Reason;
+use crate::wire::{
+    Accepted, Answer, Batch, Ended, FromCoordinator, FromWorker, Greeting, Probe, Refused,
+};
+use crate::{FAREWELL, SILENCE};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::time::{Instant, sleep_until, timeout};
+use tonic::{Status, Streaming};
+use ws_load::site::{Order, Word, clock_now_ns};
+
+/// Holds a conversation from its beginning to its end.
+///
+/// # Errors
+/// [`RemoteError`] when no run came of it.
+pub(super) async fn hold(
+    shared: &Arc<Shared>,
+    mut peer: Peer<FromCoordinator, FromWorker>,
+) -> Result<Left, RemoteError> {
+    greet(&mut peer).await?;
+    let assignment = tokio::select! {
+        message = peer.next() => message?,
+        () = ended(shared.ending.clone()) => return Ok(Left::Done),
+    };
+    let assignment = match assignment.kind {
+        Some(Down::Assignment(assignment)) => assignment,
+        Some(Down::Over(_)) => {
+            return Err(RemoteError::Busy {
+                peer: peer.name,
+                reason: "it has all the workers that it wants".to_owned(),
+            });
+        }
+        _ => return Err(peer.out_of_turn()),
+    };
+    let options = shared.options.clone();
+    // Names are resolved, which may take seconds.
+    let looking = tokio::task::spawn_blocking(move || assignment::take(&options, &assignment));
+    let taken = match looking.await {
+        Ok(taken) => taken,
+        Err(error) => return Err(RemoteError::Runtime(error.into())),
+    };
+    let begun = taken.and_then(|taken| begin(shared, &peer.name, taken));
+    let (running, words) = match begun {
+        Ok(begun) => begun,
+        Err(refused) => {
+            peer.send(Up::Refused(refused.clone())).await?;
+            return Err(refused.into_error(format!("this worker, asked by {},", peer.name)));
+        }
+    };
+    (shared.tell)(&words);
+    let mut conversation = Conversation {
+        inbound: peer.inbound,
+        outbox: Outbox::new(peer.outbound),
+        running,
+        over: false,
+        deadline: Instant::now() + SILENCE,
+    };
+    conversation.outbox.push(Up::Accepted(Accepted {}));
+    let left = conversation.converse(shared).await;
+    if left == Left::Done {
+        (shared.tell)("the run is over");
+    }
+    Ok(left)
+}
+
+async fn greet(peer: &mut Peer<FromCoordinator, FromWorker>) -> Result<(), RemoteError> {
+    let Some(Down::Greeting(greeting)) = peer.next_soon().await?.kind else {
+        return Err(peer.out_of_turn());
+    };
+    // The other side is to learn of another version, too.
+    peer.send(Up::Greeting(Greeting::own())).await?;
+    greeting.check(&peer.name)
+}
+
+/// Starts the site. Besides it, what there is to tell.
+fn begin(shared: &Arc<Shared>, peer: &str, taken: Taken) -> Result<(Running, String), Refused> {
+    let occupied = shared.occupy(peer.to_owned())?;
+    let words = format!(
+        "a run for {peer}: {}, site {} of {}",
+        taken.plan.url,
+        taken.share.number + 1,
+        taken.share.of
+    );
+    match site::start(taken, occupied) {
+        Ok(running) => Ok((running, words)),
+        Err(error) => Err(Refused {
+            reason: Reason::Plan.into(),
+            words: format!("cannot start a thread: {error}"),
+        }),
+    }
+}
+
+/// The worker's half of a run.
+struct Conversation {
+    inbound: Streaming<FromCoordinator>,
+    outbox: Outbox<FromWorker>,
+    running: Running,
+    /// The coordinator has said that the run is over.
+    over: bool,
+    /// When the coordinator is taken for lost.
+    deadline: Instant,
+}
+
+impl Conversation {
+    async fn converse(mut self, shared: &Shared) -> Left {
+        let talked = self.talk(shared).await;
+        self.running.orders = None;
+        // Free again only when the connections are closed.
+        let ended = timeout(FAREWELL, &mut self.running.ended).await;
+        if let Err(left) = talked {
+            return left;
+        }
+        let trouble = match ended {
+            Ok(Ok(result)) => result.err(),
+            _ => Some("its site has ended".to_owned()),
+        };
+        self.outbox
+            .push(ended_because(trouble.as_deref().unwrap_or_default()));
+        let _ = timeout(FAREWELL, self.outbox.empty()).await;
+        trouble.map_or(Left::Done, Left::Lost)
+    }
+
+    /// Until the site has ended by itself or as told.
+    async fn talk(&mut self, shared: &Shared) -> Result<(), Left> {
+        let mut batch = Vec::new();
+        let mut ending = Box::pin(ended(shared.ending.clone()));
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut ending => {
+                    shared.interrupted.store(true, Ordering::Relaxed);
+                    self.running.orders = None;
+                    self.outbox.push(ended_because("it was ended by a signal"));
+                    let _ = timeout(FAREWELL, self.outbox.empty()).await;
+                    return Err(Left::Interrupted);
+                }
+                handed_on = self.outbox.hand_on() => {
+                    handed_on.map_err(|_| Left::Lost("the connection broke".to_owned()))?;
+                }
+                count = self.running.words.recv_many(&mut batch, BATCH), if !self.outbox.is_full() => {
+                    if count == 0 {
+                        return Ok(());
+                    }
+                    self.say(&mut batch).map_err(Left::Lost)?;
+                }
+                message = self.inbound.message() => self.hear(message).map_err(Left::Lost)?,
+                () = sleep_until(self.deadline) => {
+                    return Err(Left::Lost(format!(
+                        "nothing was heard of the coordinator for {} s",
+                        SILENCE.as_secs()
+                    )));
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, message: Result<Option<FromCoordinator>, Status>) -> Result<(), String> {
+        let message = message.map_err(|status| {
+            format!(
+                "the connection to the coordinator broke: {}",
+                words_of_status(&status)
+            )
+        })?;
+        let Some(message) = message else {
+            return Err("the coordinator has ended".to_owned());
+        };
+        if !self.over {
+            self.deadline = Instant::now() + SILENCE;
+        }
+        match message.kind {
+            Some(Down::Orders(orders)) => {
+                for item in &orders.items {
+                    let order: Order = postcard::from_bytes(item)
+                        .map_err(|error| format!("an order cannot be read: {error}"))?;
+                    if let Some(orders) = &self.running.orders {
+                        // A site that has ended takes none, and its last words are under way.
+                        let _ = orders.send(order);
+                    }
+                }
+            }
+            Some(Down::Probe(probe)) => self.answer(probe),
+            Some(Down::Over(_)) => {
+                self.running.orders = None;
+                self.over = true;
+                self.deadline = Instant::now() + FAREWELL;
+            }
+            _ => return Err("the coordinator spoke out of turn".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, probe: Probe) {
+        let received_ns = clock_now_ns();
+        self.outbox.push(Up::Answer(Answer {
+            asked_ns: probe.asked_ns,
+            received_ns,
+            answered_ns: clock_now_ns(),
+        }));
+    }
+
+    fn say(&mut self, batch: &mut Vec<Word>) -> Result<(), String> {
+        let items = batch
+            .drain(..)
+            .map(|word| postcard::to_stdvec(&word))
+            .collect::<Result<_, _>>()
+            .map_err(|error| format!("a word cannot be written: {error}"))?;
+        self.outbox.push(Up::Words(Batch { items }));
+        Ok(())
+    }
+}
+
+fn ended_because(trouble: &str) -> Up {
+    Up::Ended(Ended {
+        trouble: trouble.to_owned(),
+    })
+}

@@ -1,0 +1,129 @@
+//! The manifests in deploy/: they are YAML, agree with one another, and every command line in them
+//! is one that the program takes.
+
+use crate::support::{bench, finish};
+use std::path::{Path, PathBuf};
+use yaml_rust2::{Yaml, YamlLoader};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy")
+}
+
+fn documents(file: &str) -> Vec<Yaml> {
+    let text = std::fs::read_to_string(folder().join(file)).unwrap();
+    YamlLoader::load_from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+fn strings(list: &Yaml) -> Vec<String> {
+    let list = list.as_vec().expect("a list");
+    list.iter()
+        .map(|one| one.as_str().expect("a string").to_owned())
+        .collect()
+}
+
+/// The value of a flag written as `--flag=value`.
+fn value<'a>(line: &'a [String], flag: &str) -> &'a str {
+    let start = format!("{flag}=");
+    line.iter()
+        .find_map(|word| word.strip_prefix(&start))
+        .unwrap_or_else(|| panic!("{flag} in {line:?}"))
+}
+
+/// Asserts that the program knows every flag: `--help` after them is reached.
+#[track_caller]
+fn assert_taken(line: &[String]) {
+    let ran = finish(bench().args(line).arg("--help")).exits(0);
+    assert!(ran.stdout.contains("Usage: websocket-bench"), "{ran:#?}");
+}
+
+#[test]
+fn the_compose_file_starts_a_coordinator_and_its_workers() {
+    let compose = &documents("compose.yaml")[0];
+    let command = |service: &str| -> Vec<String> {
+        strings(&compose["services"][service]["command"])
+            .into_iter()
+            .map(|word| match word.split_once("${") {
+                Some(("", rest)) if rest.starts_with("TARGET:?") => "ws://h/".to_owned(),
+                Some((start, "WORKERS:-2}")) => format!("{start}2"),
+                Some(_) => panic!("{word}"),
+                None => word,
+            })
+            .collect()
+    };
+    let (coordinator, worker) = (command("coordinator"), command("worker"));
+    assert_taken(&coordinator);
+    assert_taken(&worker);
+    assert_eq!(value(&coordinator, "--await-workers"), "2");
+    let port = value(&coordinator, "--listen").trim_start_matches("0.0.0.0:");
+    assert_eq!(
+        value(&worker, "--coordinator"),
+        format!("coordinator:{port}")
+    );
+    let replicas = compose["services"]["worker"]["deploy"]["replicas"].as_str();
+    assert_eq!(replicas, Some("${WORKERS:-2}"));
+    let built = compose["x-program"]["build"]["dockerfile"]
+        .as_str()
+        .unwrap();
+    assert!(folder().join("..").join(built).is_file(), "{built}");
+}
+
+#[test]
+fn the_jobs_agree_on_workers_port_and_token() {
+    let kustomization = &documents("kubernetes/kustomization.yaml")[0];
+    let mut objects = Vec::new();
+    for resource in strings(&kustomization["resources"]) {
+        objects.extend(documents(&format!("kubernetes/{resource}")));
+    }
+    let object = |kind: &str, name: &str| -> &Yaml {
+        let is_it = |object: &&Yaml| {
+            object["kind"].as_str() == Some(kind)
+                && object["metadata"]["name"].as_str() == Some(name)
+        };
+        objects
+            .iter()
+            .find(is_it)
+            .unwrap_or_else(|| panic!("no {kind} {name}"))
+    };
+    let line = |job: &str| -> Vec<String> {
+        let pod = &object("Job", job)["spec"]["template"]["spec"];
+        let words = strings(&pod["containers"][0]["args"]);
+        words
+            .iter()
+            .map(|word| word.replace("$(TARGET)", "ws://h/"))
+            .collect()
+    };
+    let (coordinator, worker) = (line("coordinator"), line("worker"));
+    assert_taken(&coordinator);
+    assert_taken(&worker);
+
+    let workers = &object("Job", "worker")["spec"];
+    assert_eq!(workers["completionMode"].as_str(), Some("Indexed"));
+    let count: i64 = value(&coordinator, "--await-workers").parse().unwrap();
+    assert_eq!(workers["completions"].as_i64(), Some(count));
+    assert_eq!(workers["parallelism"].as_i64(), Some(count));
+
+    let service = &object("Service", "coordinator")["spec"];
+    let port = service["ports"][0]["port"].as_i64().unwrap();
+    assert_eq!(value(&coordinator, "--listen"), format!("0.0.0.0:{port}"));
+    assert_eq!(
+        value(&worker, "--coordinator"),
+        format!("coordinator:{port}")
+    );
+    let labels = &object("Job", "coordinator")["spec"]["template"]["metadata"]["labels"];
+    assert_eq!(service["selector"], *labels);
+
+    let secret = kustomization["secretGenerator"][0]["name"]
+        .as_str()
+        .unwrap();
+    for (job, line) in [("coordinator", &coordinator), ("worker", &worker)] {
+        let pod = &object("Job", job)["spec"]["template"]["spec"];
+        let mount = pod["containers"][0]["volumeMounts"][0]["mountPath"]
+            .as_str()
+            .unwrap();
+        assert_eq!(value(line, "--token-file"), format!("{mount}/token"));
+        assert_eq!(
+            pod["volumes"][0]["secret"]["secretName"].as_str(),
+            Some(secret)
+        );
+    }
+}

@@ -1,0 +1,323 @@
+//! Runs over several processes: dialled, dialling in, and of the program's own.
+
+use crate::support::{Ran, bench, finish, honest, record, run, url};
+use crate::worker_process::{Process, Worker};
+use run_record::{End, RunRecord};
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Asserts that every delivery of every sample was counted, once.
+#[track_caller]
+fn assert_exact(record: &RunRecord, clients: &[u64], samples: u64) {
+    let counted: Vec<_> = record
+        .steps
+        .iter()
+        .map(|step| {
+            (
+                step.clients,
+                step.samples,
+                step.delivery.as_ref().map(|it| it.count),
+            )
+        })
+        .collect();
+    let expected: Vec<_> = clients
+        .iter()
+        .map(|clients| (*clients, samples, Some(samples * clients)))
+        .collect();
+    assert_eq!(counted, expected);
+    assert!(record.faults().is_empty(), "{}", record.faults());
+}
+
+fn measured(arguments: &str) -> (Ran, RunRecord) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let ran = finish(
+        bench()
+            .args(arguments.split_whitespace())
+            .arg("--json")
+            .arg(&path),
+    );
+    let record = record(&path);
+    (ran, record)
+}
+
+#[test]
+fn two_workers_share_the_connections_and_stay_for_the_next_run() {
+    let server = honest();
+    let (mut one, other) = (Worker::start(""), Worker::start(""));
+    let arguments = format!(
+        "broadcast {} -c 4 -s 50 --step-size 31 --total-steps 2 --payload-padding 200 -w {} -w {}",
+        url(server.addr()),
+        one.addr,
+        other.addr
+    );
+    for _ in 0..2 {
+        let (ran, record) = measured(&arguments);
+        let ran = ran.exits(0).says(&["clocks:", "has this machine's"]);
+        assert_eq!(ran.stdout.lines().count(), 2, "{ran:#?}");
+        assert_exact(&record, &[31, 62], 50);
+        one.process.says(&["a run for", "site 1 of 2"]);
+        one.process.says(&["the run is over"]);
+        other.process.says(&["a run for", "site 2 of 2"]);
+        other.process.says(&["the run is over"]);
+    }
+    one.process.signal(libc::SIGTERM);
+    one.process.end().exits(0);
+}
+
+#[test]
+fn processes_of_its_own_measure_and_end_with_it() {
+    let server = honest();
+    let (ran, record) = measured(&format!(
+        "broadcast {} -c 4 -s 50 --step-size 31 --total-steps 2 --processes 2",
+        url(server.addr())
+    ));
+    ran.exits(0).says(&["carried within the limit: 62 clients"]);
+    assert_exact(&record, &[31, 62], 50);
+}
+
+#[test]
+fn an_open_loop_of_echoes_runs_over_processes() {
+    let server = honest();
+    let (ran, record) = measured(&format!(
+        "echo {} --rate 500 --duration 1s --step-size 20 --processes 3 --limit-rtt 5s",
+        url(server.addr())
+    ));
+    ran.exits(0);
+    assert_eq!(record.outcome.end, End::StepsDone);
+    assert!(
+        (350..650).contains(&record.steps[0].samples),
+        "{}",
+        record.steps[0].samples
+    );
+}
+
+#[test]
+fn source_addresses_beside_workers_are_those_of_this_process() {
+    let server = honest();
+    let mut worker = Worker::start("-l 127.0.0.5");
+    let (ran, record) = measured(&format!(
+        "broadcast {} -c 4 -s 50 --step-size 30 --total-steps 1 -l 127.0.0.2 -l 127.0.0.3 -w {}",
+        url(server.addr()),
+        worker.addr
+    ));
+    ran.exits(0);
+    assert_exact(&record, &[30], 50);
+    worker.process.says(&["a run for", "site 2 of 2"]);
+}
+
+/// A coordinator that waits for workers, and where.
+fn waiting(flags: &str) -> (Process, String) {
+    let mut coordinator = Process::start(bench().args(flags.split_whitespace()));
+    let line = coordinator.says(&["waiting for workers on "]);
+    let (_, addr) = line.split_once("waiting for workers on ").unwrap();
+    (coordinator, addr.to_owned())
+}
+
+#[test]
+fn workers_dial_in_and_leave_with_the_run() {
+    let server = honest();
+    let (mut coordinator, addr) = waiting(&format!(
+        "broadcast {} -c 4 -s 50 --step-size 30 --total-steps 1 --await-workers 2 --listen 127.0.0.1:0",
+        url(server.addr())
+    ));
+    let join = || Process::start(bench().args(["worker", "--coordinator", &addr]));
+    let (one, other) = (join(), join());
+    let ran = coordinator.end().exits(0);
+    assert!(ran.stdout.starts_with("clients:    30 "), "{ran:#?}");
+    for mut worker in [one, other] {
+        worker
+            .end()
+            .exits(0)
+            .says(&["joined", "a run for", "the run is over"]);
+    }
+}
+
+#[test]
+fn a_worker_too_many_is_told_so_and_one_too_few_is_named() {
+    let (mut coordinator, addr) = waiting(
+        "broadcast ws://127.0.0.1:9/ --await-workers 2 --listen 127.0.0.1:0 --await-timeout 2s",
+    );
+    let mut lonely = Process::start(bench().args(["worker", "--coordinator", &addr]));
+    coordinator
+        .end()
+        .exits(1)
+        .says_in_one_line(&["1 of 2 workers joined within 2 s", "--await-timeout"]);
+    lonely
+        .end()
+        .exits(1)
+        .says(&["the coordinator", "lost before the run began"]);
+
+    let server = honest();
+    let (mut coordinator, addr) = waiting(&format!(
+        "echo {} --rate 20 --duration 4s --step-size 2 --await-workers 1 --listen 127.0.0.1:0",
+        url(server.addr())
+    ));
+    let mut first = Process::start(bench().args(["worker", "--coordinator", &addr]));
+    first.says(&["a run for"]);
+    let mut late = Process::start(bench().args(["worker", "--coordinator", &addr]));
+    late.end()
+        .exits(1)
+        .says(&["it has all the workers that it wants"]);
+    coordinator.end().exits(0);
+    first.end().exits(0);
+}
+
+/// A long run on a worker, in its measurement.
+fn under_way(server: &str, worker: &Worker, json: &Path) -> Process {
+    let flags = format!(
+        "echo {server} --rate 50 --duration 30s --step-size 4 --initial-clients 4 -w {} --json {}",
+        worker.addr,
+        json.display()
+    );
+    let mut run = Process::start(bench().args(flags.split_whitespace()));
+    worker.process.says(&["a run for"]);
+    // Until connections are up and echoes under way, which takes milliseconds.
+    sleep(Duration::from_millis(500));
+    run
+}
+
+#[test]
+fn a_worker_that_is_killed_is_named_and_what_was_measured_is_kept() {
+    let server = honest();
+    let (lasting, doomed) = (Worker::start(""), Worker::start("-l 127.0.0.7"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let flags = format!(
+        "broadcast {} -c 4 -s 50 --step-size 20 -w {} -w {} --json {}",
+        url(server.addr()),
+        lasting.addr,
+        doomed.addr,
+        path.display()
+    );
+    let mut run = Process::start(bench().args(flags.split_whitespace()));
+    run.prints("clients:    20 ");
+    doomed.process.signal(libc::SIGKILL);
+    let killed = Instant::now();
+    let ran = run.end().exits(3);
+    assert!(
+        killed.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        killed.elapsed()
+    );
+    ran.says(&[&doomed.addr.to_string()]);
+    let record = record(&path);
+    assert_eq!(record.outcome.end, End::WorkerLost);
+    assert!(
+        record.outcome.detail.contains(&doomed.addr.to_string()),
+        "{:?}",
+        record.outcome
+    );
+    assert_eq!(record.steps[0].delivery.as_ref().unwrap().count, 50 * 20);
+    lasting.process.says(&["the run is over"]);
+}
+
+#[test]
+fn a_worker_whose_coordinator_is_killed_is_free_again() {
+    let server = honest();
+    let mut worker = Worker::start("");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let mut run = under_way(&url(server.addr()), &worker, &path);
+    run.signal(libc::SIGKILL);
+    worker
+        .process
+        .says(&["the run was given up", "coordinator"]);
+    let again = format!(
+        "echo {} -s 20 --step-size 4 --total-steps 1 -w {}",
+        url(server.addr()),
+        worker.addr
+    );
+    run_until_free(&again);
+}
+
+/// The connections of the run before are closed in order, which may take some time.
+fn run_until_free(arguments: &str) {
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        let ran = run(arguments);
+        if ran.code == 0 || Instant::now() > end {
+            ran.exits(0);
+            return;
+        }
+        assert!(ran.stderr.contains("is busy"), "{ran:#?}");
+        sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_worker_has_one_run_at_a_time() {
+    let server = honest();
+    let mut worker = Worker::start("");
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = under_way(
+        &url(server.addr()),
+        &worker,
+        &folder.path().join("run.json"),
+    );
+    run(&format!("echo {} -w {}", url(server.addr()), worker.addr))
+        .exits(1)
+        .says_in_one_line(&[
+            &worker.addr.to_string(),
+            "is busy",
+            "the coordinator 127.0.0.1:",
+        ]);
+    worker
+        .process
+        .says(&["is busy", "the coordinator 127.0.0.1:"]);
+    first.signal(libc::SIGINT);
+    first.end().exits(130).says(&["interrupted by the user"]);
+    worker.process.says(&["the run is over"]);
+}
+
+#[test]
+fn a_worker_that_is_told_to_end_says_so_to_its_coordinator() {
+    let server = honest();
+    let mut worker = Worker::start("");
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = under_way(
+        &url(server.addr()),
+        &worker,
+        &folder.path().join("run.json"),
+    );
+    worker.process.signal(libc::SIGTERM);
+    run.end()
+        .exits(3)
+        .says(&[&worker.addr.to_string(), "it was ended by a signal"]);
+    worker.process.end().exits(130);
+}
+
+#[test]
+fn processes_do_not_outlive_a_killed_coordinator() {
+    let server = honest();
+    let flags = format!(
+        "echo {} --rate 50 --duration 30s --step-size 4 --processes 2 --events -",
+        url(server.addr())
+    );
+    let mut run = Process::start(bench().args(flags.split_whitespace()));
+    run.prints("\"event\":\"measuring\"");
+    let parent = run.child.id();
+    let children = children_of(parent);
+    assert_eq!(children.len(), 2);
+    run.signal(libc::SIGKILL);
+    let end = Instant::now() + Duration::from_secs(10);
+    while children.iter().any(|pid| is_running(*pid)) {
+        assert!(Instant::now() < end, "they still run");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+fn children_of(parent: u32) -> Vec<u32> {
+    let text = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap();
+    text.split_whitespace()
+        .map(|pid| pid.parse().unwrap())
+        .collect()
+}
+
+/// Neither gone nor a zombie that nobody has reaped yet.
+fn is_running(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").starts_with(" Z"))
+}
