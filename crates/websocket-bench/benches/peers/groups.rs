@@ -75,8 +75,8 @@ pub(crate) fn groups() -> Vec<Group> {
             entries: vec![
                 broadcast(tools::BARE, "json", 1, 500),
                 broadcast(tools::OURS, "json", 1, 500),
-                broadcast(tools::ARTILLERY, "json", 1, 50),
-                broadcast(tools::TSUNG, "json", 1, 50),
+                broadcast(tools::ARTILLERY, "json", 1, 150),
+                broadcast(tools::TSUNG, "json", 1, 150),
             ],
         },
         Group {
