@@ -174,7 +174,7 @@ fn flags(cert: &Path, key: &Path, ca: &Path) -> String {
 fn certificates_of_one_authority_open_any_address_and_others_do_not() {
     let server = honest();
     let (own, other) = (Authority::new(), Authority::new());
-    let mut worker = Worker::start(&format!("-a 0.0.0.0 {}", own.flags("127.0.0.1")));
+    let worker = Worker::start(&format!("-a 0.0.0.0 {}", own.flags("127.0.0.1")));
     let addr = SocketAddr::from(([127, 0, 0, 1], worker.addr.port()));
     let arguments = short_run(server.addr(), addr);
     run(&format!("{arguments} {}", own.flags("coordinator"))).exits(0);

@@ -45,7 +45,7 @@ fn a_coordinator_that_is_not_there() {
 
 #[test]
 fn an_address_in_use() {
-    let mut worker = Worker::start("");
+    let worker = Worker::start("");
     let addr = worker.addr;
     run(&format!("worker -p {}", addr.port()))
         .exits(1)
@@ -107,7 +107,7 @@ fn a_destination_that_is_not_allowed() {
 
 #[test]
 fn a_server_that_the_worker_does_not_find() {
-    let mut worker = Worker::start("");
+    let worker = Worker::start("");
     run(&format!(
         "echo ws://no-such-host.invalid/ -w {}",
         worker.addr
@@ -229,7 +229,7 @@ fn another_version_is_named_on_either_side() {
         .exits(1)
         .says_in_one_line(&[&format!("the coordinator {addr}"), both[0], both[1]]);
 
-    let mut worker = Worker::start("");
+    let worker = Worker::start("");
     let greeting = FromCoordinator {
         kind: Some(from_coordinator::Kind::Greeting(other_version())),
     };

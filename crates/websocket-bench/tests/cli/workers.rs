@@ -97,7 +97,7 @@ fn an_open_loop_of_echoes_runs_over_processes() {
 #[test]
 fn source_addresses_beside_workers_are_those_of_this_process() {
     let server = honest();
-    let mut worker = Worker::start("-l 127.0.0.5");
+    let worker = Worker::start("-l 127.0.0.5");
     let (ran, record) = measured(&format!(
         "broadcast {} -c 4 -s 50 --step-size 30 --total-steps 1 -l 127.0.0.2 -l 127.0.0.3 -w {}",
         url(server.addr()),
@@ -110,7 +110,7 @@ fn source_addresses_beside_workers_are_those_of_this_process() {
 
 /// A coordinator that waits for workers, and where.
 fn waiting(flags: &str) -> (Process, String) {
-    let mut coordinator = Process::start(bench().args(flags.split_whitespace()));
+    let coordinator = Process::start(bench().args(flags.split_whitespace()));
     let line = coordinator.says(&["waiting for workers on "]);
     let (_, addr) = line.split_once("waiting for workers on ").unwrap();
     (coordinator, addr.to_owned())
@@ -172,7 +172,7 @@ fn under_way(server: &str, worker: &Worker, json: &Path) -> Process {
         worker.addr,
         json.display()
     );
-    let mut run = Process::start(bench().args(flags.split_whitespace()));
+    let run = Process::start(bench().args(flags.split_whitespace()));
     worker.process.says(&["a run for"]);
     // Until connections are up and echoes under way, which takes milliseconds.
     sleep(Duration::from_millis(500));
@@ -217,10 +217,10 @@ fn a_worker_that_is_killed_is_named_and_what_was_measured_is_kept() {
 #[test]
 fn a_worker_whose_coordinator_is_killed_is_free_again() {
     let server = honest();
-    let mut worker = Worker::start("");
+    let worker = Worker::start("");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
-    let mut run = under_way(&url(server.addr()), &worker, &path);
+    let run = under_way(&url(server.addr()), &worker, &path);
     run.signal(libc::SIGKILL);
     worker
         .process
@@ -250,7 +250,7 @@ fn run_until_free(arguments: &str) {
 #[test]
 fn a_worker_has_one_run_at_a_time() {
     let server = honest();
-    let mut worker = Worker::start("");
+    let worker = Worker::start("");
     let folder = tempfile::tempdir().unwrap();
     let mut first = under_way(
         &url(server.addr()),
@@ -296,7 +296,7 @@ fn processes_do_not_outlive_a_killed_coordinator() {
         "echo {} --rate 50 --duration 30s --step-size 4 --processes 2 --events -",
         url(server.addr())
     );
-    let mut run = Process::start(bench().args(flags.split_whitespace()));
+    let run = Process::start(bench().args(flags.split_whitespace()));
     run.prints("\"event\":\"measuring\"");
     let parent = run.child.id();
     let children = children_of(parent);
