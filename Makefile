@@ -14,9 +14,11 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 
-# CPU per verified delivery beside a bare C loop; needs two cores and a few minutes
+# CPU per verified delivery beside a bare C loop, memory per idle connection; needs two cores and a
+# few minutes
 bench-generator:
-	cargo bench --locked --quiet -p websocket-bench --bench generator
+	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory
+	cargo bench --locked --quiet -p websocket-bench --bench peers
 
 # websocket-bench and cpp-bench against the same server, in turn: do they measure the same? Against
 # a real server beside the null one: make cross-check SERVER='bin/... --port {port}'; further

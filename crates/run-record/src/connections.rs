@@ -108,7 +108,8 @@ pub struct MemoryUse {
     pub connections: u64,
     /// Growth of the resident size per connection: user space alone.
     pub process_bytes_per_connection: f64,
-    /// Growth of the kernel's socket memory per connection: what is queued, and what is set aside for
+    /// Growth of the kernel's socket memory per connection, of all sockets on this machine that are
+    /// on that side of the target's port: what is queued, and what is set aside for
     /// it. The fixed size of a socket, 2 to 3 KiB of slab memory, is not in it.
     pub socket_bytes_per_connection: Option<f64>,
 }

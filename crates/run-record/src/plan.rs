@@ -129,7 +129,8 @@ pub enum SearchOf {
 pub struct Search {
     /// What is varied; it begins with the plan's own.
     pub of: SearchOf,
-    /// Each load is tried until more than half of so many tries agree.
+    /// Each side of the edge is tried until more than half of so many tries agree; on the way there
+    /// one try decides.
     pub tries: u32,
     /// It ends when the highest load that passed and the lowest that failed differ by no more than
     /// this share of the latter.

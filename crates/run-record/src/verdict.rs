@@ -4,7 +4,7 @@
 //! was like. Whether the generator put the planned load on the server decides whether the latencies
 //! answer the question. Only then is a latency held against the limit. Nothing is measured here.
 
-use crate::{Faults, Measure, OpenLoop, Plan, SiteUse, StepRecord, Timestamps, Workload};
+use crate::{Connecting, Faults, Measure, Plan, SiteUse, StepRecord, Timestamps, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -336,10 +336,13 @@ fn too_late_to_tell(step: &StepRecord, plan: &Plan) -> Option<String> {
 }
 
 /// What can be done about a generator that is the limit.
-pub fn remedy(open_loop: Option<&OpenLoop>) -> &'static str {
-    match open_loop {
-        Some(_) => "lower --rate, or give the generator more cores and --threads",
-        None => "give the generator more cores and --threads, or a machine of its own",
+pub fn remedy(plan: &Plan) -> &'static str {
+    match (&plan.open_loop, &plan.connect) {
+        (Some(_), _) => "lower --rate, or give the generator more cores and --threads",
+        (None, Some(Connecting { rate: Some(_), .. })) => {
+            "lower --connect-rate, or give the generator more cores and --threads"
+        }
+        (None, _) => "give the generator more cores and --threads, or a machine of its own",
     }
 }
 

@@ -259,7 +259,8 @@ pub(crate) struct Searching {
     /// --initial-clients (or --rate), then halving what is between
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "clients", conflicts_with = "total_steps")]
     pub(crate) search: Option<SearchOf>,
-    /// Search: tries of a load, of which more than half decide
+    /// Search: tries of each side of the edge, of which more than half decide; on the way there one
+    /// does
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99), requires = "search")]
     pub(crate) search_tries: u32,
     /// Search: end when the two sides of the edge are so close, in percent

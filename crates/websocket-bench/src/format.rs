@@ -110,7 +110,7 @@ fn memory(name: &str, used: &MemoryUse) -> String {
         several => format!("{several} processes"),
     };
     format!(
-        "    {name:<11}  {:.0} bytes of memory per connection ({processes}), kernel socket memory {sockets}",
+        "    {name:<11}  {:.0} bytes of memory per connection ({processes}), {sockets} in queues of the kernel",
         used.process_bytes_per_connection,
     )
 }

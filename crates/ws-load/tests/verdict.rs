@@ -120,7 +120,8 @@ fn a_search_ends_where_the_generator_does_and_blames_no_server() {
         "{:?}",
         measured.outcome
     );
-    assert_eq!(measured.steps.len(), 1);
+    // Once might have been a bad moment of the machine.
+    assert_eq!(measured.steps.len(), 5);
     let edge = measured.outcome.edge.unwrap();
     assert_eq!((edge.passed, edge.failed), (None, None));
     assert!(

@@ -24,6 +24,17 @@ fn help_and_version_go_to_stdout() {
             assert!(help.contains(flag), "{flag} in the help of {command}");
         }
     }
+    let help = run("connect --help").exits(0).stdout;
+    for flag in [
+        "--connect-rate",
+        "--hold",
+        "--ping-interval",
+        "--limit-rtt",
+        "Exit codes:",
+    ] {
+        assert!(help.contains(flag), "{flag} in the help of connect");
+    }
+    assert!(!help.contains("--search") && !help.contains("--payload-padding"));
 }
 
 #[test]

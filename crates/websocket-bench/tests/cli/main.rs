@@ -3,6 +3,7 @@
 mod bad_flags;
 mod bad_outputs;
 mod bad_servers;
+mod connect;
 mod deploy;
 mod events;
 mod expectations;
@@ -12,6 +13,7 @@ mod help;
 mod interrupt;
 mod limits;
 mod records;
+mod search;
 mod seeds;
 mod selftest;
 #[path = "../shared/mod.rs"]

@@ -1,15 +1,7 @@
 //! `--json`: the record is valid, agrees with what was printed, and adds up.
 
-use crate::support::{bench, finish, honest, record, run, url};
-use run_record::{End, Latency, RunRecord, run_schema};
-use std::path::Path;
-
-fn assert_valid(path: &Path) -> RunRecord {
-    let schema = serde_json::to_value(run_schema()).unwrap();
-    let text = std::fs::read_to_string(path).unwrap();
-    jsonschema::validate(&schema, &serde_json::from_str(&text).unwrap()).unwrap();
-    record(path)
-}
+use crate::support::{assert_valid, bench, finish, honest, run, url};
+use run_record::{End, Latency, RunRecord};
 
 /// Reads a figure of the line back, within its last digit.
 #[track_caller]

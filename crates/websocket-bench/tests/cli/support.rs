@@ -2,7 +2,8 @@
 
 pub(crate) use crate::shared::{Ran, wait};
 
-use run_record::RunRecord;
+use run_record::{RunRecord, run_schema};
+use socket2::{Domain, Socket, Type};
 use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -53,6 +54,15 @@ pub(crate) fn record(path: &Path) -> RunRecord {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// The record in a file, which its schema allows.
+#[track_caller]
+pub(crate) fn assert_valid(path: &Path) -> RunRecord {
+    let schema = serde_json::to_value(run_schema()).unwrap();
+    let text = std::fs::read_to_string(path).unwrap();
+    jsonschema::validate(&schema, &serde_json::from_str(&text).unwrap()).unwrap();
+    record(path)
+}
+
 /// A server that does everything right.
 pub(crate) fn honest() -> NullServer {
     NullServer::start(NullOptions::default()).unwrap()
@@ -68,8 +78,13 @@ pub(crate) fn url(addr: SocketAddr) -> String {
     format!("ws://{addr}/ws")
 }
 
-/// An address of this machine where nobody listens.
+/// An address of this machine where nobody listens. Its port stays taken for the life of the tests:
+/// the server of another one was given it once.
 pub(crate) fn nobody() -> SocketAddr {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap()
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&any.into()).unwrap();
+    let addr = socket.local_addr().unwrap().as_socket().unwrap();
+    std::mem::forget(socket);
+    addr
 }

@@ -6,7 +6,7 @@ use super::team::Kept;
 use super::{Ended, Engine, News, TICK, Team, merge};
 use crate::clock;
 use crate::worker::{HeldPart, OpenOrder, StartByClock};
-use run_record::{Connecting, Connections, End, Event, Pings, StepRecord};
+use run_record::{Connecting, Connections, End, Event, Pings, StepRecord, Verdict};
 
 /// Figures of a step that the parts do not tell.
 struct Times {
@@ -58,6 +58,14 @@ impl<T: Team> Engine<'_, T> {
         let judgement = run_record::judge(&record, self.plan, self.ceiling);
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
+        if early_end.is_some() && record.verdict == Verdict::Pass {
+            record.verdict = Verdict::Noisy;
+            record.verdict_reasons = vec![format!(
+                "it was ended after {:.1} s of a hold of {:.1} s",
+                times.held_ns as f64 / 1e9,
+                terms.hold_ns as f64 / 1e9
+            )];
+        }
         let ended = early_end
             .or_else(|| failed_to_connect(&record))
             .or_else(|| self.verdict(&record));

@@ -30,7 +30,7 @@ impl<T: Team> Engine<'_, T> {
                         "at {} clients the generator, and not the server, was the limit: {}; {}",
                         record.clients,
                         record.verdict_reasons.join("; "),
-                        run_record::remedy(self.plan.open_loop.as_ref())
+                        run_record::remedy(self.plan)
                     ),
                 ));
             }

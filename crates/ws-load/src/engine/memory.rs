@@ -8,6 +8,8 @@ use std::net::SocketAddr;
 /// Somebody whose memory is looked at.
 struct Party {
     tree: Tree,
+    /// A process that is not a part of it, although it may have been started by one.
+    not: Option<u32>,
     sockets: Sockets,
     before: Memory,
 }
@@ -30,10 +32,15 @@ impl Watch {
         } else if listening.contains(&own) {
             Err("the server is a part of this process".to_owned())
         } else {
-            Ok(Party::new(&listening, target.port(), Side::Local))
+            Ok(Party::new(
+                &listening,
+                Some(own),
+                target.port(),
+                Side::Local,
+            ))
         };
         Self {
-            generator: Party::new(&[own], target.port(), Side::Remote),
+            generator: Party::new(&[own], None, target.port(), Side::Remote),
             server,
         }
     }
@@ -53,9 +60,10 @@ impl Watch {
 }
 
 impl Party {
-    fn new(pids: &[u32], port: u16, side: Side) -> Self {
+    fn new(pids: &[u32], not: Option<u32>, port: u16, side: Side) -> Self {
         let mut party = Self {
             tree: Tree::new(pids),
+            not,
             sockets: Sockets::new(port, side),
             before: Memory::default(),
         };
@@ -74,6 +82,7 @@ impl Party {
             .iter()
             .filter(|kin| !kin.zombie)
             .map(|kin| kin.identity.pid)
+            .filter(|pid| self.not.is_none_or(|not| *pid as u32 != not))
             .collect();
         let sum = |of: fn(i32) -> Option<u64>| {
             let known: Vec<u64> = living.iter().filter_map(|pid| of(*pid)).collect();

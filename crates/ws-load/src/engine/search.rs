@@ -4,8 +4,8 @@ use super::{Ended, Engine, Load, Team};
 use crate::plan::Hunt;
 use run_record::{Edge, End, OpenLoop, RunRecord, Search, SearchOf, Verdict};
 
-/// Tries of one load in a row that may say nothing.
-const NOISY_TRIES: u32 = 5;
+/// Tries in a row that may say nothing of the server.
+const VOID_TRIES: u32 = 5;
 
 impl<T: Team> Engine<'_, T> {
     /// Finds the highest load within the limit.
@@ -15,7 +15,7 @@ impl<T: Team> Engine<'_, T> {
             SearchOf::Rate => self.plan.open_loop.as_ref().map_or(1.0, |open| open.rate),
         };
         let mut hunt = Hunt::new(terms, first, terms.of == SearchOf::Clients);
-        let mut noisy = 0;
+        let mut void = 0;
         for step in 0.. {
             self.edge = Some(hunt.edge());
             let Some(value) = hunt.next() else {
@@ -23,11 +23,21 @@ impl<T: Team> Engine<'_, T> {
             };
             match self.try_load(step, terms.of, value) {
                 Ok(Some(passed)) => {
-                    noisy = 0;
-                    hunt.tried(passed);
+                    void = 0;
+                    hunt.tried(value, passed);
                 }
-                Ok(None) if noisy + 1 < NOISY_TRIES => noisy += 1,
+                Ok(None) if void + 1 < VOID_TRIES => void += 1,
                 Ok(None) => return self.all_noisy(),
+                // A machine that was busy for a moment looks like a generator at its limit.
+                Err(Ended {
+                    end: End::GeneratorLimited,
+                    ..
+                }) if void + 1 < VOID_TRIES => {
+                    void += 1;
+                    if let Err(ended) = self.team.begin_anew() {
+                        return ended;
+                    }
+                }
                 Err(ended) => return ended,
             }
         }
@@ -42,7 +52,7 @@ impl<T: Team> Engine<'_, T> {
         Ended::new(
             End::MachineLimit,
             format!(
-                "{NOISY_TRIES} tries in a row were noisy: {}",
+                "{VOID_TRIES} tries in a row said nothing, the last was noisy: {}",
                 reasons.unwrap_or_default()
             ),
         )

@@ -36,10 +36,11 @@ impl Share {
     }
 
     /// The source addresses of this site, of those that were given for the run: every `of`-th, so
-    /// that no two sites draw ports from the same address; all of them when there are fewer than
-    /// sites.
+    /// that each machine can be given its own and no two sites draw ports from one address. Where
+    /// that would give some sites more than others, and so fewer clients to each of their addresses,
+    /// all sites use all addresses in turn.
     pub fn addresses(self, all: &[IpAddr]) -> Vec<IpAddr> {
-        if all.len() < self.of as usize {
+        if !all.len().is_multiple_of(self.of as usize) {
             return all.to_vec();
         }
         let own = all.iter().skip(self.number as usize);
@@ -86,4 +87,47 @@ pub enum Heard {
 /// Nanoseconds of the clock that sites and coordinator compare: `CLOCK_MONOTONIC`.
 pub fn clock_now_ns() -> u64 {
     crate::clock::now_ns()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::share_of;
+    use proptest::prelude::*;
+
+    #[test]
+    fn addresses_are_dealt_out_when_they_come_out_even() {
+        let all: Vec<IpAddr> = (1..=4).map(|n| IpAddr::from([127, 0, 0, n])).collect();
+        let of = |number, of, count: usize| Share { number, of }.addresses(&all[..count]);
+        assert_eq!(of(0, 2, 4), [all[0], all[2]]);
+        assert_eq!(of(1, 2, 4), [all[1], all[3]]);
+        assert_eq!(of(2, 4, 4), [all[2]]);
+        for shared in [of(1, 3, 4), of(0, 5, 4)] {
+            assert_eq!(shared, all);
+        }
+        assert_eq!(of(1, 2, 0), [] as [IpAddr; 0]);
+        assert_eq!(Share::WHOLE.addresses(&all), all);
+    }
+
+    proptest! {
+        #[test]
+        fn every_client_belongs_to_one_worker_of_its_site(
+            clients in 0u64..500, of in 1u32..6, threads in 1u32..6,
+        ) {
+            let mut owned = 0;
+            for number in 0..of {
+                let share = Share { number, of };
+                let own = share_of(clients, number.into(), of.into());
+                for thread in 0..threads {
+                    let (worker, workers) = share.worker(thread, threads);
+                    let of_worker = (0..clients).filter(|c| c % u64::from(workers) == u64::from(worker));
+                    prop_assert!(of_worker.clone().all(|c| c % u64::from(of) == u64::from(number)));
+                    let count = of_worker.count() as u64;
+                    prop_assert_eq!(count, share_of(own, thread.into(), threads.into()));
+                    owned += count;
+                }
+            }
+            prop_assert_eq!(owned, clients);
+        }
+    }
 }

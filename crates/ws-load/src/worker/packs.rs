@@ -148,7 +148,7 @@ impl Packs {
             return;
         }
         if let Err(error) = line.write(slot, &self.frames, &mut self.scratch) {
-            self.fail(slot, &error.to_string());
+            self.broken(slot, &error);
         } else if line.blocked {
             self.watch(control, slot);
         }
@@ -157,7 +157,7 @@ impl Packs {
     fn watch<C: Control>(&mut self, control: &mut C, slot: Token) {
         let line = &self.lines[slot as usize];
         if let Err(error) = control.established(slot, line.socket.as_raw_fd(), line.blocked) {
-            self.fail(slot, &error.to_string());
+            self.broken(slot, &error);
         }
     }
 
@@ -179,13 +179,28 @@ impl Packs {
             self.missing -= fed.echoes;
         }
         if fed.closed {
-            self.fail(slot, "the server closed it");
+            self.ended(slot);
         } else if !fed.pings.is_empty() {
             for ping in fed.pings {
                 encode_frame(&mut line.controls, Opcode::Pong, Some([0; 4]), &ping);
             }
             self.pump(control, slot);
         }
+    }
+
+    fn broken(&mut self, slot: Token, error: &io::Error) {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => self.ended(slot),
+            _ => self.fail(slot, &error.to_string()),
+        }
+    }
+
+    fn ended(&mut self, slot: Token) {
+        let bytes = self.order.payload_bytes;
+        self.fail(
+            slot,
+            &format!("the server ended it; does it take messages of {bytes} bytes?"),
+        );
     }
 
     fn fail(&mut self, slot: Token, words: &str) {
@@ -209,8 +224,8 @@ impl<C: Control> Handler<C> for Packs {
                     self.watch(control, token);
                 }
             }
-            Event::End => self.fail(token, "the server closed it"),
-            Event::Failed(error) => self.fail(token, &error.to_string()),
+            Event::End => self.ended(token),
+            Event::Failed(error) => self.broken(token, &error),
         }
     }
 }

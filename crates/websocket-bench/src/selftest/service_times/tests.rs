@@ -145,6 +145,20 @@ fn averaged_percentiles_fail() {
     }
 }
 
+/// However many messages are in doubt: no message took the mean of a quick and a rare one.
+#[test]
+fn a_percentile_between_the_modes_is_not_excused() {
+    let rare = |share: f64| if share < 0.988 { ms(2) } else { ms(100) };
+    let with_p99 = |p99_ns: u64| {
+        let mut served = served(Delay::bimodal(USUAL), rare, |_| 3_000);
+        served.truth.writing.record_n(3_000_000, 50);
+        served.step.uncorrected.as_mut().unwrap().p99_ns = p99_ns;
+        worst(&judge(&served, 80_000.0))
+    };
+    assert_eq!(with_p99(2_080_000), ProofVerdict::Inconclusive);
+    assert_eq!(with_p99(75_600_000), ProofVerdict::Fail);
+}
+
 #[test]
 fn a_constant_error_fails_whatever_the_lag() {
     for lag in [3_000, 2_000_000] {

@@ -1,6 +1,6 @@
 //! Order per sender: the samples of one sender as a chain in the order in which they were sent.
 
-use super::entry::{Entry, Unconfirmed};
+use super::entry::Entry;
 use super::{StepLedger, Window};
 
 impl Window {
@@ -10,19 +10,12 @@ impl Window {
             return;
         };
         let end = self.first + self.entries.len() as u32;
-        let (mut previous, mut next) = (None, None);
-        for other in (self.first..end).filter(|other| *other != index) {
-            let Some((of, place)) = self.place(ledger, other).filter(|(of, _)| *of == sender)
-            else {
-                continue;
-            };
-            debug_assert_eq!(of, sender);
-            if place < own {
-                previous = previous.max(Some((place, other)));
-            } else if next.is_none_or(|next| (place, other) < next) {
-                next = Some((place, other));
-            }
-        }
+        let of_sender = (self.first..end).filter_map(|other| {
+            let (of, place) = self.place(ledger, other)?;
+            (of == sender && other != index).then_some((place, other))
+        });
+        let (before, after): (Vec<_>, Vec<_>) = of_sender.partition(|(place, _)| *place < own);
+        let (previous, next) = (before.into_iter().max(), after.into_iter().min());
         if let Some((_, previous)) = previous {
             self.set_next(previous, Some(index));
         }
@@ -88,10 +81,7 @@ impl Window {
                 Entry::Unsent => return false,
                 Entry::Done => return true,
                 Entry::Live(live) => live,
-                Entry::Unconfirmed(unconfirmed) => {
-                    let Unconfirmed { live, .. } = &**unconfirmed;
-                    live
-                }
+                Entry::Unconfirmed(unconfirmed) => &unconfirmed.live,
             };
             if live.has(slot) {
                 return true;

@@ -1,0 +1,131 @@
+//! Packs over a raw echo: every echo is counted and checked, and what is not one ends the run.
+
+#![allow(missing_docs)]
+
+use run_record::End;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use test_servers::odd::{Behaviour, OddServer};
+use test_servers::{NullOptions, NullServer};
+use ws_load::{Packs, Throughput};
+
+const PACKS: Packs = Packs {
+    payload_bytes: 20,
+    frames: 10,
+    duration: Duration::from_millis(1),
+    patience: Duration::from_secs(30),
+};
+
+fn echo() -> NullServer {
+    NullServer::start(NullOptions {
+        echo_raw: true,
+        ..NullOptions::default()
+    })
+    .unwrap()
+}
+
+fn run(addr: SocketAddr, connections: u32, threads: u32, packs: Packs) -> Throughput {
+    let mut plan = ws_load::plan_for_port(addr.port(), connections, 7);
+    plan.threads = threads;
+    ws_load::throughput(&plan, packs, &AtomicBool::new(false)).unwrap()
+}
+
+#[test]
+fn each_iteration_brings_as_many_echoes_as_packs_have_frames() {
+    for (threads, payload_bytes) in [(1, 20), (2, 20), (1, 0), (3, 7), (1, 200_000)] {
+        let server = echo();
+        let packs = Packs {
+            payload_bytes,
+            ..PACKS
+        };
+        let found = run(server.addr(), 30, threads, packs);
+        assert_eq!(
+            found.outcome.end,
+            End::StepsDone,
+            "{}",
+            found.outcome.detail
+        );
+        // The connections of a worker, ten frames each, in every iteration of that worker.
+        let per_iteration = 30 * 10 / u64::from(threads);
+        assert_eq!(found.echoes, found.iterations * per_iteration);
+        assert!(found.iterations >= u64::from(threads));
+        assert!(found.elapsed_ns > 0 && found.echoes_per_ms() > 0.0);
+    }
+}
+
+#[test]
+fn a_message_far_larger_than_every_buffer_comes_back_whole() {
+    let server = echo();
+    let packs = Packs {
+        payload_bytes: 15 << 20,
+        frames: 1,
+        ..PACKS
+    };
+    let found = run(server.addr(), 1, 1, packs);
+    assert_eq!(
+        found.outcome.end,
+        End::StepsDone,
+        "{}",
+        found.outcome.detail
+    );
+    assert_eq!(found.echoes, found.iterations);
+}
+
+#[test]
+fn what_is_no_echo_is_named() {
+    let server = NullServer::start(NullOptions::default()).unwrap();
+    let found = run(server.addr(), 3, 1, PACKS);
+    assert_eq!((found.outcome.end, found.echoes), (End::ServerLost, 0));
+    let words = &found.outcome.detail;
+    assert!(words.contains("a Text frame, Binary was due"), "{words}");
+}
+
+#[test]
+fn a_message_that_the_server_refuses_ends_the_run() {
+    let server = echo();
+    let packs = Packs {
+        payload_bytes: 17 << 20,
+        frames: 1,
+        ..PACKS
+    };
+    let found = run(server.addr(), 1, 1, packs);
+    assert_eq!(found.outcome.end, End::ServerLost);
+    let words = &found.outcome.detail;
+    assert!(
+        words.starts_with("connection 1: the server ended it"),
+        "{words}"
+    );
+}
+
+#[test]
+fn silence_ends_the_run() {
+    let server = OddServer::start(Behaviour::Freezes, 0).unwrap();
+    let packs = Packs {
+        patience: Duration::from_millis(400),
+        ..PACKS
+    };
+    let found = run(server.addr(), 2, 2, packs);
+    assert_eq!((found.outcome.end, found.echoes), (End::TimedOut, 0));
+    assert!(found.outcome.detail.contains("nothing came back"));
+}
+
+#[test]
+fn an_interrupt_keeps_the_average_so_far() {
+    let server = echo();
+    let plan = ws_load::plan_for_port(server.addr().port(), 10, 7);
+    let interrupted = AtomicBool::new(false);
+    let packs = Packs {
+        duration: Duration::from_secs(3600),
+        ..PACKS
+    };
+    let found = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(500));
+            interrupted.store(true, Ordering::Relaxed);
+        });
+        ws_load::throughput(&plan, packs, &interrupted).unwrap()
+    });
+    assert_eq!(found.outcome.end, End::Interrupted);
+    assert!(found.echoes > 0 && found.echoes_per_ms() > 0.0);
+}
