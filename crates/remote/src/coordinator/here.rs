@@ -38,7 +38,7 @@ pub(super) fn site(
             let say = move |word| {
                 let _ = words.send((number, Heard::Word(word)));
             };
-            if let Err(error) = site::serve(&plan, share, told, Box::new(say)) {
+            if let Err(error) = site::serve_from_here(&plan, share, told, Box::new(say)) {
                 let _ = last.send((number, Heard::Lost(error.to_string())));
             }
         })

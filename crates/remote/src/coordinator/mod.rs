@@ -19,7 +19,6 @@ use children::Children;
 use conversation::{Conversation, Way};
 use reception::Reception;
 use run_record::Plan;
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -125,11 +124,7 @@ pub fn gather(
     let mut sites = Vec::new();
     if is_site {
         let share = Share { number: 0, of };
-        let own = Plan {
-            local_addrs: for_share(&plan.local_addrs, share),
-            ..plan.clone()
-        };
-        sites.push(here::site(own, share, words.clone())?);
+        sites.push(here::site(plan.clone(), share, words.clone())?);
     }
     let first = sites.len() as u32;
     let assigning = async {
@@ -163,14 +158,6 @@ pub fn gather(
 /// for others.
 fn is_site_itself(invitation: &Invitation, plan: &Plan) -> bool {
     invitation.processes == 0 && !plan.local_addrs.is_empty()
-}
-
-/// A list of which the engine's [`Share::addresses`] takes all of `own`: it deals every `of`-th
-/// address of the whole run to a site.
-pub(crate) fn for_share(own: &[IpAddr], share: Share) -> Vec<IpAddr> {
-    own.iter()
-        .flat_map(|addr| std::iter::repeat_n(*addr, share.of as usize))
-        .collect()
 }
 
 async fn interruption(interrupted: &AtomicBool) {
@@ -347,14 +334,11 @@ fn assignment(place: &Place, share: Share) -> Result<Assignment, RemoteError> {
             source,
         })?,
     };
-    let plan = Plan {
-        local_addrs: for_share(&place.plan.local_addrs, share),
-        ..place.plan.clone()
-    };
     Ok(Assignment {
         number: share.number,
         of: share.of,
-        plan: serde_json::to_vec(&plan).map_err(|error| RemoteError::Runtime(error.into()))?,
+        plan: serde_json::to_vec(&place.plan)
+            .map_err(|error| RemoteError::Runtime(error.into()))?,
         authorities,
         own_threads: place.own_threads,
     })
@@ -381,23 +365,5 @@ impl Started {
             relation.offset_ns as f64 / 1e6,
             (relation.bound_ns as f64 / 1e3).ceil()
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_site_with_addresses_of_its_own_gets_all_of_them() {
-        let own: Vec<IpAddr> = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
-            .map(|addr| addr.parse().unwrap())
-            .to_vec();
-        for of in 1..7 {
-            for number in 0..of {
-                let share = Share { number, of };
-                assert_eq!(share.addresses(&for_share(&own, share)), own, "{share:?}");
-            }
-        }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{Shared, WorkerOptions};
 use crate::allow;
-use crate::coordinator::for_share;
 use crate::wire::refused::Reason;
 use crate::wire::{Assignment, Refused};
 use run_record::Plan;
@@ -66,7 +65,7 @@ pub(super) fn take(options: &WorkerOptions, assignment: &Assignment) -> Result<T
         plan.threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     }
     if !options.local_addrs.is_empty() {
-        plan.local_addrs = for_share(&options.local_addrs, share);
+        plan.local_addrs.clone_from(&options.local_addrs);
     }
     check_destination(options, &plan)?;
     let authorities = match &plan.ca_file {
