@@ -49,6 +49,7 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
     {
         outputs.no_kernel_stamps();
     }
+    outputs.io(common.connections.io);
     let mut trouble: Option<io::Error> = None;
     let ceiling = ceiling::known(&plan);
     let measured = ws_load::run_with_ceiling(&plan, ceiling, &interrupted, &mut |event| {

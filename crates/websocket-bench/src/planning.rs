@@ -2,7 +2,7 @@
 
 use crate::args::{self, Arrivals, BroadcastLoad, Common, EchoLoad, Measure, Output, ServerType};
 use run_record::{
-    Dialect, Limit, OpenLoop, Plan, Ramp, Search, SearchOf, Timeouts, Timestamps, Workload,
+    Dialect, Io, Limit, OpenLoop, Plan, Ramp, Search, SearchOf, Timeouts, Timestamps, Workload,
 };
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -92,6 +92,7 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
         ));
     }
     let search = search(steps, load.open.as_ref())?;
+    let timestamps = timestamps(connections.timestamps)?;
     Ok(Plan {
         url: common.url.clone(),
         workload: load.workload,
@@ -122,7 +123,8 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
             connect_ns: nanos(connections.connect_timeout),
             sample_ns: nanos(steps.sample_timeout),
         },
-        timestamps: timestamps(connections.timestamps)?,
+        timestamps,
+        io: io(connections.io, timestamps)?,
         connect_concurrency: connections.connect_concurrency,
         threads: connections.threads.unwrap_or_else(cores),
         seed: connections.seed.unwrap_or_else(random_seed),
@@ -177,6 +179,23 @@ pub(crate) fn timestamps(wanted: args::Timestamps) -> Result<Timestamps, String>
                  take --timestamps user or auto"
             )),
         },
+    }
+}
+
+/// What sockets can be read with here.
+///
+/// # Errors
+/// In words, when what is wanted cannot be had.
+pub(crate) fn io(wanted: args::Io, timestamps: Timestamps) -> Result<Io, String> {
+    if matches!(wanted, args::Io::Epoll) {
+        return Ok(Io::Epoll);
+    }
+    match (ws_load::probe_io_uring(timestamps), wanted) {
+        (Ok(()), _) => Ok(Io::Uring),
+        (Err(reason), args::Io::Uring) => Err(format!(
+            "--io uring: io_uring cannot be had here ({reason}); take --io epoll or auto"
+        )),
+        (Err(_), _) => Ok(Io::Epoll),
     }
 }
 

@@ -1,8 +1,8 @@
 //! What every part measures with: the generator and the plans it is given.
 
 use run_record::{
-    Arrivals, Dialect, Limit, Measure, OpenLoop, Plan, Recorder, StepRecord, Timeouts, Timestamps,
-    Workload,
+    Arrivals, Dialect, Io, Limit, Measure, OpenLoop, Plan, Recorder, StepRecord, Timeouts,
+    Timestamps, Workload,
 };
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
@@ -12,6 +12,7 @@ use std::time::Duration;
 pub(super) struct Bench<'a> {
     pub(super) short: bool,
     pub(super) timestamps: Timestamps,
+    pub(super) io: Io,
     /// The kernel gives stamps, so that a hindered generator must not make a server look slow.
     pub(super) prove_hindered: bool,
     /// Carries out a plan of one step. Tests put generators with a planted fault here.
@@ -62,12 +63,21 @@ impl Bench<'_> {
                 sample_ns: nanos(Duration::from_secs(10)),
             },
             timestamps: self.timestamps,
+            io: self.io,
             connect_concurrency: 50,
             threads: 1,
             seed: 4,
             verify_certificate: true,
             ca_file: None,
         }
+    }
+}
+
+/// A backend as the command line calls it.
+pub(super) const fn io_flag(io: Io) -> &'static str {
+    match io {
+        Io::Epoll => "epoll",
+        Io::Uring => "uring",
     }
 }
 

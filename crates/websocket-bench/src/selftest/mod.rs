@@ -90,6 +90,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
         return Err("--json writes to a file, not to stdout; name a file".into());
     }
     let timestamps = planning::timestamps(args.timestamps)?;
+    let io = planning::io(args.io, timestamps)?;
     FileLimit::raise();
     let began = Instant::now();
     let mut certificate = Certificate {
@@ -101,6 +102,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
         command: std::env::args().collect(),
         short: args.short,
         timestamps,
+        io,
         environment: Environment::collect(),
         parts: Vec::new(),
         ceilings: Vec::new(),
@@ -113,6 +115,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
     let bench = Bench {
         short: args.short,
         timestamps,
+        io,
         prove_hindered: ws_load::probe_kernel_timestamps().is_ok(),
         generate: &bench::in_process,
     };
@@ -179,13 +182,14 @@ fn prove(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::Timestamps;
+    use run_record::{Io, Timestamps};
     use std::cell::Cell;
 
     fn bench() -> Bench<'static> {
         Bench {
             short: true,
             timestamps: Timestamps::User,
+            io: Io::Epoll,
             prove_hindered: false,
             generate: &|_| unreachable!("the chapters here measure nothing"),
         }

@@ -1,6 +1,6 @@
 //! (a) Known delays are reported as they were, even by a generator that is hindered.
 
-use super::bench::{Bench, at_rate, nanos, recorder, started};
+use super::bench::{Bench, at_rate, io_flag, nanos, recorder, started};
 use super::fit::{critical, distance};
 use super::{Chapter, Findings, child};
 use crate::args::Part;
@@ -290,9 +290,10 @@ fn hinder(bench: &Bench<'_>) -> Result<(StepRecord, Truth), String> {
     let arguments = format!(
         "echo ws://{}/ --rate {HINDERED_RATE} --arrivals constant --duration {}ms \
          --initial-clients {HINDERED_CLIENTS} --threads 1 --seed 4 --limit-rtt 20s \
-         --timestamps {stamps}",
+         --timestamps {stamps} --io {}",
         server.addr(),
-        time.as_millis()
+        time.as_millis(),
+        io_flag(bench.io)
     );
     let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
     let step = child::measure(&arguments, true)?;

@@ -11,6 +11,7 @@ mod help;
 mod interrupt;
 mod limits;
 mod records;
+mod seccomp;
 mod seeds;
 mod selftest;
 mod starvation;

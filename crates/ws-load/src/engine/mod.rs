@@ -8,14 +8,14 @@ mod merge;
 mod search;
 
 use crate::error::{ConnectError, RunError};
-use crate::io::Epoll;
+use crate::io::{Epoll, Uring};
 use crate::ledger::{StepLedger, Terms};
 use crate::target::Target;
 use crate::worker::{Command, Report};
 use crate::{clock, plan};
 use crew::Crew;
 use run_record::{
-    Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Timestamps, Verdict, Workload,
+    Edge, End, Event, Io, OpenLoop, Outcome, Plan, StepRecord, Timestamps, Verdict, Workload,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,7 +73,11 @@ pub fn run_with_ceiling(
         Timestamps::Kernel => crate::io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
-    let crew = Crew::hire::<Epoll>(plan, Arc::clone(&target)).map_err(RunError::Worker)?;
+    let hire = match plan.io {
+        Io::Epoll => Crew::hire::<Epoll>,
+        Io::Uring => Crew::hire::<Uring>,
+    };
+    let crew = hire(plan, Arc::clone(&target)).map_err(RunError::Worker)?;
     let mut engine = Engine {
         plan,
         ceiling,
