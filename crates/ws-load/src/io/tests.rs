@@ -344,6 +344,39 @@ fn stamps_are_of_the_arrival<B: Backend>() {
     assert!(read_ns - at_ns >= 20_000_000, "{}", read_ns - at_ns);
 }
 
+/// io_uring as kernels before 6.1 have it.
+struct Cooperative(Uring);
+
+impl Backend for Cooperative {
+    type Control = uring::UringControl;
+
+    fn new(timestamps: Timestamps) -> io::Result<Self> {
+        uring::set_up_cooperative()
+            .and_then(|ring| Uring::on(ring, timestamps))
+            .map(Self)
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        self.0.begin()
+    }
+
+    fn waker(&self) -> Waker {
+        self.0.waker()
+    }
+
+    fn control(&mut self) -> &mut Self::Control {
+        self.0.control()
+    }
+
+    fn turn<H: Handler<Self::Control>>(
+        &mut self,
+        timeout: Duration,
+        handler: &mut H,
+    ) -> io::Result<Turn> {
+        self.0.turn(timeout, handler)
+    }
+}
+
 /// Each law as a test of each backend.
 macro_rules! laws {
     ($($law:ident),* $(,)?) => {
@@ -358,6 +391,15 @@ macro_rules! laws {
             fn $law() {
                 match super::probe_uring(super::Timestamps::Kernel) {
                     Ok(()) => super::$law::<super::Uring>(),
+                    Err(reason) => eprintln!("skipped: {reason}"),
+                }
+            })*
+        }
+        mod on_older_uring {
+            $(#[test]
+            fn $law() {
+                match super::probe_uring(super::Timestamps::Kernel) {
+                    Ok(()) => super::$law::<super::Cooperative>(),
                     Err(reason) => eprintln!("skipped: {reason}"),
                 }
             })*

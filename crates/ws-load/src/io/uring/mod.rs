@@ -2,8 +2,8 @@
 //! in batches.
 //!
 //! The kernel receives into buffers of ours while the loop waits, so that a message costs no call
-//! of its own. It does so only within the waits (IORING_SETUP_DEFER_TASKRUN), never beside the
-//! events that are being handled. With the kernel's stamps a receive is a `recvmsg` whose control
+//! of its own. It does so only within the waits (IORING_SETUP_DEFER_TASKRUN) where it knows how, and never
+//! beside the thread that handles the events. With the kernel's stamps a receive is a `recvmsg` whose control
 //! data stands in the buffer before the bytes.
 //!
 //! Sockets are connected and written to by system calls of the caller, as on any backend.
@@ -149,30 +149,7 @@ impl Backend for Uring {
     type Control = UringControl;
 
     fn new(timestamps: Timestamps) -> io::Result<Self> {
-        let ring = set_up()?;
-        // SAFETY: the call takes no pointers; the result is checked before it is owned.
-        let wake = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        if wake < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor was just created and is owned by nobody else.
-        let wake = unsafe { File::from_raw_fd(wake) };
-        let kernel_stamps = timestamps == Timestamps::Kernel;
-        let moderated = kernel_stamps && ring.params().is_feature_min_timeout();
-        Ok(Self {
-            buffers: Buffers::register(&ring.submitter())?,
-            control: UringControl {
-                ring,
-                begun: false,
-                watches: Watches::default(),
-                message: kernel_stamps.then(stamped_message),
-            },
-            wake: Arc::new(wake),
-            waking: false,
-            stamps: kernel_stamps.then(Offset::new),
-            moderation: Moderation::new(moderated),
-            batch: Vec::with_capacity(COMPLETIONS as usize),
-        })
+        Self::on(set_up()?, timestamps)
     }
 
     fn begin(&mut self) -> io::Result<()> {
@@ -226,6 +203,33 @@ impl Backend for Uring {
 }
 
 impl Uring {
+    /// The backend on a ring that is disabled yet.
+    pub(super) fn on(ring: IoUring, timestamps: Timestamps) -> io::Result<Self> {
+        // SAFETY: the call takes no pointers; the result is checked before it is owned.
+        let wake = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        if wake < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor was just created and is owned by nobody else.
+        let wake = unsafe { File::from_raw_fd(wake) };
+        let kernel_stamps = timestamps == Timestamps::Kernel;
+        let moderated = kernel_stamps && ring.params().is_feature_min_timeout();
+        Ok(Self {
+            buffers: Buffers::register(&ring.submitter())?,
+            control: UringControl {
+                ring,
+                begun: false,
+                watches: Watches::default(),
+                message: kernel_stamps.then(stamped_message),
+            },
+            wake: Arc::new(wake),
+            waking: false,
+            stamps: kernel_stamps.then(Offset::new),
+            moderation: Moderation::new(moderated),
+            batch: Vec::with_capacity(COMPLETIONS as usize),
+        })
+    }
+
     fn await_waker(&mut self) -> io::Result<()> {
         if self.waking {
             return Ok(());
@@ -380,23 +384,29 @@ fn stamped_message() -> Box<libc::msghdr> {
     message
 }
 
-/// A ring with what the kernel has of: receives within waits only (6.1), else without interrupting
-/// the loop for them (5.19). Disabled until [`Backend::begin`], on the thread that it is to serve.
+/// A ring that receives within waits only (Linux 6.1), or the best before that. Disabled until
+/// [`Backend::begin`], on the thread that it is to serve.
 fn set_up() -> io::Result<IoUring> {
-    let mut deferred = IoUring::builder();
-    deferred
-        .setup_cqsize(COMPLETIONS)
-        .setup_submit_all()
-        .setup_r_disabled()
+    match builder()
         .setup_single_issuer()
-        .setup_defer_taskrun();
-    match deferred.build(SUBMISSIONS) {
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => IoUring::builder()
-            .setup_cqsize(COMPLETIONS)
-            .setup_submit_all()
-            .setup_r_disabled()
-            .setup_coop_taskrun()
-            .build(SUBMISSIONS),
+        .setup_defer_taskrun()
+        .build(SUBMISSIONS)
+    {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => set_up_cooperative(),
         ring => ring,
     }
+}
+
+/// A ring that receives when the loop makes any system call, without interrupting it (Linux 5.19).
+pub(super) fn set_up_cooperative() -> io::Result<IoUring> {
+    builder().setup_coop_taskrun().build(SUBMISSIONS)
+}
+
+fn builder() -> io_uring::Builder {
+    let mut builder = IoUring::builder();
+    builder
+        .setup_cqsize(COMPLETIONS)
+        .setup_submit_all()
+        .setup_r_disabled();
+    builder
 }
