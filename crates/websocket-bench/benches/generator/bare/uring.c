@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-enum { ENTRIES = 1024, COMPLETIONS = 8192, BUFFERS = 256, BUFFER_SIZE = 16384 };
+enum { ENTRIES = 1024, COMPLETIONS = 8192, BUFFERS = 256, BUFFER_SIZE = 4096 };
 
 static int ring;
 static unsigned *sq_tail, *sq_mask, *sq_array, *cq_head, *cq_tail, *cq_mask, queued;

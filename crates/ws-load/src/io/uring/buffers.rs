@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicU16, Ordering};
 pub(super) const GROUP: u16 = 0;
 /// Bytes of a buffer. A burst of ordinary messages fits; a message of megabytes comes in many.
 const SIZE: usize = 16 * 1024;
+/// From one buffer to the next. Were it a power of two, the beginnings of all buffers would share a
+/// few sets of the processor's caches, and each receive would go to memory.
+const STRIDE: usize = SIZE + 17 * 64;
 /// Buffers, a power of two. More than the completions of one wait usually name; when it is not
 /// enough, receives end with ENOBUFS and are asked for again. The ring is used in turn, so each
 /// buffer more is cache that a burst goes through.
@@ -30,7 +33,8 @@ impl Buffers {
     /// Makes the buffers and gives all of them to the kernel.
     pub(super) fn register(submitter: &Submitter<'_>) -> io::Result<Self> {
         let entries = Pages::new(usize::from(COUNT) * size_of::<BufRingEntry>())?;
-        let memory = Pages::new(usize::from(COUNT) * SIZE)?;
+        let memory = Pages::new(usize::from(COUNT) * STRIDE)?;
+        memory.advise_huge();
         // SAFETY: the pages hold COUNT entries and are unmapped only when the ring is gone: the
         // owner drops it before its buffers.
         unsafe {
@@ -63,7 +67,7 @@ impl Buffers {
         // SAFETY: within the pages, as asserted; the kernel has filled it and leaves it alone, as
         // the caller promises.
         unsafe {
-            let start = self.memory.start.as_ptr().add(usize::from(id) * SIZE);
+            let start = self.memory.start.as_ptr().add(usize::from(id) * STRIDE);
             std::slice::from_raw_parts(start, len)
         }
     }
@@ -78,7 +82,7 @@ impl Buffers {
         // lies over the reserved bytes of the first slot, which none of these calls writes.
         unsafe {
             let entry = &mut *self.entries.start.as_ptr().cast::<BufRingEntry>().add(slot);
-            entry.set_addr(self.memory.start.as_ptr().add(usize::from(id) * SIZE) as u64);
+            entry.set_addr(self.memory.start.as_ptr().add(usize::from(id) * STRIDE) as u64);
             entry.set_len(SIZE as u32);
             entry.set_bid(id);
         }
@@ -123,6 +127,12 @@ impl Pages {
         }
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self { start, len })
+    }
+
+    /// Asks for large pages, which spare the processor's table of pages; a kernel may decline.
+    fn advise_huge(&self) {
+        // SAFETY: the mapping is ours, and the advice changes nothing of its content.
+        unsafe { libc::madvise(self.start.as_ptr().cast(), self.len, libc::MADV_HUGEPAGE) };
     }
 }
 
