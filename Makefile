@@ -14,7 +14,7 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 
-# CPU per verified delivery beside a bare C loop; needs two cores and a few minutes
+# CPU per verified delivery and echo beside bare C loops; needs two cores and a few minutes
 bench-generator:
 	cargo bench --locked --quiet -p websocket-bench --bench generator
 
