@@ -1,6 +1,6 @@
 # Thin: what each target does is in scripts/ and Cargo.toml.
 
-.PHONY: all test lint bench-generator clean
+.PHONY: all test lint bench-generator cross-check clean
 
 # bin/websocket-bench, and the orchestrator behind ./shootout
 all:
@@ -18,6 +18,15 @@ lint:
 bench-generator:
 	cargo bench --locked --quiet -p websocket-bench --bench generator
 
+# websocket-bench and cpp-bench against the same server, in turn: do they measure the same? Against
+# a real server beside the null one: make cross-check SERVER='bin/... --port {port}'; further
+# arguments of the comparison in ARGS (ARGS=--help lists them)
+cross-check: all
+	@$(MAKE) --silent --no-print-directory -C cross-check
+	@cargo bench --locked --quiet -p shootout --bench cross_check -- \
+	  $(if $(SERVER),--server '$(SERVER)') $(ARGS)
+
 clean:
+	$(MAKE) -C cross-check clean
 	cargo clean
 	rm -rf bin

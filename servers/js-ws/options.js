@@ -10,6 +10,7 @@ const flags = {
   host: { type: 'string', default: '127.0.0.1' },
   port: { type: 'string', default: '3334' },
   'raw-echo': { type: 'boolean', default: false },
+  'max-message': { type: 'string', default: '16M' },
   version: { type: 'boolean', default: false }
 };
 
@@ -30,12 +31,23 @@ function parse(args, program, { cluster = false } = {}) {
       throw new Error(`unexpected argument '${positionals.join(' ')}'; the only one is 'ws'`);
     }
     values.port = integer('port', values.port, 0, 65535);
+    values.maxMessage = mebibytes('max-message', values['max-message']);
+    // The limit of the protocol is the same for every server, docs/protocol.md.
+    if (values['max-message'] !== '16M' && !values['raw-echo']) {
+      throw new Error('--max-message: only with --raw-echo');
+    }
     if (cluster) values.workers = integer('workers', values.workers, 1, 1024);
     return values;
   } catch (error) {
     console.error(`${program}: ${error.message}`);
     process.exit(2);
   }
+}
+
+/** The bytes of a size like 128M. */
+function mebibytes(flag, text) {
+  if (!text.endsWith('M')) throw new Error(`--${flag} ${text}: give a size like 128M`);
+  return integer(flag, text.slice(0, -1), 1, 1024) * 1024 * 1024;
 }
 
 function integer(flag, text, least, most) {

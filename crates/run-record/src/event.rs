@@ -28,6 +28,19 @@ pub enum Event {
         /// Samples that the step needs.
         wanted: u64,
     },
+    /// All connections of a `connect` step are open and held.
+    Holding {
+        /// Number of the step, from 0.
+        step: u32,
+        /// Connections that are still open.
+        connected: u64,
+        /// Connections that were open when the hold began.
+        opened: u64,
+        /// How long they have been held.
+        held_ns: u64,
+        /// How long they are to be held.
+        hold_ns: u64,
+    },
     /// A step was measured. The clients stay connected until the watcher has been told.
     Step {
         /// Number of the step, from 0.

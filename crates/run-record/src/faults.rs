@@ -19,7 +19,8 @@ pub struct Faults {
     pub misdirected: u64,
     /// Results that were due and did not come in time.
     pub unanswered: u64,
-    /// Error answers of the server to a correct request.
+    /// Error answers of the server to a correct request. In a `connect` run: connections that were
+    /// refused, ended or not upgraded in time.
     pub refused: u64,
     /// Frames or messages that break RFC 6455 or the dialect.
     pub malformed: u64,

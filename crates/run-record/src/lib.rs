@@ -7,6 +7,7 @@
 //! `_bytes`, times of day are RFC 3339 in UTC.
 
 mod autobahn;
+mod connections;
 mod environment;
 mod event;
 mod faults;
@@ -19,6 +20,7 @@ mod selftest;
 mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
+pub use connections::{Connections, Drops, MemoryUse, Pings};
 pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};
@@ -28,10 +30,10 @@ pub use measurement::{
     ServerIdentity, ServerStep, Status,
 };
 pub use plan::{
-    Arrivals, Dialect, Io, Limit, Measure, OpenLoop, Plan, Ramp, Search, SearchOf, Timeouts,
-    Timestamps, Workload,
+    Arrivals, Connecting, Dialect, Io, Limit, Measure, OpenLoop, Plan, Ramp, Search, SearchOf,
+    Timeouts, Timestamps, Workload,
 };
 pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
-pub use schema::{autobahn_schema, measurement_schema, run_schema, selftest_schema};
+pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema, selftest_schema};
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
 pub use verdict::{BUSY, InFlight, Judgement, Verdict, all_sent, judge, remedy};

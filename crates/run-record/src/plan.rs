@@ -11,6 +11,19 @@ pub enum Workload {
     Echo,
     /// One client asks, every client is told, then the asker is answered.
     Broadcast,
+    /// Nobody asks: connections are opened and held, with pings.
+    Connect,
+}
+
+impl Workload {
+    /// The word of records, command lines and manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Echo => "echo",
+            Self::Broadcast => "broadcast",
+            Self::Connect => "connect",
+        }
+    }
 }
 
 /// The message format, called server type on the command line.
@@ -84,6 +97,23 @@ pub struct OpenLoop {
     pub warm_up_ns: u64,
 }
 
+/// How connections are opened and held.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Connecting {
+    /// Connections opened per second, whatever the server does; absent when each waits for an
+    /// earlier one, `connect_concurrency` of them at once.
+    pub rate: Option<f64>,
+    /// How the starts are spread, with a rate.
+    pub arrivals: Arrivals,
+    /// How long each step holds its connections once all are open.
+    pub hold_ns: u64,
+    /// Time between two pings of one connection.
+    pub ping_interval_ns: u64,
+    /// A connection whose ping is not answered within this counts as dropped. At most the interval,
+    /// so that one ping at most is on its way.
+    pub ping_timeout_ns: u64,
+}
+
 /// What a search varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -153,6 +183,9 @@ pub struct Plan {
     pub local_addrs: Vec<std::net::IpAddr>,
     /// Sends by the clock; absent in a closed loop.
     pub open_loop: Option<OpenLoop>,
+    /// Present in a `connect` run alone.
+    #[serde(default)]
+    pub connect: Option<Connecting>,
     /// Requests in flight at any time (closed loop).
     pub concurrent: u32,
     /// Requests per step (closed loop).

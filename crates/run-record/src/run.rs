@@ -1,6 +1,8 @@
 //! The record of one run of the generator against one server.
 
-use crate::{Environment, Faults, InFlight, Latency, Measure, Plan, SearchOf, Verdict};
+use crate::{
+    Connections, Environment, Faults, InFlight, Latency, Measure, Plan, SearchOf, Verdict,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +66,9 @@ pub struct StepRecord {
     pub elapsed_ns: u64,
     /// Time it took to open the clients that this step added.
     pub connecting_ns: u64,
-    /// From the send to the receipt by the last listener. For an echo: to its answer.
+    /// From the send to the receipt by the last listener. For an echo: to its answer. For a
+    /// connection: from the intended start of its TCP connect to its accepted upgrade, the
+    /// dialect's subscription included.
     pub completion: Option<Latency>,
     /// From the send to the receipt by each listener. Absent for echo.
     pub delivery: Option<Latency>,
@@ -86,6 +90,9 @@ pub struct StepRecord {
     pub faults: Faults,
     /// What the generator used and how late it was.
     pub generator: GeneratorUse,
+    /// What a `connect` run has besides.
+    #[serde(default)]
+    pub connections: Option<Box<Connections>>,
     /// Little's law, of a step that is complete and without faults.
     #[serde(default)]
     pub in_flight: Option<InFlight>,

@@ -28,7 +28,8 @@ pub fn selftest_schema() -> Schema {
     closed_schema::<Certificate>()
 }
 
-fn closed_schema<T: JsonSchema>() -> Schema {
+/// Schema of a record that another crate defines, closed like the ones here.
+pub fn closed_schema<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12()
         .for_serialize()
         .with_transform(RecursiveTransform(close))

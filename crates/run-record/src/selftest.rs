@@ -33,8 +33,12 @@ pub struct Certificate {
     pub io: Io,
     /// Where it was run.
     pub environment: Environment,
-    /// The parts, in order.
+    /// The parts that were made, in order.
     pub parts: Vec<Proof>,
+    /// Letters of the parts that were asked for and not made to their end, because the test was
+    /// interrupted. Absent from a complete certificate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_made: Vec<String>,
     /// What this generator can do at most on this machine, by the last part.
     pub ceilings: Vec<Ceiling>,
 }
@@ -189,7 +193,12 @@ impl Check {
 }
 
 impl Certificate {
-    /// The verdict of all parts together; a certificate without parts says nothing.
+    /// Whether every part was made that was asked for.
+    pub const fn is_complete(&self) -> bool {
+        self.not_made.is_empty()
+    }
+
+    /// The verdict of the parts that were made; a certificate without parts says nothing.
     pub fn verdict(&self) -> ProofVerdict {
         let parts = self.parts.iter().map(|part| part.verdict);
         parts.max().unwrap_or(ProofVerdict::Inconclusive)

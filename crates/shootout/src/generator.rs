@@ -5,7 +5,6 @@
 use crate::interrupt::Interrupt;
 use crate::manifest::{Dialect, Workload};
 use crate::process::{Group, tail};
-use crate::rows::workload_name;
 use crate::session::{RunOptions, Schedule};
 use crate::supervise::Server;
 use run_record::{Event, Measure, RunRecord};
@@ -72,7 +71,7 @@ impl Task<'_> {
         let o = self.options;
         let mut words: Vec<String> = vec![
             self.program.display().to_string(),
-            workload_name(o.workload).into(),
+            o.workload.name().into(),
             url.into(),
         ];
         let mut flag = |name: &str, value: String| words.extend([format!("--{name}"), value]);

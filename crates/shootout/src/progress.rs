@@ -76,6 +76,9 @@ impl Progress {
                 wanted,
                 ..
             } => self.phase(&format!("{clients} clients, sample {samples} of {wanted}")),
+            Event::Holding { connected, .. } => {
+                self.phase(&format!("{connected} connections held"));
+            }
             Event::Step { record, .. } => {
                 let latency = record
                     .limited_ns

@@ -49,7 +49,7 @@ impl Row {
             "{}.{}.{}.{}.{}",
             self.entry.name,
             self.variant(),
-            workload_name(self.workload),
+            self.workload.name(),
             self.dialect.name(),
             self.repetition
         )
@@ -58,11 +58,7 @@ impl Row {
     /// What is measured, for people.
     pub fn label(&self) -> String {
         let name = contestant(&self.entry.name, self.variant());
-        format!(
-            "{name} {} {}",
-            workload_name(self.workload),
-            self.dialect.name()
-        )
+        format!("{name} {} {}", self.workload.name(), self.dialect.name())
     }
 
     /// The clients of its steps.
@@ -130,7 +126,7 @@ pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
                 } else {
                     planned.unsupported.push(format!(
                         "{name} ({} {})",
-                        workload_name(options.workload),
+                        options.workload.name(),
                         dialect.name()
                     ));
                 }
@@ -140,7 +136,7 @@ pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
     if round.is_empty() {
         return Err(Refusal::new(format!(
             "nothing to measure: no selected server can do {} in {}; see `shootout list`",
-            workload_name(options.workload),
+            options.workload.name(),
             or_text(&options.dialects)
                 .iter()
                 .map(|d| d.name())
@@ -176,14 +172,6 @@ fn or_text(dialects: &[Dialect]) -> &[Dialect] {
         &[Dialect::Text]
     } else {
         dialects
-    }
-}
-
-/// The word of the manifest and the command line.
-pub const fn workload_name(workload: Workload) -> &'static str {
-    match workload {
-        Workload::Echo => "echo",
-        Workload::Broadcast => "broadcast",
     }
 }
 

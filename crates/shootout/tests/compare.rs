@@ -7,7 +7,9 @@ mod support;
 
 use fixture::{measured, repeated, unmeasured, variant};
 use run_record::{End, Measurement, RunRecord, Status};
+use shootout::compare::comparison_schema;
 use std::fs;
+use std::path::Path;
 use support::Project;
 
 const NOISE: [f64; 5] = [1.00, 1.02, 0.99, 1.012, 1.03];
@@ -42,6 +44,51 @@ fn runs(measurements: Vec<Measurement>) -> impl Iterator<Item = RunRecord> {
     measurements.into_iter().filter_map(|one| one.run)
 }
 
+fn schema() -> serde_json::Value {
+    serde_json::to_value(comparison_schema()).unwrap()
+}
+
+#[track_caller]
+fn assert_valid(comparison: &serde_json::Value) {
+    if let Err(error) = jsonschema::validate(&schema(), comparison) {
+        panic!("{}: {error}", error.instance_path);
+    }
+}
+
+#[test]
+fn docs_hold_the_schema_of_a_comparison() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/comparison.v1.schema.json");
+    let generated = format!("{}\n", serde_json::to_string_pretty(&schema()).unwrap());
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        fs::write(&path, &generated).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&path).unwrap_or_default() == generated,
+        "docs/schema/comparison.v1.schema.json is not the schema of the types; regenerate it with \
+         `UPDATE_SCHEMA=1 cargo test -p shootout --test compare`"
+    );
+}
+
+/// What cannot be compared is null in places, and has to keep to the schema as well.
+#[test]
+fn the_schema_takes_every_comparison_and_nothing_else() {
+    let project = Project::new();
+    let mut other = repetitions("a", NOISE, 1.0);
+    other.truncate(1);
+    other.push(unmeasured("b", Status::BuildFailed, "no compiler"));
+    store(&project, "before", &repetitions("a", NOISE, 1.0));
+    store(&project, "after", &other);
+    project
+        .shootout("compare before after --json found.json")
+        .expect(3, &["Not comparable"]);
+    let found = fs::read_to_string(project.path("found.json")).unwrap();
+    let mut found: serde_json::Value = serde_json::from_str(&found).unwrap();
+    assert_valid(&found);
+    found["rows"][0]["figures"][0]["sure"] = true.into();
+    assert!(jsonschema::validate(&schema(), &found).is_err());
+}
+
 #[test]
 fn two_directories_and_their_exit_codes() {
     let project = Project::new();
@@ -62,6 +109,7 @@ fn two_directories_and_their_exit_codes() {
         );
     let found = fs::read_to_string(project.path("found.json")).unwrap();
     let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+    assert_valid(&found);
     assert_eq!(found["verdict"], "regression");
     assert_eq!(
         found["rows"][0]["figures"][0]["a"]

@@ -22,5 +22,5 @@ mod upgrade;
 
 pub use delay::{Answer, Delay, DelayOptions, DelayServer, Freeze, Pace, Truth};
 pub use framework::Framework;
-pub use null::{NullOptions, NullServer};
+pub use null::{NullOptions, NullServer, NullServers};
 pub use tls::TlsServer;

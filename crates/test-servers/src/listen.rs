@@ -9,14 +9,38 @@ const BACKLOG: i32 = 4096;
 
 /// A listener on `address` whose connections send without delay (Linux hands TCP_NODELAY down).
 pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    start(bind(address, false)?)
+}
+
+/// The same on a port that other listeners of this user may share (`SO_REUSEPORT`, socket(7)): the
+/// kernel spreads the connections over them.
+pub(crate) fn listen_sharing(address: SocketAddr) -> io::Result<TcpListener> {
+    start(bind(address, true)?)
+}
+
+/// Holds a port for listeners that share it, and takes no connection.
+pub(crate) fn hold_port(address: SocketAddr) -> io::Result<(Socket, SocketAddr)> {
+    let socket = bind(address, true)?;
+    let bound = socket.local_addr()?.as_socket();
+    Ok((socket, bound.ok_or(io::ErrorKind::AddrNotAvailable)?))
+}
+
+fn bind(address: SocketAddr, sharing: bool) -> io::Result<Socket> {
     let socket = Socket::new(
         Domain::for_address(address),
         Type::STREAM,
         Some(Protocol::TCP),
     )?;
     socket.set_reuse_address(true)?;
+    if sharing {
+        socket.set_reuse_port(true)?;
+    }
     socket.set_tcp_nodelay(true)?;
     socket.bind(&address.into())?;
+    Ok(socket)
+}
+
+fn start(socket: Socket) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)?;
     Ok(socket.into())
 }

@@ -42,6 +42,18 @@ fn an_answer_comes_after_its_delay_and_the_server_knows_how_long_it_took() {
 }
 
 #[test]
+fn the_stamp_of_a_payload_is_in_the_books() {
+    let server = start(DelayOptions::default());
+    let mut client = open(server.addr());
+    for payload in [r#"{"stamp":"00000000000000ff","padding":"x"}"#, "7"] {
+        client.text("echo", payload);
+        client.next().unwrap();
+    }
+    let stamps: Vec<Option<u64>> = server.truth().answers.iter().map(|a| a.stamp).collect();
+    assert_eq!(stamps, [Some(255), None]);
+}
+
+#[test]
 fn requests_do_not_wait_for_one_another_unless_paced() {
     let took = |pace| {
         let server = start(DelayOptions {

@@ -5,7 +5,7 @@ mod support;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use support::{Client, connect};
-use test_servers::{NullOptions, NullServer};
+use test_servers::{NullOptions, NullServer, NullServers};
 use ws_proto::Opcode;
 
 fn open(addr: SocketAddr) -> Client<TcpStream> {
@@ -99,4 +99,19 @@ fn idle_and_half_open_connections_do_no_harm() {
     drop(idle);
     client.text("broadcast", "1");
     assert_eq!(client.until_echo().len(), 2);
+}
+
+#[test]
+fn several_processes_share_a_port_and_end_with_their_owner() {
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_null-server"));
+    let any = (std::net::Ipv4Addr::LOCALHOST, 0).into();
+    let servers = NullServers::start(program, any, true, 3).unwrap();
+    let addr = servers.addr();
+    for _ in 0..30 {
+        let mut client = open(addr);
+        client.send(Opcode::Text, b"as it is");
+        assert_eq!(client.next().unwrap(), "as it is");
+    }
+    drop(servers);
+    assert!(TcpStream::connect(addr).is_err());
 }

@@ -32,6 +32,9 @@ pub(crate) enum Command {
     /// 1 to 1: each message is answered to its sender
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     Echo(EchoArgs),
+    /// Open connections by the clock, hold them with pings, and see what they cost
+    #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
+    Connect(ConnectArgs),
     /// Prove this instrument: measure servers whose doing is known, and print a certificate
     #[command(after_help = exit::SELFTEST_HELP, after_long_help = exit::SELFTEST_HELP)]
     Selftest(SelftestArgs),
@@ -163,7 +166,7 @@ pub(crate) enum Part {
     F,
 }
 
-/// Everything that both workloads share.
+/// Everything that the workloads with requests share.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     /// Where to connect: ws://HOST[:PORT]/PATH or wss://...
@@ -172,9 +175,53 @@ pub(crate) struct Common {
     #[command(flatten)]
     pub(crate) steps: Steps,
     #[command(flatten)]
+    pub(crate) search: Searching,
+    #[command(flatten)]
+    pub(crate) messages: Messages,
+    #[command(flatten)]
     pub(crate) connections: Connections,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConnectArgs {
+    /// Where to connect: ws://HOST[:PORT]/PATH or wss://...
+    pub(crate) url: String,
+
+    #[command(flatten)]
+    pub(crate) load: ConnectLoad,
+    #[command(flatten)]
+    pub(crate) steps: Steps,
+    #[command(flatten)]
+    pub(crate) connections: Connections,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Load")]
+pub(crate) struct ConnectLoad {
+    /// One step of so many connections; short for --initial-clients N --total-steps 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), conflicts_with_all = ["initial_clients", "step_size", "total_steps"])]
+    pub(crate) clients: Option<u32>,
+    /// Connections started per second, whatever the server does [default: as fast as it takes
+    /// them, --connect-concurrency at once]
+    #[arg(long, value_name = "R", value_parser = connect_rate, conflicts_with = "connect_concurrency")]
+    pub(crate) connect_rate: Option<f64>,
+    /// How the starts are spread: evenly, or as of many users who know nothing of one another
+    #[arg(long, value_enum, default_value_t = Arrivals::Poisson, requires = "connect_rate")]
+    pub(crate) arrivals: Arrivals,
+    /// How long the connections are held once all are open
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub(crate) hold: Duration,
+    /// Time between two pings of each connection
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub(crate) ping_interval: Duration,
+    /// A connection whose ping is not answered within this counts as dropped; at most the interval
+    /// [default: the interval]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) ping_timeout: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
@@ -189,6 +236,17 @@ pub(crate) struct Steps {
     /// End after this many steps [default: go on until the limit; 1 with --rate]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) total_steps: Option<u32>,
+    /// Percentile that the limit applies to, above 0 and at most 100
+    #[arg(long, value_name = "P", default_value = "95", value_parser = percentile)]
+    pub(crate) limit_percentile: f64,
+    /// Longest latency at that percentile; the step that passes it is the last
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
+    pub(crate) limit_rtt: Duration,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Steps")]
+pub(crate) struct Searching {
     /// Search for the highest load within the limit instead of going up by steps: doubling from
     /// --initial-clients (or --rate), then halving what is between
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "clients", conflicts_with = "total_steps")]
@@ -199,15 +257,17 @@ pub(crate) struct Steps {
     /// Search: end when the two sides of the edge are so close, in percent
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = precision, requires = "search")]
     pub(crate) search_precision: f64,
-    /// Percentile that the limit applies to, above 0 and at most 100
-    #[arg(long, value_name = "P", default_value = "95", value_parser = percentile)]
-    pub(crate) limit_percentile: f64,
-    /// Longest latency at that percentile; the step that passes it is the last
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
-    pub(crate) limit_rtt: Duration,
     /// Give a step up when a sample takes longer than this
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub(crate) sample_timeout: Duration,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Messages and connections")]
+pub(crate) struct Messages {
+    /// Bytes of padding in each payload, at most 16 MiB
+    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=16_777_216))]
+    pub(crate) payload_padding: u32,
 }
 
 #[derive(Debug, Args)]
@@ -216,13 +276,12 @@ pub(crate) struct Connections {
     /// Message format of the server
     #[arg(long, value_enum, default_value_t = ServerType::Json)]
     pub(crate) server_type: ServerType,
-    /// Bytes of padding in each payload, at most 16 MiB
-    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=16_777_216))]
-    pub(crate) payload_padding: u32,
     /// Origin header of the handshake, e.g. http://localhost/
     #[arg(short, long, value_name = "URL", value_parser = header_value)]
     pub(crate) origin: Option<String>,
     /// Source address to connect from; repeat it for more than one, they are used in turn
+    /// [default: the system's choice; `connect` takes as many of 127.0.0.0/8 as are needed where
+    /// the server is on loopback]
     #[arg(short, long, value_name = "ADDRESS")]
     pub(crate) local_addr: Vec<IpAddr>,
     /// End latencies at the kernel's receive stamps or at the generator's own reads
@@ -344,6 +403,13 @@ fn rate(text: &str) -> Result<Rate, String> {
         from: one(from)?,
         ramp: Some((one(to)?, duration(over)?)),
     })
+}
+
+fn connect_rate(text: &str) -> Result<f64, String> {
+    match rate(text)? {
+        Rate { from, ramp: None } => Ok(from),
+        _ => Err("connections are started at one rate: expected a number".to_owned()),
+    }
 }
 
 fn precision(text: &str) -> Result<f64, String> {

@@ -1,12 +1,12 @@
 //! One run: plan, outputs, engine, record, exit code.
 
-use crate::args::{self, Common};
+use crate::args::{self, Connections, Output};
 use crate::ceiling;
 use crate::exit::Exit;
 use crate::output::{Outputs, RecordFile};
-use crate::planning::{self, Load};
 use run_record::{
-    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Timestamps, Tool, VERSION,
+    End, Environment, Event, FileLimit, Outcome, Plan, RUN_FORMAT, RunRecord, Timestamps, Tool,
+    VERSION,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -14,12 +14,15 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Runs a workload as the arguments say.
+/// Carries out a plan, with the outputs that the arguments name.
 ///
 /// # Errors
 /// In words, when nothing could be measured or an output cannot be written.
-pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> {
-    let plan = planning::plan(&common, load)?;
+pub(crate) fn bench(
+    plan: Plan,
+    connections: &Connections,
+    output: &Output,
+) -> Result<Exit, Box<dyn Error>> {
     let interrupted = catch_signals()?;
     FileLimit::raise();
     let mut record = RunRecord {
@@ -39,17 +42,17 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
             edge: None,
         },
     };
-    let record_path = common.output.json.as_deref();
+    let record_path = output.json.as_deref();
     let record_file = record_path
         .map(|path| RecordFile::new(path, &record))
         .transpose()?;
-    let mut outputs = Outputs::new(&common.output, &plan)?;
-    if matches!(common.connections.timestamps, args::Timestamps::Auto)
+    let mut outputs = Outputs::new(output, &plan)?;
+    if matches!(connections.timestamps, args::Timestamps::Auto)
         && plan.timestamps == Timestamps::User
     {
         outputs.no_kernel_stamps();
     }
-    outputs.io(common.connections.io);
+    outputs.io(connections.io);
     let mut trouble: Option<io::Error> = None;
     let ceiling = ceiling::known(&plan);
     let measured = ws_load::run_with_ceiling(&plan, ceiling, &interrupted, &mut |event| {
@@ -87,8 +90,8 @@ pub(crate) fn bench(common: Common, load: Load) -> Result<Exit, Box<dyn Error>> 
     Ok(outputs.expectations(&record, Exit::of(&record)))
 }
 
-/// The first signal asks the run to end, the second ends the process.
-fn catch_signals() -> io::Result<Arc<AtomicBool>> {
+/// The first signal asks a run to end, the second ends the process.
+pub(crate) fn catch_signals() -> io::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupted))?;

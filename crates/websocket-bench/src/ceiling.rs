@@ -117,6 +117,7 @@ mod tests {
             io: run_record::Io::Epoll,
             environment: Environment::collect(),
             parts: Vec::new(),
+            not_made: Vec::new(),
             ceilings: vec![
                 ceiling(Workload::Broadcast, 7e5, 0.99),
                 ceiling(Workload::Echo, 1e5, busiest_thread),

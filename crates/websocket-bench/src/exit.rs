@@ -68,4 +68,5 @@ pub(crate) const SELFTEST_HELP: &str = "\
 Exit codes:
   0    every part passed
   1    wrong usage, or the test could not be made here
-  3    a part failed, or (without --short) the machine was too noisy to tell";
+  3    a part failed, or (without --short) the machine was too noisy to tell
+  130  interrupted; what was proved before is printed and written";

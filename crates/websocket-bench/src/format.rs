@@ -1,6 +1,6 @@
 //! Figures as people read them.
 
-use run_record::{Latency, Plan, StepRecord, Verdict};
+use run_record::{Connections, Latency, MemoryUse, Plan, StepRecord, Verdict};
 
 /// A latency in five characters where it fits: `420us`, `1.2ms`, ` 47ms`, `500ms`, `1037ms`.
 ///
@@ -63,6 +63,56 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
         )),
     }
     line
+}
+
+/// What a `connect` step has besides: how it opened, what became of the pings, what it cost.
+pub(crate) fn connections(of: &Connections) -> String {
+    let spread = |of: &Option<Latency>| {
+        of.as_ref().map_or_else(String::new, |l| {
+            let figures = [l.p50_ns, l.p95_ns, l.p99_ns, l.max_ns].map(latency);
+            let [p50, p95, p99, max] = figures.each_ref().map(|figure| figure.trim());
+            format!(", p50 {p50}, p95 {p95}, p99 {p99}, max {max}")
+        })
+    };
+    let pings = &of.pings;
+    let mut text = format!(
+        "    opened       {} of {}, {:.0}/s; tcp part{}\n    held         {:.1} s; {} pings, {} answered{}\n    dropped      {}\n",
+        of.opened,
+        of.planned,
+        of.opened_per_second,
+        spread(&of.tcp).trim_start_matches(','),
+        of.held_ns as f64 / 1e9,
+        pings.sent,
+        pings.answered,
+        spread(&pings.round_trip),
+        of.drops,
+    );
+    match (&of.server, &of.server_unknown) {
+        (Some(used), _) => text.push_str(&memory("server", used)),
+        (None, Some(reason)) => {
+            text.push_str(&format!("    server       memory unknown: {reason}"))
+        }
+        (None, None) => {}
+    }
+    if let Some(used) = &of.generator {
+        text.push('\n');
+        text.push_str(&memory("generator", used));
+    }
+    text
+}
+
+fn memory(name: &str, used: &MemoryUse) -> String {
+    let sockets = used
+        .socket_bytes_per_connection
+        .map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes:.0} bytes"));
+    let processes = match used.after.processes {
+        1 => "1 process".to_owned(),
+        several => format!("{several} processes"),
+    };
+    format!(
+        "    {name:<11}  {:.0} bytes of memory per connection ({processes}), kernel socket memory {sockets}",
+        used.process_bytes_per_connection,
+    )
 }
 
 /// All three latencies of a step and the generator's own use, one to a line.

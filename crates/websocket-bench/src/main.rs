@@ -30,8 +30,15 @@ fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
-        Command::Broadcast(args) => bench::bench(args.common, planning::broadcast(&args.load)),
-        Command::Echo(args) => bench::bench(args.common, planning::echo(&args.load)),
+        Command::Broadcast(args) => planning::plan(&args.common, planning::broadcast(&args.load))
+            .map_err(Into::into)
+            .and_then(|plan| bench::bench(plan, &args.common.connections, &args.common.output)),
+        Command::Echo(args) => planning::plan(&args.common, planning::echo(&args.load))
+            .map_err(Into::into)
+            .and_then(|plan| bench::bench(plan, &args.common.connections, &args.common.output)),
+        Command::Connect(args) => planning::connect(&args)
+            .map_err(Into::into)
+            .and_then(|plan| bench::bench(plan, &args.connections, &args.output)),
         Command::Selftest(args) => selftest::selftest(&args),
         Command::Completions { shell } => {
             clap_complete::generate(

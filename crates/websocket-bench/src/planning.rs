@@ -1,8 +1,11 @@
 //! From arguments to a plan: defaults that depend on the machine, and flags that contradict.
 
-use crate::args::{self, Arrivals, BroadcastLoad, Common, EchoLoad, Measure, Output, ServerType};
+use crate::args::{
+    self, Arrivals, BroadcastLoad, Common, ConnectArgs, EchoLoad, Measure, Output, ServerType,
+};
 use run_record::{
-    Dialect, Io, Limit, OpenLoop, Plan, Ramp, Search, SearchOf, Timeouts, Timestamps, Workload,
+    Connecting, Dialect, Io, Limit, OpenLoop, Plan, Ramp, Search, SearchOf, Timeouts, Timestamps,
+    Workload,
 };
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -51,24 +54,91 @@ fn open_loop(args: &args::OpenLoop) -> Option<OpenLoop> {
             to,
             over_ns: nanos(over),
         }),
-        arrivals: match args.arrivals {
-            Arrivals::Constant => run_record::Arrivals::Constant,
-            Arrivals::Poisson => run_record::Arrivals::Poisson,
-        },
+        arrivals: arrivals(args.arrivals),
         duration_ns: nanos(args.duration),
         warm_up_ns: args.warm_up.map_or(0, nanos),
     })
 }
 
-/// The plan that the arguments ask for.
+const fn arrivals(args: Arrivals) -> run_record::Arrivals {
+    match args {
+        Arrivals::Constant => run_record::Arrivals::Constant,
+        Arrivals::Poisson => run_record::Arrivals::Poisson,
+    }
+}
+
+/// The plan of `broadcast` or `echo`.
 ///
 /// # Errors
 /// In words, when flags contradict one another.
 pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
-    let connections = &common.connections;
-    check_outputs(&common.output)?;
-    let secure = common
-        .url
+    let (steps, search) = (&common.steps, &common.search);
+    if steps.limit_rtt >= search.sample_timeout {
+        return Err(format!(
+            "--limit-rtt {} is not below --sample-timeout {}: a step would be given up before it \
+             can pass the limit; raise --sample-timeout",
+            humantime::format_duration(steps.limit_rtt),
+            humantime::format_duration(search.sample_timeout)
+        ));
+    }
+    let searching = searching(search, load.open.as_ref())?;
+    let mut plan = basis(&common.url, steps, &common.connections, &common.output)?;
+    plan.workload = load.workload;
+    plan.concurrent = load.concurrent;
+    plan.sample_size = load.sample_size;
+    plan.limit.measure = load.measure;
+    plan.search = searching;
+    if load.open.is_some() && searching.is_none() {
+        plan.total_steps.get_or_insert(1);
+    }
+    plan.open_loop = load.open;
+    plan.payload_padding = common.messages.payload_padding;
+    plan.timeouts.sample_ns = nanos(search.sample_timeout);
+    Ok(plan)
+}
+
+/// The plan of `connect`.
+///
+/// # Errors
+/// In words, when flags contradict one another.
+pub(crate) fn connect(args: &ConnectArgs) -> Result<Plan, String> {
+    let load = &args.load;
+    let ping_timeout = load.ping_timeout.unwrap_or(load.ping_interval);
+    if ping_timeout > load.ping_interval {
+        return Err(format!(
+            "--ping-timeout {} is above --ping-interval {}: a ping must be answered before the \
+             next one; raise --ping-interval",
+            humantime::format_duration(ping_timeout),
+            humantime::format_duration(load.ping_interval)
+        ));
+    }
+    let mut plan = basis(&args.url, &args.steps, &args.connections, &args.output)?;
+    plan.workload = Workload::Connect;
+    if let Some(clients) = load.clients {
+        plan.initial_clients = clients;
+        plan.total_steps = Some(1);
+    }
+    plan.timeouts.sample_ns = nanos(ping_timeout);
+    plan.connect = Some(Connecting {
+        rate: load.connect_rate,
+        arrivals: arrivals(load.arrivals),
+        hold_ns: nanos(load.hold),
+        ping_interval_ns: nanos(load.ping_interval),
+        ping_timeout_ns: nanos(ping_timeout),
+    });
+    ws_load::spread_over_loopback(&mut plan);
+    Ok(plan)
+}
+
+/// What is the same in every plan.
+fn basis(
+    url: &str,
+    steps: &args::Steps,
+    connections: &args::Connections,
+    output: &Output,
+) -> Result<Plan, String> {
+    check_outputs(output)?;
+    let secure = url
         .get(..4)
         .is_some_and(|scheme| scheme.eq_ignore_ascii_case("wss:"));
     for (given, flag) in [
@@ -77,25 +147,14 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
     ] {
         if given && !secure {
             return Err(format!(
-                "{flag} is about certificates, but `{}` is not a wss:// URL",
-                common.url
+                "{flag} is about certificates, but `{url}` is not a wss:// URL"
             ));
         }
     }
-    let steps = &common.steps;
-    if steps.limit_rtt >= steps.sample_timeout {
-        return Err(format!(
-            "--limit-rtt {} is not below --sample-timeout {}: a step would be given up before it \
-             can pass the limit; raise --sample-timeout",
-            humantime::format_duration(steps.limit_rtt),
-            humantime::format_duration(steps.sample_timeout)
-        ));
-    }
-    let search = search(steps, load.open.as_ref())?;
     let timestamps = timestamps(connections.timestamps)?;
     Ok(Plan {
-        url: common.url.clone(),
-        workload: load.workload,
+        url: url.to_owned(),
+        workload: Workload::Echo,
         dialect: match connections.server_type {
             ServerType::Json => Dialect::Json,
             ServerType::Binary => Dialect::Binary,
@@ -104,24 +163,23 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
         },
         origin: connections.origin.clone(),
         local_addrs: connections.local_addr.clone(),
-        concurrent: load.concurrent,
-        sample_size: load.sample_size,
+        concurrent: 0,
+        sample_size: 0,
         initial_clients: steps.initial_clients.unwrap_or(steps.step_size),
         step_size: steps.step_size,
-        search,
-        total_steps: steps
-            .total_steps
-            .or((load.open.is_some() && search.is_none()).then_some(1)),
-        open_loop: load.open,
-        payload_padding: connections.payload_padding,
+        search: None,
+        total_steps: steps.total_steps,
+        open_loop: None,
+        connect: None,
+        payload_padding: 0,
         limit: Limit {
             percentile: steps.limit_percentile,
             rtt_ns: nanos(steps.limit_rtt),
-            measure: load.measure,
+            measure: run_record::Measure::Completion,
         },
         timeouts: Timeouts {
             connect_ns: nanos(connections.connect_timeout),
-            sample_ns: nanos(steps.sample_timeout),
+            sample_ns: 0,
         },
         timestamps,
         io: io(connections.io, timestamps)?,
@@ -133,7 +191,7 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
     })
 }
 
-fn search(steps: &args::Steps, open: Option<&OpenLoop>) -> Result<Option<Search>, String> {
+fn searching(steps: &args::Searching, open: Option<&OpenLoop>) -> Result<Option<Search>, String> {
     let Some(of) = steps.search else {
         return Ok(None);
     };

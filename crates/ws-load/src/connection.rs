@@ -50,6 +50,15 @@ impl Connection {
         }
     }
 
+    /// One that could not even be tried.
+    pub(crate) const fn gone() -> Self {
+        Self {
+            transport: None,
+            decoder: Decoder::new(Sender::Server, MAX_MESSAGE),
+            phase: Phase::Gone,
+        }
+    }
+
     /// The stage that a failure now belongs to.
     pub(crate) const fn stage(&self) -> Stage {
         match self.phase {

@@ -56,6 +56,16 @@ pub enum ConnectError {
         addr: SocketAddr,
         /// How far it had come.
         stage: Stage,
+        /// By a reset, and not in order.
+        reset: bool,
+    },
+    /// A ping was not answered in time.
+    #[error("{addr} did not answer a ping with its payload within {seconds} s (--ping-timeout)")]
+    PingUnanswered {
+        /// The server's address.
+        addr: SocketAddr,
+        /// The time that it had.
+        seconds: f64,
     },
     /// The upgrade was answered wrongly.
     #[error("{addr}: {source}; check the path of the URL and that it is a WebSocket server")]

@@ -10,18 +10,34 @@ mod dialect;
 mod engine;
 mod envelope;
 mod error;
+mod frames;
 mod io;
 mod judge;
 mod ledger;
+mod plain;
 mod plan;
+mod sources;
 mod stamp;
 mod target;
 mod transport;
 mod worker;
 
-pub use engine::{Measured, run, run_with_ceiling};
+pub use engine::{Measured, Packs, Throughput, run, run_with_ceiling, throughput};
 pub use error::{ConnectError, RunError, Stage};
+pub use plain::plan_for_port;
+pub use sources::spread_over_loopback;
 pub use target::TargetError;
+
+/// Which sample of a run under `seed`, counted from 0, the stamp in a payload belongs to; `None` for
+/// that of another run.
+pub const fn sample_of_stamp(seed: u64, stamp: u64) -> Option<u64> {
+    stamp::Stamps::of_run(seed).sample(stamp)
+}
+
+/// The stamp that [`sample_of_stamp`] finds that sample by.
+pub const fn stamp_of_sample(seed: u64, sample: u64) -> u64 {
+    stamp::Stamps::of_run(seed).of(sample)
+}
 
 /// Whether the kernel's receive stamps can be had here, tried on a loopback connection.
 ///
@@ -49,6 +65,7 @@ fn test_plan(url: &str) -> run_record::Plan {
         local_addrs: Vec::new(),
         search: None,
         open_loop: None,
+        connect: None,
         concurrent: 4,
         sample_size: 20,
         initial_clients: 10,

@@ -3,6 +3,8 @@
 //! The upper 24 bits are the run's nonce, so that messages of another generator on the same
 //! server are told apart; the lower 40 count the samples of the run.
 
+use crate::plan::mix;
+
 const SEQUENCE_BITS: u32 = 40;
 
 /// How a dialect writes a stamp: always in the same number of bytes.
@@ -26,6 +28,11 @@ impl Stamps {
         Self {
             nonce: nonce << SEQUENCE_BITS,
         }
+    }
+
+    /// The stamps of the run that has this seed.
+    pub(crate) const fn of_run(seed: u64) -> Self {
+        Self::new(mix(seed, 0))
     }
 
     /// The stamp of a sample of the run.

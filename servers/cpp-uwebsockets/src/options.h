@@ -12,6 +12,7 @@ struct Options {
     int threads = 1;
     Dialects dialects = Dialects::Both;
     bool rawEcho = false;
+    unsigned maxMessageMib = 16;
 };
 
 // Parses argv. Ends the process for --help and --version (status 0) and, with a message on

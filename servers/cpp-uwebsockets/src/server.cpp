@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -71,9 +72,9 @@ public:
         home = {&app, uWS::Loop::get()};
         app.ws<Peer>("/*", {
             .compression = uWS::DISABLED,
-            .maxPayloadLength = 16 * MIB,
+            .maxPayloadLength = options_.maxMessageMib * MIB,
             .idleTimeout = 0,
-            .maxBackpressure = 64 * MIB,
+            .maxBackpressure = std::max(64u, 2 * options_.maxMessageMib) * MIB,
             .closeOnBackpressureLimit = true,
             .sendPingsAutomatically = false,
             .upgrade = upgrade,

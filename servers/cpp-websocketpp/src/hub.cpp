@@ -1,13 +1,7 @@
 #include "hub.h"
 
-namespace {
-
-constexpr size_t MAX_QUEUED = 64 * 1024 * 1024;
-
-}  // namespace
-
-void send(const ConnectionPtr &to, const MessagePtr &message) {
-    if (!to->send(message) && to->get_buffered_amount() > MAX_QUEUED) to->interrupt();
+void send(const ConnectionPtr &to, const MessagePtr &message, size_t maxQueued) {
+    if (!to->send(message) && to->get_buffered_amount() > maxQueued) to->interrupt();
 }
 
 void Hub::join(const ConnectionPtr &connection) {

@@ -16,9 +16,11 @@ using Endpoint = websocketpp::server<Config>;
 using ConnectionPtr = Endpoint::connection_ptr;
 using MessagePtr = Endpoint::message_ptr;
 
-// Queues the message, which the connection's strand writes. A connection with more than 64 MiB in
-// its queue is interrupted.
-void send(const ConnectionPtr &to, const MessagePtr &message);
+constexpr size_t MAX_QUEUED = 64 * 1024 * 1024;
+
+// Queues the message, which the connection's strand writes. A connection with more bytes in its
+// queue is interrupted.
+void send(const ConnectionPtr &to, const MessagePtr &message, size_t maxQueued = MAX_QUEUED);
 
 class Hub {
 public:

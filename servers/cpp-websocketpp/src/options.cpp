@@ -18,6 +18,8 @@ const char HELP[] =
     "      --data-type json|binary\n"
     "                            accept this dialect alone (default: both, by opcode)\n"
     "      --raw-echo            send every message back as it came, and nothing else\n"
+    "      --max-message SIZE    with --raw-echo: largest message, 1M to 1024M (default 16M); twice\n"
+    "                            the size, and 64 MiB at least, may wait for a client\n"
     "      --version             print the version of the library and exit\n"
     "      --help                print this text and exit\n";
 
@@ -36,6 +38,13 @@ int parseNumber(const char *flag, std::string_view text, int low, int high) {
     return value;
 }
 
+unsigned parseMebibytes(const char *flag, std::string_view text) {
+    if (text.empty() || text.back() != 'M') {
+        refuse(std::string(flag) + ": \"" + std::string(text) + "\" is not a size like 128M");
+    }
+    return parseNumber(flag, text.substr(0, text.size() - 1), 1, 1024);
+}
+
 Dialects parseDialect(std::string_view text) {
     if (text == "json") return Dialects::JsonOnly;
     if (text == "binary") return Dialects::BinaryOnly;
@@ -45,13 +54,14 @@ Dialects parseDialect(std::string_view text) {
 }  // namespace
 
 Options parseOptions(int argc, char **argv, const char *version) {
-    enum { PORT = 1000, ADDRESS, THREAD, DATA_TYPE, RAW_ECHO, VERSION, HELP_TEXT };
+    enum { PORT = 1000, ADDRESS, THREAD, DATA_TYPE, RAW_ECHO, MAX_MESSAGE, VERSION, HELP_TEXT };
     const option flags[] = {
         {"port", required_argument, nullptr, PORT},
         {"address", required_argument, nullptr, ADDRESS},
         {"thread", required_argument, nullptr, THREAD},
         {"data-type", required_argument, nullptr, DATA_TYPE},
         {"raw-echo", no_argument, nullptr, RAW_ECHO},
+        {"max-message", required_argument, nullptr, MAX_MESSAGE},
         {"version", no_argument, nullptr, VERSION},
         {"help", no_argument, nullptr, HELP_TEXT},
         {},
@@ -65,11 +75,18 @@ Options parseOptions(int argc, char **argv, const char *version) {
             case THREAD: options.threads = parseNumber("--thread", optarg, 1, 1024); break;
             case DATA_TYPE: options.dialects = parseDialect(optarg); break;
             case RAW_ECHO: options.rawEcho = true; break;
+            case MAX_MESSAGE:
+                options.maxMessageMib = parseMebibytes("--max-message", optarg);
+                break;
             case VERSION: std::puts(version); std::exit(0);
             case HELP_TEXT: std::fputs(HELP, stdout); std::exit(0);
             default: std::exit(2);
         }
     }
     if (optind != argc) refuse(std::string("unexpected argument \"") + argv[optind] + "\"");
+    // The limit of the protocol is the same for every server, docs/protocol.md.
+    if (options.maxMessageMib != Options{}.maxMessageMib && !options.rawEcho) {
+        refuse("--max-message: only with --raw-echo");
+    }
     return options;
 }

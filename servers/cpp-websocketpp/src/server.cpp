@@ -2,6 +2,7 @@
 
 #include <websocketpp/processors/hybi13.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -20,7 +21,7 @@ namespace opcode = websocketpp::frame::opcode;
 
 using websocketpp::connection_hdl;
 
-constexpr size_t MAX_MESSAGE = 16 * 1024 * 1024;
+constexpr size_t MIB = 1024 * 1024;
 
 class Server {
 public:
@@ -30,7 +31,7 @@ public:
         endpoint_.clear_error_channels(websocketpp::log::elevel::all);
         endpoint_.init_asio(&loop_);
         endpoint_.set_reuse_addr(true);
-        endpoint_.set_max_message_size(MAX_MESSAGE);
+        endpoint_.set_max_message_size(options_.maxMessageMib * MIB);
         // The library's socket_init_handler comes before the accept, when there is no socket yet.
         endpoint_.set_tcp_pre_init_handler([this](connection_hdl hdl) {
             asio::error_code gone;
@@ -80,7 +81,7 @@ private:
 
     void onMessage(const ConnectionPtr &from, const MessagePtr &message) {
         if (options_.rawEcho) {
-            send(from, message);
+            send(from, message, std::max(MAX_QUEUED, 2 * options_.maxMessageMib * MIB));
         } else if (message->get_opcode() == opcode::text) {
             onText(from, message->get_payload());
         } else {

@@ -4,7 +4,6 @@ use super::Context;
 use crate::exit::{Exit, Refusal};
 use crate::manifest::{Manifest, RawEcho, Variant};
 use crate::project::{Entry, lines};
-use crate::rows::workload_name;
 use serde_json::{Value, json};
 
 pub(super) fn list(context: &Context<'_>, as_json: bool) -> Result<Exit, Refusal> {
@@ -74,7 +73,7 @@ fn entry_json(entry: &Entry) -> Value {
                 "name": variant.name,
                 "summary": variant.summary,
                 "dialects": variant.dialects,
-                "workloads": variant.workloads.iter().map(|w| workload_name(*w)).collect::<Vec<_>>(),
+                "workloads": variant.workloads.iter().map(|w| w.name()).collect::<Vec<_>>(),
                 "multi-process": variant.multi_process,
                 "requires": manifest
                     .requires

@@ -2,17 +2,20 @@
 
 use super::stats::{Interval, Resampling};
 use run_record::{Dialect, Measure, Workload};
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
 /// Value of `format` in a [`Comparison`].
 pub const COMPARISON_FORMAT: &str = "websocket-shootout/comparison";
 
 /// Two sides compared. Ratios are `b` as a multiple of `a`; a ratio to nothing is null in JSON.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Comparison {
     /// Always `websocket-shootout/comparison`.
+    #[schemars(extend("const" = COMPARISON_FORMAT))]
     pub format: &'static str,
     /// Version of this format.
+    #[schemars(extend("const" = run_record::VERSION))]
     pub version: u32,
     /// The side that is compared to.
     pub a: SideName,
@@ -33,7 +36,7 @@ pub struct Comparison {
 }
 
 /// A side.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SideName {
     /// The file, directory or server.
     pub name: String,
@@ -42,7 +45,7 @@ pub struct SideName {
 }
 
 /// One server, variant, workload and dialect.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RowFinding {
     /// Server and variant; both, where the sides differ in them; empty where nobody knows.
     pub name: String,
@@ -69,7 +72,7 @@ pub struct RowFinding {
 }
 
 /// One figure of a row.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FigureFinding {
     /// Its name.
     pub figure: String,
@@ -102,7 +105,7 @@ pub struct FigureFinding {
 }
 
 /// What a figure counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Nanoseconds; fewer are better.
@@ -112,7 +115,7 @@ pub enum Unit {
 }
 
 /// What is shown of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
     /// `b` is worse.
@@ -128,7 +131,7 @@ pub enum Finding {
 }
 
 /// All findings in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Everything was compared and nothing is shown to be worse.
@@ -137,4 +140,9 @@ pub enum Verdict {
     Regression,
     /// Nothing is shown to be worse, but not everything could be compared.
     NotComparable,
+}
+
+/// Schema of a [`Comparison`].
+pub fn comparison_schema() -> Schema {
+    run_record::closed_schema::<Comparison>()
 }

@@ -14,6 +14,7 @@
 //!
 //! This module reads records and returns findings; it measures nothing and prints nothing.
 
+pub mod agreement;
 mod figure;
 mod finding;
 mod judge;
@@ -27,6 +28,7 @@ pub mod text;
 pub use figure::{Figure, UnknownFigure};
 pub use finding::{
     COMPARISON_FORMAT, Comparison, FigureFinding, Finding, RowFinding, SideName, Unit, Verdict,
+    comparison_schema,
 };
 pub use judge::{Question, compare};
 pub use side::{Contestant, Invocation, Side};

@@ -31,7 +31,7 @@ fn row(row: &RowFinding, tolerance: f64) -> String {
     let _ = write!(
         text,
         "{} over {}",
-        words::workload(row.workload),
+        row.workload.name(),
         words::dialect(row.dialect)
     );
     if let Some(problem) = &row.problem {

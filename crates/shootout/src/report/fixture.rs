@@ -194,6 +194,7 @@ fn step(clients: u64, median_us: u64, limit_ns: u64, broken: bool) -> StepRecord
             reads: 90 * clients,
             resident_bytes: 20_000_000,
         },
+        connections: None,
         in_flight: None,
         verdict: if limited_ns > limit_ns {
             Verdict::Fail
@@ -224,6 +225,7 @@ fn plan(rtt_ns: u64) -> Plan {
         local_addrs: Vec::new(),
         search: None,
         open_loop: None,
+        connect: None,
         concurrent: 4,
         sample_size: 100,
         initial_clients: 1_000,

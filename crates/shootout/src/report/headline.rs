@@ -9,7 +9,7 @@ use run_record::Status;
 pub(super) fn sentence(rows: &[Row<'_>]) -> String {
     let category = format!(
         "{} over {}",
-        words::capital(words::workload(rows[0].workload())),
+        words::capital(rows[0].workload().name()),
         words::dialect(rows[0].dialect())
     );
     let placed: Vec<&Row<'_>> = rows.iter().filter(|row| row.place.is_some()).collect();

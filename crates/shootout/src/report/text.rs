@@ -19,7 +19,7 @@ fn category(rows: &[Row<'_>]) -> String {
     let table = Table::new(rows);
     let mut text = format!(
         "{} over {}",
-        words::workload(rows[0].workload()),
+        rows[0].workload().name(),
         words::dialect(rows[0].dialect())
     );
     if let Some(limit) = rows.iter().find_map(Row::limit) {

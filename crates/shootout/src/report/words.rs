@@ -5,13 +5,6 @@ use super::ranking::{Carried, Row};
 use crate::compare::stats::Interval;
 use run_record::{CheckVerdict, Dialect, End, Limit, Measure, Workload};
 
-pub(crate) fn workload(workload: Workload) -> &'static str {
-    match workload {
-        Workload::Broadcast => "broadcast",
-        Workload::Echo => "echo",
-    }
-}
-
 pub(crate) fn dialect(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Json => "JSON",
@@ -56,6 +49,7 @@ pub(super) fn verdict(verdict: CheckVerdict) -> &'static str {
 pub(super) fn rule(workload: Workload, limit: &Limit) -> String {
     let what = match (workload, limit.measure) {
         (Workload::Echo, _) => "echoes back at their sender",
+        (Workload::Connect, _) => "connections upgraded",
         (_, Measure::Completion) => "broadcasts at their last listener",
         (_, Measure::Delivery) => "deliveries at their listener",
         (_, Measure::Ack) => "broadcast results back at their sender",

@@ -42,7 +42,7 @@ impl Budget {
 
 /// Processor time of the calling thread.
 fn thread_cpu() -> Duration {
-    super::process::clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or_default()
+    host_facts::process::clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or_default()
 }
 
 #[cfg(test)]

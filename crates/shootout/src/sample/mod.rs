@@ -10,11 +10,8 @@
 
 mod budget;
 pub mod cpus;
-mod process;
 mod series;
-mod sockets;
 mod state;
-mod tree;
 
 use run_record::Memory;
 use state::State;

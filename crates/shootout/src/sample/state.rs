@@ -2,10 +2,8 @@
 
 use super::Snapshot;
 use super::budget::Budget;
-use super::process;
 use super::series::Series;
-use super::sockets::Sockets;
-use super::tree::{Identity, Kin, Tree};
+use host_facts::{Identity, Kin, Side, Sockets, Tree, process};
 use run_record::Memory;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -38,7 +36,7 @@ impl State {
             tree: Tree::new(pids),
             alive: Vec::new(),
             cpu: BTreeMap::new(),
-            sockets: Sockets::new(port),
+            sockets: Sockets::new(port, Side::Local),
             resident: Series::default(),
             proportional: Series::default(),
             in_sockets: Series::default(),

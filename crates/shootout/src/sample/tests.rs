@@ -147,7 +147,7 @@ fn a_server_that_has_ended_uses_nothing_more() {
 fn following_costs_less_than_its_budget() {
     let mut state = State::new(&[std::process::id()], 1, Duration::from_millis(1));
     state.read_due();
-    let clock = || process::clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap();
+    let clock = || host_facts::process::clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap();
     let (begin, before) = (Instant::now(), clock());
     while begin.elapsed() < Duration::from_secs(2) {
         state.read_due();

@@ -16,7 +16,7 @@ struct Args {
     /// Port to listen on; 0 takes a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// How the delays are spread; bimodal is 100 ms for one request in a hundred
+    /// How the delays are spread; bimodal is 100 ms for 12 requests in a thousand
     #[arg(long, value_enum, default_value_t = Kind::Constant)]
     delay: Kind,
     /// The constant, mean or usual delay

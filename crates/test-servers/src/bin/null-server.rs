@@ -2,9 +2,9 @@
 //! `test_servers::NullServer`.
 
 use clap::Parser;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::net::{IpAddr, SocketAddr};
-use test_servers::{NullOptions, NullServer};
+use test_servers::{NullOptions, NullServer, NullServers};
 
 /// Serves echo and broadcast as fast as one thread can, without really parsing them.
 #[derive(Parser)]
@@ -18,14 +18,33 @@ struct Args {
     /// Send every message back as it came, whatever is in it
     #[arg(long)]
     echo_raw: bool,
+    /// Processes that share the port, each with as many open files as a process may have. A
+    /// broadcast reaches the connections of one process alone
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    processes: u32,
+    /// Be one of several processes on a port, and end with standard input
+    #[arg(long, hide = true)]
+    share_port: bool,
 }
 
 fn main() -> io::Result<()> {
     let args = Args::parse();
+    let address = SocketAddr::new(args.address, args.port);
+    if args.processes > 1 {
+        let program = std::env::current_exe()?;
+        let servers = NullServers::start(&program, address, args.echo_raw, args.processes)?;
+        writeln!(io::stdout(), "listening on {}", servers.addr())?;
+        return servers.wait();
+    }
     let server = NullServer::start(NullOptions {
-        address: SocketAddr::new(args.address, args.port),
+        address,
         echo_raw: args.echo_raw,
+        share_port: args.share_port,
     })?;
     writeln!(io::stdout(), "listening on {}", server.addr())?;
+    if args.share_port {
+        let ended = io::stdin().read(&mut [0]);
+        return ended.map(|_| ());
+    }
     server.wait()
 }

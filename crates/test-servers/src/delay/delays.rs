@@ -1,5 +1,6 @@
 //! The delays, as draws and as distributions. Reads no clock.
 
+use rand::seq::index;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use std::time::Duration;
@@ -11,34 +12,45 @@ pub enum Delay {
     Constant(Duration),
     /// Exponential with this mean.
     Exponential(Duration),
-    /// One of two.
+    /// One of two. The rare one comes to exactly so many of each thousand requests, wherever the
+    /// seed puts them: were its number left to chance, a percentile near its share would lie now on
+    /// one side of the gap and now on the other.
     Bimodal {
         /// The usual delay.
         usual: Duration,
         /// The rare one.
         rare: Duration,
-        /// Probability of the rare one.
-        share: f64,
+        /// Of each thousand requests, at most all.
+        per_thousand: u16,
     },
 }
 
+/// Requests among which the rare delays are counted out.
+const BLOCK: usize = 1000;
+
 impl Delay {
-    /// One of the two is 100 ms and comes to one request in a hundred.
+    /// One of the two is 100 ms and comes to 12 requests in a thousand: a little more than one in a
+    /// hundred, so that neither p95, p99 nor p99.9 is the slowest of the usual ones.
     pub const fn bimodal(usual: Duration) -> Self {
         Self::Bimodal {
             usual,
             rare: Duration::from_millis(100),
-            share: 0.01,
+            per_thousand: 12,
         }
     }
 
-    /// The probability of a delay of at most `ns` nanoseconds.
+    /// The share of delays of at most `ns` nanoseconds.
     pub fn cdf(&self, ns: f64) -> f64 {
         let reached = |delay: Duration| f64::from(u8::from(ns >= delay.as_nanos() as f64));
         match *self {
             Self::Constant(delay) => reached(delay),
             Self::Exponential(mean) => 1.0 - (-ns.max(0.0) / mean.as_nanos() as f64).exp(),
-            Self::Bimodal { usual, rare, share } => {
+            Self::Bimodal {
+                usual,
+                rare,
+                per_thousand,
+            } => {
+                let share = f64::from(per_thousand) / BLOCK as f64;
                 (1.0 - share) * reached(usual) + share * reached(rare)
             }
         }
@@ -78,6 +90,9 @@ pub(super) struct Schedule {
     delay: Delay,
     pace: Option<Pace>,
     random: ChaCha8Rng,
+    drawn: usize,
+    /// Which of the block of requests under way get the rare delay.
+    rare: Vec<usize>,
     /// When the queue is done with what it has.
     free_ns: u64,
 }
@@ -88,6 +103,8 @@ impl Schedule {
             delay,
             pace,
             random: ChaCha8Rng::seed_from_u64(seed),
+            drawn: 0,
+            rare: Vec::new(),
             free_ns: 0,
         }
     }
@@ -108,8 +125,18 @@ impl Schedule {
             Delay::Constant(delay) => delay,
             // In (0, 1]: never the logarithm of nothing.
             Delay::Exponential(mean) => mean.mul_f64(-(1.0 - self.random.random::<f64>()).ln()),
-            Delay::Bimodal { usual, rare, share } => {
-                if self.random.random::<f64>() < share {
+            Delay::Bimodal {
+                usual,
+                rare,
+                per_thousand,
+            } => {
+                let place = self.drawn % BLOCK;
+                self.drawn += 1;
+                if place == 0 {
+                    let rare = index::sample(&mut self.random, BLOCK, per_thousand.into());
+                    self.rare = rare.into_vec();
+                }
+                if self.rare.contains(&place) {
                     rare
                 } else {
                     usual
@@ -150,6 +177,22 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_rare_delay_comes_to_exactly_so_many_of_each_thousand() {
+        let mut schedule = Schedule::new(Delay::bimodal(2 * MS), None, 1);
+        let draws: Vec<u64> = (0..3000).map(|_| schedule.due(0, 1)).collect();
+        let places = |block: &[u64]| -> Vec<usize> {
+            let rare = block
+                .iter()
+                .enumerate()
+                .filter(|(_, ns)| **ns == 100_000_000);
+            rare.map(|(place, _)| place).collect()
+        };
+        let blocks: Vec<Vec<usize>> = draws.chunks(1000).map(places).collect();
+        assert_eq!([12; 3], [0, 1, 2].map(|n: usize| blocks[n].len()));
+        assert_ne!(blocks[0], blocks[1]);
     }
 
     #[test]

@@ -14,8 +14,15 @@ pub(super) struct Job {
     pub(super) frame: Arc<[u8]>,
     /// After the frame, for the connection that asked.
     pub(super) result: Option<(u64, Vec<u8>)>,
-    /// The arrival of the request that this is the last write of.
-    pub(super) completes: Option<u64>,
+    /// The request that this is the last write of.
+    pub(super) completes: Option<Asked>,
+}
+
+/// A request, as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Asked {
+    pub(super) arrival_ns: u64,
+    pub(super) stamp: Option<u64>,
 }
 
 /// Who gets a frame, by the number of the connection.

@@ -3,7 +3,7 @@
 use super::clock::{self, Alarm};
 use super::connection::{Brought, Connection, Message, Over};
 use super::delays::Schedule;
-use super::queue::{Job, Queue, To};
+use super::queue::{Asked, Job, Queue, To};
 use super::stamped;
 use super::{Answer, DelayOptions, Truth};
 use crate::poll::{Interest, Poll, Ready, accept};
@@ -219,13 +219,17 @@ impl Reactor {
             }
         };
         self.first_request_ns.get_or_insert(arrival_ns);
+        let asked = Asked {
+            arrival_ns,
+            stamp: request.stamp(),
+        };
         let mut job = Job {
             due_ns: 0,
             number: 0,
             to: To::One(number),
             frame: Arc::from([]),
             result: None,
-            completes: Some(arrival_ns),
+            completes: Some(asked),
         };
         if !request.broadcast {
             job.due_ns = self.schedule.due(arrival_ns, 1);
@@ -249,7 +253,7 @@ impl Reactor {
                 to: To::One(late),
                 frame: Arc::clone(&job.frame),
                 result: None,
-                completes: Some(arrival_ns),
+                completes: Some(asked),
             });
         }
         self.queue.push(job);
@@ -273,15 +277,18 @@ impl Reactor {
                     }
                 }
             }
+            let done_ns = clock::now_ns();
             if let Some((number, result)) = &job.result {
                 self.write(*number, result);
             }
             truth.lateness.record(written_ns.saturating_sub(job.due_ns));
-            if let Some(arrival_ns) = job.completes {
+            if let Some(Asked { arrival_ns, stamp }) = job.completes {
                 truth.service.record(written_ns.saturating_sub(arrival_ns));
+                truth.writing.record(done_ns.saturating_sub(written_ns));
                 truth.answers.push(Answer {
                     arrival_ns,
                     written_ns,
+                    stamp,
                 });
             }
         }

@@ -10,7 +10,10 @@ pub struct Truth {
     pub service: Recorder,
     /// From the moment at which a write was due to the write: the server's own lateness.
     pub lateness: Recorder,
-    /// Each request that was answered, in the order of the answers. Grows by 16 bytes a request.
+    /// From the clock that is read before the write of each answer, or of its last copy, to the one
+    /// after it: by so much the answer may have left later than the books say.
+    pub writing: Recorder,
+    /// Each request that was answered, in the order of the answers. Grows by 32 bytes a request.
     pub answers: Vec<Answer>,
     /// Reads without a stamp of the kernel: the time of the read stands for the arrival.
     pub unstamped: u64,
@@ -27,6 +30,8 @@ pub struct Answer {
     pub arrival_ns: u64,
     /// When its answer, or the last of its copies, was written.
     pub written_ns: u64,
+    /// The stamp in its payload, where it has one: which request of the generator's it was.
+    pub stamp: Option<u64>,
 }
 
 impl Truth {

@@ -8,8 +8,11 @@
 mod outbox;
 mod reactor;
 mod reply;
+mod several;
 
-use crate::listen::{listen, raise_file_limit};
+pub use several::NullServers;
+
+use crate::listen::{listen, listen_sharing, raise_file_limit};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::net::UnixStream;
@@ -22,6 +25,9 @@ pub struct NullOptions {
     pub address: SocketAddr,
     /// Send every message back as it came, whatever is in it.
     pub echo_raw: bool,
+    /// Share the port with other processes that do the same. Each broadcasts to its own connections
+    /// alone.
+    pub share_port: bool,
 }
 
 impl Default for NullOptions {
@@ -29,6 +35,7 @@ impl Default for NullOptions {
         Self {
             address: (Ipv4Addr::LOCALHOST, 0).into(),
             echo_raw: false,
+            share_port: false,
         }
     }
 }
@@ -48,7 +55,11 @@ impl NullServer {
     /// When the address cannot be bound or the kernel denies a descriptor.
     pub fn start(options: NullOptions) -> io::Result<Self> {
         raise_file_limit();
-        let listener = listen(options.address)?;
+        let listener = if options.share_port {
+            listen_sharing(options.address)?
+        } else {
+            listen(options.address)?
+        };
         let addr = listener.local_addr()?;
         let (wake, woken) = UnixStream::pair()?;
         let mut reactor = reactor::Reactor::new(listener, &woken, options.echo_raw)?;

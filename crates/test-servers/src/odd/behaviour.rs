@@ -43,4 +43,12 @@ pub enum Behaviour {
     AcksFirst,
     /// Delivers each broadcast and never sends a result.
     NoResult,
+    /// Resets exactly count connections, each when it is pinged.
+    ResetsAtPing,
+    /// Closes exactly count connections, each when it is pinged.
+    ClosesAtPing,
+    /// Does not answer exactly count pings.
+    IgnoresPings,
+    /// Answers exactly count pings with another payload.
+    SpoilsPongs,
 }

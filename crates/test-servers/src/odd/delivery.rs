@@ -182,6 +182,30 @@ impl Manners for Odd {
         self.handle(hub, from, opcode, message)
     }
 
+    fn ping(&self, from: &Arc<Peer>, payload: &[u8]) {
+        use Behaviour::{ClosesAtPing, IgnoresPings, ResetsAtPing, SpoilsPongs};
+        let strikes = matches!(
+            self.behaviour,
+            ResetsAtPing | ClosesAtPing | IgnoresPings | SpoilsPongs
+        ) && self.take_one();
+        match self.behaviour {
+            ResetsAtPing if strikes => {
+                from.wire.reset();
+                from.wire.end();
+            }
+            ClosesAtPing if strikes => {
+                from.send_frame(Opcode::Close, &1001_u16.to_be_bytes());
+                from.wire.finish();
+            }
+            IgnoresPings if strikes => {}
+            SpoilsPongs if strikes => {
+                let other: Vec<u8> = payload.iter().map(|byte| byte ^ 1).collect();
+                from.send_frame(Opcode::Pong, &other);
+            }
+            _ => from.send_frame(Opcode::Pong, payload),
+        }
+    }
+
     fn echo(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
         let frame = request.frame(Reply::Echo);
         let peers = hub.lock();

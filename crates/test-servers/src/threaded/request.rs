@@ -129,6 +129,23 @@ impl Request {
         }
     }
 
+    /// What a load generator writes into its payloads to know them again: `stamp`, 16 hexadecimal
+    /// digits, or the 8 bytes that a binary payload begins with (docs/protocol.md).
+    pub(crate) fn stamp(&self) -> Option<u64> {
+        match &self.body {
+            Body::Json(payload) => {
+                let digits = payload.get("stamp")?.as_str()?;
+                u64::from_str_radix(digits, 16).ok()
+            }
+            Body::Bytes(message) => {
+                let payload = message.get(5..)?;
+                payload
+                    .first_chunk()
+                    .map(|stamp| u64::from_be_bytes(*stamp))
+            }
+        }
+    }
+
     /// The payload, for those who want to spoil it: JSON ...
     pub(crate) fn json_mut(&mut self) -> Option<&mut Value> {
         match &mut self.body {

@@ -175,6 +175,9 @@ impl Outputs {
             } else {
                 writeln!(out, "{WARNING}{line}{WARNING:#}")?;
             }
+            if let Some(connections) = &step.connections {
+                writeln!(out, "{}", format::connections(connections))?;
+            }
             if self.verbose {
                 writeln!(out, "{}", format::step_details(step))?;
             }

@@ -31,6 +31,16 @@ impl Progress {
                 wanted,
                 ..
             } => self.show(format!("{clients} clients, samples"), *samples, *wanted),
+            Event::Holding {
+                connected,
+                held_ns,
+                hold_ns,
+                ..
+            } => self.show(
+                format!("{connected} connections held, seconds"),
+                held_ns / 1_000_000_000,
+                hold_ns / 1_000_000_000,
+            ),
             Event::Step { .. } | Event::End { .. } => {}
         }
     }

@@ -8,6 +8,9 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+/// Of all plans.
+pub(super) const SEED: u64 = 4;
+
 /// The instrument under test, as the parts use it.
 pub(super) struct Bench<'a> {
     pub(super) short: bool,
@@ -15,13 +18,15 @@ pub(super) struct Bench<'a> {
     pub(super) io: Io,
     /// The kernel gives stamps, so that a hindered generator must not make a server look slow.
     pub(super) prove_hindered: bool,
+    /// The user wants it to end; what is measured then is of no use.
+    pub(super) interrupted: &'a AtomicBool,
     /// Carries out a plan of one step. Tests put generators with a planted fault here.
     pub(super) generate: &'a dyn Fn(&Plan) -> Result<StepRecord, String>,
 }
 
 /// The engine of this program, on threads of this process.
-pub(super) fn in_process(plan: &Plan) -> Result<StepRecord, String> {
-    let measured = ws_load::run(plan, &AtomicBool::new(false), &mut |_| {});
+pub(super) fn in_process(plan: &Plan, interrupted: &AtomicBool) -> Result<StepRecord, String> {
+    let measured = ws_load::run(plan, interrupted, &mut |_| {});
     let measured = measured.map_err(|error| error.to_string())?;
     let detail = measured.outcome.detail;
     measured.steps.into_iter().next().ok_or(detail)
@@ -46,6 +51,7 @@ impl Bench<'_> {
             origin: None,
             local_addrs: Vec::new(),
             open_loop: None,
+            connect: None,
             concurrent: 1,
             sample_size: 1,
             initial_clients: clients,
@@ -66,7 +72,7 @@ impl Bench<'_> {
             io: self.io,
             connect_concurrency: 50,
             threads: 1,
-            seed: 4,
+            seed: SEED,
             verify_certificate: true,
             ca_file: None,
         }

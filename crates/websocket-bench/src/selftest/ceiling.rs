@@ -34,16 +34,18 @@ impl Load {
     /// Messages that one sample brings.
     const fn messages_per_sample(&self) -> u64 {
         match self.workload {
-            Workload::Echo => 1,
+            Workload::Echo | Workload::Connect => 1,
             Workload::Broadcast => self.clients + 1,
         }
     }
 
-    fn run(&self, server: &NullServer, samples: u64) -> Result<StepRecord, String> {
-        let command = match self.workload {
-            Workload::Echo => "echo",
-            Workload::Broadcast => "broadcast",
-        };
+    fn run(
+        &self,
+        bench: &Bench<'_>,
+        server: &NullServer,
+        samples: u64,
+    ) -> Result<StepRecord, String> {
+        let command = self.workload.name();
         let arguments = format!(
             "{command} ws://{}/ -c {} -s {samples} --initial-clients {} --payload-padding {PADDING} \
              --threads {} --io {} --limit-rtt 20s",
@@ -54,7 +56,7 @@ impl Load {
             io_flag(self.io)
         );
         let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
-        child::measure(&arguments, false)
+        child::measure(&arguments, false, bench.interrupted)
     }
 }
 
@@ -74,10 +76,14 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
             threads,
             io: bench.io,
         };
-        let first = load.run(&server, (SURELY / 4).div_ceil(load.messages_per_sample()))?;
+        let first = load.run(
+            bench,
+            &server,
+            (SURELY / 4).div_ceil(load.messages_per_sample()),
+        )?;
         let time = bench.time(Duration::from_secs(4), Duration::from_secs(1));
         let samples = (first.samples as f64 * 1e9 / first.elapsed_ns as f64) * time.as_secs_f64();
-        let step = load.run(&server, (samples as u64).max(1))?;
+        let step = load.run(bench, &server, (samples as u64).max(1))?;
         found.checks.extend(judge(&load, &step));
         let ceiling = ceiling(&load, &step);
         found.notes.push(words(&ceiling));
@@ -88,10 +94,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
 
 /// Every message that the null server sent was received, verified and counted.
 fn judge(load: &Load, step: &StepRecord) -> Vec<Check> {
-    let name = match load.workload {
-        Workload::Echo => "echo",
-        Workload::Broadcast => "broadcast",
-    };
+    let name = load.workload.name();
     let known = step.samples_planned * load.messages_per_sample();
     vec![
         Check::exactly(&format!("{name}: messages"), known, step.generator.messages),
@@ -139,10 +142,7 @@ fn words(ceiling: &Ceiling) -> String {
     format!(
         "{} to {clients} clients, {threads} worker{}: {:.0} messages per second, {:.2} us of CPU \
          each, busiest thread {busy:.0}%{bound}",
-        match workload {
-            Workload::Echo => "echo",
-            Workload::Broadcast => "broadcast",
-        },
+        workload.name(),
         if *threads == 1 { "" } else { "s" },
         ceiling.messages_per_second,
         ceiling.cpu_ns_per_message / 1e3,

@@ -82,19 +82,30 @@ pub(super) fn print_part(proof: &Proof) -> io::Result<()> {
 pub(super) fn print_verdict(certificate: &Certificate) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     let verdict = certificate.verdict();
-    let style = style(verdict);
     let count = |wanted| {
         let parts = certificate.parts.iter();
         parts.filter(|part| part.verdict == wanted).count()
     };
+    let (style, word) = if certificate.is_complete() {
+        (style(verdict), verdict.to_string())
+    } else {
+        (DOUBTFUL, "incomplete".to_owned())
+    };
+    let not_made = certificate.not_made.join(", ");
     writeln!(
         out,
-        "\n{style}{verdict}{style:#}: {} of {} parts passed, {} inconclusive, {} failed{}",
+        "\n{style}{word}{style:#}: {} of {} parts passed, {} inconclusive, {} failed{}{}",
         count(ProofVerdict::Pass),
         certificate.parts.len(),
         count(ProofVerdict::Inconclusive),
         count(ProofVerdict::Fail),
+        if certificate.is_complete() {
+            String::new()
+        } else {
+            format!("; interrupted before the end of {not_made}")
+        },
         match verdict {
+            _ if certificate.parts.is_empty() => "",
             ProofVerdict::Pass => "",
             ProofVerdict::Inconclusive =>
                 "; the machine was too busy to tell: try again when it is quiet",

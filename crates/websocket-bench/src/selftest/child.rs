@@ -12,11 +12,19 @@ use std::time::Duration;
 pub(super) const RUNS: Duration = Duration::from_millis(50);
 pub(super) const STOPS: Duration = Duration::from_millis(50);
 
-/// Runs `websocket-bench` with these arguments, of one step, and returns the step.
+/// How often somebody looks whether a child that nobody hinders is to be ended.
+const LOOKS: Duration = Duration::from_millis(50);
+
+/// Runs `websocket-bench` with these arguments, of one step, and returns the step. A child is ended
+/// when `interrupted` becomes true.
 ///
 /// # Errors
 /// In words, when it does not start or measures nothing.
-pub(super) fn measure(arguments: &[String], hindered: bool) -> Result<StepRecord, String> {
+pub(super) fn measure(
+    arguments: &[String],
+    hindered: bool,
+    interrupted: &AtomicBool,
+) -> Result<StepRecord, String> {
     let program = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
     let mut command = Command::new(&program);
     command
@@ -40,9 +48,7 @@ pub(super) fn measure(arguments: &[String], hindered: bool) -> Result<StepRecord
     let ended = AtomicBool::new(false);
     let pid = child.0.id() as libc::pid_t;
     let step = std::thread::scope(|scope| {
-        if hindered {
-            scope.spawn(|| hinder(pid, &ended));
-        }
+        scope.spawn(|| attend(pid, hindered, &ended, interrupted));
         let step = first_step(&mut child.0);
         ended.store(true, Ordering::Relaxed);
         step
@@ -67,14 +73,23 @@ fn first_step(child: &mut Child) -> Option<StepRecord> {
     step
 }
 
-/// Stops a child again and again until it has ended. The caller has not waited for it, so that its
-/// number is still its own.
-fn hinder(pid: libc::pid_t, ended: &AtomicBool) {
+/// Stays with a child until it has ended: ends it on an interrupt, and stops it again and again if
+/// it is to be hindered. The caller has not waited for it, so that its number is still its own.
+fn attend(pid: libc::pid_t, hindered: bool, ended: &AtomicBool, interrupted: &AtomicBool) {
     let signal = |signal| {
         // SAFETY: kill takes no pointer.
         unsafe { libc::kill(pid, signal) };
     };
     while !ended.load(Ordering::Relaxed) {
+        if interrupted.load(Ordering::Relaxed) {
+            // Ends a stopped one, too.
+            signal(libc::SIGKILL);
+            return;
+        }
+        if !hindered {
+            std::thread::sleep(LOOKS);
+            continue;
+        }
         std::thread::sleep(RUNS);
         signal(libc::SIGSTOP);
         std::thread::sleep(STOPS);

@@ -134,9 +134,8 @@ fn judge(misdeed: &Misdeed, reported: &Faults) -> Vec<Check> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{bench, failed, worst};
+    use super::super::testing::{bench, failed, uninterrupted, worst};
     use super::*;
-    use crate::selftest::bench::in_process;
     use run_record::ProofVerdict;
 
     #[test]
@@ -163,7 +162,7 @@ mod tests {
     #[test]
     fn a_dropped_count_fails() {
         let forgetful = |plan: &Plan| {
-            let mut step = in_process(plan)?;
+            let mut step = uninterrupted(plan)?;
             step.faults.lost = step.faults.lost.saturating_sub(1);
             Ok(step)
         };

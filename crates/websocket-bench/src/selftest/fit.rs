@@ -21,6 +21,24 @@ pub(super) fn distance(samples: &Recorder, slack_ns: f64, cdf: impl Fn(f64) -> f
     worst
 }
 
+/// The share of recorded times of at most so many nanoseconds.
+pub(super) fn cdf(samples: &Recorder) -> impl Fn(f64) -> f64 {
+    let all = samples.count().max(1) as f64;
+    let mut below = 0;
+    let steps: Vec<(f64, u64)> = samples
+        .samples()
+        .map(|(ns, count)| {
+            below += count;
+            (ns as f64, below)
+        })
+        .collect();
+    move |ns| {
+        let passed = steps.partition_point(|(at, _)| *at <= ns);
+        let below = passed.checked_sub(1).map_or(0, |last| steps[last].1);
+        below as f64 / all
+    }
+}
+
 /// The distance that one sample of so many in a thousand passes by chance (the asymptotic value
 /// of the test at 0.1 percent).
 pub(super) fn critical(samples: u64) -> f64 {
@@ -77,10 +95,26 @@ mod tests {
             });
             distance(&recorder, slack, |ns| known.cdf(ns))
         };
-        assert!(with(40, 100.05) < 1e-9);
+        assert!(with(48, 100.05) < 1e-9);
         assert!(with(200, 100.05) > critical(4000));
         // All of them elsewhere: only their own share is missing.
-        assert!((with(40, 90.0) - 0.01).abs() < 1e-9);
+        assert!((with(48, 90.0) - 0.012).abs() < 1e-9);
+    }
+
+    #[test]
+    fn recorded_times_are_a_distribution_too() {
+        let samples = exponential(10e6);
+        let known = cdf(&samples);
+        assert_eq!((known(0.0), known(1e12)), (0.0, 1.0));
+        let mean = f64::exp(-1.0);
+        assert!(
+            (known(10e6) - (1.0 - mean)).abs() < 0.001,
+            "{}",
+            known(10e6)
+        );
+        assert!(distance(&samples, 0.0, &known) < 1e-9);
+        let longer = distance(&exponential(11.5e6), 0.0, &known);
+        assert!(longer > critical(4000), "{longer}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod service_times;
 mod testing;
 
 use crate::args::{Part, SelftestArgs};
-use crate::bench::{now, tool};
+use crate::bench::{catch_signals, now, tool};
 use crate::exit::Exit;
 use crate::output::RecordFile;
 use crate::planning;
@@ -31,6 +31,7 @@ use run_record::{
 };
 use std::error::Error;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// An inconclusive part is tried so often ...
@@ -91,6 +92,10 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
     }
     let timestamps = planning::timestamps(args.timestamps)?;
     let io = planning::io(args.io, timestamps)?;
+    let patience = if args.short { SHORT_PATIENCE } else { PATIENCE };
+    let wanted = |chapter: &&Chapter| args.only.is_empty() || args.only.contains(&chapter.part);
+    let chapters: Vec<&Chapter> = CHAPTERS.iter().filter(wanted).collect();
+    let interrupted = catch_signals()?;
     FileLimit::raise();
     let began = Instant::now();
     let mut certificate = Certificate {
@@ -105,6 +110,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
         io,
         environment: Environment::collect(),
         parts: Vec::new(),
+        not_made: chapters.iter().map(|c| c.id.to_owned()).collect(),
         ceilings: Vec::new(),
     };
     let file = args
@@ -117,20 +123,25 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
         timestamps,
         io,
         prove_hindered: ws_load::probe_kernel_timestamps().is_ok(),
-        generate: &bench::in_process,
+        interrupted: &interrupted,
+        generate: &|plan| bench::in_process(plan, &interrupted),
     };
     certificate::print_head(&certificate)?;
-    let patience = if args.short { SHORT_PATIENCE } else { PATIENCE };
-    let wanted = |chapter: &&Chapter| args.only.is_empty() || args.only.contains(&chapter.part);
-    let chapters: Vec<&Chapter> = CHAPTERS.iter().filter(wanted).collect();
     for (number, chapter) in chapters.iter().enumerate() {
         let rest = chapters[number + 1..].iter().map(|c| c.takes(args.short));
         let end = began + patience.saturating_sub(rest.sum());
-        let (proof, ceilings) = prove(chapter, &bench, end)
+        let made = prove(chapter, &bench, end)
             .map_err(|error| format!("part ({}) could not be made: {error}", chapter.id))?;
+        let Some((proof, ceilings)) = made else { break };
         certificate::print_part(&proof)?;
         certificate.parts.push(proof);
+        certificate.not_made.remove(0);
         certificate.ceilings.extend(ceilings);
+        certificate.ended = now();
+        // Not even a kill loses what was proved.
+        if let Some(file) = &file {
+            file.save(&certificate)?;
+        }
     }
     certificate.ended = now();
     if let Some(file) = file {
@@ -138,7 +149,11 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
     }
     crate::ceiling::keep(&certificate);
     certificate::print_verdict(&certificate)?;
-    Ok(exit(certificate.verdict(), args.short))
+    Ok(if certificate.is_complete() {
+        exit(certificate.verdict(), args.short)
+    } else {
+        Exit::Interrupted
+    })
 }
 
 const fn exit(verdict: ProofVerdict, short: bool) -> Exit {
@@ -149,18 +164,23 @@ const fn exit(verdict: ProofVerdict, short: bool) -> Exit {
     }
 }
 
-/// Tries a part until it is conclusive or the time is up.
+/// Tries a part until it is conclusive or the time is up. `None` when it was interrupted: what was
+/// measured until then says nothing.
 fn prove(
     chapter: &Chapter,
     bench: &Bench<'_>,
     end: Instant,
-) -> Result<(Proof, Vec<Ceiling>), String> {
+) -> Result<Option<(Proof, Vec<Ceiling>)>, String> {
     let began = Instant::now();
     let mut attempts = 0;
     loop {
         let attempt = Instant::now();
         attempts += 1;
-        let found = (chapter.measure)(bench)?;
+        let found = (chapter.measure)(bench);
+        if bench.interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let found = found?;
         let again = attempts < ATTEMPTS && Instant::now() + attempt.elapsed() < end;
         if found.verdict() == ProofVerdict::Inconclusive && again {
             continue;
@@ -175,7 +195,7 @@ fn prove(
             checks: found.checks,
             notes: found.notes,
         };
-        return Ok((proof, found.ceilings));
+        return Ok(Some((proof, found.ceilings)));
     }
 }
 
@@ -184,13 +204,15 @@ mod tests {
     use super::*;
     use run_record::{Io, Timestamps};
     use std::cell::Cell;
+    use std::sync::atomic::AtomicBool;
 
-    fn bench() -> Bench<'static> {
+    fn bench(interrupted: &AtomicBool) -> Bench<'_> {
         Bench {
             short: true,
             timestamps: Timestamps::User,
             io: Io::Epoll,
             prove_hindered: false,
+            interrupted,
             generate: &|_| unreachable!("the chapters here measure nothing"),
         }
     }
@@ -220,15 +242,26 @@ mod tests {
 
     #[test]
     fn an_inconclusive_part_is_tried_again_while_there_is_time() {
+        let never = AtomicBool::new(false);
+        let proved = |end| prove(&NOISY, &bench(&never), end).unwrap().unwrap();
         TRIES.set(0);
-        let (proof, _) = prove(&NOISY, &bench(), Instant::now() + PATIENCE).unwrap();
+        let (proof, _) = proved(Instant::now() + PATIENCE);
         assert_eq!((proof.attempts, proof.verdict), (3, ProofVerdict::Pass));
         TRIES.set(0);
-        let (proof, _) = prove(&NOISY, &bench(), Instant::now()).unwrap();
+        let (proof, _) = proved(Instant::now());
         assert_eq!(
             (proof.attempts, proof.verdict),
             (1, ProofVerdict::Inconclusive)
         );
+    }
+
+    #[test]
+    fn what_an_interrupted_part_found_is_no_proof() {
+        TRIES.set(0);
+        let interrupted = AtomicBool::new(true);
+        let made = prove(&NOISY, &bench(&interrupted), Instant::now() + PATIENCE);
+        assert!(made.unwrap().is_none());
+        assert_eq!(TRIES.get(), 1);
     }
 
     #[test]

@@ -1,10 +1,16 @@
 //! (a) Known delays are reported as they were, even by a generator that is hindered.
 
-use super::bench::{Bench, at_rate, io_flag, nanos, recorder, started};
-use super::fit::{critical, distance};
-use super::{Chapter, Findings, child};
+mod books;
+mod doubts;
+mod hindered;
+
+use super::bench::{Bench, SEED, at_rate, nanos, recorder, started};
+use super::fit::{cdf, critical, distance};
+use super::{Chapter, Findings};
 use crate::args::Part;
-use run_record::{Arrivals, Check, Latency, Recorder, StepRecord, Timestamps, Unit, Workload};
+use books::SinceIntended;
+use doubts::{Doubts, From};
+use run_record::{Arrivals, Check, Latency, Recorder, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
 
@@ -22,21 +28,14 @@ pub(super) const CHAPTER: Chapter = Chapter {
 const MARGIN_NS: f64 = 100_000.0;
 /// Two histograms of three digits are compared.
 const DIGITS: f64 = 2e-3;
-/// With a generator that is stopped half of the time: five percent.
-const HINDERED: f64 = 0.05;
 
 const CONSTANT: Duration = Duration::from_millis(5);
 const MEAN: Duration = Duration::from_millis(10);
 const USUAL: Duration = Duration::from_millis(2);
-/// Long enough that many answers arrive while the generator is stopped.
-const HINDERED_DELAY: Duration = Duration::from_millis(30);
 
 const RATE: f64 = 500.0;
 /// So many that the messages of one connection do not pile up while somebody is put aside.
 const CLIENTS: u32 = 500;
-const HINDERED_RATE: u32 = 200;
-/// So many that those sent at once after a stop are hardly ever on one connection.
-const HINDERED_CLIENTS: u32 = 400;
 
 fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     let mut found = Findings::default();
@@ -46,7 +45,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
         ("constant 5 ms", Delay::Constant(CONSTANT), 1),
         ("exponential, mean 10 ms", Delay::Exponential(MEAN), 1),
         (
-            "2 ms, 1 in 100 takes 100 ms, four threads",
+            "2 ms, 12 in 1,000 take 100 ms, four threads",
             Delay::bimodal(USUAL),
             4,
         ),
@@ -62,8 +61,8 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
         "base of the loopback, which shifts the distributions: {base_us:.0} us"
     ));
     if bench.prove_hindered {
-        let (step, truth) = hinder(bench)?;
-        found.checks.extend(judge_hindered(&step, &truth));
+        let (step, truth) = hindered::hinder(bench)?;
+        found.checks.extend(hindered::judge(&step, &truth));
     } else {
         let missing = Check::between("kernel stamps", Unit::Count, 0.0, Some(1.0), None);
         found.checks.push(
@@ -81,8 +80,6 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
 struct Served {
     name: &'static str,
     delay: Delay,
-    /// Worker threads of the generator.
-    threads: u32,
     planned: u64,
     step: StepRecord,
     truth: Truth,
@@ -105,7 +102,6 @@ fn serve(
     Ok(Served {
         name,
         delay,
-        threads,
         planned: (RATE * time.as_secs_f64()) as u64,
         step: bench.run(&plan)?,
         truth: server.truth(),
@@ -117,25 +113,6 @@ impl Served {
     fn base_ns(&self, delay: Duration) -> f64 {
         let typical = recorder(self.step.uncorrected.as_ref()).percentile(50.0);
         (typical as f64 - nanos(delay) as f64).max(0.0)
-    }
-
-    /// Why a percentile may be another: so many messages shared a read with a later one, at the
-    /// server or here, and nobody knows when they arrived. They move it by as many ranks at most.
-    fn shared_reads(&self, books: &Recorder, p: f64, reported: f64) -> Option<String> {
-        let used = &self.step.generator;
-        let shared = self.truth.shared_reads + used.messages.saturating_sub(used.reads);
-        let ranks = 100.0 * shared as f64 / books.count().max(1) as f64;
-        let at = |p: f64| books.percentile(p.clamp(0.0, 100.0)) as f64;
-        let least = at(p - ranks) * (1.0 - DIGITS) - MARGIN_NS;
-        let most = at(p + ranks) * (1.0 + DIGITS) + MARGIN_NS;
-        (shared > 0 && (least..=most).contains(&reported))
-            .then(|| format!("{shared} messages piled up in one read with another: too little CPU"))
-    }
-
-    /// Where the tail begins that a thread which is put aside shows in. Of several threads the
-    /// sends of one may then arrive after later ones of another.
-    const fn tail(&self) -> f64 {
-        if self.threads == 1 { 99.0 } else { 95.0 }
     }
 
     /// The server's own shortcomings, where there are any.
@@ -153,23 +130,6 @@ impl Served {
             )
         })
     }
-}
-
-/// What the server knows of the times from the intended sends: these are evenly spaced, and the
-/// promptest request of all came at once.
-fn since_intended(truth: &Truth, rate: f64) -> Recorder {
-    let answers = truth.by_arrival();
-    let after_plan = |n: usize, ns: u64| ns as i64 - (n as f64 * 1e9 / rate) as i64;
-    let arrivals = answers.iter().enumerate();
-    let promptest = arrivals
-        .map(|(n, answer)| after_plan(n, answer.arrival_ns))
-        .min();
-    let mut known = Recorder::default();
-    for (n, answer) in answers.iter().enumerate() {
-        let took = after_plan(n, answer.written_ns) - promptest.unwrap_or_default();
-        known.record(took.max(0) as u64);
-    }
-    known
 }
 
 /// The percentiles that people read, as reported: those that so many samples can show.
@@ -197,7 +157,6 @@ fn judge(served: &Served, base_ns: f64) -> Vec<Check> {
     } = served;
     let intended = recorder(step.completion.as_ref());
     let sent = recorder(step.uncorrected.as_ref());
-    let lag = recorder(step.send_lag.as_ref());
     let mut checks = vec![
         Check::exactly(
             &format!("{name}: samples"),
@@ -210,56 +169,58 @@ fn judge(served: &Served, base_ns: f64) -> Vec<Check> {
             sent.count(),
         ),
     ];
+    let known = SinceIntended::of(truth, RATE, SEED);
+    checks.push(Check::exactly(
+        &format!("{name}: requests that are no sample"),
+        0,
+        known.strangers,
+    ));
+    let doubts = Doubts::of(step, truth, &known);
     let series = [
-        ("real", &truth.service, &step.uncorrected),
-        ("intended", &since_intended(truth, RATE), &step.completion),
+        (From::Real, &truth.service, &step.uncorrected),
+        (From::Intended, &known.times, &step.completion),
     ];
     for (from, books, reported) in series {
         for (p, reported) in figures(reported.as_ref(), served.planned) {
             let known = books.percentile(p) as f64;
-            let what = format!("{name}: p{p} from the {from} send");
+            let what = format!("{name}: p{p} from the {} send", from.name());
             let margin = MARGIN_NS.max(known * DIGITS);
-            let tail = p >= served.tail();
             checks.push(
                 Check::within(&what, Unit::Nanoseconds, known, reported, margin)
-                    .unless(tail.then(|| put_aside(&lag, reported - known)).flatten())
-                    .unless(served.shared_reads(books, p, reported)),
+                    .unless(doubts.excuse(from, books, p, reported, MARGIN_NS)),
             );
         }
     }
     checks.push(sum(name, step));
-    let slack = MARGIN_NS;
-    let shifted = |ns: f64| served.delay.cdf(ns - base_ns);
-    let limit = critical(sent.count());
-    let own = distance(&truth.service, slack, shifted);
-    let fit = Check {
-        known: Some(0.0),
-        ..Check::between(
-            &format!("{name}: distance from the distribution (KS)"),
-            Unit::Share,
-            distance(&sent, slack, shifted),
-            None,
-            Some(limit),
-        )
-    };
-    checks.push(fit.unless((own > limit).then(|| {
-        format!("the server itself was late: by its own books its distance is {own:.3}")
-    })));
+    checks.push(fit(served, &sent, base_ns, &doubts));
     checks
 }
 
-/// Why the tail may be longer than the server took: the generator was put aside again and again,
-/// at times between its clock and its write, or one of its threads and not another.
-fn put_aside(lag: &Recorder, off_ns: f64) -> Option<String> {
-    const LONG_NS: u64 = 1_000_000;
-    let late = lag.percentile(99.9);
-    // No longer than it was put aside at any other moment.
-    (late > LONG_NS && off_ns.abs() <= lag.percentile(100.0) as f64).then(|| {
-        format!(
-            "the generator was short of CPU: 1 of 1000 sends was more than {:.1} ms late",
-            late as f64 / 1e6
+/// Holds the shape of the reported times against the distribution that the server was told to draw
+/// from, or, where it could not keep that, against what it did.
+fn fit(served: &Served, sent: &Recorder, base_ns: f64, doubts: &Doubts) -> Check {
+    let limit = critical(sent.count());
+    let drawn = |ns: f64| served.delay.cdf(ns - base_ns);
+    let served_at = cdf(&served.truth.service);
+    let own = distance(&served.truth.service, MARGIN_NS, drawn);
+    let (from, measured) = if own > limit {
+        let from = format!("what the server did, {own:.3} from what it drew (KS)");
+        (from, distance(sent, MARGIN_NS, served_at))
+    } else {
+        let from = "the distribution (KS)".to_owned();
+        (from, distance(sent, MARGIN_NS, drawn))
+    };
+    Check {
+        known: Some(0.0),
+        ..Check::between(
+            &format!("{}: distance from {from}", served.name),
+            Unit::Share,
+            measured,
+            None,
+            Some(limit),
         )
-    })
+    }
+    .unless(doubts.excuse_distance(measured - own, sent.count()))
 }
 
 /// A latency from the intended send is the one from the real send and the lateness of the send:
@@ -275,71 +236,6 @@ fn sum(name: &str, step: &StepRecord) -> Check {
         // Both histograms count in steps of a microsecond at least.
         2_000.0_f64.max(known * DIGITS),
     )
-}
-
-fn hinder(bench: &Bench<'_>) -> Result<(StepRecord, Truth), String> {
-    let server = started(DelayServer::start(DelayOptions {
-        delay: Delay::Constant(HINDERED_DELAY),
-        ..DelayOptions::default()
-    }))?;
-    let time = bench.time(Duration::from_secs(6), Duration::from_secs(2));
-    let stamps = match bench.timestamps {
-        Timestamps::Kernel => "kernel",
-        Timestamps::User => "user",
-    };
-    let arguments = format!(
-        "echo ws://{}/ --rate {HINDERED_RATE} --arrivals constant --duration {}ms \
-         --initial-clients {HINDERED_CLIENTS} --threads 1 --seed 4 --limit-rtt 20s \
-         --timestamps {stamps} --io {}",
-        server.addr(),
-        time.as_millis(),
-        io_flag(bench.io)
-    );
-    let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
-    let step = child::measure(&arguments, true)?;
-    Ok((step, server.truth()))
-}
-
-/// Holds the figures of a generator that was stopped again and again against the server's.
-fn judge_hindered(step: &StepRecord, truth: &Truth) -> Vec<Check> {
-    const NAME: &str = "generator stopped for 50 of every 100 ms";
-    let sent = recorder(step.uncorrected.as_ref());
-    let lag = step.send_lag.as_ref().map_or(0, |lag| lag.max_ns);
-    let unhindered = (lag < nanos(child::STOPS) / 2).then(|| {
-        "the generator was not held up: it cannot be stopped here, or was too short".to_owned()
-    });
-    let mut checks = vec![
-        Check::exactly(
-            &format!("{NAME}: samples"),
-            truth.service.count(),
-            sent.count(),
-        ),
-        Check::between(
-            &format!("{NAME}: latest send"),
-            Unit::Nanoseconds,
-            lag as f64,
-            Some(nanos(child::STOPS) as f64 / 2.0),
-            None,
-        )
-        .unless(unhindered),
-    ];
-    let intended = since_intended(truth, f64::from(HINDERED_RATE));
-    for (from, books, reported) in [
-        ("real", &truth.service, &step.uncorrected),
-        ("intended", &intended, &step.completion),
-    ] {
-        for (p, reported) in figures(reported.as_ref(), 0) {
-            let known = books.percentile(p) as f64;
-            checks.push(Check::within(
-                &format!("{NAME}: p{p} from the {from} send"),
-                Unit::Nanoseconds,
-                known,
-                reported,
-                MARGIN_NS.max(known * HINDERED),
-            ));
-        }
-    }
-    checks
 }
 
 #[cfg(test)]

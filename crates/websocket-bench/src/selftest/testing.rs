@@ -1,9 +1,12 @@
 //! What the tests of the parts share.
 
-use super::bench::{Bench, in_process};
+use super::bench::{Bench, SEED, in_process};
 use run_record::{
     Check, Faults, GeneratorUse, Plan, ProofVerdict, StepRecord, Timestamps, Verdict,
 };
+use std::sync::atomic::AtomicBool;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// A record without a figure.
 pub(super) fn step() -> StepRecord {
@@ -25,6 +28,7 @@ pub(super) fn step() -> StepRecord {
         timed_out: false,
         faults: Faults::default(),
         generator: GeneratorUse::default(),
+        connections: None,
         in_flight: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
@@ -34,6 +38,11 @@ pub(super) fn step() -> StepRecord {
 /// Milliseconds in nanoseconds.
 pub(super) fn ms(ms: u32) -> f64 {
     f64::from(ms) * 1e6
+}
+
+/// The stamp of a sample of any plan here.
+pub(super) fn stamp(sample: u64) -> u64 {
+    ws_load::stamp_of_sample(SEED, sample)
 }
 
 /// The verdict of all checks together.
@@ -52,8 +61,13 @@ pub(super) fn planted(change: impl Fn(&mut Plan)) -> impl Fn(&Plan) -> Result<St
     move |plan| {
         let mut plan = plan.clone();
         change(&mut plan);
-        in_process(&plan)
+        uninterrupted(&plan)
     }
+}
+
+/// The engine as it is.
+pub(super) fn uninterrupted(plan: &Plan) -> Result<StepRecord, String> {
+    in_process(plan, &AtomicBool::new(false))
 }
 
 /// A short bench on that generator.
@@ -63,6 +77,7 @@ pub(super) fn bench(generate: &dyn Fn(&Plan) -> Result<StepRecord, String>) -> B
         timestamps: Timestamps::Kernel,
         io: run_record::Io::Epoll,
         prove_hindered: false,
+        interrupted: &NEVER,
         generate,
     }
 }

@@ -1,11 +1,17 @@
 //! `selftest`: the certificate, its file, its exit codes, and a fault that it must find.
 
-use crate::support::{Ran, run};
+use crate::support::{Ran, bench, run, wait};
 use run_record::{Certificate, Proof, ProofVerdict, selftest_schema};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
+use std::time::Duration;
 
-fn certificate(path: &Path) -> Certificate {
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+/// The certificate in a file, which keeps to its schema.
+fn valid(path: &Path) -> Certificate {
+    let text = std::fs::read_to_string(path).unwrap();
+    let schema = serde_json::to_value(selftest_schema()).unwrap();
+    jsonschema::validate(&schema, &serde_json::from_str(&text).unwrap()).unwrap();
+    serde_json::from_str(&text).unwrap()
 }
 
 /// Runs one part in its short form.
@@ -16,9 +22,8 @@ fn part(id: &str, more: &str) -> (Ran, Proof) {
         "selftest --short --only {id} --json {} {more}",
         file.display()
     ));
-    let mut certificate = certificate(&file);
-    let schema = serde_json::to_value(selftest_schema()).unwrap();
-    jsonschema::validate(&schema, &serde_json::to_value(&certificate).unwrap()).unwrap();
+    let mut certificate = valid(&file);
+    assert!(certificate.is_complete());
     assert_eq!(certificate.parts.len(), 1);
     (ran, certificate.parts.remove(0))
 }
@@ -69,6 +74,49 @@ fn a_hindered_generator_with_stamps_of_its_own_clock_fails() {
         late.measured > late.known.map(|known| known + 5e6),
         "{late:?}"
     );
+}
+
+/// Interrupts a test of (c) and another part `after` the proof of (c) was printed; what it says
+/// from there on, and the certificate.
+fn interrupted_in(id: &str, after: Duration) -> (String, Certificate) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("certificate.json");
+    let mut child = bench()
+        .args(["selftest", "--only", "c", "--only", id, "--json"])
+        .arg(&file)
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("(c) faults: pass") {
+        line.clear();
+        assert_ne!(out.read_line(&mut line).unwrap(), 0, "it ended before (c)");
+    }
+    std::thread::sleep(after);
+    // SAFETY: the child has not been waited for, so the id is its own.
+    assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(wait(&mut child).code(), Some(130), "{rest}");
+    (rest, valid(&file))
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_proved_and_says_what_was_not() {
+    // A part in this process, and one whose generator is a process of its own.
+    for id in ["e", "f"] {
+        let (rest, certificate) = interrupted_in(id, Duration::from_millis(1500));
+        assert!(
+            rest.contains(&format!(
+                "incomplete: 1 of 1 parts passed, 0 inconclusive, 0 failed; \
+                 interrupted before the end of {id}"
+            )),
+            "{rest}"
+        );
+        assert_eq!(certificate.not_made, [id]);
+        let made: Vec<&str> = certificate.parts.iter().map(|p| p.id.as_str()).collect();
+        assert_eq!(made, ["c"]);
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl Codec for Binary {
 
     fn request(&self, workload: Workload, stamp: u64, out: &mut Vec<u8>) {
         out.push(match workload {
-            Workload::Echo => b'e',
+            Workload::Echo | Workload::Connect => b'e',
             Workload::Broadcast => b'b',
         });
         out.extend_from_slice(&((STAMP + self.padding.len()) as u32).to_be_bytes());

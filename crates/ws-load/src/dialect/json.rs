@@ -70,10 +70,7 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(message: &'a [u8]) -> Result<T, Malf
 
 /// The request names that all JSON dialects share.
 pub(super) const fn request_name(workload: Workload) -> &'static str {
-    match workload {
-        Workload::Echo => "echo",
-        Workload::Broadcast => "broadcast",
-    }
+    workload.name()
 }
 
 /// The text dialect.

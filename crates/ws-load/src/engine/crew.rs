@@ -1,11 +1,10 @@
 //! The workers of a run, as threads of this process.
 
-use crate::io::Backend;
-use crate::plan::mix;
+use crate::io::{Backend, Epoll, Uring};
 use crate::stamp::Stamps;
 use crate::target::Target;
 use crate::worker::{Command, Common, Peer, Progress, Report, Worker};
-use run_record::Plan;
+use run_record::{Io, Plan};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
@@ -21,11 +20,16 @@ pub(super) struct Crew {
 }
 
 impl Crew {
+    /// Starts the plan's number of workers on the plan's backend.
+    pub(super) fn of(plan: &Plan, target: Arc<Target>) -> io::Result<Self> {
+        match plan.io {
+            Io::Epoll => Self::hire::<Epoll>(plan, target),
+            Io::Uring => Self::hire::<Uring>(plan, target),
+        }
+    }
+
     /// Starts the plan's number of workers on backend `B`.
-    pub(super) fn hire<B: Backend + Send + 'static>(
-        plan: &Plan,
-        target: Arc<Target>,
-    ) -> io::Result<Self> {
+    fn hire<B: Backend + Send + 'static>(plan: &Plan, target: Arc<Target>) -> io::Result<Self> {
         let workers: Vec<Worker<B>> = (0..plan.threads)
             .map(|_| Worker::new(plan.timestamps))
             .collect::<io::Result<_>>()?;
@@ -37,7 +41,7 @@ impl Crew {
         for (number, worker) in workers.into_iter().enumerate() {
             let peers = peers.clone();
             let common = Common {
-                stamps: Stamps::new(mix(plan.seed, 0)),
+                stamps: Stamps::of_run(plan.seed),
                 plan: Arc::clone(&plan),
                 target: Arc::clone(&target),
                 progress: Arc::clone(&progress),
@@ -62,6 +66,11 @@ impl Crew {
 
     pub(super) fn connected(&self) -> u64 {
         self.progress.connected.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of echoes that have come back, in a throughput run.
+    pub(super) fn bytes(&self) -> u64 {
+        self.progress.bytes.load(Ordering::Relaxed)
     }
 
     pub(super) fn tell(&self, worker: usize, command: Command) {

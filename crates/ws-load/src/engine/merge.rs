@@ -85,6 +85,7 @@ impl Merged<'_> {
             timed_out: self.timed_out,
             faults,
             generator,
+            connections: None,
             in_flight,
             verdict: Verdict::default(),
             verdict_reasons: Vec::new(),
@@ -119,7 +120,7 @@ fn law(flight: Flight, all: &Latencies, timed_ns: u64) -> InFlight {
 /// The distribution that the limit applies to; an echo has only one.
 const fn limited<'a>(all: &'a Latencies, plan: &Plan) -> &'a Recorder {
     match (plan.workload, plan.limit.measure) {
-        (Workload::Echo, _) | (_, Measure::Completion) => &all.completion,
+        (Workload::Echo | Workload::Connect, _) | (_, Measure::Completion) => &all.completion,
         (_, Measure::Delivery) => &all.delivery,
         (_, Measure::Ack) => &all.ack,
     }

@@ -3,19 +3,23 @@
 //! It runs on the caller's thread, tells workers what to do and listens to them. It touches no
 //! socket and no message.
 
+mod connect;
 mod crew;
+mod memory;
 mod merge;
 mod search;
+mod throughput;
+
+pub use throughput::{Packs, Throughput, throughput};
 
 use crate::error::{ConnectError, RunError};
-use crate::io::{Epoll, Uring};
 use crate::ledger::{StepLedger, Terms};
 use crate::target::Target;
 use crate::worker::{Command, Report};
 use crate::{clock, plan};
 use crew::Crew;
 use run_record::{
-    Edge, End, Event, Io, OpenLoop, Outcome, Plan, StepRecord, Timestamps, Verdict, Workload,
+    Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Timestamps, Verdict, Workload,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,28 +71,12 @@ pub fn run_with_ceiling(
     interrupted: &AtomicBool,
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Measured, RunError> {
-    let target = Arc::new(Target::of(plan)?);
     // Where it gives none, the reads without a stamp are counted.
     let _stamping = match plan.timestamps {
         Timestamps::Kernel => crate::io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
-    let hire = match plan.io {
-        Io::Epoll => Crew::hire::<Epoll>,
-        Io::Uring => Crew::hire::<Uring>,
-    };
-    let crew = hire(plan, Arc::clone(&target)).map_err(RunError::Worker)?;
-    let mut engine = Engine {
-        plan,
-        ceiling,
-        target,
-        crew,
-        interrupted,
-        on_event,
-        steps: Vec::new(),
-        samples: 0,
-        edge: None,
-    };
+    let mut engine = Engine::set_up(plan, ceiling, interrupted, on_event)?;
     let ended = match plan.search {
         Some(terms) => engine.search(terms),
         None => engine.steps(),
@@ -136,6 +124,8 @@ struct Engine<'a> {
     samples: u64,
     /// What a search knows so far.
     edge: Option<Edge>,
+    /// Memory of both sides, in a `connect` run.
+    watch: Option<memory::Watch>,
 }
 
 /// What a step puts on the server.
@@ -143,6 +133,31 @@ struct Engine<'a> {
 struct Load {
     clients: u64,
     open: Option<OpenLoop>,
+}
+
+impl<'a> Engine<'a> {
+    /// An engine whose workers wait for their first order.
+    fn set_up(
+        plan: &'a Plan,
+        ceiling: Option<f64>,
+        interrupted: &'a AtomicBool,
+        on_event: &'a mut dyn FnMut(&Event),
+    ) -> Result<Self, RunError> {
+        let target = Arc::new(Target::of(plan)?);
+        let crew = Crew::of(plan, Arc::clone(&target)).map_err(RunError::Worker)?;
+        Ok(Self {
+            plan,
+            ceiling,
+            target,
+            crew,
+            interrupted,
+            on_event,
+            steps: Vec::new(),
+            samples: 0,
+            edge: None,
+            watch: None,
+        })
+    }
 }
 
 impl Engine<'_> {
@@ -174,6 +189,9 @@ impl Engine<'_> {
     /// Measures a step. `Some` when it is to be the last; an error when it could not be measured.
     fn step(&mut self, step: u32, load: &Load) -> Result<Option<Ended>, Ended> {
         let clients = load.clients;
+        if let Some(terms) = self.plan.connect {
+            return self.connect_step(step, clients, terms);
+        }
         let connecting = clock::now_ns();
         self.connect(step, clients)?;
         let connecting_ns = clock::now_ns() - connecting;
@@ -254,7 +272,7 @@ impl Engine<'_> {
         };
         let parties = match self.plan.workload {
             Workload::Broadcast => clients.min(self.crew.len() as u64) as u32,
-            Workload::Echo => 1,
+            Workload::Echo | Workload::Connect => 1,
         };
         let ledger = Arc::new(StepLedger::new(Terms {
             workload: self.plan.workload,
@@ -413,7 +431,7 @@ impl Engine<'_> {
                 format!(
                     "a {} was not complete after {} s (--sample-timeout)",
                     match self.plan.workload {
-                        Workload::Echo => "sample (echo)",
+                        Workload::Echo | Workload::Connect => "sample (echo)",
                         Workload::Broadcast => "broadcast",
                     },
                     self.plan.timeouts.sample_ns as f64 / 1e9

@@ -1,7 +1,6 @@
 //! Steps whose loads are chosen by what the steps before them showed.
 
 use super::{CLOSE_PATIENCE, Crew, Ended, Engine, Load};
-use crate::io::Epoll;
 use crate::plan::Hunt;
 use run_record::{Edge, End, OpenLoop, RunRecord, Search, SearchOf, Verdict};
 use std::sync::Arc;
@@ -102,7 +101,7 @@ impl Engine<'_> {
     fn begin_anew(&mut self) -> Result<(), Ended> {
         self.crew.dismiss(CLOSE_PATIENCE);
         let target = Arc::clone(&self.target);
-        self.crew = Crew::hire::<Epoll>(self.plan, target)
+        self.crew = Crew::of(self.plan, target)
             .map_err(|error| Ended::new(End::MachineLimit, error.to_string()))?;
         Ok(())
     }

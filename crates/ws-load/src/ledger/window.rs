@@ -277,7 +277,7 @@ impl Window {
             let ours = listeners.owns(sent.sender);
             let missing = match ledger.workload {
                 Workload::Broadcast => listeners.count,
-                Workload::Echo => u32::from(ours),
+                Workload::Echo | Workload::Connect => u32::from(ours),
             };
             if missing == 0 {
                 self.entries[position] = Entry::Done;

@@ -6,6 +6,7 @@ use crate::error::ConnectError;
 use crate::io::{Control, Token};
 use crate::transport::Transport;
 use crate::{clock, dialect};
+use socket2::Socket;
 use std::io;
 use std::time::Duration;
 use ws_proto::{CloseFrame, DecodeError, Event, Opcode, encode_frame};
@@ -28,9 +29,20 @@ impl Clients {
         (self.connections.len() - 1) as Token
     }
 
+    /// A slot whose connection could not even be tried.
+    pub(super) fn add_gone(&mut self) {
+        self.connections.push(Connection::gone());
+    }
+
     #[inline]
     pub(super) fn get(&mut self, slot: Token) -> &mut Connection {
         &mut self.connections[slot as usize]
+    }
+
+    /// All sockets, in the order of their slots, when every connection is open and without TLS.
+    pub(super) fn take_sockets(&mut self) -> impl Iterator<Item = Socket> {
+        let connections = std::mem::take(&mut self.connections).into_iter();
+        connections.filter_map(|connection| Some(connection.transport?.into_socket()))
     }
 
     /// Ends what is left, without a trace in the kernel.
@@ -75,6 +87,8 @@ impl From<io::Error> for Stop {
 #[derive(Debug)]
 enum Effect {
     Pong(Vec<u8>),
+    /// A pong; its payload where that is as long as ours are.
+    Answered(Option<u64>),
     PeerClosed,
     Opening(dialect::Opening),
 }
@@ -113,6 +127,7 @@ impl Core {
         let Some(transport) = transport else {
             return;
         };
+        let holds = self.hold.is_some();
         let mut effects = Vec::new();
         let mut ready = !matches!(phase, Phase::Subscribing);
         let judged = matches!(phase, Phase::Ready | Phase::Subscribing);
@@ -130,6 +145,10 @@ impl Core {
                         effects.push(Effect::Opening(next));
                     }
                     Event::Ping(payload) => effects.push(Effect::Pong(payload.to_vec())),
+                    Event::Pong(payload) if holds => {
+                        let payload = payload.try_into().ok().map(u64::from_ne_bytes);
+                        effects.push(Effect::Answered(payload));
+                    }
                     Event::Pong(_) => {}
                     Event::Close(_) => effects.push(Effect::PeerClosed),
                 }
@@ -141,7 +160,7 @@ impl Core {
             Bytes::Plain(bytes) => feed(bytes),
         };
         for effect in effects {
-            self.apply(control, slot, effect);
+            self.apply(control, slot, effect, at_ns);
         }
         if let Err(stop) = read {
             self.on_broken(control, slot, stop);
@@ -149,8 +168,9 @@ impl Core {
     }
 
     #[cold]
-    fn apply<C: Control>(&mut self, control: &mut C, slot: Token, effect: Effect) {
+    fn apply<C: Control>(&mut self, control: &mut C, slot: Token, effect: Effect, at_ns: u64) {
         match effect {
+            Effect::Answered(payload) => self.on_pong(slot, payload, at_ns),
             Effect::Pong(payload) => self.send_frame(control, slot, Opcode::Pong, &payload),
             Effect::Opening(opening) => self.on_opening(control, slot, opening),
             Effect::PeerClosed => {
@@ -211,7 +231,8 @@ impl Core {
     pub(super) fn on_end<C: Control>(&mut self, control: &mut C, slot: Token) {
         let stage = self.clients.get(slot).stage();
         let addr = self.target.addr;
-        self.lose(control, slot, ConnectError::Closed { addr, stage });
+        let reset = false;
+        self.lose(control, slot, ConnectError::Closed { addr, stage, reset });
     }
 
     pub(super) fn on_failed<C: Control>(&mut self, control: &mut C, slot: Token, error: io::Error) {
@@ -247,6 +268,11 @@ impl Core {
         if was_opening {
             control.close(transport.abort());
             self.opening.under_way -= 1;
+            if let Some(hold) = &mut self.hold {
+                hold.failed(&error);
+                self.judge.faults.refused += 1;
+                return;
+            }
             // A limit of this machine came first, and is what will be told.
             if !self.opening.is_exhausted() {
                 self.report(Report::OpenFailed(Box::new(error)));
@@ -259,7 +285,10 @@ impl Core {
             Phase::Ready => {
                 self.note_connected(-1);
                 self.judge.client_lost(slot);
-                if self.judge.step().is_none() || self.opening.is_wanting(self.judge.alive_count())
+                if self.hold.is_some() {
+                    self.note_dropped(slot, &error);
+                } else if self.judge.step().is_none()
+                    || self.opening.is_wanting(self.judge.alive_count())
                 {
                     self.report(Report::OpenFailed(Box::new(error)));
                 } else {

@@ -5,7 +5,9 @@
 
 mod agenda;
 mod clients;
+mod hold;
 mod opening;
+mod packs;
 mod step;
 
 use crate::clock;
@@ -19,7 +21,10 @@ use crate::stamp::Stamps;
 use crate::target::Target;
 use agenda::Agenda;
 use clients::Clients;
+use hold::Hold;
+pub(crate) use hold::{HeldPart, OpenOrder, StartByClock};
 use opening::Opening;
+pub(crate) use packs::{PacksOrder, PacksPart};
 use run_record::{Faults, Plan, Timestamps};
 use std::collections::VecDeque;
 use std::io;
@@ -35,6 +40,12 @@ const IDLE_TURN: Duration = Duration::from_millis(50);
 pub(crate) enum Command {
     /// Have this many clients.
     Open(u64),
+    /// Begin a step of a `connect` run: open what is missing, ping what is there.
+    Connect(OpenOrder),
+    /// Hold the connections, and report when the time has passed and no ping is under way.
+    Hold { until_ns: u64 },
+    /// Send packs to a raw echo over all connections, and give them up then.
+    Packs(PacksOrder),
     /// Begin a step.
     Begin(Arc<StepLedger>),
     /// Send a sample of the step from one of the worker's clients.
@@ -60,10 +71,14 @@ pub(crate) enum Report {
     OpenFailed(Box<ConnectError>),
     /// The worker knows the step and may receive its samples.
     Begun,
+    /// The time of a hold has passed.
+    Held,
     /// The last sample of the step is complete.
     AllSamples,
     /// Every client of a worker has been lost.
     AllLost,
+    /// What became of the packs.
+    Packs(Box<PacksPart>),
     /// A worker's part of a step.
     Part(Box<Part>),
     /// The event loop cannot go on.
@@ -82,12 +97,16 @@ pub(crate) struct Part {
     pub(crate) clock_steps: u64,
     pub(crate) cpu_ns: u64,
     pub(crate) largest_lag_ns: u64,
+    /// Empty but in a `connect` run.
+    pub(crate) held: HeldPart,
 }
 
 /// What the controller may look at while workers work.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) connected: AtomicU64,
+    /// Bytes of raw echoes that have come back and are as they were sent.
+    pub(crate) bytes: AtomicU64,
 }
 
 /// The way to another worker.
@@ -170,6 +189,8 @@ struct Core {
     judge: Judge,
     clients: Clients,
     opening: Opening,
+    /// Present in a `connect` run alone.
+    hold: Option<Hold>,
     /// Samples that this worker's clients are to send next.
     to_send: VecDeque<(u32, u64)>,
     /// Samples that this worker sends by the clock.
@@ -194,6 +215,7 @@ impl Core {
             peers,
             judge: Judge::new(codec, common.stamps, number, workers),
             opening: Opening::new(&common.plan, workers),
+            hold: common.plan.connect.map(Hold::new),
             plan: common.plan,
             target: common.target,
             progress: common.progress,
@@ -219,15 +241,19 @@ impl Core {
     ) -> io::Result<()> {
         loop {
             while let Ok(command) = commands.try_recv() {
-                self.obey(command, backend.control());
+                match command {
+                    Command::Packs(order) => self.send_packs(order, backend, commands)?,
+                    other => self.obey(other, backend.control()),
+                }
             }
             self.send_due(backend.control());
             self.open_more(backend.control());
+            self.ping_due(backend.control());
             if self.closing.is_some_and(|end| self.is_closed(end)) {
                 self.clients.abort_all();
                 return Ok(());
             }
-            let turn = backend.turn(self.agenda.patience(IDLE_TURN), self)?;
+            let turn = backend.turn(self.agenda.patience(self.idle()), self)?;
             self.reads += turn.reads;
             self.unstamped += turn.unstamped;
             self.clock_steps += u64::from(turn.clock_stepped);
@@ -239,14 +265,19 @@ impl Core {
     fn obey<C: Control>(&mut self, command: Command, control: &mut C) {
         match command {
             Command::Open(wanted) => self.opening.want(wanted as usize),
+            Command::Connect(order) => self.begin_connections(order),
+            Command::Hold { until_ns } => self.hold_until(until_ns),
             Command::Begin(ledger) => self.begin_step(ledger),
             Command::Send { index, client } => self.to_send.push_back((index, client)),
             Command::Start { schedule, start_ns } => self.start(schedule, start_ns),
-            Command::Wake => {}
+            Command::Packs(_) | Command::Wake => {}
             Command::GiveUp { count } => {
                 self.to_send.clear();
                 self.agenda = Agenda::default();
                 self.judge.give_up_step(count);
+                if let Some(hold) = &mut self.hold {
+                    hold.give_up();
+                }
             }
             Command::Finish => self.finish_step(),
             Command::Close { patience } => self.close(patience, control),

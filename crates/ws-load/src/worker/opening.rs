@@ -1,6 +1,7 @@
 //! Opening clients: a bounded number of handshakes at once, each within its time.
 
 use super::clients::Bytes;
+use super::hold::Starts;
 use super::{Core, Report};
 use crate::connection::{Phase, Upgrade};
 use crate::error::{ConnectError, Stage};
@@ -13,12 +14,20 @@ use std::io;
 use std::net::IpAddr;
 use ws_proto::{Opcode, UpgradeRequest, encode_key, parse_response};
 
+/// So many that a schedule which cannot be kept up with keeps nobody from reading.
+const STARTS_AT_ONCE: usize = 64;
+
 /// How many clients are wanted and which attempts are under way.
-#[derive(Debug)]
 pub(super) struct Opening {
     wanted: usize,
     at_once: usize,
     pub(super) under_way: usize,
+    /// When further attempts are to be started, whatever became of the others; absent when each
+    /// waits for an earlier one.
+    starts: Option<Starts>,
+    next_start_ns: u64,
+    /// How long an attempt may take.
+    patience_ns: u64,
     /// Attempts in the order of their start, each with the time at which it is given up.
     deadlines: VecDeque<(u64, Token)>,
     /// All wanted clients have been reported as ready.
@@ -33,6 +42,9 @@ impl Opening {
             wanted: 0,
             at_once: plan.connect_concurrency.div_ceil(workers).max(1) as usize,
             under_way: 0,
+            starts: None,
+            next_start_ns: u64::MAX,
+            patience_ns: plan.timeouts.connect_ns,
             deadlines: VecDeque::new(),
             reported: true,
             exhausted: None,
@@ -44,8 +56,48 @@ impl Opening {
         self.reported = false;
     }
 
+    /// Has the next attempts started at these moments.
+    pub(super) fn by_clock(&mut self, mut starts: Starts) {
+        self.next_start_ns = starts.next().unwrap_or(u64::MAX);
+        self.starts = Some(starts);
+    }
+
+    /// When the next attempt is to be started by the clock; far in the future when none is.
+    pub(super) const fn next_start_ns(&self) -> u64 {
+        self.next_start_ns
+    }
+
+    /// The moment that was meant for the start of an attempt, if one may be made now.
+    fn take_start(&mut self) -> Option<u64> {
+        let now_ns = clock::now_ns();
+        let Some(starts) = &mut self.starts else {
+            return (self.under_way < self.at_once).then_some(now_ns);
+        };
+        if now_ns < self.next_start_ns {
+            return None;
+        }
+        let due_ns = self.next_start_ns;
+        self.next_start_ns = starts.next().unwrap_or(u64::MAX);
+        Some(due_ns)
+    }
+
+    /// When the attempt of a client that is not ready yet was meant to start. Slots are used in
+    /// turn, so that the attempts stand in their order.
+    pub(super) fn intended_ns(&self, slot: Token) -> Option<u64> {
+        let (_, first) = self.deadlines.front()?;
+        let at = slot.checked_sub(*first)? as usize;
+        let (deadline_ns, _) = self.deadlines.get(at)?;
+        Some(deadline_ns - self.patience_ns)
+    }
+
+    /// True when nothing more is to be opened.
+    pub(super) const fn is_done(&self) -> bool {
+        self.reported
+    }
+
     pub(super) fn stop(&mut self) {
         self.wanted = 0;
+        self.next_start_ns = u64::MAX;
         self.reported = true;
     }
 
@@ -64,12 +116,29 @@ impl Core {
     /// Starts attempts up to the bound, gives up those whose time is over, and reports the end.
     pub(super) fn open_more<C: Control>(&mut self, control: &mut C) {
         self.give_up_late(control);
-        while self.opening.under_way < self.opening.at_once
-            && self.clients.len() < self.opening.wanted
-        {
-            if let Err(error) = self.open_one(control) {
+        let most = match self.opening.starts {
+            Some(_) => STARTS_AT_ONCE,
+            None => usize::MAX,
+        };
+        for _ in 0..most {
+            if self.clients.len() >= self.opening.wanted {
+                break;
+            }
+            let Some(due_ns) = self.opening.take_start() else {
+                break;
+            };
+            if let Err(error) = self.open_one(control, due_ns) {
                 let slot = self.clients.len() as Token;
                 let error = self.explain(error, Stage::Connect, slot);
+                if let Some(hold) = &mut self.hold
+                    && !error.is_machine_limit()
+                {
+                    hold.failed(&error);
+                    self.judge.faults.refused += 1;
+                    self.clients.add_gone();
+                    self.opening.deadlines.push_back((due_ns, slot));
+                    continue;
+                }
                 self.opening.stop();
                 if error.is_machine_limit() {
                     self.opening.exhausted = Some(Box::new(error));
@@ -84,21 +153,34 @@ impl Core {
         {
             self.report(Report::OpenFailed(error));
         }
-        if !self.opening.reported && self.judge.alive_count() as usize >= self.opening.wanted {
+        let wanted = self.opening.wanted;
+        let all = match self.hold {
+            Some(_) => self.opening.under_way == 0 && self.clients.len() >= wanted,
+            None => self.judge.alive_count() as usize >= wanted,
+        };
+        if !self.opening.reported && all {
             self.opening.reported = true;
             self.report(Report::Opened);
         }
     }
 
-    fn open_one<C: Control>(&mut self, control: &mut C) -> io::Result<()> {
+    fn open_one<C: Control>(&mut self, control: &mut C, due_ns: u64) -> io::Result<()> {
+        let at_ns = clock::now_ns();
         let local = self.local_addr(self.clients.len() as Token);
         let transport = Transport::connect(&self.target, local)?;
         let raw = transport.raw();
         control.connecting(self.clients.len() as Token, raw)?;
         let slot = self.clients.add(transport);
-        let deadline = clock::now_ns() + self.plan.timeouts.connect_ns;
+        let deadline = due_ns + self.opening.patience_ns;
         self.opening.deadlines.push_back((deadline, slot));
         self.opening.under_way += 1;
+        if let Some(hold) = &mut self.hold
+            && self.opening.starts.is_some()
+        {
+            hold.started(at_ns);
+            let lag_ns = at_ns.saturating_sub(due_ns);
+            self.judge.latencies.send_lag.record(lag_ns);
+        }
         Ok(())
     }
 
@@ -155,6 +237,11 @@ impl Core {
             .and_then(|()| control.established(slot, transport.raw(), transport.wants_write()));
         match asked {
             Ok(()) => {
+                if let Some(hold) = &mut self.hold
+                    && let Some(intended_ns) = self.opening.intended_ns(slot)
+                {
+                    hold.established(clock::now_ns().saturating_sub(intended_ns));
+                }
                 connection.phase = Phase::Upgrading(Box::new(Upgrade {
                     key,
                     response: Vec::new(),
@@ -225,6 +312,7 @@ impl Core {
                 self.opening.under_way -= 1;
                 self.judge.client_ready(slot);
                 self.note_connected(1);
+                self.note_opened(slot);
             }
         }
     }
@@ -238,7 +326,10 @@ impl Core {
                 limit: FileLimit::current().soft,
             },
             Some(libc::EADDRNOTAVAIL) => self.explain_address(slot),
-            Some(libc::ECONNRESET | libc::EPIPE) => ConnectError::Closed { addr, stage },
+            Some(libc::ECONNRESET | libc::EPIPE) => {
+                let reset = true;
+                ConnectError::Closed { addr, stage, reset }
+            }
             _ => ConnectError::Io {
                 addr,
                 stage,

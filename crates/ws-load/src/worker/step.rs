@@ -1,6 +1,7 @@
 //! A worker's part of a step: sending samples, following up on complete ones, the final report.
 
 use super::agenda::Agenda;
+use super::hold::Hold;
 use super::{Command, Core, Part, Report};
 use crate::clock;
 use crate::io::{Control, Token};
@@ -14,16 +15,20 @@ const SENDS_AT_ONCE: u32 = 64;
 
 impl Core {
     pub(super) fn begin_step(&mut self, ledger: Arc<StepLedger>) {
+        self.judge.open_step(ledger);
+        // Opening and closing the books takes longer than a short step, and is not its work.
+        self.reset_counters();
+        self.report(Report::Begun);
+    }
+
+    pub(super) fn reset_counters(&mut self) {
         self.largest_lag_ns = 0;
         self.reads = 0;
         self.unstamped = 0;
         self.clock_steps = 0;
         self.judge.latencies.receive_lag.reset();
         self.judge.messages = 0;
-        self.judge.open_step(ledger);
-        // Opening and closing the books takes longer than a short step, and is not its work.
         self.step_cpu_start_ns = clock::thread_cpu_ns();
-        self.report(Report::Begun);
     }
 
     pub(super) fn finish_step(&mut self) {
@@ -41,6 +46,7 @@ impl Core {
             clock_steps: self.clock_steps,
             cpu_ns,
             largest_lag_ns: self.largest_lag_ns,
+            held: self.hold.as_mut().map(Hold::take_part).unwrap_or_default(),
         };
         self.report(Report::Part(Box::new(part)));
     }

@@ -15,6 +15,7 @@ pub(crate) fn plan(addr: SocketAddr, io: Io, timestamps: Timestamps) -> Plan {
         local_addrs: Vec::new(),
         search: None,
         open_loop: None,
+        connect: None,
         concurrent: 4,
         sample_size: 20,
         initial_clients: 10,

@@ -236,6 +236,7 @@ fn events_tell_the_story_of_a_run_in_order() {
             let word = match event {
                 Event::Connecting { .. } => "connecting",
                 Event::Measuring { .. } => "measuring",
+                Event::Holding { .. } => "holding",
                 Event::Step { .. } => "step",
                 Event::End { .. } => "end",
             };

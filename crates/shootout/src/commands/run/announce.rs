@@ -4,7 +4,7 @@ use super::left_out;
 use crate::generator::measure_name;
 use crate::machine::{self, Capacity, Cores};
 use crate::project::Project;
-use crate::rows::{Rows, alike, workload_name};
+use crate::rows::{Rows, alike};
 use crate::session::{Schedule, Session};
 
 pub(super) fn plan(
@@ -29,7 +29,7 @@ pub(super) fn plan(
             1 => "1 row".to_owned(),
             n => format!("{n} rows"),
         },
-        workload_name(o.workload),
+        o.workload.name(),
         dialects.join(", "),
         o.concurrent,
         o.sample_size,

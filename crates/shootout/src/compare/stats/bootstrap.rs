@@ -8,10 +8,11 @@
 use super::median_of;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How an interval is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Resampling {
     /// Samples drawn.
     pub resamples: u32,
@@ -29,7 +30,7 @@ impl Default for Resampling {
 }
 
 /// An interval that is to hold the true value in 95 of 100 cases.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
     /// Lower end.
     pub low: f64,

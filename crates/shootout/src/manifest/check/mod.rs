@@ -10,7 +10,7 @@ use super::problem::Problems;
 use super::{DEFAULT_VARIANT, Manifest, Problem, VERSION, Variant, Waiver, raw, suggestion};
 use std::time::Duration;
 use toml::Spanned;
-use values::{Known, command, duration, env, not_empty, path, scope};
+use values::{Known, command, duration, env, not_empty, path, scope, workloads};
 
 const READY_TIMEOUT: Duration = Duration::from_secs(20);
 const GRACE: Duration = Duration::from_secs(5);
@@ -50,7 +50,7 @@ pub(super) fn manifest(
         multi_process: false,
         path: path(&raw.run.path, p),
         dialects: not_empty(&raw.supports.dialects, p),
-        workloads: not_empty(&raw.supports.workloads, p),
+        workloads: workloads(&raw.supports.workloads, p),
         services: Vec::new(),
     };
     let variants: Vec<Variant> = starts::variants(raw.variant, base, &service_names, p)

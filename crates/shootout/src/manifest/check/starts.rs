@@ -4,7 +4,9 @@ use super::super::placeholder::{self, SERVICE_PREFIX};
 use super::super::problem::Problems;
 use super::super::{Dialect, RawEcho, Service, Variant, Workload, raw};
 use super::needs::receipt;
-use super::values::{Known, command, duration, env, name, not_empty, path, scope, words};
+use super::values::{
+    Known, command, duration, env, name, not_empty, path, scope, words, workloads,
+};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -72,7 +74,7 @@ pub(super) fn variants(
             variant.dialects = not_empty(given, p);
         }
         if let Some(given) = &raw.workloads {
-            variant.workloads = not_empty(given, p);
+            variant.workloads = workloads(given, p);
         }
         if let Some(given) = raw.version {
             variant.receipt = receipt(given, p);

@@ -1,7 +1,7 @@
 //! Single values: commands, placeholders, paths, durations, regular expressions, names.
 
 use super::super::problem::Problems;
-use super::super::{Scope, placeholder, raw, suggestion};
+use super::super::{Scope, Workload, placeholder, raw, suggestion};
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -173,6 +173,17 @@ pub(super) fn not_empty<T: Clone>(raw: &Spanned<Vec<T>>, p: &mut Problems<'_>) -
         p.at(Some(raw.span()), "name at least one");
     }
     raw.get_ref().clone()
+}
+
+/// Connections are held by any server: no folder supports that in particular.
+pub(super) fn workloads(raw: &Spanned<Vec<Workload>>, p: &mut Problems<'_>) -> Vec<Workload> {
+    if raw.get_ref().contains(&Workload::Connect) {
+        p.at(
+            Some(raw.span()),
+            "\"connect\" is no workload of the protocol; name \"echo\", \"broadcast\" or both",
+        );
+    }
+    not_empty(raw, p)
 }
 
 pub(super) fn duration(

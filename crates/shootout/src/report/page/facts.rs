@@ -90,7 +90,7 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
         fact(name, records.iter().map(|record| value(&record.plan)))
     };
     let facts = [
-        of("workload", |plan| word(words::workload(plan.workload))),
+        of("workload", |plan| word(plan.workload.name())),
         of("dialect", |plan| word(words::dialect(plan.dialect))),
         of("requests in flight", |plan| number(plan.concurrent)),
         of("samples per step", |plan| number(plan.sample_size)),

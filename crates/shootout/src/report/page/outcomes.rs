@@ -47,7 +47,7 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Ended> {
                 contestant: words::contestant(row),
                 category: format!(
                     "{}, {}",
-                    words::workload(row.workload()),
+                    row.workload().name(),
                     words::dialect(row.dialect())
                 ),
                 repetition: measurement.repetition,

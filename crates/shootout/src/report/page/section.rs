@@ -81,7 +81,7 @@ impl Section {
         let first = &entries[0].row;
         let title = format!(
             "{} over {}",
-            words::capital(words::workload(first.workload())),
+            words::capital(first.workload().name()),
             words::dialect(first.dialect())
         );
         let tables = entries

@@ -171,6 +171,7 @@ fn in_order(row: &Row<'_>) -> (u8, u8) {
     let workload = match row.workload() {
         Workload::Broadcast => 0,
         Workload::Echo => 1,
+        Workload::Connect => 2,
     };
     let dialect = match row.dialect() {
         Dialect::Json => 0,

@@ -3,6 +3,7 @@
 
 use super::Row;
 use super::carried::found;
+use super::steps::says_of_the_server;
 use crate::compare::stats::{Interval, Resampling, enough, median_interval};
 use run_record::{Measure, Recorder, Status};
 
@@ -16,7 +17,8 @@ pub(super) fn clients(row: &Row<'_>) -> Vec<f64> {
         .collect()
 }
 
-/// The percentile of the limited latency in each repetition that has this number of clients.
+/// The percentile of the limited latency in each repetition that has this number of clients and
+/// says something of the server there.
 pub(super) fn latencies(row: &Row<'_>, clients: u64, percentile: f64) -> Vec<f64> {
     let Some(limit) = row.limit() else {
         return Vec::new();
@@ -28,6 +30,7 @@ fn each(row: &Row<'_>, clients: u64, measure: Measure, percentile: f64) -> Vec<f
     row.runs()
         .filter_map(|run| {
             let steps = run.steps.iter().filter(|step| step.clients == clients);
+            let steps = steps.filter(|step| says_of_the_server(step));
             let mut all = Recorder::default();
             for latency in steps.filter_map(|step| step.measured(measure)) {
                 all.merge(&latency.recorder().ok()?);

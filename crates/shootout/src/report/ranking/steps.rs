@@ -1,7 +1,7 @@
 //! Steps of the same number of clients, put together over repetitions.
 
 use super::usage::{self, PerConnection};
-use run_record::{Faults, Latency, Limit, Measurement, Recorder, StepRecord};
+use run_record::{Faults, Latency, Limit, Measurement, Recorder, StepRecord, Verdict};
 use std::collections::BTreeMap;
 
 /// One number of clients, all repetitions that were measured with it together.
@@ -35,6 +35,15 @@ pub struct Step {
     pub generator_lag_ns: u64,
 }
 
+/// Whether the latencies of a step are the server's: not those of a generator at its limit, nor of a
+/// try that contradicts itself.
+pub(super) const fn says_of_the_server(step: &StepRecord) -> bool {
+    match step.verdict {
+        Verdict::Pass | Verdict::Fail => true,
+        Verdict::GeneratorLimited | Verdict::Noisy => false,
+    }
+}
+
 /// Steps of all repetitions by number of clients.
 pub(super) fn merge(repetitions: &[&Measurement]) -> Vec<Step> {
     let mut by_clients: BTreeMap<u64, Vec<(&Measurement, &StepRecord)>> = BTreeMap::new();
@@ -53,7 +62,14 @@ pub(super) fn merge(repetitions: &[&Measurement]) -> Vec<Step> {
 }
 
 fn step(clients: u64, parts: &[(&Measurement, &StepRecord)]) -> Step {
-    let all = |of: fn(&StepRecord) -> Option<&Latency>| merged(parts, of);
+    // Latencies of the generator's making stand only where there are no others.
+    let sound: Vec<(&Measurement, &StepRecord)> = parts
+        .iter()
+        .copied()
+        .filter(|(_, step)| says_of_the_server(step))
+        .collect();
+    let telling = if sound.is_empty() { parts } else { &sound };
+    let all = |of: fn(&StepRecord) -> Option<&Latency>| merged(telling, of);
     let mut faults = Faults::default();
     parts
         .iter()
@@ -65,7 +81,7 @@ fn step(clients: u64, parts: &[(&Measurement, &StepRecord)]) -> Step {
         completion: all(|step| step.completion.as_ref()),
         delivery: all(|step| step.delivery.as_ref()),
         ack: all(|step| step.ack.as_ref()),
-        limited_ns: limited(parts),
+        limited_ns: limited(telling),
         faults,
         memory: usage::memory(parts),
         sockets: usage::sockets(parts),

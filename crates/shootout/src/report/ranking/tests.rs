@@ -2,7 +2,7 @@
 
 use super::super::fixture::{measured, recorder, repeated, unmeasured, variant};
 use super::*;
-use run_record::End;
+use run_record::{End, Verdict};
 
 fn names<'a>(rows: &'a [Row<'_>]) -> Vec<(Option<usize>, &'a str)> {
     rows.iter()
@@ -232,6 +232,40 @@ fn noisy(name: &str, us: [u64; 5]) -> Vec<Measurement> {
         .zip(us)
         .map(|(number, us)| repeated(measured(name, 3, us, End::StepsDone), number))
         .collect()
+}
+
+/// Makes the steps of a repetition ones that say nothing of the server.
+fn void(mut measurement: Measurement, verdict: Verdict) -> Measurement {
+    for step in &mut measurement.run.as_mut().unwrap().steps {
+        step.verdict = verdict;
+    }
+    measurement
+}
+
+#[test]
+fn latencies_that_are_not_the_servers_are_in_no_interval_and_no_figure() {
+    let sound = noisy("a", [9_000, 9_100, 9_200, 9_300, 9_050]);
+    let median = |all: &[Measurement]| {
+        let row = rank(all).remove(0);
+        let interval = row.completion_interval(50.0);
+        let figure = row.at_carried().and_then(|step| step.limited_ns);
+        (interval.map(|i| (i.low, i.high)), figure)
+    };
+    let alone = median(&sound);
+    assert!(alone.0.is_some());
+    for verdict in [Verdict::Noisy, Verdict::GeneratorLimited] {
+        let mut with_one = sound.clone();
+        let slow = repeated(measured("a", 3, 90_000, End::StepsDone), 6);
+        with_one.push(void(slow, verdict));
+        assert_eq!(median(&with_one), alone);
+        // Too few are left for an interval, and a figure that is all there is stands.
+        let void_but_one = sound.iter().skip(1).cloned().map(|m| void(m, verdict));
+        let mut few: Vec<Measurement> = void_but_one.collect();
+        few.push(sound[0].clone());
+        assert_eq!(median(&few).0, None);
+        let none: Vec<Measurement> = sound.iter().cloned().map(|m| void(m, verdict)).collect();
+        assert_eq!(median(&none), (None, alone.1));
+    }
 }
 
 #[test]

@@ -10,32 +10,38 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A process, told apart from later ones of the same number by its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Identity {
-    pub(super) pid: i32,
+pub struct Identity {
+    /// Its number.
+    pub pid: i32,
     /// Clock ticks from boot to the start of the process.
-    pub(super) started: u64,
+    pub started: u64,
 }
 
 /// What /proc/PID/stat says about kinship.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kin {
-    pub(super) identity: Identity,
-    pub(super) parent: i32,
-    pub(super) group: i32,
-    pub(super) session: i32,
+pub struct Kin {
+    /// Which process.
+    pub identity: Identity,
+    /// Its parent.
+    pub parent: i32,
+    /// Its process group.
+    pub group: i32,
+    /// Its session, setsid(2).
+    pub session: i32,
     /// It has ended and waits for its parent: it has no memory any more, but still its clock.
-    pub(super) zombie: bool,
+    pub zombie: bool,
 }
 
 /// Members of the tree, past and present.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub struct Tree {
     roots: BTreeSet<i32>,
     members: BTreeSet<Identity>,
 }
 
 impl Tree {
-    pub(super) fn new(roots: &[u32]) -> Self {
+    /// The tree of the processes `roots`.
+    pub fn new(roots: &[u32]) -> Self {
         Self {
             roots: roots.iter().map(|root| *root as i32).collect(),
             members: BTreeSet::new(),
@@ -43,7 +49,7 @@ impl Tree {
     }
 
     /// Looks through all processes for members; returns those that are there now.
-    pub(super) fn search(&mut self) -> Vec<Kin> {
+    pub fn search(&mut self) -> Vec<Kin> {
         // Processes end while the list is read; those are left out.
         let all: Vec<Kin> = all_processes()
             .into_iter()

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::time::Duration;
 
 /// A clock of the kernel; `None` when there is no such clock (any more).
-pub(super) fn clock(id: libc::clockid_t) -> Option<Duration> {
+pub fn clock(id: libc::clockid_t) -> Option<Duration> {
     let mut time = MaybeUninit::<libc::timespec>::uninit();
     // SAFETY: the call writes a timespec where it is given room for one.
     if unsafe { libc::clock_gettime(id, time.as_mut_ptr()) } != 0 {
@@ -23,7 +23,7 @@ pub(super) fn clock(id: libc::clockid_t) -> Option<Duration> {
 ///
 /// The clock of `clock_getcpuclockid(3)` counts nanoseconds, where `utime` and `stime` of
 /// /proc/PID/stat count hundredths of a second, which is more than a short step takes.
-pub(super) fn cpu(pid: i32) -> Option<Duration> {
+pub fn cpu(pid: i32) -> Option<Duration> {
     let mut id = MaybeUninit::<libc::clockid_t>::uninit();
     // SAFETY: the call writes a clockid_t where it is given room for one.
     if unsafe { libc::clock_getcpuclockid(pid, id.as_mut_ptr()) } != 0 {
@@ -34,13 +34,13 @@ pub(super) fn cpu(pid: i32) -> Option<Duration> {
 }
 
 /// Resident size in bytes; `None` when the process has ended.
-pub(super) fn resident(pid: i32) -> Option<u64> {
+pub fn resident(pid: i32) -> Option<u64> {
     let pages = Process::new(pid).ok()?.statm().ok()?.resident;
     Some(pages * procfs::page_size())
 }
 
 /// Proportional size in bytes; `None` when the process has ended or the kernel does not tell.
-pub(super) fn proportional(pid: i32) -> Option<u64> {
+pub fn proportional(pid: i32) -> Option<u64> {
     let rollup = Process::new(pid).ok()?.smaps_rollup().ok()?;
     rollup
         .memory_map_rollup

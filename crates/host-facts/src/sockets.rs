@@ -1,4 +1,4 @@
-//! Kernel memory of a server's TCP sockets, from sock_diag(7).
+//! Kernel memory of TCP sockets, from sock_diag(7).
 //!
 //! Counted per socket: data received and not yet read, data queued for sending and not yet
 //! acknowledged, memory set aside for either, socket options, and the backlog. That is what `ss -m`
@@ -25,25 +25,37 @@ const PATIENCE: libc::timeval = libc::timeval {
     tv_usec: 0,
 };
 
-/// Asks the kernel about the sockets of one local port.
+/// Which end of a connection a socket is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The port is its own: a server's sockets.
+    Local,
+    /// The port is its peer's: the sockets of clients on this machine.
+    Remote,
+}
+
+/// Asks the kernel about the sockets of one port.
 #[derive(Debug)]
-pub(super) struct Sockets {
+pub struct Sockets {
     port: u16,
+    side: Side,
     netlink: Option<Socket>,
     room: Vec<u8>,
 }
 
 impl Sockets {
-    pub(super) fn new(port: u16) -> Self {
+    /// Sockets whose port on that side is `port`.
+    pub fn new(port: u16, side: Side) -> Self {
         Self {
             port,
+            side,
             netlink: open().ok(),
             room: vec![0; ROOM],
         }
     }
 
     /// Bytes of kernel memory; `None` when the kernel refused, now or before.
-    pub(super) fn bytes(&mut self) -> Option<u64> {
+    pub fn bytes(&mut self) -> Option<u64> {
         let sum = [AF_INET, AF_INET6]
             .into_iter()
             .map(|family| self.dump(family))
@@ -57,11 +69,11 @@ impl Sockets {
 
     fn dump(&mut self, family: u8) -> io::Result<u64> {
         let netlink = self.netlink.as_ref().ok_or(io::ErrorKind::Unsupported)?;
-        netlink.send(&request(family, self.port), 0)?;
+        netlink.send(&request(family, self.port, self.side), 0)?;
         let mut sum = 0;
         loop {
             let length = netlink.recv(&mut self.room.as_mut_slice(), 0)?;
-            let Some(part) = sum_of(&self.room[..length], self.port, &mut sum)? else {
+            let Some(part) = sum_of(&self.room[..length], (self.port, self.side), &mut sum)? else {
                 continue;
             };
             return Ok(part);
@@ -89,7 +101,7 @@ fn open() -> io::Result<Socket> {
     Ok(netlink)
 }
 
-fn request(family: u8, port: u16) -> Vec<u8> {
+fn request(family: u8, port: u16, side: Side) -> Vec<u8> {
     let any = if family == AF_INET {
         SocketId::new_v4()
     } else {
@@ -100,9 +112,15 @@ fn request(family: u8, port: u16) -> Vec<u8> {
         protocol: IPPROTO_TCP,
         extensions: ExtensionFlags::SKMEMINFO,
         states: StateFlags::all(),
-        socket_id: SocketId {
-            source_port: port,
-            ..any
+        socket_id: match side {
+            Side::Local => SocketId {
+                source_port: port,
+                ..any
+            },
+            Side::Remote => SocketId {
+                destination_port: port,
+                ..any
+            },
         },
     }));
     message.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
@@ -114,14 +132,18 @@ fn request(family: u8, port: u16) -> Vec<u8> {
 
 /// Adds the sockets of one read, which holds several messages, to `sum`; `Some` at the end of the
 /// dump.
-fn sum_of(mut bytes: &[u8], port: u16, sum: &mut u64) -> io::Result<Option<u64>> {
+fn sum_of(mut bytes: &[u8], of: (u16, Side), sum: &mut u64) -> io::Result<Option<u64>> {
+    let port_of = |id: &SocketId| match of.1 {
+        Side::Local => id.source_port,
+        Side::Remote => id.destination_port,
+    };
     while !bytes.is_empty() {
         let message = NetlinkMessage::<SockDiagMessage>::deserialize(bytes)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
         match message.payload {
             NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(socket))
                 // Kernels before 4.15 filter only when a filter program is attached.
-                if socket.header.socket_id.source_port == port =>
+                if port_of(&socket.header.socket_id) == of.0 =>
             {
                 *sum += bytes_of(&socket);
             }
@@ -170,7 +192,7 @@ mod tests {
     #[test]
     fn unread_data_is_counted_on_the_side_of_the_port() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut sockets = Sockets::new(listener.local_addr().unwrap().port());
+        let mut sockets = Sockets::new(listener.local_addr().unwrap().port(), Side::Local);
         let before = sockets.bytes().unwrap();
         let (mut client, server) = pair(&listener);
         client.write_all(&[7; 20_000]).unwrap();
@@ -181,7 +203,7 @@ mod tests {
                 "unread data was not counted"
             );
         }
-        let of_client = Sockets::new(client.local_addr().unwrap().port())
+        let of_client = Sockets::new(client.local_addr().unwrap().port(), Side::Local)
             .bytes()
             .unwrap();
         assert!(of_client < 20_000, "the sender holds {of_client} bytes");
@@ -189,10 +211,28 @@ mod tests {
     }
 
     #[test]
+    fn the_other_side_is_told_by_the_port_of_its_peer() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (client, mut server) = pair(&listener);
+        let mut remote = Sockets::new(port, Side::Remote);
+        let before = remote.bytes().unwrap();
+        server.write_all(&[7; 20_000]).unwrap();
+        let begin = std::time::Instant::now();
+        while remote.bytes().unwrap() < before + 20_000 {
+            assert!(
+                begin.elapsed().as_secs() < 10,
+                "unread data was not counted"
+            );
+        }
+        drop(client);
+    }
+
+    #[test]
     fn hundreds_of_sockets_of_either_family_take_several_messages() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let listener = TcpListener::bind(address).unwrap();
-            let mut sockets = Sockets::new(listener.local_addr().unwrap().port());
+            let mut sockets = Sockets::new(listener.local_addr().unwrap().port(), Side::Local);
             let pairs: Vec<_> = (0..300).map(|_| pair(&listener)).collect();
             for (client, _) in &pairs {
                 (&*client).write_all(&[7; 1_000]).unwrap();
@@ -213,6 +253,6 @@ mod tests {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             listener.local_addr().unwrap().port()
         };
-        assert_eq!(Sockets::new(port).bytes(), Some(0));
+        assert_eq!(Sockets::new(port, Side::Local).bytes(), Some(0));
     }
 }

@@ -1,0 +1,14 @@
+//! What processes and their sockets use on this machine.
+//!
+//! Purpose: readings of /proc, of clocks and of sock_diag(7): which processes belong together, who
+//! listens on a port, how much memory they and their sockets take. Reads only: it sends no signal,
+//! keeps no series and knows neither servers nor records.
+
+mod listener;
+pub mod process;
+mod sockets;
+mod tree;
+
+pub use listener::listeners;
+pub use sockets::{Side, Sockets};
+pub use tree::{Identity, Kin, Tree};

@@ -1,0 +1,170 @@
+//! What a step of a `connect` run has besides the figures of every step.
+
+use crate::{Latency, Memory};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Connections that were opened and held.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Connections {
+    /// Connections that this step was to add.
+    pub planned: u64,
+    /// Those of them that were upgraded in time.
+    pub opened: u64,
+    /// Why the first of the others was not, in words.
+    pub first_failure: Option<String>,
+    /// Upgrades per second, from the first intended start to the last accepted upgrade.
+    pub opened_per_second: f64,
+    /// The TCP part of `completion`: from the intended start to the established connection.
+    pub tcp: Option<Latency>,
+    /// How long all of them were held after the last was open.
+    pub held_ns: u64,
+    /// The pings of this step, from the first connection's on.
+    pub pings: Pings,
+    /// Connections that ended, of this step and of those before it.
+    pub drops: Drops,
+    /// Memory of the server; absent where it is not on this machine or may not be looked into.
+    pub server: Option<MemoryUse>,
+    /// Why it is absent, in words.
+    pub server_unknown: Option<String>,
+    /// Memory of the generator itself.
+    pub generator: Option<MemoryUse>,
+}
+
+/// Pings and what became of them: `sent` is the sum of the next three.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pings {
+    /// Pings sent.
+    pub sent: u64,
+    /// Answered in time by a pong with the same payload.
+    pub answered: u64,
+    /// Not answered in time.
+    pub unanswered: u64,
+    /// On their way when their connection ended.
+    pub cut_off: u64,
+    /// Pongs that answer no ping under way: RFC 6455, 5.5.3, allows them.
+    pub unasked_pongs: u64,
+    /// From the intended moment of a ping to the arrival of its pong.
+    pub round_trip: Option<Latency>,
+    /// From the intended moment of a ping to its write.
+    pub send_lag: Option<Latency>,
+}
+
+/// Connections that ended although nobody closed them, each counted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Drops {
+    /// The server closed it: a close frame or the end of the stream.
+    pub closed: u64,
+    /// It was reset, or the network broke it.
+    pub reset: u64,
+    /// A ping was not answered in time.
+    pub unanswered: u64,
+    /// The server broke RFC 6455.
+    pub broken: u64,
+}
+
+impl Drops {
+    /// All together.
+    pub const fn total(&self) -> u64 {
+        self.closed + self.reset + self.unanswered + self.broken
+    }
+
+    /// Adds the counts of another part of the same step.
+    pub const fn merge(&mut self, other: &Self) {
+        self.closed += other.closed;
+        self.reset += other.reset;
+        self.unanswered += other.unanswered;
+        self.broken += other.broken;
+    }
+}
+
+impl std::fmt::Display for Drops {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let named: Vec<String> = [
+            (self.closed, "closed"),
+            (self.reset, "reset"),
+            (self.unanswered, "ping unanswered"),
+            (self.broken, "protocol broken"),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect();
+        if named.is_empty() {
+            return f.write_str("none");
+        }
+        f.write_str(&named.join(", "))
+    }
+}
+
+/// Memory before the first connection and at the end of a step, and what a connection takes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryUse {
+    /// Before the first connection.
+    pub before: Memory,
+    /// At the end of the step, all connections still open.
+    pub after: Memory,
+    /// Connections open then.
+    pub connections: u64,
+    /// Growth of the resident size per connection: user space alone.
+    pub process_bytes_per_connection: f64,
+    /// Growth of the kernel's socket memory per connection: what is queued, and what is set aside for
+    /// it. The fixed size of a socket, 2 to 3 KiB of slab memory, is not in it.
+    pub socket_bytes_per_connection: Option<f64>,
+}
+
+impl MemoryUse {
+    /// The growth from one reading to another, with so many connections in between.
+    pub fn new(before: Memory, after: Memory, connections: u64) -> Self {
+        let each =
+            |before: u64, after: u64| (after as f64 - before as f64) / connections.max(1) as f64;
+        Self {
+            before,
+            after,
+            connections,
+            process_bytes_per_connection: each(before.resident_bytes, after.resident_bytes),
+            socket_bytes_per_connection: before
+                .sockets_bytes
+                .zip(after.sockets_bytes)
+                .map(|(before, after)| each(before, after)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_are_named_in_words_and_added_up() {
+        let mut drops = Drops {
+            closed: 3,
+            unanswered: 1,
+            ..Drops::default()
+        };
+        assert_eq!(drops.to_string(), "3 closed, 1 ping unanswered");
+        drops.merge(&Drops {
+            closed: 1,
+            reset: 2,
+            unanswered: 3,
+            broken: 4,
+        });
+        assert_eq!(drops.total(), 14);
+        assert_eq!(Drops::default().to_string(), "none");
+    }
+
+    #[test]
+    fn memory_per_connection_is_growth_and_may_be_negative() {
+        let memory = |resident_bytes, sockets_bytes| Memory {
+            resident_bytes,
+            sockets_bytes,
+            ..Memory::default()
+        };
+        let grown = MemoryUse::new(memory(1000, Some(10)), memory(2000, Some(20)), 10);
+        assert_eq!(grown.process_bytes_per_connection, 100.0);
+        assert_eq!(grown.socket_bytes_per_connection, Some(1.0));
+        let shrunk = MemoryUse::new(memory(2000, None), memory(1000, Some(1)), 10);
+        assert_eq!(shrunk.process_bytes_per_connection, -100.0);
+        assert_eq!(shrunk.socket_bytes_per_connection, None);
+    }
+}

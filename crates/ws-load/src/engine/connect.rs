@@ -1,0 +1,198 @@
+//! The `connect` workload: open connections, hold them, look at what they cost.
+
+use super::memory::Watch;
+use super::{Ended, Engine, START_IN, TICK, broken, merge};
+use crate::clock;
+use crate::worker::{Command, HeldPart, OpenOrder, Part, Report, StartByClock};
+use run_record::{Connecting, Connections, End, Event, Pings, StepRecord};
+
+/// Figures of a step that the parts do not tell.
+struct Times {
+    began_ns: u64,
+    opened_ns: u64,
+    held_ns: u64,
+    cpu_began_ns: u64,
+}
+
+impl Engine<'_> {
+    /// Opens what is missing of `clients` connections and holds them all. As [`Engine::step`].
+    pub(super) fn connect_step(
+        &mut self,
+        step: u32,
+        clients: u64,
+        terms: Connecting,
+    ) -> Result<Option<Ended>, Ended> {
+        let addr = self.target.addr;
+        self.watch.get_or_insert_with(|| Watch::begin(addr));
+        let have = self.crew.connected();
+        let by_clock = terms.rate.map(|rate| StartByClock {
+            rate,
+            arrivals: terms.arrivals,
+            seed: self.plan.seed,
+            start_ns: clock::now_ns() + clock::nanos(START_IN),
+        });
+        let began_ns = by_clock.map_or_else(clock::now_ns, |by_clock| by_clock.start_ns);
+        let cpu_began_ns = clock::process_cpu_ns();
+        let order = OpenOrder {
+            have,
+            wanted: clients,
+            by_clock,
+        };
+        self.crew.tell_all(|| Command::Connect(order));
+        self.await_opened(step, clients)?;
+        let opened_ns = clock::now_ns();
+        let open = self.crew.connected();
+        let early_end = self.hold(step, open, opened_ns + terms.hold_ns)?;
+        let times = Times {
+            began_ns,
+            opened_ns,
+            held_ns: clock::now_ns() - opened_ns,
+            cpu_began_ns,
+        };
+        let parts = self.collect_parts()?;
+        let mut record = self.connect_record(order, open, &times, parts);
+        let judgement = run_record::judge(&record, self.plan, self.ceiling);
+        record.verdict = judgement.verdict;
+        record.verdict_reasons = judgement.reasons;
+        let ended = early_end
+            .or_else(|| failed_to_connect(&record))
+            .or_else(|| self.verdict(&record));
+        self.steps.push(record.clone());
+        (self.on_event)(&Event::Step {
+            step,
+            record: Box::new(record),
+        });
+        Ok(ended)
+    }
+
+    fn await_opened(&mut self, step: u32, wanted: u64) -> Result<(), Ended> {
+        let mut waiting = self.crew.len();
+        let mut exhausted = None;
+        while waiting > 0 {
+            self.check_interrupt()?;
+            match self.crew.wait(TICK) {
+                Some(Report::Opened) => waiting -= 1,
+                Some(Report::OpenFailed(error)) => {
+                    exhausted.get_or_insert(error);
+                    waiting -= 1;
+                }
+                Some(Report::Broken(error)) => return Err(broken(&error)),
+                Some(_) | None => {}
+            }
+            (self.on_event)(&Event::Connecting {
+                step,
+                connected: self.crew.connected(),
+                wanted,
+            });
+        }
+        match exhausted {
+            Some(error) => Err(self.connect_failed(wanted, &error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until all pings of the hold are accounted for. `Some` when the user ended it before.
+    fn hold(&mut self, step: u32, open: u64, until_ns: u64) -> Result<Option<Ended>, Ended> {
+        self.crew.tell_all(|| Command::Hold { until_ns });
+        let began_ns = clock::now_ns();
+        let mut waiting = self.crew.len();
+        let mut early_end = None;
+        while waiting > 0 {
+            match self.crew.wait(TICK) {
+                Some(Report::Held) => waiting -= 1,
+                Some(Report::Broken(error)) => return Err(broken(&error)),
+                Some(_) | None => {}
+            }
+            if early_end.is_none()
+                && let Err(ended) = self.check_interrupt()
+            {
+                self.crew.tell_all(|| Command::GiveUp { count: false });
+                early_end = Some(ended);
+            }
+            let total_ns = until_ns.saturating_sub(began_ns);
+            (self.on_event)(&Event::Holding {
+                step,
+                connected: self.crew.connected(),
+                opened: open,
+                held_ns: (clock::now_ns() - began_ns).min(total_ns),
+                hold_ns: total_ns,
+            });
+        }
+        Ok(early_end)
+    }
+
+    fn connect_record(
+        &mut self,
+        order: OpenOrder,
+        open: u64,
+        times: &Times,
+        mut parts: Vec<Part>,
+    ) -> StepRecord {
+        let mut held = HeldPart::default();
+        for part in &mut parts {
+            held.merge(std::mem::take(&mut part.held));
+        }
+        let planned = order.wanted - order.have;
+        let merged = merge::Merged {
+            plan: self.plan,
+            clients: open,
+            rate: order.by_clock.map(|by_clock| by_clock.rate),
+            planned,
+            samples: held.opened + held.failed,
+            sent: order.by_clock.map(|_| held.in_time),
+            flight: None,
+            elapsed_ns: clock::now_ns() - times.began_ns,
+            warm_up_ns: 0,
+            cpu_ns: clock::process_cpu_ns() - times.cpu_began_ns,
+            timed_out: false,
+            parts,
+        };
+        let (mut record, _) = merged.into_record();
+        record.connecting_ns = times.opened_ns.saturating_sub(times.began_ns);
+        let now_open = self.crew.connected();
+        let opening_ns = held.last_open_ns.saturating_sub(times.began_ns).max(1);
+        let watch = self.watch.as_mut();
+        let (generator, server) = watch
+            .map(|watch| (watch.generator(now_open), watch.server(now_open)))
+            .unzip();
+        let (server, server_unknown) = match server {
+            Some(Ok(server)) => (Some(server), None),
+            Some(Err(reason)) => (None, Some(reason)),
+            None => (None, None),
+        };
+        record.connections = Some(Box::new(Connections {
+            planned,
+            opened: held.opened,
+            first_failure: held.first_failure,
+            opened_per_second: held.opened as f64 * 1e9 / opening_ns as f64,
+            tcp: held.tcp.latency(),
+            held_ns: times.held_ns,
+            pings: Pings {
+                sent: held.sent,
+                answered: held.answered,
+                unanswered: held.unanswered,
+                cut_off: held.cut_off,
+                unasked_pongs: held.unasked,
+                round_trip: held.round_trip.latency(),
+                send_lag: held.ping_lag.latency(),
+            },
+            drops: held.drops,
+            server,
+            server_unknown,
+            generator,
+        }));
+        record
+    }
+}
+
+fn failed_to_connect(record: &StepRecord) -> Option<Ended> {
+    let connections = record.connections.as_ref()?;
+    let failure = connections.first_failure.as_ref()?;
+    Some(Ended::new(
+        End::ConnectFailed,
+        format!(
+            "{} of {} connections were opened; the first failure: {failure}",
+            connections.opened, connections.planned
+        ),
+    ))
+}

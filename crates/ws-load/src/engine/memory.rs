@@ -1,0 +1,89 @@
+//! Memory of the server, where it is on this machine, and of the generator itself, before the first
+//! connection and after each step.
+
+use host_facts::{Side, Sockets, Tree, listeners, process};
+use run_record::{Memory, MemoryUse};
+use std::net::SocketAddr;
+
+/// Somebody whose memory is looked at.
+struct Party {
+    tree: Tree,
+    sockets: Sockets,
+    before: Memory,
+}
+
+/// Both ends of the connections.
+pub(super) struct Watch {
+    generator: Party,
+    server: Result<Party, String>,
+}
+
+impl Watch {
+    /// Looks for the server of `target` and reads everything for the first time.
+    pub(super) fn begin(target: SocketAddr) -> Self {
+        let own = std::process::id();
+        let listening = listeners(target);
+        let server = if listening.is_empty() {
+            Err(format!(
+                "no process that may be looked into listens for {target} on this machine"
+            ))
+        } else if listening.contains(&own) {
+            Err("the server is a part of this process".to_owned())
+        } else {
+            Ok(Party::new(&listening, target.port(), Side::Local))
+        };
+        Self {
+            generator: Party::new(&[own], target.port(), Side::Remote),
+            server,
+        }
+    }
+
+    /// What so many connections have taken of the generator's memory.
+    pub(super) fn generator(&mut self, connections: u64) -> MemoryUse {
+        self.generator.used(connections)
+    }
+
+    /// What they have taken of the server's, or why nobody knows.
+    pub(super) fn server(&mut self, connections: u64) -> Result<MemoryUse, String> {
+        match &mut self.server {
+            Ok(party) => Ok(party.used(connections)),
+            Err(reason) => Err(reason.clone()),
+        }
+    }
+}
+
+impl Party {
+    fn new(pids: &[u32], port: u16, side: Side) -> Self {
+        let mut party = Self {
+            tree: Tree::new(pids),
+            sockets: Sockets::new(port, side),
+            before: Memory::default(),
+        };
+        party.before = party.now();
+        party
+    }
+
+    fn used(&mut self, connections: u64) -> MemoryUse {
+        MemoryUse::new(self.before, self.now(), connections)
+    }
+
+    fn now(&mut self) -> Memory {
+        let living: Vec<i32> = self
+            .tree
+            .search()
+            .iter()
+            .filter(|kin| !kin.zombie)
+            .map(|kin| kin.identity.pid)
+            .collect();
+        let sum = |of: fn(i32) -> Option<u64>| {
+            let known: Vec<u64> = living.iter().filter_map(|pid| of(*pid)).collect();
+            (!known.is_empty()).then(|| known.iter().sum())
+        };
+        Memory {
+            resident_bytes: sum(process::resident).unwrap_or(0),
+            proportional_bytes: sum(process::proportional),
+            sockets_bytes: self.sockets.bytes(),
+            processes: living.len() as u32,
+        }
+    }
+}

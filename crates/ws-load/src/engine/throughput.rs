@@ -1,0 +1,135 @@
+//! Echoes per time of a raw echo: packs of frames over randomly chosen connections.
+
+use super::{CLOSE_PATIENCE, Ended, Engine, TICK, broken};
+use crate::clock;
+use crate::error::RunError;
+use crate::worker::{Command, PacksOrder, Report};
+use run_record::{End, Outcome, Plan};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// What is sent, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packs {
+    /// Payload of each frame.
+    pub payload_bytes: u64,
+    /// Frames that are sent in one go over one connection; each is a message of its own.
+    pub frames: u32,
+    /// After this no further iteration is begun.
+    pub duration: Duration,
+    /// How long nothing at all may come back.
+    pub patience: Duration,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Throughput {
+    /// Echoes that were the same as what was sent, in its order.
+    pub echoes: u64,
+    /// Iterations that were completed, of all workers.
+    pub iterations: u64,
+    /// From the first send to the last echo.
+    pub elapsed_ns: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+impl Throughput {
+    /// Averaged over the whole time.
+    pub fn echoes_per_ms(&self) -> f64 {
+        self.echoes as f64 * 1e6 / self.elapsed_ns.max(1) as f64
+    }
+}
+
+/// Connects the clients of the plan's first step to a raw echo and iterates: each worker sends as
+/// many packs as it has connections, over connections chosen at random, and goes on when all their
+/// echoes have come.
+///
+/// # Errors
+/// [`RunError`] when no connection can even be tried.
+pub fn throughput(
+    plan: &Plan,
+    packs: Packs,
+    interrupted: &AtomicBool,
+) -> Result<Throughput, RunError> {
+    let plan = Plan {
+        connect: None,
+        ..plan.clone()
+    };
+    let mut nobody = |_: &run_record::Event| {};
+    let mut engine = Engine::set_up(&plan, None, interrupted, &mut nobody)?;
+    let mut found = Throughput {
+        echoes: 0,
+        iterations: 0,
+        elapsed_ns: 0,
+        outcome: Outcome {
+            end: End::StepsDone,
+            detail: "the time was over".to_owned(),
+            carried_clients: None,
+            edge: None,
+        },
+    };
+    let ended = engine
+        .connect(0, plan.clients_at(0))
+        .and_then(|()| engine.iterate(packs, &mut found));
+    if let Err(ended) = ended {
+        found.outcome.end = ended.end;
+        found.outcome.detail = ended.detail;
+    }
+    engine.crew.dismiss(CLOSE_PATIENCE);
+    Ok(found)
+}
+
+impl Engine<'_> {
+    fn iterate(&mut self, packs: Packs, found: &mut Throughput) -> Result<(), Ended> {
+        let began_ns = clock::now_ns();
+        let order = PacksOrder {
+            payload_bytes: packs.payload_bytes,
+            frames: packs.frames,
+            until_ns: began_ns + clock::nanos(packs.duration),
+            seed: self.plan.seed,
+        };
+        self.crew.tell_all(|| Command::Packs(order));
+        let mut waiting = self.crew.len();
+        let mut ended = Ok(());
+        let (mut seen, mut seen_ns) = (0, began_ns);
+        while waiting > 0 {
+            match self.crew.wait(TICK) {
+                Some(Report::Packs(part)) => {
+                    waiting -= 1;
+                    found.echoes += part.echoes;
+                    found.iterations += part.iterations;
+                    let elapsed_ns = part.last_ns.saturating_sub(began_ns);
+                    found.elapsed_ns = found.elapsed_ns.max(elapsed_ns);
+                    if let (Some(fault), Ok(())) = (part.fault, &ended) {
+                        ended = Err(Ended::new(End::ServerLost, fault));
+                        self.crew.tell_all(|| Command::Wake);
+                    }
+                }
+                Some(Report::Broken(error)) => return Err(broken(&error)),
+                Some(_) | None => {}
+            }
+            if self.crew.bytes() > seen {
+                (seen, seen_ns) = (self.crew.bytes(), clock::now_ns());
+            }
+            let silent_ns = clock::now_ns().saturating_sub(seen_ns);
+            let given_up = self.check_interrupt().err().or_else(|| {
+                (silent_ns > clock::nanos(packs.patience)).then(|| {
+                    Ended::new(
+                        End::TimedOut,
+                        format!(
+                            "nothing came back for {} s; is it a raw echo, and does it take messages of {} bytes?",
+                            packs.patience.as_secs(),
+                            packs.payload_bytes
+                        ),
+                    )
+                })
+            });
+            if let (Some(given_up), Ok(())) = (given_up, &ended) {
+                ended = Err(given_up);
+                self.crew.tell_all(|| Command::Wake);
+            }
+        }
+        ended
+    }
+}

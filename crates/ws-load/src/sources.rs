@@ -1,0 +1,82 @@
+//! Source addresses for more connections than one address has ports.
+//!
+//! Decides on the plan alone; who binds to the addresses are the workers.
+
+use run_record::{FileLimit, Plan};
+use std::net::{IpAddr, Ipv4Addr};
+use url::{Host, Url};
+
+/// Connections that one source address can surely have to one destination: of the 28,232 ports of
+/// Linux (`net.ipv4.ip_local_port_range`) some are always in use.
+const PER_ADDRESS: u64 = 25_000;
+
+/// Gives a plan that names no source address as many of 127.0.0.0/8 as its connections need, where
+/// its server is on loopback.
+pub fn spread_over_loopback(plan: &mut Plan) {
+    if !plan.local_addrs.is_empty() || !is_on_loopback(&plan.url) {
+        return;
+    }
+    // Without an end it goes on until no file is left.
+    let most = match plan.total_steps {
+        Some(steps) => plan.clients_at(steps.saturating_sub(1)),
+        None => FileLimit::current().hard,
+    };
+    let addresses = most.div_ceil(PER_ADDRESS).min(PER_ADDRESS);
+    if addresses > 1 {
+        let first = u32::from(Ipv4Addr::LOCALHOST);
+        plan.local_addrs = (0..addresses as u32)
+            .map(|n| IpAddr::V4(Ipv4Addr::from(first + n)))
+            .collect();
+    }
+}
+
+fn is_on_loopback(url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    match url.as_ref().and_then(Url::host) {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => {
+            // A WebSocket URL is not "special" to every parser: an address may come as a name.
+            name == "localhost"
+                || name
+                    .parse()
+                    .is_ok_and(|address: Ipv4Addr| address.is_loopback())
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(url: &str, clients: u32) -> Vec<String> {
+        let mut plan = crate::test_plan(url);
+        plan.initial_clients = clients;
+        plan.total_steps = Some(1);
+        spread_over_loopback(&mut plan);
+        plan.local_addrs.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn more_than_one_address_is_taken_when_one_has_too_few_ports() {
+        assert_eq!(sources("ws://127.0.0.1:1/", 25_000), [""; 0]);
+        assert_eq!(
+            sources("ws://127.0.0.1:1/", 25_001),
+            ["127.0.0.1", "127.0.0.2"]
+        );
+        assert_eq!(sources("ws://localhost:1/", 100_000).len(), 4);
+        assert_eq!(sources("ws://127.0.0.1:1/", 10_000_000).len(), 400);
+    }
+
+    #[test]
+    fn addresses_that_were_named_and_servers_elsewhere_are_left_alone() {
+        for url in ["ws://192.0.2.1:1/", "ws://[::1]:1/", "ws://example.net/"] {
+            assert_eq!(sources(url, 100_000), [""; 0], "{url}");
+        }
+        let mut plan = crate::test_plan("ws://127.0.0.1:1/");
+        plan.initial_clients = 100_000;
+        plan.local_addrs = vec!["127.0.0.9".parse().unwrap()];
+        spread_over_loopback(&mut plan);
+        assert_eq!(plan.local_addrs.len(), 1);
+    }
+}

@@ -1,0 +1,189 @@
+//! Connections that are opened and held: every one is counted, and every one that ends.
+
+use super::plan;
+use crate::common::run;
+use run_record::{
+    Arrivals, Connecting, Connections, Drops, End, Plan, StepRecord, Verdict, Workload,
+};
+use std::net::{SocketAddr, TcpListener};
+use test_servers::odd::{Behaviour, OddServer};
+use test_servers::{Framework, NullOptions, NullServer};
+
+/// Forty connections, held for a ping of each at least, with a time-out that no pause of a busy
+/// machine looks like.
+fn held(addr: SocketAddr, rate: Option<f64>) -> Plan {
+    Plan {
+        workload: Workload::Connect,
+        connect: Some(Connecting {
+            rate,
+            arrivals: Arrivals::Poisson,
+            hold_ns: 3_000_000_000,
+            ping_interval_ns: 3_000_000_000,
+            ping_timeout_ns: 3_000_000_000,
+        }),
+        initial_clients: 40,
+        total_steps: Some(1),
+        threads: 2,
+        ..plan(addr)
+    }
+}
+
+fn connections(step: &StepRecord) -> &Connections {
+    step.connections
+        .as_deref()
+        .expect("a connect step has them")
+}
+
+#[test]
+fn all_are_opened_pinged_and_answered_with_and_without_a_clock() {
+    for rate in [None, Some(200.0)] {
+        let server = NullServer::start(NullOptions::default()).unwrap();
+        let mut plan = held(server.addr(), rate);
+        plan.total_steps = Some(2);
+        let measured = run(&plan);
+        assert_eq!(
+            measured.outcome.end,
+            End::StepsDone,
+            "{:?}",
+            measured.outcome
+        );
+        for (step, (clients, added)) in measured.steps.iter().zip([(40, 40), (50, 10)]) {
+            let of = connections(step);
+            assert_eq!(
+                (step.clients, of.planned, of.opened),
+                (clients, added, added)
+            );
+            assert_eq!(step.rate, rate);
+            assert_eq!(step.send_lag.is_some(), rate.is_some());
+            assert_eq!(step.completion.as_ref().unwrap().count, added);
+            assert_eq!(of.tcp.as_ref().unwrap().count, added);
+            assert!(of.tcp.as_ref().unwrap().max_ns <= step.completion.as_ref().unwrap().max_ns);
+            assert!(of.pings.sent >= clients, "{:?}", of.pings);
+            assert_eq!(of.pings.answered, of.pings.sent);
+            assert_eq!(of.pings.round_trip.as_ref().unwrap().count, of.pings.sent);
+            assert_eq!(of.drops, Drops::default());
+            assert!(of.held_ns >= 3_000_000_000);
+            assert!(step.faults.is_empty());
+        }
+    }
+}
+
+#[test]
+fn the_schedule_is_kept_whatever_the_server_does() {
+    let server = NullServer::start(NullOptions::default()).unwrap();
+    let measured = run(&held(server.addr(), Some(50.0)));
+    let of = connections(&measured.steps[0]);
+    // Forty starts at fifty a second, by chance a little faster. A server that takes thousands in a
+    // second, as this one does, would otherwise have them all in a moment.
+    assert!(of.opened_per_second < 200.0, "{}", of.opened_per_second);
+}
+
+#[test]
+fn exactly_the_connections_that_end_are_dropped_each_in_its_class() {
+    let drops = Drops::default();
+    for (behaviour, count, expected) in [
+        (Behaviour::ResetsAtPing, 3, Drops { reset: 3, ..drops }),
+        (Behaviour::ClosesAtPing, 5, Drops { closed: 5, ..drops }),
+        (
+            Behaviour::IgnoresPings,
+            4,
+            Drops {
+                unanswered: 4,
+                ..drops
+            },
+        ),
+        (
+            Behaviour::SpoilsPongs,
+            2,
+            Drops {
+                unanswered: 2,
+                ..drops
+            },
+        ),
+    ] {
+        let server = OddServer::start(behaviour, count).unwrap();
+        let measured = run(&held(server.addr(), Some(400.0)));
+        let step = &measured.steps[0];
+        let of = connections(step);
+        assert_eq!(of.drops, expected, "{behaviour:?}");
+        assert_eq!(step.faults.disconnected, count, "{behaviour:?}");
+        assert_eq!(step.faults.total(), count, "{behaviour:?}");
+        let pings = &of.pings;
+        assert_eq!(
+            pings.sent,
+            pings.answered + pings.unanswered + pings.cut_off
+        );
+        assert_eq!(pings.unanswered, expected.unanswered, "{behaviour:?}");
+        let spoilt = if behaviour == Behaviour::SpoilsPongs {
+            count
+        } else {
+            0
+        };
+        assert_eq!(pings.unasked_pongs, spoilt);
+        assert_eq!(step.verdict, Verdict::Fail);
+        assert_eq!(measured.outcome.end, End::ServerLost);
+    }
+}
+
+#[test]
+fn a_server_that_answers_no_ping_at_all_loses_everyone() {
+    let server = OddServer::start(Behaviour::IgnoresPings, u64::MAX).unwrap();
+    let mut plan = held(server.addr(), None);
+    plan.connect.as_mut().unwrap().hold_ns = 60_000_000_000;
+    // Ends long before the minute is over: nobody is left to be held.
+    let measured = run(&plan);
+    let of = connections(&measured.steps[0]);
+    assert_eq!(of.drops.unanswered, 40);
+    assert_eq!((of.pings.sent, of.pings.unanswered), (40, 40));
+    assert!(of.held_ns < 30_000_000_000);
+}
+
+#[test]
+fn connections_that_are_not_upgraded_are_failures_and_the_others_are_held() {
+    let server = OddServer::start(Behaviour::NeverAnswers, 1).unwrap();
+    let mut plan = held(server.addr(), Some(1000.0));
+    plan.timeouts.connect_ns = 300_000_000;
+    let measured = run(&plan);
+    let (step, outcome) = (&measured.steps[0], &measured.outcome);
+    assert_eq!((connections(step).opened, step.faults.refused), (0, 40));
+    assert_eq!(outcome.end, End::ConnectFailed);
+    assert!(
+        outcome.detail.contains("0 of 40 connections were opened"),
+        "{}",
+        outcome.detail
+    );
+    assert!(
+        outcome.detail.contains("--connect-timeout"),
+        "{}",
+        outcome.detail
+    );
+}
+
+#[test]
+fn a_port_where_nobody_listens_is_named() {
+    let addr = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    for rate in [None, Some(1000.0)] {
+        let measured = run(&held(addr, rate));
+        assert_eq!(measured.outcome.end, End::ConnectFailed);
+        assert_eq!(measured.steps[0].faults.refused, 40);
+        assert!(measured.outcome.detail.contains("refused the connection"));
+    }
+}
+
+#[test]
+fn a_subscription_is_part_of_the_opening() {
+    for framework in [Framework::Phoenix, Framework::ActionCable] {
+        let server = OddServer::start_as(Behaviour::Drops, 0, framework).unwrap();
+        let mut plan = held(server.addr(), None);
+        plan.dialect = match framework {
+            Framework::Phoenix => run_record::Dialect::Phoenix,
+            _ => run_record::Dialect::ActionCable,
+        };
+        let measured = run(&plan);
+        assert_eq!(connections(&measured.steps[0]).opened, 40, "{framework:?}");
+        assert!(measured.steps[0].faults.is_empty());
+    }
+}
