@@ -14,8 +14,8 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 
-# CPU per verified delivery beside a bare C loop, memory per idle connection; needs two cores and a
-# few minutes
+# CPU per verified delivery and echo beside bare C loops and peers, memory per idle connection; needs
+# two cores and a few minutes
 bench-generator:
 	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory
 	cargo bench --locked --quiet -p websocket-bench --bench peers

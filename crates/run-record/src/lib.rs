@@ -31,7 +31,7 @@ pub use measurement::{
     ServerIdentity, ServerStep, Status,
 };
 pub use plan::{
-    Arrivals, Connecting, Dialect, Limit, Measure, OpenLoop, Plan, Ramp, Search, SearchOf,
+    Arrivals, Connecting, Dialect, Io, Limit, Measure, OpenLoop, Plan, Ramp, Search, SearchOf,
     Timeouts, Timestamps, Workload,
 };
 pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};

@@ -148,6 +148,17 @@ pub enum Timestamps {
     User,
 }
 
+/// How the generator waits for its sockets and reads them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Io {
+    /// epoll, and a receive for each report.
+    #[default]
+    Epoll,
+    /// io_uring, with multishot receives.
+    Uring,
+}
+
 /// How long the generator waits for a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timeouts {
@@ -197,6 +208,9 @@ pub struct Plan {
     /// What the end of a latency is taken from; `user` in records that do not say.
     #[serde(default)]
     pub timestamps: Timestamps,
+    /// How sockets are read; `epoll` in records that do not say.
+    #[serde(default)]
+    pub io: Io,
     /// Handshakes under way at once.
     pub connect_concurrency: u32,
     /// Worker threads of the generator.

@@ -1,6 +1,6 @@
 //! The certificate of an instrument: what was known, what it measured, and whether the two agree.
 
-use crate::{Dialect, Environment, Timestamps, Tool, Workload};
+use crate::{Dialect, Environment, Io, Timestamps, Tool, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,9 @@ pub struct Certificate {
     pub short: bool,
     /// What the end of a latency was taken from.
     pub timestamps: Timestamps,
+    /// How sockets were read; `epoll` in records that do not say.
+    #[serde(default)]
+    pub io: Io,
     /// Where it was run.
     pub environment: Environment,
     /// The parts that were made, in order.

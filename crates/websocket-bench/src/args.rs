@@ -151,6 +151,9 @@ pub(crate) struct SelftestArgs {
     /// hindered generator makes no server look slow
     #[arg(long, value_enum, default_value_t = Timestamps::Auto)]
     pub(crate) timestamps: Timestamps,
+    /// How sockets are read: io_uring costs less, epoll is there on every Linux
+    #[arg(long, value_enum, default_value_t = Io::Auto)]
+    pub(crate) io: Io,
 }
 
 /// A part of the certificate.
@@ -296,6 +299,9 @@ pub(crate) struct Connections {
     /// End latencies at the kernel's receive stamps or at the generator's own reads
     #[arg(long, value_enum, default_value_t = Timestamps::Auto)]
     pub(crate) timestamps: Timestamps,
+    /// How sockets are read: io_uring costs less, epoll is there on every Linux
+    #[arg(long, value_enum, default_value_t = Io::Auto)]
+    pub(crate) io: Io,
     /// Handshakes under way at once; small accept queues take about 50
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) connect_concurrency: u32,
@@ -367,6 +373,16 @@ pub(crate) enum Timestamps {
     Kernel,
     /// When the generator had read them
     User,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Io {
+    /// io_uring where it can be had
+    Auto,
+    /// epoll, and a receive for each socket that it reports
+    Epoll,
+    /// io_uring, with multishot receives; needs Linux 6.0, and nobody who forbids it
+    Uring,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -56,6 +56,7 @@ pub(crate) fn bench(
     {
         outputs.no_kernel_stamps();
     }
+    outputs.io(connections.io);
     let threads_given = connections.threads.is_some();
     let gathered = distributed::gather(sites, threads_given, &plan, &interrupted);
     if let Err(RemoteError::Interrupted) = gathered {

@@ -54,6 +54,10 @@ fn find(certificate: &Certificate, plan: &Plan, here: &Environment) -> Option<f6
     if there.cpu_model != here.cpu_model || there.cores != here.cores {
         return None;
     }
+    // Each backend has a ceiling of its own.
+    if certificate.io != plan.io {
+        return None;
+    }
     let of_this_kind = |ceiling: &&Ceiling| {
         let padding = ceiling.payload_padding.abs_diff(plan.payload_padding);
         ceiling.workload == plan.workload
@@ -76,7 +80,7 @@ mod tests {
     use run_record::{Dialect, SELFTEST_FORMAT, Timestamps, Tool, VERSION, Workload};
 
     fn plan(arguments: &str) -> Plan {
-        let line = format!("websocket-bench {arguments} --threads 2 --timestamps user");
+        let line = format!("websocket-bench {arguments} --threads 2 --timestamps user --io epoll");
         match Cli::parse_from(line.split_whitespace()).command {
             Command::Echo(args) => planning::plan(&args.common, planning::echo(&args.load)),
             Command::Broadcast(args) => {
@@ -110,6 +114,7 @@ mod tests {
             command: Vec::new(),
             short: false,
             timestamps: Timestamps::User,
+            io: run_record::Io::Epoll,
             environment: Environment::collect(),
             parts: Vec::new(),
             not_made: Vec::new(),
@@ -132,6 +137,11 @@ mod tests {
             let other = plan(&format!("echo ws://127.0.0.1/ {other}"));
             assert_eq!(find(&certificate(0.98), &other, &here), None);
         }
+        let uring = Plan {
+            io: run_record::Io::Uring,
+            ..echo.clone()
+        };
+        assert_eq!(find(&certificate(0.98), &uring, &here), None);
         let elsewhere = Environment {
             cores: here.cores + 1,
             ..here

@@ -4,7 +4,7 @@ use crate::args::{
     self, Arrivals, BroadcastLoad, Common, ConnectArgs, EchoLoad, Measure, Output, ServerType,
 };
 use run_record::{
-    Connecting, Dialect, Limit, OpenLoop, Plan, Ramp, Search, SearchOf, Timeouts, Timestamps,
+    Connecting, Dialect, Io, Limit, OpenLoop, Plan, Ramp, Search, SearchOf, Timeouts, Timestamps,
     Workload,
 };
 use std::path::Path;
@@ -151,6 +151,7 @@ fn basis(
             ));
         }
     }
+    let timestamps = timestamps(connections.timestamps)?;
     Ok(Plan {
         url: url.to_owned(),
         workload: Workload::Echo,
@@ -180,7 +181,8 @@ fn basis(
             connect_ns: nanos(connections.connect_timeout),
             sample_ns: 0,
         },
-        timestamps: timestamps(connections.timestamps)?,
+        timestamps,
+        io: io(connections.io, timestamps)?,
         connect_concurrency: connections.connect_concurrency,
         threads: connections.threads.unwrap_or_else(cores),
         seed: connections.seed.unwrap_or_else(random_seed),
@@ -235,6 +237,23 @@ pub(crate) fn timestamps(wanted: args::Timestamps) -> Result<Timestamps, String>
                  take --timestamps user or auto"
             )),
         },
+    }
+}
+
+/// What sockets can be read with here.
+///
+/// # Errors
+/// In words, when what is wanted cannot be had.
+pub(crate) fn io(wanted: args::Io, timestamps: Timestamps) -> Result<Io, String> {
+    if matches!(wanted, args::Io::Epoll) {
+        return Ok(Io::Epoll);
+    }
+    match (ws_load::probe_io_uring(timestamps), wanted) {
+        (Ok(()), _) => Ok(Io::Uring),
+        (Err(reason), args::Io::Uring) => Err(format!(
+            "--io uring: io_uring cannot be had here ({reason}); take --io epoll or auto"
+        )),
+        (Err(_), _) => Ok(Io::Epoll),
     }
 }
 

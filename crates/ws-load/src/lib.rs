@@ -48,6 +48,14 @@ pub fn probe_kernel_timestamps() -> Result<(), String> {
     io::probe_kernel_stamps()
 }
 
+/// Whether the io_uring backend can run here with such stamps, tried on a loopback connection.
+///
+/// # Errors
+/// What stands in the way, in words.
+pub fn probe_io_uring(timestamps: run_record::Timestamps) -> Result<(), String> {
+    io::probe_uring(timestamps)
+}
+
 #[cfg(test)]
 fn test_plan(url: &str) -> run_record::Plan {
     run_record::Plan {
@@ -75,6 +83,7 @@ fn test_plan(url: &str) -> run_record::Plan {
             sample_ns: 5_000_000_000,
         },
         timestamps: run_record::Timestamps::User,
+        io: run_record::Io::Epoll,
         connect_concurrency: 50,
         threads: 1,
         seed: 1,

@@ -42,6 +42,7 @@ pub fn plan_for_port(port: u16, connections: u32, seed: u64) -> Plan {
             sample_ns: 30_000_000_000,
         },
         timestamps: Timestamps::User,
+        io: run_record::Io::Epoll,
         connect_concurrency: AT_ONCE,
         threads: 1,
         seed,

@@ -32,6 +32,7 @@ pub(crate) fn plan() -> Plan {
             sample_ns: 30_000_000_000,
         },
         timestamps: run_record::Timestamps::User,
+        io: run_record::Io::Epoll,
         connect_concurrency: 50,
         threads: 1,
         seed: 1,

@@ -244,6 +244,7 @@ fn plan(rtt_ns: u64) -> Plan {
             sample_ns: 30_000_000_000,
         },
         timestamps: run_record::Timestamps::User,
+        io: run_record::Io::Epoll,
         connect_concurrency: 50,
         threads: 1,
         seed: 7,

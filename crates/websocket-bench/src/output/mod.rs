@@ -13,7 +13,7 @@ use crate::expect::Expectation;
 use crate::format;
 use anstyle::{AnsiColor, Style};
 use progress::Progress;
-use run_record::{BUSY, End, Event, Plan, RunRecord, StepRecord, Verdict};
+use run_record::{BUSY, End, Event, Io, Plan, RunRecord, StepRecord, Verdict};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
@@ -76,6 +76,27 @@ impl Outputs {
             err,
             "{WARNING}warning:{WARNING:#} no receive time stamps of the kernel here ({reason}): every latency contains the time that the generator took to read; --timestamps user says so without this warning"
         );
+    }
+
+    /// Says to whom it may interest what sockets are read with, and why not with io_uring where that
+    /// would have been taken.
+    pub(crate) fn io(&self, wanted: args::Io) {
+        if !self.verbose {
+            return;
+        }
+        let words = match (self.plan.io, wanted) {
+            (Io::Uring, _) => "io_uring".to_owned(),
+            (Io::Epoll, args::Io::Auto) => {
+                let reason = ws_load::probe_io_uring(self.plan.timestamps).err();
+                format!(
+                    "epoll: io_uring cannot be had here ({})",
+                    reason.unwrap_or_default()
+                )
+            }
+            (Io::Epoll, _) => "epoll".to_owned(),
+        };
+        let mut err = anstream::stderr().lock();
+        let _ = writeln!(err, "sockets are read with {words}");
     }
 
     /// Takes the progress bar away.

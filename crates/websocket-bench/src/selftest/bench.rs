@@ -1,8 +1,8 @@
 //! What every part measures with: the generator and the plans it is given.
 
 use run_record::{
-    Arrivals, Dialect, Limit, Measure, OpenLoop, Plan, Recorder, StepRecord, Timeouts, Timestamps,
-    Workload,
+    Arrivals, Dialect, Io, Limit, Measure, OpenLoop, Plan, Recorder, StepRecord, Timeouts,
+    Timestamps, Workload,
 };
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
@@ -15,6 +15,7 @@ pub(super) const SEED: u64 = 4;
 pub(super) struct Bench<'a> {
     pub(super) short: bool,
     pub(super) timestamps: Timestamps,
+    pub(super) io: Io,
     /// The kernel gives stamps, so that a hindered generator must not make a server look slow.
     pub(super) prove_hindered: bool,
     /// The user wants it to end; what is measured then is of no use.
@@ -68,12 +69,21 @@ impl Bench<'_> {
                 sample_ns: nanos(Duration::from_secs(10)),
             },
             timestamps: self.timestamps,
+            io: self.io,
             connect_concurrency: 50,
             threads: 1,
             seed: SEED,
             verify_certificate: true,
             ca_file: None,
         }
+    }
+}
+
+/// A backend as the command line calls it.
+pub(super) const fn io_flag(io: Io) -> &'static str {
+    match io {
+        Io::Epoll => "epoll",
+        Io::Uring => "uring",
     }
 }
 

@@ -1,9 +1,9 @@
 //! (f) What this generator can do at most on this machine.
 
-use super::bench::{Bench, started};
+use super::bench::{Bench, io_flag, started};
 use super::{Chapter, Findings, child};
 use crate::args::Part;
-use run_record::{Ceiling, Check, Dialect, StepRecord, Unit, Workload};
+use run_record::{Ceiling, Check, Dialect, Io, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{NullOptions, NullServer};
 
@@ -27,6 +27,7 @@ struct Load {
     clients: u64,
     concurrent: u32,
     threads: u32,
+    io: Io,
 }
 
 impl Load {
@@ -47,11 +48,12 @@ impl Load {
         let command = self.workload.name();
         let arguments = format!(
             "{command} ws://{}/ -c {} -s {samples} --initial-clients {} --payload-padding {PADDING} \
-             --threads {} --limit-rtt 20s",
+             --threads {} --io {} --limit-rtt 20s",
             server.addr(),
             self.concurrent,
             self.clients,
-            self.threads
+            self.threads,
+            io_flag(self.io)
         );
         let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
         child::measure(&arguments, false, bench.interrupted)
@@ -72,6 +74,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
             clients,
             concurrent,
             threads,
+            io: bench.io,
         };
         let first = load.run(
             bench,
@@ -157,6 +160,7 @@ mod tests {
         clients: 10,
         concurrent: 4,
         threads: 1,
+        io: Io::Epoll,
     };
 
     fn measured(messages: u64) -> StepRecord {

@@ -1,7 +1,7 @@
 //! The certificate as people read it.
 
 use anstyle::{AnsiColor, Style};
-use run_record::{Certificate, Check, Proof, ProofVerdict, Timestamps, Unit};
+use run_record::{Certificate, Check, Io, Proof, ProofVerdict, Timestamps, Unit};
 use std::io::{self, Write as _};
 
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -24,7 +24,7 @@ pub(super) fn print_head(certificate: &Certificate) -> io::Result<()> {
     } = certificate;
     writeln!(
         out,
-        "{} {}: does it measure what is there? ({}, {} cores, {}{})",
+        "{} {}: does it measure what is there? ({}, {} cores, {}, {}{})",
         tool.name,
         tool.version,
         environment.kernel,
@@ -32,6 +32,10 @@ pub(super) fn print_head(certificate: &Certificate) -> io::Result<()> {
         match certificate.timestamps {
             Timestamps::Kernel => "receive stamps of the kernel",
             Timestamps::User => "stamps of its own clock",
+        },
+        match certificate.io {
+            Io::Epoll => "epoll",
+            Io::Uring => "io_uring",
         },
         if certificate.short {
             ", short form"

@@ -91,6 +91,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
         return Err("--json writes to a file, not to stdout; name a file".into());
     }
     let timestamps = planning::timestamps(args.timestamps)?;
+    let io = planning::io(args.io, timestamps)?;
     let patience = if args.short { SHORT_PATIENCE } else { PATIENCE };
     let wanted = |chapter: &&Chapter| args.only.is_empty() || args.only.contains(&chapter.part);
     let chapters: Vec<&Chapter> = CHAPTERS.iter().filter(wanted).collect();
@@ -106,6 +107,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
         command: std::env::args().collect(),
         short: args.short,
         timestamps,
+        io,
         environment: Environment::collect(),
         parts: Vec::new(),
         not_made: chapters.iter().map(|c| c.id.to_owned()).collect(),
@@ -119,6 +121,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
     let bench = Bench {
         short: args.short,
         timestamps,
+        io,
         prove_hindered: ws_load::probe_kernel_timestamps().is_ok(),
         interrupted: &interrupted,
         generate: &|plan| bench::in_process(plan, &interrupted),
@@ -199,7 +202,7 @@ fn prove(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::Timestamps;
+    use run_record::{Io, Timestamps};
     use std::cell::Cell;
     use std::sync::atomic::AtomicBool;
 
@@ -207,6 +210,7 @@ mod tests {
         Bench {
             short: true,
             timestamps: Timestamps::User,
+            io: Io::Epoll,
             prove_hindered: false,
             interrupted,
             generate: &|_| unreachable!("the chapters here measure nothing"),

@@ -77,6 +77,7 @@ pub(super) fn bench(generate: &dyn Fn(&Plan) -> Result<StepRecord, String>) -> B
     Bench {
         short: true,
         timestamps: Timestamps::Kernel,
+        io: run_record::Io::Epoll,
         prove_hindered: false,
         interrupted: &NEVER,
         generate,

@@ -1,10 +1,8 @@
 //! What the generator or the machine cannot do: told as that, and never as the server's failure.
 
+use crate::seccomp::Refused;
 use crate::support::{Ran, bench, finish, honest, record, run, url};
-use run_record::{End, Timestamps, Verdict};
-use std::io;
-use std::os::unix::process::CommandExt as _;
-use std::process::Command;
+use run_record::{End, Io, Timestamps, Verdict};
 
 #[test]
 fn a_rate_that_cannot_be_met_is_the_generators_limit() {
@@ -66,59 +64,84 @@ fn verbose_shows_the_verdict_and_littles_law() {
     }
 }
 
-/// Offset of the low half of an argument in `seccomp_data`, on a little-endian machine.
-const fn argument(number: u32) -> u32 {
-    16 + 8 * number
-}
-
-/// Has the kernel refuse `SO_TIMESTAMPING` to a program.
-fn without_stamps(command: &mut Command) -> &mut Command {
-    let statement = |code: u32, k: u32| libc::sock_filter {
-        code: code as u16,
-        jt: 0,
-        jf: 0,
-        k,
-    };
-    let load = |offset| statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset);
-    let unless_equal_skip = |k: u32, jf: u8| libc::sock_filter {
-        jf,
-        ..statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, k)
-    };
-    let end = |action| statement(libc::BPF_RET | libc::BPF_K, action);
-    let mut filter = [
-        load(0),
-        unless_equal_skip(libc::SYS_setsockopt as u32, 3),
-        load(argument(2)),
-        unless_equal_skip(libc::SO_TIMESTAMPING as u32, 1),
-        end(libc::SECCOMP_RET_ERRNO | libc::ENOPROTOOPT as u32),
-        end(libc::SECCOMP_RET_ALLOW),
-    ];
-    let install = move || {
-        let program = libc::sock_fprog {
-            len: filter.len() as u16,
-            filter: filter.as_mut_ptr(),
-        };
-        // SAFETY: the program and its filter outlive the calls, which copy them.
-        let done = unsafe {
-            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-                && libc::prctl(
-                    libc::PR_SET_SECCOMP,
-                    libc::SECCOMP_MODE_FILTER,
-                    &raw const program,
-                ) == 0
-        };
-        if done {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
-    };
-    // SAFETY: between fork and exec two system calls are made and nothing is allocated.
-    unsafe { command.pre_exec(install) }
-}
-
 fn run_without_stamps(arguments: &str) -> Ran {
-    finish(without_stamps(bench().args(arguments.split_whitespace())))
+    let mut command = bench();
+    command.args(arguments.split_whitespace());
+    let stamps = Refused {
+        call: libc::SYS_setsockopt,
+        argument: Some((2, libc::SO_TIMESTAMPING as u32)),
+        error: libc::ENOPROTOOPT,
+    };
+    finish(stamps.to(&mut command))
+}
+
+fn run_without_io_uring(arguments: &str, error: i32) -> Ran {
+    let mut command = bench();
+    command.args(arguments.split_whitespace());
+    let rings = Refused {
+        call: libc::SYS_io_uring_setup,
+        argument: None,
+        error,
+    };
+    finish(rings.to(&mut command))
+}
+
+#[test]
+fn io_uring_that_is_forbidden_is_told_and_done_without() {
+    let server = honest();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let arguments = format!(
+        "echo {} -s 50 --step-size 5 --total-steps 1 -v --json {}",
+        url(server.addr()),
+        path.display()
+    );
+    for (error, reason) in [
+        (libc::EPERM, "io_uring_setup is forbidden"),
+        (libc::ENOSYS, "has no io_uring"),
+    ] {
+        let ran = run_without_io_uring(&arguments, error).exits(0);
+        ran.says(&[
+            "sockets are read with epoll: io_uring cannot be had here (",
+            reason,
+        ]);
+        assert_eq!(record(&path).plan.io, Io::Epoll);
+        run_without_io_uring(&format!("{arguments} --io uring"), error)
+            .exits(1)
+            .says_in_one_line(&[
+                "--io uring: io_uring cannot be had here",
+                reason,
+                "--io epoll",
+            ]);
+    }
+    let ran = run_without_io_uring(&format!("{arguments} --io epoll"), libc::EPERM).exits(0);
+    assert!(
+        ran.stderr.contains("sockets are read with epoll\n"),
+        "{ran:#?}"
+    );
+}
+
+#[test]
+fn the_record_says_what_sockets_were_read_with() {
+    let server = honest();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    for (flag, io, words) in [
+        ("epoll", Io::Epoll, "sockets are read with epoll"),
+        ("uring", Io::Uring, "sockets are read with io_uring"),
+    ] {
+        let ran = run(&format!(
+            "broadcast {} -s 50 --step-size 20 --total-steps 1 -v --io {flag} --json {}",
+            url(server.addr()),
+            path.display()
+        ));
+        if ran.stderr.contains("io_uring cannot be had here") {
+            eprintln!("skipped: {}", ran.stderr);
+            continue;
+        }
+        ran.exits(0).says(&[words]);
+        assert_eq!(record(&path).plan.io, io);
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod interrupt;
 mod limits;
 mod records;
 mod search;
+mod seccomp;
 mod seeds;
 mod selftest;
 #[path = "../shared/mod.rs"]

@@ -1,11 +1,11 @@
 //! The workers of a process, as threads.
 
-use crate::io::{Backend, Epoll};
+use crate::io::{Backend, Epoll, Uring};
 use crate::site::Share;
 use crate::stamp::Stamps;
 use crate::target::Target;
 use crate::worker::{Command, Common, Peer, Progress, Report, Worker};
-use run_record::Plan;
+use run_record::{Io, Plan};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
@@ -20,14 +20,17 @@ pub(crate) struct Crew {
     progress: Arc<Progress>,
 }
 
-/// Starts the workers of a process that has a share of the run.
+/// Starts the workers of a process that has a share of the run, on the plan's backend.
 pub(crate) fn hire(plan: &Plan, target: Arc<Target>, share: Share) -> io::Result<Crew> {
-    Crew::hire::<Epoll>(plan, target, share)
+    match plan.io {
+        Io::Epoll => Crew::hire::<Epoll>(plan, target, share),
+        Io::Uring => Crew::hire::<Uring>(plan, target, share),
+    }
 }
 
 impl Crew {
     /// Starts the plan's number of workers on backend `B`.
-    pub(super) fn hire<B: Backend + Send + 'static>(
+    fn hire<B: Backend + Send + 'static>(
         plan: &Plan,
         target: Arc<Target>,
         share: Share,

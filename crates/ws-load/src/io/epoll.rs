@@ -123,6 +123,10 @@ impl Backend for Epoll {
         })
     }
 
+    fn begin(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     fn waker(&self) -> Waker {
         Waker(Arc::clone(&self.wake))
     }
@@ -271,53 +275,4 @@ fn end_of(received: isize, finished: bool) -> Option<Event<'static>> {
     // The report was about a connection attempt, and told as writable.
     let is_attempt = finished && error.kind() == io::ErrorKind::NotConnected;
     (!is_empty && !is_attempt).then_some(Event::Failed(error))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::{Read as _, Write as _};
-    use std::os::unix::net::UnixStream;
-
-    /// Closes its socket at the first bytes, and opens others as another thread might.
-    struct Closes {
-        socket: Option<Socket>,
-        opened: Vec<(UnixStream, UnixStream)>,
-    }
-
-    impl Handler<EpollControl> for Closes {
-        fn on_event(&mut self, control: &mut EpollControl, _: Token, event: Event<'_>) {
-            if let (Event::Data { .. }, Some(socket)) = (event, self.socket.take()) {
-                control.close(socket);
-                for _ in 0..8 {
-                    let (mut near, far) = UnixStream::pair().unwrap();
-                    near.write_all(b"not yours").unwrap();
-                    self.opened.push((near, far));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_descriptor_closed_while_events_are_handled_reads_no_other_sockets_bytes() {
-        let mut epoll = Epoll::new(Timestamps::User).unwrap();
-        let (mut peer, socket) = UnixStream::pair().unwrap();
-        let socket = Socket::from(std::os::fd::OwnedFd::from(socket));
-        let raw = socket.as_raw_fd();
-        epoll.control().connecting(0, raw).unwrap();
-        epoll.control().established(0, raw, false).unwrap();
-        peer.write_all(b"last words").unwrap();
-        drop(peer);
-        let mut handler = Closes {
-            socket: Some(socket),
-            opened: Vec::new(),
-        };
-        epoll.turn(Duration::from_secs(1), &mut handler).unwrap();
-        assert_eq!(handler.opened.len(), 8);
-        for (_, far) in &mut handler.opened {
-            far.set_nonblocking(true).unwrap();
-            let mut bytes = [0; 16];
-            assert_eq!(far.read(&mut bytes).unwrap(), b"not yours".len());
-        }
-    }
 }

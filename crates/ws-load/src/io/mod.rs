@@ -19,9 +19,13 @@
 
 mod epoll;
 mod stamping;
+#[cfg(test)]
+mod tests;
+mod uring;
 
 pub(crate) use epoll::Epoll;
 pub(crate) use stamping::{keep_on as keep_stamps_on, probe as probe_kernel_stamps};
+pub(crate) use uring::{Uring, probe as probe_uring};
 
 use run_record::Timestamps;
 use socket2::Socket;
@@ -92,6 +96,9 @@ pub(crate) trait Backend: Sized {
 
     /// Sets up the backend.
     fn new(timestamps: Timestamps) -> io::Result<Self>;
+    /// Makes the calling thread the one that uses the backend from now on. Called once, before
+    /// [`Backend::control`] and [`Backend::turn`].
+    fn begin(&mut self) -> io::Result<()>;
     /// A handle that ends a wait from another thread.
     fn waker(&self) -> Waker;
     /// Access between turns.

@@ -70,11 +70,21 @@ pub(super) fn receive(socket: RawFd, buffer: &mut [u8]) -> (isize, Option<u64>) 
 }
 
 /// Room for a header and three times of two words each.
-const CONTROL: usize = 128;
+pub(super) const CONTROL: usize = 128;
 
 /// Control data must lie where a header may lie.
 #[repr(align(16))]
 struct Control([u8; CONTROL]);
+
+/// The stamp in control data as `recvmsg` delivers it, aligned as a header is.
+#[inline]
+pub(super) fn stamp_of(control: &[u8]) -> Option<u64> {
+    // SAFETY: all-zero bytes are a valid msghdr.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_control = control.as_ptr().cast_mut().cast();
+    message.msg_controllen = control.len() as _;
+    stamp_in(&message)
+}
 
 #[inline]
 fn stamp_in(message: &libc::msghdr) -> Option<u64> {

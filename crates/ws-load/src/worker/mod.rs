@@ -175,7 +175,11 @@ impl<B: Backend> Worker<B> {
     pub(crate) fn run(mut self, thread: u32, peers: Vec<Peer>, common: Common) {
         let reports = common.reports.clone();
         let mut core = Core::new(thread, peers, common);
-        if let Err(error) = core.run(&mut self.backend, &self.commands) {
+        let ran = self
+            .backend
+            .begin()
+            .and_then(|()| core.run(&mut self.backend, &self.commands));
+        if let Err(error) = ran {
             let _ = reports.send(Report::Broken(error));
         }
     }

@@ -73,6 +73,7 @@ fn record(end: End, steps: Vec<StepRecord>) -> RunRecord {
                 sample_ns: 1,
             },
             timestamps: run_record::Timestamps::User,
+            io: run_record::Io::Epoll,
             connect_concurrency: 1,
             threads: 1,
             seed: 1,

@@ -3,7 +3,7 @@
 use super::books::SinceIntended;
 use super::doubts::{Doubts, From};
 use super::{MARGIN_NS, figures};
-use crate::selftest::bench::{Bench, SEED, nanos, recorder, started};
+use crate::selftest::bench::{Bench, SEED, io_flag, nanos, recorder, started};
 use crate::selftest::child;
 use run_record::{Check, StepRecord, Timestamps, Unit};
 use std::time::Duration;
@@ -30,9 +30,10 @@ pub(super) fn hinder(bench: &Bench<'_>) -> Result<(StepRecord, Truth), String> {
     let arguments = format!(
         "echo ws://{}/ --rate {RATE} --arrivals constant --duration {}ms \
          --initial-clients {CLIENTS} --threads 1 --seed {SEED} --limit-rtt 20s \
-         --timestamps {stamps}",
+         --timestamps {stamps} --io {}",
         server.addr(),
-        time.as_millis()
+        time.as_millis(),
+        io_flag(bench.io)
     );
     let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
     let step = child::measure(&arguments, true, bench.interrupted)?;

@@ -1,11 +1,8 @@
 //! Against servers that misbehave in one way each: the fault is counted exactly, named, and
 //! nothing hangs.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::{plan, run};
+use super::plan;
+use crate::common::run;
 use run_record::{Dialect, End, Faults, Plan, Workload};
 use std::net::TcpListener;
 use test_servers::Framework;

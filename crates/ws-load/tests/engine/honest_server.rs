@@ -1,10 +1,7 @@
 //! Against a server that does everything right: every message is accounted for.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::{plan, run};
+use super::plan;
+use crate::common::run;
 use run_record::{Dialect, End, Event, Measure, Plan, Verdict, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,12 +1,12 @@
 //! Plans against test servers.
 
-use run_record::{Dialect, Limit, Measure, Plan, Timeouts, Workload};
+use run_record::{Dialect, Io, Limit, Measure, Plan, Timeouts, Timestamps, Workload};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use ws_load::Measured;
 
 /// A short broadcast against `addr`: two steps of ten clients each.
-pub(crate) fn plan(addr: SocketAddr) -> Plan {
+pub(crate) fn plan(addr: SocketAddr, io: Io, timestamps: Timestamps) -> Plan {
     Plan {
         url: format!("ws://{addr}/ws"),
         workload: Workload::Broadcast,
@@ -31,7 +31,8 @@ pub(crate) fn plan(addr: SocketAddr) -> Plan {
             connect_ns: 1_000_000_000,
             sample_ns: 20_000_000_000,
         },
-        timestamps: run_record::Timestamps::User,
+        timestamps,
+        io,
         connect_concurrency: 50,
         threads: 1,
         seed: 11,
@@ -43,4 +44,18 @@ pub(crate) fn plan(addr: SocketAddr) -> Plan {
 /// Runs a plan to its end.
 pub(crate) fn run(plan: &Plan) -> Measured {
     ws_load::run(plan, &AtomicBool::new(false), &mut |_| {}).expect("the target is usable")
+}
+
+/// `io` where it can be had here, else epoll: the tests say something then, too.
+pub(crate) fn or_epoll(io: Io, timestamps: Timestamps) -> Io {
+    match io {
+        Io::Epoll => Io::Epoll,
+        Io::Uring => match ws_load::probe_io_uring(timestamps) {
+            Ok(()) => Io::Uring,
+            Err(reason) => {
+                eprintln!("on epoll, since io_uring cannot be had here: {reason}");
+                Io::Epoll
+            }
+        },
+    }
 }

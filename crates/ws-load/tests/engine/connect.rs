@@ -1,10 +1,7 @@
 //! Connections that are opened and held: every one is counted, and every one that ends.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::{plan, run};
+use super::plan;
+use crate::common::run;
 use run_record::{
     Arrivals, Connecting, Connections, Drops, End, Plan, StepRecord, Verdict, Workload,
 };

@@ -1,10 +1,7 @@
 //! Sends by the clock: as many as planned, timed from the planned moment, whatever the server does.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::{plan, run};
+use super::plan;
+use crate::common::run;
 use run_record::{Arrivals, Dialect, End, OpenLoop, Plan, Ramp, Workload};
 use test_servers::odd::{Behaviour, OddServer};
 use test_servers::{NullOptions, NullServer};

@@ -1,10 +1,7 @@
 //! What a step says is said of whom it is true.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::{plan, run};
+use super::plan;
+use crate::common::run;
 use run_record::{
     Arrivals, End, OpenLoop, Plan, Search, SearchOf, StepRecord, Timestamps, Verdict, Workload,
 };

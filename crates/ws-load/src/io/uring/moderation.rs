@@ -1,0 +1,122 @@
+//! How many completions a wait is to bring: interrupt moderation, as network cards do it.
+//!
+//! Where messages come densely, a loop that is woken by the first of them sleeps and wakes for
+//! nearly each: a wake-up costs more than a receive. So a wait asks for half of what recently came
+//! within [`HORIZON_US`], and is content with less when that time is over. The kernel's stamps keep
+//! the delay out of every latency; without them nothing is moderated. Reads no clock.
+
+use std::time::Duration;
+
+/// Longest time by which a read is put off.
+const HORIZON_US: u32 = 100;
+/// So long is counted before the rate is judged anew.
+const WINDOW_NS: u64 = 500_000;
+/// Below this a wait asks for one: little would be saved, and a closed loop with few requests in
+/// flight would wait for answers that only its next requests can bring.
+const WORTH_IT: u64 = 8;
+const MOST: u64 = 64;
+
+/// What is known of the recent rate.
+#[derive(Debug)]
+pub(super) struct Moderation {
+    enabled: bool,
+    since_ns: u64,
+    completions: u64,
+    want: u32,
+}
+
+/// What a wait is to bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Want {
+    pub(super) completions: u32,
+    /// After this time, in microseconds, one is enough; zero for no such time.
+    pub(super) patience_us: u32,
+}
+
+impl Moderation {
+    pub(super) const fn new(enabled: bool) -> Self {
+        Self {
+            enabled,
+            since_ns: 0,
+            completions: 0,
+            want: 1,
+        }
+    }
+
+    /// Notes what a wait that ended at `now_ns` has brought.
+    #[inline]
+    pub(super) const fn note(&mut self, now_ns: u64, completions: usize) {
+        self.completions += completions as u64;
+        let elapsed_ns = now_ns.saturating_sub(self.since_ns);
+        if elapsed_ns < WINDOW_NS {
+            return;
+        }
+        let half = self.completions * (HORIZON_US as u64 * 1000 / 2) / elapsed_ns;
+        self.want = match half {
+            WORTH_IT..=MOST => half as u32,
+            ..WORTH_IT => 1,
+            _ => MOST as u32,
+        };
+        self.since_ns = now_ns;
+        self.completions = 0;
+    }
+
+    /// What a wait of at most `timeout` is to bring. The kernel looks at the whole time-out only
+    /// after the moderated one, so a shorter one is not moderated.
+    #[inline]
+    pub(super) fn want(&self, timeout: Duration) -> Want {
+        if !self.enabled || self.want == 1 || timeout.as_micros() <= u128::from(HORIZON_US) {
+            return Want {
+                completions: 1,
+                patience_us: 0,
+            };
+        }
+        Want {
+            completions: self.want,
+            patience_us: HORIZON_US,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_millis(50);
+
+    fn after(rate_per_ms: u64) -> Moderation {
+        let mut moderation = Moderation::new(true);
+        moderation.note(1_000_000_000, 1);
+        for ms in 1..=4 {
+            moderation.note(1_000_000_000 + ms * 1_000_000, rate_per_ms as usize);
+        }
+        moderation
+    }
+
+    #[test]
+    fn half_of_what_comes_within_the_horizon_is_waited_for() {
+        assert_eq!(after(400).want(LONG).completions, 20);
+        assert_eq!(after(400).want(LONG).patience_us, HORIZON_US);
+        assert_eq!(after(100_000).want(LONG).completions, 64);
+    }
+
+    #[test]
+    fn sparse_traffic_short_waits_and_other_stamps_are_not_moderated() {
+        let one = Want {
+            completions: 1,
+            patience_us: 0,
+        };
+        assert_eq!(after(100).want(LONG), one);
+        assert_eq!(after(400).want(Duration::from_micros(100)), one);
+        let mut off = after(400);
+        off.enabled = false;
+        assert_eq!(off.want(LONG), one);
+    }
+
+    #[test]
+    fn a_pause_ends_it() {
+        let mut moderation = after(400);
+        moderation.note(2_000_000_000, 1);
+        assert_eq!(moderation.want(LONG).completions, 1);
+    }
+}

@@ -1,0 +1,94 @@
+//! Whether io_uring can be had here: by doing with it what the backend does.
+//!
+//! A kernel may lack an operation, an administrator or a container's seccomp profile may forbid
+//! the whole. Looking at version numbers would find neither.
+
+use super::Uring;
+use crate::io::{Backend, Control, Event, Handler, Token};
+use run_record::Timestamps;
+use socket2::Socket;
+use std::io::{self, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::time::Duration;
+
+const QUESTION: &[u8] = b"?";
+const TURNS: u32 = 20;
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Receives a byte of a loopback connection, with and without stamps as `timestamps` says.
+///
+/// # Errors
+/// What stands in the way, in words.
+pub(crate) fn probe(timestamps: Timestamps) -> Result<(), String> {
+    let mut uring = Uring::new(timestamps).map_err(|error| refusal(&error))?;
+    match attempt(&mut uring) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err("a multishot receive brought nothing".to_owned()),
+        Err(error) => Err(format!(
+            "a multishot receive failed: {error}; it needs Linux 6.0"
+        )),
+    }
+}
+
+/// Why no ring could be made.
+fn refusal(error: &io::Error) -> String {
+    let setting = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
+    let setting = setting.as_deref().map_or("0", str::trim);
+    match error.raw_os_error() {
+        Some(libc::ENOSYS) => "this kernel, or a sandbox, has no io_uring".to_owned(),
+        Some(libc::EPERM) if setting != "0" => {
+            format!("the setting kernel.io_uring_disabled is {setting}")
+        }
+        Some(libc::EPERM | libc::EACCES) => {
+            "io_uring_setup is forbidden, as by the seccomp profiles of containers".to_owned()
+        }
+        Some(libc::EINVAL) => "this kernel's io_uring is too old; it needs Linux 6.0".to_owned(),
+        _ => format!("io_uring cannot be set up: {error}"),
+    }
+}
+
+fn attempt(uring: &mut Uring) -> io::Result<bool> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let mut near = TcpStream::connect(listener.local_addr()?)?;
+    let (far, _) = listener.accept()?;
+    let socket = Socket::from(OwnedFd::from(far));
+    let raw = socket.as_raw_fd();
+    uring.begin()?;
+    uring.control().connecting(0, raw)?;
+    uring.control().established(0, raw, false)?;
+    near.write_all(QUESTION)?;
+    let mut answer = Answer::default();
+    for _ in 0..TURNS {
+        uring.turn(PATIENCE, &mut answer)?;
+        match answer {
+            Answer::Awaited => {}
+            Answer::Bytes(equal) => {
+                uring.control().close(socket);
+                return Ok(equal);
+            }
+            Answer::Failed(error) => return Err(error),
+        }
+    }
+    Ok(false)
+}
+
+#[derive(Default)]
+enum Answer {
+    #[default]
+    Awaited,
+    /// Something came; true if it is what was sent.
+    Bytes(bool),
+    Failed(io::Error),
+}
+
+impl<C: Control> Handler<C> for Answer {
+    fn on_event(&mut self, _: &mut C, _: Token, event: Event<'_>) {
+        match event {
+            Event::Writable => {}
+            Event::Data { bytes, .. } => *self = Self::Bytes(bytes == QUESTION),
+            Event::End => *self = Self::Failed(io::ErrorKind::UnexpectedEof.into()),
+            Event::Failed(error) => *self = Self::Failed(error),
+        }
+    }
+}

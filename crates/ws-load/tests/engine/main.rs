@@ -1,0 +1,30 @@
+//! The engine against test servers; every test on every backend.
+
+#![allow(missing_docs)]
+#![allow(clippy::duplicate_mod, reason = "the same tests for each backend")]
+
+mod common;
+
+/// The files of tests, with `plan` for the backend that they are to run on.
+macro_rules! suite {
+    ($name:ident, $io:ident, $timestamps:ident) => {
+        #[path = "."]
+        mod $name {
+            fn plan(addr: std::net::SocketAddr) -> run_record::Plan {
+                let timestamps = run_record::Timestamps::$timestamps;
+                let io = crate::common::or_epoll(run_record::Io::$io, timestamps);
+                crate::common::plan(addr, io, timestamps)
+            }
+
+            mod connect;
+            mod faulty_servers;
+            mod honest_server;
+            mod open_loop;
+            mod verdict;
+        }
+    };
+}
+
+suite!(epoll, Epoll, User);
+suite!(uring, Uring, User);
+suite!(uring_with_kernel_stamps, Uring, Kernel);
