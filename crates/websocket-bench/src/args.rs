@@ -263,11 +263,11 @@ pub(crate) struct Searching {
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "clients", conflicts_with = "total_steps")]
     pub(crate) search: Option<SearchOf>,
     /// Search: tries of each side of the edge, of which more than half decide; on the way there one
-    /// does
+    /// does, of a quarter of the length until a load has failed
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99), requires = "search")]
     pub(crate) search_tries: u32,
     /// Search: end when the two sides of the edge are so close, in percent
-    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = precision, requires = "search")]
+    #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = precision, requires = "search")]
     pub(crate) search_precision: f64,
     /// Give a step up when a sample takes longer than this
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
@@ -377,7 +377,7 @@ pub(crate) enum Timestamps {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Io {
-    /// io_uring where it can be had
+    /// io_uring where it can be had; epoll with workers that somebody else started
     Auto,
     /// epoll, and a receive for each socket that it reports
     Epoll,

@@ -83,6 +83,7 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
     }
     let searching = searching(search, load.open.as_ref())?;
     let mut plan = basis(&common.url, steps, &common.connections, &common.output)?;
+    plan.io = io_of_sites(common.connections.io, &common.sites, plan.io);
     plan.workload = load.workload;
     plan.concurrent = load.concurrent;
     plan.sample_size = load.sample_size;
@@ -113,6 +114,7 @@ pub(crate) fn connect(args: &ConnectArgs) -> Result<Plan, String> {
         ));
     }
     let mut plan = basis(&args.url, &args.steps, &args.connections, &args.output)?;
+    plan.io = io_of_sites(args.connections.io, &args.sites, plan.io);
     plan.workload = Workload::Connect;
     if let Some(clients) = load.clients {
         plan.initial_clients = clients;
@@ -254,6 +256,15 @@ pub(crate) fn io(wanted: args::Io, timestamps: Timestamps) -> Result<Io, String>
             "--io uring: io_uring cannot be had here ({reason}); take --io epoll or auto"
         )),
         (Err(_), _) => Ok(Io::Epoll),
+    }
+}
+
+/// What is left to this program is left to what every kernel has where workers run on others: this
+/// one was probed, theirs were not.
+fn io_of_sites(wanted: args::Io, sites: &args::Sites, here: Io) -> Io {
+    match wanted {
+        args::Io::Auto if sites.are_elsewhere() => Io::Epoll,
+        _ => here,
     }
 }
 

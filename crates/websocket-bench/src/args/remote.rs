@@ -34,7 +34,12 @@ pub(crate) struct Sites {
 impl Sites {
     /// True when the run is not this process's alone.
     pub(crate) fn are_several(&self) -> bool {
-        !self.worker_addr.is_empty() || self.processes.is_some() || self.await_workers.is_some()
+        self.are_elsewhere() || self.processes.is_some()
+    }
+
+    /// True when workers that were started by somebody else take part, perhaps on other machines.
+    pub(crate) fn are_elsewhere(&self) -> bool {
+        !self.worker_addr.is_empty() || self.await_workers.is_some()
     }
 }
 

@@ -34,7 +34,7 @@ impl<T: Team> Engine<'_, T> {
                 affordable(schedule)?;
                 countable(schedule.counts())?
             }
-            None => (self.plan.sample_size, 0),
+            None => (load.samples, 0),
         };
         let ledger = self.begin(StepTerms {
             first_sample: self.samples,

@@ -101,6 +101,8 @@ struct Engine<'a, T> {
 struct Load {
     clients: u64,
     open: Option<OpenLoop>,
+    /// Samples of a closed loop.
+    samples: u32,
 }
 
 impl<'a, T: Team> Engine<'a, T> {
@@ -169,6 +171,7 @@ impl<'a, T: Team> Engine<'a, T> {
         Load {
             clients: self.plan.clients_at(step),
             open: self.plan.open_loop.clone(),
+            samples: self.plan.sample_size,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Steps whose loads are chosen by what the steps before them showed.
 
 use super::{Ended, Engine, Load, Team};
-use crate::plan::Hunt;
+use crate::plan::{Hunt, briefly};
 use run_record::{Edge, End, OpenLoop, RunRecord, Search, SearchOf, Verdict};
 
 /// Tries in a row that may say nothing of the server.
@@ -21,7 +21,7 @@ impl<T: Team> Engine<'_, T> {
             let Some(value) = hunt.next() else {
                 return Ended::new(End::EdgeFound, in_words(&hunt.edge()));
             };
-            match self.try_load(step, terms.of, value) {
+            match self.try_load(step, terms.of, value, hunt.is_far()) {
                 Ok(Some(passed)) => {
                     void = 0;
                     hunt.tried(value, passed);
@@ -60,8 +60,21 @@ impl<T: Team> Engine<'_, T> {
 
     /// Whether the server holds the limit under a load; `None` when this try does not say, an error
     /// when none can.
-    fn try_load(&mut self, step: u32, of: SearchOf, value: f64) -> Result<Option<bool>, Ended> {
-        let load = self.load_of(of, value);
+    fn try_load(
+        &mut self,
+        step: u32,
+        of: SearchOf,
+        value: f64,
+        is_far: bool,
+    ) -> Result<Option<bool>, Ended> {
+        let mut load = self.load_of(of, value);
+        if is_far {
+            briefly(
+                self.plan.limit.percentile,
+                &mut load.open,
+                &mut load.samples,
+            );
+        }
         if load.clients < self.team.connected() {
             self.team.begin_anew()?;
         }
@@ -91,10 +104,12 @@ impl<T: Team> Engine<'_, T> {
 
     fn load_of(&self, of: SearchOf, value: f64) -> Load {
         let open = self.plan.open_loop.clone();
+        let samples = self.plan.sample_size;
         match of {
             SearchOf::Clients => Load {
                 clients: value as u64,
                 open,
+                samples,
             },
             SearchOf::Rate => Load {
                 clients: u64::from(self.plan.initial_clients),
@@ -102,6 +117,7 @@ impl<T: Team> Engine<'_, T> {
                     rate: value,
                     ..open
                 }),
+                samples,
             },
         }
     }

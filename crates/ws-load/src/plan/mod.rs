@@ -6,7 +6,7 @@ mod schedule;
 mod search;
 
 pub(crate) use schedule::Schedule;
-pub(crate) use search::Hunt;
+pub(crate) use search::{Hunt, briefly};
 
 /// A well-mixed 64-bit value from a seed and an index: the output function of SplitMix64
 /// (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).

@@ -1,12 +1,30 @@
 //! Where to look for the highest load that a server carries: upwards by doubling until a load
 //! fails, then between the highest that passed and the lowest that failed, by halves.
 //!
-//! On the way one try decides. When the two sides are close, each is tried again until more than
+//! On the way one try decides, and until a load has failed it is a brief one: twice the load shows at
+//! once. When the two sides are close, each is tried again until more than
 //! half of the planned tries agree, so that one bad moment of the machine decides nothing; a side
 //! that does not stand sends the search back to where it went wrong. Pure: from verdicts to the next
 //! load.
 
-use run_record::{Edge, Search};
+use run_record::{Edge, OpenLoop, Search};
+
+/// How much shorter a brief try is.
+const BRIEF: u32 = 4;
+/// How many samples beyond the limit's percentile a brief try has at least.
+const BEYOND: f64 = 5.0;
+
+/// Makes a try brief, where enough samples for its percentile remain.
+pub(crate) fn briefly(percentile: f64, open: &mut Option<OpenLoop>, samples: &mut u32) {
+    let least = (BEYOND / (1.0 - percentile / 100.0).max(f64::EPSILON)).round();
+    if let Some(open) = open {
+        let timed_ns = open.duration_ns - open.warm_up_ns;
+        let least_ns = least / open.rate * 1e9;
+        let brief_ns = (timed_ns as f64 / f64::from(BRIEF)).max(least_ns);
+        open.duration_ns = open.warm_up_ns + timed_ns.min(brief_ns as u64);
+    }
+    *samples = (*samples).min((*samples / BRIEF).max(least.min(f64::from(u32::MAX)) as u32));
+}
 
 /// The state of a search.
 #[derive(Clone, Debug)]
@@ -83,6 +101,11 @@ impl Hunt {
         let doubtful = [failed, passed].into_iter().flatten();
         let mut doubtful = doubtful.filter(|side| !side.is_confirmed(self.terms.tries));
         doubtful.next().map(|side| side.load)
+    }
+
+    /// Whether no load has failed yet: the edge is not near.
+    pub(crate) fn is_far(&self) -> bool {
+        self.sides().1.is_none() && !self.tried.iter().any(|tried| tried.fails > 0)
     }
 
     /// One try of the load that was next has passed or failed.
@@ -196,6 +219,38 @@ mod tests {
         let way = [1000, 2000, 4000, 8000, 6000, 5000, 5500, 5250];
         let expected: Vec<f64> = way.into_iter().chain([5250, 5000]).map(f64::from).collect();
         assert_eq!(loads, expected);
+    }
+
+    #[test]
+    fn a_brief_try_keeps_what_its_percentile_needs() {
+        let brief = |rate, percentile, samples| {
+            let mut open = Some(OpenLoop {
+                rate,
+                ramp: None,
+                arrivals: run_record::Arrivals::Constant,
+                duration_ns: 9_000_000_000,
+                warm_up_ns: 1_000_000_000,
+            });
+            let mut samples = samples;
+            briefly(percentile, &mut open, &mut samples);
+            (open.unwrap().duration_ns, samples)
+        };
+        assert_eq!(brief(1000.0, 95.0, 1000), (3_000_000_000, 250));
+        assert_eq!(brief(25.0, 95.0, 240), (5_000_000_000, 100));
+        assert_eq!(brief(1.0, 95.0, 20), (9_000_000_000, 20));
+        assert_eq!(brief(1000.0, 100.0, 400), (9_000_000_000, 400));
+    }
+
+    #[test]
+    fn only_the_way_up_is_brief() {
+        let mut hunt = Hunt::new(terms(3), 100.0, false);
+        let mut brief = 0;
+        while let Some(load) = hunt.next() {
+            brief += u32::from(hunt.is_far());
+            hunt.tried(load, load <= 1_000.0);
+        }
+        // 100 to 1600.
+        assert_eq!(brief, 5);
     }
 
     #[test]
