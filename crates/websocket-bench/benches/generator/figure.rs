@@ -1,5 +1,7 @@
 //! What a round of one generator brings, and how rounds are put side by side.
 
+use crate::common::median;
+
 /// CPU per delivery, and what explains it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figure {
@@ -53,10 +55,4 @@ impl Rounds {
         let middle = median(ratios.iter().copied());
         format!(" {middle:.2} ({least:.2}-{most:.2}) |")
     }
-}
-
-pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

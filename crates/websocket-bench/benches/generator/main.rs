@@ -9,12 +9,15 @@
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
 mod bare;
+#[path = "../common/mod.rs"]
+mod common;
 mod figure;
 mod ours;
 mod peer;
 
 use bare::{Bare, Complete, Kind};
-use figure::{Rounds, median};
+use common::{median, pin};
+use figure::Rounds;
 use ours::Ours;
 use peer::{Dialect, Load, Peer, Request};
 use run_record::Environment;
@@ -160,14 +163,4 @@ fn memory(server: &NullServer, directory: &Path, rounds: usize) {
             (resident(9_000) - resident(10)) / 8_990.0
         );
     }
-}
-
-fn pin(cpu: usize) {
-    // SAFETY: an all-zero cpu_set_t is valid; the set outlives the call.
-    let done = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(cpu, &mut set);
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)
-    };
-    assert_eq!(done, 0, "this benchmark needs two cores");
 }

@@ -89,14 +89,3 @@ fn children_cpu_ns() -> f64 {
     let ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
     ns(usage.ru_utime) + ns(usage.ru_stime)
 }
-
-/// Pins the calling thread, and what it starts.
-pub(crate) fn pin(cpu: usize) {
-    // SAFETY: an all-zero cpu_set_t is valid; the set outlives the call.
-    let done = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(cpu, &mut set);
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)
-    };
-    assert_eq!(done, 0, "this benchmark needs two cores");
-}

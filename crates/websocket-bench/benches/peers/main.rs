@@ -8,11 +8,14 @@
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod cost;
 mod groups;
 mod pulse;
 mod tools;
 
+use common::{median, pin};
 use groups::{Group, groups};
 use std::collections::HashMap;
 use std::env;
@@ -30,9 +33,9 @@ fn main() {
     };
     let directory = tempfile::tempdir().expect("a temporary directory");
     // Threads and children inherit the affinity of the thread that starts them.
-    cost::pin(0);
+    pin(0);
     let server = NullServer::start(NullOptions::default()).expect("the null server starts");
-    cost::pin(1);
+    pin(1);
     let bench = Bench {
         port: server.addr().port(),
         directory: directory.path().to_owned(),
@@ -96,7 +99,7 @@ fn measure(group: &Group, bench: &Bench, found: &HashMap<&str, PathBuf>, rounds:
         println!(
             "  {:<30} {:8.2} us CPU per {}  {} of the bare loop's  {} of websocket-bench's  ({})",
             entry.tool,
-            median(&costs[at]) / 1e3,
+            median(costs[at].iter().copied()) / 1e3,
             group.unit,
             times(&costs[at], bare.as_deref()),
             times(&costs[at], ours.as_deref()),
@@ -111,13 +114,7 @@ fn times(costs: &[f64], of: Option<&[f64]>) -> String {
         return format!("{:>6}", "-");
     };
     let ratios: Vec<f64> = costs.iter().zip(of).map(|(a, b)| a / b).collect();
-    format!("{:6.2}", median(&ratios))
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    format!("{:6.2}", median(ratios.into_iter()))
 }
 
 /// Names of tools in groups are those of the list, so that no row is left out by a slip.

@@ -21,7 +21,7 @@ impl Pulse {
     /// Will send so many broadcasts.
     pub(crate) fn start(port: u16, broadcasts: u64) -> Self {
         Self(std::thread::spawn(move || {
-            crate::cost::pin(0);
+            crate::common::pin(0);
             send_all(port, broadcasts)
         }))
     }
