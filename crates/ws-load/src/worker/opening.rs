@@ -216,6 +216,8 @@ impl Core {
 
     /// The TCP connection attempt has ended.
     pub(super) fn on_connected<C: Control>(&mut self, control: &mut C, slot: Token) {
+        // Before the request leaves: the answer may be here before this thread is on its core again.
+        let connected_ns = clock::now_ns();
         let key = encode_key(self.draw_nonce());
         let codec = self.judge.codec();
         let mut request = Vec::new();
@@ -240,7 +242,7 @@ impl Core {
                 if let Some(hold) = &mut self.hold
                     && let Some(intended_ns) = self.opening.intended_ns(slot)
                 {
-                    hold.established(clock::now_ns().saturating_sub(intended_ns));
+                    hold.established(connected_ns.saturating_sub(intended_ns));
                 }
                 connection.phase = Phase::Upgrading(Box::new(Upgrade {
                     key,
