@@ -89,7 +89,8 @@ enum Effect {
     Pong(Vec<u8>),
     /// A pong; its payload where that is as long as ours are.
     Answered(Option<u64>),
-    PeerClosed,
+    /// The peer's close frame, if it has a code.
+    PeerClosed(Option<CloseFrame>),
     Opening(dialect::Opening),
 }
 
@@ -130,7 +131,7 @@ impl Core {
         let holds = self.hold.is_some();
         let mut effects = Vec::new();
         let mut ready = !matches!(phase, Phase::Subscribing);
-        let judged = matches!(phase, Phase::Ready | Phase::Subscribing);
+        let mut judged = matches!(phase, Phase::Ready | Phase::Subscribing);
         let mut feed = |plain: &[u8]| {
             decoder.feed(plain, |event| {
                 match event {
@@ -150,7 +151,12 @@ impl Core {
                         effects.push(Effect::Answered(payload));
                     }
                     Event::Pong(_) => {}
-                    Event::Close(_) => effects.push(Effect::PeerClosed),
+                    Event::Close(payload) => {
+                        let close = CloseFrame::parse(payload).map_err(DecodeError::from)?;
+                        effects.push(Effect::PeerClosed(close));
+                        // What follows it is no message (RFC 6455, 5.5.1).
+                        (ready, judged) = (true, false);
+                    }
                 }
                 Ok::<_, Stop>(())
             })
@@ -181,15 +187,14 @@ impl Core {
             Effect::Answered(payload) => self.on_pong(slot, payload, at_ns),
             Effect::Pong(payload) => self.send_pong(control, slot, &payload),
             Effect::Opening(opening) => self.on_opening(control, slot, opening),
-            Effect::PeerClosed => {
+            Effect::PeerClosed(close) => {
                 if matches!(self.clients.get(slot).phase, Phase::Ready) {
-                    let close = CloseFrame {
-                        code: 1000,
-                        reason: String::new(),
-                    };
-                    self.send_frame(control, slot, Opcode::Close, &close.encode());
+                    // The peer's own code, or none (RFC 6455, 5.5.1).
+                    let code = close.as_ref().map(|close| close.code.to_be_bytes());
+                    let answer = code.as_ref().map_or(&[][..], |code| &code[..]);
+                    self.send_frame(control, slot, Opcode::Close, answer);
                 }
-                self.on_end(control, slot);
+                self.on_closed(control, slot, close);
             }
         }
     }
@@ -255,12 +260,20 @@ impl Core {
         }
     }
 
-    /// The peer has ended the connection, or has said that it will.
+    /// The peer has ended the connection without a close frame.
     pub(super) fn on_end<C: Control>(&mut self, control: &mut C, slot: Token) {
-        let stage = self.clients.get(slot).stage();
-        let addr = self.target.addr;
-        let reset = false;
-        self.lose(control, slot, ConnectError::Closed { addr, stage, reset });
+        self.on_closed(control, slot, None);
+    }
+
+    /// The peer has ended the connection, or has said that it will.
+    fn on_closed<C: Control>(&mut self, control: &mut C, slot: Token, close: Option<CloseFrame>) {
+        let error = ConnectError::Closed {
+            addr: self.target.addr,
+            stage: self.clients.get(slot).stage(),
+            reset: false,
+            close,
+        };
+        self.lose(control, slot, error);
     }
 
     pub(super) fn on_failed<C: Control>(&mut self, control: &mut C, slot: Token, error: io::Error) {
@@ -320,7 +333,7 @@ impl Core {
                 {
                     self.report(Report::OpenFailed(Box::new(error)));
                 } else {
-                    self.judge.faults.disconnected += 1;
+                    self.judge.disconnected(&error);
                     if self.judge.alive_count() == 0 {
                         self.report(Report::AllLost);
                     }

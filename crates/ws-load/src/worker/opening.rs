@@ -209,6 +209,10 @@ impl Core {
                     stage,
                     seconds: self.plan.timeouts.connect_ns as f64 / 1e9,
                 };
+                let error = match stage {
+                    Stage::Connect => self.after_others(error),
+                    _ => error,
+                };
                 self.lose(control, slot, error);
             }
         }
@@ -335,20 +339,41 @@ impl Core {
     pub(super) fn explain(&self, error: io::Error, stage: Stage, slot: Token) -> ConnectError {
         let addr = self.target.addr;
         match error.raw_os_error() {
-            Some(libc::ECONNREFUSED) => ConnectError::Refused { addr },
+            Some(libc::ECONNREFUSED) => self.after_others(ConnectError::Refused { addr }),
             Some(libc::EMFILE | libc::ENFILE) => ConnectError::Files {
                 limit: FileLimit::current().soft,
             },
             Some(libc::EADDRNOTAVAIL) => self.explain_address(slot),
-            Some(libc::ECONNRESET | libc::EPIPE) => {
-                let reset = true;
-                ConnectError::Closed { addr, stage, reset }
-            }
-            _ => ConnectError::Io {
+            Some(libc::ECONNRESET | libc::EPIPE) => ConnectError::Closed {
                 addr,
                 stage,
-                source: error,
+                reset: true,
+                close: None,
             },
+            _ => {
+                let error = ConnectError::Io {
+                    addr,
+                    stage,
+                    source: error,
+                };
+                match stage {
+                    Stage::Connect => self.after_others(error),
+                    _ => error,
+                }
+            }
+        }
+    }
+
+    /// An address that does not open, where it is the last of several.
+    fn after_others(&self, last: ConnectError) -> ConnectError {
+        let passed_over = &self.target.passed_over;
+        if passed_over.is_empty() {
+            return last;
+        }
+        let others: Vec<String> = passed_over.iter().map(ToString::to_string).collect();
+        ConnectError::Unreachable {
+            last: Box::new(last),
+            others: others.join(", "),
         }
     }
 
