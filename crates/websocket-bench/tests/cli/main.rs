@@ -10,6 +10,7 @@ mod expectations;
 mod files;
 mod handmade;
 mod help;
+mod hostile;
 mod interrupt;
 mod limits;
 mod records;
