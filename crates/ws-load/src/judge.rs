@@ -4,6 +4,7 @@
 
 use crate::dialect::{Codec, Incoming, Kind, Malformed};
 use crate::envelope::Envelopes;
+use crate::error::ConnectError;
 use crate::ledger::{Confirmed, Listeners, Missing, Read, Received, StepLedger, Window};
 use crate::site::Done;
 use crate::stamp::Stamps;
@@ -67,6 +68,8 @@ pub(crate) struct Judge {
     pub(crate) done: Vec<Done>,
     /// What the first malformed message was, in words.
     pub(crate) first_malformed: Option<String>,
+    /// How the first connection ended that nobody here closed, in words.
+    pub(crate) first_disconnect: Option<String>,
 }
 
 impl Judge {
@@ -91,6 +94,7 @@ impl Judge {
             finished: 0,
             done: Vec::new(),
             first_malformed: None,
+            first_disconnect: None,
         }
     }
 
@@ -241,6 +245,14 @@ impl Judge {
             Ok(Incoming::Refused) => self.faults.refused += 1,
             Ok(Incoming::Ignored) => {}
             Err(Malformed(words)) => self.malformed(words),
+        }
+    }
+
+    /// Notes a connection that ended although nothing here closed it.
+    pub(crate) fn disconnected(&mut self, how: &ConnectError) {
+        self.faults.disconnected += 1;
+        if self.first_disconnect.is_none() {
+            self.first_disconnect = Some(how.to_string());
         }
     }
 

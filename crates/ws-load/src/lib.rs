@@ -16,6 +16,7 @@ mod judge;
 mod ledger;
 mod plain;
 mod plan;
+mod reach;
 pub mod site;
 mod sources;
 mod stamp;

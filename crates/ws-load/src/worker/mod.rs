@@ -96,6 +96,7 @@ pub(crate) struct Part {
     pub(crate) latencies: Latencies,
     pub(crate) faults: Faults,
     pub(crate) first_malformed: Option<String>,
+    pub(crate) first_disconnect: Option<String>,
     pub(crate) messages: u64,
     pub(crate) reads: u64,
     pub(crate) unstamped: u64,
