@@ -121,7 +121,7 @@ impl Case {
             ("--io", self.io),
             ("--threads", "1"),
             ("--connect-timeout", patience),
-            ("--limit-rtt", patience),
+            ("--limit-rtt", "1s"),
         ];
         usual.extend(match self.workload {
             Workload::Connect if served => vec![

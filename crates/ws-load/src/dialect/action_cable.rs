@@ -1,10 +1,11 @@
 //! Action Cable: one subscription, actions in a string inside a string.
 
 use super::json::{Body, message, parse, request_name};
-use super::{Codec, Incoming, Malformed, Opening};
+use super::{Codec, Incoming, Malformed, Opening, SHOWN};
 use run_record::Workload;
 use serde::Deserialize;
 use serde_json::Value;
+use ws_proto::printable;
 
 /// The channel's identifier as it stands inside a JSON string.
 const IDENTIFIER: &str = r#"{\"channel\":\"BenchmarkChannel\"}"#;
@@ -71,7 +72,10 @@ impl Codec for ActionCable {
             }
             Some("disconnect") => Opening::Refused(format!(
                 "the server disconnected the client: {}",
-                envelope.reason.as_deref().unwrap_or("no reason given")
+                envelope.reason.map_or_else(
+                    || "no reason given".to_owned(),
+                    |reason| printable(reason.as_bytes(), SHOWN)
+                )
             )),
             _ => Opening::Await,
         }

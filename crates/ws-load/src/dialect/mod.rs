@@ -39,6 +39,9 @@ pub(crate) enum Incoming {
     Ignored,
 }
 
+/// Bytes of a server's words that are shown, escaped.
+const SHOWN: usize = 120;
+
 /// A message that is not of the dialect, in words.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) String);
