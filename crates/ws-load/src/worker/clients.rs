@@ -161,15 +161,23 @@ impl Core {
                 Ok::<_, Stop>(())
             })
         };
+        let was_waiting = transport.wants_write();
         let read = match bytes {
             Bytes::Wire(bytes) => transport.receive(bytes, feed),
-            Bytes::Plain(bytes) => feed(bytes),
+            Bytes::Plain(bytes) => feed(bytes).map(|()| false),
+        };
+        // TLS has words of its own for the peer.
+        let read = match watch(control, slot, transport, was_waiting) {
+            Ok(()) => read,
+            Err(error) => read.and(Err(error.into())),
         };
         for effect in effects {
             self.apply(control, slot, effect, at_ns);
         }
-        if let Err(stop) = read {
-            self.on_broken(control, slot, stop);
+        match read {
+            Ok(false) => {}
+            Ok(true) => self.on_end(control, slot),
+            Err(stop) => self.on_broken(control, slot, stop),
         }
     }
 
@@ -177,7 +185,7 @@ impl Core {
     fn apply<C: Control>(&mut self, control: &mut C, slot: Token, effect: Effect, at_ns: u64) {
         match effect {
             Effect::Answered(payload) => self.on_pong(slot, payload, at_ns),
-            Effect::Pong(payload) => self.send_frame(control, slot, Opcode::Pong, &payload),
+            Effect::Pong(payload) => self.send_pong(control, slot, &payload),
             Effect::Opening(opening) => self.on_opening(control, slot, opening),
             Effect::PeerClosed(close) => {
                 if matches!(self.clients.get(slot).phase, Phase::Ready) {
@@ -205,14 +213,34 @@ impl Core {
         self.send_bytes(control, slot, &frame);
     }
 
+    /// Answers a ping. Of those that the peer lets wait, by not reading, it gets an answer to the
+    /// most recent only (RFC 6455, 5.5.3).
+    fn send_pong<C: Control>(&mut self, control: &mut C, slot: Token, payload: &[u8]) {
+        let mask = self.draw_mask();
+        let mut frame = Vec::new();
+        encode_frame(&mut frame, Opcode::Pong, Some(mask), payload);
+        self.write(control, slot, |transport| transport.send_latest(&frame));
+    }
+
     /// Sends bytes; a connection that cannot take them is broken.
     #[inline]
     pub(super) fn send_bytes<C: Control>(&mut self, control: &mut C, slot: Token, bytes: &[u8]) {
+        self.write(control, slot, |transport| transport.send(bytes));
+    }
+
+    #[inline]
+    fn write<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        send: impl FnOnce(&mut Transport) -> io::Result<bool>,
+    ) {
         let Some(transport) = &mut self.clients.get(slot).transport else {
             return;
         };
-        let sent = transport.send(bytes);
-        if let Err(error) = sent.and_then(|()| watch(control, slot, transport, false)) {
+        let was_waiting = transport.wants_write();
+        let sent = send(transport);
+        if let Err(error) = sent.and_then(|_| watch(control, slot, transport, was_waiting)) {
             self.on_failed(control, slot, error);
         }
     }
@@ -227,7 +255,7 @@ impl Core {
             return;
         }
         let flushed = transport.flush();
-        if let Err(error) = flushed.and_then(|()| watch(control, slot, transport, true)) {
+        if let Err(error) = flushed.and_then(|_| rewatch(control, slot, transport)) {
             self.on_failed(control, slot, error);
         }
     }
@@ -338,17 +366,23 @@ impl Core {
     }
 }
 
-/// Asks to be told when the socket takes bytes again, if any wait; stops asking when none do.
+/// Asks to be told when the socket takes bytes again, if any wait now and none did before; stops
+/// asking when none do any more.
 #[inline]
-fn watch<C: Control>(
+pub(super) fn watch<C: Control>(
     control: &mut C,
     slot: Token,
     transport: &Transport,
     was_waiting: bool,
 ) -> io::Result<()> {
-    let waits = transport.wants_write();
-    if waits || was_waiting {
-        control.established(slot, transport.raw(), waits)?;
+    if transport.wants_write() == was_waiting {
+        return Ok(());
     }
-    Ok(())
+    rewatch(control, slot, transport)
+}
+
+/// Asks to be told when the socket takes bytes again, if any wait.
+#[cold]
+fn rewatch<C: Control>(control: &mut C, slot: Token, transport: &Transport) -> io::Result<()> {
+    control.established(slot, transport.raw(), transport.wants_write())
 }

@@ -1,6 +1,6 @@
 //! Opening clients: a bounded number of handshakes at once, each within its time.
 
-use super::clients::Bytes;
+use super::clients::{Bytes, watch};
 use super::hold::Starts;
 use super::{Core, Report};
 use crate::connection::{Phase, Upgrade};
@@ -240,7 +240,7 @@ impl Core {
         let asked = transport
             .connected()
             .and_then(|()| transport.send(&request))
-            .and_then(|()| control.established(slot, transport.raw(), transport.wants_write()));
+            .and_then(|_| control.established(slot, transport.raw(), transport.wants_write()));
         match asked {
             Ok(()) => {
                 if let Some(hold) = &mut self.hold
@@ -271,14 +271,23 @@ impl Core {
         else {
             return;
         };
-        let received = transport.receive(bytes, |plain| {
-            upgrade.response.extend_from_slice(plain);
-            Ok::<_, io::Error>(())
-        });
-        if let Err(error) = received {
-            self.on_failed(control, slot, error);
-            return;
-        }
+        let was_waiting = transport.wants_write();
+        let received = transport
+            .receive(bytes, |plain| {
+                upgrade.response.extend_from_slice(plain);
+                Ok::<_, io::Error>(())
+            })
+            .and_then(|has_ended| {
+                watch(control, slot, transport, was_waiting)?;
+                Ok(has_ended)
+            });
+        let has_ended = match received {
+            Ok(has_ended) => has_ended,
+            Err(error) => {
+                self.on_failed(control, slot, error);
+                return;
+            }
+        };
         match parse_response(&upgrade.response, &upgrade.key, subprotocol) {
             Ok(None) => {}
             Ok(Some(head)) => {
@@ -294,6 +303,9 @@ impl Core {
                 let addr = self.target.addr;
                 self.lose(control, slot, ConnectError::Handshake { addr, source });
             }
+        }
+        if has_ended {
+            self.on_end(control, slot);
         }
     }
 
