@@ -74,13 +74,13 @@ pub(crate) enum Report {
     Begun,
     /// The time of a hold has passed.
     Held,
-    /// The last sample of the step is complete.
+    /// The last sample of the step is settled.
     AllSamples,
     /// Every client of a worker has been lost.
     AllLost,
     /// Of a site: this sample is about to be written.
     Sent(Started),
-    /// Of a site: these samples are complete here.
+    /// Of a site: these samples are settled here.
     Done(Vec<Done>),
     /// What became of the packs.
     Packs(Box<PacksPart>),
