@@ -4,9 +4,7 @@
 
 use crate::dialect::{Codec, Incoming, Kind, Malformed};
 use crate::envelope::Envelopes;
-use crate::ledger::{
-    Confirmed, Listeners, Missing, Read, Received, Settled, StepLedger, Window,
-};
+use crate::ledger::{Confirmed, Listeners, Missing, Read, Received, Settled, StepLedger, Window};
 use crate::site::Done;
 use crate::stamp::Stamps;
 use run_record::{Faults, Recorder, Workload};
@@ -162,11 +160,11 @@ impl Judge {
                 self.worker,
                 self.workers,
             );
-            let missing =
-                self.window
-                    .clients_lost(&step, listeners, &self.gone, |index, last| {
-                        done.push((index, last));
-                    });
+            let missing = self
+                .window
+                .clients_lost(&step, listeners, &self.gone, |index, last| {
+                    done.push((index, last));
+                });
             self.count_missing(missing);
             for (index, last_ns) in done {
                 self.party_done(&step, index, last_ns);

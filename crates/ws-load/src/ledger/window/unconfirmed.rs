@@ -56,7 +56,8 @@ impl Broadcasts {
         entry.arrivals.push(at_ns);
         entry.live.last_ns = entry.live.last_ns.max(at_ns);
         let party_done = (entry.live.missing == 0).then_some(entry.live.last_ns);
-        if entry.live.crowded && self.chains.is_overtaken(&self.entries, number, slot)
+        if entry.live.crowded
+            && self.chains.is_overtaken(&self.entries, number, slot)
             && let Entry::Unconfirmed(entry) = &mut self.entries[number as usize]
         {
             entry.faults.reordered += 1;
