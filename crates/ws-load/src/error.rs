@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use ws_proto::{CloseFrame, DecodeError, HandshakeError, printable};
+use ws_proto::{CloseFrame, DecodeError, HandshakeError, escaped, printable};
 
 /// How far a connection attempt had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub enum ConnectError {
         local: std::net::IpAddr,
     },
     /// Anything else that the kernel or TLS says.
-    #[error("{addr}: {source} ({stage})")]
+    #[error("{addr}: {} ({stage})", escaped(&source.to_string()))]
     Io {
         /// The server's address.
         addr: SocketAddr,

@@ -88,14 +88,15 @@ impl<T: Team> Engine<'_, T> {
             record.verdict_reasons.push(ended.detail.clone());
         }
         let early_end = early_end.map(|mut ended| {
+            // Of an end for the first messages, they have been told.
+            let told = ended.end == End::NotUnderstood;
             for (which, words) in [
-                ("malformed message", &first.malformed),
-                ("connection lost", &first.disconnect),
+                ("malformed message", first.malformed.filter(|_| !told)),
+                ("connection lost", first.disconnect.clone()),
             ] {
                 if let Some(words) = words {
-                    ended
-                        .detail
-                        .push_str(&format!("; the first {which}: {words}"));
+                    let more = format!("; the first {which}: {words}");
+                    ended.detail.push_str(&more);
                 }
             }
             ended
@@ -144,6 +145,7 @@ impl<T: Team> Engine<'_, T> {
                     End::ServerLost,
                     format!("the server closed all connections at {clients} clients"),
                 )),
+                Some(News::NotUnderstood(words)) => Some(Ended::new(End::NotUnderstood, words)),
                 Some(News::Lost(_, words)) => Some(Ended::new(End::WorkerLost, words)),
                 Some(other) => {
                     self.unexpected(other)?;
@@ -167,7 +169,7 @@ impl<T: Team> Engine<'_, T> {
                 (self.on_event)(&Event::Measuring {
                     step,
                     clients,
-                    samples: u64::from(ledger.completed()),
+                    samples: u64::from(ledger.settled()),
                     wanted: u64::from(ledger.len()),
                 });
             }
@@ -178,8 +180,8 @@ impl<T: Team> Engine<'_, T> {
         if self.team.doubts() {
             return None;
         }
-        let waited = clock::now_ns().saturating_sub(ledger.oldest_open()?);
-        (waited > self.plan.timeouts.sample_ns).then(|| {
+        let is_overdue = ledger.is_overdue(clock::now_ns(), self.plan.timeouts.sample_ns);
+        is_overdue.then(|| {
             Ended::new(
                 End::TimedOut,
                 format!(
