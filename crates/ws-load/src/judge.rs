@@ -4,6 +4,8 @@
 
 use crate::dialect::{Codec, Incoming, Kind, Malformed};
 use crate::envelope::Envelopes;
+use crate::error::ConnectError;
+use crate::first_answers::FirstAnswers;
 use crate::ledger::{Confirmed, Listeners, Missing, Read, Received, Settled, StepLedger, Window};
 use crate::site::Done;
 use crate::stamp::Stamps;
@@ -71,6 +73,10 @@ pub(crate) struct Judge {
     pub(crate) done: Vec<Done>,
     /// What the first malformed message was, in words.
     pub(crate) first_malformed: Option<String>,
+    /// Whether anything of the run was understood.
+    pub(crate) first_answers: FirstAnswers,
+    /// How the first connection ended that nobody here closed, in words.
+    pub(crate) first_disconnect: Option<String>,
 }
 
 impl Judge {
@@ -97,6 +103,8 @@ impl Judge {
             finished: 0,
             done: Vec::new(),
             first_malformed: None,
+            first_answers: FirstAnswers::default(),
+            first_disconnect: None,
         }
     }
 
@@ -254,10 +262,8 @@ impl Judge {
     #[cold]
     fn parse(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
         if opcode != self.opcode {
-            self.malformed(format!(
-                "a {opcode:?} message where {:?} was due",
-                self.opcode
-            ));
+            let why = format!("a {opcode:?} message where {:?} was due", self.opcode);
+            self.malformed_message(payload, &Malformed(why), at_ns);
             return;
         }
         match self.codec.parse(payload) {
@@ -266,6 +272,7 @@ impl Judge {
                 stamp,
                 intact,
             }) => {
+                self.first_answers.understood = true;
                 if intact {
                     self.envelopes.learn(payload, kind, stamp);
                 } else {
@@ -273,9 +280,31 @@ impl Judge {
                 }
                 self.account(slot, kind, stamp, at_ns);
             }
-            Ok(Incoming::Refused) => self.faults.refused += 1,
+            Ok(Incoming::Refused) => {
+                self.first_answers.understood = true;
+                self.faults.refused += 1;
+            }
             Ok(Incoming::Ignored) => {}
-            Err(Malformed(words)) => self.malformed(words),
+            Err(why) => self.malformed_message(payload, &why, at_ns),
+        }
+    }
+
+    /// Notes a message that is not of the dialect.
+    fn malformed_message(&mut self, payload: &[u8], why: &Malformed, at_ns: u64) {
+        if self.step.is_some() && !self.given_up {
+            self.first_answers.not_understood(at_ns);
+        }
+        self.faults.malformed += 1;
+        if self.first_malformed.is_none() {
+            self.first_malformed = Some(why.of(payload));
+        }
+    }
+
+    /// Notes a connection that ended although nothing here closed it.
+    pub(crate) fn disconnected(&mut self, how: &ConnectError) {
+        self.faults.disconnected += 1;
+        if self.first_disconnect.is_none() {
+            self.first_disconnect = Some(how.to_string());
         }
     }
 

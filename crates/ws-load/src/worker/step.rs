@@ -41,6 +41,7 @@ impl Core {
             latencies: std::mem::take(&mut self.judge.latencies),
             faults: std::mem::take(&mut self.judge.faults),
             first_malformed: self.judge.first_malformed.take(),
+            first_disconnect: self.judge.first_disconnect.take(),
             messages: self.judge.messages,
             reads: self.reads,
             unstamped: self.unstamped,
