@@ -16,7 +16,7 @@ use crate::error::ConnectError;
 use crate::io::{Backend, Control, Event, Handler, Token, Waker};
 use crate::judge::{Judge, Latencies};
 use crate::ledger::{Read, StepLedger};
-use crate::plan::Schedule;
+use crate::plan::{self, Schedule};
 use crate::site::{Done, Share, Started};
 use crate::stamp::Stamps;
 use crate::target::Target;
@@ -74,7 +74,7 @@ pub(crate) enum Report {
     Begun,
     /// The time of a hold has passed.
     Held,
-    /// The last sample of the step is complete.
+    /// The last sample of the step is settled.
     AllSamples,
     /// Every client of a worker has been lost.
     AllLost,
@@ -82,7 +82,7 @@ pub(crate) enum Report {
     NotUnderstood(String),
     /// Of a site: this sample is about to be written.
     Sent(Started),
-    /// Of a site: these samples are complete here.
+    /// Of a site: these samples are settled here.
     Done(Vec<Done>),
     /// What became of the packs.
     Packs(Box<PacksPart>),
@@ -236,11 +236,11 @@ impl Core {
             judge: Judge::new(codec, common.stamps, number, workers),
             opening: Opening::new(&common.plan, workers),
             hold: common.plan.connect.map(Hold::new),
+            clients: Clients::new(plan::longest_message(&common.plan)),
             plan: common.plan,
             target: common.target,
             progress: common.progress,
             reports: common.reports,
-            clients: Clients::default(),
             to_send: VecDeque::new(),
             agenda: Agenda::default(),
             drawn: 0,
@@ -328,7 +328,7 @@ impl Core {
     fn draw(&mut self) -> u64 {
         self.drawn += 1;
         let stream = self.plan.seed ^ u64::from(self.number) << 32;
-        crate::plan::mix(!stream, self.drawn)
+        plan::mix(!stream, self.drawn)
     }
 
     fn draw_mask(&mut self) -> [u8; 4] {
