@@ -280,7 +280,7 @@ pub(crate) struct Searching {
 pub(crate) struct Messages {
     /// Bytes of padding in each payload, at most 16776192: with 1 KiB for what stands around it,
     /// the 16 MiB that servers take
-    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(ws_load::MAX_PADDING)))]
+    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(run_record::MOST_PADDING)))]
     pub(crate) payload_padding: u32,
 }
 
