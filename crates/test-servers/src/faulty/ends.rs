@@ -81,12 +81,6 @@ impl Ends {
         Self::all(End::early(says))
     }
 
-    /// Another end for `broadcast`.
-    pub(super) const fn broadcast(mut self, end: End) -> Self {
-        self.broadcast = end;
-        self
-    }
-
     /// Another end for `connect`.
     pub(super) const fn connect(mut self, end: End) -> Self {
         self.connect = end;

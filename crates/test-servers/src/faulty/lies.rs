@@ -207,6 +207,21 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
         },
     ),
     Behaviour::new(
+        "garbage-between",
+        "sends garbage before each answer",
+        Ends::invalid("malformed message: `.x07garbage`"),
+        |c| {
+            c.open()?;
+            loop {
+                let said = c.next()?;
+                if !matches!(said, Said::Close(_)) {
+                    c.frame(Opcode::Text, b"\x07garbage")?;
+                }
+                c.reply(&said)?;
+            }
+        },
+    ),
+    Behaviour::new(
         "turns-bad",
         "serves two requests of a client, then answers garbage",
         Ends::invalid("malformed").connect(End::SERVED),
@@ -248,10 +263,7 @@ const MALFORMED: Ends = Ends::invalid("malformed message").connect(End::SERVED);
 /// The limit is above what the opening of connections takes.
 const LATE: Ends = Ends::all(End::new(&[0], "is above 100 ms")).connect(End::SERVED);
 
-/// Echoes have no order. A request that is held back to the end is never answered.
-const REORDERED: Ends = Ends::all(End::invalid("not complete after"))
-    .broadcast(End::invalid("reordered"))
-    .connect(End::SERVED);
+const REORDERED: Ends = Ends::invalid("reordered").connect(End::SERVED);
 
 const fn last_reply(request: &Request) -> Reply {
     if request.broadcast {

@@ -103,6 +103,8 @@ struct Engine<'a, T> {
     watch: Option<memory::Watch>,
     /// How the first connection that the last step lost had ended, in words.
     first_disconnect: Option<String>,
+    /// The first malformed message of the run, in words.
+    first_malformed: Option<String>,
 }
 
 /// What a step puts on the server.
@@ -134,6 +136,7 @@ impl<'a, T: Team> Engine<'a, T> {
             edge: None,
             watch: None,
             first_disconnect: None,
+            first_malformed: None,
         }
     }
 
@@ -143,6 +146,7 @@ impl<'a, T: Team> Engine<'a, T> {
             Some(terms) => self.search(terms),
             None => self.steps(),
         };
+        let ended = self.tell_malformed(ended);
         self.team.dismiss();
         let outcome = Outcome {
             end: ended.end,
