@@ -10,9 +10,9 @@ const NOT_HTTP: Ends = Ends::unopened("the answer to the upgrade is not HTTP");
 const SILENT: Ends = Ends::unopened("silent before it answered the WebSocket upgrade");
 const TOO_LONG: Ends = Ends::unopened("the head of the answer to the upgrade is longer than");
 const CLOSED: Ends =
-    Ends::unopened("closed the connection before it answered the WebSocket upgrade");
+    Ends::unopened("(closed|reset) the connection before it answered the WebSocket upgrade");
 /// The client may learn of the end before it has sent its request.
-const CLOSED_AT_ONCE: Ends = Ends::unopened("closed the connection before");
+const CLOSED_AT_ONCE: Ends = Ends::unopened("(closed|reset) the connection before");
 
 pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(

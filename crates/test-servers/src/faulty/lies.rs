@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use ws_proto::Opcode;
 
-const UNANSWERED: End = End::invalid("did not answer a ping|unanswered");
+const UNANSWERED: End = End::invalid("did not answer a ping");
 
 pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
@@ -258,7 +258,9 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     .with("--sample-size 40 --concurrent 9"),
 ];
 
-const MALFORMED: Ends = Ends::invalid("malformed message").connect(End::SERVED);
+const MALFORMED: Ends =
+    Ends::invalid("malformed message: `|no answer could be understood; the first was `")
+        .connect(End::SERVED);
 
 /// The limit is above what the opening of connections takes.
 const LATE: Ends = Ends::all(End::new(&[0], "is above 100 ms")).connect(End::SERVED);

@@ -16,7 +16,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "gigabyte-dripped",
         "announces a message of 2^30 bytes and sends it in drops",
-        UNENDED,
+        TOO_LONG,
         |c| {
             c.opened()?;
             c.send(&header(Opcode::Text, true, 1 << 30))?;
@@ -29,7 +29,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "gigabyte-at-once",
         "announces a message of 2^30 bytes and sends it at full speed",
-        UNENDED,
+        TOO_LONG,
         |c| {
             c.opened()?;
             c.send(&header(Opcode::Text, true, (1 << 30) - 1))?;
@@ -71,7 +71,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "endless-fragments-of-a-byte",
         "begins a message and adds fragments of a byte without end",
-        UNENDED,
+        TOO_LONG,
         |c| {
             c.opened()?;
             c.send(&fragment(Opcode::Text, false, b"x"))?;
@@ -82,7 +82,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "endless-large-fragments",
         "begins a message and adds fragments of 64 KB without end",
-        UNENDED,
+        TOO_LONG,
         |c| {
             c.opened()?;
             c.send(&fragment(Opcode::Text, false, b"x"))?;
@@ -151,7 +151,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "reset-in-a-frame",
         "resets the connection within a frame",
-        Ends::invalid("reset|closed|lost"),
+        Ends::invalid("reset the connection after the WebSocket was open"),
         |c| {
             c.opened()?;
             c.send(&[0x81, 100, b'{'])?;
@@ -163,7 +163,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "end-in-a-frame",
         "ends the connection within a frame",
-        Ends::invalid("closed|lost"),
+        LOST,
         |c| {
             c.opened()?;
             c.send(&[0x81, 100, b'{'])?;
@@ -174,7 +174,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "end-in-a-header",
         "ends the connection within the header of a frame",
-        Ends::invalid("closed|lost"),
+        LOST,
         |c| {
             c.opened()?;
             c.send(&[0x81])?;

@@ -279,7 +279,10 @@ fn watch(child: &mut Child, end: Instant) -> (Option<ExitStatus>, u64) {
     let mut peak_kib = 0;
     loop {
         let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        // Before its program is loaded, the memory that is shown is that of these tests.
+        let loaded = text.starts_with("Name:\twebsocket-bench");
+        let mut lines = text.lines().filter(|_| loaded);
+        let peak = lines.find_map(|line| line.strip_prefix("VmHWM:"));
         let peak = peak.and_then(|line| line.split_whitespace().next()?.parse().ok());
         peak_kib = peak_kib.max(peak.unwrap_or(0));
         if let Some(status) = child.try_wait().unwrap() {

@@ -43,9 +43,10 @@ impl<T: Team> Engine<'_, T> {
 
     /// The end with the first malformed message of the run, which no count tells.
     pub(super) fn tell_malformed(&self, mut ended: Ended) -> Ended {
-        // An end for the first messages has told them.
+        // An end for the first messages has told them, a frame has cost its connection.
         if ended.end != End::NotUnderstood
             && let Some(words) = &self.first_malformed
+            && !ended.detail.contains(words)
         {
             ended
                 .detail
@@ -89,7 +90,8 @@ impl<T: Team> Engine<'_, T> {
                 format!(
                     "{} of {} connections were lost in the step{}",
                     record.faults.disconnected,
-                    record.clients,
+                    // Some of a `connect` run may be lost before the last is open.
+                    record.clients.max(record.faults.disconnected),
                     self.first_disconnect
                         .as_ref()
                         .map_or_else(String::new, |words| format!("; the first: {words}"))
