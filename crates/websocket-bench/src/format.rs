@@ -26,13 +26,16 @@ fn per_second(rate: f64) -> String {
     }
 }
 
+/// Of a figure that nothing is behind.
+const NONE: &str = " none";
+
 /// The ancestor's line: clients, limited percentile, minimum, median, maximum.
 pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
     let measured = step.measured(plan.limit.measure);
     let figure = |of: fn(&Latency) -> u64| {
-        measured.map_or_else(|| "    -".to_owned(), |measured| latency(of(measured)))
+        measured.map_or_else(|| NONE.to_owned(), |measured| latency(of(measured)))
     };
-    let limited = step.limited_ns.map_or_else(|| "    -".to_owned(), latency);
+    let limited = step.limited_ns.map_or_else(|| NONE.to_owned(), latency);
     let rate = step.rate.map_or_else(String::new, |from| {
         let ramp = plan.open_loop.as_ref().and_then(|open| open.ramp);
         let rate = match ramp {
@@ -55,10 +58,11 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
         figure(|l| l.max_ns),
     );
     if let Some(uncorrected) = &step.uncorrected {
-        let uncorrected = uncorrected
-            .recorder()
-            .map_or(0, |r| r.percentile(plan.limit.percentile));
-        line.push_str(&format!("    uncorrected: {}", latency(uncorrected)));
+        let uncorrected = uncorrected.recorder().map_or_else(
+            |_| NONE.to_owned(),
+            |recorder| latency(recorder.percentile(plan.limit.percentile)),
+        );
+        line.push_str(&format!("    uncorrected: {uncorrected}"));
     }
     if step.over_limit {
         line.push_str("    over the limit");

@@ -60,11 +60,11 @@ pub enum Word {
     Begun,
     /// The time of a hold has passed, and no ping is under way.
     Held,
-    /// Samples that it has sent, and samples that all of its clients have.
+    /// Samples that it has sent, and samples that none of its clients waits for any more.
     Samples {
         /// Sent since the last such word.
         sent: Vec<Started>,
-        /// Complete at this site since then.
+        /// Settled at this site since then.
         done: Vec<Done>,
     },
     /// Every client of one of its workers has been lost.
@@ -110,7 +110,7 @@ pub struct Started {
     pub(crate) at_ns: u64,
 }
 
-/// A sample that all clients of a site have.
+/// A sample that no client of a site waits for any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
     pub(crate) index: u32,
@@ -121,6 +121,8 @@ pub struct Done {
     pub(crate) unread_ns: u64,
     /// The sender's result came last.
     pub(crate) by_result: bool,
+    /// Something of it will never come, since a client of the site was lost.
+    pub(crate) abandoned: bool,
 }
 
 /// Why a client could not be connected.

@@ -74,7 +74,7 @@ pub(crate) enum Report {
     Begun,
     /// The time of a hold has passed.
     Held,
-    /// The last sample of the step is complete.
+    /// The last sample of the step is settled.
     AllSamples,
     /// Every client of a worker has been lost.
     AllLost,
@@ -82,7 +82,7 @@ pub(crate) enum Report {
     NotUnderstood(String),
     /// Of a site: this sample is about to be written.
     Sent(Started),
-    /// Of a site: these samples are complete here.
+    /// Of a site: these samples are settled here.
     Done(Vec<Done>),
     /// What became of the packs.
     Packs(Box<PacksPart>),
