@@ -48,6 +48,11 @@ impl End {
         Self::new(&[1, 3], says)
     }
 
+    /// True when no connection can be used.
+    pub fn is_unopened(&self) -> bool {
+        self.codes == [1]
+    }
+
     /// True when nothing is wrong with what the peer does to this workload.
     pub fn is_served(&self) -> bool {
         self.codes == [0]

@@ -7,10 +7,14 @@ use std::io;
 use std::time::Duration;
 use ws_proto::{FrameHeader, Opcode, encode_header};
 
-/// Neither ends a message that a client could count, nor the connection.
-const UNENDED: Ends = Ends::invalid("not complete after|of more than [0-9]+ bytes").connect(
-    End::invalid("did not answer a ping|of more than [0-9]+ bytes|unanswered"),
-);
+/// Neither a message nor the connection ends.
+const UNENDED: Ends =
+    Ends::invalid("not complete after").connect(End::invalid("did not answer a ping"));
+
+/// A message that cannot be an answer.
+const TOO_LONG: Ends = Ends::invalid("the longest that this plan allows is [0-9]+");
+
+const LOST: Ends = Ends::invalid("closed the connection after the WebSocket was open");
 
 pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(

@@ -108,11 +108,10 @@ impl Case {
         }
     }
 
-    /// Short times where the peer is to be given up, long ones where it serves and the machine may
-    /// be busy.
+    /// Short times for what the peer is to be given up for, long ones for everything else: the machine
+    /// may be busy.
     fn arguments(&self) -> Vec<&'static str> {
-        let served = self.end().is_served();
-        let patience = if served { "10s" } else { "2s" };
+        let end = self.end();
         let own = match self.workload {
             Workload::Connect => "",
             _ => self.behaviour.arguments,
@@ -120,28 +119,27 @@ impl Case {
         let mut usual = vec![
             ("--io", self.io),
             ("--threads", "1"),
-            ("--connect-timeout", patience),
-            ("--limit-rtt", "1s"),
+            ("--limit-rtt", if end.is_served() { "5s" } else { "1s" }),
+            (
+                "--connect-timeout",
+                if end.is_unopened() { "2s" } else { "10s" },
+            ),
         ];
         usual.extend(match self.workload {
-            Workload::Connect if served => vec![
+            Workload::Connect => vec![
                 ("--clients", "3"),
                 ("--hold", "3s"),
-                ("--ping-interval", "2500ms"),
+                ("--ping-interval", "2s"),
             ],
-            Workload::Connect => {
-                vec![
-                    ("--clients", "3"),
-                    ("--hold", "2s"),
-                    ("--ping-interval", "1s"),
-                ]
-            }
             _ => vec![
                 ("--step-size", "3"),
                 ("--total-steps", "1"),
                 ("--concurrent", "2"),
                 ("--sample-size", "10"),
-                ("--sample-timeout", patience),
+                (
+                    "--sample-timeout",
+                    if end.is_served() { "10s" } else { "2s" },
+                ),
             ],
         });
         usual.retain(|(flag, _)| !own.contains(flag));
