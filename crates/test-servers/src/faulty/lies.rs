@@ -182,9 +182,9 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     }),
     Behaviour::new(
         "deep-json",
-        "answers with 100,000 arrays in one another",
+        "answers with 20,000 arrays in one another",
         MALFORMED.connect(End::SERVED),
-        |c| words(c, &[b'['; 100_000]),
+        |c| words(c, &[b'['; 20_000]),
     ),
     Behaviour::new("no-stamp", "answers without a stamp", MALFORMED, |c| {
         words(c, br#"{"type":"echo","payload":"\u001b[31m"}"#)
