@@ -55,12 +55,11 @@ impl<T: Team> Engine<'_, T> {
         };
         let (parts, lost) = self.collect_parts()?;
         let early_end = early_end.or(lost);
-        let mut record = self.connect_record(order, open, &times, parts);
+        let (mut record, first) = self.connect_record(order, open, &times, parts);
         let judgement = run_record::judge(&record, self.plan, self.ceiling);
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
-        let disconnect = self.first_disconnect.take();
-        self.note_disconnect(&mut record, disconnect);
+        self.note_first(&mut record, first);
         if early_end.is_some() && record.verdict == Verdict::Pass {
             record.verdict = Verdict::Noisy;
             record.verdict_reasons = vec![format!(
@@ -157,7 +156,7 @@ impl<T: Team> Engine<'_, T> {
         open: u64,
         times: &Times,
         mut parts: Parts,
-    ) -> StepRecord {
+    ) -> (StepRecord, merge::FirstFaults) {
         let mut held = HeldPart::default();
         for (_, part) in &mut parts {
             held.merge(std::mem::take(&mut part.held));
@@ -180,7 +179,6 @@ impl<T: Team> Engine<'_, T> {
             parts,
         };
         let (mut record, first) = merged.into_record();
-        self.first_disconnect = first.disconnect;
         record.connecting_ns = times.opened_ns.saturating_sub(times.began_ns);
         let now_open = self.team.connected();
         let opening_ns = held.last_open_ns.saturating_sub(times.began_ns).max(1);
@@ -218,7 +216,7 @@ impl<T: Team> Engine<'_, T> {
             server_unknown,
             generator,
         }));
-        record
+        (record, first)
     }
 }
 
