@@ -110,6 +110,7 @@ mod tests {
                 version: "0".into(),
             },
             started: String::new(),
+            seed: 0,
             ended: String::new(),
             command: Vec::new(),
             short: false,

@@ -127,8 +127,10 @@ impl Reactor {
             stamped::enable(&stream);
             self.accepted += 1;
             self.poll.add(&stream, self.accepted)?;
-            self.connections
-                .insert(self.accepted, Connection::new(stream, self.options.framework));
+            self.connections.insert(
+                self.accepted,
+                Connection::new(stream, self.options.framework),
+            );
         }
     }
 
@@ -277,7 +279,8 @@ impl Reactor {
         if spread.is_zero() {
             let late = last.filter(|_| !last_listener.is_zero());
             let others = To::AllBut(late);
-            self.queue.push(copy(Duration::ZERO, others, late.is_none()));
+            self.queue
+                .push(copy(Duration::ZERO, others, late.is_none()));
             if let Some(late) = late {
                 self.queue.push(copy(last_listener, To::One(late), true));
             }

@@ -9,6 +9,7 @@ use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use ws_proto::{Opcode, encode_frame};
 
 /// No broadcast is held back this close to the last, so that its sender has another one to come.
@@ -44,6 +45,8 @@ pub struct Done {
     pub deliveries: u64,
     /// Messages of any kind, from the first broadcast on.
     pub messages: u64,
+    /// From the first broadcast to the last write.
+    pub lasting: Duration,
 }
 
 /// A running server that misbehaves by plan; dropping it ends it and all its connections.
@@ -55,6 +58,8 @@ pub struct MixedServer {
 #[derive(Debug, Default)]
 struct Books {
     done: Done,
+    /// When the first broadcast came.
+    began: Option<Instant>,
     /// By sender: the listener and the frame that waits for its successor.
     held: HashMap<u64, (u64, Vec<u8>)>,
     /// Connections that were reset.
@@ -121,7 +126,7 @@ impl Misdeeds {
 
 impl Mixed {
     /// The listener that suffers from the class with this number in this broadcast.
-    fn victim<'a>(peers: &'a [Arc<Peer>], number: u64, class: u64) -> Option<&'a Arc<Peer>> {
+    fn victim(peers: &[Arc<Peer>], number: u64, class: u64) -> Option<&Arc<Peer>> {
         let place = (number + class) % peers.len().max(1) as u64;
         peers.get(place as usize)
     }
@@ -131,6 +136,7 @@ impl Mixed {
         let books = &mut *books;
         let number = books.done.broadcasts;
         books.done.broadcasts += 1;
+        let began = *books.began.get_or_insert_with(Instant::now);
         let planned = self.misdeeds.faults;
         let strikes = |count| self.misdeeds.strikes(count, number);
         let mut whole = true;
@@ -210,18 +216,12 @@ impl Mixed {
             books.done.messages += 1;
         }
         books.done.whole += u64::from(whole);
+        books.done.lasting = began.elapsed();
     }
 
     /// Holds a broadcast back from its listener, or sends it with the one that was held back
     /// behind it. False when neither is its turn.
-    fn swaps(
-        &self,
-        books: &mut Books,
-        number: u64,
-        from: &Peer,
-        to: &Peer,
-        frame: &[u8],
-    ) -> bool {
+    fn swaps(&self, books: &mut Books, number: u64, from: &Peer, to: &Peer, frame: &[u8]) -> bool {
         let held = books.held.get(&from.id);
         if held.is_some_and(|(listener, _)| *listener == to.id) {
             let (_, first) = books.held.remove(&from.id).unwrap_or_default();
