@@ -123,6 +123,7 @@ impl Books {
                 together: most,
                 least_aside: 0.0,
                 most_aside: most,
+                together_aside: most,
             });
         }
         let [completion, uncorrected, send_lag, delivery, ack] =
@@ -215,7 +216,8 @@ impl Span {
             most: self.after - from[0],
             together: self.together - from[0],
             least_aside: self.before - from[1],
-            most_aside: self.aside - aside,
+            most_aside: self.after - aside,
+            together_aside: self.aside - aside,
         }
     }
 }

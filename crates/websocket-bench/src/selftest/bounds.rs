@@ -23,25 +23,67 @@ pub(super) struct Interval {
     pub(super) most: f64,
     /// ... unless it came in one read with another message, whose stamp then stands for it.
     pub(super) together: f64,
-    /// The same if a thread was put aside where its own books do not show it, between the clock and
-    /// the write of a send or long before a read: at least
+    /// The same three if a thread was put aside where its own books do not show it: between the
+    /// clock and the write of a send, or long before a read.
     pub(super) least_aside: f64,
-    /// and at most.
     pub(super) most_aside: f64,
+    pub(super) together_aside: f64,
 }
 
 /// The intervals of a distribution.
 #[derive(Debug)]
 pub(super) struct Bounds {
     least: Vec<f64>,
-    most: Vec<f64>,
-    together: Vec<f64>,
+    most: Most,
     least_aside: Vec<f64>,
-    most_aside: Vec<f64>,
-    /// How many messages came in one read with another.
+    most_aside: Most,
+}
+
+/// Upper bounds of samples of which some, nobody knows which, came in one read with another.
+#[derive(Debug)]
+struct Most {
+    alone: Vec<f64>,
+    together: Vec<f64>,
+    /// How many did, at most.
     shared: usize,
     /// By how much the mean may be larger on their account.
     shared_ns: f64,
+}
+
+impl Most {
+    fn of(intervals: &[Interval], shared: u64, of: fn(&Interval) -> (f64, f64)) -> Self {
+        let later = intervals.iter().map(of).map(|(most, late)| late - most);
+        let mut later: Vec<f64> = later.filter(|later| *later > 0.0).collect();
+        later.sort_unstable_by(|a, b| b.total_cmp(a));
+        let shared = later.len().min(shared as usize);
+        Self {
+            alone: sorted(intervals, |interval| of(interval).0),
+            together: sorted(intervals, |interval| of(interval).1),
+            shared,
+            shared_ns: later.iter().take(shared).sum(),
+        }
+    }
+
+    /// The most that the sample of a rank can be, counted from 0.
+    fn at(&self, rank: usize) -> Option<f64> {
+        let together = *self.together.get(rank)?;
+        let alone = self.alone.get(rank + self.shared);
+        Some(alone.map_or(together, |alone| alone.min(together)))
+    }
+
+    fn mean(&self) -> f64 {
+        mean(&self.alone) + self.shared_ns / self.alone.len() as f64
+    }
+}
+
+fn sorted(intervals: &[Interval], of: impl Fn(&Interval) -> f64) -> Vec<f64> {
+    let mut values: Vec<f64> = intervals.iter().map(of).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The figures that people read.
@@ -69,23 +111,11 @@ fn tolerance(percentile: f64, at_ns: f64) -> f64 {
 impl Bounds {
     /// `shared` messages came in one read with another.
     pub(super) fn of(intervals: &[Interval], shared: u64) -> Self {
-        let sorted = |of: fn(&Interval) -> f64| {
-            let mut values: Vec<f64> = intervals.iter().map(of).collect();
-            values.sort_unstable_by(f64::total_cmp);
-            values
-        };
-        let later = intervals.iter().map(|i| (i.together - i.most).max(0.0));
-        let mut later: Vec<f64> = later.filter(|later| *later > 0.0).collect();
-        later.sort_unstable_by(|a, b| b.total_cmp(a));
-        let shared = later.len().min(shared as usize);
         Self {
-            least: sorted(|i| i.least),
-            most: sorted(|i| i.most),
-            together: sorted(|i| i.together),
-            least_aside: sorted(|i| i.least_aside),
-            most_aside: sorted(|i| i.most_aside),
-            shared,
-            shared_ns: later.iter().take(shared).sum(),
+            least: sorted(intervals, |i| i.least),
+            most: Most::of(intervals, shared, |i| (i.most, i.together)),
+            least_aside: sorted(intervals, |i| i.least_aside),
+            most_aside: Most::of(intervals, shared, |i| (i.most_aside, i.together_aside)),
         }
     }
 
@@ -99,7 +129,7 @@ impl Bounds {
         let slack = CLOCKS_NS + STEP_NS + ns * RESOLUTION;
         (
             above(&self.least, ns + slack),
-            above(&self.most_aside, ns - slack),
+            above(&self.most_aside.together, ns - slack),
         )
     }
 
@@ -115,33 +145,24 @@ impl Bounds {
         (rank as usize).clamp(1, self.len().max(1)) - 1
     }
 
-    /// The most that the sample of a rank can be.
-    fn most_at(&self, rank: usize) -> f64 {
-        let shifted = self.most.get(rank + self.shared).copied();
-        shifted.map_or(self.together[rank], |most| most.min(self.together[rank]))
-    }
-
-    /// Least and most of a figure, and the same if sends were put aside.
+    /// Least and most of a figure, and the same if a thread was put aside.
     fn figure(&self, percentile: f64) -> [f64; 4] {
-        if self.least.is_empty() {
-            return [f64::NAN; 4];
-        }
         if percentile.is_nan() {
-            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-            let shared = self.shared_ns / self.len() as f64;
             return [
                 mean(&self.least),
-                mean(&self.most) + shared,
+                self.most.mean(),
                 mean(&self.least_aside),
-                mean(&self.most_aside) + shared,
+                self.most_aside.mean(),
             ];
         }
         let rank = self.rank(percentile);
+        let least = |values: &[f64]| values.get(rank).copied().unwrap_or(f64::NAN);
+        let most = |most: &Most| most.at(rank).unwrap_or(f64::NAN);
         [
-            self.least[rank],
-            self.most_at(rank),
-            self.least_aside[rank],
-            self.most_aside[rank],
+            least(&self.least),
+            most(&self.most),
+            least(&self.least_aside),
+            most(&self.most_aside),
         ]
     }
 
@@ -173,7 +194,7 @@ impl Bounds {
                 "too little CPU: the server knows this only to {:.2} ms, and {} messages may have \
                  come in one read with another",
                 open / 1e6,
-                self.shared
+                self.most.shared
             )
         }))
     }
@@ -187,7 +208,7 @@ impl Bounds {
             let low = ns as f64 * (1.0 - RESOLUTION) - STEP_NS - CLOCKS_NS;
             for rank in rank..rank + count as usize {
                 let least = self.least_aside.get(rank).copied();
-                let most = self.most_aside.get(rank).copied();
+                let most = self.most_aside.at(rank);
                 let fits = least.is_some_and(|least| least <= high)
                     && most.is_some_and(|most| low <= most);
                 strays += u64::from(!fits);
@@ -274,6 +295,7 @@ mod tests {
             together: most,
             least_aside: least,
             most_aside: most,
+            together_aside: most,
         }
     }
 
@@ -345,7 +367,7 @@ mod tests {
         let mut known = known();
         for interval in &mut known[0..10] {
             interval.together = interval.most + 30e6;
-            interval.most_aside = interval.together;
+            interval.together_aside = interval.together;
         }
         let late = |count: usize| {
             let mut recorder = Recorder::default();
