@@ -27,6 +27,7 @@ pub(crate) fn bench(
     sites: &Sites,
     output: &Output,
 ) -> Result<Exit, Box<dyn Error>> {
+    plan.validate()?;
     let interrupted = catch_signals()?;
     FileLimit::raise();
     let mut record = RunRecord {

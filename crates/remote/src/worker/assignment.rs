@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tempfile::NamedTempFile;
 use ws_load::site::Share;
 
+/// Most sites of a run: 10,000 that dial in, and as many that are dialled.
+const MOST_SITES: u32 = 20_000;
+
 /// An assignment that was taken.
 #[derive(Debug)]
 pub(super) struct Taken {
@@ -49,7 +52,7 @@ pub(super) fn take(options: &WorkerOptions, assignment: &Assignment) -> Result<T
     let unfit = |words: String| refusal(Reason::Plan, words);
     let mut plan: Plan = serde_json::from_slice(&assignment.plan)
         .map_err(|error| unfit(format!("its plan cannot be read: {error}")))?;
-    if assignment.of == 0 || assignment.number >= assignment.of {
+    if assignment.of > MOST_SITES || assignment.number >= assignment.of {
         return Err(unfit(format!(
             "there is no site {} of {}",
             assignment.number, assignment.of
@@ -67,6 +70,7 @@ pub(super) fn take(options: &WorkerOptions, assignment: &Assignment) -> Result<T
     if !options.local_addrs.is_empty() {
         plan.local_addrs.clone_from(&options.local_addrs);
     }
+    plan.validate().map_err(|error| unfit(error.to_string()))?;
     check_destination(options, &plan)?;
     let authorities = match &plan.ca_file {
         None => None,

@@ -10,6 +10,7 @@ mod expectations;
 mod files;
 mod handmade;
 mod help;
+mod hostile_coordinator;
 mod interrupt;
 mod limits;
 mod records;

@@ -17,6 +17,7 @@ mod sites;
 mod team;
 mod throughput;
 
+pub(crate) use afford::available_bytes;
 pub(crate) use crew::{Crew, hire};
 pub(crate) use merge::resident_bytes;
 pub use sites::run_on;
