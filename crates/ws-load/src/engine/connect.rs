@@ -14,6 +14,8 @@ struct Times {
     opened_ns: u64,
     held_ns: u64,
     cpu_began_ns: u64,
+    /// The time of the schedule was not cut short.
+    all_opened: bool,
 }
 
 impl<T: Team> Engine<'_, T> {
@@ -45,7 +47,7 @@ impl<T: Team> Engine<'_, T> {
         let broken_off = self.await_opened(step, clients)?;
         let opened_ns = clock::now_ns();
         let open = self.team.connected();
-        let was_held = broken_off.is_none();
+        let all_opened = broken_off.is_none();
         let early_end = match broken_off {
             None => self.hold(step, open, opened_ns + terms.hold_ns)?,
             // What was opened, pinged and dropped by then is kept.
@@ -57,8 +59,9 @@ impl<T: Team> Engine<'_, T> {
         let times = Times {
             began_ns,
             opened_ns,
-            held_ns: u64::from(was_held) * (clock::now_ns() - opened_ns),
+            held_ns: u64::from(all_opened) * (clock::now_ns() - opened_ns),
             cpu_began_ns,
+            all_opened,
         };
         let (parts, lost) = self.collect_parts()?;
         let early_end = early_end.or(lost);
@@ -179,7 +182,10 @@ impl<T: Team> Engine<'_, T> {
             rate: order.by_clock.map(|by_clock| by_clock.rate),
             planned,
             samples: held.opened + held.failed,
-            sent: order.by_clock.map(|_| held.in_time),
+            sent: order
+                .by_clock
+                .filter(|_| times.all_opened)
+                .map(|_| held.in_time),
             flight: None,
             elapsed_ns: clock::now_ns() - times.began_ns,
             warm_up_ns: 0,
