@@ -18,6 +18,7 @@ mod run;
 mod schema;
 mod selftest;
 mod site;
+mod traffic;
 mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
@@ -38,4 +39,5 @@ pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecor
 pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema, selftest_schema};
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
 pub use site::SiteUse;
+pub use traffic::{Sketch, Throughput, TimeRow, TimeSeries};
 pub use verdict::{BUSY, InFlight, Judgement, Verdict, all_sent, judge, remedy};

@@ -21,6 +21,8 @@ pub(crate) struct Connection {
     pub(crate) transport: Option<Transport>,
     pub(crate) decoder: Decoder,
     pub(crate) phase: Phase,
+    /// Whatever is read from now on arrived at this time or after it.
+    pub(crate) stamped_ns: u64,
 }
 
 /// How far a connection has come.
@@ -47,6 +49,7 @@ impl Connection {
             transport: Some(transport),
             decoder: Decoder::new(Sender::Server, MAX_MESSAGE),
             phase: Phase::Connecting,
+            stamped_ns: 0,
         }
     }
 
@@ -56,6 +59,7 @@ impl Connection {
             transport: None,
             decoder: Decoder::new(Sender::Server, MAX_MESSAGE),
             phase: Phase::Gone,
+            stamped_ns: 0,
         }
     }
 

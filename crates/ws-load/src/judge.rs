@@ -24,6 +24,32 @@ pub(crate) struct Latencies {
     pub(crate) send_lag: Recorder,
     /// From when bytes were surely there to their read.
     pub(crate) receive_lag: Recorder,
+    pub(crate) shared: SharedStamps,
+}
+
+/// What is known of messages that came in one read with a later one, whose stamp stands for theirs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct SharedStamps {
+    /// How much earlier than its stamp each of them may have arrived.
+    pub(crate) error: Recorder,
+    /// Of the latencies that the limit applies to, those that rest on such messages: as recorded,
+    pub(crate) at_most: Recorder,
+    /// and with each such message taken as early as it may have come.
+    pub(crate) at_least: Recorder,
+}
+
+impl SharedStamps {
+    /// Notes that a limited latency is between these.
+    pub(crate) fn limited(&mut self, at_least_ns: u64, at_most_ns: u64) {
+        self.at_least.record(at_least_ns);
+        self.at_most.record(at_most_ns);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.error.merge(&other.error);
+        self.at_most.merge(&other.at_most);
+        self.at_least.merge(&other.at_least);
+    }
 }
 
 impl Latencies {
@@ -35,6 +61,7 @@ impl Latencies {
         self.uncorrected.merge(&other.uncorrected);
         self.send_lag.merge(&other.send_lag);
         self.receive_lag.merge(&other.receive_lag);
+        self.shared.merge(&other.shared);
     }
 }
 
@@ -61,6 +88,8 @@ pub(crate) struct Judge {
     pub(crate) latencies: Latencies,
     /// Messages since they were last taken.
     pub(crate) messages: u64,
+    /// Bytes of their frames, and of control frames, since they were last taken.
+    pub(crate) received_bytes: u64,
     /// Samples that this judge completed and nobody has followed up yet.
     pub(crate) finished: u32,
     /// Of a site: samples that are complete here and nobody has reported yet.
@@ -88,6 +117,7 @@ impl Judge {
             faults: Faults::default(),
             latencies: Latencies::default(),
             messages: 0,
+            received_bytes: 0,
             finished: 0,
             done: Vec::new(),
             first_malformed: None,

@@ -3,7 +3,10 @@
 //! Bytes come in from the backend and go out to the kernel here. What the kernel does not take is
 //! kept and written when the socket takes bytes again.
 
+mod records;
+
 use crate::target::Target;
+use records::Records;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr};
@@ -14,6 +17,8 @@ use std::os::fd::{AsRawFd as _, RawFd};
 pub(crate) struct Transport {
     socket: Socket,
     tls: Option<Box<rustls::ClientConnection>>,
+    /// Of TLS: where its records end.
+    records: Records,
     /// Bytes that the kernel has not taken yet; empty almost always.
     unsent: Vec<u8>,
 }
@@ -42,6 +47,7 @@ impl Transport {
         Ok(Self {
             socket,
             tls,
+            records: Records::default(),
             unsent: Vec::new(),
         })
     }
@@ -82,16 +88,19 @@ impl Transport {
         self.flush_tls()
     }
 
-    /// Decrypts what has arrived and hands it on; without TLS it is handed on as it is.
+    /// Decrypts what has arrived and hands it on; without TLS it is handed on as it is. `on_plain`
+    /// is told whether the last byte it gets is surely the last of `bytes`, or is decrypted from it.
     #[inline]
     pub(crate) fn receive<E: From<io::Error>>(
         &mut self,
         bytes: &[u8],
-        mut on_plain: impl FnMut(&[u8]) -> Result<(), E>,
+        mut on_plain: impl FnMut(&[u8], bool) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(tls) = &mut self.tls else {
-            return on_plain(bytes);
+            return on_plain(bytes, true);
         };
+        self.records.advance(bytes);
+        let is_whole = self.records.is_between();
         let mut encrypted = bytes;
         let mut plain = [0; 16 * 1024];
         while !encrypted.is_empty() {
@@ -100,7 +109,11 @@ impl Transport {
             loop {
                 match tls.reader().read(&mut plain) {
                     Ok(0) => break,
-                    Ok(read) => on_plain(&plain[..read])?,
+                    Ok(read) => {
+                        // One that fills the buffer may not be all that there is.
+                        let is_all = encrypted.is_empty() && read < plain.len();
+                        on_plain(&plain[..read], is_all && is_whole)?;
+                    }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                     Err(error) => return Err(error.into()),
                 }

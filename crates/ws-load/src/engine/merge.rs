@@ -1,12 +1,13 @@
 //! The workers' parts of a step put together: histograms merged whole, counts added.
 
 use super::team::Kept;
-use crate::judge::Latencies;
+use crate::judge::{Latencies, SharedStamps};
 use crate::ledger::Flight;
+use crate::series::Counts;
 use crate::site::SitePart;
 use run_record::{
-    Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse, StepRecord, Verdict,
-    Workload,
+    Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse, StepRecord,
+    Throughput, Verdict, Workload,
 };
 
 /// Everything that a step's record is made from.
@@ -39,6 +40,7 @@ impl Merged<'_> {
     /// The record, and the first malformed message in words if there was one.
     pub(super) fn into_record(self) -> (StepRecord, Option<String>) {
         let mut all = self.kept.latencies;
+        let (mut counts, mut series) = (Counts::default(), self.kept.rows);
         let mut rows = self.rows;
         let mut faults = Faults::default();
         let mut generator = GeneratorUse {
@@ -54,6 +56,8 @@ impl Merged<'_> {
             all.merge(&part.latencies);
             faults.merge(&part.faults);
             words = words.or(part.first_malformed);
+            counts.add(part.counts);
+            series.merge(part.rows);
             generator.messages += part.messages;
             generator.reads += part.reads;
             generator.unstamped_reads += part.unstamped;
@@ -75,8 +79,12 @@ impl Merged<'_> {
         }
         generator.receive_lag = all.receive_lag.latency();
         let limit = &self.plan.limit;
+        generator.shared_stamps = all.shared.error.latency();
         let limited = limited(&all, self.plan);
         let limited_ns = (limited.count() > 0).then(|| limited.percentile(limit.percentile));
+        let at_least = (all.shared.at_least.count() > 0).then(|| at_least(limited, &all.shared));
+        let limited_at_least_ns = at_least.as_ref().map(|of| of.percentile(limit.percentile));
+        let has_samples = self.plan.workload != Workload::Connect;
         let broadcast = self.plan.workload == Workload::Broadcast;
         let listened = |recorder: &Recorder| -> Option<Latency> {
             broadcast.then(|| recorder.latency()).flatten()
@@ -102,8 +110,12 @@ impl Merged<'_> {
             uncorrected: all.uncorrected.latency(),
             send_lag: all.send_lag.latency(),
             limited_ns,
+            limited_at_least_ns,
+            limited_at_least: at_least.as_ref().and_then(Recorder::latency),
             over_limit: limited_ns.is_some_and(|ns| ns > limit.rtt_ns),
             timed_out: self.timed_out,
+            throughput: has_samples.then(|| throughput(counts, self.elapsed_ns)),
+            series: series.series().filter(|_| has_samples),
             faults,
             generator,
             connections: None,
@@ -147,6 +159,25 @@ const fn limited<'a>(all: &'a Latencies, plan: &Plan) -> &'a Recorder {
         (_, Measure::Delivery) => &all.delivery,
         (_, Measure::Ack) => &all.ack,
     }
+}
+
+fn throughput(counts: Counts, elapsed_ns: u64) -> Throughput {
+    let whole = Throughput {
+        sent: counts.sent,
+        received: counts.received,
+        sent_bytes: counts.sent_bytes,
+        received_bytes: counts.received_bytes,
+        ..Throughput::default()
+    };
+    whole.over(elapsed_ns)
+}
+
+/// The limited distribution with each message that shared a stamp taken as early as it may have come.
+fn at_least(limited: &Recorder, shared: &SharedStamps) -> Recorder {
+    let mut all = limited.clone();
+    all.subtract(&shared.at_most);
+    all.merge(&shared.at_least);
+    all
 }
 
 /// Resident memory of this process, from /proc/self/statm.

@@ -2,6 +2,7 @@
 //! coordinator converts them on both ways.
 
 use crate::judge::Latencies;
+use crate::series::{Counts, Rows};
 use crate::worker::{HeldPart, OpenOrder};
 use run_record::{Faults, OpenLoop};
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,11 @@ pub enum Order {
     Begin(StepTerms),
     /// Closed loop: send these samples, whose senders are among your clients.
     Send(Vec<u32>),
+    /// Count the seconds of the step.
+    CountFrom {
+        /// From this moment on.
+        from_ns: u64,
+    },
     /// Open loop: send your part of a schedule.
     Start {
         /// The load; the schedule is a function of it, the plan's seed and the step.
@@ -145,6 +151,8 @@ pub struct SitePart {
     /// CPU time of the whole process.
     pub(crate) process_cpu_ns: u64,
     pub(crate) resident_bytes: u64,
+    pub(crate) counts: Counts,
+    pub(crate) rows: Rows,
     /// Empty but in a `connect` run.
     pub(crate) held: HeldPart,
 }
@@ -161,6 +169,8 @@ impl SitePart {
         self.clock_steps += other.clock_steps;
         self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
         self.largest_lag_ns = self.largest_lag_ns.max(other.largest_lag_ns);
+        self.counts.add(other.counts);
+        self.rows.merge(other.rows);
         self.held.merge(other.held);
     }
 }
@@ -176,6 +186,7 @@ impl Order {
                 }
             }
             Self::Hold { until_ns } => shift(until_ns, by_ns),
+            Self::CountFrom { from_ns } => shift(from_ns, by_ns),
             Self::Sent(samples) => samples.iter_mut().for_each(|sample| sample.shift(by_ns)),
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! Opening clients: a bounded number of handshakes at once, each within its time.
 
-use super::clients::Bytes;
+use super::clients::{Bytes, Stamp};
 use super::hold::Starts;
 use super::{Core, Report};
 use crate::connection::{Phase, Upgrade};
@@ -267,7 +267,7 @@ impl Core {
         else {
             return;
         };
-        let received = transport.receive(bytes, |plain| {
+        let received = transport.receive(bytes, |plain, _| {
             upgrade.response.extend_from_slice(plain);
             Ok::<_, io::Error>(())
         });
@@ -283,7 +283,11 @@ impl Core {
                 let opening = self.judge.codec().open();
                 self.on_opening(control, slot, opening);
                 if !rest.is_empty() {
-                    self.on_frames(control, slot, Bytes::Plain(&rest), clock::now_ns());
+                    let stamp = Stamp {
+                        at_ns: clock::now_ns(),
+                        stamped: false,
+                    };
+                    self.on_frames(control, slot, Bytes::Plain(&rest), stamp);
                 }
             }
             Err(source) => {

@@ -2,6 +2,7 @@
 
 use super::super::team::{self, Kept};
 use crate::ledger::{Read, Sent, StepLedger};
+use crate::series::{Counts, Cutter};
 use crate::site::{Done, Started, StepTerms};
 use run_record::{Plan, SiteUse, Workload};
 use std::collections::HashMap;
@@ -21,6 +22,7 @@ pub(super) struct Step {
     /// Released and not told yet, each with its planned sender.
     released: Vec<(u32, u64)>,
     given_up: bool,
+    cutter: Cutter,
 }
 
 impl Step {
@@ -35,7 +37,12 @@ impl Step {
             released_for: HashMap::new(),
             released: Vec::new(),
             given_up: false,
+            cutter: Cutter::default(),
         }
+    }
+
+    pub(super) const fn count_from(&mut self, from_ns: u64) {
+        self.cutter.begin(from_ns);
     }
 
     pub(super) const fn ledger(&self) -> &Arc<StepLedger> {
@@ -66,7 +73,10 @@ impl Step {
     }
 
     pub(super) fn take_kept(&mut self) -> Kept {
-        std::mem::take(&mut self.kept)
+        let mut kept = std::mem::take(&mut self.kept);
+        let cutter = std::mem::take(&mut self.cutter);
+        kept.rows = cutter.finish(Counts::default(), &kept.latencies.completion);
+        kept
     }
 
     /// Enters what a site has sent and completed. `true` when that completes the step.
@@ -115,6 +125,7 @@ impl Step {
             at_ns: done.read_ns,
             unread_ns: done.unread_ns,
             is_result: done.by_result,
+            slack_ns: 0,
         };
         let Some(completion) = self.ledger.party_done(done.index, done.last_ns, read) else {
             return;
@@ -123,6 +134,10 @@ impl Step {
         // The site has recorded an echo, both ends of which it has seen.
         if self.ledger.workload == Workload::Broadcast && self.ledger.is_timed(done.index) {
             let latencies = &mut self.kept.latencies;
+            if done.read_ns >= self.cutter.end_ns {
+                self.cutter
+                    .cut(done.read_ns, Counts::default(), &latencies.completion);
+            }
             latencies.completion.record(completion.from_due_ns);
             if self.ledger.by_clock {
                 latencies.uncorrected.record(completion.from_sent_ns);

@@ -272,6 +272,9 @@ pub(crate) struct Read {
     pub(crate) unread_ns: u64,
     /// The message in hand is a sender's result.
     pub(crate) is_result: bool,
+    /// The message in hand may have arrived so much before its stamp, which is that of a later one:
+    /// 0 where the stamp is its own.
+    pub(crate) slack_ns: u64,
 }
 
 /// The number of timed samples in flight, of a step in which all were completed.

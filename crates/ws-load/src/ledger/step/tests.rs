@@ -12,6 +12,7 @@ fn read(at_ns: u64) -> Read {
         at_ns,
         unread_ns: 100,
         is_result: false,
+        slack_ns: 0,
     }
 }
 
