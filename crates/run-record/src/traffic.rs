@@ -6,17 +6,17 @@ use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Messages and bytes of a step. Bytes are those of WebSocket frames, with their headers and with
-/// control frames, without TLS and without handshakes.
+/// Messages and bytes of a step. Bytes are those of WebSocket frames with their headers, without TLS
+/// and without handshakes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Throughput {
     /// Requests written, those of a warm-up included.
     pub sent: u64,
     /// Messages received, each of which was checked.
     pub received: u64,
-    /// Bytes of frames written.
+    /// Bytes of the frames of those requests.
     pub sent_bytes: u64,
-    /// Bytes of frames received.
+    /// Bytes of all frames received, control frames included.
     pub received_bytes: u64,
     /// `sent` over the length of the step.
     pub sent_per_second: f64,

@@ -4,10 +4,13 @@
 
 use crate::dialect::{Codec, Incoming, Kind, Malformed};
 use crate::envelope::Envelopes;
-use crate::ledger::{Confirmed, Listeners, Missing, Read, Received, StepLedger, Window};
+use crate::error::ConnectError;
+use crate::ledger::{
+    Completion, Confirmed, Listeners, Missing, Read, Received, Sent, StepLedger, Window,
+};
 use crate::site::Done;
 use crate::stamp::Stamps;
-use run_record::{Faults, Recorder, Workload};
+use run_record::{Faults, Measure, Recorder, Workload};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use ws_proto::Opcode;
@@ -53,6 +56,20 @@ impl SharedStamps {
 }
 
 impl Latencies {
+    /// Records a timed sample of a step that sends `by_clock`, or not; `limits` where the limit
+    /// applies to completion.
+    #[inline]
+    pub(crate) fn complete(&mut self, completion: Completion, by_clock: bool, limits: bool) {
+        self.completion.record(completion.from_due_ns);
+        if by_clock {
+            self.uncorrected.record(completion.from_sent_ns);
+        }
+        if limits && completion.error_ns > 0 {
+            let at_least_ns = completion.from_due_ns - completion.error_ns;
+            self.shared.limited(at_least_ns, completion.from_due_ns);
+        }
+    }
+
     /// Adds all samples of another part.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.completion.merge(&other.completion);
@@ -72,6 +89,8 @@ pub(crate) struct Judge {
     keeps_order: bool,
     envelopes: Envelopes,
     stamps: Stamps,
+    /// The latency that the limit applies to.
+    limited: Measure,
     step: Option<Arc<StepLedger>>,
     /// The step was given up: what still comes of it is neither late nor double.
     given_up: bool,
@@ -96,16 +115,25 @@ pub(crate) struct Judge {
     pub(crate) done: Vec<Done>,
     /// What the first malformed message was, in words.
     pub(crate) first_malformed: Option<String>,
+    /// How the first connection ended that nobody here closed, in words.
+    pub(crate) first_disconnect: Option<String>,
 }
 
 impl Judge {
-    pub(crate) fn new(codec: Box<dyn Codec>, stamps: Stamps, worker: u32, workers: u32) -> Self {
+    pub(crate) fn new(
+        codec: Box<dyn Codec>,
+        stamps: Stamps,
+        limited: Measure,
+        worker: u32,
+        workers: u32,
+    ) -> Self {
         Self {
             opcode: codec.opcode(),
             keeps_order: codec.keeps_order(),
             envelopes: Envelopes::new(codec.stamp_form()),
             codec,
             stamps,
+            limited,
             step: None,
             given_up: false,
             window: Window::default(),
@@ -121,6 +149,7 @@ impl Judge {
             finished: 0,
             done: Vec::new(),
             first_malformed: None,
+            first_disconnect: None,
         }
     }
 
@@ -274,6 +303,14 @@ impl Judge {
         }
     }
 
+    /// Notes a connection that ended although nothing here closed it.
+    pub(crate) fn disconnected(&mut self, how: &ConnectError) {
+        self.faults.disconnected += 1;
+        if self.first_disconnect.is_none() {
+            self.first_disconnect = Some(how.to_string());
+        }
+    }
+
     /// Notes a message or frame that breaks the rules.
     pub(crate) fn malformed(&mut self, words: String) {
         self.faults.malformed += 1;
@@ -332,6 +369,10 @@ impl Judge {
                     _ => {}
                 }
                 self.faults.reordered += u64::from(overtaken && self.keeps_order);
+                if self.read.slack_ns > 0 && step.is_timed(index) {
+                    let sent = step.when_sent(index);
+                    self.note_shared_stamp(kind, latency_ns, sent);
+                }
                 if let Some(last_ns) = party_done {
                     let step = Arc::clone(step);
                     self.party_done(&step, index, last_ns);
@@ -352,6 +393,24 @@ impl Judge {
         }
     }
 
+    /// The message in hand has a later one's stamp.
+    #[cold]
+    fn note_shared_stamp(&mut self, kind: Kind, latency_ns: u64, sent: Option<Sent>) {
+        let lag_ns = sent.map_or(0, |sent| sent.at_ns.saturating_sub(sent.due_ns));
+        // Nothing arrives before its request was written.
+        let error_ns = self.read.slack_ns.min(latency_ns.saturating_sub(lag_ns));
+        self.latencies.shared.error.record(error_ns);
+        let is_limited = match kind {
+            Kind::Broadcast => self.limited == Measure::Delivery,
+            Kind::Result => self.limited == Measure::Ack,
+            Kind::Echo => false,
+        };
+        if is_limited {
+            let at_least_ns = latency_ns - error_ns;
+            self.latencies.shared.limited(at_least_ns, latency_ns);
+        }
+    }
+
     fn party_done(&mut self, step: &StepLedger, index: u32, last_ns: u64) {
         if step.is_shared() {
             self.party_done_here(step, index, last_ns);
@@ -359,10 +418,8 @@ impl Judge {
         }
         if let Some(completion) = step.party_done(index, last_ns, self.read) {
             if step.is_timed(index) {
-                self.latencies.completion.record(completion.from_due_ns);
-                if step.by_clock {
-                    self.latencies.uncorrected.record(completion.from_sent_ns);
-                }
+                let limits = self.limited == Measure::Completion;
+                self.latencies.complete(completion, step.by_clock, limits);
             }
             self.finished += 1;
         }
@@ -378,15 +435,8 @@ impl Judge {
             && step.is_timed(index)
             && let Some(sent) = step.when_sent(index)
         {
-            let latencies = &mut self.latencies;
-            latencies
-                .completion
-                .record(done.last_ns.saturating_sub(sent.due_ns));
-            if step.by_clock {
-                latencies
-                    .uncorrected
-                    .record(done.last_ns.saturating_sub(sent.at_ns));
-            }
+            let completion = Completion::of(sent, done.last_ns, done.earliest_ns);
+            self.latencies.complete(completion, step.by_clock, true);
         }
         self.done.push(done);
         self.finished += 1;

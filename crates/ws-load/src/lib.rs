@@ -16,6 +16,7 @@ mod judge;
 mod ledger;
 mod plain;
 mod plan;
+mod reach;
 mod series;
 pub mod site;
 mod sources;

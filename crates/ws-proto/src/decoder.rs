@@ -5,6 +5,7 @@
 //! without a copy. Only what a read cuts off is kept, so a connection between messages costs one
 //! pointer. UTF-8 is left to the caller, who may know the bytes already.
 
+use crate::close::CloseError;
 use crate::frame::{FrameError, FrameHeader, Opcode, Sender, apply_mask};
 
 /// What came out of the stream.
@@ -37,6 +38,10 @@ pub enum DecodeError {
     /// A new message before the last fragment of the one under way (5.4).
     #[error("new message before the end of the fragmented one (RFC 6455, 5.4)")]
     Interleaved,
+    /// A close frame whose payload may not be sent; the decoder hands payloads out unread, its
+    /// caller finds this (5.5.1, 7.4).
+    #[error(transparent)]
+    Close(#[from] CloseError),
     /// A message longer than the decoder was made for.
     #[error("message of more than {limit} bytes")]
     TooLong {

@@ -58,6 +58,8 @@ impl<T: Team> Engine<'_, T> {
         let judgement = run_record::judge(&record, self.plan, self.ceiling);
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
+        let disconnect = self.first_disconnect.take();
+        self.note_disconnect(&mut record, disconnect);
         if early_end.is_some() && record.verdict == Verdict::Pass {
             record.verdict = Verdict::Noisy;
             record.verdict_reasons = vec![format!(
@@ -166,7 +168,8 @@ impl<T: Team> Engine<'_, T> {
             rows: self.team.rows(order.wanted, None),
             parts,
         };
-        let (mut record, _) = merged.into_record();
+        let (mut record, first) = merged.into_record();
+        self.first_disconnect = first.disconnect;
         record.connecting_ns = times.opened_ns.saturating_sub(times.began_ns);
         let now_open = self.team.connected();
         let opening_ns = held.last_open_ns.saturating_sub(times.began_ns).max(1);

@@ -171,6 +171,7 @@ impl From<Part> for SitePart {
             latencies: part.latencies,
             faults: part.faults,
             first_malformed: part.first_malformed,
+            first_disconnect: part.first_disconnect,
             messages: part.messages,
             reads: part.reads,
             unstamped: part.unstamped,

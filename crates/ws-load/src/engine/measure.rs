@@ -80,7 +80,7 @@ impl<T: Team> Engine<'_, T> {
             rows: self.team.rows(clients, sent_by),
             parts,
         };
-        let (mut record, words) = merged.into_record();
+        let (mut record, first) = merged.into_record();
         let judgement = run_record::judge(&record, self.plan, self.ceiling);
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
@@ -88,12 +88,19 @@ impl<T: Team> Engine<'_, T> {
             record.verdict_reasons.push(ended.detail.clone());
         }
         let early_end = early_end.map(|mut ended| {
-            if let Some(words) = words {
-                ended.detail.push_str("; the first malformed message: ");
-                ended.detail.push_str(&words);
+            for (which, words) in [
+                ("malformed message", &first.malformed),
+                ("connection lost", &first.disconnect),
+            ] {
+                if let Some(words) = words {
+                    ended
+                        .detail
+                        .push_str(&format!("; the first {which}: {words}"));
+                }
             }
             ended
         });
+        self.note_disconnect(&mut record, first.disconnect);
         Ok((record, early_end))
     }
 

@@ -36,9 +36,16 @@ pub(super) struct Merged<'a> {
     pub(super) parts: Vec<(u32, SitePart)>,
 }
 
+/// The first fault of a class in words, if there was one.
+#[derive(Debug, Default)]
+pub(super) struct FirstFaults {
+    pub(super) malformed: Option<String>,
+    pub(super) disconnect: Option<String>,
+}
+
 impl Merged<'_> {
-    /// The record, and the first malformed message in words if there was one.
-    pub(super) fn into_record(self) -> (StepRecord, Option<String>) {
+    /// The record, and what its faults do not tell.
+    pub(super) fn into_record(self) -> (StepRecord, FirstFaults) {
         let mut all = self.kept.latencies;
         let (mut counts, mut series) = (Counts::default(), self.kept.rows);
         let mut rows = self.rows;
@@ -48,14 +55,15 @@ impl Merged<'_> {
             resident_bytes: resident_bytes(),
             ..GeneratorUse::default()
         };
-        let mut words = None;
+        let mut first = FirstFaults::default();
         if !rows.is_empty() {
             (generator.cpu_ns, generator.resident_bytes) = (0, 0);
         }
         for (site, part) in self.parts {
             all.merge(&part.latencies);
             faults.merge(&part.faults);
-            words = words.or(part.first_malformed);
+            first.malformed = first.malformed.or(part.first_malformed);
+            first.disconnect = first.disconnect.or(part.first_disconnect);
             counts.add(part.counts);
             series.merge(part.rows);
             generator.messages += part.messages;
@@ -125,7 +133,7 @@ impl Merged<'_> {
             verdict: Verdict::default(),
             verdict_reasons: Vec::new(),
         };
-        (record, words)
+        (record, first)
     }
 }
 
@@ -154,10 +162,10 @@ fn law(flight: Flight, all: &Latencies, timed_ns: u64) -> InFlight {
 
 /// The distribution that the limit applies to; an echo has only one.
 const fn limited<'a>(all: &'a Latencies, plan: &Plan) -> &'a Recorder {
-    match (plan.workload, plan.limit.measure) {
-        (Workload::Echo | Workload::Connect, _) | (_, Measure::Completion) => &all.completion,
-        (_, Measure::Delivery) => &all.delivery,
-        (_, Measure::Ack) => &all.ack,
+    match plan.limited() {
+        Measure::Completion => &all.completion,
+        Measure::Delivery => &all.delivery,
+        Measure::Ack => &all.ack,
     }
 }
 

@@ -7,5 +7,5 @@
 mod step;
 mod window;
 
-pub(crate) use step::{Flight, Read, Sent, Shared, StepLedger, Terms};
+pub(crate) use step::{Completion, Flight, Read, Sent, Shared, StepLedger, Terms};
 pub(crate) use window::{Confirmed, Listeners, Missing, Received, Window};

@@ -141,6 +141,7 @@ pub struct SitePart {
     pub(crate) latencies: Latencies,
     pub(crate) faults: Faults,
     pub(crate) first_malformed: Option<String>,
+    pub(crate) first_disconnect: Option<String>,
     pub(crate) messages: u64,
     pub(crate) reads: u64,
     pub(crate) unstamped: u64,
@@ -163,6 +164,7 @@ impl SitePart {
         self.latencies.merge(&other.latencies);
         self.faults.merge(&other.faults);
         self.first_malformed = self.first_malformed.take().or(other.first_malformed);
+        self.first_disconnect = self.first_disconnect.take().or(other.first_disconnect);
         self.messages += other.messages;
         self.reads += other.reads;
         self.unstamped += other.unstamped;

@@ -98,7 +98,8 @@ enum Effect {
     Pong(Vec<u8>),
     /// A pong; its payload where that is as long as ours are.
     Answered(Option<u64>),
-    PeerClosed,
+    /// The peer's close frame, if it has a code.
+    PeerClosed(Option<CloseFrame>),
     Opening(dialect::Opening),
 }
 
@@ -150,7 +151,7 @@ impl Core {
         let holds = self.hold.is_some();
         let mut effects = Vec::new();
         let mut ready = !matches!(phase, Phase::Subscribing);
-        let judged = matches!(phase, Phase::Ready | Phase::Subscribing);
+        let mut judged = matches!(phase, Phase::Ready | Phase::Subscribing);
         let mut feed = |plain: &[u8], is_last: bool| {
             judge.received_bytes += plain.len() as u64;
             decoder.feed_counting(plain, |event, rest| {
@@ -173,20 +174,33 @@ impl Core {
                         effects.push(Effect::Answered(payload));
                     }
                     Event::Pong(_) => {}
-                    Event::Close(_) => effects.push(Effect::PeerClosed),
+                    Event::Close(payload) => {
+                        let close = CloseFrame::parse(payload).map_err(DecodeError::from)?;
+                        effects.push(Effect::PeerClosed(close));
+                        // What follows it is no message (RFC 6455, 5.5.1).
+                        (ready, judged) = (true, false);
+                    }
                 }
                 Ok::<_, Stop>(())
             })
         };
+        let was_waiting = transport.wants_write();
         let read = match bytes {
             Bytes::Wire(bytes) => transport.receive(bytes, feed),
-            Bytes::Plain(bytes) => feed(bytes, false),
+            Bytes::Plain(bytes) => feed(bytes, false).map(|()| false),
+        };
+        // TLS has words of its own for the peer.
+        let read = match watch(control, slot, transport, was_waiting) {
+            Ok(()) => read,
+            Err(error) => read.and(Err(error.into())),
         };
         for effect in effects {
             self.apply(control, slot, effect, at_ns);
         }
-        if let Err(stop) = read {
-            self.on_broken(control, slot, stop);
+        match read {
+            Ok(false) => {}
+            Ok(true) => self.on_end(control, slot),
+            Err(stop) => self.on_broken(control, slot, stop),
         }
     }
 
@@ -194,17 +208,16 @@ impl Core {
     fn apply<C: Control>(&mut self, control: &mut C, slot: Token, effect: Effect, at_ns: u64) {
         match effect {
             Effect::Answered(payload) => self.on_pong(slot, payload, at_ns),
-            Effect::Pong(payload) => self.send_frame(control, slot, Opcode::Pong, &payload),
+            Effect::Pong(payload) => self.send_pong(control, slot, &payload),
             Effect::Opening(opening) => self.on_opening(control, slot, opening),
-            Effect::PeerClosed => {
+            Effect::PeerClosed(close) => {
                 if matches!(self.clients.get(slot).phase, Phase::Ready) {
-                    let close = CloseFrame {
-                        code: 1000,
-                        reason: String::new(),
-                    };
-                    self.send_frame(control, slot, Opcode::Close, &close.encode());
+                    // The peer's own code, or none (RFC 6455, 5.5.1).
+                    let code = close.as_ref().map(|close| close.code.to_be_bytes());
+                    let answer = code.as_ref().map_or(&[][..], |code| &code[..]);
+                    self.send_frame(control, slot, Opcode::Close, answer);
                 }
-                self.on_end(control, slot);
+                self.on_closed(control, slot, close);
             }
         }
     }
@@ -223,15 +236,34 @@ impl Core {
         self.send_bytes(control, slot, &frame);
     }
 
+    /// Answers a ping. Of those that the peer lets wait, by not reading, it gets an answer to the
+    /// most recent only (RFC 6455, 5.5.3).
+    fn send_pong<C: Control>(&mut self, control: &mut C, slot: Token, payload: &[u8]) {
+        let mask = self.draw_mask();
+        let mut frame = Vec::new();
+        encode_frame(&mut frame, Opcode::Pong, Some(mask), payload);
+        self.write(control, slot, |transport| transport.send_latest(&frame));
+    }
+
     /// Sends bytes; a connection that cannot take them is broken.
     #[inline]
     pub(super) fn send_bytes<C: Control>(&mut self, control: &mut C, slot: Token, bytes: &[u8]) {
+        self.write(control, slot, |transport| transport.send(bytes));
+    }
+
+    #[inline]
+    fn write<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        send: impl FnOnce(&mut Transport) -> io::Result<bool>,
+    ) {
         let Some(transport) = &mut self.clients.get(slot).transport else {
             return;
         };
-        self.sent_bytes += bytes.len() as u64;
-        let sent = transport.send(bytes);
-        if let Err(error) = sent.and_then(|()| watch(control, slot, transport, false)) {
+        let was_waiting = transport.wants_write();
+        let sent = send(transport);
+        if let Err(error) = sent.and_then(|_| watch(control, slot, transport, was_waiting)) {
             self.on_failed(control, slot, error);
         }
     }
@@ -246,17 +278,25 @@ impl Core {
             return;
         }
         let flushed = transport.flush();
-        if let Err(error) = flushed.and_then(|()| watch(control, slot, transport, true)) {
+        if let Err(error) = flushed.and_then(|_| rewatch(control, slot, transport)) {
             self.on_failed(control, slot, error);
         }
     }
 
-    /// The peer has ended the connection, or has said that it will.
+    /// The peer has ended the connection without a close frame.
     pub(super) fn on_end<C: Control>(&mut self, control: &mut C, slot: Token) {
-        let stage = self.clients.get(slot).stage();
-        let addr = self.target.addr;
-        let reset = false;
-        self.lose(control, slot, ConnectError::Closed { addr, stage, reset });
+        self.on_closed(control, slot, None);
+    }
+
+    /// The peer has ended the connection, or has said that it will.
+    fn on_closed<C: Control>(&mut self, control: &mut C, slot: Token, close: Option<CloseFrame>) {
+        let error = ConnectError::Closed {
+            addr: self.target.addr,
+            stage: self.clients.get(slot).stage(),
+            reset: false,
+            close,
+        };
+        self.lose(control, slot, error);
     }
 
     pub(super) fn on_failed<C: Control>(&mut self, control: &mut C, slot: Token, error: io::Error) {
@@ -316,7 +356,7 @@ impl Core {
                 {
                     self.report(Report::OpenFailed(Box::new(error)));
                 } else {
-                    self.judge.faults.disconnected += 1;
+                    self.judge.disconnected(&error);
                     if self.judge.alive_count() == 0 {
                         self.report(Report::AllLost);
                     }
@@ -349,17 +389,23 @@ impl Core {
     }
 }
 
-/// Asks to be told when the socket takes bytes again, if any wait; stops asking when none do.
+/// Asks to be told when the socket takes bytes again, if any wait now and none did before; stops
+/// asking when none do any more.
 #[inline]
-fn watch<C: Control>(
+pub(super) fn watch<C: Control>(
     control: &mut C,
     slot: Token,
     transport: &Transport,
     was_waiting: bool,
 ) -> io::Result<()> {
-    let waits = transport.wants_write();
-    if waits || was_waiting {
-        control.established(slot, transport.raw(), waits)?;
+    if transport.wants_write() == was_waiting {
+        return Ok(());
     }
-    Ok(())
+    rewatch(control, slot, transport)
+}
+
+/// Asks to be told when the socket takes bytes again, if any wait.
+#[cold]
+fn rewatch<C: Control>(control: &mut C, slot: Token, transport: &Transport) -> io::Result<()> {
+    control.established(slot, transport.raw(), transport.wants_write())
 }

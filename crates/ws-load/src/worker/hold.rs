@@ -293,7 +293,7 @@ impl Core {
     pub(super) fn note_dropped(&mut self, slot: Token, error: &ConnectError) {
         if let Some(hold) = &mut self.hold {
             hold.ended(slot, error);
-            self.judge.faults.disconnected += 1;
+            self.judge.disconnected(error);
         }
     }
 

@@ -99,6 +99,7 @@ pub(crate) struct Part {
     pub(crate) latencies: Latencies,
     pub(crate) faults: Faults,
     pub(crate) first_malformed: Option<String>,
+    pub(crate) first_disconnect: Option<String>,
     pub(crate) messages: u64,
     pub(crate) reads: u64,
     pub(crate) unstamped: u64,
@@ -220,7 +221,7 @@ struct Core {
     clock_steps: u64,
     largest_lag_ns: u64,
     step_cpu_start_ns: u64,
-    /// Requests of the step that were written, and bytes of all frames.
+    /// Requests of the step that were written, and bytes of their frames.
     sent: u64,
     sent_bytes: u64,
     cutter: Cutter,
@@ -236,7 +237,7 @@ impl Core {
             workers,
             thread,
             peers,
-            judge: Judge::new(codec, common.stamps, number, workers),
+            judge: Judge::new(codec, common.stamps, common.plan.limited(), number, workers),
             opening: Opening::new(&common.plan, workers),
             hold: common.plan.connect.map(Hold::new),
             plan: common.plan,

@@ -1,6 +1,6 @@
 //! Opening clients: a bounded number of handshakes at once, each within its time.
 
-use super::clients::{Bytes, Stamp};
+use super::clients::{Bytes, Stamp, watch};
 use super::hold::Starts;
 use super::{Core, Report};
 use crate::connection::{Phase, Upgrade};
@@ -209,6 +209,10 @@ impl Core {
                     stage,
                     seconds: self.plan.timeouts.connect_ns as f64 / 1e9,
                 };
+                let error = match stage {
+                    Stage::Connect => self.after_others(error),
+                    _ => error,
+                };
                 self.lose(control, slot, error);
             }
         }
@@ -236,7 +240,7 @@ impl Core {
         let asked = transport
             .connected()
             .and_then(|()| transport.send(&request))
-            .and_then(|()| control.established(slot, transport.raw(), transport.wants_write()));
+            .and_then(|_| control.established(slot, transport.raw(), transport.wants_write()));
         match asked {
             Ok(()) => {
                 if let Some(hold) = &mut self.hold
@@ -267,14 +271,23 @@ impl Core {
         else {
             return;
         };
-        let received = transport.receive(bytes, |plain, _| {
-            upgrade.response.extend_from_slice(plain);
-            Ok::<_, io::Error>(())
-        });
-        if let Err(error) = received {
-            self.on_failed(control, slot, error);
-            return;
-        }
+        let was_waiting = transport.wants_write();
+        let received = transport
+            .receive(bytes, |plain, _| {
+                upgrade.response.extend_from_slice(plain);
+                Ok::<_, io::Error>(())
+            })
+            .and_then(|has_ended| {
+                watch(control, slot, transport, was_waiting)?;
+                Ok(has_ended)
+            });
+        let has_ended = match received {
+            Ok(has_ended) => has_ended,
+            Err(error) => {
+                self.on_failed(control, slot, error);
+                return;
+            }
+        };
         match parse_response(&upgrade.response, &upgrade.key, subprotocol) {
             Ok(None) => {}
             Ok(Some(head)) => {
@@ -294,6 +307,9 @@ impl Core {
                 let addr = self.target.addr;
                 self.lose(control, slot, ConnectError::Handshake { addr, source });
             }
+        }
+        if has_ended {
+            self.on_end(control, slot);
         }
     }
 
@@ -327,20 +343,41 @@ impl Core {
     pub(super) fn explain(&self, error: io::Error, stage: Stage, slot: Token) -> ConnectError {
         let addr = self.target.addr;
         match error.raw_os_error() {
-            Some(libc::ECONNREFUSED) => ConnectError::Refused { addr },
+            Some(libc::ECONNREFUSED) => self.after_others(ConnectError::Refused { addr }),
             Some(libc::EMFILE | libc::ENFILE) => ConnectError::Files {
                 limit: FileLimit::current().soft,
             },
             Some(libc::EADDRNOTAVAIL) => self.explain_address(slot),
-            Some(libc::ECONNRESET | libc::EPIPE) => {
-                let reset = true;
-                ConnectError::Closed { addr, stage, reset }
-            }
-            _ => ConnectError::Io {
+            Some(libc::ECONNRESET | libc::EPIPE) => ConnectError::Closed {
                 addr,
                 stage,
-                source: error,
+                reset: true,
+                close: None,
             },
+            _ => {
+                let error = ConnectError::Io {
+                    addr,
+                    stage,
+                    source: error,
+                };
+                match stage {
+                    Stage::Connect => self.after_others(error),
+                    _ => error,
+                }
+            }
+        }
+    }
+
+    /// An address that does not open, where it is the last of several.
+    fn after_others(&self, last: ConnectError) -> ConnectError {
+        let passed_over = &self.target.passed_over;
+        if passed_over.is_empty() {
+            return last;
+        }
+        let others: Vec<String> = passed_over.iter().map(ToString::to_string).collect();
+        ConnectError::Unreachable {
+            last: Box::new(last),
+            others: others.join(", "),
         }
     }
 

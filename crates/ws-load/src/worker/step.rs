@@ -48,6 +48,7 @@ impl Core {
             latencies: std::mem::take(&mut self.judge.latencies),
             faults: std::mem::take(&mut self.judge.faults),
             first_malformed: self.judge.first_malformed.take(),
+            first_disconnect: self.judge.first_disconnect.take(),
             messages: self.judge.messages,
             reads: self.reads,
             unstamped: self.unstamped,
@@ -172,6 +173,7 @@ impl Core {
             self.cut(at_ns);
         }
         self.sent += 1;
+        self.sent_bytes += frame.len() as u64;
         let due_ns = due_ns.unwrap_or(at_ns);
         if ledger.by_clock && ledger.is_timed(index) {
             let lag_ns = at_ns.saturating_sub(due_ns);

@@ -295,4 +295,19 @@ pub(crate) struct Completion {
     pub(crate) from_due_ns: u64,
     /// From the moment at which it was written to the socket.
     pub(crate) from_sent_ns: u64,
+    /// Both may be so much shorter: the last message had a later one's stamp.
+    pub(crate) error_ns: u64,
+}
+
+impl Completion {
+    /// Of a sample whose last receipt was at `last_ns`, or not before `earliest_ns`. Nothing arrives
+    /// before its request was written.
+    pub(crate) fn of(sent: Sent, last_ns: u64, earliest_ns: u64) -> Self {
+        let from_sent_ns = last_ns.saturating_sub(sent.at_ns);
+        Self {
+            from_due_ns: last_ns.saturating_sub(sent.due_ns),
+            from_sent_ns,
+            error_ns: last_ns.saturating_sub(earliest_ns).min(from_sent_ns),
+        }
+    }
 }

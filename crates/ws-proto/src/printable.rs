@@ -1,0 +1,47 @@
+//! Bytes of a peer as they may be printed.
+
+use std::fmt::Write as _;
+
+/// The first `most` bytes of `bytes` in printable ASCII: everything else, the backslash included,
+/// is escaped. What was cut off is counted in bytes.
+pub fn printable(bytes: &[u8], most: usize) -> String {
+    let (shown, rest) = bytes.split_at(bytes.len().min(most));
+    let mut text = String::with_capacity(shown.len());
+    for &byte in shown {
+        match byte {
+            b'\\' => text.push_str("\\\\"),
+            b' '..=b'~' => text.push(byte.into()),
+            _ => write!(text, "{}", byte.escape_ascii()).expect("a String takes everything"),
+        }
+    }
+    if !rest.is_empty() {
+        write!(text, "... ({} more bytes)", rest.len()).expect("a String takes everything");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_not_printable_is_escaped_and_what_is_long_is_cut() {
+        assert_eq!(
+            printable(b"a \"b\"\\\x1b[31m\r\n\0", 100),
+            r#"a "b"\\\x1b[31m\r\n\x00"#
+        );
+        assert_eq!(printable("é".as_bytes(), 100), r"\xc3\xa9");
+        assert_eq!(printable(b"abcdef", 4), "abcd... (2 more bytes)");
+        assert_eq!(printable(b"abcd", 4), "abcd");
+    }
+
+    proptest! {
+        #[test]
+        fn no_byte_reaches_a_terminal_as_it_came(bytes: Vec<u8>, most in 0usize..200) {
+            let text = printable(&bytes, most);
+            prop_assert!(text.bytes().all(|byte| matches!(byte, b' '..=b'~')));
+            prop_assert!(text.len() <= 4 * most + 40);
+        }
+    }
+}
