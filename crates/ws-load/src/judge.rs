@@ -6,7 +6,7 @@ use crate::dialect::{Codec, Incoming, Kind, Malformed};
 use crate::envelope::Envelopes;
 use crate::error::ConnectError;
 use crate::ledger::{
-    Completion, Confirmed, Listeners, Missing, Read, Received, Sent, StepLedger, Window,
+    Arrival, Completion, Confirmed, Listeners, Missing, Read, Received, Settled, StepLedger, Window,
 };
 use crate::site::Done;
 use crate::stamp::Stamps;
@@ -42,10 +42,19 @@ pub(crate) struct SharedStamps {
 }
 
 impl SharedStamps {
-    /// Notes that a limited latency is between these.
-    pub(crate) fn limited(&mut self, at_least_ns: u64, at_most_ns: u64) {
-        self.at_least.record(at_least_ns);
-        self.at_most.record(at_most_ns);
+    /// Notes a message without a stamp of its own, and its latency where that is limited.
+    #[cold]
+    fn note(&mut self, error_ns: u64, limited_ns: Option<u64>) {
+        self.error.record(error_ns);
+        if let Some(latency_ns) = limited_ns {
+            self.limited(latency_ns, error_ns);
+        }
+    }
+
+    /// Notes that a limited latency may be shorter by so much.
+    fn limited(&mut self, latency_ns: u64, error_ns: u64) {
+        self.at_most.record(latency_ns);
+        self.at_least.record(latency_ns.saturating_sub(error_ns));
     }
 
     fn merge(&mut self, other: &Self) {
@@ -65,8 +74,8 @@ impl Latencies {
             self.uncorrected.record(completion.from_sent_ns);
         }
         if limits && completion.error_ns > 0 {
-            let at_least_ns = completion.from_due_ns - completion.error_ns;
-            self.shared.limited(at_least_ns, completion.from_due_ns);
+            self.shared
+                .limited(completion.from_due_ns, completion.error_ns);
         }
     }
 
@@ -97,7 +106,14 @@ pub(crate) struct Judge {
     window: Window,
     /// The read that the messages being judged came with.
     pub(crate) read: Read,
+    /// The message in hand may have arrived so much before its stamp, which is that of a later one;
+    /// 0 where the stamp is its own.
+    pub(crate) slack_ns: u64,
+    /// Clients that the books count on: those that are alive, and those below.
     alive: Vec<u64>,
+    /// Clients that are gone, which the books do not know yet.
+    gone: Vec<u64>,
+    gone_count: u32,
     alive_count: u32,
     worker: u32,
     workers: u32,
@@ -109,9 +125,9 @@ pub(crate) struct Judge {
     pub(crate) messages: u64,
     /// Bytes of their frames, and of control frames, since they were last taken.
     pub(crate) received_bytes: u64,
-    /// Samples that this judge completed and nobody has followed up yet.
+    /// Samples that this judge settled and that have not been followed up yet.
     pub(crate) finished: u32,
-    /// Of a site: samples that are complete here and nobody has reported yet.
+    /// Of a site: samples that are settled here and have not been reported yet.
     pub(crate) done: Vec<Done>,
     /// What the first malformed message was, in words.
     pub(crate) first_malformed: Option<String>,
@@ -138,7 +154,10 @@ impl Judge {
             given_up: false,
             window: Window::default(),
             read: Read::default(),
+            slack_ns: 0,
             alive: Vec::new(),
+            gone: Vec::new(),
+            gone_count: 0,
             alive_count: 0,
             worker,
             workers,
@@ -168,9 +187,11 @@ impl Judge {
     }
 
     pub(crate) fn is_alive(&self, slot: u32) -> bool {
-        self.alive
-            .get(slot as usize / 64)
-            .is_some_and(|word| word & (1 << (slot % 64)) != 0)
+        let word = slot as usize / 64;
+        match (self.alive.get(word), self.gone.get(word)) {
+            (Some(alive), Some(gone)) => alive & !gone & (1 << (slot % 64)) != 0,
+            _ => false,
+        }
     }
 
     /// A client is ready.
@@ -178,37 +199,58 @@ impl Judge {
         let word = slot as usize / 64;
         if self.alive.len() <= word {
             self.alive.resize(word + 1, 0);
+            self.gone.resize(word + 1, 0);
         }
         self.alive[word] |= 1 << (slot % 64);
         self.alive_count += 1;
     }
 
-    /// A client that was ready is gone.
+    /// A client that was ready is gone: nothing more is sent by it. The books learn it with
+    /// [`Judge::settle_lost`].
     pub(crate) fn client_lost(&mut self, slot: u32) {
-        if let Some(step) = self.step.clone() {
-            self.count_lost_client(&step, slot);
-        }
-        self.alive[slot as usize / 64] &= !(1 << (slot % 64));
+        self.gone[slot as usize / 64] |= 1 << (slot % 64);
+        self.gone_count += 1;
         self.alive_count -= 1;
     }
 
-    /// What was due to a client, while it still counts as one.
-    fn count_lost_client(&mut self, step: &StepLedger, slot: u32) {
-        let mut done = Vec::new();
-        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
-        let missing = self
-            .window
-            .client_lost(step, listeners, slot, |index, last| {
-                done.push((index, last));
-            });
-        self.count_missing(missing);
-        for (index, last_ns) in done {
-            self.party_done(step, index, last_ns);
+    /// Counts what was due to the clients that were lost since the last time, all at once: what is
+    /// under way is gone through for it. To be called before anything is sent.
+    #[inline]
+    pub(crate) fn settle_lost(&mut self) {
+        if self.gone_count > 0 {
+            self.count_lost_clients();
         }
+    }
+
+    #[cold]
+    fn count_lost_clients(&mut self) {
+        let mut done = Vec::new();
+        if let Some(step) = self.step.clone() {
+            let listeners = listeners(
+                &self.alive,
+                self.alive_count + self.gone_count,
+                self.worker,
+                self.workers,
+            );
+            let missing =
+                self.window
+                    .clients_lost(&step, listeners, &self.gone, |index, last| {
+                        done.push((index, last));
+                    });
+            self.count_missing(missing);
+            for (index, last) in done {
+                self.party_done(&step, index, last);
+            }
+        }
+        for (alive, gone) in self.alive.iter_mut().zip(&mut self.gone) {
+            *alive &= !std::mem::take(gone);
+        }
+        self.gone_count = 0;
     }
 
     /// Begins a step.
     pub(crate) fn open_step(&mut self, step: Arc<StepLedger>) {
+        self.settle_lost();
         self.window.reset();
         self.given_up = false;
         self.step = Some(step);
@@ -238,10 +280,16 @@ impl Judge {
     }
 
     fn close_window(&mut self) -> Missing {
+        self.settle_lost();
         let Some(step) = self.step.clone() else {
             return Missing::default();
         };
-        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+        let listeners = listeners(
+            &self.alive,
+            self.alive_count + self.gone_count,
+            self.worker,
+            self.workers,
+        );
         let missing = self.window.close(&step, listeners);
         let confirmed = self.window.take_confirmed();
         self.count_confirmed(&step, confirmed);
@@ -251,9 +299,15 @@ impl Judge {
     /// Records what had to wait until another site said when it sent.
     fn count_confirmed(&mut self, step: &StepLedger, confirmed: Option<Confirmed>) {
         let Some(confirmed) = confirmed else { return };
-        for (index, latency_ns) in confirmed.latencies {
+        for (index, latency_ns, error_ns) in confirmed.latencies {
             if step.is_timed(index) {
                 self.latencies.delivery.record(latency_ns);
+                if error_ns > 0 {
+                    let is_limited = limits(self.limited, Kind::Broadcast);
+                    self.latencies
+                        .shared
+                        .note(error_ns, is_limited.then_some(latency_ns));
+                }
             }
         }
         self.faults.duplicate += confirmed.faults.duplicate;
@@ -347,12 +401,21 @@ impl Judge {
             return;
         }
         let index = index as u32;
-        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+        let listeners = listeners(
+            &self.alive,
+            self.alive_count + self.gone_count,
+            self.worker,
+            self.workers,
+        );
         self.read.is_result = kind == Kind::Result;
+        let at = Arrival {
+            at_ns,
+            earliest_ns: at_ns - self.slack_ns.min(at_ns),
+        };
         let received = match kind {
-            Kind::Result => self.window.result(step, listeners, index, slot, at_ns),
+            Kind::Result => self.window.result(step, listeners, index, slot, at),
             Kind::Echo | Kind::Broadcast => {
-                self.window.deliver(step, listeners, index, slot, at_ns)
+                self.window.deliver(step, listeners, index, slot, at)
             }
         };
         match received {
@@ -369,13 +432,17 @@ impl Judge {
                     _ => {}
                 }
                 self.faults.reordered += u64::from(overtaken && self.keeps_order);
-                if self.read.slack_ns > 0 && step.is_timed(index) {
-                    let sent = step.when_sent(index);
-                    self.note_shared_stamp(kind, latency_ns, sent);
+                if self.slack_ns > 0 && step.is_timed(index) {
+                    let sent_ns = step.when_sent(index).map_or(0, |sent| sent.at_ns);
+                    let is_limited = limits(self.limited, kind);
+                    let error_ns = at.error_since(sent_ns);
+                    self.latencies
+                        .shared
+                        .note(error_ns, is_limited.then_some(latency_ns));
                 }
-                if let Some(last_ns) = party_done {
+                if let Some(last) = party_done {
                     let step = Arc::clone(step);
-                    self.party_done(&step, index, last_ns);
+                    self.party_done(&step, index, last);
                 }
             }
             Received::Unconfirmed { party_done } => {
@@ -383,8 +450,8 @@ impl Judge {
                 if party_done.is_some() || confirmed.is_some() {
                     let step = Arc::clone(step);
                     self.count_confirmed(&step, confirmed);
-                    if let Some(last_ns) = party_done {
-                        self.party_done(&step, index, last_ns);
+                    if let Some(last) = party_done {
+                        self.party_done(&step, index, last);
                     }
                 }
             }
@@ -393,49 +460,35 @@ impl Judge {
         }
     }
 
-    /// The message in hand has a later one's stamp.
-    #[cold]
-    fn note_shared_stamp(&mut self, kind: Kind, latency_ns: u64, sent: Option<Sent>) {
-        let lag_ns = sent.map_or(0, |sent| sent.at_ns.saturating_sub(sent.due_ns));
-        // Nothing arrives before its request was written.
-        let error_ns = self.read.slack_ns.min(latency_ns.saturating_sub(lag_ns));
-        self.latencies.shared.error.record(error_ns);
-        let is_limited = match kind {
-            Kind::Broadcast => self.limited == Measure::Delivery,
-            Kind::Result => self.limited == Measure::Ack,
-            Kind::Echo => false,
-        };
-        if is_limited {
-            let at_least_ns = latency_ns - error_ns;
-            self.latencies.shared.limited(at_least_ns, latency_ns);
-        }
-    }
-
-    fn party_done(&mut self, step: &StepLedger, index: u32, last_ns: u64) {
+    fn party_done(&mut self, step: &StepLedger, index: u32, last: Arrival) {
         if step.is_shared() {
-            self.party_done_here(step, index, last_ns);
+            self.party_done_here(step, index, last);
             return;
         }
-        if let Some(completion) = step.party_done(index, last_ns, self.read) {
-            if step.is_timed(index) {
-                let limits = self.limited == Measure::Completion;
-                self.latencies.complete(completion, step.by_clock, limits);
-            }
-            self.finished += 1;
+        let Some(settled) = step.party_done(index, last, self.read) else {
+            return;
+        };
+        if let Settled::Complete(completion) = settled
+            && step.is_timed(index)
+        {
+            let limits = self.limited == Measure::Completion;
+            self.latencies.complete(completion, step.by_clock, limits);
         }
+        self.finished += 1;
     }
 
-    /// Of a site: when a sample is complete here, the coordinator is to know. An echo has both ends
+    /// Of a site: when a sample is settled here, the coordinator is to know. An echo has both ends
     /// here; when a broadcast is complete everywhere, only the coordinator can say.
-    fn party_done_here(&mut self, step: &StepLedger, index: u32, last_ns: u64) {
-        let Some(done) = step.party_done_here(index, last_ns, self.read) else {
+    fn party_done_here(&mut self, step: &StepLedger, index: u32, last: Arrival) {
+        let Some(done) = step.party_done_here(index, last, self.read) else {
             return;
         };
         if step.workload == Workload::Echo
+            && !done.abandoned
             && step.is_timed(index)
             && let Some(sent) = step.when_sent(index)
         {
-            let completion = Completion::of(sent, done.last_ns, done.earliest_ns);
+            let completion = Completion::of(sent, done.last());
             self.latencies.complete(completion, step.by_clock, true);
         }
         self.done.push(done);
@@ -446,6 +499,14 @@ impl Judge {
         self.faults.lost += missing.deliveries;
         self.faults.unanswered += missing.results;
     }
+}
+
+/// True when the limit applies to the latency that such a message ends by itself.
+const fn limits(limited: Measure, kind: Kind) -> bool {
+    matches!(
+        (limited, kind),
+        (Measure::Delivery, Kind::Broadcast) | (Measure::Ack, Kind::Result)
+    )
 }
 
 const fn listeners(alive: &[u64], count: u32, worker: u32, workers: u32) -> Listeners<'_> {

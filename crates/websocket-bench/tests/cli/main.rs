@@ -17,6 +17,7 @@ mod search;
 mod seccomp;
 mod seeds;
 mod selftest;
+mod shared_stamps;
 #[path = "../shared/mod.rs"]
 mod shared;
 mod starvation;

@@ -162,7 +162,7 @@ impl<T: Team> Engine<'_, T> {
                 (self.on_event)(&Event::Measuring {
                     step,
                     clients,
-                    samples: u64::from(ledger.completed()),
+                    samples: u64::from(ledger.settled()),
                     wanted: u64::from(ledger.len()),
                 });
             }
@@ -170,8 +170,8 @@ impl<T: Team> Engine<'_, T> {
     }
 
     fn stalled(&self, ledger: &StepLedger) -> Option<Ended> {
-        let waited = clock::now_ns().saturating_sub(ledger.oldest_open()?);
-        (waited > self.plan.timeouts.sample_ns).then(|| {
+        let is_overdue = ledger.is_overdue(clock::now_ns(), self.plan.timeouts.sample_ns);
+        is_overdue.then(|| {
             Ended::new(
                 End::TimedOut,
                 format!(

@@ -2,6 +2,7 @@
 //! coordinator converts them on both ways.
 
 use crate::judge::Latencies;
+use crate::ledger::Arrival;
 use crate::series::{Counts, Rows};
 use crate::worker::{HeldPart, OpenOrder};
 use run_record::{Faults, OpenLoop};
@@ -66,11 +67,11 @@ pub enum Word {
     Begun,
     /// The time of a hold has passed, and no ping is under way.
     Held,
-    /// Samples that it has sent, and samples that all of its clients have.
+    /// Samples that it has sent, and samples that none of its clients waits for any more.
     Samples {
         /// Sent since the last such word.
         sent: Vec<Started>,
-        /// Complete at this site since then.
+        /// Settled at this site since then.
         done: Vec<Done>,
     },
     /// Every client of one of its workers has been lost.
@@ -114,17 +115,21 @@ pub struct Started {
     pub(crate) at_ns: u64,
 }
 
-/// A sample that all clients of a site have.
+/// A sample that no client of a site waits for any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
     pub(crate) index: u32,
     /// The last receipt.
     pub(crate) last_ns: u64,
+    /// That receipt was not before this.
+    pub(crate) earliest_ns: u64,
     /// The read after which the site knew that.
     pub(crate) read_ns: u64,
     pub(crate) unread_ns: u64,
     /// The sender's result came last.
     pub(crate) by_result: bool,
+    /// Something of it will never come, since a client of the site was lost.
+    pub(crate) abandoned: bool,
 }
 
 /// Why a client could not be connected.
@@ -204,6 +209,7 @@ impl Word {
                 sent.iter_mut().for_each(|sample| sample.shift(by_ns));
                 for sample in done {
                     shift(&mut sample.last_ns, by_ns);
+                    shift(&mut sample.earliest_ns, by_ns);
                     shift(&mut sample.read_ns, by_ns);
                 }
             }
@@ -214,6 +220,16 @@ impl Word {
             _ => {}
         }
         self
+    }
+}
+
+impl Done {
+    /// The last receipt, as far as is known.
+    pub(crate) const fn last(self) -> Arrival {
+        Arrival {
+            at_ns: self.last_ns,
+            earliest_ns: self.earliest_ns,
+        }
     }
 }
 

@@ -159,7 +159,7 @@ impl Core {
                     Event::Message { opcode, payload } if ready => {
                         if judged {
                             let is_end = rest == 0 && is_last && stamp.stamped;
-                            judge.read.slack_ns = if is_end { 0 } else { slack_ns };
+                            judge.slack_ns = if is_end { 0 } else { slack_ns };
                             judge.message(slot, opcode, payload, at_ns);
                         }
                     }

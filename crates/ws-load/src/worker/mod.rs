@@ -77,13 +77,13 @@ pub(crate) enum Report {
     Begun,
     /// The time of a hold has passed.
     Held,
-    /// The last sample of the step is complete.
+    /// The last sample of the step is settled.
     AllSamples,
     /// Every client of a worker has been lost.
     AllLost,
     /// Of a site: this sample is about to be written.
     Sent(Started),
-    /// Of a site: these samples are complete here.
+    /// Of a site: these samples are settled here.
     Done(Vec<Done>),
     /// What became of the packs.
     Packs(Box<PacksPart>),
@@ -354,7 +354,6 @@ impl<C: Control> Handler<C> for Core {
                     at_ns: read_ns,
                     unread_ns: read_ns - at_ns,
                     is_result: false,
-                    slack_ns: 0,
                 };
                 self.on_data(control, token, bytes, Stamp { at_ns, stamped });
                 if self.agenda.is_due(read_ns) {
