@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use ws_proto::{CloseFrame, DecodeError, HandshakeError, printable};
+use ws_proto::{CloseFrame, DecodeError, HandshakeError, escaped, printable};
 
 /// How far a connection attempt had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +93,18 @@ pub enum ConnectError {
         /// What was wrong.
         source: DecodeError,
     },
+    /// A message longer than any that the plan allows.
+    #[error(
+        "{addr} announced a message of {size} bytes or more, the longest that this plan allows is {limit} (it follows from --payload-padding and --server-type)"
+    )]
+    TooLong {
+        /// The server's address.
+        addr: SocketAddr,
+        /// What it announced, in bytes.
+        size: u64,
+        /// The bound, in bytes.
+        limit: usize,
+    },
     /// The framework turned the client away.
     #[error("{addr}: {words}; check --server-type and --origin")]
     Turned {
@@ -126,7 +138,7 @@ pub enum ConnectError {
         local: std::net::IpAddr,
     },
     /// Anything else that the kernel or TLS says.
-    #[error("{addr}: {source} ({stage})")]
+    #[error("{addr}: {} ({stage})", escaped(&source.to_string()))]
     Io {
         /// The server's address.
         addr: SocketAddr,

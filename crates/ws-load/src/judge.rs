@@ -5,6 +5,7 @@
 use crate::dialect::{Codec, Incoming, Kind, Malformed};
 use crate::envelope::Envelopes;
 use crate::error::ConnectError;
+use crate::first_answers::FirstAnswers;
 use crate::ledger::{
     Arrival, Completion, Confirmed, Listeners, Missing, Read, Received, Settled, StepLedger, Window,
 };
@@ -131,6 +132,8 @@ pub(crate) struct Judge {
     pub(crate) done: Vec<Done>,
     /// What the first malformed message was, in words.
     pub(crate) first_malformed: Option<String>,
+    /// Whether anything of the run was understood.
+    pub(crate) first_answers: FirstAnswers,
     /// How the first connection ended that nobody here closed, in words.
     pub(crate) first_disconnect: Option<String>,
 }
@@ -168,6 +171,7 @@ impl Judge {
             finished: 0,
             done: Vec::new(),
             first_malformed: None,
+            first_answers: FirstAnswers::default(),
             first_disconnect: None,
         }
     }
@@ -232,11 +236,11 @@ impl Judge {
                 self.worker,
                 self.workers,
             );
-            let missing =
-                self.window
-                    .clients_lost(&step, listeners, &self.gone, |index, last| {
-                        done.push((index, last));
-                    });
+            let missing = self
+                .window
+                .clients_lost(&step, listeners, &self.gone, |index, last| {
+                    done.push((index, last));
+                });
             self.count_missing(missing);
             for (index, last) in done {
                 self.party_done(&step, index, last);
@@ -332,10 +336,8 @@ impl Judge {
     #[cold]
     fn parse(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
         if opcode != self.opcode {
-            self.malformed(format!(
-                "a {opcode:?} message where {:?} was due",
-                self.opcode
-            ));
+            let why = format!("a {opcode:?} message where {:?} was due", self.opcode);
+            self.malformed_message(payload, &Malformed(why), at_ns);
             return;
         }
         match self.codec.parse(payload) {
@@ -344,6 +346,7 @@ impl Judge {
                 stamp,
                 intact,
             }) => {
+                self.first_answers.understood = true;
                 if intact {
                     self.envelopes.learn(payload, kind, stamp);
                 } else {
@@ -351,9 +354,23 @@ impl Judge {
                 }
                 self.account(slot, kind, stamp, at_ns);
             }
-            Ok(Incoming::Refused) => self.faults.refused += 1,
+            Ok(Incoming::Refused) => {
+                self.first_answers.understood = true;
+                self.faults.refused += 1;
+            }
             Ok(Incoming::Ignored) => {}
-            Err(Malformed(words)) => self.malformed(words),
+            Err(why) => self.malformed_message(payload, &why, at_ns),
+        }
+    }
+
+    /// Notes a message that is not of the dialect.
+    fn malformed_message(&mut self, payload: &[u8], why: &Malformed, at_ns: u64) {
+        if self.step.is_some() && !self.given_up {
+            self.first_answers.not_understood(at_ns);
+        }
+        self.faults.malformed += 1;
+        if self.first_malformed.is_none() {
+            self.first_malformed = Some(why.of(payload));
         }
     }
 

@@ -51,6 +51,20 @@ pub enum TargetError {
         /// Its scheme.
         scheme: String,
     },
+    /// A user or a password, which the opening handshake has no place for but a header.
+    #[error(
+        "the URL of `{host}` has a user or a password in it, which are not sent; leave them out, and give the server a token in the path or query if it takes one"
+    )]
+    UserInfo {
+        /// The name; the URL is not shown, since it holds a secret.
+        host: String,
+    },
+    /// A fragment, which RFC 6455, 3, forbids.
+    #[error("`{url}` has a fragment, which is not sent (RFC 6455, 3); write `#` as %23")]
+    Fragment {
+        /// What was given.
+        url: String,
+    },
     /// The name does not resolve.
     #[error(
         "cannot resolve the host name `{host}`: {reason}; check its spelling or use an address"
@@ -150,6 +164,14 @@ impl Place {
             url: plan.url.clone(),
             reason: "no host".to_owned(),
         })?;
+        if !url.username().is_empty() || url.password().is_some() {
+            let host = host.to_owned();
+            return Err(TargetError::UserInfo { host });
+        }
+        if url.fragment().is_some() {
+            let url = plan.url.clone();
+            return Err(TargetError::Fragment { url });
+        }
         Ok(Self {
             host: host.to_owned(),
             port: url.port_or_known_default().unwrap_or(80),
@@ -161,6 +183,14 @@ impl Place {
 
 fn bare(host: &str) -> &str {
     host.trim_start_matches('[').trim_end_matches(']')
+}
+
+/// Whether the plan's URL names a server, without looking for it.
+///
+/// # Errors
+/// [`TargetError`] with what is wrong with it.
+pub fn check_url(plan: &Plan) -> Result<(), TargetError> {
+    Place::of(plan).map(|_| ())
 }
 
 /// All addresses that the name of a plan's server stands for, of which a run takes the first that
@@ -333,6 +363,14 @@ mod tests {
         let words = |url: &str| target(url).unwrap_err().to_string();
         assert!(words("127.0.0.1:80").contains("is not a URL"));
         assert!(words("http://127.0.0.1/").contains("use ws:// or wss://"));
+        for secret in ["ws://user:secret@h/", "ws://:secret@h/", "ws://secret@h/"] {
+            let words = words(secret);
+            assert!(
+                words.contains("not sent") && !words.contains("secret"),
+                "{words}"
+            );
+        }
+        assert!(words("ws://127.0.0.1/#x").contains("%23"));
         assert!(words("ws://no-such-host.invalid/").contains("cannot resolve"));
         let mut plan = crate::test_plan("ws://127.0.0.1/");
         plan.local_addrs = vec!["::1".parse().unwrap()];

@@ -20,4 +20,4 @@ pub use handshake::{
     HandshakeError, MAX_INTERIM, MAX_RESPONSE_HEAD, UpgradeRequest, accept_for, encode_key,
     parse_response,
 };
-pub use printable::printable;
+pub use printable::{escaped, printable};

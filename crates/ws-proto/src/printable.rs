@@ -20,6 +20,25 @@ pub fn printable(bytes: &[u8], most: usize) -> String {
     text
 }
 
+/// Words that may hold those of a peer, with what a terminal would obey escaped: control characters,
+/// the tab aside, and characters that turn the direction of what follows (Unicode, UAX 9).
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if steers(c) {
+            write!(out, "{}", c.escape_unicode()).expect("a String takes everything");
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+fn steers(c: char) -> bool {
+    (c.is_control() && c != '\t')
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,7 +55,20 @@ mod tests {
         assert_eq!(printable(b"abcd", 4), "abcd");
     }
 
+    #[test]
+    fn words_keep_their_letters_and_lose_what_steers_a_terminal() {
+        assert_eq!(
+            escaped("caf\u{e9}\t\x1b[31m\n\u{9b}\u{202e}"),
+            "caf\u{e9}\t\\u{1b}[31m\\u{a}\\u{9b}\\u{202e}"
+        );
+    }
+
     proptest! {
+        #[test]
+        fn escaped_words_hold_no_control_character(text: String) {
+            prop_assert!(escaped(&text).chars().all(|c| c == '\t' || !c.is_control()));
+        }
+
         #[test]
         fn no_byte_reaches_a_terminal_as_it_came(bytes: Vec<u8>, most in 0usize..200) {
             let text = printable(&bytes, most);

@@ -1,7 +1,7 @@
 //! The opening handshake (RFC 6455, sections 4.1 and 4.2).
 
 use crate::check::{Check, Scope};
-use crate::client::{NoHead, Opening, connect_tcp, origin, read_head};
+use crate::client::{NoHead, Opening, connect_tcp, is_no_101, origin, read_head};
 use crate::context::{Checked, Context, Failure};
 use std::io::Write;
 use ws_proto::{HandshakeError, parse_response};

@@ -27,7 +27,7 @@ pub(super) fn start(taken: Taken, occupied: Occupied) -> std::io::Result<Running
                 // Nobody listens when the coordinator is lost.
                 let _ = say.send(word);
             });
-            let result = site::serve_from_here(&taken.plan, taken.share, told, say_word);
+            let result = site::serve_at(&taken.plan, taken.share, &taken.addrs, told, say_word);
             drop(taken);
             drop(occupied);
             let _ = end.send(result.map_err(|error| error.to_string()));

@@ -88,14 +88,15 @@ impl<T: Team> Engine<'_, T> {
             record.verdict_reasons.push(ended.detail.clone());
         }
         let early_end = early_end.map(|mut ended| {
+            // Of an end for the first messages, they have been told.
+            let told = ended.end == End::NotUnderstood;
             for (which, words) in [
-                ("malformed message", &first.malformed),
-                ("connection lost", &first.disconnect),
+                ("malformed message", first.malformed.filter(|_| !told)),
+                ("connection lost", first.disconnect.clone()),
             ] {
                 if let Some(words) = words {
-                    ended
-                        .detail
-                        .push_str(&format!("; the first {which}: {words}"));
+                    let more = format!("; the first {which}: {words}");
+                    ended.detail.push_str(&more);
                 }
             }
             ended
@@ -139,6 +140,7 @@ impl<T: Team> Engine<'_, T> {
                     End::ServerLost,
                     format!("the server closed all connections at {clients} clients"),
                 )),
+                Some(News::NotUnderstood(words)) => Some(Ended::new(End::NotUnderstood, words)),
                 Some(News::Lost(_, words)) => Some(Ended::new(End::WorkerLost, words)),
                 Some(other) => {
                     self.unexpected(other)?;

@@ -76,6 +76,8 @@ pub enum Word {
     },
     /// Every client of one of its workers has been lost.
     AllLost,
+    /// The first answers that it got were not of the dialect: what they were, in words.
+    NotUnderstood(String),
     /// Its part of the step.
     Part(Box<SitePart>),
     /// It has begun with new workers.

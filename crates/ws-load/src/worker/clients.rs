@@ -12,21 +12,37 @@ use std::io;
 use std::time::Duration;
 use ws_proto::{CloseFrame, DecodeError, Event, Opcode, encode_frame};
 
+/// Pongs that are sent after one read. Of more pings than this the most recent is answered last, and
+/// some before it are not (RFC 6455, 5.5.3).
+const PONGS: usize = 16;
+
 /// All connections of a worker, by slot. A slot is used once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Clients {
     connections: Vec<Connection>,
+    /// In bytes.
+    longest_message: u32,
     /// Connections that were told to close and have not ended.
     pub(super) closing: usize,
 }
 
 impl Clients {
+    /// No clients yet; those to come may be sent messages of at most so many bytes.
+    pub(super) const fn new(longest_message: u32) -> Self {
+        Self {
+            connections: Vec::new(),
+            longest_message,
+            closing: 0,
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.connections.len()
     }
 
     pub(super) fn add(&mut self, transport: Transport) -> Token {
-        self.connections.push(Connection::connecting(transport));
+        let connection = Connection::connecting(transport, self.longest_message);
+        self.connections.push(connection);
         (self.connections.len() - 1) as Token
     }
 
@@ -78,6 +94,10 @@ pub(super) enum Bytes<'a> {
 pub(super) enum Stop {
     Protocol(DecodeError),
     Io(io::Error),
+    /// The peer's close frame, if it has a code. What follows is no message (RFC 6455, 5.5.1).
+    Closed(Option<CloseFrame>),
+    /// The framework turned the client away, with these words.
+    Turned(String),
 }
 
 impl From<DecodeError> for Stop {
@@ -92,15 +112,26 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// What a connection has to do after its bytes were read.
-#[derive(Debug)]
-enum Effect {
-    Pong(Vec<u8>),
-    /// A pong; its payload where that is as long as ours are.
-    Answered(Option<u64>),
-    /// The peer's close frame, if it has a code.
-    PeerClosed(Option<CloseFrame>),
-    Opening(dialect::Opening),
+/// What a connection has to send after its bytes were read. Bounded, however many pings they were.
+#[derive(Debug, Default)]
+struct Replies {
+    /// Payloads of pings.
+    pongs: Vec<Vec<u8>>,
+    opening: Option<dialect::Opening>,
+}
+
+impl Replies {
+    #[cold]
+    fn pong(&mut self, payload: &[u8]) {
+        if self.pongs.len() == PONGS {
+            self.pongs.pop();
+        }
+        self.pongs.push(payload.to_vec());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.pongs.is_empty() && self.opening.is_none()
+    }
 }
 
 impl Core {
@@ -130,7 +161,7 @@ impl Core {
     ) {
         let at_ns = stamp.at_ns;
         let kernel_stamps = self.plan.timestamps == Timestamps::Kernel;
-        let judge = &mut self.judge;
+        let (judge, hold) = (&mut self.judge, &mut self.hold);
         let Connection {
             transport,
             decoder,
@@ -148,10 +179,9 @@ impl Core {
         let Some(transport) = transport else {
             return;
         };
-        let holds = self.hold.is_some();
-        let mut effects = Vec::new();
+        let mut replies = Replies::default();
         let mut ready = !matches!(phase, Phase::Subscribing);
-        let mut judged = matches!(phase, Phase::Ready | Phase::Subscribing);
+        let judged = matches!(phase, Phase::Ready | Phase::Subscribing);
         let mut feed = |plain: &[u8], is_last: bool| {
             judge.received_bytes += plain.len() as u64;
             decoder.feed_counting(plain, |event, rest| {
@@ -163,22 +193,24 @@ impl Core {
                             judge.message(slot, opcode, payload, at_ns);
                         }
                     }
-                    Event::Message { payload, .. } => {
-                        let next = judge.codec().opened(payload);
-                        ready = next == dialect::Opening::Ready;
-                        effects.push(Effect::Opening(next));
+                    Event::Message { payload, .. } => match judge.codec().opened(payload) {
+                        dialect::Opening::Await => {}
+                        dialect::Opening::Refused(words) => return Err(Stop::Turned(words)),
+                        next => {
+                            ready = next == dialect::Opening::Ready;
+                            replies.opening = Some(next);
+                        }
+                    },
+                    Event::Ping(payload) => replies.pong(payload),
+                    Event::Pong(payload) => {
+                        if let Some(hold) = hold {
+                            judge.messages += 1;
+                            hold.pong(slot, payload, at_ns);
+                        }
                     }
-                    Event::Ping(payload) => effects.push(Effect::Pong(payload.to_vec())),
-                    Event::Pong(payload) if holds => {
-                        let payload = payload.try_into().ok().map(u64::from_ne_bytes);
-                        effects.push(Effect::Answered(payload));
-                    }
-                    Event::Pong(_) => {}
                     Event::Close(payload) => {
                         let close = CloseFrame::parse(payload).map_err(DecodeError::from)?;
-                        effects.push(Effect::PeerClosed(close));
-                        // What follows it is no message (RFC 6455, 5.5.1).
-                        (ready, judged) = (true, false);
+                        return Err(Stop::Closed(close));
                     }
                 }
                 Ok::<_, Stop>(())
@@ -194,31 +226,23 @@ impl Core {
             Ok(()) => read,
             Err(error) => read.and(Err(error.into())),
         };
-        for effect in effects {
-            self.apply(control, slot, effect, at_ns);
+        if !replies.is_empty() {
+            self.reply(control, slot, replies);
         }
         match read {
             Ok(false) => {}
             Ok(true) => self.on_end(control, slot),
-            Err(stop) => self.on_broken(control, slot, stop),
+            Err(stop) => self.on_stop(control, slot, stop),
         }
     }
 
     #[cold]
-    fn apply<C: Control>(&mut self, control: &mut C, slot: Token, effect: Effect, at_ns: u64) {
-        match effect {
-            Effect::Answered(payload) => self.on_pong(slot, payload, at_ns),
-            Effect::Pong(payload) => self.send_pong(control, slot, &payload),
-            Effect::Opening(opening) => self.on_opening(control, slot, opening),
-            Effect::PeerClosed(close) => {
-                if matches!(self.clients.get(slot).phase, Phase::Ready) {
-                    // The peer's own code, or none (RFC 6455, 5.5.1).
-                    let code = close.as_ref().map(|close| close.code.to_be_bytes());
-                    let answer = code.as_ref().map_or(&[][..], |code| &code[..]);
-                    self.send_frame(control, slot, Opcode::Close, answer);
-                }
-                self.on_closed(control, slot, close);
-            }
+    fn reply<C: Control>(&mut self, control: &mut C, slot: Token, replies: Replies) {
+        for payload in replies.pongs {
+            self.send_pong(control, slot, &payload);
+        }
+        if let Some(opening) = replies.opening {
+            self.on_opening(control, slot, opening);
         }
     }
 
@@ -306,16 +330,35 @@ impl Core {
     }
 
     #[cold]
-    fn on_broken<C: Control>(&mut self, control: &mut C, slot: Token, stop: Stop) {
+    fn on_stop<C: Control>(&mut self, control: &mut C, slot: Token, stop: Stop) {
+        let addr = self.target.addr;
+        let is_ready = matches!(self.clients.get(slot).phase, Phase::Ready);
         match stop {
             Stop::Io(error) => self.on_failed(control, slot, error),
-            Stop::Protocol(source) => {
-                let ready = matches!(self.clients.get(slot).phase, Phase::Ready);
-                if ready && self.judge.step().is_some() {
-                    self.judge.malformed(source.to_string());
+            Stop::Closed(close) => {
+                if is_ready {
+                    // The peer's own code, or none (RFC 6455, 5.5.1).
+                    let code = close.as_ref().map(|close| close.code.to_be_bytes());
+                    let answer = code.as_ref().map_or(&[][..], |code| &code[..]);
+                    self.send_frame(control, slot, Opcode::Close, answer);
                 }
-                let addr = self.target.addr;
-                self.lose(control, slot, ConnectError::Protocol { addr, source });
+                self.on_closed(control, slot, close);
+            }
+            Stop::Turned(words) => self.lose(control, slot, ConnectError::Turned { addr, words }),
+            Stop::Protocol(source) => {
+                let error = match source {
+                    DecodeError::TooLong { size, limit } => {
+                        ConnectError::TooLong { addr, size, limit }
+                    }
+                    source => ConnectError::Protocol { addr, source },
+                };
+                if is_ready && self.judge.step().is_some() {
+                    self.judge.malformed(match &error {
+                        ConnectError::Protocol { source, .. } => source.to_string(),
+                        error => error.to_string(),
+                    });
+                }
+                self.lose(control, slot, error);
             }
         }
     }

@@ -320,8 +320,16 @@ impl Core {
         slot: Token,
         opening: dialect::Opening,
     ) {
+        let Some(transport) = &self.clients.get(slot).transport else {
+            return;
+        };
         match opening {
             dialect::Opening::Await => {}
+            dialect::Opening::Send(_) if transport.unsent() > 0 => {
+                let words = "it asks again and does not read what it was answered".to_owned();
+                let addr = self.target.addr;
+                self.lose(control, slot, ConnectError::Turned { addr, words });
+            }
             dialect::Opening::Send(message) => {
                 self.send_frame(control, slot, Opcode::Text, message.as_bytes());
             }

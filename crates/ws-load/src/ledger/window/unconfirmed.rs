@@ -56,7 +56,8 @@ impl Broadcasts {
         entry.arrivals.push(at);
         entry.live.last = entry.live.last.later(at);
         let party_done = (entry.live.missing == 0).then_some(entry.live.last);
-        if entry.live.crowded && self.chains.is_overtaken(&self.entries, number, slot)
+        if entry.live.crowded
+            && self.chains.is_overtaken(&self.entries, number, slot)
             && let Entry::Unconfirmed(entry) = &mut self.entries[number as usize]
         {
             entry.faults.reordered += 1;

@@ -1,5 +1,6 @@
 //! The books of one worker alone.
 
+mod cost;
 mod model;
 mod of_a_site;
 
