@@ -15,6 +15,7 @@ mod latency;
 mod limits;
 mod measurement;
 mod plan;
+mod redact;
 mod run;
 mod schema;
 mod selftest;
@@ -40,6 +41,7 @@ pub use plan::{
     Arrivals, Connecting, Dialect, Io, Limit, Measure, OpenLoop, Plan, Ramp, Search, SearchOf,
     Timeouts, Timestamps, Workload,
 };
+pub use redact::redacted;
 pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
 pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema, selftest_schema};
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};

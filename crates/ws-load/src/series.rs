@@ -70,7 +70,7 @@ impl Cutter {
     /// The first interval begins at this moment.
     pub(crate) const fn begin(&mut self, began_ns: u64) {
         self.began_ns = began_ns;
-        self.end_ns = began_ns + SECOND_NS;
+        self.end_ns = began_ns.saturating_add(SECOND_NS);
     }
 
     /// The interval under way ended before `now_ns`, by which so much has been counted since the
@@ -81,7 +81,8 @@ impl Cutter {
         let now = self.rows.position(now_ns.saturating_sub(self.began_ns));
         self.rows.have(now);
         let next = self.rows.rows.len() as u64;
-        self.end_ns = self.began_ns + next * self.rows.interval_ns();
+        let since_ns = next.saturating_mul(self.rows.interval_ns());
+        self.end_ns = self.began_ns.saturating_add(since_ns);
     }
 
     /// The step is over.

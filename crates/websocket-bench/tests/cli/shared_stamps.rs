@@ -101,6 +101,14 @@ fn assert_bounds_hold(io: &str) {
             let [least, known, most] = [&at_least, &known, &at_most].map(|of| of.percentile(p));
             (p, least, known, most)
         });
+        eprintln!(
+            "{io}: percentile, at least, known, reported: {rows:?}; {} of {} shared, by up to {}; \
+             largest lag {}",
+            shared.count,
+            known.count(),
+            shared.max_ns,
+            step.generator.largest_lag_ns
+        );
         let hold = rows.iter().all(|(_, least, known, most)| {
             (least.saturating_sub(MARGIN_NS)..=most + MARGIN_NS).contains(known)
         });
