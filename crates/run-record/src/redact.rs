@@ -211,10 +211,7 @@ mod tests {
                 "GET /ws?secret=abc HTTP/1.1",
                 "GET /ws?secret=REDACTED HTTP/1.1",
             ),
-            (
-                "\"ws://h/?jwt=a.b.c\\\"",
-                "\"ws://h/?jwt=REDACTED\\\"",
-            ),
+            ("\"ws://h/?jwt=a.b.c\\\"", "\"ws://h/?jwt=REDACTED\\\""),
         ] {
             assert_eq!(redacted(text), shown);
             assert_eq!(redacted(shown), shown, "a second time");

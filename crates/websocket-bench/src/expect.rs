@@ -2,9 +2,7 @@
 //! `received>=10000/s`.
 
 use crate::format;
-use run_record::{
-    Faults, Latency, Measure, Plan, RunRecord, StepRecord, Throughput, Workload,
-};
+use run_record::{Faults, Latency, Measure, Plan, RunRecord, StepRecord, Throughput, Workload};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -204,7 +202,8 @@ impl Expectation {
             Self::Throughput(way, least) => {
                 let rate = step.throughput.as_ref().map_or(0.0, |of| way.of(of));
                 let clients = step.clients;
-                return (rate < *least).then(|| format!("{self}: {rate:.0}/s at {clients} clients"));
+                return (rate < *least)
+                    .then(|| format!("{self}: {rate:.0}/s at {clients} clients"));
             }
             Self::Clients(_) | Self::AtMost(..) => return None,
         };

@@ -431,9 +431,7 @@ impl Judge {
         };
         let received = match kind {
             Kind::Result => self.window.result(step, listeners, index, slot, at),
-            Kind::Echo | Kind::Broadcast => {
-                self.window.deliver(step, listeners, index, slot, at)
-            }
+            Kind::Echo | Kind::Broadcast => self.window.deliver(step, listeners, index, slot, at),
         };
         match received {
             Received::Due {

@@ -81,5 +81,8 @@ fn each_event_has_a_time_since_the_start_and_one_of_the_day() {
     assert!(times.len() > 2);
     assert!(times.is_sorted(), "{times:?}");
     let form = regex::Regex::new(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$").unwrap();
-    assert!(times.iter().all(|(_, time)| form.is_match(time)), "{times:?}");
+    assert!(
+        times.iter().all(|(_, time)| form.is_match(time)),
+        "{times:?}"
+    );
 }

@@ -42,7 +42,10 @@ fn errors_and_ends_say_no_secret() {
     let path = folder.path().join("run.json");
     let refusing = odd(Behaviour::Duplicates, 1);
     for (url, code) in [
-        (format!("http://user:{SECRET}@127.0.0.1:1/?token={SECRET}"), 1),
+        (
+            format!("http://user:{SECRET}@127.0.0.1:1/?token={SECRET}"),
+            1,
+        ),
         (format!("ws://[::1/?token={SECRET}"), 1),
         (format!("ws://{}/?key={SECRET}", nobody()), 1),
         (format!("ws://{}/?jwt={SECRET}", refusing.addr()), 3),
@@ -55,7 +58,10 @@ fn errors_and_ends_say_no_secret() {
         assert_silent(&ran, &[]);
     }
     assert_silent(
-        &run(&format!("echo ws://h/?token={SECRET} ws://h/?token={SECRET}")).exits(1),
+        &run(&format!(
+            "echo ws://h/?token={SECRET} ws://h/?token={SECRET}"
+        ))
+        .exits(1),
         &[],
     );
 }

@@ -133,10 +133,7 @@ fn the_step_over_the_limit_is_printed_and_is_the_last() {
         "at 100 clients the 95th percentile",
     ]);
     assert_lines(&ran, &[100]);
-    assert!(
-        ran.stdout.contains("    over the limit    "),
-        "{ran:#?}"
-    );
+    assert!(ran.stdout.contains("    over the limit    "), "{ran:#?}");
 }
 
 #[test]

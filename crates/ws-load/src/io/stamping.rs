@@ -143,7 +143,9 @@ impl Offset {
     #[inline]
     pub(super) fn arrival(&self, stamp: Option<u64>, read_ns: u64) -> u64 {
         match stamp {
-            Some(stamp) if self.believes(Some(stamp)) => (stamp as i64 - self.lead_ns).max(0) as u64,
+            Some(stamp) if self.believes(Some(stamp)) => {
+                (stamp as i64 - self.lead_ns).max(0) as u64
+            }
             _ => read_ns,
         }
         .min(read_ns)

@@ -45,6 +45,7 @@ impl Core {
         let cutter = std::mem::take(&mut self.cutter);
         let rows = cutter.finish(counts, &self.judge.latencies.completion);
         let part = Part {
+            thread: self.thread,
             latencies: std::mem::take(&mut self.judge.latencies),
             faults: std::mem::take(&mut self.judge.faults),
             first_malformed: self.judge.first_malformed.take(),

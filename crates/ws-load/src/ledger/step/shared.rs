@@ -2,8 +2,8 @@
 //! everywhere only the coordinator can say.
 
 use super::sample::Left;
-use crate::ledger::Arrival;
 use super::{Read, Sent, StepLedger, Terms};
+use crate::ledger::Arrival;
 use crate::site::{Done, Share};
 use run_record::Workload;
 use std::sync::atomic::Ordering;

@@ -91,9 +91,7 @@ impl Window {
             return after_the_end(ledger, index);
         }
         match ledger.workload {
-            Workload::Broadcast => self
-                .broadcasts
-                .deliver(ledger, listeners, index, slot, at),
+            Workload::Broadcast => self.broadcasts.deliver(ledger, listeners, index, slot, at),
             Workload::Echo | Workload::Connect => {
                 self.echoes.receive(ledger, listeners, index, slot, at)
             }
@@ -113,9 +111,7 @@ impl Window {
             return after_the_end(ledger, index);
         }
         match ledger.workload {
-            Workload::Broadcast => self
-                .broadcasts
-                .result(ledger, listeners, index, slot, at),
+            Workload::Broadcast => self.broadcasts.result(ledger, listeners, index, slot, at),
             Workload::Echo | Workload::Connect => Received::NotDue,
         }
     }

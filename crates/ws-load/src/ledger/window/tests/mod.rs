@@ -115,7 +115,8 @@ fn what_was_never_sent_is_not_due() {
 fn a_delivery_after_a_later_one_of_its_sender_was_overtaken() {
     let ledger = step(Workload::Broadcast, &[1, 2, 1, 1]);
     let mut window = Window::default();
-    let mut deliver = |index, slot| due(window.deliver(&ledger, LISTENERS, index, slot, Arrival::from(200))).1;
+    let mut deliver =
+        |index, slot| due(window.deliver(&ledger, LISTENERS, index, slot, Arrival::from(200))).1;
     assert!(!deliver(1, 0), "another sender's may come first");
     assert!(!deliver(3, 0), "nothing later has come yet");
     assert!(deliver(0, 0), "the last of the chain was faster");
@@ -161,7 +162,9 @@ fn a_lost_client_is_counted_once_and_waited_for_no_more() {
     window.deliver(&ledger, LISTENERS, 0, 0, Arrival::from(110));
     window.deliver(&ledger, LISTENERS, 0, 2, Arrival::from(120));
     let mut done = Vec::new();
-    let missing = window.clients_lost(&ledger, LISTENERS, &[0b010], |i, at| done.push((i, at.at_ns)));
+    let missing = window.clients_lost(&ledger, LISTENERS, &[0b010], |i, at| {
+        done.push((i, at.at_ns))
+    });
     assert_eq!(
         missing,
         Missing {

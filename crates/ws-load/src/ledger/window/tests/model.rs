@@ -216,7 +216,9 @@ impl Books {
     }
 
     fn done(&mut self, index: u32, last_ns: u64) {
-        let settled = self.ledger.party_done(index, last_ns.into(), Read::default());
+        let settled = self
+            .ledger
+            .party_done(index, last_ns.into(), Read::default());
         assert!(settled.is_some(), "{index} is done once");
         self.settled[index as usize] = settled;
     }

@@ -86,7 +86,10 @@ fn what_no_site_has_sent_is_too_much_and_not_missing() {
     let index = of_client_1(&ledger)[0];
     let mut window = Window::default();
     for slot in [0, 0, 1] {
-        assert_eq!(window.deliver(&ledger, SITE, index, slot, Arrival::from(150)), NOT_YET);
+        assert_eq!(
+            window.deliver(&ledger, SITE, index, slot, Arrival::from(150)),
+            NOT_YET
+        );
     }
     let missing = Missing {
         unsent: 3,
@@ -112,7 +115,10 @@ fn only_what_another_site_may_have_sent_by_now_waits() {
     let ledger = books(foreign + 1);
     let result = window.result(&ledger, SITE, foreign, 0, Arrival::from(150));
     assert_eq!(result, Received::NotDue);
-    assert_eq!(window.deliver(&ledger, SITE, foreign, 0, Arrival::from(150)), NOT_YET);
+    assert_eq!(
+        window.deliver(&ledger, SITE, foreign, 0, Arrival::from(150)),
+        NOT_YET
+    );
     let result = window.result(&ledger, SITE, foreign, 0, Arrival::from(150));
     assert_eq!(result, Received::NotDue);
 }
@@ -122,7 +128,8 @@ fn order_is_seen_before_and_after_the_word() {
     let ledger = books(40);
     let chain = of_client_1(&ledger);
     let mut window = Window::default();
-    let mut deliver = |n: usize, slot| window.deliver(&ledger, SITE, chain[n], slot, Arrival::from(200));
+    let mut deliver =
+        |n: usize, slot| window.deliver(&ledger, SITE, chain[n], slot, Arrival::from(200));
     deliver(1, 0);
     deliver(0, 0);
     deliver(0, 1);
@@ -147,7 +154,8 @@ fn a_stand_in_is_in_its_own_chain() {
     let ledger = books(40);
     let chain = of_client_1(&ledger);
     let mut window = Window::default();
-    let mut deliver = |n: usize, slot| window.deliver(&ledger, SITE, chain[n], slot, Arrival::from(200));
+    let mut deliver =
+        |n: usize, slot| window.deliver(&ledger, SITE, chain[n], slot, Arrival::from(200));
     deliver(0, 0);
     deliver(1, 0);
     ledger.sent_elsewhere(chain[0], sent(110, 1));
