@@ -15,7 +15,7 @@ use from_coordinator::Kind as Down;
 use from_worker::Kind as Up;
 
 /// Counts up with every change of the conversation, and of anything that orders and words hold.
-const REVISION: u32 = 1;
+const REVISION: u32 = 2;
 
 impl From<Down> for FromCoordinator {
     fn from(kind: Down) -> Self {

@@ -159,6 +159,7 @@ impl<T: Team> Engine<'_, T> {
             planned,
             samples: held.opened + held.failed,
             sent: order.by_clock.map(|_| held.in_time),
+            backpressure: None,
             flight: None,
             elapsed_ns: clock::now_ns() - times.began_ns,
             warm_up_ns: 0,

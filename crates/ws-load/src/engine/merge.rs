@@ -5,8 +5,8 @@ use crate::judge::Latencies;
 use crate::ledger::Flight;
 use crate::site::SitePart;
 use run_record::{
-    Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse, StepRecord, Verdict,
-    Workload,
+    Backpressure, Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse,
+    StepRecord, Verdict, Workload,
 };
 
 /// Everything that a step's record is made from.
@@ -20,6 +20,8 @@ pub(super) struct Merged<'a> {
     pub(super) samples: u64,
     /// Timed samples that were sent in time, in an open loop.
     pub(super) sent: Option<u64>,
+    /// Timed samples that the peers did not take in time.
+    pub(super) backpressure: Option<Backpressure>,
     /// What was in flight, of a step in which all samples were completed.
     pub(super) flight: Option<Flight>,
     pub(super) elapsed_ns: u64,
@@ -102,6 +104,7 @@ impl Merged<'_> {
             samples_planned: self.planned,
             samples: self.samples,
             sent: self.sent,
+            backpressure: self.backpressure,
             elapsed_ns: self.elapsed_ns,
             connecting_ns: 0,
             completion: all.completion.latency(),
