@@ -15,9 +15,6 @@ pub(crate) fn latency(ns: u64) -> String {
     }
 }
 
-/// Of a figure that nothing is behind.
-const NONE: &str = " none";
-
 /// `100/s`; with decimals where a whole number would be another rate.
 fn per_second(rate: f64) -> String {
     match rate {
@@ -28,6 +25,9 @@ fn per_second(rate: f64) -> String {
         }
     }
 }
+
+/// Of a figure that nothing is behind.
+const NONE: &str = " none";
 
 /// The ancestor's line: clients, limited percentile, minimum, median, maximum.
 pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {

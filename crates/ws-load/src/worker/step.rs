@@ -34,6 +34,7 @@ impl Core {
         self.forget_sends();
         self.judge.close_step();
         let part = Part {
+            thread: self.thread,
             latencies: std::mem::take(&mut self.judge.latencies),
             faults: std::mem::take(&mut self.judge.faults),
             first_malformed: self.judge.first_malformed.take(),
