@@ -42,7 +42,10 @@ pub use plan::{
     Timeouts, Timestamps, Workload,
 };
 pub use redact::redacted;
-pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
+pub use run::{
+    Backpressure, Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool,
+    VERSION,
+};
 pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema, selftest_schema};
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
 pub use site::SiteUse;

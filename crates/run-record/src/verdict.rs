@@ -120,7 +120,10 @@ pub fn judge(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Judgement 
     if let Some(unknown) = below_the_clocks(step, plan) {
         return told(Verdict::GeneratorLimited, vec![unknown]);
     }
-    let failure = failure(step, plan);
+    let failure = failure(step, plan).map(|words| match not_taken(step) {
+        Some(first) => format!("{first}; {words}"),
+        None => words,
+    });
     if failure.is_some() && !signs.is_empty() {
         return told(Verdict::GeneratorLimited, signs);
     }
@@ -169,8 +172,20 @@ fn failure(step: &StepRecord, plan: &Plan) -> Option<String> {
     ))
 }
 
+/// The server stopped reading: in plain words, since a time-out alone would not say it.
+fn not_taken(step: &StepRecord) -> Option<String> {
+    let of = step.backpressure?;
+    Some(format!(
+        "the server did not take {} of {} requests in time, {} of them not at all: it did not read, \
+         and its connections were full (backpressure)",
+        of.late, step.samples_planned, of.unsent
+    ))
+}
+
 fn sent_too_few(step: &StepRecord) -> Option<String> {
     let (sent, planned) = (step.sent?, step.samples_planned);
+    // The generator was ready to send what the server would not take.
+    let ready = sent + step.backpressure.map_or(0, |of| of.late);
     let share = |sent: u64, planned: u64| sent as f64 * 100.0 / planned.max(1) as f64;
     let rows = step.sites.iter();
     let behind = rows.filter_map(|site| Some((site, site.sent?, site.samples_planned?)));
@@ -179,7 +194,7 @@ fn sent_too_few(step: &StepRecord) -> Option<String> {
     let of_worst = worst.map_or_else(String::new, |(site, sent, planned)| {
         format!(", at worker {} {sent} of {planned}", site.name)
     });
-    (!all_sent(sent, planned)).then(|| {
+    (!all_sent(ready, planned)).then(|| {
         format!(
             "only {:.1}% of the planned requests went out in time ({sent} of {planned}{of_worst})",
             share(sent, planned)

@@ -73,6 +73,12 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
             step.samples, step.samples_planned
         ));
     }
+    if let Some(of) = &step.backpressure {
+        line.push_str(&format!(
+            "    backpressure: {} requests not taken in time, {} not at all",
+            of.late, of.unsent
+        ));
+    }
     if step.timed_out {
         line.push_str("    timed out");
     }

@@ -198,6 +198,7 @@ impl<T: Team> Engine<'_, T> {
                 .by_clock
                 .filter(|_| times.all_opened)
                 .map(|_| held.in_time),
+            backpressure: None,
             flight: None,
             elapsed_ns: clock::now_ns() - times.began_ns,
             warm_up_ns: 0,
