@@ -88,20 +88,13 @@ impl<T: Team> Engine<'_, T> {
             record.verdict_reasons.push(ended.detail.clone());
         }
         let early_end = early_end.map(|mut ended| {
-            // Of an end for the first messages, they have been told.
-            let told = ended.end == End::NotUnderstood;
-            for (which, words) in [
-                ("malformed message", first.malformed.filter(|_| !told)),
-                ("connection lost", first.disconnect.clone()),
-            ] {
-                if let Some(words) = words {
-                    let more = format!("; the first {which}: {words}");
-                    ended.detail.push_str(&more);
-                }
+            if let Some(words) = &first.disconnect {
+                let more = format!("; the first connection lost: {words}");
+                ended.detail.push_str(&more);
             }
             ended
         });
-        self.note_disconnect(&mut record, first.disconnect);
+        self.note_first(&mut record, first);
         Ok((record, early_end))
     }
 

@@ -20,6 +20,7 @@ mod tests;
 mod throughput;
 mod watchdog;
 
+pub(crate) use afford::available_bytes;
 pub(crate) use crew::{Crew, hire, hung};
 pub(crate) use merge::resident_bytes;
 pub use sites::run_on;
@@ -110,6 +111,8 @@ struct Engine<'a, T> {
     watch: Option<memory::Watch>,
     /// How the first connection that the last step lost had ended, in words.
     first_disconnect: Option<String>,
+    /// The first malformed message of the run, in words.
+    first_malformed: Option<String>,
 }
 
 /// What a step puts on the server.
@@ -141,6 +144,7 @@ impl<'a, T: Team> Engine<'a, T> {
             edge: None,
             watch: None,
             first_disconnect: None,
+            first_malformed: None,
         }
     }
 
@@ -150,6 +154,7 @@ impl<'a, T: Team> Engine<'a, T> {
             Some(terms) => self.search(terms),
             None => self.steps(),
         };
+        let ended = self.tell_malformed(ended);
         self.team.dismiss(self.interrupted);
         let outcome = Outcome {
             end: ended.end,
