@@ -58,7 +58,7 @@ pub enum ConnectError {
         others: String,
     },
     /// The server ended the connection.
-    #[error("{addr} closed the connection {stage}{}", with_close(close.as_ref()))]
+    #[error("{addr} {} the connection {stage}{}", if *reset { "reset" } else { "closed" }, with_close(close.as_ref()))]
     Closed {
         /// The server's address.
         addr: SocketAddr,

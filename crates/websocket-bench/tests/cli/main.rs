@@ -14,6 +14,7 @@ mod given_up;
 mod handmade;
 mod handshakes;
 mod help;
+mod hostile;
 mod ignored_flags;
 mod interrupt;
 mod limits;
