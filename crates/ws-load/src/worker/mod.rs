@@ -352,7 +352,7 @@ impl Core {
         }
         let first = self.judge.first_malformed.as_deref().unwrap_or_default();
         self.report(Report::NotUnderstood(format!(
-            "no answer could be understood; the first was {first}; expected was {} (docs/protocol.md): check --server-type, and that the server speaks the protocol",
+            "no answer could be understood; the first malformed message was {first}; expected was {} (docs/protocol.md): check --server-type, and that the server speaks the protocol",
             self.judge.codec().expects(self.plan.workload)
         )));
     }
