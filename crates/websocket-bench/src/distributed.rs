@@ -84,7 +84,11 @@ fn tell(quiet: bool) -> Tell {
     Arc::new(move |words| {
         if !quiet {
             // A closed stderr stops no run.
-            let _ = writeln!(anstream::stderr().lock(), "websocket-bench: {words}");
+            let _ = writeln!(
+                anstream::stderr().lock(),
+                "websocket-bench: {}",
+                ws_proto::escaped(words)
+            );
         }
     })
 }

@@ -74,7 +74,9 @@ fn main() -> ExitCode {
     match done {
         Ok(exit) => exit.into(),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "websocket-bench: {error}");
+            // It may hold words of a server, a worker or a coordinator.
+            let words = ws_proto::escaped(&error.to_string());
+            let _ = writeln!(io::stderr(), "websocket-bench: {words}");
             Exit::Usage.into()
         }
     }

@@ -18,6 +18,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
+use ws_proto::escaped;
 
 const WARNING: Style = AnsiColor::Yellow.on_default();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -132,7 +133,7 @@ impl Outputs {
             let _ = writeln!(
                 err,
                 "{ERROR}nothing was measured:{ERROR:#} {}",
-                record.outcome.detail
+                escaped(&record.outcome.detail)
             );
             return;
         }
@@ -143,7 +144,7 @@ impl Outputs {
         let _ = writeln!(
             err,
             "carried within the limit: {carried}; ended: {}",
-            record.outcome.detail
+            escaped(&record.outcome.detail)
         );
         if !record.faults().is_empty() && record.outcome.end != End::EdgeFound {
             let _ = writeln!(
