@@ -1,9 +1,10 @@
 //! The `connect` workload: open connections, hold them, look at what they cost.
 
-use super::measure::Parts;
+use super::crew::HURRY;
+use super::measure::{Parts, unanswered};
 use super::memory::Watch;
 use super::team::Kept;
-use super::{Ended, Engine, News, TICK, Team, merge};
+use super::{ANSWER, Ended, Engine, News, TICK, Team, merge};
 use crate::clock;
 use crate::worker::{HeldPart, OpenOrder, StartByClock};
 use run_record::{Connecting, Connections, End, Event, Pings, StepRecord, Verdict};
@@ -110,7 +111,16 @@ impl<T: Team> Engine<'_, T> {
         let began_ns = clock::now_ns();
         let mut waiting = self.team.len();
         let mut early_end = None;
+        let timeout_ns = self
+            .plan
+            .connect
+            .map_or(0, |connect| connect.ping_timeout_ns);
+        let mut end_ns = until_ns.max(began_ns) + timeout_ns + clock::nanos(ANSWER);
         while waiting > 0 {
+            if clock::now_ns() >= end_ns {
+                early_end.get_or_insert_with(|| unanswered(waiting, "end the hold"));
+                break;
+            }
             match self.team.wait(TICK) {
                 Some(News::Held) => waiting -= 1,
                 Some(News::Lost(_, words)) => {
@@ -126,6 +136,7 @@ impl<T: Team> Engine<'_, T> {
             {
                 self.team.give_up(false);
                 early_end = Some(ended);
+                end_ns = clock::now_ns() + clock::nanos(HURRY);
             }
             let total_ns = until_ns.saturating_sub(began_ns);
             (self.on_event)(&Event::Holding {

@@ -1,8 +1,9 @@
 //! One step: its samples taken, its parts put together and judged.
 
 use super::afford::{affordable, countable};
+use super::crew::HURRY;
 use super::merge::Merged;
-use super::{Ended, Engine, Load, News, TICK, Team};
+use super::{ANSWER, Ended, Engine, Load, News, TICK, Team};
 use crate::clock;
 use crate::ledger::StepLedger;
 use crate::plan;
@@ -102,7 +103,12 @@ impl<T: Team> Engine<'_, T> {
     fn begin(&mut self, step: StepTerms) -> Result<Arc<StepLedger>, Ended> {
         let ledger = self.team.begin(step);
         let mut waiting = self.team.len();
+        let end_ns = clock::now_ns() + clock::nanos(ANSWER);
         while waiting > 0 {
+            self.check_interrupt()?;
+            if clock::now_ns() >= end_ns {
+                return Err(unanswered(waiting, "begin the step"));
+            }
             match self.team.wait(TICK) {
                 Some(News::Begun) => waiting -= 1,
                 Some(other) => self.unexpected(other)?,
@@ -164,6 +170,9 @@ impl<T: Team> Engine<'_, T> {
     }
 
     fn stalled(&self, ledger: &StepLedger) -> Option<Ended> {
+        if self.team.doubts() {
+            return None;
+        }
         let is_overdue = ledger.is_overdue(clock::now_ns(), self.plan.timeouts.sample_ns);
         is_overdue.then(|| {
             Ended::new(
@@ -186,7 +195,16 @@ impl<T: Team> Engine<'_, T> {
         let mut waiting = self.team.len();
         let mut parts = Parts::new();
         let mut lost = None;
+        let mut end_ns = clock::now_ns() + clock::nanos(ANSWER);
         while parts.len() < waiting {
+            if self.is_interrupted() {
+                end_ns = end_ns.min(clock::now_ns() + clock::nanos(HURRY));
+            }
+            if clock::now_ns() >= end_ns {
+                let missing = unanswered(waiting - parts.len(), "say what its part was");
+                lost.get_or_insert(self.check_interrupt().err().unwrap_or(missing));
+                break;
+            }
             match self.team.wait(TICK) {
                 Some(News::Part(site, part)) => parts.push((site, *part)),
                 Some(News::Broken(words)) => return Err(Ended::new(End::MachineLimit, words)),
@@ -200,6 +218,17 @@ impl<T: Team> Engine<'_, T> {
         }
         Ok((parts, lost))
     }
+}
+
+/// Some of the team have not done what needs no server.
+pub(super) fn unanswered(missing: usize, what: &str) -> Ended {
+    Ended::new(
+        End::WorkerLost,
+        format!(
+            "{missing} of the workers did not {what} within {} s; what the others measured is kept",
+            ANSWER.as_secs()
+        ),
+    )
 }
 
 /// Parts of a step, each with the number of the site that it is from.

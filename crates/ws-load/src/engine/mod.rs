@@ -15,13 +15,17 @@ mod merge;
 mod search;
 mod sites;
 mod team;
+#[cfg(test)]
+mod tests;
 mod throughput;
+mod watchdog;
 
-pub(crate) use crew::{Crew, hire};
+pub(crate) use crew::{Crew, hire, hung};
 pub(crate) use merge::resident_bytes;
 pub use sites::run_on;
 pub(crate) use team::terms;
 pub use throughput::{Packs, Throughput, throughput};
+pub(crate) use watchdog::Watchdog;
 
 use crate::clock;
 use crate::error::RunError;
@@ -37,6 +41,9 @@ use team::{News, Team};
 const TICK: Duration = Duration::from_millis(100);
 /// How long closing connections may take.
 pub(crate) const CLOSE_PATIENCE: Duration = Duration::from_secs(3);
+/// How long one of the team may take for an answer that needs no server. Not the way in which a
+/// worker that hangs is found ([`watchdog`]), but what no wait exceeds.
+const ANSWER: Duration = Duration::from_secs(30);
 
 /// What a run brought.
 #[derive(Debug)]
@@ -147,7 +154,7 @@ impl<'a, T: Team> Engine<'a, T> {
             None => self.steps(),
         };
         let ended = self.tell_malformed(ended);
-        self.team.dismiss();
+        self.team.dismiss(self.interrupted);
         let outcome = Outcome {
             end: ended.end,
             detail: ended.detail,
@@ -266,8 +273,12 @@ impl<'a, T: Team> Engine<'a, T> {
         )
     }
 
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
     fn check_interrupt(&self) -> Result<(), Ended> {
-        if self.interrupted.load(Ordering::Relaxed) {
+        if self.is_interrupted() {
             return Err(Ended::new(End::Interrupted, "interrupted by the user"));
         }
         Ok(())

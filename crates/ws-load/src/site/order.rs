@@ -79,6 +79,8 @@ pub enum Word {
     Broken(String),
     /// It has closed all connections.
     Closed,
+    /// One of its workers does not respond: that in words.
+    Hung(String),
 }
 
 /// A step, as all sites have to know it.

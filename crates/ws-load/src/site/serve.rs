@@ -11,8 +11,8 @@ use crate::target::{Target, target_addrs};
 use crate::worker::Command;
 use run_record::{OpenLoop, Plan, Timestamps};
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 /// Runs one site until it is told to close or `orders` is disconnected: then it closes its
@@ -93,6 +93,8 @@ struct Post<'a> {
     reporter: Option<JoinHandle<()>>,
     step: Option<Arc<StepLedger>>,
     cpu: Arc<CpuMarks>,
+    /// The reporter is to end, whoever may still report.
+    over: Arc<AtomicBool>,
 }
 
 impl<'a> Post<'a> {
@@ -104,7 +106,9 @@ impl<'a> Post<'a> {
     ) -> Result<Self, RunError> {
         let mut crew = hire(plan, Arc::clone(target), share).map_err(RunError::Worker)?;
         let cpu = Arc::default();
-        let reporter = Reporter::new(&mut crew, Arc::clone(words), Arc::clone(&cpu));
+        let over = Arc::default();
+        let mut reporter = Reporter::new(&mut crew, Arc::clone(words), Arc::clone(&cpu));
+        reporter.end_with(&over);
         let reporter = std::thread::Builder::new()
             .name("reporter".into())
             .spawn(move || reporter.run())
@@ -116,14 +120,16 @@ impl<'a> Post<'a> {
             reporter: Some(reporter),
             step: None,
             cpu,
+            over,
         })
     }
 
     /// Closes all connections; when it returns nothing more is said.
     fn leave(&mut self) {
-        self.crew.dismiss(CLOSE_PATIENCE);
+        self.crew.dismiss(CLOSE_PATIENCE, &AtomicBool::new(false));
+        self.over.store(true, Ordering::Relaxed);
         if let Some(reporter) = self.reporter.take() {
-            // It ends with the last worker.
+            // It ends with the last worker, or because a worker that hangs never ends.
             let _ = reporter.join();
         }
     }

@@ -95,6 +95,8 @@ pub(crate) enum Report {
 /// A worker's part of a step.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
+    /// Number of the worker among those of its process.
+    pub(crate) thread: u32,
     pub(crate) latencies: Latencies,
     pub(crate) faults: Faults,
     pub(crate) first_malformed: Option<String>,
@@ -119,6 +121,37 @@ pub(crate) struct Progress {
     pub(crate) not_understood: AtomicU64,
     /// Bytes of raw echoes that have come back and are as they were sent.
     pub(crate) bytes: AtomicU64,
+    turns: Box<[Turns]>,
+}
+
+/// Turns of a worker's loop, on a cache line of its own.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Turns(AtomicU64);
+
+impl Progress {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self {
+            turns: (0..workers).map(|_| Turns::default()).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) const fn workers(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// How often a worker has turned.
+    pub(crate) fn turns(&self, worker: usize) -> u64 {
+        self.turns[worker].0.load(Ordering::Relaxed)
+    }
+
+    /// A worker turns; it alone says so of itself.
+    #[inline]
+    pub(crate) fn turned(&self, worker: usize) {
+        let turns = &self.turns[worker].0;
+        turns.store(turns.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
 }
 
 /// The way to another worker.
@@ -260,6 +293,7 @@ impl Core {
         commands: &mpsc::Receiver<Command>,
     ) -> io::Result<()> {
         loop {
+            self.progress.turned(self.thread as usize);
             while let Ok(command) = commands.try_recv() {
                 match command {
                     Command::Packs(order) => self.send_packs(order, backend, commands)?,

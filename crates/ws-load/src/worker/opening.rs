@@ -346,6 +346,16 @@ impl Core {
     /// The kernel's word for a failure, with what the user can do about it.
     pub(super) fn explain(&self, error: io::Error, stage: Stage, slot: Token) -> ConnectError {
         let addr = self.target.addr;
+        let error = match error.downcast::<rustls::Error>() {
+            Ok(source) => {
+                return ConnectError::Tls {
+                    addr,
+                    stage,
+                    source,
+                };
+            }
+            Err(error) => error,
+        };
         match error.raw_os_error() {
             Some(libc::ECONNREFUSED) => self.after_others(ConnectError::Refused { addr }),
             Some(libc::EMFILE | libc::ENFILE) => ConnectError::Files {

@@ -38,6 +38,7 @@ impl Core {
         self.agenda = Agenda::default();
         self.judge.close_step();
         let part = Part {
+            thread: self.thread,
             latencies: std::mem::take(&mut self.judge.latencies),
             faults: std::mem::take(&mut self.judge.faults),
             first_malformed: self.judge.first_malformed.take(),
