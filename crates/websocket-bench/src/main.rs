@@ -73,8 +73,9 @@ fn main() -> ExitCode {
     match done {
         Ok(exit) => exit.into(),
         Err(error) => {
-            let words = error.to_string();
-            let _ = writeln!(io::stderr(), "websocket-bench: {}", redacted(&words));
+            // It may hold words of a server, a worker or a coordinator.
+            let words = ws_proto::escaped(&redacted(&error.to_string()));
+            let _ = writeln!(io::stderr(), "websocket-bench: {words}");
             Exit::Usage.into()
         }
     }
