@@ -20,16 +20,17 @@ pub const MOST_IN_FLIGHT: u32 = 1_000_000;
 pub const MOST_THREADS: u32 = 1024;
 /// Most handshakes under way at once.
 pub const MOST_HANDSHAKES: u32 = 100_000;
-/// Most bytes of padding in a payload.
-pub const MOST_PADDING: u32 = 16 << 20;
+/// Most bytes of padding in a payload: the 16 MiB that servers take in a message (docs/protocol.md)
+/// less 1 KiB for the dialect around it.
+pub const MOST_PADDING: u32 = (16 << 20) - (1 << 10);
 /// Lowest and highest rate, per second.
 pub const RATES: (f64, f64) = (0.001, 10_000_000.0);
 /// Longest time that anything may take: a day.
 pub const LONGEST_NS: u64 = 24 * 3600 * 1_000_000_000;
 /// Most source addresses: a network of 16 bits, with some 28,000 ports each.
-pub const MOST_ADDRESSES: usize = 1 << 16;
+const MOST_ADDRESSES: usize = 1 << 16;
 /// Longest URL and header value. RFC 9110, 4.1, asks for 8,000 octets of every server.
-pub const LONGEST_TEXT: usize = 1 << 16;
+const LONGEST_TEXT: usize = 1 << 16;
 /// Share of a peer's text that is shown.
 const SHOWN: usize = 60;
 
