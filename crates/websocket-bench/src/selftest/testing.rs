@@ -98,6 +98,7 @@ impl Served {
                 arrival_ns,
                 written_ns: before_ns,
                 stamp: Some(stamp(n)),
+                shared: false,
             });
             served.truth.writes.push(Write {
                 stamp: Some(stamp(n)),
