@@ -3,7 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
+use hdrhistogram::serialization::{
+    Deserializer, Serializer as _, V2DeflateSerializer, V2Serializer,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +41,7 @@ pub struct Latency {
     pub p999_ns: Option<u64>,
     /// Largest sample.
     pub max_ns: u64,
-    /// The histogram: HdrHistogram V2 encoding, nanoseconds, base64.
+    /// The histogram: HdrHistogram's compressed V2 encoding, nanoseconds, base64.
     pub histogram: String,
 }
 
@@ -95,7 +97,16 @@ impl Recorder {
 
     /// The latency in nanoseconds that `percentile` percent of the samples do not exceed.
     pub fn percentile(&self, percentile: f64) -> u64 {
-        self.0.value_at_percentile(percentile).min(self.0.max())
+        let all = self.0.len() as f64;
+        // 99.9 percent of 1,000 are 999 samples; in floating point it comes out a little above.
+        let rank = (percentile / 100.0 * all * (1.0 - 2.0 * f64::EPSILON)).ceil();
+        // The histogram rounds up again: half a sample below, it ends at the rank.
+        let quantile = if percentile > 0.0 {
+            (rank.max(1.0) - 0.5) / all
+        } else {
+            0.0
+        };
+        self.0.value_at_quantile(quantile).min(self.0.max())
     }
 
     /// The recorded latencies in rising order, each with its number of samples, as exact as the
@@ -120,11 +131,20 @@ impl Recorder {
             p99_ns: self.percentile(99.0),
             p999_ns: (self.0.len() >= 1000).then(|| self.percentile(99.9)),
             max_ns: self.0.max(),
-            histogram: BASE64.encode(self.encoded()),
+            histogram: BASE64.encode(self.compressed()),
         })
     }
 
-    fn encoded(&self) -> Vec<u8> {
+    /// The form that the libraries of other languages read: zlib around V2.
+    fn compressed(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&self.0, &mut bytes)
+            .expect("a histogram of these bounds serializes into memory");
+        bytes
+    }
+
+    fn plain(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         V2Serializer::new()
             .serialize(&self.0, &mut bytes)
@@ -132,7 +152,8 @@ impl Recorder {
         bytes
     }
 
-    /// A histogram of other bounds than [`Recorder::default`]'s could not be merged.
+    /// Reads both forms: records of earlier versions hold the plain one. A histogram of other
+    /// bounds than [`Recorder::default`]'s could not be merged.
     fn decoded(mut bytes: &[u8]) -> Result<Self, EncodeError> {
         let read: Histogram<u64> = Deserializer::new()
             .deserialize(&mut bytes)
@@ -146,15 +167,15 @@ impl Recorder {
     }
 }
 
-/// The bytes of a recorder, under its name for whoever reads the shape of a type.
+/// The bytes of a recorder, under its name where the shape of a type is read.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Recorder")]
 struct Encoded(Vec<u8>);
 
-/// A recorder travels as its histogram in HdrHistogram V2 encoding.
+/// A recorder travels between processes as its histogram in HdrHistogram V2 encoding, uncompressed.
 impl Serialize for Recorder {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Encoded(self.encoded()).serialize(serializer)
+        Encoded(self.plain()).serialize(serializer)
     }
 }
 
@@ -209,6 +230,24 @@ mod tests {
             one.merge(&two);
             prop_assert_eq!(one.latency(), both.latency());
         }
+    }
+
+    #[test]
+    fn a_percentile_is_the_smallest_value_that_so_many_do_not_exceed() {
+        for count in [1, 2, 10, 999, 1000, 10_000, 123_457, 3_000_000] {
+            let mut recorder = Recorder::default();
+            (1..=count).for_each(|n| recorder.record(n * 200_000));
+            for tenths in [1, 500, 900, 950, 990, 999, 1000] {
+                let exact = (count * tenths).div_ceil(1000) * 200_000;
+                let shown = recorder.percentile(tenths as f64 / 10.0);
+                assert_eq!(
+                    recorder.0.lowest_equivalent(shown),
+                    recorder.0.lowest_equivalent(exact),
+                    "{tenths} tenths of a percent of {count}"
+                );
+            }
+        }
+        assert_eq!(Recorder::default().percentile(50.0), 0);
     }
 
     #[test]

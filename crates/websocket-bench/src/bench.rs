@@ -5,10 +5,10 @@ use crate::ceiling;
 use crate::distributed;
 use crate::exit::Exit;
 use crate::output::{Outputs, RecordFile};
+use crate::planning::Planned;
 use remote::RemoteError;
 use run_record::{
-    End, Environment, Event, FileLimit, Outcome, Plan, RUN_FORMAT, RunRecord, Timestamps, Tool,
-    VERSION,
+    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Timestamps, Tool, VERSION,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -22,11 +22,12 @@ use ws_load::site;
 /// # Errors
 /// In words, when nothing could be measured or an output cannot be written.
 pub(crate) fn bench(
-    plan: Plan,
+    planned: Planned,
     connections: &Connections,
     sites: &Sites,
     output: &Output,
 ) -> Result<Exit, Box<dyn Error>> {
+    let Planned { plan, io } = planned;
     plan.validate()?;
     let interrupted = catch_signals()?;
     FileLimit::raise();
@@ -46,6 +47,7 @@ pub(crate) fn bench(
             carried_clients: None,
             edge: None,
         },
+        server: None,
     };
     let record_path = output.json.as_deref();
     let record_file = record_path
@@ -57,7 +59,7 @@ pub(crate) fn bench(
     {
         outputs.no_kernel_stamps();
     }
-    outputs.io(connections.io);
+    outputs.io(&io);
     let threads_given = connections.threads.is_some();
     let gathered = distributed::gather(sites, threads_given, &plan, &interrupted);
     if let Err(RemoteError::Interrupted) = gathered {
@@ -105,7 +107,9 @@ pub(crate) fn bench(
         }
     };
     outputs.finish();
-    record.outcome = measured?.outcome;
+    let measured = measured?;
+    record.server = measured.server;
+    record.outcome = measured.outcome;
     record.ended = now();
     let saved = record_file
         .as_ref()

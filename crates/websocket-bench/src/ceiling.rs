@@ -89,6 +89,7 @@ mod tests {
             _ => unreachable!(),
         }
         .unwrap()
+        .plan
     }
 
     fn certificate(busiest_thread: f64) -> Certificate {

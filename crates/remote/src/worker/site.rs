@@ -67,7 +67,7 @@ pub(super) fn start(taken: Taken, occupied: Occupied) -> std::io::Result<Running
                 waiting.fetch_sub(bytes, Ordering::Relaxed);
                 (!is_abandoned.load(Ordering::Relaxed)).then_some(order)
             });
-            let result = site::serve_from_here(&taken.plan, taken.share, orders, say_word);
+            let result = site::serve_at(&taken.plan, taken.share, &taken.addrs, orders, say_word);
             drop(taken);
             drop(occupied);
             let _ = end.send(result.map_err(|error| error.to_string()));

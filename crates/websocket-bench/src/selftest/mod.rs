@@ -91,7 +91,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
         return Err("--json writes to a file, not to stdout; name a file".into());
     }
     let timestamps = planning::timestamps(args.timestamps)?;
-    let io = planning::io(args.io, timestamps)?;
+    let (io, _) = planning::io(args.io, timestamps)?;
     let patience = if args.short { SHORT_PATIENCE } else { PATIENCE };
     let wanted = |chapter: &&Chapter| args.only.is_empty() || args.only.contains(&chapter.part);
     let chapters: Vec<&Chapter> = CHAPTERS.iter().filter(wanted).collect();

@@ -14,8 +14,8 @@ struct Times {
     opened_ns: u64,
     held_ns: u64,
     cpu_began_ns: u64,
-    /// The time of the schedule was not cut short.
-    all_opened: bool,
+    /// The time of the schedule was not cut short, and every site has told its part.
+    all_started: bool,
 }
 
 impl<T: Team> Engine<'_, T> {
@@ -56,19 +56,24 @@ impl<T: Team> Engine<'_, T> {
                 Some(ended)
             }
         };
-        let times = Times {
+        let mut times = Times {
             began_ns,
             opened_ns,
             held_ns: u64::from(all_opened) * (clock::now_ns() - opened_ns),
             cpu_began_ns,
-            all_opened,
+            all_started: all_opened,
         };
         let (parts, lost) = self.collect_parts()?;
         let early_end = early_end.or(lost);
+        times.all_started &= early_end
+            .as_ref()
+            .is_none_or(|early| early.end != End::WorkerLost);
         let mut record = self.connect_record(order, open, &times, parts);
         let judgement = run_record::judge(&record, self.plan, self.ceiling);
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
+        let disconnect = self.first_disconnect.take();
+        self.note_disconnect(&mut record, disconnect);
         if early_end.is_some() && record.verdict == Verdict::Pass {
             record.verdict = Verdict::Noisy;
             record.verdict_reasons = vec![format!(
@@ -184,7 +189,7 @@ impl<T: Team> Engine<'_, T> {
             samples: held.opened + held.failed,
             sent: order
                 .by_clock
-                .filter(|_| times.all_opened)
+                .filter(|_| times.all_started)
                 .map(|_| held.in_time),
             flight: None,
             elapsed_ns: clock::now_ns() - times.began_ns,
@@ -195,7 +200,8 @@ impl<T: Team> Engine<'_, T> {
             rows: self.team.rows(order.wanted, None),
             parts,
         };
-        let (mut record, _) = merged.into_record();
+        let (mut record, first) = merged.into_record();
+        self.first_disconnect = first.disconnect;
         record.connecting_ns = times.opened_ns.saturating_sub(times.began_ns);
         let now_open = self.team.connected();
         let opening_ns = held.last_open_ns.saturating_sub(times.began_ns).max(1);

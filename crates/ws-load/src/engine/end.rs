@@ -19,6 +19,17 @@ impl Ended {
 }
 
 impl<T: Team> Engine<'_, T> {
+    /// Keeps in words how the first connection of a step ended that nothing here closed.
+    pub(super) fn note_disconnect(&mut self, record: &mut StepRecord, words: Option<String>) {
+        if let Some(words) = &words
+            && record.verdict == Verdict::Fail
+        {
+            let reason = format!("the first connection lost: {words}");
+            record.verdict_reasons.push(reason);
+        }
+        self.first_disconnect = words;
+    }
+
     /// Why no further step is made after this one.
     pub(super) fn verdict(&self, record: &StepRecord) -> Option<Ended> {
         match record.verdict {
@@ -52,8 +63,12 @@ impl<T: Team> Engine<'_, T> {
             Ended::new(
                 End::ServerLost,
                 format!(
-                    "{} of {} connections were lost in the step",
-                    record.faults.disconnected, record.clients
+                    "{} of {} connections were lost in the step{}",
+                    record.faults.disconnected,
+                    record.clients,
+                    self.first_disconnect
+                        .as_ref()
+                        .map_or_else(String::new, |words| format!("; the first: {words}"))
                 ),
             )
         })

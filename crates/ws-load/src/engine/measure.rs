@@ -79,7 +79,7 @@ impl<T: Team> Engine<'_, T> {
             rows: self.team.rows(clients, sent_by),
             parts,
         };
-        let (mut record, words) = merged.into_record();
+        let (mut record, first) = merged.into_record();
         let judgement = run_record::judge(&record, self.plan, self.ceiling);
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
@@ -87,12 +87,20 @@ impl<T: Team> Engine<'_, T> {
             record.verdict_reasons.push(ended.detail.clone());
         }
         let early_end = early_end.map(|mut ended| {
-            if let Some(words) = words {
-                ended.detail.push_str("; the first malformed message: ");
-                ended.detail.push_str(&words);
+            // Of an end for the first messages, they have been told.
+            let told = ended.end == End::NotUnderstood;
+            for (which, words) in [
+                ("malformed message", first.malformed.filter(|_| !told)),
+                ("connection lost", first.disconnect.clone()),
+            ] {
+                if let Some(words) = words {
+                    let more = format!("; the first {which}: {words}");
+                    ended.detail.push_str(&more);
+                }
             }
             ended
         });
+        self.note_disconnect(&mut record, first.disconnect);
         Ok((record, early_end))
     }
 
@@ -131,6 +139,7 @@ impl<T: Team> Engine<'_, T> {
                     End::ServerLost,
                     format!("the server closed all connections at {clients} clients"),
                 )),
+                Some(News::NotUnderstood(words)) => Some(Ended::new(End::NotUnderstood, words)),
                 Some(News::Lost(_, words)) => Some(Ended::new(End::WorkerLost, words)),
                 Some(other) => {
                     self.unexpected(other)?;
@@ -154,7 +163,7 @@ impl<T: Team> Engine<'_, T> {
                 (self.on_event)(&Event::Measuring {
                     step,
                     clients,
-                    samples: u64::from(ledger.completed()),
+                    samples: u64::from(ledger.settled()),
                     wanted: u64::from(ledger.len()),
                 });
             }
@@ -162,8 +171,8 @@ impl<T: Team> Engine<'_, T> {
     }
 
     fn stalled(&self, ledger: &StepLedger) -> Option<Ended> {
-        let waited = clock::now_ns().saturating_sub(ledger.oldest_open()?);
-        (waited > self.plan.timeouts.sample_ns).then(|| {
+        let is_overdue = ledger.is_overdue(clock::now_ns(), self.plan.timeouts.sample_ns);
+        is_overdue.then(|| {
             Ended::new(
                 End::TimedOut,
                 format!(

@@ -29,6 +29,7 @@ use crate::error::RunError;
 use crate::site::Unable;
 use end::Ended;
 use run_record::{Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Timestamps};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use team::{News, Team};
@@ -45,6 +46,8 @@ pub struct Measured {
     pub steps: Vec<StepRecord>,
     /// How it ended.
     pub outcome: Outcome,
+    /// The address that was loaded, where this process made the connections.
+    pub server: Option<SocketAddr>,
 }
 
 /// Carries out `plan`, telling `on_event` what happens, until a step is over the limit, the plan
@@ -78,8 +81,12 @@ pub fn run_with_ceiling(
         Timestamps::User => None,
     };
     let team = local::Local::hire(plan)?;
+    let server = team.server();
     let engine = Engine::new(plan, team, ceiling, interrupted, on_event);
-    Ok(engine.carry_out())
+    Ok(Measured {
+        server,
+        ..engine.carry_out()
+    })
 }
 
 struct Engine<'a, T> {
@@ -95,6 +102,8 @@ struct Engine<'a, T> {
     edge: Option<Edge>,
     /// Memory of both sides, in a `connect` run.
     watch: Option<memory::Watch>,
+    /// How the first connection that the last step lost had ended, in words.
+    first_disconnect: Option<String>,
 }
 
 /// What a step puts on the server.
@@ -125,6 +134,7 @@ impl<'a, T: Team> Engine<'a, T> {
             samples: 0,
             edge: None,
             watch: None,
+            first_disconnect: None,
         }
     }
 
@@ -147,6 +157,7 @@ impl<'a, T: Team> Engine<'a, T> {
         Measured {
             steps: self.steps,
             outcome,
+            server: None,
         }
     }
 

@@ -86,6 +86,8 @@ pub(super) enum News {
     AllSamples,
     /// Every client of a worker has been lost.
     AllLost,
+    /// The first answers were not of the dialect: what they were, in words.
+    NotUnderstood(String),
     /// A part of a step, and the number of the site that it is from.
     Part(u32, Box<SitePart>),
     /// Somebody cannot go on: why, in words.

@@ -13,7 +13,7 @@ mod serve;
 pub use crate::engine::run_on;
 pub use check::OrderError;
 pub use order::{Connect, Done, Order, SitePart, Started, StepTerms, Unable, Word};
-pub use serve::{serve, serve_from_here};
+pub use serve::{serve, serve_at, serve_from_here};
 
 use std::net::IpAddr;
 

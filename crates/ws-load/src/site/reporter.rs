@@ -168,6 +168,7 @@ impl Reporter {
                 }
             }
             Report::AllLost => self.say(Word::AllLost),
+            Report::NotUnderstood(words) => self.say(Word::NotUnderstood(words)),
             Report::Broken(error) => {
                 self.say(Word::Broken(format!(
                     "the kernel refuses to go on: {error}"

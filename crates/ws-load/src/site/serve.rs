@@ -8,9 +8,10 @@ use crate::error::RunError;
 use crate::io;
 use crate::ledger::{Sent, Shared, StepLedger};
 use crate::plan::{Schedule, share_of};
-use crate::target::Target;
+use crate::target::{Target, target_addrs};
 use crate::worker::Command;
 use run_record::{OpenLoop, Plan, Timestamps};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -46,13 +47,28 @@ pub fn serve_from_here(
     orders: impl IntoIterator<Item = Order>,
     words: Box<dyn Fn(Word) + Send + Sync>,
 ) -> Result<(), RunError> {
+    serve_at(plan, share, &target_addrs(plan)?, orders, words)
+}
+
+/// As [`serve_from_here`], where the name of the server has been looked up: that is not done again,
+/// and no address but those in `addrs` is connected to.
+///
+/// # Errors
+/// As [`serve`].
+pub fn serve_at(
+    plan: &Plan,
+    share: Share,
+    addrs: &[SocketAddr],
+    orders: impl IntoIterator<Item = Order>,
+    words: Box<dyn Fn(Word) + Send + Sync>,
+) -> Result<(), RunError> {
     plan.validate()?;
     // Where it gives none, the reads without a stamp are counted.
     let _stamping = match plan.timestamps {
         Timestamps::Kernel => io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
-    let target = Arc::new(Target::of(plan)?);
+    let target = Arc::new(Target::at(plan, addrs)?);
     let words: Arc<dyn Fn(Word) + Send + Sync> = Arc::from(words);
     let mut post = Post::man(plan, share, &target, &words)?;
     let mut permits = Permits::new(plan, share);
@@ -201,5 +217,39 @@ impl<'a> Post<'a> {
             schedule: schedule.clone(),
             start_ns,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use test_servers::{NullOptions, NullServer};
+
+    /// The name does not resolve, so that a second look-up would fail.
+    #[test]
+    fn a_name_that_was_looked_up_is_not_looked_up_again() {
+        let server = NullServer::start(NullOptions::default()).unwrap();
+        let port = server.addr().port();
+        let plan = crate::test_plan(&format!("ws://no-such-host.invalid:{port}/ws"));
+        let (orders, obeyed) = mpsc::channel();
+        let (said, words) = mpsc::channel();
+        let addrs = [server.addr()];
+        let site = std::thread::spawn(move || {
+            let say = Box::new(move |word| {
+                let _ = said.send(word);
+            });
+            serve_at(&plan, Share::WHOLE, &addrs, obeyed, say)
+        });
+        orders.send(Order::Open { clients: 2 }).unwrap();
+        loop {
+            match words.recv_timeout(Duration::from_secs(30)) {
+                Ok(Word::Connected(_)) => {}
+                Ok(Word::Opened) => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        orders.send(Order::Close).unwrap();
+        site.join().unwrap().unwrap();
     }
 }

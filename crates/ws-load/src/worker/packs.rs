@@ -58,6 +58,8 @@ struct Line {
     blocked: bool,
     /// Control frames that wait for their turn between two frames.
     controls: Vec<u8>,
+    /// A pong that follows these; a later one takes its place while the kernel takes nothing.
+    latest: Vec<u8>,
 }
 
 struct Packs {
@@ -182,7 +184,7 @@ impl Packs {
             self.ended(slot);
         } else if !fed.pings.is_empty() {
             for ping in fed.pings {
-                encode_frame(&mut line.controls, Opcode::Pong, Some([0; 4]), &ping);
+                line.pong(&ping);
             }
             self.pump(control, slot);
         }
@@ -240,12 +242,26 @@ impl Line {
             at: 0,
             blocked: false,
             controls: Vec::new(),
+            latest: Vec::new(),
         }
+    }
+
+    fn pong(&mut self, payload: &[u8]) {
+        let frames = if self.blocked {
+            self.latest.clear();
+            &mut self.latest
+        } else {
+            &mut self.controls
+        };
+        encode_frame(frames, Opcode::Pong, Some([0; 4]), payload);
     }
 
     fn write(&mut self, slot: Token, frames: &Frames, scratch: &mut Vec<u8>) -> io::Result<()> {
         loop {
             scratch.clear();
+            if self.controls.is_empty() {
+                std::mem::swap(&mut self.controls, &mut self.latest);
+            }
             let controls = if self.at == 0 { self.controls.len() } else { 0 };
             scratch.extend_from_slice(&self.controls[..controls]);
             let (mut number, mut at) = (self.next, self.at);

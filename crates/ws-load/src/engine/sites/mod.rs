@@ -107,6 +107,7 @@ impl Sites<'_> {
                 }
             }
             Word::AllLost => self.news.push_back(News::AllLost),
+            Word::NotUnderstood(words) => self.news.push_back(News::NotUnderstood(words)),
             Word::Part(part) => self.news.push_back(News::Part(number, part)),
             Word::Renewed => {}
             Word::Broken(words) => {
