@@ -88,8 +88,8 @@ fn every_bound_is_met_from_both_sides() {
         (
             &closed,
             "/payload_padding",
-            json!([0, 16 << 20]),
-            json!([(16 << 20) + 1]),
+            json!([0, 16_776_192]),
+            json!([16_776_193, 16 << 20]),
         ),
         (
             &closed,

@@ -22,7 +22,7 @@ mod threaded;
 mod tls;
 mod upgrade;
 
-pub use delay::{Answer, Delay, DelayOptions, DelayServer, Freeze, Pace, Truth};
+pub use delay::{Answer, Delay, DelayOptions, DelayServer, Freeze, Pace, Truth, Write};
 pub use framework::Framework;
 pub use null::{NullOptions, NullServer, NullServers};
 pub use tls::TlsServer;

@@ -148,6 +148,10 @@ pub(crate) struct SelftestArgs {
     /// Only these parts, separated by commas
     #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
     pub(crate) only: Vec<Part>,
+    /// Seed of what is left to chance, such as the numbers of faults; drawn anew if not given, and
+    /// printed
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// The time stamps to prove; those of the generator's own clock do not stand the proof that a
     /// hindered generator makes no server look slow
     #[arg(long, value_enum, default_value_t = Timestamps::Auto)]
@@ -172,6 +176,10 @@ pub(crate) enum Part {
     E,
     /// Ceiling: what this generator can do at most
     F,
+    /// Deliveries: each listener, the result and the whole, in every dialect
+    G,
+    /// Sites: two processes report what one would
+    H,
 }
 
 /// Everything that the workloads with requests share.
@@ -280,7 +288,7 @@ pub(crate) struct Searching {
 pub(crate) struct Messages {
     /// Bytes of padding in each payload, at most 16776192: with 1 KiB for what stands around it,
     /// the 16 MiB that servers take
-    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(ws_load::MAX_PADDING)))]
+    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(run_record::MOST_PADDING)))]
     pub(crate) payload_padding: u32,
 }
 
@@ -333,15 +341,17 @@ pub(crate) struct Output {
     /// Write events as JSON lines to stdout (`-`) in place of the human output, or to a file
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
-    /// Show all latencies of each step, the generator's own use and lag, the mean number in flight
+    /// Show all latencies of each step, what is not known of stamps that messages share, the
+    /// generator's own use and lag, the mean number in flight
     /// against Little's law, and the verdict with its reasons
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// No progress bar
     #[arg(long)]
     pub(crate) no_progress: bool,
-    /// Fail (exit code 2) unless this holds: `clients>=5000`, or for every step `p99<50ms`,
-    /// `delivery.p95<20ms`, `ack.max<1s`; repeat it for more than one
+    /// Fail (exit code 2) unless this holds: `clients>=5000`; for every step `p99<50ms`,
+    /// `delivery.p95<20ms`, `ack.max<1s`, `received>=10000/s`, `sent>=100/s`; for all steps together
+    /// `faults<=0`, `drops<=0`; repeat it for more than one
     #[arg(long, value_name = "EXPECTATION")]
     pub(crate) expect: Vec<Expectation>,
 }

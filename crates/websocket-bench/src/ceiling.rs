@@ -111,6 +111,7 @@ mod tests {
                 version: "0".into(),
             },
             started: String::new(),
+            seed: 0,
             ended: String::new(),
             command: Vec::new(),
             short: false,

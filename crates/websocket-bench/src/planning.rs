@@ -377,7 +377,7 @@ fn cores() -> u32 {
 }
 
 /// Different for each run; good enough to spread senders, and recorded.
-fn random_seed() -> u64 {
+pub(crate) fn random_seed() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     // Below 2^53, so that any JSON reader keeps it exactly.
     since.map_or(1, |d| d.as_nanos() as u64 ^ u64::from(std::process::id())) & ((1 << 53) - 1)

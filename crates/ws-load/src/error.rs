@@ -58,7 +58,7 @@ pub enum ConnectError {
         others: String,
     },
     /// The server ended the connection.
-    #[error("{addr} closed the connection {stage}{}", with_close(close.as_ref()))]
+    #[error("{addr} {} the connection {stage}{}", if *reset { "reset" } else { "closed" }, with_close(close.as_ref()))]
     Closed {
         /// The server's address.
         addr: SocketAddr,
@@ -137,7 +137,17 @@ pub enum ConnectError {
         /// The address.
         local: std::net::IpAddr,
     },
-    /// Anything else that the kernel or TLS says.
+    /// TLS did not come about, or broke.
+    #[error("{addr}: {} ({stage})", crate::tls::words(source))]
+    Tls {
+        /// The server's address.
+        addr: SocketAddr,
+        /// How far it had come.
+        stage: Stage,
+        /// What was said.
+        source: rustls::Error,
+    },
+    /// Anything else that the kernel says.
     #[error("{addr}: {} ({stage})", escaped(&source.to_string()))]
     Io {
         /// The server's address.

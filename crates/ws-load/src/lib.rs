@@ -18,14 +18,15 @@ mod ledger;
 mod plain;
 mod plan;
 mod reach;
+mod series;
 pub mod site;
 mod sources;
 mod stamp;
 mod target;
+mod tls;
 mod transport;
 mod worker;
 
-pub use dialect::MAX_PADDING;
 pub use engine::{Measured, Packs, Throughput, run, run_with_ceiling, throughput};
 pub use error::{ConnectError, RunError, Stage};
 pub use plain::plan_for_port;

@@ -1,12 +1,10 @@
 //! Where to connect: a URL taken apart, its name resolved, its TLS set up.
 
 use crate::reach::{self, PassedOver};
+use crate::tls::Tls;
 use run_record::Plan;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
@@ -23,13 +21,6 @@ pub(crate) struct Target {
     pub(crate) path: String,
     /// TLS, for `wss`.
     pub(crate) tls: Option<Tls>,
-}
-
-/// What TLS connections need.
-#[derive(Clone, Debug)]
-pub(crate) struct Tls {
-    pub(crate) config: Arc<rustls::ClientConfig>,
-    pub(crate) name: ServerName<'static>,
 }
 
 /// A target that cannot be used.
@@ -245,96 +236,6 @@ fn reachable(all: &[SocketAddr], plan: &Plan, host: &str) -> Result<Vec<SocketAd
         Some(local) => TargetError::Family { local, remote },
         None => no_address(host),
     })
-}
-
-impl Tls {
-    fn new(host: &str, plan: &Plan) -> Result<Self, TargetError> {
-        let name = ServerName::try_from(host.to_owned()).map_err(|_| TargetError::ServerName {
-            host: host.to_owned(),
-        })?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .expect("ring offers the default protocol versions");
-        let config = if plan.verify_certificate {
-            builder
-                .with_root_certificates(roots(plan)?)
-                .with_no_client_auth()
-        } else {
-            builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Unchecked(provider)))
-                .with_no_client_auth()
-        };
-        Ok(Self {
-            config: Arc::new(config),
-            name,
-        })
-    }
-}
-
-fn roots(plan: &Plan) -> Result<rustls::RootCertStore, TargetError> {
-    let mut store = rustls::RootCertStore::empty();
-    store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if let Some(path) = &plan.ca_file {
-        let failed = |reason: String| TargetError::Certificates {
-            path: path.clone(),
-            reason,
-        };
-        let certificates = CertificateDer::pem_file_iter(path)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(|error| failed(error.to_string()))?;
-        if certificates.is_empty() {
-            return Err(failed("no PEM certificate in it".to_owned()));
-        }
-        for certificate in certificates {
-            store
-                .add(certificate)
-                .map_err(|error| failed(error.to_string()))?;
-        }
-    }
-    Ok(store)
-}
-
-/// Accepts any certificate, when the user asked for it; signatures are still checked.
-#[derive(Debug)]
-struct Unchecked(Arc<rustls::crypto::CryptoProvider>);
-
-impl rustls::client::danger::ServerCertVerifier for Unchecked {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: rustls::pki_types::UnixTime,
-    ) -> Result<rustls::client::danger::ServerCertVerified, rustls::Error> {
-        Ok(rustls::client::danger::ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &rustls::DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, cert, dss, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &rustls::DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, cert, dss, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }
 
 #[cfg(test)]

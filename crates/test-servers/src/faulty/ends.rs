@@ -48,6 +48,11 @@ impl End {
         Self::new(&[1, 3], says)
     }
 
+    /// True when no connection can be used.
+    pub fn is_unopened(&self) -> bool {
+        self.codes == [1]
+    }
+
     /// True when nothing is wrong with what the peer does to this workload.
     pub fn is_served(&self) -> bool {
         self.codes == [0]
@@ -79,12 +84,6 @@ impl Ends {
     /// The same, maybe before the step begins.
     pub(super) const fn early(says: &'static str) -> Self {
         Self::all(End::early(says))
-    }
-
-    /// Another end for `broadcast`.
-    pub(super) const fn broadcast(mut self, end: End) -> Self {
-        self.broadcast = end;
-        self
     }
 
     /// Another end for `connect`.

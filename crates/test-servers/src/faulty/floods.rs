@@ -9,8 +9,13 @@ use ws_proto::Opcode;
 const OTHER_RUN: &[u8] = br#"{"type":"echo","payload":{"stamp":"0123456789abcdef"}}"#;
 
 /// Nothing that was asked for comes.
-const STALLED: Ends = Ends::invalid("not complete after|bytes that .* did not take").connect(
-    End::invalid("did not answer a ping|unanswered|bytes that .* did not take"),
+const STALLED: Ends =
+    Ends::invalid("not complete after").connect(End::invalid("did not answer a ping"));
+
+/// A pong that answers nothing is allowed; the hold may be over before a second ping is due.
+const ANSWERED_ONCE: End = End::new(
+    &[0, 3],
+    "did not answer a ping|the one planned step was measured",
 );
 
 const LARGE: &str = "--payload-padding 4000000";
@@ -101,7 +106,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "answer-flood",
         "sends each answer again and again",
-        Ends::invalid("duplicate").connect(STALLED.connect),
+        Ends::invalid("duplicate").connect(ANSWERED_ONCE),
         |c| {
             let said = c.opened()?;
             c.reply(&said)?;
@@ -115,7 +120,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "close-flood",
         "sends close frames at full speed",
-        Ends::invalid("1001|closed|lost"),
+        Ends::invalid("closed the connection after the WebSocket was open with 1001"),
         |c| {
             c.opened()?;
             c.flood(&frame(Opcode::Close, &1001u16.to_be_bytes()))

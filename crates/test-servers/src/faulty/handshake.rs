@@ -10,9 +10,9 @@ const NOT_HTTP: Ends = Ends::unopened("the answer to the upgrade is not HTTP");
 const SILENT: Ends = Ends::unopened("silent before it answered the WebSocket upgrade");
 const TOO_LONG: Ends = Ends::unopened("the head of the answer to the upgrade is longer than");
 const CLOSED: Ends =
-    Ends::unopened("closed the connection before it answered the WebSocket upgrade");
+    Ends::unopened("(closed|reset) the connection before it answered the WebSocket upgrade");
 /// The client may learn of the end before it has sent its request.
-const CLOSED_AT_ONCE: Ends = Ends::unopened("closed the connection before");
+const CLOSED_AT_ONCE: Ends = Ends::unopened("(closed|reset) the connection before");
 
 pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
@@ -272,7 +272,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "endless-headers",
         "sends headers without end",
-        Ends::unopened("the head of the answer to the upgrade|too many headers"),
+        Ends::unopened("the answer to the upgrade has more than [0-9]+ headers"),
         |c| {
             c.answer(b"HTTP/1.1 101 Switching Protocols\r\n")?;
             c.flood(b"X-More: and more\r\n")
@@ -282,7 +282,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "thousand-interim-answers",
         "sends 100 a thousand times before the 101",
-        Ends::unopened("1xx|interim|longer than"),
+        Ends::unopened("more than [0-9]+ interim answers|longer than"),
         |c| interim(c, &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1000)),
     ),
     Behaviour::new(

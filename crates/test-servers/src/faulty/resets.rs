@@ -6,9 +6,9 @@ use std::time::Duration;
 use ws_proto::Opcode;
 
 const CLOSED: Ends =
-    Ends::unopened("closed the connection before it answered the WebSocket upgrade");
-const LOST_EARLY: Ends = Ends::early("closed|reset|lost");
-const LOST: Ends = Ends::invalid("closed|reset|lost");
+    Ends::unopened("(closed|reset) the connection before it answered the WebSocket upgrade");
+const LOST_EARLY: Ends = Ends::early("(closed|reset) the connection after the WebSocket was open");
+const LOST: Ends = Ends::invalid("(closed|reset) the connection after the WebSocket was open");
 
 pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(

@@ -15,7 +15,7 @@ fn server() -> (TlsServer, String) {
     (server, pem)
 }
 
-fn config() -> (Arc<rustls::ServerConfig>, String) {
+pub(crate) fn config() -> (Arc<rustls::ServerConfig>, String) {
     let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key =
         rustls::pki_types::PrivateKeyDer::try_from(issued.signing_key.serialize_der()).unwrap();

@@ -15,8 +15,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use test_servers::faulty::{Family, behaviours};
 
 /// Runs at a time, of all tests together. One that keeps a core busy counts for several.
-const AT_ONCE: usize = 16;
-const BUSY: usize = 5;
+const AT_ONCE: usize = 24;
+const BUSY: usize = 6;
 
 static FREE: Mutex<usize> = Mutex::new(AT_ONCE);
 static FREED: Condvar = Condvar::new();

@@ -108,11 +108,10 @@ impl Case {
         }
     }
 
-    /// Short times where the peer is to be given up, long ones where it serves and the machine may
-    /// be busy.
+    /// Short times for what the peer is to be given up for, long ones for everything else: the machine
+    /// may be busy.
     fn arguments(&self) -> Vec<&'static str> {
-        let served = self.end().is_served();
-        let patience = if served { "10s" } else { "2s" };
+        let end = self.end();
         let own = match self.workload {
             Workload::Connect => "",
             _ => self.behaviour.arguments,
@@ -120,28 +119,27 @@ impl Case {
         let mut usual = vec![
             ("--io", self.io),
             ("--threads", "1"),
-            ("--connect-timeout", patience),
-            ("--limit-rtt", "1s"),
+            ("--limit-rtt", if end.is_served() { "5s" } else { "1s" }),
+            (
+                "--connect-timeout",
+                if end.is_unopened() { "2s" } else { "10s" },
+            ),
         ];
         usual.extend(match self.workload {
-            Workload::Connect if served => vec![
+            Workload::Connect => vec![
                 ("--clients", "3"),
                 ("--hold", "3s"),
-                ("--ping-interval", "2500ms"),
+                ("--ping-interval", "2s"),
             ],
-            Workload::Connect => {
-                vec![
-                    ("--clients", "3"),
-                    ("--hold", "2s"),
-                    ("--ping-interval", "1s"),
-                ]
-            }
             _ => vec![
                 ("--step-size", "3"),
                 ("--total-steps", "1"),
                 ("--concurrent", "2"),
                 ("--sample-size", "10"),
-                ("--sample-timeout", patience),
+                (
+                    "--sample-timeout",
+                    if end.is_served() { "10s" } else { "2s" },
+                ),
             ],
         });
         usual.retain(|(flag, _)| !own.contains(flag));
@@ -279,7 +277,10 @@ fn watch(child: &mut Child, end: Instant) -> (Option<ExitStatus>, u64) {
     let mut peak_kib = 0;
     loop {
         let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        // Before its program is loaded, the memory that is shown is that of these tests.
+        let loaded = text.starts_with("Name:\twebsocket-bench");
+        let mut lines = text.lines().filter(|_| loaded);
+        let peak = lines.find_map(|line| line.strip_prefix("VmHWM:"));
         let peak = peak.and_then(|line| line.split_whitespace().next()?.parse().ok());
         peak_kib = peak_kib.max(peak.unwrap_or(0));
         if let Some(status) = child.try_wait().unwrap() {

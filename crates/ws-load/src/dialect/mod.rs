@@ -12,10 +12,6 @@ use crate::stamp::StampForm;
 use run_record::{Dialect, Plan, Workload};
 use ws_proto::{Opcode, printable};
 
-/// Most padding of a request, in bytes: the 16 MiB that servers take in a message (docs/protocol.md)
-/// less 1 KiB for the dialect around it.
-pub const MAX_PADDING: u32 = (16 << 20) - (1 << 10);
-
 /// What a message is, once it is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -168,7 +164,7 @@ mod tests {
         ] {
             let plan = Plan {
                 dialect,
-                payload_padding: MAX_PADDING,
+                payload_padding: run_record::MOST_PADDING,
                 ..crate::test_plan(url)
             };
             let mut request = Vec::new();

@@ -1,9 +1,10 @@
 //! The `connect` workload: open connections, hold them, look at what they cost.
 
-use super::measure::Parts;
+use super::crew::HURRY;
+use super::measure::{Parts, unanswered};
 use super::memory::Watch;
 use super::team::Kept;
-use super::{Ended, Engine, News, TICK, Team, merge};
+use super::{ANSWER, Ended, Engine, News, TICK, Team, merge};
 use crate::clock;
 use crate::worker::{HeldPart, OpenOrder, StartByClock};
 use run_record::{Connecting, Connections, End, Event, Pings, StepRecord, Verdict};
@@ -68,12 +69,11 @@ impl<T: Team> Engine<'_, T> {
         times.all_started &= early_end
             .as_ref()
             .is_none_or(|early| early.end != End::WorkerLost);
-        let mut record = self.connect_record(order, open, &times, parts);
+        let (mut record, first) = self.connect_record(order, open, &times, parts);
         let judgement = run_record::judge(&record, self.plan, self.ceiling);
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
-        let disconnect = self.first_disconnect.take();
-        self.note_disconnect(&mut record, disconnect);
+        self.note_first(&mut record, first);
         if early_end.is_some() && record.verdict == Verdict::Pass {
             record.verdict = Verdict::Noisy;
             record.verdict_reasons = vec![format!(
@@ -138,7 +138,16 @@ impl<T: Team> Engine<'_, T> {
         let began_ns = clock::now_ns();
         let mut waiting = self.team.len();
         let mut early_end = None;
+        let timeout_ns = self
+            .plan
+            .connect
+            .map_or(0, |connect| connect.ping_timeout_ns);
+        let mut end_ns = until_ns.max(began_ns) + timeout_ns + clock::nanos(ANSWER);
         while waiting > 0 {
+            if clock::now_ns() >= end_ns {
+                early_end.get_or_insert_with(|| unanswered(waiting, "end the hold"));
+                break;
+            }
             match self.team.wait(TICK) {
                 Some(News::Held) => waiting -= 1,
                 // It may have answered before, so that the number awaited is unknown.
@@ -156,6 +165,7 @@ impl<T: Team> Engine<'_, T> {
             {
                 self.team.give_up(false);
                 early_end = Some(ended);
+                end_ns = clock::now_ns() + clock::nanos(HURRY);
             }
             let total_ns = until_ns.saturating_sub(began_ns);
             (self.on_event)(&Event::Holding {
@@ -175,7 +185,7 @@ impl<T: Team> Engine<'_, T> {
         open: u64,
         times: &Times,
         mut parts: Parts,
-    ) -> StepRecord {
+    ) -> (StepRecord, merge::FirstFaults) {
         let mut held = HeldPart::default();
         for (_, part) in &mut parts {
             held.merge(std::mem::take(&mut part.held));
@@ -201,7 +211,6 @@ impl<T: Team> Engine<'_, T> {
             parts,
         };
         let (mut record, first) = merged.into_record();
-        self.first_disconnect = first.disconnect;
         record.connecting_ns = times.opened_ns.saturating_sub(times.began_ns);
         let now_open = self.team.connected();
         let opening_ns = held.last_open_ns.saturating_sub(times.began_ns).max(1);
@@ -242,7 +251,7 @@ impl<T: Team> Engine<'_, T> {
             generator,
             kernel,
         }));
-        record
+        (record, first)
     }
 }
 

@@ -1,8 +1,9 @@
 //! One step: its samples taken, its parts put together and judged.
 
 use super::afford::{affordable, countable};
+use super::crew::HURRY;
 use super::merge::Merged;
-use super::{Ended, Engine, Load, News, TICK, Team};
+use super::{ANSWER, Ended, Engine, Load, News, TICK, Team};
 use crate::clock;
 use crate::ledger::StepLedger;
 use crate::plan;
@@ -45,6 +46,7 @@ impl<T: Team> Engine<'_, T> {
         })?;
         self.samples += u64::from(samples);
         let (began, cpu_began) = (clock::now_ns(), clock::process_cpu_ns());
+        self.team.count_from(began);
         let sent_by = schedule.map(|schedule| {
             let start_ns = self.team.start(&schedule);
             start_ns + schedule.length_ns() + clock::nanos(SEND_SLACK)
@@ -87,20 +89,13 @@ impl<T: Team> Engine<'_, T> {
             record.verdict_reasons.push(ended.detail.clone());
         }
         let early_end = early_end.map(|mut ended| {
-            // Of an end for the first messages, they have been told.
-            let told = ended.end == End::NotUnderstood;
-            for (which, words) in [
-                ("malformed message", first.malformed.filter(|_| !told)),
-                ("connection lost", first.disconnect.clone()),
-            ] {
-                if let Some(words) = words {
-                    let more = format!("; the first {which}: {words}");
-                    ended.detail.push_str(&more);
-                }
+            if let Some(words) = &first.disconnect {
+                let more = format!("; the first connection lost: {words}");
+                ended.detail.push_str(&more);
             }
             ended
         });
-        self.note_disconnect(&mut record, first.disconnect);
+        self.note_first(&mut record, first);
         Ok((record, early_end))
     }
 
@@ -109,7 +104,12 @@ impl<T: Team> Engine<'_, T> {
     fn begin(&mut self, step: StepTerms) -> Result<Arc<StepLedger>, Ended> {
         let ledger = self.team.begin(step);
         let mut waiting = self.team.len();
+        let end_ns = clock::now_ns() + clock::nanos(ANSWER);
         while waiting > 0 {
+            self.check_interrupt()?;
+            if clock::now_ns() >= end_ns {
+                return Err(unanswered(waiting, "begin the step"));
+            }
             match self.team.wait(TICK) {
                 Some(News::Begun) => waiting -= 1,
                 Some(other) => self.unexpected(other)?,
@@ -171,6 +171,9 @@ impl<T: Team> Engine<'_, T> {
     }
 
     fn stalled(&self, ledger: &StepLedger) -> Option<Ended> {
+        if self.team.doubts() {
+            return None;
+        }
         let is_overdue = ledger.is_overdue(clock::now_ns(), self.plan.timeouts.sample_ns);
         is_overdue.then(|| {
             Ended::new(
@@ -193,7 +196,16 @@ impl<T: Team> Engine<'_, T> {
         let mut waiting = self.team.len();
         let mut parts = Parts::new();
         let mut lost = None;
+        let mut end_ns = clock::now_ns() + clock::nanos(ANSWER);
         while parts.len() < waiting {
+            if self.is_interrupted() {
+                end_ns = end_ns.min(clock::now_ns() + clock::nanos(HURRY));
+            }
+            if clock::now_ns() >= end_ns {
+                let missing = unanswered(waiting - parts.len(), "say what its part was");
+                lost.get_or_insert(self.check_interrupt().err().unwrap_or(missing));
+                break;
+            }
             match self.team.wait(TICK) {
                 Some(News::Part(site, part)) => parts.push((site, *part)),
                 Some(News::Broken(words)) => return Err(Ended::new(End::MachineLimit, words)),
@@ -207,6 +219,17 @@ impl<T: Team> Engine<'_, T> {
         }
         Ok((parts, lost))
     }
+}
+
+/// Some of the team have not done what needs no server.
+pub(super) fn unanswered(missing: usize, what: &str) -> Ended {
+    Ended::new(
+        End::WorkerLost,
+        format!(
+            "{missing} of the workers did not {what} within {} s; what the others measured is kept",
+            ANSWER.as_secs()
+        ),
+    )
 }
 
 /// Parts of a step, each with the number of the site that it is from.

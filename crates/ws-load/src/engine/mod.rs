@@ -15,14 +15,18 @@ mod merge;
 mod search;
 mod sites;
 mod team;
+#[cfg(test)]
+mod tests;
 mod throughput;
+mod watchdog;
 
 pub(crate) use afford::available_bytes;
-pub(crate) use crew::{Crew, hire};
+pub(crate) use crew::{Crew, hire, hung};
 pub(crate) use merge::resident_bytes;
 pub use sites::run_on;
 pub(crate) use team::terms;
 pub use throughput::{Packs, Throughput, throughput};
+pub(crate) use watchdog::Watchdog;
 
 use crate::clock;
 use crate::error::RunError;
@@ -38,6 +42,9 @@ use team::{News, Team};
 const TICK: Duration = Duration::from_millis(100);
 /// How long closing connections may take.
 pub(crate) const CLOSE_PATIENCE: Duration = Duration::from_secs(3);
+/// How long one of the team may take for an answer that needs no server. Not the way in which a
+/// worker that hangs is found ([`watchdog`]), but what no wait exceeds.
+const ANSWER: Duration = Duration::from_secs(30);
 
 /// What a run brought.
 #[derive(Debug)]
@@ -104,6 +111,8 @@ struct Engine<'a, T> {
     watch: Option<memory::Watch>,
     /// How the first connection that the last step lost had ended, in words.
     first_disconnect: Option<String>,
+    /// The first malformed message of the run, in words.
+    first_malformed: Option<String>,
 }
 
 /// What a step puts on the server.
@@ -135,6 +144,7 @@ impl<'a, T: Team> Engine<'a, T> {
             edge: None,
             watch: None,
             first_disconnect: None,
+            first_malformed: None,
         }
     }
 
@@ -144,7 +154,8 @@ impl<'a, T: Team> Engine<'a, T> {
             Some(terms) => self.search(terms),
             None => self.steps(),
         };
-        self.team.dismiss();
+        let ended = self.tell_malformed(ended);
+        self.team.dismiss(self.interrupted);
         let outcome = Outcome {
             end: ended.end,
             detail: ended.detail,
@@ -263,8 +274,12 @@ impl<'a, T: Team> Engine<'a, T> {
         )
     }
 
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
     fn check_interrupt(&self) -> Result<(), Ended> {
-        if self.interrupted.load(Ordering::Relaxed) {
+        if self.is_interrupted() {
             return Err(Ended::new(End::Interrupted, "interrupted by the user"));
         }
         Ok(())

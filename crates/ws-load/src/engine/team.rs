@@ -5,11 +5,13 @@ use super::Ended;
 use crate::judge::Latencies;
 use crate::ledger::{StepLedger, Terms};
 use crate::plan::Schedule;
+use crate::series::Rows;
 use crate::site::{SitePart, StepTerms, Unable};
 use crate::worker::OpenOrder;
 use run_record::{Plan, Recorder, SiteUse, Workload};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Told what to do, and heard with what became of it.
@@ -39,6 +41,9 @@ pub(super) trait Team {
     /// Opens the books of a step and tells all of it. Each answers [`News::Begun`].
     fn begin(&mut self, step: StepTerms) -> Arc<StepLedger>;
 
+    /// Has the seconds of the step counted from this moment on.
+    fn count_from(&mut self, from_ns: u64);
+
     /// Fills the closed loop.
     fn fill(&mut self);
 
@@ -47,6 +52,10 @@ pub(super) trait Team {
 
     /// The next news, or nothing within `timeout`.
     fn wait(&mut self, timeout: Duration) -> Option<News>;
+
+    /// True while one of the team may not be able to go on, so that what does not happen is not to
+    /// be laid at the server's door.
+    fn doubts(&self) -> bool;
 
     /// How much later than it happens the books may learn of a send.
     fn books_lag(&self) -> Duration;
@@ -64,11 +73,11 @@ pub(super) trait Team {
     /// what comes with the parts.
     fn rows(&self, clients: u64, sent_by: Option<u64>) -> Vec<SiteUse>;
 
-    /// Closes every connection and begins with new workers.
-    fn begin_anew(&mut self) -> Result<(), Ended>;
+    /// Closes every connection and begins with new workers; soon, once the user has `interrupted`.
+    fn begin_anew(&mut self, interrupted: &AtomicBool) -> Result<(), Ended>;
 
-    /// Closes every connection and ends.
-    fn dismiss(&mut self);
+    /// Closes every connection and ends; soon, once the user has `interrupted`.
+    fn dismiss(&mut self, interrupted: &AtomicBool);
 }
 
 /// What the step controller hears.
@@ -88,11 +97,11 @@ pub(super) enum News {
     AllLost,
     /// The first answers were not of the dialect: what they were, in words.
     NotUnderstood(String),
-    /// A part of a step, and the number of the site that it is from.
+    /// A part of a step, and the number of the site or worker that it is from.
     Part(u32, Box<SitePart>),
     /// Somebody cannot go on: why, in words.
     Broken(String),
-    /// A site is lost: its number, and why, in words.
+    /// A site or a worker is lost: its number, and why, in words.
     Lost(u32, String),
 }
 
@@ -102,6 +111,8 @@ pub(super) struct Kept {
     pub(super) latencies: Latencies,
     /// Of a closed loop over sites: see [`run_record::StepRecord::release_delay`].
     pub(super) release_delay: Recorder,
+    /// Of those latencies: the completions of each second.
+    pub(super) rows: Rows,
 }
 
 /// The terms of a step's books that `workers` keep together.

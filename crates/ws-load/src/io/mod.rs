@@ -14,6 +14,8 @@
 //!   nanoseconds of the clock of [`crate::clock`], the first never after the second.
 //! - After [`Event::End`] or [`Event::Failed`] a socket gives no further event. After
 //!   [`Control::close`] it may still give those of the same report.
+//! - A turn ends, whatever arrives meanwhile: it hands over a bounded number of bytes, and sockets
+//!   that have more are read on in the turns that follow, none of them before the others.
 //! - Writing is the caller's: it writes to the socket itself, and asks for
 //!   [`Event::Writable`] when the kernel takes no more.
 
@@ -53,6 +55,11 @@ pub(crate) enum Event<'a> {
         there_ns: u64,
         /// When they were read.
         read_ns: u64,
+        /// `at_ns` is the kernel's stamp of the last of them, and whatever of this socket is read
+        /// later arrived at that time or after it. Not so where there is no stamp to believe, and
+        /// where a read was as long as its buffer: it may have ended within a run of segments that
+        /// the kernel keeps under the stamp of the last of them.
+        stamped: bool,
     },
     /// The peer has finished writing.
     End,

@@ -2,10 +2,10 @@
 
 use super::{Done, SitePart, Started, Unable, Word};
 use crate::clock;
-use crate::engine::{Crew, resident_bytes};
+use crate::engine::{Crew, Watchdog, hung, resident_bytes};
 use crate::worker::{Progress, Report};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -46,6 +46,8 @@ pub(super) struct Reporter {
     reports: Receiver<Report>,
     workers: usize,
     progress: Arc<Progress>,
+    watchdog: Watchdog,
+    over: Arc<AtomicBool>,
     words: Arc<dyn Fn(Word) + Send + Sync>,
     cpu: Arc<CpuMarks>,
     sent: Vec<Started>,
@@ -77,6 +79,8 @@ impl Reporter {
             reports: crew.take_reports(),
             workers: crew.len(),
             progress: crew.progress(),
+            watchdog: crew.watchdog(),
+            over: Arc::default(),
             words,
             cpu,
             sent: Vec::new(),
@@ -94,6 +98,11 @@ impl Reporter {
         }
     }
 
+    /// Has it end when `over` becomes true, although a worker may still report.
+    pub(super) fn end_with(&mut self, over: &Arc<AtomicBool>) {
+        self.over = Arc::clone(over);
+    }
+
     /// Runs until the last worker has ended.
     pub(super) fn run(mut self) {
         clock::wake_precisely();
@@ -103,11 +112,19 @@ impl Reporter {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            // Before the last look at what was reported until then.
+            let is_over = self.over.load(Ordering::Relaxed);
             while let Ok(report) = self.reports.try_recv() {
                 self.hear(report);
             }
             if self.has_samples() && self.patience().is_zero() {
                 self.tell_samples();
+            }
+            if is_over {
+                break;
+            }
+            if let Some(worker) = self.watchdog.look() {
+                self.say(Word::Hung(hung(worker, self.workers)));
             }
             if clock::now_ns() >= self.count_ns {
                 self.count_ns = clock::now_ns() + clock::nanos(self.tick);

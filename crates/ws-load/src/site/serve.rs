@@ -13,6 +13,7 @@ use crate::worker::Command;
 use run_record::{OpenLoop, Plan, Timestamps};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 /// Runs one site until it is told to close or `orders` has an end: then it closes its
@@ -100,6 +101,8 @@ struct Post<'a> {
     reporter: Option<JoinHandle<()>>,
     step: Option<Arc<StepLedger>>,
     cpu: Arc<CpuMarks>,
+    /// The reporter is to end, whoever may still report.
+    over: Arc<AtomicBool>,
 }
 
 impl<'a> Post<'a> {
@@ -111,7 +114,9 @@ impl<'a> Post<'a> {
     ) -> Result<Self, RunError> {
         let mut crew = hire(plan, Arc::clone(target), share).map_err(RunError::Worker)?;
         let cpu = Arc::default();
-        let reporter = Reporter::new(&mut crew, Arc::clone(words), Arc::clone(&cpu), share.of);
+        let over = Arc::default();
+        let mut reporter = Reporter::new(&mut crew, Arc::clone(words), Arc::clone(&cpu), share.of);
+        reporter.end_with(&over);
         let reporter = std::thread::Builder::new()
             .name("reporter".into())
             .spawn(move || reporter.run())
@@ -123,14 +128,16 @@ impl<'a> Post<'a> {
             reporter: Some(reporter),
             step: None,
             cpu,
+            over,
         })
     }
 
     /// Closes all connections; when it returns nothing more is said.
     fn leave(&mut self) {
-        self.crew.dismiss(CLOSE_PATIENCE);
+        self.crew.dismiss(CLOSE_PATIENCE, &AtomicBool::new(false));
+        self.over.store(true, Ordering::Relaxed);
         if let Some(reporter) = self.reporter.take() {
-            // It ends with the last worker.
+            // It ends with the last worker, or because a worker that hangs never ends.
             let _ = reporter.join();
         }
     }
@@ -145,6 +152,7 @@ impl<'a> Post<'a> {
             Order::Hold { until_ns } => self.crew.tell_all(|| Command::Hold { until_ns }),
             Order::Begin(step) => self.begin(step),
             Order::Send(samples) => self.send(&samples),
+            Order::CountFrom { from_ns } => self.crew.tell_all(|| Command::CountFrom(from_ns)),
             Order::Start { load, start_ns } => self.start(load, start_ns),
             Order::Sent(samples) => {
                 let Some(ledger) = &self.step else { return };
@@ -223,6 +231,7 @@ impl<'a> Post<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
     use std::time::Duration;
     use test_servers::{NullOptions, NullServer};
 

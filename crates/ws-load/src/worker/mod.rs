@@ -17,11 +17,12 @@ use crate::io::{Backend, Control, Event, Handler, Token, Waker};
 use crate::judge::{Judge, Latencies};
 use crate::ledger::{Read, StepLedger};
 use crate::plan::{self, Schedule};
+use crate::series::{Counts, Cutter, Rows};
 use crate::site::{Done, Share, Started};
 use crate::stamp::Stamps;
 use crate::target::Target;
 use agenda::Agenda;
-use clients::Clients;
+use clients::{Clients, Stamp};
 use hold::Hold;
 pub(crate) use hold::{HeldPart, OpenOrder, StartByClock};
 use opening::Opening;
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     Begin(Arc<StepLedger>),
     /// Send a sample of the step from one of the worker's clients.
     Send { index: u32, client: u64 },
+    /// Count the seconds of the step from this moment on.
+    CountFrom(u64),
     /// Send the step's samples by the clock.
     Start { schedule: Schedule, start_ns: u64 },
     /// Nothing; it wakes a worker that was told something for later.
@@ -95,6 +98,8 @@ pub(crate) enum Report {
 /// A worker's part of a step.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
+    /// Number of the worker among those of its process.
+    pub(crate) thread: u32,
     pub(crate) latencies: Latencies,
     pub(crate) faults: Faults,
     pub(crate) first_malformed: Option<String>,
@@ -105,6 +110,9 @@ pub(crate) struct Part {
     pub(crate) clock_steps: u64,
     pub(crate) cpu_ns: u64,
     pub(crate) largest_lag_ns: u64,
+    /// Everything that was sent and received.
+    pub(crate) counts: Counts,
+    pub(crate) rows: Rows,
     /// Empty but in a `connect` run.
     pub(crate) held: HeldPart,
 }
@@ -119,6 +127,37 @@ pub(crate) struct Progress {
     pub(crate) not_understood: AtomicU64,
     /// Bytes of raw echoes that have come back and are as they were sent.
     pub(crate) bytes: AtomicU64,
+    turns: Box<[Turns]>,
+}
+
+/// Turns of a worker's loop, on a cache line of its own.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Turns(AtomicU64);
+
+impl Progress {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self {
+            turns: (0..workers).map(|_| Turns::default()).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) const fn workers(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// How often a worker has turned.
+    pub(crate) fn turns(&self, worker: usize) -> u64 {
+        self.turns[worker].0.load(Ordering::Relaxed)
+    }
+
+    /// A worker turns; it alone says so of itself.
+    #[inline]
+    pub(crate) fn turned(&self, worker: usize) {
+        let turns = &self.turns[worker].0;
+        turns.store(turns.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
 }
 
 /// The way to another worker.
@@ -221,6 +260,10 @@ struct Core {
     clock_steps: u64,
     largest_lag_ns: u64,
     step_cpu_start_ns: u64,
+    /// Requests of the step that were written, and bytes of their frames.
+    sent: u64,
+    sent_bytes: u64,
+    cutter: Cutter,
     closing: Option<u64>,
 }
 
@@ -233,7 +276,7 @@ impl Core {
             workers,
             thread,
             peers,
-            judge: Judge::new(codec, common.stamps, number, workers),
+            judge: Judge::new(codec, common.stamps, common.plan.limited(), number, workers),
             opening: Opening::new(&common.plan, workers),
             hold: common.plan.connect.map(Hold::new),
             clients: Clients::new(plan::longest_message(&common.plan)),
@@ -250,6 +293,9 @@ impl Core {
             clock_steps: 0,
             largest_lag_ns: 0,
             step_cpu_start_ns: 0,
+            sent: 0,
+            sent_bytes: 0,
+            cutter: Cutter::default(),
             closing: None,
         }
     }
@@ -260,6 +306,7 @@ impl Core {
         commands: &mpsc::Receiver<Command>,
     ) -> io::Result<()> {
         loop {
+            self.progress.turned(self.thread as usize);
             while let Ok(command) = commands.try_recv() {
                 match command {
                     Command::Packs(order) => self.send_packs(order, backend, commands)?,
@@ -304,6 +351,7 @@ impl Core {
             Command::Hold { until_ns } => self.hold_until(until_ns),
             Command::Begin(ledger) => self.begin_step(ledger),
             Command::Send { index, client } => self.to_send.push_back((index, client)),
+            Command::CountFrom(from_ns) => self.cutter.begin(from_ns),
             Command::Start { schedule, start_ns } => self.start(schedule, start_ns),
             Command::Packs(_) | Command::Wake => {}
             Command::GiveUp { count } => {
@@ -351,14 +399,18 @@ impl<C: Control> Handler<C> for Core {
                 at_ns,
                 there_ns,
                 read_ns,
+                stamped,
             } => {
+                if read_ns >= self.cutter.end_ns {
+                    self.cut(read_ns);
+                }
                 self.judge.latencies.receive_lag.record(read_ns - there_ns);
                 self.judge.read = Read {
                     at_ns: read_ns,
                     unread_ns: read_ns - at_ns,
                     is_result: false,
                 };
-                self.on_data(control, token, bytes, at_ns);
+                self.on_data(control, token, bytes, Stamp { at_ns, stamped });
                 if self.agenda.is_due(read_ns) {
                     self.send_by_clock(control);
                 }

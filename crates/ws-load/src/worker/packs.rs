@@ -67,6 +67,8 @@ struct Packs {
     lines: Vec<Line>,
     frames: Frames,
     progress: Arc<Progress>,
+    /// Number of the worker.
+    thread: usize,
     scratch: Vec<u8>,
     /// Packs so far.
     drawn: u64,
@@ -94,6 +96,7 @@ impl Core {
             lines,
             frames: Frames::new(order.payload_bytes, mix(order.seed, self.number.into())),
             progress: Arc::clone(&self.progress),
+            thread: self.thread as usize,
             scratch: Vec::new(),
             drawn: 0,
             missing: 0,
@@ -112,6 +115,7 @@ impl Packs {
         commands: &mpsc::Receiver<Command>,
     ) -> io::Result<()> {
         while self.part.fault.is_none() && !self.lines.is_empty() {
+            self.progress.turned(self.thread);
             // Whatever the controller says now, it is to end.
             if commands.try_recv().is_ok() {
                 return Ok(());
