@@ -24,7 +24,7 @@ mod traffic;
 mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
-pub use connections::{Connections, Drops, MemoryUse, Pings};
+pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pings};
 pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};

@@ -29,6 +29,7 @@ pub(crate) fn bench(
     output: &Output,
 ) -> Result<Exit, Box<dyn Error>> {
     let Planned { plan, io } = planned;
+    plan.validate()?;
     let interrupted = catch_signals()?;
     FileLimit::raise();
     let mut record = RunRecord {

@@ -167,6 +167,12 @@ pub(crate) fn connections(of: &Connections) -> String {
         text.push('\n');
         text.push_str(&memory("generator", used));
     }
+    if let Some(used) = &of.kernel {
+        text.push_str(&format!(
+            "\n    kernel       {:.0} bytes per connection, of both ends where both are here and whatever else the machine did",
+            used.bytes_per_connection
+        ));
+    }
     text
 }
 

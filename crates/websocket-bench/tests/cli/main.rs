@@ -15,6 +15,7 @@ mod handmade;
 mod handshakes;
 mod help;
 mod hostile;
+mod hostile_coordinator;
 mod ignored_flags;
 mod interrupt;
 mod limits;
