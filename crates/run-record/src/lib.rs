@@ -38,4 +38,4 @@ pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecor
 pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema, selftest_schema};
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
 pub use site::SiteUse;
-pub use verdict::{BUSY, InFlight, Judgement, Verdict, all_sent, judge, remedy};
+pub use verdict::{BUSY, InFlight, Judgement, Verdict, all_sent, judge, judge_interrupted, remedy};

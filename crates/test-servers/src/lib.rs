@@ -4,7 +4,7 @@
 //! [`DelayServer`] answers after a known delay and keeps the truth of it.
 //! [`TlsServer`] is the plain protocol over TLS. [`odd`] holds peers that misbehave in ways a
 //! load generator must survive, [`liar`] a correct server that breaks one rule of choice, so that
-//! the conformance checks can be proved to bite.
+//! the conformance checks can be proved to bite. [`skipped`] is for tests that cannot be made here.
 //!
 //! Nothing here is a contestant, and nothing here is fit for a network other than loopback.
 
@@ -16,6 +16,7 @@ mod framework;
 mod listen;
 mod null;
 mod poll;
+mod skipped;
 mod threaded;
 mod tls;
 mod upgrade;
@@ -23,4 +24,5 @@ mod upgrade;
 pub use delay::{Answer, Delay, DelayOptions, DelayServer, Freeze, Pace, Truth};
 pub use framework::Framework;
 pub use null::{NullOptions, NullServer, NullServers};
+pub use skipped::{SKIPPED_VARIABLE, skipped};
 pub use tls::TlsServer;

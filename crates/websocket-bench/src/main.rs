@@ -25,9 +25,13 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
-            let usage = error.use_stderr();
-            return (if usage { Exit::Usage } else { Exit::Measured }).into();
+            let printed = error.print();
+            let exit = match printed {
+                _ if error.use_stderr() => Exit::Usage,
+                Err(error) if is_closed(&error) => Exit::Closed,
+                _ => Exit::Measured,
+            };
+            return exit.into();
         }
     };
     let done = match cli.command {
@@ -56,15 +60,9 @@ fn main() -> ExitCode {
             .and_then(|plan| bench::bench(plan, &args.connections, &args.sites, &args.output)),
         Command::Worker(args) => distributed::worker(&args),
         Command::Selftest(args) => selftest::selftest(&args),
-        Command::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut Cli::command(),
-                "websocket-bench",
-                &mut io::stdout(),
-            );
-            Ok(Exit::Measured)
-        }
+        Command::Completions { shell } => completions(shell)
+            .map(|()| Exit::Measured)
+            .map_err(Into::into),
         Command::Man { directory } => clap_mangen::generate_to(Cli::command(), &directory)
             .map(|()| Exit::Measured)
             .map_err(|error| {
@@ -73,9 +71,25 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(exit) => exit.into(),
+        Err(error) if error.downcast_ref().is_some_and(is_closed) => Exit::Closed.into(),
         Err(error) => {
             let _ = writeln!(io::stderr(), "websocket-bench: {error}");
             Exit::Usage.into()
         }
     }
+}
+
+/// Writes the completions of a shell to stdout.
+fn completions(shell: clap_complete::Shell) -> io::Result<()> {
+    // The library panics where it cannot write.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "websocket-bench", &mut script);
+    let mut out = io::stdout().lock();
+    out.write_all(&script)?;
+    out.flush()
+}
+
+/// The reader went away.
+fn is_closed(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::BrokenPipe
 }

@@ -3,6 +3,7 @@
 mod bad_flags;
 mod bad_outputs;
 mod bad_servers;
+mod closed_output;
 mod connect;
 mod deploy;
 mod events;

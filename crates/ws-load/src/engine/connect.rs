@@ -7,6 +7,10 @@ use super::{Ended, Engine, News, TICK, Team, merge};
 use crate::clock;
 use crate::worker::{HeldPart, OpenOrder, StartByClock};
 use run_record::{Connecting, Connections, End, Event, Pings, StepRecord, Verdict};
+use std::time::Duration;
+
+/// How often the opening is looked at until it is half-way.
+const SHORT_TICK: Duration = Duration::from_millis(10);
 
 /// Figures of a step that the parts do not tell.
 struct Times {
@@ -42,7 +46,7 @@ impl<T: Team> Engine<'_, T> {
             by_clock,
         };
         self.team.open_and_hold(order);
-        self.await_opened(step, clients)?;
+        self.await_opened(step, order)?;
         let opened_ns = clock::now_ns();
         let open = self.team.connected();
         let early_end = self.hold(step, open, opened_ns + terms.hold_ns)?;
@@ -55,7 +59,14 @@ impl<T: Team> Engine<'_, T> {
         let (parts, lost) = self.collect_parts()?;
         let early_end = early_end.or(lost);
         let mut record = self.connect_record(order, open, &times, parts);
-        let judgement = run_record::judge(&record, self.plan, self.ceiling);
+        let is_interrupted = early_end
+            .as_ref()
+            .is_some_and(|early| early.end == End::Interrupted);
+        let judgement = if is_interrupted {
+            run_record::judge_interrupted(&record)
+        } else {
+            run_record::judge(&record, self.plan, self.ceiling)
+        };
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
         if early_end.is_some() && record.verdict == Verdict::Pass {
@@ -77,12 +88,22 @@ impl<T: Team> Engine<'_, T> {
         Ok(ended)
     }
 
-    fn await_opened(&mut self, step: u32, wanted: u64) -> Result<(), Ended> {
+    fn await_opened(&mut self, step: u32, order: OpenOrder) -> Result<(), Ended> {
+        let OpenOrder { have, wanted, .. } = order;
+        let mut half_way = Some(u64::midpoint(have, wanted)).filter(|_| self.watch.is_some());
         let mut waiting = self.team.len();
         let mut exhausted = None;
         while waiting > 0 {
             self.check_interrupt()?;
-            match self.team.wait(TICK) {
+            let connected = self.team.connected();
+            if half_way.is_some_and(|half| connected >= half)
+                && let Some(watch) = &mut self.watch
+            {
+                watch.look(connected);
+                half_way = None;
+            }
+            let patience = if half_way.is_some() { SHORT_TICK } else { TICK };
+            match self.team.wait(patience) {
                 Some(News::Opened) => waiting -= 1,
                 Some(News::OpenFailed(unable)) => {
                     exhausted.get_or_insert(unable);
@@ -179,7 +200,7 @@ impl<T: Team> Engine<'_, T> {
         let generator =
             generator.filter(|used| used.after.processes as usize > sites || sites == 0);
         let (server, server_unknown) = match server {
-            Some(Ok(server)) => (Some(server), None),
+            Some(Ok((server, doubt))) => (Some(server), doubt),
             Some(Err(reason)) => (None, Some(reason)),
             None => (None, None),
         };
