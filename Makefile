@@ -14,10 +14,10 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 
-# CPU per verified delivery and echo beside bare C loops and peers, memory per idle connection; needs
-# two cores and a few minutes
+# CPU per verified delivery and echo beside bare C loops and peers, and per echo as more are in
+# flight; memory per idle connection; needs two cores and a few minutes
 bench-generator:
-	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory
+	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory --bench window
 	cargo bench --locked --quiet -p websocket-bench --bench peers
 
 # websocket-bench and cpp-bench against the same server, in turn: do they measure the same? Against

@@ -5,6 +5,8 @@ use ws_proto::{HandshakeError, accept_for, parse_response};
 /// The key of RFC 6455, 1.3, whose answer stands in the corpus.
 const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 
+type Verdict = Result<Option<usize>, HandshakeError>;
+
 /// Longer answers are cut at every so many bytes only.
 const CUTS: usize = 256;
 
@@ -43,5 +45,17 @@ fn check_with(data: &[u8], subprotocol: Option<&str>) {
             whole,
             "with a frame behind it"
         );
+    }
+    check_interim(data, subprotocol, &whole);
+}
+
+/// An interim answer before it moves the end of an answer and changes nothing else.
+fn check_interim(data: &[u8], subprotocol: Option<&str>, whole: &Verdict) {
+    const HINTS: &[u8] = b"HTTP/1.1 103 Early Hints\r\n\r\n";
+    let moved = whole.clone().map(|head| head.map(|len| len + HINTS.len()));
+    match parse_response(&[HINTS, data].concat(), KEY, subprotocol) {
+        // It is one more, and so many bytes more.
+        Err(HandshakeError::Interim | HandshakeError::HeadTooLong) => {}
+        verdict => assert_eq!(verdict, moved, "behind an interim answer"),
     }
 }

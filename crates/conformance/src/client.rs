@@ -278,7 +278,9 @@ impl Opening {
         let (head, rest) = read_head(&mut self.stream, self.timeout)
             .map_err(|error| OpenError::Handshake(error.to_string()))?;
         let parsed = parse_response(&head, &self.key, None);
-        if let Err(error @ (HandshakeError::NotHttp(_) | HandshakeError::Status { .. })) = parsed {
+        if let Err(error) = parsed
+            && is_no_101(&error)
+        {
             return Err(OpenError::Handshake(error.to_string()));
         }
         let mut client = Client {
@@ -301,6 +303,18 @@ impl Opening {
     }
 }
 
+/// True where no 101 came at all, whatever its headers would have been.
+pub(crate) const fn is_no_101(error: &HandshakeError) -> bool {
+    matches!(
+        error,
+        HandshakeError::NotHttp(_)
+            | HandshakeError::Version { .. }
+            | HandshakeError::TooManyHeaders
+            | HandshakeError::Interim
+            | HandshakeError::Status { .. }
+    )
+}
+
 /// Why there is no head of an answer.
 #[derive(Debug)]
 pub(crate) enum NoHead {
@@ -319,7 +333,8 @@ impl fmt::Display for NoHead {
     }
 }
 
-/// Reads up to the empty line; returns the head and what came behind it.
+/// Reads up to the empty line, of the last head where interim ones come before it; returns the
+/// heads and what came behind them.
 pub(crate) fn read_head(
     stream: &mut TcpStream,
     timeout: Duration,
@@ -328,6 +343,8 @@ pub(crate) fn read_head(
     let ended = |how: &str| Err(NoHead::Ended(how.to_owned()));
     let deadline = Instant::now() + timeout;
     let mut head = Vec::new();
+    // Where the head that is under way begins, behind interim ones.
+    let mut begun = 0;
     let mut buffer = [0; 4096];
     while Instant::now() < deadline {
         match stream.read(&mut buffer) {
@@ -336,8 +353,13 @@ pub(crate) fn read_head(
             Err(error) if is_timeout(&error) => break,
             Err(error) => return ended(&format!("no answer: {error}")),
         }
-        if let Some(at) = head.windows(END.len()).position(|w| w == END) {
-            let rest = head.split_off(at + END.len());
+        while let Some(at) = head[begun..].windows(END.len()).position(|w| w == END) {
+            let end = begun + at + END.len();
+            if is_interim(&head[begun..]) {
+                begun = end;
+                continue;
+            }
+            let rest = head.split_off(end);
             return Ok((head, rest));
         }
         if head.len() > ws_proto::MAX_RESPONSE_HEAD {
@@ -345,6 +367,11 @@ pub(crate) fn read_head(
         }
     }
     Err(NoHead::Silent(timeout))
+}
+
+/// 1xx but 101 (RFC 9110, 15.2).
+fn is_interim(head: &[u8]) -> bool {
+    head.starts_with(b"HTTP/1.1 1") && !head.starts_with(b"HTTP/1.1 101")
 }
 
 fn is_timeout(error: &io::Error) -> bool {

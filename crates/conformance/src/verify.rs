@@ -124,7 +124,8 @@ fn run_numbered(target: &Target, check: &'static Check, dialect: Dialect, run: u
     let verdict = match (check.run)(&mut context) {
         Ok(()) => Verdict::Pass,
         Err(failure) => Verdict::Fail {
-            observed: failure.0,
+            // It holds what the server said.
+            observed: ws_proto::escaped(&failure.0),
         },
     };
     Outcome {

@@ -167,16 +167,21 @@ impl Recorder {
     }
 }
 
+/// The bytes of a recorder, under its name for whoever reads the shape of a type.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Recorder")]
+struct Encoded(Vec<u8>);
+
 /// A recorder travels between processes as its histogram in HdrHistogram V2 encoding, uncompressed.
 impl Serialize for Recorder {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.plain().serialize(serializer)
+        Encoded(self.plain()).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Recorder {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        let Encoded(bytes) = Encoded::deserialize(deserializer)?;
         Self::decoded(&bytes).map_err(serde::de::Error::custom)
     }
 }

@@ -12,6 +12,7 @@ mod environment;
 mod event;
 mod faults;
 mod latency;
+mod limits;
 mod measurement;
 mod plan;
 mod run;
@@ -21,11 +22,15 @@ mod site;
 mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
-pub use connections::{Connections, Drops, MemoryUse, Pings};
+pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pings};
 pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};
 pub use latency::{EncodeError, Latency, Recorder};
+pub use limits::{
+    LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
+    MOST_SAMPLES, MOST_THREADS, PlanError, RATES, within,
+};
 pub use measurement::{
     CheckOutcome, CheckVerdict, Conformance, MEASUREMENT_FORMAT, Measurement, Memory, Pinning,
     ServerIdentity, ServerStep, Status,

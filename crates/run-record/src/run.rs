@@ -5,6 +5,7 @@ use crate::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
 
 /// Value of `format` in a [`RunRecord`].
 pub const RUN_FORMAT: &str = "websocket-shootout/run";
@@ -36,6 +37,10 @@ pub struct RunRecord {
     pub steps: Vec<StepRecord>,
     /// How it ended.
     pub outcome: Outcome,
+    /// The address that was loaded, of those that the name in the URL stands for: the first that
+    /// took a connection. Absent where other processes made the connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<SocketAddr>,
 }
 
 /// A program and its version.
@@ -183,6 +188,8 @@ pub enum End {
     ConnectFailed,
     /// A sample did not complete in time.
     TimedOut,
+    /// The first answers were not of the dialect, and nothing else came.
+    NotUnderstood,
     /// Every connection was lost, or those that a sample needed.
     ServerLost,
     /// A search has found the edge.

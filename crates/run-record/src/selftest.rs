@@ -26,6 +26,10 @@ pub struct Certificate {
     pub command: Vec<String>,
     /// The short form: fewer samples, wider bounds where these follow from the number of samples.
     pub short: bool,
+    /// What was left to chance, such as the numbers of faults, follows from this; 0 in records that
+    /// do not say.
+    #[serde(default)]
+    pub seed: u64,
     /// What the end of a latency was taken from.
     pub timestamps: Timestamps,
     /// How sockets were read; `epoll` in records that do not say.
@@ -39,7 +43,7 @@ pub struct Certificate {
     /// interrupted. Absent from a complete certificate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_made: Vec<String>,
-    /// What this generator can do at most on this machine, by the last part.
+    /// What this generator can do at most on this machine, by part (f).
     pub ceilings: Vec<Ceiling>,
 }
 
@@ -190,6 +194,17 @@ impl Check {
         }
         self
     }
+
+    /// A passed check becomes inconclusive for this reason, if there is one: bounds so far apart
+    /// that anything would have passed.
+    #[must_use]
+    pub fn shows_nothing(mut self, reason: Option<String>) -> Self {
+        if self.verdict == ProofVerdict::Pass && reason.is_some() {
+            self.verdict = ProofVerdict::Inconclusive;
+            self.reason = reason;
+        }
+        self
+    }
 }
 
 impl Certificate {
@@ -237,6 +252,15 @@ mod tests {
         assert_eq!(failed.unless(noisy()).verdict, ProofVerdict::Inconclusive);
         let passed = Check::exactly("", 3, 3).unless(noisy());
         assert_eq!((passed.verdict, passed.reason), (ProofVerdict::Pass, None));
+        let shown = |measured| {
+            Check::exactly("", 3, measured)
+                .shows_nothing(noisy())
+                .verdict
+        };
+        assert_eq!(
+            [shown(3), shown(2)],
+            [ProofVerdict::Inconclusive, ProofVerdict::Fail]
+        );
         let nothing = Check::between("", Unit::Share, f64::NAN, None, Some(1.0));
         let json = serde_json::to_string(&nothing).unwrap();
         assert_eq!(serde_json::from_str::<Check>(&json).unwrap(), nothing);

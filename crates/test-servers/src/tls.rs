@@ -37,7 +37,7 @@ impl fmt::Debug for TlsServer {
     }
 }
 
-struct TlsWire {
+pub(crate) struct TlsWire {
     stream: TcpStream,
     state: Mutex<State>,
 }
@@ -49,7 +49,7 @@ struct State {
 }
 
 impl TlsWire {
-    fn new(stream: TcpStream, config: Arc<ServerConfig>) -> io::Result<Self> {
+    pub(crate) fn new(stream: TcpStream, config: Arc<ServerConfig>) -> io::Result<Self> {
         stream.set_write_timeout(Some(crate::threaded::WRITE_TIMEOUT))?;
         let mut tls = ServerConnection::new(config).map_err(io::Error::other)?;
         tls.set_buffer_limit(None);
@@ -60,6 +60,13 @@ impl TlsWire {
                 plaintext: Vec::new(),
             }),
         })
+    }
+
+    /// Ends TLS in this direction, and not the connection below it.
+    pub(crate) fn close_notify(&self) -> io::Result<()> {
+        let mut state = self.lock();
+        state.tls.send_close_notify();
+        self.flush(&mut state)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

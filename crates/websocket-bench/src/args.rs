@@ -92,9 +92,10 @@ pub(crate) struct OpenLoop {
     /// How the sends are spread: evenly, or as of many users who know nothing of one another
     #[arg(long, value_enum, default_value_t = Arrivals::Poisson, requires = "rate")]
     pub(crate) arrivals: Arrivals,
-    /// Length of each step's measurement
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, requires = "rate")]
-    pub(crate) duration: Duration,
+    /// Length of each step's measurement; at least that of a ramp [default: 10s, or the ramp's
+    /// where that is longer]
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "rate")]
+    pub(crate) duration: Option<Duration>,
     /// Time at the start of each step that is not timed [default: none]
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "rate")]
     pub(crate) warm_up: Option<Duration>,
@@ -147,6 +148,10 @@ pub(crate) struct SelftestArgs {
     /// Only these parts, separated by commas
     #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
     pub(crate) only: Vec<Part>,
+    /// Seed of what is left to chance, such as the numbers of faults; drawn anew if not given, and
+    /// printed
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// The time stamps to prove; those of the generator's own clock do not stand the proof that a
     /// hindered generator makes no server look slow
     #[arg(long, value_enum, default_value_t = Timestamps::Auto)]
@@ -171,6 +176,10 @@ pub(crate) enum Part {
     E,
     /// Ceiling: what this generator can do at most
     F,
+    /// Deliveries: each listener, the result and the whole, in every dialect
+    G,
+    /// Sites: two processes report what one would
+    H,
 }
 
 /// Everything that the workloads with requests share.
@@ -277,8 +286,9 @@ pub(crate) struct Searching {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Messages and connections")]
 pub(crate) struct Messages {
-    /// Bytes of padding in each payload, at most 16 MiB
-    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=16_777_216))]
+    /// Bytes of padding in each payload, at most 16776192: with 1 KiB for what stands around it,
+    /// the 16 MiB that servers take
+    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(run_record::MOST_PADDING)))]
     pub(crate) payload_padding: u32,
 }
 

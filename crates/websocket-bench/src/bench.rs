@@ -5,10 +5,10 @@ use crate::ceiling;
 use crate::distributed;
 use crate::exit::Exit;
 use crate::output::{Outputs, RecordFile};
+use crate::planning::Planned;
 use remote::RemoteError;
 use run_record::{
-    End, Environment, Event, FileLimit, Outcome, Plan, RUN_FORMAT, RunRecord, Timestamps, Tool,
-    VERSION,
+    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Timestamps, Tool, VERSION,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -23,11 +23,13 @@ use ws_load::site;
 /// # Errors
 /// In words, when nothing could be measured or an output cannot be written.
 pub(crate) fn bench(
-    plan: Plan,
+    planned: Planned,
     connections: &Connections,
     sites: &Sites,
     output: &Output,
 ) -> Result<Exit, Box<dyn Error>> {
+    let Planned { plan, io } = planned;
+    plan.validate()?;
     let interrupted = catch_signals()?;
     FileLimit::raise();
     let mut record = RunRecord {
@@ -46,6 +48,7 @@ pub(crate) fn bench(
             carried_clients: None,
             edge: None,
         },
+        server: None,
     };
     let record_path = output.json.as_deref();
     let record_file = record_path
@@ -57,7 +60,7 @@ pub(crate) fn bench(
     {
         outputs.no_kernel_stamps();
     }
-    outputs.io(connections.io);
+    outputs.io(&io);
     let threads_given = connections.threads.is_some();
     let gathered = distributed::gather(sites, threads_given, &plan, &interrupted);
     if let Err(RemoteError::Interrupted) = gathered {
@@ -115,11 +118,12 @@ pub(crate) fn bench(
         }
     };
     outputs.finish();
-    let outcome = measured?.outcome;
+    let measured = measured?;
+    record.server = measured.server;
     record.outcome = if kept {
-        outcome
+        measured.outcome
     } else {
-        told(outcome, trouble.as_ref())
+        told(measured.outcome, trouble.as_ref())
     };
     record.ended = now();
     let saved = record_file

@@ -89,6 +89,7 @@ mod tests {
             _ => unreachable!(),
         }
         .unwrap()
+        .plan
     }
 
     fn certificate(busiest_thread: f64) -> Certificate {
@@ -110,6 +111,7 @@ mod tests {
                 version: "0".into(),
             },
             started: String::new(),
+            seed: 0,
             ended: String::new(),
             command: Vec::new(),
             short: false,

@@ -44,6 +44,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Result<Exit, Box<dyn Error>> {
         threads: args.threads,
         allow: AllowList(args.allow.clone()),
         credentials: credentials(&args.credentials)?,
+        is_child: args.child,
     };
     let tell = tell(args.quiet);
     let left = match &args.coordinator {

@@ -50,9 +50,13 @@ impl Exit {
             End::Interrupted => Self::Interrupted,
             // A search tries what fails, too; what passed had no faults.
             End::EdgeFound => Self::Measured,
-            End::TimedOut | End::ServerLost | End::GeneratorLimited | End::WorkerLost => {
-                Self::Invalid
-            }
+            End::TimedOut
+            | End::NotUnderstood
+            | End::ServerLost
+            | End::GeneratorLimited
+            | End::WorkerLost => Self::Invalid,
+            // As of a run with requests: without a connection there is nothing to judge.
+            End::ConnectFailed if none_opened(record) => Self::Usage,
             _ if !record.faults().is_empty() => Self::Invalid,
             _ if record.steps.is_empty() => Self::Usage,
             _ if record
@@ -65,6 +69,12 @@ impl Exit {
             _ => Self::Measured,
         }
     }
+}
+
+/// True of a `connect` run in which not a single connection could be opened.
+pub(crate) fn none_opened(record: &RunRecord) -> bool {
+    let mut connections = record.steps.iter().map(|step| step.connections.as_deref());
+    connections.all(|step| step.is_some_and(|step| step.opened == 0))
 }
 
 /// The text of `--help` about exit codes.

@@ -1,7 +1,7 @@
 //! Expectations: `clients>=5000`, `p99<50ms`, `delivery.p95<20ms`.
 
 use crate::format;
-use run_record::{Latency, Measure, RunRecord, StepRecord};
+use run_record::{Latency, Measure, Plan, RunRecord, StepRecord, Workload};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -118,6 +118,30 @@ impl Expectation {
         }
     }
 
+    /// Why no step of a plan can meet this; `None` where that depends on the run.
+    pub(crate) fn impossible(&self, plan: &Plan) -> Option<String> {
+        let Self::Latency {
+            measure, figure, ..
+        } = self
+        else {
+            return None;
+        };
+        let clients = plan.clients_at(0);
+        let samples = match (plan.workload, &plan.open_loop, plan.search) {
+            // Arrivals are random, and the tries of a search have several lengths.
+            (_, Some(_), _) | (_, _, Some(_)) => return None,
+            (Workload::Connect, ..) => clients,
+            (Workload::Echo, ..) => plan.sample_size.into(),
+            (Workload::Broadcast, ..) => match measure.unwrap_or(plan.limit.measure) {
+                Measure::Delivery => u64::from(plan.sample_size) * clients,
+                Measure::Completion | Measure::Ack => plan.sample_size.into(),
+            },
+        };
+        figure
+            .beyond(samples)
+            .map(|words| format!("{self}: {words}"))
+    }
+
     fn unmet_in(&self, step: &StepRecord, record: &RunRecord) -> Option<String> {
         let Self::Latency {
             measure,
@@ -134,6 +158,10 @@ impl Expectation {
                 step.clients
             ));
         };
+        if let Some(words) = figure.beyond(latency.count) {
+            let clients = step.clients;
+            return Some(format!("{self}: {words} at {clients} clients"));
+        }
         let ns = figure.of(latency);
         (ns >= below.as_nanos() as f64).then(|| {
             format!(
@@ -146,6 +174,24 @@ impl Expectation {
 }
 
 impl Figure {
+    /// Why so many samples have no such figure: a percentile below the maximum needs a sample
+    /// beyond it.
+    fn beyond(self, samples: u64) -> Option<String> {
+        let Self::Percentile(p) = self else {
+            return None;
+        };
+        let share = (100.0 - p) / 100.0;
+        // Percentiles are decimal: 1,000 samples have a 99.9th, whatever binary makes of it.
+        let enough = p >= 100.0 || samples as f64 * share >= 1.0 - 1e-6;
+        (!enough).then(|| {
+            format!(
+                "no percentile that high of {samples} samples: it needs one beyond it, so take at \
+                 least {:.0} samples, or expect `max`",
+                (1.0 / share - 1e-6).ceil()
+            )
+        })
+    }
+
     fn of(self, latency: &Latency) -> f64 {
         match self {
             Self::Min => latency.min_ns as f64,
@@ -175,6 +221,27 @@ mod tests {
             let parsed: Expectation = text.parse().unwrap();
             assert_eq!(parsed.to_string(), text);
         }
+    }
+
+    #[test]
+    fn a_percentile_needs_a_sample_beyond_it() {
+        let beyond = |p, samples| Figure::Percentile(p).beyond(samples);
+        for (p, enough) in [
+            (50.0, 2),
+            (95.0, 20),
+            (99.0, 100),
+            (99.9, 1_000),
+            (99.99, 10_000),
+        ] {
+            assert_eq!(beyond(p, enough), None, "p{p}");
+            let words = beyond(p, enough - 1).unwrap();
+            assert!(
+                words.contains(&format!("at least {enough} samples")),
+                "{words}"
+            );
+        }
+        assert_eq!(beyond(100.0, 1), None);
+        assert_eq!(Figure::Max.beyond(1), None);
     }
 
     #[test]

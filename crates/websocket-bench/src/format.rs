@@ -1,6 +1,7 @@
 //! Figures as people read them.
 
 use run_record::{Connections, Latency, MemoryUse, Plan, StepRecord, Verdict};
+use std::time::Duration;
 
 /// A latency in five characters where it fits: `420us`, `1.2ms`, ` 47ms`, `500ms`, `1037ms`.
 ///
@@ -14,16 +15,40 @@ pub(crate) fn latency(ns: u64) -> String {
     }
 }
 
+/// `100/s`; with decimals where a whole number would be another rate.
+fn per_second(rate: f64) -> String {
+    match rate {
+        100.0.. => format!("{rate:.0}/s"),
+        _ => {
+            let text = format!("{rate:.3}");
+            format!("{}/s", text.trim_end_matches('0').trim_end_matches('.'))
+        }
+    }
+}
+
+/// Of a figure that nothing is behind.
+const NONE: &str = " none";
+
 /// The ancestor's line: clients, limited percentile, minimum, median, maximum.
 pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
     let measured = step.measured(plan.limit.measure);
     let figure = |of: fn(&Latency) -> u64| {
-        measured.map_or_else(|| "    -".to_owned(), |measured| latency(of(measured)))
+        measured.map_or_else(|| NONE.to_owned(), |measured| latency(of(measured)))
     };
-    let limited = step.limited_ns.map_or_else(|| "    -".to_owned(), latency);
-    let rate = step
-        .rate
-        .map_or_else(String::new, |rate| format!("    rate: {rate:.0}/s"));
+    let limited = step.limited_ns.map_or_else(|| NONE.to_owned(), latency);
+    let rate = step.rate.map_or_else(String::new, |from| {
+        let ramp = plan.open_loop.as_ref().and_then(|open| open.ramp);
+        let rate = match ramp {
+            None => per_second(from),
+            Some(ramp) => format!(
+                "{} to {} in {}",
+                per_second(from),
+                per_second(ramp.to),
+                humantime::format_duration(Duration::from_nanos(ramp.over_ns))
+            ),
+        };
+        format!("    rate: {rate}")
+    });
     let mut line = format!(
         "clients: {:5}{rate}    {}per-rtt: {limited}    min-rtt: {}    median-rtt: {}    max-rtt: {}",
         step.clients,
@@ -33,10 +58,11 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
         figure(|l| l.max_ns),
     );
     if let Some(uncorrected) = &step.uncorrected {
-        let uncorrected = uncorrected
-            .recorder()
-            .map_or(0, |r| r.percentile(plan.limit.percentile));
-        line.push_str(&format!("    uncorrected: {}", latency(uncorrected)));
+        let uncorrected = uncorrected.recorder().map_or_else(
+            |_| NONE.to_owned(),
+            |recorder| latency(recorder.percentile(plan.limit.percentile)),
+        );
+        line.push_str(&format!("    uncorrected: {uncorrected}"));
     }
     if step.over_limit {
         line.push_str("    over the limit");
@@ -100,6 +126,12 @@ pub(crate) fn connections(of: &Connections) -> String {
     if let Some(used) = &of.generator {
         text.push('\n');
         text.push_str(&memory("generator", used, None));
+    }
+    if let Some(used) = &of.kernel {
+        text.push_str(&format!(
+            "\n    kernel       {:.0} bytes per connection, of both ends where both are here and whatever else the machine did",
+            used.bytes_per_connection
+        ));
     }
     text
 }
@@ -179,6 +211,19 @@ pub(crate) fn step_details(step: &StepRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_are_written_as_they_are() {
+        for (rate, text) in [
+            (0.5, "0.5/s"),
+            (10.0, "10/s"),
+            (33.333_333, "33.333/s"),
+            (133.333_333, "133/s"),
+            (200_000.0, "200000/s"),
+        ] {
+            assert_eq!(per_second(rate), text);
+        }
+    }
 
     #[test]
     fn latencies_can_be_told_apart_and_keep_their_width() {

@@ -10,6 +10,14 @@ use run_record::{
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+/// A plan, and what it does not say.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    /// What sockets are read with, and why not with io_uring where that would have been taken.
+    pub(crate) io: String,
+}
+
 /// What one workload fixes of a plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
@@ -46,6 +54,9 @@ pub(crate) fn echo(args: &EchoLoad) -> Load {
     }
 }
 
+/// Of a step, when none is given.
+const DURATION: Duration = Duration::from_secs(10);
+
 fn open_loop(args: &args::OpenLoop) -> Option<OpenLoop> {
     let rate = args.rate?;
     Some(OpenLoop {
@@ -55,7 +66,10 @@ fn open_loop(args: &args::OpenLoop) -> Option<OpenLoop> {
             over_ns: nanos(over),
         }),
         arrivals: arrivals(args.arrivals),
-        duration_ns: nanos(args.duration),
+        duration_ns: nanos(args.duration.unwrap_or_else(|| {
+            let ramp = rate.ramp.map_or(Duration::ZERO, |(_, over)| over);
+            ramp.max(DURATION)
+        })),
         warm_up_ns: args.warm_up.map_or(0, nanos),
     })
 }
@@ -71,7 +85,7 @@ const fn arrivals(args: Arrivals) -> run_record::Arrivals {
 ///
 /// # Errors
 /// In words, when flags contradict one another.
-pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
+pub(crate) fn plan(common: &Common, load: Load) -> Result<Planned, String> {
     let (steps, search) = (&common.steps, &common.search);
     if steps.limit_rtt >= search.sample_timeout {
         return Err(format!(
@@ -81,9 +95,29 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
             humantime::format_duration(search.sample_timeout)
         ));
     }
+    if let Some(OpenLoop {
+        ramp: Some(ramp),
+        duration_ns,
+        ..
+    }) = load.open
+        && duration_ns < ramp.over_ns
+    {
+        return Err(format!(
+            "--duration {} is shorter than the ramp of --rate, which takes {}: its end would never \
+             be reached; raise --duration, or leave it out",
+            humantime::format_duration(Duration::from_nanos(duration_ns)),
+            humantime::format_duration(Duration::from_nanos(ramp.over_ns)),
+        ));
+    }
     let searching = searching(search, load.open.as_ref())?;
-    let mut plan = basis(&common.url, steps, &common.connections, &common.output)?;
-    plan.io = io_of_sites(common.connections.io, &common.sites, plan.io);
+    let (common_plan, io) = basis(
+        &common.url,
+        steps,
+        &common.connections,
+        &common.sites,
+        &common.output,
+    )?;
+    let mut plan = common_plan;
     plan.workload = load.workload;
     plan.concurrent = load.concurrent;
     plan.sample_size = load.sample_size;
@@ -95,14 +129,15 @@ pub(crate) fn plan(common: &Common, load: Load) -> Result<Plan, String> {
     plan.open_loop = load.open;
     plan.payload_padding = common.messages.payload_padding;
     plan.timeouts.sample_ns = nanos(search.sample_timeout);
-    Ok(plan)
+    check_expectations(&common.output, &plan)?;
+    Ok(Planned { plan, io })
 }
 
 /// The plan of `connect`.
 ///
 /// # Errors
 /// In words, when flags contradict one another.
-pub(crate) fn connect(args: &ConnectArgs) -> Result<Plan, String> {
+pub(crate) fn connect(args: &ConnectArgs) -> Result<Planned, String> {
     let load = &args.load;
     let ping_timeout = load.ping_timeout.unwrap_or(load.ping_interval);
     if ping_timeout > load.ping_interval {
@@ -113,8 +148,13 @@ pub(crate) fn connect(args: &ConnectArgs) -> Result<Plan, String> {
             humantime::format_duration(load.ping_interval)
         ));
     }
-    let mut plan = basis(&args.url, &args.steps, &args.connections, &args.output)?;
-    plan.io = io_of_sites(args.connections.io, &args.sites, plan.io);
+    let (mut plan, io) = basis(
+        &args.url,
+        &args.steps,
+        &args.connections,
+        &args.sites,
+        &args.output,
+    )?;
     plan.workload = Workload::Connect;
     if let Some(clients) = load.clients {
         plan.initial_clients = clients;
@@ -129,17 +169,20 @@ pub(crate) fn connect(args: &ConnectArgs) -> Result<Plan, String> {
         ping_timeout_ns: nanos(ping_timeout),
     });
     ws_load::spread_over_loopback(&mut plan);
-    Ok(plan)
+    check_expectations(&args.output, &plan)?;
+    Ok(Planned { plan, io })
 }
 
-/// What is the same in every plan.
+/// What is the same in every plan, and what its sockets are read with in words.
 fn basis(
     url: &str,
     steps: &args::Steps,
     connections: &args::Connections,
+    sites: &args::Sites,
     output: &Output,
-) -> Result<Plan, String> {
+) -> Result<(Plan, String), String> {
     check_outputs(output)?;
+    check_credentials(sites)?;
     let secure = url
         .get(..4)
         .is_some_and(|scheme| scheme.eq_ignore_ascii_case("wss:"));
@@ -154,7 +197,8 @@ fn basis(
         }
     }
     let timestamps = timestamps(connections.timestamps)?;
-    Ok(Plan {
+    let (io, io_words) = io_of_sites(connections.io, sites, timestamps)?;
+    let plan = Plan {
         url: url.to_owned(),
         workload: Workload::Echo,
         dialect: match connections.server_type {
@@ -184,13 +228,40 @@ fn basis(
             sample_ns: 0,
         },
         timestamps,
-        io: io(connections.io, timestamps)?,
+        io,
         connect_concurrency: connections.connect_concurrency,
         threads: connections.threads.unwrap_or_else(cores),
         seed: connections.seed.unwrap_or_else(random_seed),
         verify_certificate: !connections.insecure,
         ca_file: connections.ca.clone(),
-    })
+    };
+    ws_load::check_url(&plan).map_err(|error| error.to_string())?;
+    Ok((plan, io_words))
+}
+
+/// Credentials that no worker is shown.
+fn check_credentials(sites: &args::Sites) -> Result<(), String> {
+    let credentials = &sites.credentials;
+    let given = [
+        (credentials.token_file.is_some(), "--token-file"),
+        (credentials.tls_cert.is_some(), "--tls-cert"),
+    ];
+    match given.iter().find(|(given, _)| *given) {
+        Some((_, flag)) if !sites.are_elsewhere() => Err(format!(
+            "{flag} is for workers that were started elsewhere, and there are none: name them with \
+             -w or --await-workers (it is not shown to the server)"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Percentiles that the samples of a step cannot have, where their number is known.
+fn check_expectations(output: &Output, plan: &Plan) -> Result<(), String> {
+    output
+        .expect
+        .iter()
+        .find_map(|expectation| expectation.impossible(plan))
+        .map_or(Ok(()), |words| Err(format!("--expect {words}")))
 }
 
 fn searching(steps: &args::Searching, open: Option<&OpenLoop>) -> Result<Option<Search>, String> {
@@ -242,29 +313,40 @@ pub(crate) fn timestamps(wanted: args::Timestamps) -> Result<Timestamps, String>
     }
 }
 
-/// What sockets can be read with here.
+/// What sockets can be read with here; and the same in words, with the reason where io_uring would
+/// have been taken.
 ///
 /// # Errors
 /// In words, when what is wanted cannot be had.
-pub(crate) fn io(wanted: args::Io, timestamps: Timestamps) -> Result<Io, String> {
+pub(crate) fn io(wanted: args::Io, timestamps: Timestamps) -> Result<(Io, String), String> {
     if matches!(wanted, args::Io::Epoll) {
-        return Ok(Io::Epoll);
+        return Ok((Io::Epoll, "epoll".to_owned()));
     }
     match (ws_load::probe_io_uring(timestamps), wanted) {
-        (Ok(()), _) => Ok(Io::Uring),
+        (Ok(()), _) => Ok((Io::Uring, "io_uring".to_owned())),
         (Err(reason), args::Io::Uring) => Err(format!(
             "--io uring: io_uring cannot be had here ({reason}); take --io epoll or auto"
         )),
-        (Err(_), _) => Ok(Io::Epoll),
+        (Err(reason), _) => Ok((
+            Io::Epoll,
+            format!("epoll: io_uring cannot be had here ({reason})"),
+        )),
     }
 }
 
 /// What is left to this program is left to what every kernel has where workers run on others: this
-/// one was probed, theirs were not.
-fn io_of_sites(wanted: args::Io, sites: &args::Sites, here: Io) -> Io {
+/// one can be probed, theirs cannot.
+fn io_of_sites(
+    wanted: args::Io,
+    sites: &args::Sites,
+    timestamps: Timestamps,
+) -> Result<(Io, String), String> {
     match wanted {
-        args::Io::Auto if sites.are_elsewhere() => Io::Epoll,
-        _ => here,
+        args::Io::Auto if sites.are_elsewhere() => Ok((
+            Io::Epoll,
+            "epoll: it is not known whether all workers can have io_uring (--io uring)".to_owned(),
+        )),
+        _ => io(wanted, timestamps),
     }
 }
 
@@ -295,7 +377,7 @@ fn cores() -> u32 {
 }
 
 /// Different for each run; good enough to spread senders, and recorded.
-fn random_seed() -> u64 {
+pub(crate) fn random_seed() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     // Below 2^53, so that any JSON reader keeps it exactly.
     since.map_or(1, |d| d.as_nanos() as u64 ^ u64::from(std::process::id())) & ((1 << 53) - 1)

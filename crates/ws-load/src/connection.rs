@@ -12,9 +12,6 @@ use crate::error::Stage;
 use crate::transport::Transport;
 use ws_proto::{Decoder, Sender};
 
-/// Longest message that is accepted from a server.
-const MAX_MESSAGE: u32 = 1 << 30;
-
 /// A client's connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -42,10 +39,11 @@ pub(crate) struct Upgrade {
 }
 
 impl Connection {
-    pub(crate) const fn connecting(transport: Transport) -> Self {
+    /// One whose peer may send messages of at most `longest_message` bytes.
+    pub(crate) const fn connecting(transport: Transport, longest_message: u32) -> Self {
         Self {
             transport: Some(transport),
-            decoder: Decoder::new(Sender::Server, MAX_MESSAGE),
+            decoder: Decoder::new(Sender::Server, longest_message),
             phase: Phase::Connecting,
         }
     }
@@ -54,7 +52,7 @@ impl Connection {
     pub(crate) const fn gone() -> Self {
         Self {
             transport: None,
-            decoder: Decoder::new(Sender::Server, MAX_MESSAGE),
+            decoder: Decoder::new(Sender::Server, 0),
             phase: Phase::Gone,
         }
     }

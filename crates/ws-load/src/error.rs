@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use ws_proto::{DecodeError, HandshakeError};
+use ws_proto::{CloseFrame, DecodeError, HandshakeError, escaped, printable};
 
 /// How far a connection attempt had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,16 @@ pub enum ConnectError {
         /// The time that it had.
         seconds: f64,
     },
+    /// Every other address of the server's name had failed before.
+    #[error("{last}; tried before: {others}")]
+    Unreachable {
+        /// What became of the last address.
+        last: Box<Self>,
+        /// What became of the others, in words.
+        others: String,
+    },
     /// The server ended the connection.
-    #[error("{addr} closed the connection {stage}")]
+    #[error("{addr} {} the connection {stage}{}", if *reset { "reset" } else { "closed" }, with_close(close.as_ref()))]
     Closed {
         /// The server's address.
         addr: SocketAddr,
@@ -58,6 +66,8 @@ pub enum ConnectError {
         stage: Stage,
         /// By a reset, and not in order.
         reset: bool,
+        /// The close frame, where one came with a code.
+        close: Option<CloseFrame>,
     },
     /// A ping was not answered in time.
     #[error("{addr} did not answer a ping with its payload within {seconds} s (--ping-timeout)")]
@@ -68,7 +78,7 @@ pub enum ConnectError {
         seconds: f64,
     },
     /// The upgrade was answered wrongly.
-    #[error("{addr}: {source}; check the path of the URL and that it is a WebSocket server")]
+    #[error("{addr}: {source}; {}", remedy(source))]
     Handshake {
         /// The server's address.
         addr: SocketAddr,
@@ -82,6 +92,18 @@ pub enum ConnectError {
         addr: SocketAddr,
         /// What was wrong.
         source: DecodeError,
+    },
+    /// A message longer than any that the plan allows.
+    #[error(
+        "{addr} announced a message of {size} bytes or more, the longest that this plan allows is {limit} (it follows from --payload-padding and --server-type)"
+    )]
+    TooLong {
+        /// The server's address.
+        addr: SocketAddr,
+        /// What it announced, in bytes.
+        size: u64,
+        /// The bound, in bytes.
+        limit: usize,
     },
     /// The framework turned the client away.
     #[error("{addr}: {words}; check --server-type and --origin")]
@@ -115,8 +137,18 @@ pub enum ConnectError {
         /// The address.
         local: std::net::IpAddr,
     },
-    /// Anything else that the kernel or TLS says.
-    #[error("{addr}: {source} ({stage})")]
+    /// TLS did not come about, or broke.
+    #[error("{addr}: {} ({stage})", crate::tls::words(source))]
+    Tls {
+        /// The server's address.
+        addr: SocketAddr,
+        /// How far it had come.
+        stage: Stage,
+        /// What was said.
+        source: rustls::Error,
+    },
+    /// Anything else that the kernel says.
+    #[error("{addr}: {} ({stage})", escaped(&source.to_string()))]
     Io {
         /// The server's address.
         addr: SocketAddr,
@@ -134,6 +166,51 @@ impl ConnectError {
     }
 }
 
+/// ` with 1008 "policy"`; nothing without a close code.
+fn with_close(close: Option<&CloseFrame>) -> String {
+    let Some(CloseFrame { code, reason }) = close else {
+        return String::new();
+    };
+    // A control frame's payload cannot be longer (RFC 6455, 5.5).
+    match printable(reason.as_bytes(), 123).as_str() {
+        "" => format!(" with {code}"),
+        reason => format!(" with {code} \"{reason}\""),
+    }
+}
+
+/// What to do when the upgrade was answered like this.
+fn remedy(source: &HandshakeError) -> String {
+    const PATH: &str = "check the path of the URL and that it is a WebSocket server";
+    let HandshakeError::Status { status, says, .. } = source else {
+        return PATH.to_owned();
+    };
+    let said = |before: &str, after: &str| {
+        says.as_ref()
+            .map_or_else(String::new, |says| format!("{before}{says}{after}"))
+    };
+    match status {
+        300..=399 => format!(
+            "it is elsewhere, and redirects are not followed: give the URL that it names{}",
+            said(" (", ")")
+        ),
+        401 => format!(
+            "the server wants authorization{}, and none is sent: give the URL with the token that the server takes in its path or query, or let it accept clients without",
+            said(" (", ")")
+        ),
+        403 => "the server forbids it to this client: check the credentials in the query of the URL, and --origin".to_owned(),
+        400 | 426 => format!(
+            "it takes no WebSocket of version 13 here{}: check that it is a WebSocket server, and the path of the URL",
+            said(" (it names version ", ")")
+        ),
+        429 | 503 => format!(
+            "the server has too much to do{}: open fewer connections at once (--connect-concurrency, --connect-rate), or fewer clients",
+            said(" (it says to wait for ", ")")
+        ),
+        500..=599 => "the server failed at it: its log says why".to_owned(),
+        _ => PATH.to_owned(),
+    }
+}
+
 /// A run that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -143,7 +220,83 @@ pub enum RunError {
     /// A run over sites without any.
     #[error("a run over several processes needs at least one; name workers with -w host:port")]
     NoSites,
+    /// The plan holds a value that nothing can be measured with.
+    #[error("the plan is refused: {0}")]
+    Plan(#[from] run_record::PlanError),
+    /// An order that the plan cannot lead to.
+    #[error(transparent)]
+    Order(#[from] crate::site::OrderError),
     /// The kernel refuses what a worker needs.
     #[error("cannot set up a worker: {0}")]
     Worker(io::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(status: u16, says: Option<&str>) -> String {
+        ConnectError::Handshake {
+            addr: ([127, 0, 0, 1], 1).into(),
+            source: HandshakeError::Status {
+                status,
+                reason: "Words".to_owned(),
+                says: says.map(str::to_owned),
+            },
+        }
+        .to_string()
+    }
+
+    #[test]
+    fn each_status_has_the_remedy_that_belongs_to_it() {
+        for (status, says, remedy) in [
+            (200, None, "check the path of the URL"),
+            (302, Some("/login"), "the URL that it names (/login)"),
+            (400, None, "takes no WebSocket of version 13 here:"),
+            (401, Some("Basic"), "wants authorization (Basic)"),
+            (401, None, "wants authorization, and"),
+            (403, None, "check the credentials"),
+            (404, None, "check the path of the URL"),
+            (426, Some("8"), "(it names version 8)"),
+            (429, None, "--connect-concurrency"),
+            (500, None, "its log"),
+            (503, Some("5"), "(it says to wait for 5)"),
+        ] {
+            let words = words(status, says);
+            assert!(words.contains(remedy), "{remedy:?} in {words}");
+            assert!(words.contains(&format!("HTTP {status} Words; ")), "{words}");
+            let about_path = words.contains("path of the URL");
+            assert_eq!(
+                about_path,
+                matches!(status, 200 | 400 | 404 | 426),
+                "{words}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_close_code_and_its_reason_are_told_escaped() {
+        let closed = |close| {
+            ConnectError::Closed {
+                addr: ([127, 0, 0, 1], 1).into(),
+                stage: Stage::Ready,
+                reset: false,
+                close,
+            }
+            .to_string()
+        };
+        let frame = |reason: &str| {
+            Some(CloseFrame {
+                code: 1008,
+                reason: reason.to_owned(),
+            })
+        };
+        let begins = "127.0.0.1:1 closed the connection after the WebSocket was open";
+        assert_eq!(closed(None), begins);
+        assert_eq!(closed(frame("")), format!("{begins} with 1008"));
+        assert_eq!(
+            closed(frame("policy\u{1b}[2J")),
+            format!("{begins} with 1008 \"policy\\x1b[2J\"")
+        );
+    }
 }

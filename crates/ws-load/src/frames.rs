@@ -12,6 +12,8 @@ use ws_proto::{FrameHeader, MAX_HEADER, Opcode, Sender, apply_mask, encode_heade
 const PATTERN: usize = 65_521;
 /// The first bytes of a payload say which frame it is.
 const STAMP: u64 = 8;
+/// Pings that a feed hands on.
+const PINGS: usize = 16;
 
 /// The payloads of all connections of a run.
 #[derive(Debug)]
@@ -111,10 +113,21 @@ pub(crate) struct Wrong(pub(crate) String);
 pub(crate) struct Fed {
     /// Echoes that are complete.
     pub(crate) echoes: u64,
-    /// Payloads of pings, to be answered.
+    /// Payloads of pings, to be answered: of more than [`PINGS`] the most recent is the last, and some
+    /// before it are left out (RFC 6455, 5.5.3).
     pub(crate) pings: Vec<Vec<u8>>,
     /// The peer closes.
     pub(crate) closed: bool,
+}
+
+impl Fed {
+    #[cold]
+    fn ping(&mut self, payload: Vec<u8>) {
+        if self.pings.len() == PINGS {
+            self.pings.pop();
+        }
+        self.pings.push(payload);
+    }
 }
 
 /// Checks the echoes of one connection, in their order. Keeps no payload.
@@ -251,7 +264,7 @@ impl Checker {
         fed: &mut Fed,
     ) -> Result<(), Wrong> {
         match header.opcode {
-            Opcode::Ping => fed.pings.push(std::mem::take(&mut self.kept)),
+            Opcode::Ping => fed.ping(std::mem::take(&mut self.kept)),
             Opcode::Close => fed.closed = true,
             Opcode::Pong => {}
             _ if !header.fin => return Ok(()),

@@ -4,7 +4,9 @@
 
 use crate::dialect::{Codec, Incoming, Kind, Malformed};
 use crate::envelope::Envelopes;
-use crate::ledger::{Confirmed, Listeners, Missing, Read, Received, StepLedger, Window};
+use crate::error::ConnectError;
+use crate::first_answers::FirstAnswers;
+use crate::ledger::{Confirmed, Listeners, Missing, Read, Received, Settled, StepLedger, Window};
 use crate::site::Done;
 use crate::stamp::Stamps;
 use run_record::{Faults, Recorder, Workload};
@@ -51,7 +53,11 @@ pub(crate) struct Judge {
     window: Window,
     /// The read that the messages being judged came with.
     pub(crate) read: Read,
+    /// Clients that the books count on: those that are alive, and those below.
     alive: Vec<u64>,
+    /// Clients that are gone, which the books do not know yet.
+    gone: Vec<u64>,
+    gone_count: u32,
     alive_count: u32,
     worker: u32,
     workers: u32,
@@ -61,12 +67,16 @@ pub(crate) struct Judge {
     pub(crate) latencies: Latencies,
     /// Messages since they were last taken.
     pub(crate) messages: u64,
-    /// Samples that this judge completed and nobody has followed up yet.
+    /// Samples that this judge settled and that have not been followed up yet.
     pub(crate) finished: u32,
-    /// Of a site: samples that are complete here and nobody has reported yet.
+    /// Of a site: samples that are settled here and have not been reported yet.
     pub(crate) done: Vec<Done>,
     /// What the first malformed message was, in words.
     pub(crate) first_malformed: Option<String>,
+    /// Whether anything of the run was understood.
+    pub(crate) first_answers: FirstAnswers,
+    /// How the first connection ended that nobody here closed, in words.
+    pub(crate) first_disconnect: Option<String>,
 }
 
 impl Judge {
@@ -82,6 +92,8 @@ impl Judge {
             window: Window::default(),
             read: Read::default(),
             alive: Vec::new(),
+            gone: Vec::new(),
+            gone_count: 0,
             alive_count: 0,
             worker,
             workers,
@@ -91,6 +103,8 @@ impl Judge {
             finished: 0,
             done: Vec::new(),
             first_malformed: None,
+            first_answers: FirstAnswers::default(),
+            first_disconnect: None,
         }
     }
 
@@ -109,9 +123,11 @@ impl Judge {
     }
 
     pub(crate) fn is_alive(&self, slot: u32) -> bool {
-        self.alive
-            .get(slot as usize / 64)
-            .is_some_and(|word| word & (1 << (slot % 64)) != 0)
+        let word = slot as usize / 64;
+        match (self.alive.get(word), self.gone.get(word)) {
+            (Some(alive), Some(gone)) => alive & !gone & (1 << (slot % 64)) != 0,
+            _ => false,
+        }
     }
 
     /// A client is ready.
@@ -119,37 +135,58 @@ impl Judge {
         let word = slot as usize / 64;
         if self.alive.len() <= word {
             self.alive.resize(word + 1, 0);
+            self.gone.resize(word + 1, 0);
         }
         self.alive[word] |= 1 << (slot % 64);
         self.alive_count += 1;
     }
 
-    /// A client that was ready is gone.
+    /// A client that was ready is gone: nothing more is sent by it. The books learn it with
+    /// [`Judge::settle_lost`].
     pub(crate) fn client_lost(&mut self, slot: u32) {
-        if let Some(step) = self.step.clone() {
-            self.count_lost_client(&step, slot);
-        }
-        self.alive[slot as usize / 64] &= !(1 << (slot % 64));
+        self.gone[slot as usize / 64] |= 1 << (slot % 64);
+        self.gone_count += 1;
         self.alive_count -= 1;
     }
 
-    /// What was due to a client, while it still counts as one.
-    fn count_lost_client(&mut self, step: &StepLedger, slot: u32) {
-        let mut done = Vec::new();
-        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
-        let missing = self
-            .window
-            .client_lost(step, listeners, slot, |index, last| {
-                done.push((index, last));
-            });
-        self.count_missing(missing);
-        for (index, last_ns) in done {
-            self.party_done(step, index, last_ns);
+    /// Counts what was due to the clients that were lost since the last time, all at once: what is
+    /// under way is gone through for it. To be called before anything is sent.
+    #[inline]
+    pub(crate) fn settle_lost(&mut self) {
+        if self.gone_count > 0 {
+            self.count_lost_clients();
         }
+    }
+
+    #[cold]
+    fn count_lost_clients(&mut self) {
+        let mut done = Vec::new();
+        if let Some(step) = self.step.clone() {
+            let listeners = listeners(
+                &self.alive,
+                self.alive_count + self.gone_count,
+                self.worker,
+                self.workers,
+            );
+            let missing = self
+                .window
+                .clients_lost(&step, listeners, &self.gone, |index, last| {
+                    done.push((index, last));
+                });
+            self.count_missing(missing);
+            for (index, last_ns) in done {
+                self.party_done(&step, index, last_ns);
+            }
+        }
+        for (alive, gone) in self.alive.iter_mut().zip(&mut self.gone) {
+            *alive &= !std::mem::take(gone);
+        }
+        self.gone_count = 0;
     }
 
     /// Begins a step.
     pub(crate) fn open_step(&mut self, step: Arc<StepLedger>) {
+        self.settle_lost();
         self.window.reset();
         self.given_up = false;
         self.step = Some(step);
@@ -179,10 +216,16 @@ impl Judge {
     }
 
     fn close_window(&mut self) -> Missing {
+        self.settle_lost();
         let Some(step) = self.step.clone() else {
             return Missing::default();
         };
-        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+        let listeners = listeners(
+            &self.alive,
+            self.alive_count + self.gone_count,
+            self.worker,
+            self.workers,
+        );
         let missing = self.window.close(&step, listeners);
         let confirmed = self.window.take_confirmed();
         self.count_confirmed(&step, confirmed);
@@ -219,10 +262,8 @@ impl Judge {
     #[cold]
     fn parse(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
         if opcode != self.opcode {
-            self.malformed(format!(
-                "a {opcode:?} message where {:?} was due",
-                self.opcode
-            ));
+            let why = format!("a {opcode:?} message where {:?} was due", self.opcode);
+            self.malformed_message(payload, &Malformed(why), at_ns);
             return;
         }
         match self.codec.parse(payload) {
@@ -231,6 +272,7 @@ impl Judge {
                 stamp,
                 intact,
             }) => {
+                self.first_answers.understood = true;
                 if intact {
                     self.envelopes.learn(payload, kind, stamp);
                 } else {
@@ -238,9 +280,31 @@ impl Judge {
                 }
                 self.account(slot, kind, stamp, at_ns);
             }
-            Ok(Incoming::Refused) => self.faults.refused += 1,
+            Ok(Incoming::Refused) => {
+                self.first_answers.understood = true;
+                self.faults.refused += 1;
+            }
             Ok(Incoming::Ignored) => {}
-            Err(Malformed(words)) => self.malformed(words),
+            Err(why) => self.malformed_message(payload, &why, at_ns),
+        }
+    }
+
+    /// Notes a message that is not of the dialect.
+    fn malformed_message(&mut self, payload: &[u8], why: &Malformed, at_ns: u64) {
+        if self.step.is_some() && !self.given_up {
+            self.first_answers.not_understood(at_ns);
+        }
+        self.faults.malformed += 1;
+        if self.first_malformed.is_none() {
+            self.first_malformed = Some(why.of(payload));
+        }
+    }
+
+    /// Notes a connection that ended although nothing here closed it.
+    pub(crate) fn disconnected(&mut self, how: &ConnectError) {
+        self.faults.disconnected += 1;
+        if self.first_disconnect.is_none() {
+            self.first_disconnect = Some(how.to_string());
         }
     }
 
@@ -280,7 +344,12 @@ impl Judge {
             return;
         }
         let index = index as u32;
-        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+        let listeners = listeners(
+            &self.alive,
+            self.alive_count + self.gone_count,
+            self.worker,
+            self.workers,
+        );
         self.read.is_result = kind == Kind::Result;
         let received = match kind {
             Kind::Result => self.window.result(step, listeners, index, slot, at_ns),
@@ -327,24 +396,28 @@ impl Judge {
             self.party_done_here(step, index, last_ns);
             return;
         }
-        if let Some(completion) = step.party_done(index, last_ns, self.read) {
-            if step.is_timed(index) {
-                self.latencies.completion.record(completion.from_due_ns);
-                if step.by_clock {
-                    self.latencies.uncorrected.record(completion.from_sent_ns);
-                }
+        let Some(settled) = step.party_done(index, last_ns, self.read) else {
+            return;
+        };
+        if let Settled::Complete(completion) = settled
+            && step.is_timed(index)
+        {
+            self.latencies.completion.record(completion.from_due_ns);
+            if step.by_clock {
+                self.latencies.uncorrected.record(completion.from_sent_ns);
             }
-            self.finished += 1;
         }
+        self.finished += 1;
     }
 
-    /// Of a site: when a sample is complete here, the coordinator is to know. An echo has both ends
+    /// Of a site: when a sample is settled here, the coordinator is to know. An echo has both ends
     /// here; when a broadcast is complete everywhere, only the coordinator can say.
     fn party_done_here(&mut self, step: &StepLedger, index: u32, last_ns: u64) {
         let Some(done) = step.party_done_here(index, last_ns, self.read) else {
             return;
         };
         if step.workload == Workload::Echo
+            && !done.abandoned
             && step.is_timed(index)
             && let Some(sent) = step.when_sent(index)
         {

@@ -10,16 +10,19 @@ mod dialect;
 mod engine;
 mod envelope;
 mod error;
+mod first_answers;
 mod frames;
 mod io;
 mod judge;
 mod ledger;
 mod plain;
 mod plan;
+mod reach;
 pub mod site;
 mod sources;
 mod stamp;
 mod target;
+mod tls;
 mod transport;
 mod worker;
 
@@ -27,7 +30,7 @@ pub use engine::{Measured, Packs, Throughput, run, run_with_ceiling, throughput}
 pub use error::{ConnectError, RunError, Stage};
 pub use plain::plan_for_port;
 pub use sources::spread_over_loopback;
-pub use target::{TargetError, target_addrs};
+pub use target::{TargetError, check_url, target_addrs};
 
 /// Which sample of a run under `seed`, counted from 0, the stamp in a payload belongs to; `None` for
 /// that of another run.

@@ -1,31 +1,26 @@
 //! Where to connect: a URL taken apart, its name resolved, its TLS set up.
 
+use crate::reach::{self, PassedOver};
+use crate::tls::Tls;
 use run_record::Plan;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::time::Duration;
 use url::Url;
 
 /// A server to load.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    /// The address that its name stands for.
+    /// The address that all clients of the run connect to.
     pub(crate) addr: SocketAddr,
+    /// Other addresses of its name, that took no connection before this one was taken.
+    pub(crate) passed_over: Vec<PassedOver>,
     /// Value of the `Host` header.
     pub(crate) authority: String,
     /// Path and query.
     pub(crate) path: String,
     /// TLS, for `wss`.
     pub(crate) tls: Option<Tls>,
-}
-
-/// What TLS connections need.
-#[derive(Clone, Debug)]
-pub(crate) struct Tls {
-    pub(crate) config: Arc<rustls::ClientConfig>,
-    pub(crate) name: ServerName<'static>,
 }
 
 /// A target that cannot be used.
@@ -46,6 +41,20 @@ pub enum TargetError {
         url: String,
         /// Its scheme.
         scheme: String,
+    },
+    /// A user or a password, which the opening handshake has no place for but a header.
+    #[error(
+        "the URL of `{host}` has a user or a password in it, which are not sent; leave them out, and give the server a token in the path or query if it takes one"
+    )]
+    UserInfo {
+        /// The name; the URL is not shown, since it holds a secret.
+        host: String,
+    },
+    /// A fragment, which RFC 6455, 3, forbids.
+    #[error("`{url}` has a fragment, which is not sent (RFC 6455, 3); write `#` as %23")]
+    Fragment {
+        /// What was given.
+        url: String,
     },
     /// The name does not resolve.
     #[error(
@@ -84,19 +93,27 @@ pub enum TargetError {
 }
 
 impl Target {
-    /// Takes the plan's URL apart and resolves its host.
+    /// Takes the plan's URL apart, resolves its host, and chooses one of its addresses.
     pub(crate) fn of(plan: &Plan) -> Result<Self, TargetError> {
+        Self::at(plan, &target_addrs(plan)?)
+    }
+
+    /// As [`Self::of`], where the host has been resolved: no other address is connected to.
+    pub(crate) fn at(plan: &Plan, addrs: &[SocketAddr]) -> Result<Self, TargetError> {
         let Place {
-            url,
-            secure,
-            host,
-            port,
+            url, secure, host, ..
         } = Place::of(plan)?;
         let bare_host = bare(&host);
-        let addr = choose(look_up(bare_host, port)?, plan)?;
+        let (addr, passed_over) = reach::first_open(
+            &reachable(addrs, plan, bare_host)?,
+            plan.local_addrs.first().copied(),
+            Duration::from_nanos(plan.timeouts.connect_ns),
+        )
+        .ok_or_else(|| no_address(bare_host))?;
         let tls = secure.then(|| Tls::new(bare_host, plan)).transpose()?;
         Ok(Self {
             addr,
+            passed_over,
             authority: url
                 .port()
                 .map_or_else(|| host.clone(), |port| format!("{host}:{port}")),
@@ -138,6 +155,14 @@ impl Place {
             url: plan.url.clone(),
             reason: "no host".to_owned(),
         })?;
+        if !url.username().is_empty() || url.password().is_some() {
+            let host = host.to_owned();
+            return Err(TargetError::UserInfo { host });
+        }
+        if url.fragment().is_some() {
+            let url = plan.url.clone();
+            return Err(TargetError::Fragment { url });
+        }
         Ok(Self {
             host: host.to_owned(),
             port: url.port_or_known_default().unwrap_or(80),
@@ -151,7 +176,16 @@ fn bare(host: &str) -> &str {
     host.trim_start_matches('[').trim_end_matches(']')
 }
 
-/// All addresses that the name of a plan's server stands for, of which a run takes one.
+/// Whether the plan's URL names a server, without looking for it.
+///
+/// # Errors
+/// [`TargetError`] with what is wrong with it.
+pub fn check_url(plan: &Plan) -> Result<(), TargetError> {
+    Place::of(plan).map(|_| ())
+}
+
+/// All addresses that the name of a plan's server stands for, of which a run takes the first that
+/// opens.
 ///
 /// # Errors
 /// [`TargetError`] when the URL names no server, or its name does not resolve.
@@ -171,120 +205,37 @@ fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, TargetError> {
         .map_err(|error| failed(error.to_string()))?
         .collect();
     if all.is_empty() {
-        return Err(failed("it has no address".to_owned()));
+        return Err(no_address(host));
     }
     Ok(all)
 }
 
-/// The first address that the plan's source addresses can reach.
-fn choose(all: Vec<SocketAddr>, plan: &Plan) -> Result<SocketAddr, TargetError> {
-    let reachable = |remote: &&SocketAddr| {
-        plan.local_addrs
-            .iter()
-            .all(|local| local.is_ipv4() == remote.is_ipv4())
+fn no_address(host: &str) -> TargetError {
+    TargetError::Resolve {
+        host: host.to_owned(),
+        reason: "it has no address".to_owned(),
+    }
+}
+
+/// Those addresses, at least one, that the plan's source addresses can reach.
+fn reachable(all: &[SocketAddr], plan: &Plan, host: &str) -> Result<Vec<SocketAddr>, TargetError> {
+    let other_family = |remote: &SocketAddr| -> Option<std::net::IpAddr> {
+        let mut locals = plan.local_addrs.iter().copied();
+        locals.find(|local| local.is_ipv4() != remote.is_ipv4())
     };
-    let addr = *all.iter().find(reachable).unwrap_or(&all[0]);
-    match plan
-        .local_addrs
+    let reachable: Vec<SocketAddr> = all
         .iter()
-        .find(|local| local.is_ipv4() != addr.is_ipv4())
-    {
-        Some(local) => Err(TargetError::Family {
-            local: *local,
-            remote: addr,
-        }),
-        None => Ok(addr),
+        .copied()
+        .filter(|remote| other_family(remote).is_none())
+        .collect();
+    if !reachable.is_empty() {
+        return Ok(reachable);
     }
-}
-
-impl Tls {
-    fn new(host: &str, plan: &Plan) -> Result<Self, TargetError> {
-        let name = ServerName::try_from(host.to_owned()).map_err(|_| TargetError::ServerName {
-            host: host.to_owned(),
-        })?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .expect("ring offers the default protocol versions");
-        let config = if plan.verify_certificate {
-            builder
-                .with_root_certificates(roots(plan)?)
-                .with_no_client_auth()
-        } else {
-            builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Unchecked(provider)))
-                .with_no_client_auth()
-        };
-        Ok(Self {
-            config: Arc::new(config),
-            name,
-        })
-    }
-}
-
-fn roots(plan: &Plan) -> Result<rustls::RootCertStore, TargetError> {
-    let mut store = rustls::RootCertStore::empty();
-    store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if let Some(path) = &plan.ca_file {
-        let failed = |reason: String| TargetError::Certificates {
-            path: path.clone(),
-            reason,
-        };
-        let certificates = CertificateDer::pem_file_iter(path)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(|error| failed(error.to_string()))?;
-        if certificates.is_empty() {
-            return Err(failed("no PEM certificate in it".to_owned()));
-        }
-        for certificate in certificates {
-            store
-                .add(certificate)
-                .map_err(|error| failed(error.to_string()))?;
-        }
-    }
-    Ok(store)
-}
-
-/// Accepts any certificate, when the user asked for it; signatures are still checked.
-#[derive(Debug)]
-struct Unchecked(Arc<rustls::crypto::CryptoProvider>);
-
-impl rustls::client::danger::ServerCertVerifier for Unchecked {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: rustls::pki_types::UnixTime,
-    ) -> Result<rustls::client::danger::ServerCertVerified, rustls::Error> {
-        Ok(rustls::client::danger::ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &rustls::DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, cert, dss, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &rustls::DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, cert, dss, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
+    let remote = *all.first().ok_or_else(|| no_address(host))?;
+    Err(match other_family(&remote) {
+        Some(local) => TargetError::Family { local, remote },
+        None => no_address(host),
+    })
 }
 
 #[cfg(test)]
@@ -313,6 +264,14 @@ mod tests {
         let words = |url: &str| target(url).unwrap_err().to_string();
         assert!(words("127.0.0.1:80").contains("is not a URL"));
         assert!(words("http://127.0.0.1/").contains("use ws:// or wss://"));
+        for secret in ["ws://user:secret@h/", "ws://:secret@h/", "ws://secret@h/"] {
+            let words = words(secret);
+            assert!(
+                words.contains("not sent") && !words.contains("secret"),
+                "{words}"
+            );
+        }
+        assert!(words("ws://127.0.0.1/#x").contains("%23"));
         assert!(words("ws://no-such-host.invalid/").contains("cannot resolve"));
         let mut plan = crate::test_plan("ws://127.0.0.1/");
         plan.local_addrs = vec!["::1".parse().unwrap()];

@@ -10,7 +10,7 @@ pub struct CloseFrame {
 }
 
 /// A close payload that RFC 6455 forbids.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CloseError {
     /// One byte cannot hold a code (5.5.1).
     #[error("close frame with a payload of one byte (RFC 6455, 5.5.1)")]

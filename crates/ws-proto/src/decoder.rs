@@ -3,8 +3,10 @@
 //!
 //! Bytes are looked at where they lie: a message that arrives whole in one read is handed out
 //! without a copy. Only what a read cuts off is kept, so a connection between messages costs one
-//! pointer. UTF-8 is left to the caller, who may know the bytes already.
+//! pointer. What is kept grows with what has come, not with what was announced. UTF-8 is left to
+//! the caller, who may know the bytes already.
 
+use crate::close::CloseError;
 use crate::frame::{FrameError, FrameHeader, Opcode, Sender, apply_mask};
 
 /// What came out of the stream.
@@ -37,9 +39,15 @@ pub enum DecodeError {
     /// A new message before the last fragment of the one under way (5.4).
     #[error("new message before the end of the fragmented one (RFC 6455, 5.4)")]
     Interleaved,
-    /// A message longer than the decoder was made for.
-    #[error("message of more than {limit} bytes")]
+    /// A close frame whose payload may not be sent; the decoder hands payloads out unread, its
+    /// caller finds this (5.5.1, 7.4).
+    #[error(transparent)]
+    Close(#[from] CloseError),
+    /// A message longer than the decoder was made for; found when its length is announced.
+    #[error("message of {size} bytes or more, the limit is {limit}")]
     TooLong {
+        /// What was announced of it so far, in bytes.
+        size: u64,
         /// The limit in bytes.
         limit: usize,
     },
@@ -108,8 +116,7 @@ impl Decoder {
                 .header(input)?
                 .map_or(0, |(header, len)| len + header.payload_len as usize);
             let kept = &mut self.partial.get_or_insert_default().frame;
-            kept.reserve_exact(known_len.max(input.len()));
-            kept.extend_from_slice(input);
+            append(kept, input, known_len);
         }
         Ok(())
     }
@@ -147,20 +154,30 @@ impl Decoder {
                 return Ok(input);
             }
             let (taken, rest) = input.split_at(input.len().min(wanted - frame.len()));
-            frame.reserve_exact(wanted - frame.len());
-            frame.extend_from_slice(taken);
+            append(&mut frame, taken, wanted);
             input = rest;
         }
     }
 
     fn header(&self, bytes: &[u8]) -> Result<Option<(FrameHeader, usize)>, DecodeError> {
         let parsed = FrameHeader::parse(bytes, self.sender)?;
-        match parsed {
-            Some((header, _)) if header.payload_len > u64::from(self.max_message) => {
-                Err(self.too_long())
+        if let Some((header, _)) = parsed
+            && !header.opcode.is_control()
+        {
+            let size = self.fragments_len().saturating_add(header.payload_len);
+            if size > u64::from(self.max_message) {
+                let limit = self.max_message as usize;
+                return Err(DecodeError::TooLong { size, limit });
             }
-            other => Ok(other),
         }
+        Ok(parsed)
+    }
+
+    /// Payload so far of a fragmented message.
+    #[inline]
+    fn fragments_len(&self) -> u64 {
+        let message = self.partial.as_ref().and_then(|p| p.message.as_ref());
+        message.map_or(0, |(_, payload)| payload.len() as u64)
     }
 
     #[inline]
@@ -206,16 +223,12 @@ impl Decoder {
         payload: &[u8],
         on_event: &mut impl FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let too_long = self.too_long();
         let limit = self.max_message as usize;
         let partial = self.partial.get_or_insert_default();
         let (_, message) = partial
             .message
             .get_or_insert_with(|| (header.opcode, Vec::new()));
-        if message.len() + payload.len() > limit {
-            return Err(too_long.into());
-        }
-        message.extend_from_slice(payload);
+        append(message, payload, limit);
         if header.fin
             && let Some((opcode, message)) = partial.message.take()
         {
@@ -236,12 +249,18 @@ impl Decoder {
             self.partial = None;
         }
     }
+}
 
-    const fn too_long(&self) -> DecodeError {
-        DecodeError::TooLong {
-            limit: self.max_message as usize,
-        }
+/// Adds bytes to what is kept of something that is to be `wanted` bytes long: with room for as much
+/// again, and for a small one at once, but never for more than `wanted`.
+fn append(kept: &mut Vec<u8>, bytes: &[u8], wanted: usize) {
+    const SMALL: usize = 4096;
+    let needed = kept.len() + bytes.len();
+    if needed > kept.capacity() {
+        let room = wanted.min(SMALL.max(needed * 2)).max(needed);
+        kept.reserve_exact(room - kept.len());
     }
+    kept.extend_from_slice(bytes);
 }
 
 #[cfg(test)]
@@ -376,13 +395,61 @@ mod tests {
         let server = |bytes: &[u8]| decode(&[bytes], Sender::Server, 10).unwrap_err();
         assert_eq!(server(&[0x80, 0]), DecodeError::Continuation);
         assert_eq!(server(&[0x01, 0, 0x81, 0]), DecodeError::Interleaved);
-        assert_eq!(server(&[0x82, 11]), DecodeError::TooLong { limit: 10 });
-        let fragments = [&[0x02, 6][..], &[0; 6], &[0x80, 5], &[0; 5]].concat();
-        assert_eq!(server(&fragments), DecodeError::TooLong { limit: 10 });
+        let too_long = DecodeError::TooLong {
+            size: 11,
+            limit: 10,
+        };
+        assert_eq!(server(&[0x82, 11]), too_long);
+        // As soon as it is announced.
+        let fragments = [&[0x02, 6][..], &[0; 6], &[0x80, 5]].concat();
+        assert_eq!(server(&fragments), too_long);
         assert_eq!(
             server(&[0xF1, 0]),
             DecodeError::Frame(FrameError::ReservedBits(7))
         );
+    }
+
+    fn kept(decoder: &Decoder) -> usize {
+        decoder.partial.as_ref().map_or(0, |partial| {
+            let message = partial.message.as_ref().map_or(0, |(_, m)| m.capacity());
+            partial.frame.capacity() + message
+        })
+    }
+
+    #[test]
+    fn memory_grows_with_what_has_come_and_not_with_what_was_announced() {
+        let limit = 1 << 30;
+        let mut decoder = Decoder::new(Sender::Server, limit);
+        let mut feed = |bytes: &[u8]| {
+            let fed = decoder.feed(bytes, |_| Ok::<_, DecodeError>(()));
+            fed.unwrap();
+            kept(&decoder)
+        };
+        let header = FrameHeader {
+            fin: false,
+            opcode: Opcode::Binary,
+            mask: None,
+            payload_len: 100_000_000,
+        };
+        let mut bytes = Vec::new();
+        encode_header(&mut bytes, &header);
+        assert!(feed(&bytes) <= 4096);
+        for come in 1..=2_000 {
+            let kept = feed(&[0; 500]);
+            assert!(kept <= 4096.max(come * 1_100), "{kept} after {come}");
+        }
+    }
+
+    #[test]
+    fn fragments_without_a_payload_cost_no_memory() {
+        let mut decoder = Decoder::new(Sender::Server, 1000);
+        let mut stream = vec![0x01, 0];
+        for _ in 0..100_000 {
+            stream.extend([0x00, 0]);
+        }
+        let fed = decoder.feed(&stream, |_| Ok::<_, DecodeError>(()));
+        fed.unwrap();
+        assert!(kept(&decoder) <= 1000, "{}", kept(&decoder));
     }
 
     #[test]

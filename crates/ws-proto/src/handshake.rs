@@ -1,5 +1,6 @@
 //! The opening handshake (RFC 6455, sections 1.3, 4.1 and 4.2.2).
 
+use crate::printable;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use sha1::{Digest as _, Sha1};
@@ -7,10 +8,18 @@ use sha1::{Digest as _, Sha1};
 /// Appended to the key before hashing (RFC 6455, 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// Longest response head that is read before the server is given up, in bytes.
+/// Longest answer to an upgrade that is read before the server is given up, in bytes, interim
+/// answers included.
 pub const MAX_RESPONSE_HEAD: usize = 16 * 1024;
 
+/// Interim answers (100 Continue, 103 Early Hints) that are read over before the server is given
+/// up.
+pub const MAX_INTERIM: usize = 8;
+
 const MAX_HEADERS: usize = 64;
+
+/// So much of a header's value stands in an error.
+const MAX_SHOWN: usize = 100;
 
 /// What a client asks for when it opens a connection.
 #[derive(Clone, Copy, Debug)]
@@ -65,16 +74,34 @@ pub enum HandshakeError {
     /// The bytes are no HTTP/1.1 response.
     #[error("the answer to the upgrade is not HTTP ({0})")]
     NotHttp(String),
-    /// The head does not end within [`MAX_RESPONSE_HEAD`] bytes.
+    /// An answer below HTTP/1.1, which knows no 1xx status (RFC 9110, 15.2) and cannot upgrade
+    /// (7.8).
+    #[error(
+        "the answer to the upgrade is HTTP/1.0 with status {status}, which needs HTTP/1.1 (RFC 9110, 15.2)"
+    )]
+    Version {
+        /// HTTP status code.
+        status: u16,
+    },
+    /// More headers than are looked at.
+    #[error("the answer to the upgrade has more than {MAX_HEADERS} headers")]
+    TooManyHeaders,
+    /// More than [`MAX_INTERIM`] interim answers.
+    #[error("more than {MAX_INTERIM} interim answers (1xx) came before the one to the upgrade")]
+    Interim,
+    /// The answer does not end within [`MAX_RESPONSE_HEAD`] bytes.
     #[error("the head of the answer to the upgrade is longer than {MAX_RESPONSE_HEAD} bytes")]
     HeadTooLong,
-    /// Any status but 101.
+    /// Any final status but 101.
     #[error("the server answered the upgrade with HTTP {status} {reason}")]
     Status {
         /// HTTP status code.
         status: u16,
-        /// HTTP reason phrase.
+        /// HTTP reason phrase, printable.
         reason: String,
+        /// What the server says on it, printable: `Location` of 3xx, `WWW-Authenticate` of 401,
+        /// `Sec-WebSocket-Version` of 400 and 426, `Retry-After` of 429 and 503.
+        says: Option<String>,
     },
     /// `Upgrade: websocket` is missing (4.1, item 2).
     #[error("the 101 answer lacks `Upgrade: websocket` (RFC 6455, 4.1)")]
@@ -82,6 +109,9 @@ pub enum HandshakeError {
     /// `Connection: Upgrade` is missing (4.1, item 3).
     #[error("the 101 answer lacks `Connection: Upgrade` (RFC 6455, 4.1)")]
     Connection,
+    /// More than one accept key (11.3.3).
+    #[error("the 101 answer has more than one Sec-WebSocket-Accept (RFC 6455, 11.3.3)")]
+    AcceptTwice,
     /// The accept key is missing or not the key's (4.1, item 4).
     #[error("wrong Sec-WebSocket-Accept: expected {expected}, got {got} (RFC 6455, 4.1)")]
     Accept {
@@ -105,8 +135,8 @@ pub enum HandshakeError {
 
 /// Reads the answer to an [`UpgradeRequest`] sent with `key` and `subprotocol`.
 ///
-/// Returns the length of the response head in bytes (frames may follow it at once), or `None`
-/// when `bytes` ends within it.
+/// Interim answers are read over (RFC 9110, 15.2). Returns the length of all response heads in
+/// bytes (frames may follow them at once), or `None` when `bytes` ends within them.
 ///
 /// # Errors
 /// [`HandshakeError`] when the response can no longer open a connection.
@@ -115,26 +145,56 @@ pub fn parse_response(
     key: &str,
     subprotocol: Option<&str>,
 ) -> Result<Option<usize>, HandshakeError> {
-    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-    let mut response = httparse::Response::new(&mut headers);
-    let head_len = match response.parse(bytes) {
-        Ok(httparse::Status::Complete(len)) => len,
-        Ok(httparse::Status::Partial) if bytes.len() < MAX_RESPONSE_HEAD => return Ok(None),
-        Ok(httparse::Status::Partial) => return Err(HandshakeError::HeadTooLong),
-        Err(error) => return Err(HandshakeError::NotHttp(error.to_string())),
-    };
+    let mut end = 0;
+    for _ in 0..=MAX_INTERIM {
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+        let mut response = httparse::Response::new(&mut headers);
+        end += match response.parse(&bytes[end..]) {
+            Ok(httparse::Status::Complete(len)) => len,
+            Ok(httparse::Status::Partial) if bytes.len() < MAX_RESPONSE_HEAD => return Ok(None),
+            Ok(httparse::Status::Partial) => return Err(HandshakeError::HeadTooLong),
+            Err(httparse::Error::TooManyHeaders) => return Err(HandshakeError::TooManyHeaders),
+            Err(error) => return Err(HandshakeError::NotHttp(error.to_string())),
+        };
+        if end > MAX_RESPONSE_HEAD {
+            return Err(HandshakeError::HeadTooLong);
+        }
+        let status = response.code.unwrap_or_default();
+        let is_1xx = (100..200).contains(&status);
+        if is_1xx && response.version == Some(0) {
+            return Err(HandshakeError::Version { status });
+        }
+        if !is_1xx || status == 101 {
+            judge(&response, key, subprotocol)?;
+            return Ok(Some(end));
+        }
+    }
+    Err(HandshakeError::Interim)
+}
+
+/// Whether a final answer opens the connection.
+fn judge(
+    response: &httparse::Response<'_, '_>,
+    key: &str,
+    subprotocol: Option<&str>,
+) -> Result<(), HandshakeError> {
+    let header = |name: &str| joined(response.headers, name);
+    let shown = |value: String| printable(value.as_bytes(), MAX_SHOWN);
     let status = response.code.unwrap_or_default();
     if status != 101 {
-        let reason = response.reason.unwrap_or_default().to_owned();
-        return Err(HandshakeError::Status { status, reason });
+        let explained_by = match status {
+            300..=399 => "Location",
+            401 => "WWW-Authenticate",
+            400 | 426 => "Sec-WebSocket-Version",
+            429 | 503 => "Retry-After",
+            _ => "",
+        };
+        return Err(HandshakeError::Status {
+            status,
+            reason: shown(response.reason.unwrap_or_default().to_owned()),
+            says: header(explained_by).map(shown),
+        });
     }
-    let header = |name: &str| {
-        response
-            .headers
-            .iter()
-            .find(|h| h.name.eq_ignore_ascii_case(name))
-            .map(|h| String::from_utf8_lossy(h.value).trim().to_owned())
-    };
     let has_token = |name: &str, token: &str| {
         header(name).is_some_and(|value| {
             value
@@ -148,22 +208,41 @@ pub fn parse_response(
     if !has_token("Connection", "upgrade") {
         return Err(HandshakeError::Connection);
     }
+    const ACCEPT: &str = "Sec-WebSocket-Accept";
+    if response.headers.iter().filter(|h| is(h, ACCEPT)).count() > 1 {
+        return Err(HandshakeError::AcceptTwice);
+    }
     let expected = accept_for(key);
-    let got = header("Sec-WebSocket-Accept").unwrap_or_else(|| "nothing".to_owned());
+    let got = header(ACCEPT).unwrap_or_else(|| "nothing".to_owned());
     if got != expected {
+        let got = shown(got);
         return Err(HandshakeError::Accept { expected, got });
     }
-    if let Some(extension) = header("Sec-WebSocket-Extensions").filter(|v| !v.is_empty()) {
-        return Err(HandshakeError::Extension(extension));
+    if let Some(extensions) = header("Sec-WebSocket-Extensions")
+        && extensions.split(',').any(|part| !part.trim().is_empty())
+    {
+        return Err(HandshakeError::Extension(shown(extensions)));
     }
     let chosen = header("Sec-WebSocket-Protocol");
     if chosen.as_deref() != subprotocol {
         return Err(HandshakeError::Subprotocol {
             asked: subprotocol.unwrap_or("none").to_owned(),
-            got: chosen.unwrap_or_else(|| "none".to_owned()),
+            got: chosen.map_or_else(|| "none".to_owned(), shown),
         });
     }
-    Ok(Some(head_len))
+    Ok(())
+}
+
+fn is(header: &httparse::Header<'_>, name: &str) -> bool {
+    header.name.eq_ignore_ascii_case(name)
+}
+
+/// The value of all header lines of a name, in their order, as one list (RFC 9110, 5.3).
+fn joined(headers: &[httparse::Header<'_>], name: &str) -> Option<String> {
+    let lines = headers.iter().filter(|header| is(header, name));
+    lines
+        .map(|header| String::from_utf8_lossy(header.value).trim().to_owned())
+        .reduce(|all, line| format!("{all}, {line}"))
 }
 
 #[cfg(test)]
@@ -225,6 +304,125 @@ mod tests {
         assert!(with("Sec-WebSocket-Protocol: chat", None).is_err());
         assert!(with("Sec-WebSocket-Protocol: chat", Some("chat")).is_ok());
         assert!(with("X-Other: chat", Some("chat")).is_err());
+    }
+
+    #[test]
+    fn interim_answers_are_read_over_at_every_cut() {
+        let continued: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+        let hints: &[u8] = b"HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n";
+        let bytes = [continued, hints, &response(&good())].concat();
+        for cut in 0..bytes.len() {
+            assert_eq!(parse_response(&bytes[..cut], KEY, None), Ok(None));
+        }
+        assert_eq!(parse_response(&bytes, KEY, None), Ok(Some(bytes.len())));
+        let refused = [hints, b"HTTP/1.1 404 Not Found\r\n\r\n"].concat();
+        assert!(matches!(
+            parse_response(&refused, KEY, None),
+            Err(HandshakeError::Status { status: 404, .. })
+        ));
+    }
+
+    #[test]
+    fn interim_answers_have_an_end_in_number_and_in_bytes() {
+        let hints = |count: usize, header: usize| {
+            let one = format!(
+                "HTTP/1.1 103 Early Hints\r\nX: {}\r\n\r\n",
+                "x".repeat(header)
+            );
+            [one.repeat(count).into_bytes(), response(&good())].concat()
+        };
+        let parse = |bytes: &[u8]| parse_response(bytes, KEY, None);
+        assert!(matches!(parse(&hints(MAX_INTERIM, 1)), Ok(Some(_))));
+        assert_eq!(
+            parse(&hints(MAX_INTERIM + 1, 1)),
+            Err(HandshakeError::Interim)
+        );
+        assert_eq!(parse(&hints(4, 5_000)), Err(HandshakeError::HeadTooLong));
+    }
+
+    #[test]
+    fn an_upgrade_of_http_1_0_is_refused_by_its_version() {
+        let with_status = |line: &'static str| {
+            let mut lines = good();
+            lines[0] = line;
+            parse_response(&response(&lines), KEY, None).unwrap_err()
+        };
+        assert_eq!(
+            with_status("HTTP/1.0 101 Switching Protocols"),
+            HandshakeError::Version { status: 101 }
+        );
+        assert_eq!(
+            with_status("HTTP/1.0 100 Continue"),
+            HandshakeError::Version { status: 100 }
+        );
+        // Servers that are no WebSocket servers answer so, and say more with their status.
+        assert!(matches!(
+            with_status("HTTP/1.0 404 Not Found"),
+            HandshakeError::Status { status: 404, .. }
+        ));
+    }
+
+    #[test]
+    fn repeated_headers_are_one_list_but_for_the_accept_key() {
+        let with = |lines: &[&'static str]| {
+            let all = [&good()[..], lines].concat();
+            parse_response(&response(&all), KEY, None)
+        };
+        let mut split = good();
+        split[2] = "Connection: keep-alive";
+        split.push("Connection: Upgrade");
+        split.push("Upgrade: h2c");
+        assert!(matches!(
+            parse_response(&response(&split), KEY, None),
+            Ok(Some(_))
+        ));
+        assert_eq!(
+            with(&["Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="]),
+            Err(HandshakeError::AcceptTwice)
+        );
+        assert!(with(&["Sec-WebSocket-Extensions:", "Sec-WebSocket-Extensions:"]).is_ok());
+        assert_eq!(
+            with(&["Sec-WebSocket-Extensions:", "Sec-WebSocket-Extensions: x"]),
+            Err(HandshakeError::Extension(", x".to_owned()))
+        );
+        let two = ["Sec-WebSocket-Protocol: a", "Sec-WebSocket-Protocol: b"];
+        assert!(matches!(
+            with(&two),
+            Err(HandshakeError::Subprotocol { got, .. }) if got == "a, b"
+        ));
+        let many = vec!["X: y"; MAX_HEADERS];
+        assert_eq!(with(&many), Err(HandshakeError::TooManyHeaders));
+    }
+
+    #[test]
+    fn a_refusal_keeps_what_explains_it_and_nothing_is_left_raw() {
+        let says = |answer: &[u8]| match parse_response(answer, KEY, None) {
+            Err(HandshakeError::Status { says, .. }) => says,
+            other => panic!("{other:?}"),
+        };
+        for (answer, explained) in [
+            ("HTTP/1.1 302 Found\r\nLocation: /login\r\n\r\n", "/login"),
+            (
+                "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\n\r\n",
+                "Basic realm=\"x\"",
+            ),
+            ("HTTP/1.1 426 No\r\nSec-WebSocket-Version: 8\r\n\r\n", "8"),
+            ("HTTP/1.1 503 No\r\nRetry-After: 5\r\n\r\n", "5"),
+            (
+                "HTTP/1.1 302 Found\r\nLocation: \u{9b}31m\r\n\r\n",
+                "\\xc2\\x9b31m",
+            ),
+        ] {
+            assert_eq!(
+                says(answer.as_bytes()).as_deref(),
+                Some(explained),
+                "{answer}"
+            );
+        }
+        assert_eq!(
+            says(b"HTTP/1.1 404 Not Found\r\nLocation: /x\r\n\r\n"),
+            None
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod close;
 mod decoder;
 mod frame;
 mod handshake;
+mod printable;
 
 pub use close::{CloseError, CloseFrame};
 pub use decoder::{DecodeError, Decoder, Event};
@@ -16,5 +17,7 @@ pub use frame::{
     encode_frame, encode_header,
 };
 pub use handshake::{
-    HandshakeError, MAX_RESPONSE_HEAD, UpgradeRequest, accept_for, encode_key, parse_response,
+    HandshakeError, MAX_INTERIM, MAX_RESPONSE_HEAD, UpgradeRequest, accept_for, encode_key,
+    parse_response,
 };
+pub use printable::{escaped, printable};

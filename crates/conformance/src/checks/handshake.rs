@@ -1,7 +1,7 @@
 //! The opening handshake (RFC 6455, sections 4.1 and 4.2).
 
 use crate::check::{Check, Scope};
-use crate::client::{NoHead, Opening, connect_tcp, origin, read_head};
+use crate::client::{NoHead, Opening, connect_tcp, is_no_101, origin, read_head};
 use crate::context::{Checked, Context, Failure};
 use std::io::Write;
 use ws_proto::{HandshakeError, parse_response};
@@ -14,7 +14,14 @@ pub(super) static CHECKS: &[Check] = &[
         expectation: "each 101 answer carries the Sec-WebSocket-Accept that belongs to its key",
         scope: Scope::Once,
         needs: None,
-        run: |context| judge_head(context, |e| matches!(e, HandshakeError::Accept { .. })),
+        run: |context| {
+            judge_head(context, |e| {
+                matches!(
+                    e,
+                    HandshakeError::Accept { .. } | HandshakeError::AcceptTwice
+                )
+            })
+        },
     },
     Check {
         id: "rfc6455-4.2.2-upgrade-headers",
@@ -92,11 +99,7 @@ fn judge_head(context: &mut Context<'_>, is_mine: fn(&HandshakeError) -> bool) -
             .into_head()
             .map_err(|error| Failure(error.to_string()))?;
         if let Err(error) = parse_response(&head, &key, context.speech().subprotocol()) {
-            let not_101 = matches!(
-                error,
-                HandshakeError::NotHttp(_) | HandshakeError::Status { .. }
-            );
-            if is_mine(&error) || not_101 {
+            if is_mine(&error) || is_no_101(&error) {
                 return Err(Failure::new(error.to_string()));
             }
         }

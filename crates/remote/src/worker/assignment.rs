@@ -6,15 +6,22 @@ use crate::wire::refused::Reason;
 use crate::wire::{Assignment, Refused};
 use run_record::Plan;
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tempfile::NamedTempFile;
+use ws_load::TargetError;
 use ws_load::site::Share;
+
+/// Most sites of a run: 10,000 that dial in, and as many that are dialled.
+const MOST_SITES: u32 = 20_000;
 
 /// An assignment that was taken.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) plan: Plan,
     pub(super) share: Share,
+    /// Where the server is: the addresses that were checked, and no others.
+    pub(super) addrs: Vec<SocketAddr>,
     /// The plan's certificate authorities, removed when the run is over.
     pub(super) _authorities: Option<NamedTempFile>,
 }
@@ -46,10 +53,21 @@ impl Drop for Occupied {
 /// # Errors
 /// Why this worker does not carry it out, for the coordinator.
 pub(super) fn take(options: &WorkerOptions, assignment: &Assignment) -> Result<Taken, Refused> {
+    take_with(options, assignment, &ws_load::target_addrs)
+}
+
+/// What tells the addresses of a plan's server.
+type LookUp<'a> = &'a dyn Fn(&Plan) -> Result<Vec<SocketAddr>, TargetError>;
+
+fn take_with(
+    options: &WorkerOptions,
+    assignment: &Assignment,
+    look_up: LookUp<'_>,
+) -> Result<Taken, Refused> {
     let unfit = |words: String| refusal(Reason::Plan, words);
     let mut plan: Plan = serde_json::from_slice(&assignment.plan)
         .map_err(|error| unfit(format!("its plan cannot be read: {error}")))?;
-    if assignment.of == 0 || assignment.number >= assignment.of {
+    if assignment.of > MOST_SITES || assignment.number >= assignment.of {
         return Err(unfit(format!(
             "there is no site {} of {}",
             assignment.number, assignment.of
@@ -67,7 +85,8 @@ pub(super) fn take(options: &WorkerOptions, assignment: &Assignment) -> Result<T
     if !options.local_addrs.is_empty() {
         plan.local_addrs.clone_from(&options.local_addrs);
     }
-    check_destination(options, &plan)?;
+    plan.validate().map_err(|error| unfit(error.to_string()))?;
+    let addrs = checked_destination(options, &plan, look_up)?;
     let authorities = match &plan.ca_file {
         None => None,
         Some(_) => {
@@ -80,15 +99,21 @@ pub(super) fn take(options: &WorkerOptions, assignment: &Assignment) -> Result<T
     Ok(Taken {
         plan,
         share,
+        addrs,
         _authorities: authorities,
     })
 }
 
-fn check_destination(options: &WorkerOptions, plan: &Plan) -> Result<(), Refused> {
-    let targets =
-        ws_load::target_addrs(plan).map_err(|error| refusal(Reason::Plan, error.to_string()))?;
+/// The addresses of the plan's server, all of which this worker may load. They are looked up here
+/// and never again: a name server may give another answer the next time.
+fn checked_destination(
+    options: &WorkerOptions,
+    plan: &Plan,
+    look_up: LookUp<'_>,
+) -> Result<Vec<SocketAddr>, Refused> {
+    let targets = look_up(plan).map_err(|error| refusal(Reason::Plan, error.to_string()))?;
     match options.allow.refuses(&targets, &allow::look_up) {
-        None => Ok(()),
+        None => Ok(targets),
         Some(target) => Err(refusal(
             Reason::Destination,
             format!(
@@ -109,5 +134,42 @@ fn refusal(reason: Reason, words: String) -> Refused {
     Refused {
         reason: reason.into(),
         words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allow::AllowList;
+    use std::cell::Cell;
+
+    #[test]
+    fn what_was_checked_is_what_is_loaded_whatever_the_name_stands_for_later() {
+        let options = WorkerOptions {
+            allow: AllowList(vec!["127.0.0.1".parse().unwrap()]),
+            ..WorkerOptions::default()
+        };
+        let mut plan = ws_load::plan_for_port(9, 1, 1);
+        plan.url = "ws://rebinds.example:9/".to_owned();
+        let assignment = Assignment {
+            plan: serde_json::to_vec(&plan).unwrap(),
+            number: 0,
+            of: 1,
+            ..Assignment::default()
+        };
+        let asked = Cell::new(0);
+        let rebinding = |_: &Plan| {
+            asked.set(asked.get() + 1);
+            Ok(vec![match asked.get() {
+                1 => ([127, 0, 0, 1], 9).into(),
+                _ => ([10, 0, 0, 1], 9).into(),
+            }])
+        };
+        let taken = take_with(&options, &assignment, &rebinding).unwrap();
+        assert_eq!(taken.addrs, [([127, 0, 0, 1], 9).into()]);
+        assert_eq!(asked.get(), 1);
+        // The other answer would have been refused.
+        let refused = take_with(&options, &assignment, &rebinding).unwrap_err();
+        assert_eq!(refused.reason, i32::from(Reason::Destination));
     }
 }

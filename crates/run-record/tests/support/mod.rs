@@ -94,6 +94,7 @@ pub(crate) fn record(steps: Vec<StepRecord>) -> RunRecord {
             carried_clients: RunRecord::carried(&steps),
             edge: None,
         },
+        server: None,
         steps,
     }
 }

@@ -76,7 +76,9 @@ fn figures(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
     match outcome.end {
         End::TimedOut => return Err(Trouble::new(Status::Timeout, &outcome.detail)),
         End::Interrupted => return Err(Trouble::interrupted()),
-        End::ServerLost => return Err(Trouble::new(Status::Faulty, &outcome.detail)),
+        End::ServerLost | End::NotUnderstood => {
+            return Err(Trouble::new(Status::Faulty, &outcome.detail));
+        }
         End::ConnectFailed if outcome.carried_clients.is_none() => {
             return Err(Trouble::new(Status::Faulty, &outcome.detail));
         }

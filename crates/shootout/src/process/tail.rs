@@ -5,12 +5,14 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::ExitStatus;
+use ws_proto::escaped;
 
 /// Bytes that are read from the end of a log: 20 lines of the length that people write, many times.
 const WINDOW: u64 = 64 * 1024;
 const LINE_LENGTH: usize = 500;
 
-/// The last `lines` lines of a file that are not empty; `None` when there are none.
+/// The last `lines` lines of a file that are not empty, with their control characters escaped; `None`
+/// when there are none.
 pub fn tail(path: &Path, lines: usize) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
@@ -22,7 +24,7 @@ pub fn tail(path: &Path, lines: usize) -> Option<String> {
     let kept: Vec<String> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
-        .map(|line| line.chars().take(LINE_LENGTH).collect())
+        .map(|line| escaped(&line.chars().take(LINE_LENGTH).collect::<String>()))
         .collect();
     let last = &kept[kept.len().saturating_sub(lines)..];
     (!last.is_empty()).then(|| last.join("\n"))
@@ -61,6 +63,11 @@ mod tests {
         assert_eq!(tail(file.path(), 2), None);
         std::fs::write(file.path(), "one\ntwo\n\nthree\n").unwrap();
         assert_eq!(tail(file.path(), 2).as_deref(), Some("two\nthree"));
+        std::fs::write(file.path(), "\x1b[31mred\x1b[0m\r\n").unwrap();
+        assert_eq!(
+            tail(file.path(), 2).as_deref(),
+            Some("\\u{1b}[31mred\\u{1b}[0m")
+        );
     }
 
     #[test]

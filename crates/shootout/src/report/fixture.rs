@@ -68,6 +68,7 @@ pub(crate) fn measured(name: &str, steps: u64, base_us: u64, end: End) -> Measur
         started: "2026-01-02T03:04:05Z".into(),
         ended: "2026-01-02T03:05:05Z".into(),
         command: vec!["websocket-bench".into()],
+        server: None,
         plan: plan(limit_ns),
         environment: environment(),
         steps: records,

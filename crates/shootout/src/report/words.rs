@@ -29,6 +29,7 @@ pub(super) fn end(end: End) -> &'static str {
         End::MachineLimit => "this machine could open no more connections",
         End::ConnectFailed => "the server took no new connection",
         End::TimedOut => "a sample did not complete in time",
+        End::NotUnderstood => "the answers were not of the protocol",
         End::ServerLost => "connections were lost",
         End::EdgeFound => "a search found the edge",
         End::GeneratorLimited => "the generator was the limit",

@@ -42,7 +42,7 @@ pub struct Session {
     /// What session.json says, of a run that is resumed.
     resumed: Option<Stored>,
     /// Held from [`Session::store`] on.
-    lock: Option<File>,
+    _lock: Option<File>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl Session {
             dir,
             options,
             resumed: None,
-            lock: None,
+            _lock: None,
         })
     }
 
@@ -101,7 +101,7 @@ impl Session {
             ))
         };
         fs::create_dir_all(self.logs()).map_err(unwritable)?;
-        self.lock = Some(lock::lock(&self.dir).map_err(|locked| match locked {
+        self._lock = Some(lock::lock(&self.dir).map_err(|locked| match locked {
             Locked::Unwritable(error) => unwritable(error),
             Locked::By(pid) => Refusal::new(format!(
                 "{shown}: another run{} is measuring into this directory; wait for its end, or name \
@@ -190,7 +190,7 @@ impl Session {
             dir,
             options: stored.options.clone(),
             resumed: Some(stored),
-            lock: None,
+            _lock: None,
         })
     }
 

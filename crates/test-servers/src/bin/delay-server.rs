@@ -5,7 +5,7 @@ use clap::{Parser, ValueEnum};
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
-use test_servers::{Delay, DelayOptions, DelayServer, Freeze, Pace};
+use test_servers::{Delay, DelayOptions, DelayServer, Framework, Freeze, Pace};
 
 /// Answers after a known delay. Times are in milliseconds.
 #[derive(Parser)]
@@ -34,6 +34,15 @@ struct Args {
     /// Delay the copy for the last listener by this much more
     #[arg(long, value_name = "MS", default_value = "0", value_parser = ms)]
     last_listener: Duration,
+    /// Spread the copies of a broadcast evenly over this time
+    #[arg(long, value_name = "MS", default_value = "0", value_parser = ms)]
+    spread: Duration,
+    /// Send the result of a broadcast this much later than its first copy
+    #[arg(long, value_name = "MS", default_value = "0", value_parser = ms)]
+    result: Duration,
+    /// Speak the message formats of this framework
+    #[arg(long, value_enum, default_value_t = Framework::Plain)]
+    framework: Framework,
     /// Serve at most so many requests per second, one after the other
     #[arg(long, value_name = "N", value_parser = rate, conflicts_with = "max_deliveries")]
     max_requests: Option<f64>,
@@ -78,6 +87,9 @@ fn main() -> io::Result<()> {
             length,
         }),
         last_listener: args.last_listener,
+        spread: args.spread,
+        result: args.result,
+        framework: args.framework,
         pace: requests.or(deliveries),
     })?;
     writeln!(io::stdout(), "listening on {}", server.addr())?;

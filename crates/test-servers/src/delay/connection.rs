@@ -1,6 +1,8 @@
 //! One connection of the delay server: bytes in, messages out, bytes that a full socket left.
 
 use super::stamped;
+use crate::Framework;
+use crate::threaded::{Speaker, Speech};
 use crate::upgrade::RequestHead;
 use std::io::{self, Write as _};
 use std::net::TcpStream;
@@ -14,6 +16,8 @@ const MAX_PENDING: usize = 64 * 1024 * 1024;
 pub(super) struct Connection {
     pub(super) stream: TcpStream,
     state: State,
+    framework: Framework,
+    pub(super) speaker: Speaker,
     pending: Vec<u8>,
     /// EPOLLOUT is armed.
     pub(super) armed: bool,
@@ -59,10 +63,15 @@ impl From<DecodeError> for Over {
 }
 
 impl Connection {
-    pub(super) const fn new(stream: TcpStream) -> Self {
+    pub(super) const fn new(stream: TcpStream, framework: Framework) -> Self {
         Self {
             stream,
             state: State::Upgrading(Vec::new()),
+            framework,
+            speaker: Speaker {
+                speech: Speech::Plain,
+                member: false,
+            },
             pending: Vec::new(),
             armed: false,
         }
@@ -70,6 +79,11 @@ impl Connection {
 
     pub(super) const fn is_open(&self) -> bool {
         matches!(self.state, State::Open(_))
+    }
+
+    /// Open, and broadcasts are for it.
+    pub(super) const fn is_listener(&self) -> bool {
+        self.is_open() && self.speaker.member
     }
 
     pub(super) const fn is_blocked(&self) -> bool {
@@ -99,14 +113,21 @@ impl Connection {
         let bytes = std::mem::take(head);
         match RequestHead::parse(&bytes).map_err(|_| Over)? {
             None => *head = bytes,
-            Some(request) if request.refusal().is_some() => {
-                let refusal = request.refusal().map_or("", |refusal| refusal.response());
+            Some(request) if request.refusal_by(self.framework).is_some() => {
+                let refusal = request.refusal_by(self.framework);
+                let refusal = refusal.map_or("", |refusal| refusal.response());
                 let _ = self.send(refusal.as_bytes());
                 return Err(Over);
             }
             Some(request) => {
                 self.state = State::Open(Decoder::new(Sender::Client, MAX_MESSAGE));
-                self.send(request.accept().as_bytes())?;
+                let speech = Speech::of(self.framework, &request);
+                self.speaker = Speaker {
+                    speech,
+                    member: speech.is_member_at_once(),
+                };
+                let accept = request.accept_by(self.framework);
+                self.send(&[accept.into_bytes(), speech.greeting()].concat())?;
                 self.feed(&bytes[request.len..], &mut brought)?;
             }
         }

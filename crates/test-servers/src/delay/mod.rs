@@ -1,7 +1,7 @@
 //! The delay server: answers after a time that is known beforehand, and keeps the time that it
 //! really took, so that what a load generator reports can be held against the truth.
 //!
-//! Echo and broadcast by the protocol, every request really parsed, one thread. A request is
+//! Echo and broadcast by the protocol, in the message formats of any framework, every request really parsed, one thread. A request is
 //! answered a drawn delay after the kernel stamped its arrival; requests do not wait for one
 //! another, unless a [`Pace`] puts them into one queue. All its times are of the realtime clock,
 //! which the stamps are of, and are subtracted from that clock only: a clock that is stepped
@@ -18,8 +18,9 @@ mod stamped;
 mod truth;
 
 pub use delays::{Delay, Pace};
-pub use truth::{Answer, Truth};
+pub use truth::{Answer, Truth, Write};
 
+use crate::Framework;
 use crate::listen::{listen, raise_file_limit};
 use std::fmt;
 use std::io;
@@ -43,6 +44,13 @@ pub struct DelayOptions {
     /// The copy of a broadcast for the connection that opened last leaves this much later than
     /// the others and the result.
     pub last_listener: Duration,
+    /// The copies of a broadcast leave one after the other, evenly over this time, in the order in
+    /// which their connections opened.
+    pub spread: Duration,
+    /// The result of a broadcast leaves this much later than its first copy.
+    pub result: Duration,
+    /// The message formats that it speaks.
+    pub framework: Framework,
     /// The server refuses to be faster than this.
     pub pace: Option<Pace>,
 }
@@ -64,6 +72,9 @@ impl Default for DelayOptions {
             seed: 1,
             freeze: None,
             last_listener: Duration::ZERO,
+            spread: Duration::ZERO,
+            result: Duration::ZERO,
+            framework: Framework::Plain,
             pace: None,
         }
     }

@@ -12,10 +12,12 @@ pub(super) struct Job {
     pub(super) number: u64,
     pub(super) to: To,
     pub(super) frame: Arc<[u8]>,
-    /// After the frame, for the connection that asked.
-    pub(super) result: Option<(u64, Vec<u8>)>,
-    /// The request that this is the last write of.
-    pub(super) completes: Option<Asked>,
+    /// The request that this belongs to.
+    pub(super) asked: Asked,
+    /// This is the sender's result, and no answer or copy.
+    pub(super) result: bool,
+    /// This is the last answer or copy of the request.
+    pub(super) completes: bool,
 }
 
 /// A request, as it came.
@@ -29,7 +31,7 @@ pub(super) struct Asked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum To {
     One(u64),
-    /// All that are open then, save one.
+    /// All listeners of that moment, save one.
     AllBut(Option<u64>),
 }
 

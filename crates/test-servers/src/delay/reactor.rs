@@ -3,16 +3,17 @@
 use super::clock::{self, Alarm};
 use super::connection::{Brought, Connection, Message, Over};
 use super::delays::Schedule;
-use super::queue::{Asked, Job, Queue, To};
+use super::queue::{self, Job, Queue, To};
 use super::stamped;
-use super::{Answer, DelayOptions, Truth};
+use super::{Answer, DelayOptions, Truth, Write};
 use crate::poll::{Interest, Poll, Ready, accept};
-use crate::threaded::{Reply, Request, error_message};
+use crate::threaded::{Answer as Answers, Asked, Reply, Request, read};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Shutdown, TcpListener};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use ws_proto::{CloseFrame, Opcode, encode_frame};
 
 const LISTENER: u64 = u64::MAX;
@@ -126,8 +127,10 @@ impl Reactor {
             stamped::enable(&stream);
             self.accepted += 1;
             self.poll.add(&stream, self.accepted)?;
-            self.connections
-                .insert(self.accepted, Connection::new(stream));
+            self.connections.insert(
+                self.accepted,
+                Connection::new(stream, self.options.framework),
+            );
         }
     }
 
@@ -212,52 +215,88 @@ impl Reactor {
         message: &[u8],
         arrival_ns: u64,
     ) -> Result<(), Over> {
-        let request = match Request::parse(opcode, message) {
-            Ok(request) => request,
-            Err(why) => {
-                return self.reply(number, Opcode::Text, error_message(why).as_bytes());
+        let connection = self.connections.get_mut(&number).ok_or(Over)?;
+        let request = match read(connection.speaker, opcode, message) {
+            Ok(Asked::Request(request)) => request,
+            Ok(Asked::Member(member, frame)) => {
+                connection.speaker.member = member;
+                return frame.map_or(Ok(()), |frame| connection.send(&frame));
+            }
+            Ok(Asked::Heartbeat(frame)) => return connection.send(&frame),
+            Err(rejected) => {
+                return match rejected.answer {
+                    Answers::Frame(frame) => connection.send(&frame),
+                    Answers::Nothing => Ok(()),
+                    Answers::Close(code) => {
+                        self.reply(number, Opcode::Close, &code.to_be_bytes())?;
+                        Err(Over)
+                    }
+                };
             }
         };
         self.first_request_ns.get_or_insert(arrival_ns);
-        let asked = Asked {
+        let asked = queue::Asked {
             arrival_ns,
             stamp: request.stamp(),
         };
-        let mut job = Job {
-            due_ns: 0,
-            number: 0,
-            to: To::One(number),
-            frame: Arc::from([]),
-            result: None,
-            completes: Some(asked),
-        };
-        if !request.broadcast {
-            job.due_ns = self.schedule.due(arrival_ns, 1);
-            job.frame = request.frame(Reply::Echo).into();
-            self.queue.push(job);
-            return Ok(());
-        }
-        let open = || self.connections.iter().filter(|(_, c)| c.is_open());
-        let (copies, last) = (open().count(), open().next_back());
-        let late = last.map(|(number, _)| *number);
-        let late = late.filter(|_| !self.options.last_listener.is_zero());
-        job.due_ns = self.schedule.due(arrival_ns, copies);
-        job.frame = request.frame(Reply::Broadcast).into();
-        job.result = Some((number, request.frame(Reply::Result)));
-        job.to = To::AllBut(late);
-        if let Some(late) = late {
-            job.completes = None;
+        if request.broadcast {
+            self.broadcast(number, &request, asked);
+        } else {
             self.queue.push(Job {
-                due_ns: job.due_ns + self.options.last_listener.as_nanos() as u64,
+                due_ns: self.schedule.due(arrival_ns, 1),
                 number: 0,
-                to: To::One(late),
-                frame: Arc::clone(&job.frame),
-                result: None,
-                completes: Some(asked),
+                to: To::One(number),
+                frame: request.frame(Reply::Echo).into(),
+                asked,
+                result: false,
+                completes: true,
             });
         }
-        self.queue.push(job);
         Ok(())
+    }
+
+    fn broadcast(&mut self, sender: u64, request: &Request, asked: queue::Asked) {
+        let listeners = self.connections.iter().filter(|(_, c)| c.is_listener());
+        let listeners: Vec<u64> = listeners.map(|(number, _)| *number).collect();
+        let due_ns = self.schedule.due(asked.arrival_ns, listeners.len());
+        let frame: Arc<[u8]> = request.frame(Reply::Broadcast).into();
+        let copy = |after: Duration, to, completes| Job {
+            due_ns: due_ns + after.as_nanos() as u64,
+            number: 0,
+            to,
+            frame: Arc::clone(&frame),
+            asked,
+            result: false,
+            completes,
+        };
+        let last = listeners.last().copied();
+        let DelayOptions {
+            last_listener,
+            spread,
+            result,
+            ..
+        } = self.options;
+        if spread.is_zero() {
+            let late = last.filter(|_| !last_listener.is_zero());
+            let others = To::AllBut(late);
+            self.queue
+                .push(copy(Duration::ZERO, others, late.is_none()));
+            if let Some(late) = late {
+                self.queue.push(copy(last_listener, To::One(late), true));
+            }
+        } else {
+            let gaps = listeners.len().saturating_sub(1).max(1) as u32;
+            for (place, listener) in (0..).zip(listeners) {
+                let after = spread * place / gaps;
+                let completes = Some(listener) == last;
+                self.queue.push(copy(after, To::One(listener), completes));
+            }
+        }
+        self.queue.push(Job {
+            frame: request.frame(Reply::Result).into(),
+            result: true,
+            ..copy(result, To::One(sender), false)
+        });
     }
 
     fn write_due(&mut self) {
@@ -265,26 +304,25 @@ impl Reactor {
         while let Some(job) = self.queue.take_due(clock::now_ns()) {
             // Held while writing: whoever has an answer finds it in the books.
             let mut truth = truth.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut written_ns = clock::now_ns();
-            match job.to {
-                To::One(number) => self.write(number, &job.frame),
+            let numbers = match job.to {
+                To::One(number) => vec![number],
                 To::AllBut(late) => {
-                    let listeners = self.connections.iter().filter(|(_, c)| c.is_open());
-                    let numbers: Vec<u64> = listeners.map(|(number, _)| *number).collect();
-                    for number in numbers.into_iter().filter(|number| Some(*number) != late) {
-                        written_ns = clock::now_ns();
-                        self.write(number, &job.frame);
-                    }
+                    let listeners = self.connections.iter().filter(|(_, c)| c.is_listener());
+                    let numbers = listeners.map(|(number, _)| *number);
+                    numbers.filter(|number| Some(*number) != late).collect()
                 }
+            };
+            let mut written_ns = clock::now_ns();
+            for number in numbers {
+                let Some(write) = self.write(number, &job) else {
+                    continue;
+                };
+                written_ns = write.before_ns;
+                truth.writes.push(write);
             }
-            let done_ns = clock::now_ns();
-            if let Some((number, result)) = &job.result {
-                self.write(*number, result);
-            }
-            truth.lateness.record(written_ns.saturating_sub(job.due_ns));
-            if let Some(Asked { arrival_ns, stamp }) = job.completes {
+            if job.completes {
+                let queue::Asked { arrival_ns, stamp } = job.asked;
                 truth.service.record(written_ns.saturating_sub(arrival_ns));
-                truth.writing.record(done_ns.saturating_sub(written_ns));
                 truth.answers.push(Answer {
                     arrival_ns,
                     written_ns,
@@ -294,11 +332,22 @@ impl Reactor {
         }
     }
 
-    fn write(&mut self, number: u64, frame: &[u8]) {
-        let Some(connection) = self.connections.get_mut(&number) else {
-            return;
+    fn write(&mut self, number: u64, job: &Job) -> Option<Write> {
+        let connection = self.connections.get_mut(&number)?;
+        let before_ns = clock::now_ns();
+        let done = connection.send(&job.frame);
+        let after_ns = match connection.is_blocked() {
+            true => u64::MAX,
+            false => clock::now_ns(),
         };
-        let done = connection.send(frame);
+        let write = done.is_ok().then_some(Write {
+            stamp: job.asked.stamp,
+            connection: number,
+            result: job.result,
+            before_ns,
+            after_ns,
+        });
         self.settle(number, done);
+        write
     }
 }

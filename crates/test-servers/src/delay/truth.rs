@@ -8,13 +8,10 @@ pub struct Truth {
     /// From the arrival of each request to the write of its answer; for a broadcast, to the write
     /// for the last listener. Nanoseconds.
     pub service: Recorder,
-    /// From the moment at which a write was due to the write: the server's own lateness.
-    pub lateness: Recorder,
-    /// From the clock that is read before the write of each answer, or of its last copy, to the one
-    /// after it: by so much the answer may have left later than the books say.
-    pub writing: Recorder,
     /// Each request that was answered, in the order of the answers. Grows by 32 bytes a request.
     pub answers: Vec<Answer>,
+    /// Each message that was written, in the order of the writes. Grows by 48 bytes a message.
+    pub writes: Vec<Write>,
     /// Reads without a stamp of the kernel: the time of the read stands for the arrival.
     pub unstamped: u64,
     /// Requests that came in one read with a later one, whose stamp stands for their arrival.
@@ -32,6 +29,22 @@ pub struct Answer {
     pub written_ns: u64,
     /// The stamp in its payload, where it has one: which request of the generator's it was.
     pub stamp: Option<u64>,
+}
+
+/// One message that was written, in nanoseconds of the realtime clock. On loopback it arrived
+/// between the two times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Write {
+    /// The stamp of the request that it answers.
+    pub stamp: Option<u64>,
+    /// The number of the connection, in the order of the accepts.
+    pub connection: u64,
+    /// The result for the sender, and not an answer or a copy.
+    pub result: bool,
+    /// The clock before the write.
+    pub before_ns: u64,
+    /// The clock after it; `u64::MAX` when the socket was full and did not take it at once.
+    pub after_ns: u64,
 }
 
 impl Truth {

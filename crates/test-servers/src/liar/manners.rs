@@ -164,7 +164,7 @@ impl Manners for Liar {
         if opcode == Opcode::Text && std::str::from_utf8(message).is_err() {
             return Err(1007);
         }
-        let asked = read(from, opcode, message);
+        let asked = read(from.speaker(), opcode, message);
         if let Ok(Asked::Member(member, frame)) = &asked {
             hub.set_member(from, *member, frame.as_deref());
             return Ok(());

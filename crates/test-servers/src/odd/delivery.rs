@@ -108,7 +108,7 @@ fn victim(peers: &[Arc<Peer>], from: &Peer) -> Option<u64> {
     other.or(peers.first()).map(|peer| peer.id)
 }
 
-fn reset(peers: &[Arc<Peer>], victim: Option<u64>) {
+pub(super) fn reset(peers: &[Arc<Peer>], victim: Option<u64>) {
     for peer in peers.iter().filter(|peer| Some(peer.id) == victim) {
         peer.wire.reset();
     }
@@ -116,7 +116,7 @@ fn reset(peers: &[Arc<Peer>], victim: Option<u64>) {
 
 /// A byte of the padding: the middle of the longest run of letters and digits. A payload that is
 /// to be spoilt has more of it than any name or stamp is long.
-fn padding(frame: &[u8]) -> usize {
+pub(super) fn padding(frame: &[u8]) -> usize {
     let mut best = (0, frame.len() - 1);
     let mut start = 0;
     for (at, byte) in frame.iter().enumerate() {

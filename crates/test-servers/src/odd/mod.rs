@@ -5,8 +5,10 @@
 
 mod behaviour;
 mod delivery;
+mod mixed;
 
 pub use behaviour::Behaviour;
+pub use mixed::{Done, Misdeeds, MixedServer};
 
 use crate::Framework;
 use crate::threaded::Server;

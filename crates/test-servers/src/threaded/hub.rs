@@ -1,6 +1,6 @@
 //! Who is connected, and delivery to all of them.
 
-use super::speech::Speech;
+use super::speech::{Speaker, Speech};
 use super::wire::Wire;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +28,14 @@ impl Peer {
     /// True when broadcasts are for it.
     pub(crate) fn is_member(&self) -> bool {
         self.member.load(Ordering::SeqCst)
+    }
+
+    /// What its messages are read with.
+    pub(crate) fn speaker(&self) -> Speaker {
+        Speaker {
+            speech: self.speech,
+            member: self.is_member(),
+        }
     }
 
     /// Sends ready frames. A failure is left to the reader of the connection, who sees the end.

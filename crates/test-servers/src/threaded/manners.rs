@@ -100,7 +100,7 @@ pub(crate) trait Manners: Send + Sync + 'static {
         if opcode == Opcode::Text && std::str::from_utf8(message).is_err() {
             return Err(1007);
         }
-        match speech::read(from, opcode, message) {
+        match speech::read(from.speaker(), opcode, message) {
             Ok(Asked::Request(request)) if request.broadcast => {
                 self.broadcast(hub, from, request);
             }

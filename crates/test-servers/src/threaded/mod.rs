@@ -12,8 +12,8 @@ mod wire;
 
 pub(crate) use hub::{Hub, Peer};
 pub(crate) use manners::{Ended, FrameFilter, Honest, Manners, Upgrade};
-pub(crate) use request::{Rejection, Reply, Request, error_message};
-pub(crate) use speech::{Answer, Asked, Rejected, Speech, read};
+pub(crate) use request::{Rejection, Reply, Request};
+pub(crate) use speech::{Answer, Asked, Rejected, Speaker, Speech, read};
 pub(crate) use wire::{PlainWire, WRITE_TIMEOUT, Wire};
 
 use crate::listen::{listen, raise_file_limit};

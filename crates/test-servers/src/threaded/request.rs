@@ -146,6 +146,19 @@ impl Request {
         }
     }
 
+    /// Flips bits of the stamp; false where there is none.
+    pub(crate) fn change_stamp(&mut self, bits: u64) -> bool {
+        let Some(stamp) = self.stamp() else {
+            return false;
+        };
+        let other = stamp ^ bits;
+        match &mut self.body {
+            Body::Json(payload) => payload["stamp"] = Value::from(format!("{other:016x}")),
+            Body::Bytes(message) => message[5..13].copy_from_slice(&other.to_be_bytes()),
+        }
+        true
+    }
+
     /// The payload, for those who want to spoil it: JSON ...
     pub(crate) fn json_mut(&mut self) -> Option<&mut Value> {
         match &mut self.body {

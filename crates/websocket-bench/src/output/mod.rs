@@ -8,12 +8,12 @@ mod record_file;
 pub(crate) use record_file::RecordFile;
 
 use crate::args;
-use crate::exit::Exit;
+use crate::exit::{Exit, none_opened};
 use crate::expect::Expectation;
 use crate::format;
 use anstyle::{AnsiColor, Style};
 use progress::Progress;
-use run_record::{BUSY, End, Event, Io, Plan, RunRecord, StepRecord, Verdict};
+use run_record::{BUSY, End, Event, Plan, RunRecord, StepRecord, Verdict};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
@@ -78,25 +78,11 @@ impl Outputs {
         );
     }
 
-    /// Says to whom it may interest what sockets are read with, and why not with io_uring where that
-    /// would have been taken.
-    pub(crate) fn io(&self, wanted: args::Io) {
-        if !self.verbose {
-            return;
+    /// Says to whom it may interest what sockets are read with.
+    pub(crate) fn io(&self, words: &str) {
+        if self.verbose {
+            let _ = writeln!(anstream::stderr().lock(), "sockets are read with {words}");
         }
-        let words = match (self.plan.io, wanted) {
-            (Io::Uring, _) => "io_uring".to_owned(),
-            (Io::Epoll, args::Io::Auto) => {
-                let reason = ws_load::probe_io_uring(self.plan.timestamps).err();
-                format!(
-                    "epoll: io_uring cannot be had here ({})",
-                    reason.unwrap_or_default()
-                )
-            }
-            (Io::Epoll, _) => "epoll".to_owned(),
-        };
-        let mut err = anstream::stderr().lock();
-        let _ = writeln!(err, "sockets are read with {words}");
     }
 
     /// Takes the progress bar away.
@@ -107,6 +93,9 @@ impl Outputs {
     /// The last words: how the run ended, and what to mind when reading it.
     pub(crate) fn summary(&self, record: &RunRecord) {
         let mut err = anstream::stderr().lock();
+        if let (true, Some(server)) = (self.verbose, record.server) {
+            let _ = writeln!(err, "the server is {server}");
+        }
         for step in &record.steps {
             if step.verdict == Verdict::Pass && step.generator.busiest_thread > BUSY {
                 let _ = writeln!(
@@ -139,7 +128,7 @@ impl Outputs {
                 format::latency(delay.p99_ns).trim_start()
             );
         }
-        if record.steps.is_empty() {
+        if record.steps.is_empty() || none_opened(record) {
             let _ = writeln!(
                 err,
                 "{ERROR}nothing was measured:{ERROR:#} {}",

@@ -1,12 +1,14 @@
-//! (e) Requests reach the server when the plan says, by the stamps of the server's own kernel side.
+//! (e) Requests leave by the plan, and the generator says how late it was.
 
-use super::bench::{Bench, at_rate, recorder, started};
-use super::fit::{critical, distance};
+use super::bench::{Bench, SEED, at_rate, recorder, started};
+use super::books::{Books, Sends, own_clock};
+use super::bounds::brief;
+use super::fit::{above, critical, distance};
 use super::{Chapter, Findings};
 use crate::args::Part;
 use run_record::{Arrivals, Check, Recorder, StepRecord, Unit, Workload};
 use std::time::Duration;
-use test_servers::{DelayOptions, DelayServer};
+use test_servers::{DelayOptions, DelayServer, Truth};
 
 pub(super) const CHAPTER: Chapter = Chapter {
     part: Part::E,
@@ -14,7 +16,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
     name: "arrivals",
     proves: "Requests leave when the plan says, evenly or as a Poisson process, \
              and the lateness that is reported is the real one.",
-    takes: (Duration::from_secs(11), Duration::from_secs(4)),
+    takes: (Duration::from_secs(11), Duration::from_secs(3)),
     measure,
 };
 
@@ -22,195 +24,165 @@ const RATE: f64 = 500.0;
 const CLIENTS: u32 = 500;
 /// On time: well under a millisecond for 99 of 100.
 const ON_TIME_NS: f64 = 1_000_000.0;
-/// What two clocks of one event may differ by, the way to the server included.
-const MARGIN_NS: f64 = 100_000.0;
+/// A gap between two arrivals may differ by so much from that of the plan, as long as neither send
+/// was later than half of it.
+const SLACK_NS: f64 = 200_000.0;
+/// Two sends, or none, are in the gaps that a late one changes.
+const GAPS_OF_A_SEND: f64 = 2.0;
+/// What is left to chance here are three figures of a Poisson process. Each of them fails a right
+/// one in a million runs, in tails of a normal distribution: 5 standard deviations and more.
+const LEVEL: f64 = 1e-6;
+const DEVIATIONS: f64 = 5.2;
+/// A test that lets pass more than this says nothing of a distribution.
+const SHOWS: f64 = 0.2;
 
 fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     let mut found = Findings::default();
+    let time = bench.time(Duration::from_secs(5), Duration::from_millis(1200));
     for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
         let server = started(DelayServer::start(DelayOptions::default()))?;
-        let time = bench.time(Duration::from_secs(5), Duration::from_millis(1500));
         let mut plan = bench.plan(server.addr(), Workload::Echo, CLIENTS);
         plan.open_loop = at_rate(RATE, arrivals, time);
+        if arrivals == Arrivals::Poisson {
+            plan.seed = bench.seed;
+        }
         let step = bench.run(&plan)?;
-        let answers = server.truth().by_arrival();
-        let arrivals_ns = answers.iter().map(|answer| answer.arrival_ns).collect();
-        let seen = Seen { arrivals_ns, step };
+        let truth = server.truth();
         found.checks.extend(match arrivals {
-            Arrivals::Constant => seen.judge_constant(time),
-            Arrivals::Poisson => seen.judge_poisson(time),
+            Arrivals::Constant => own_clock(bench.timestamps, judge_constant(&step, &truth, time)),
+            Arrivals::Poisson => judge_poisson(&step, &truth, time),
         });
     }
     Ok(found)
 }
 
-/// What the server saw, and what the generator says.
-struct Seen {
-    /// In order.
-    arrivals_ns: Vec<u64>,
-    step: StepRecord,
+/// Evenly spaced: the n-th comes n gaps after the first, and no earlier.
+fn judge_constant(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check> {
+    let planned = (RATE * time.as_secs_f64()) as u64;
+    let books = Books::of(truth, step, SEED, Sends::Evenly(RATE));
+    let said = recorder(step.send_lag.as_ref());
+    let noise = (said.count() > 0 && said.percentile(99.0) as f64 > ON_TIME_NS / 2.0)
+        .then(|| short_of_cpu(step));
+    let mut checks = Vec::new();
+    for (p, most) in [(50.0, ON_TIME_NS / 2.0), (99.0, ON_TIME_NS)] {
+        let check = Check::between(
+            &format!("constant: lateness of arrivals, p{p}"),
+            Unit::Nanoseconds,
+            books.send_lag.most(p),
+            None,
+            Some(most),
+        );
+        checks.push(check.unless(noise.clone()));
+    }
+    let mut held = books.hold("constant", step, planned);
+    held.extend(books.hold_open("constant", step, time));
+    checks.extend(brief("constant", &["p50", "p95", "p99"], held));
+    checks
 }
 
-impl Seen {
-    fn count(&self) -> u64 {
-        self.arrivals_ns.len() as u64
+/// A Poisson process: independent gaps, exponentially distributed.
+fn judge_poisson(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check> {
+    let answers = truth.by_arrival();
+    let arrivals_ns: Vec<u64> = answers.iter().map(|answer| answer.arrival_ns).collect();
+    let count = arrivals_ns.len() as u64;
+    let expected = RATE * time.as_secs_f64();
+    let mut gaps = Recorder::default();
+    for pair in arrivals_ns.windows(2) {
+        gaps.record(pair[1] - pair[0]);
     }
-
-    /// Evenly spaced: the n-th comes n gaps after the first, and no earlier.
-    fn judge_constant(&self, time: Duration) -> Vec<Check> {
-        let planned = (RATE * time.as_secs_f64()) as u64;
-        let seen = self.lateness();
-        let said = recorder(self.step.send_lag.as_ref());
-        let noise = (said.count() > 0 && said.percentile(99.0) as f64 > ON_TIME_NS / 2.0)
-            .then(|| self.short_of_cpu());
-        let mut checks = vec![
-            Check::exactly("constant: arrivals", planned, self.count()),
-            Check::between(
-                "constant: lateness of arrivals, p50",
-                Unit::Nanoseconds,
-                seen.percentile(50.0) as f64,
-                None,
-                Some(ON_TIME_NS / 2.0),
-            )
-            .unless(noise.clone()),
-            Check::between(
-                "constant: lateness of arrivals, p99",
-                Unit::Nanoseconds,
-                seen.percentile(99.0) as f64,
-                None,
-                Some(ON_TIME_NS),
-            )
-            .unless(noise),
-        ];
-        for p in [50.0, 90.0, 99.0] {
-            let (known, reported) = (seen.percentile(p) as f64, said.percentile(p) as f64);
-            checks.push(Check::within(
-                &format!("constant: lateness as reported, p{p}"),
-                Unit::Nanoseconds,
-                known,
-                if said.count() == 0 {
-                    f64::NAN
-                } else {
-                    reported
-                },
-                MARGIN_NS.max(known * 0.05),
-            ));
+    // A send that was late by the generator's own books changes the gaps beside it, and no others.
+    let lag = recorder(step.send_lag.as_ref());
+    let late = above(&lag, SLACK_NS / 2.0).count() as f64 / count.max(1) as f64;
+    let limit = critical(gaps.count(), LEVEL) + GAPS_OF_A_SEND * late;
+    let exponential = |ns: f64| 1.0 - (-ns.max(0.0) * RATE / 1e9).exp();
+    let correlated = DEVIATIONS / expected.sqrt() + GAPS_OF_A_SEND * late;
+    let noise = (limit > SHOWS).then(|| short_of_cpu(step));
+    let zero = |check: Check| {
+        Check {
+            known: Some(0.0),
+            ..check
         }
-        checks
-    }
+        .shows_nothing(noise.clone())
+    };
+    vec![
+        Check::exactly(
+            "Poisson: arrivals of the samples recorded",
+            step.samples_planned,
+            count,
+        ),
+        Check::within(
+            "Poisson: arrivals of rate times duration",
+            Unit::Count,
+            expected,
+            count as f64,
+            DEVIATIONS * expected.sqrt(),
+        ),
+        zero(Check::between(
+            "Poisson: gaps, distance from exponential (KS)",
+            Unit::Share,
+            distance(&gaps, SLACK_NS, exponential),
+            None,
+            Some(limit),
+        )),
+        zero(Check::between(
+            "Poisson: correlation of one gap with the next",
+            Unit::Share,
+            correlation(&arrivals_ns),
+            Some(-correlated),
+            Some(correlated),
+        )),
+    ]
+}
 
-    /// How late each arrival is, if the promptest of them is on time.
-    fn lateness(&self) -> Recorder {
-        let after = |(n, at): (usize, &u64)| *at as i64 - (n as f64 * 1e9 / RATE) as i64;
-        let offsets: Vec<i64> = self.arrivals_ns.iter().enumerate().map(after).collect();
-        let promptest = offsets.iter().copied().min().unwrap_or_default();
-        let mut lateness = Recorder::default();
-        for offset in offsets {
-            lateness.record((offset - promptest) as u64);
-        }
-        lateness
-    }
+fn correlation(arrivals_ns: &[u64]) -> f64 {
+    let gaps: Vec<f64> = arrivals_ns
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]) as f64)
+        .collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let products = gaps.windows(2).map(|p| (p[0] - mean) * (p[1] - mean));
+    let squares = gaps.iter().map(|gap| (gap - mean).powi(2));
+    products.sum::<f64>() / squares.sum::<f64>()
+}
 
-    /// A Poisson process: independent gaps, exponentially distributed.
-    fn judge_poisson(&self, time: Duration) -> Vec<Check> {
-        let expected = RATE * time.as_secs_f64();
-        let mut gaps = Recorder::default();
-        for pair in self.arrivals_ns.windows(2) {
-            gaps.record(pair[1] - pair[0]);
-        }
-        let lag = recorder(self.step.send_lag.as_ref());
-        // Sends that were late together make gaps of nothing.
-        let noise = (lag.percentile(95.0) as f64 > 2.0 * MARGIN_NS).then(|| self.short_of_cpu());
-        let exponential = |ns: f64| 1.0 - (-ns.max(0.0) * RATE / 1e9).exp();
-        vec![
-            Check::exactly(
-                "Poisson: arrivals of the samples recorded",
-                self.step.samples_planned,
-                self.count(),
-            ),
-            Check::within(
-                "Poisson: arrivals of rate times duration",
-                Unit::Count,
-                expected,
-                self.count() as f64,
-                4.0 * expected.sqrt(),
-            ),
-            Check {
-                known: Some(0.0),
-                ..Check::between(
-                    "Poisson: gaps, distance from exponential (KS)",
-                    Unit::Share,
-                    distance(&gaps, MARGIN_NS, exponential),
-                    None,
-                    Some(critical(gaps.count())),
-                )
-            }
-            .unless(noise.clone()),
-            Check {
-                known: Some(0.0),
-                ..Check::between(
-                    "Poisson: correlation of one gap with the next",
-                    Unit::Share,
-                    self.correlation(),
-                    Some(-4.0 / expected.sqrt()),
-                    Some(4.0 / expected.sqrt()),
-                )
-            }
-            .unless(noise),
-        ]
-    }
-
-    fn correlation(&self) -> f64 {
-        let gaps: Vec<f64> = self
-            .arrivals_ns
-            .windows(2)
-            .map(|pair| (pair[1] - pair[0]) as f64)
-            .collect();
-        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-        let products = gaps.windows(2).map(|p| (p[0] - mean) * (p[1] - mean));
-        let squares = gaps.iter().map(|gap| (gap - mean).powi(2));
-        products.sum::<f64>() / squares.sum::<f64>()
-    }
-
-    fn short_of_cpu(&self) -> String {
-        let lag = recorder(self.step.send_lag.as_ref());
-        format!(
-            "the generator was short of CPU: by its own books 1 of 100 sends was {:.2} ms late",
-            lag.percentile(99.0) as f64 / 1e6
-        )
-    }
+fn short_of_cpu(step: &StepRecord) -> String {
+    let lag = recorder(step.send_lag.as_ref());
+    format!(
+        "the generator was short of CPU: by its own books 1 of 100 sends was {:.2} ms late",
+        lag.percentile(99.0) as f64 / 1e6
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{bench, failed, planted, step, worst};
+    use super::super::testing::{Served, bench, failed, planted, worst};
     use super::*;
     use run_record::ProofVerdict;
 
     const TIME: Duration = Duration::from_secs(4);
     const GAP: u64 = 2_000_000;
 
-    /// Arrivals at these moments; the generator says that each send was so late.
-    fn seen(arrivals_ns: Vec<u64>, said: impl Fn(u64) -> u64) -> Seen {
-        let mut lag = Recorder::default();
-        let count = arrivals_ns.len() as u64;
-        (0..count).for_each(|n| lag.record(said(n)));
-        let step = StepRecord {
-            samples_planned: count,
-            send_lag: lag.latency(),
-            ..step()
-        };
-        Seen { arrivals_ns, step }
+    fn constant(served: &Served) -> Vec<Check> {
+        judge_constant(&served.step(), &served.truth, TIME)
     }
 
-    fn even(late: impl Fn(u64) -> u64) -> Vec<u64> {
-        (0..2000)
-            .map(|n| 1_000_000_000 + n * GAP + late(n))
-            .collect()
+    fn even(late: impl Fn(u64) -> u64) -> Served {
+        Served::late(2000, RATE, |_| 100_000, late)
+    }
+
+    /// Arrivals at these moments, as a Poisson process whose sends were on time.
+    fn poisson(arrivals_ns: &[u64]) -> Vec<Check> {
+        let mut served = even(|_| 5_000);
+        let step = served.step();
+        served.truth.answers.truncate(arrivals_ns.len());
+        for (answer, arrival_ns) in served.truth.answers.iter_mut().zip(arrivals_ns) {
+            answer.arrival_ns = *arrival_ns;
+        }
+        judge_poisson(&step, &served.truth, TIME)
     }
 
     /// Quantiles of the exponential in an order without rhyme.
-    fn poisson() -> Vec<u64> {
+    fn exponential() -> Vec<u64> {
         let mut order: Vec<u64> = (0..2000).collect();
         // Multiplications that mix all bits, as in SplitMix64.
         let mixed = |n: u64| {
@@ -230,52 +202,54 @@ mod tests {
 
     #[test]
     fn arrivals_by_the_plan_pass() {
-        let constant = seen(even(|n| n % 7 * 10_000), |n| n % 7 * 10_000);
-        let checks = constant.judge_constant(TIME);
+        let checks = constant(&even(|n| n % 7 * 10_000));
         assert_eq!(worst(&checks), ProofVerdict::Pass, "{checks:?}");
-        let checks = seen(poisson(), |_| 5_000).judge_poisson(TIME);
+        let checks = poisson(&exponential());
         assert_eq!(worst(&checks), ProofVerdict::Pass, "{checks:?}");
     }
 
     #[test]
     fn other_arrivals_fail() {
-        let drifting = seen(even(|n| n * 2_000), |_| 5_000).judge_constant(TIME);
-        assert!(failed(&drifting).iter().any(|what| what.contains("p99")));
-        let one_short = seen(even(|_| 0)[1..].to_vec(), |_| 0).judge_constant(TIME);
-        assert_eq!(failed(&one_short), ["constant: arrivals"]);
-        let even_for_poisson = seen(even(|_| 0), |_| 0).judge_poisson(TIME);
-        assert!(
-            failed(&even_for_poisson)
-                .iter()
-                .any(|what| what.contains("exponential"))
-        );
+        let mut drifting = even(|_| 5_000);
+        let step = drifting.step();
+        for (n, answer) in (0..).zip(&mut drifting.truth.answers) {
+            answer.arrival_ns += n * 2_000;
+        }
+        let checks = judge_constant(&step, &drifting.truth, TIME);
+        assert!(failed(&checks).contains(&"constant: lateness of arrivals, p99"));
+        let evenly: Vec<u64> = (0..2000).map(|n| n * GAP).collect();
+        let failures = |arrivals: &[u64], what: &str| {
+            let checks = poisson(arrivals);
+            failed(&checks).iter().any(|failed| failed.contains(what))
+        };
+        assert!(failures(&evenly, "exponential"));
         // The right gaps in rising order, as of a rate that falls.
-        let mut gaps: Vec<u64> = poisson().windows(2).map(|p| p[1] - p[0]).collect();
+        let mut gaps: Vec<u64> = exponential().windows(2).map(|p| p[1] - p[0]).collect();
         gaps.sort_unstable();
         let mut at = 0;
         let sorted = gaps.iter().map(|gap| {
             at += gap;
             at
         });
-        let sorted = seen(sorted.collect(), |_| 0).judge_poisson(TIME);
-        assert!(
-            failed(&sorted)
-                .iter()
-                .any(|what| what.contains("correlation"))
-        );
+        assert!(failures(&sorted.collect::<Vec<u64>>(), "correlation"));
     }
 
     #[test]
     fn lateness_is_excused_when_it_was_said_and_fails_when_it_was_not() {
         let late = |n: u64| if n.is_multiple_of(20) { 3_000_000 } else { 0 };
-        let said = seen(even(late), late).judge_constant(TIME);
-        assert_eq!(worst(&said), ProofVerdict::Inconclusive);
-        let hidden = seen(even(late), |_| 1_000).judge_constant(TIME);
-        assert!(
-            failed(&hidden)
-                .iter()
-                .any(|what| what.contains("as reported"))
-        );
+        let said = even(late);
+        assert_eq!(worst(&constant(&said)), ProofVerdict::Inconclusive);
+        let mut step = said.step();
+        step.send_lag = even(|_| 1_000).step().send_lag;
+        let checks = judge_constant(&step, &said.truth, TIME);
+        let hidden = failed(&checks);
+        for what in [
+            "lateness of arrivals, p99",
+            "completion, mean, as real send and lateness",
+        ] {
+            let what = format!("constant: {what}");
+            assert!(hidden.contains(&what.as_str()), "{hidden:?}");
+        }
     }
 
     #[test]
@@ -287,7 +261,7 @@ mod tests {
         let found = measure(&bench(&generate)).unwrap();
         assert_eq!(found.verdict(), ProofVerdict::Fail);
         let failed = failed(&found.checks);
-        for what in ["as reported", "exponential"] {
+        for what in ["lateness of sends", "exponential"] {
             assert!(
                 failed.iter().any(|failed| failed.contains(what)),
                 "{failed:?}"

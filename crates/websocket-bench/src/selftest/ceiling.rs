@@ -56,7 +56,7 @@ impl Load {
             io_flag(self.io)
         );
         let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
-        child::measure(&arguments, false, bench.interrupted)
+        child::measure(&arguments, false, bench.interrupted).map(|measured| measured.step)
     }
 }
 

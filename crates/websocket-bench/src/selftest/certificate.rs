@@ -24,7 +24,7 @@ pub(super) fn print_head(certificate: &Certificate) -> io::Result<()> {
     } = certificate;
     writeln!(
         out,
-        "{} {}: does it measure what is there? ({}, {} cores, {}, {}{})",
+        "{} {}: does it measure what is there? ({}, {} cores, {}, {}, seed {}{})",
         tool.name,
         tool.version,
         environment.kernel,
@@ -37,6 +37,7 @@ pub(super) fn print_head(certificate: &Certificate) -> io::Result<()> {
             Io::Epoll => "epoll",
             Io::Uring => "io_uring",
         },
+        certificate.seed,
         if certificate.short {
             ", short form"
         } else {

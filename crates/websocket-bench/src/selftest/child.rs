@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A hindered generator runs so long and is stopped so long, again and again.
 pub(super) const RUNS: Duration = Duration::from_millis(50);
@@ -15,7 +15,27 @@ pub(super) const STOPS: Duration = Duration::from_millis(50);
 /// How often somebody looks whether a child that nobody hinders is to be ended.
 const LOOKS: Duration = Duration::from_millis(50);
 
-/// Runs `websocket-bench` with these arguments, of one step, and returns the step. A child is ended
+/// What a child measured, and how it was hindered meanwhile.
+pub(super) struct Measured {
+    pub(super) step: StepRecord,
+    pub(super) stops: Vec<Stop>,
+}
+
+/// A stop of a child, in nanoseconds of the realtime clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stop {
+    /// It had been told to stop.
+    pub(super) stopped_ns: u64,
+    /// It was about to be told to go on.
+    pub(super) continued_ns: u64,
+}
+
+fn realtime_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// Runs `websocket-bench` with these arguments, of one step, and returns what it measured. A child is ended
 /// when `interrupted` becomes true.
 ///
 /// # Errors
@@ -24,7 +44,7 @@ pub(super) fn measure(
     arguments: &[String],
     hindered: bool,
     interrupted: &AtomicBool,
-) -> Result<StepRecord, String> {
+) -> Result<Measured, String> {
     let program = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
     let mut command = Command::new(&program);
     command
@@ -47,18 +67,19 @@ pub(super) fn measure(
     let mut child = Guard(child);
     let ended = AtomicBool::new(false);
     let pid = child.0.id() as libc::pid_t;
-    let step = std::thread::scope(|scope| {
-        scope.spawn(|| attend(pid, hindered, &ended, interrupted));
+    let (step, stops) = std::thread::scope(|scope| {
+        let attending = scope.spawn(|| attend(pid, hindered, &ended, interrupted));
         let step = first_step(&mut child.0);
         ended.store(true, Ordering::Relaxed);
-        step
+        (step, attending.join().unwrap_or_default())
     });
     let mut words = String::new();
     if let Some(stderr) = &mut child.0.stderr {
         let _ = stderr.read_to_string(&mut words);
     }
     let _ = child.0.wait();
-    step.ok_or_else(|| format!("the generator measured nothing: {}", words.trim()))
+    let step = step.ok_or_else(|| format!("the generator measured nothing: {}", words.trim()))?;
+    Ok(Measured { step, stops })
 }
 
 /// The record of the first step among a child's events, once these have ended.
@@ -75,7 +96,13 @@ fn first_step(child: &mut Child) -> Option<StepRecord> {
 
 /// Stays with a child until it has ended: ends it on an interrupt, and stops it again and again if
 /// it is to be hindered. The caller has not waited for it, so that its number is still its own.
-fn attend(pid: libc::pid_t, hindered: bool, ended: &AtomicBool, interrupted: &AtomicBool) {
+fn attend(
+    pid: libc::pid_t,
+    hindered: bool,
+    ended: &AtomicBool,
+    interrupted: &AtomicBool,
+) -> Vec<Stop> {
+    let mut stops = Vec::new();
     let signal = |signal| {
         // SAFETY: kill takes no pointer.
         unsafe { libc::kill(pid, signal) };
@@ -84,7 +111,7 @@ fn attend(pid: libc::pid_t, hindered: bool, ended: &AtomicBool, interrupted: &At
         if interrupted.load(Ordering::Relaxed) {
             // Ends a stopped one, too.
             signal(libc::SIGKILL);
-            return;
+            return stops;
         }
         if !hindered {
             std::thread::sleep(LOOKS);
@@ -92,9 +119,15 @@ fn attend(pid: libc::pid_t, hindered: bool, ended: &AtomicBool, interrupted: &At
         }
         std::thread::sleep(RUNS);
         signal(libc::SIGSTOP);
+        let stopped_ns = realtime_ns();
         std::thread::sleep(STOPS);
+        stops.push(Stop {
+            stopped_ns,
+            continued_ns: realtime_ns(),
+        });
         signal(libc::SIGCONT);
     }
+    stops
 }
 
 /// Ends a child that nobody has waited for.

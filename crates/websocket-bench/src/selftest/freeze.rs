@@ -1,12 +1,14 @@
 //! (b) A server that stops is late for everybody who comes meanwhile.
 
-use super::bench::{Bench, at_rate, nanos, recorder, started};
-use super::fit::{above, critical, distance};
+use super::bench::{Bench, SEED, at_rate, recorder, started};
+use super::books::{Books, Sends, own_clock};
+use super::bounds::brief;
+use super::fit::above;
 use super::{Chapter, Findings};
 use crate::args::Part;
-use run_record::{Arrivals, Check, Latency, Recorder, StepRecord, Unit, Workload};
+use run_record::{Arrivals, Check, Recorder, StepRecord, Unit, Workload};
 use std::time::Duration;
-use test_servers::{Delay, DelayOptions, DelayServer, Freeze};
+use test_servers::{Delay, DelayOptions, DelayServer, Freeze, Truth};
 
 pub(super) const CHAPTER: Chapter = Chapter {
     part: Part::B,
@@ -14,7 +16,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
     name: "frozen server",
     proves: "When the server stops, everybody who would have come meanwhile counts as late, \
              and by how much.",
-    takes: (Duration::from_secs(8), Duration::from_secs(4)),
+    takes: (Duration::from_secs(8), Duration::from_secs(3)),
     measure,
 };
 
@@ -59,12 +61,18 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     let mut plan = bench.plan(server.addr(), Workload::Echo, CLIENTS);
     plan.open_loop = at_rate(RATE, Arrivals::Constant, terms.duration);
     let step = bench.run(&plan)?;
-    let frozen = server.truth().frozen_ns;
-    let frozen_ns = frozen.ok_or("the server was not frozen within the run")?;
-    let closed = closed_loop(bench, terms)?;
+    let truth = server.truth();
+    let frozen_ns = truth
+        .frozen_ns
+        .ok_or("the server was not frozen within the run")?;
+    let mut notes = Vec::new();
+    if !bench.short {
+        notes.push(beside(&step, &closed_loop(bench, terms)?, frozen_ns));
+    }
+    let checks = judge(&step, &truth, terms.duration, frozen_ns);
     Ok(Findings {
-        checks: judge(&step, terms.duration, frozen_ns),
-        notes: vec![beside(&step, &closed, frozen_ns)],
+        checks: own_clock(bench.timestamps, checks),
+        notes,
         ceilings: Vec::new(),
     })
 }
@@ -86,74 +94,29 @@ const fn threshold(frozen_ns: u64) -> f64 {
 }
 
 /// Holds an open loop's latencies against a freeze.
-fn judge(step: &StepRecord, duration: Duration, frozen_ns: u64) -> Vec<Check> {
-    let all = recorder(step.completion.as_ref());
-    let frozen = frozen_ns as f64;
+fn judge(step: &StepRecord, truth: &Truth, duration: Duration, frozen_ns: u64) -> Vec<Check> {
+    let books = Books::of(truth, step, SEED, Sends::Evenly(RATE));
     let threshold = threshold(frozen_ns);
-    let late = above(&all, threshold);
-    let gap = 1e9 / RATE;
-    let known_late = (frozen - threshold) / gap;
     let planned = (RATE * duration.as_secs_f64()) as u64;
-    // Everybody in the slowest twentieth came during the freeze, one after the other.
-    let known_p95 = frozen - 0.05 * nanos(duration) as f64;
-    let noise = late_for_itself(step, threshold);
-    let uniform = |ns: f64| ((ns - threshold) / (frozen - threshold)).clamp(0.0, 1.0);
-    let spread = Check {
-        known: Some(0.0),
+    // Those who were to come while it was frozen, the last twentieth of the time left out.
+    let due = ((frozen_ns as f64 - threshold) * RATE / 1e9).floor();
+    let late = above(&recorder(step.completion.as_ref()), threshold).count() as f64;
+    let (least, most) = books.completion.above(threshold);
+    let mut checks = vec![Check {
+        known: Some(due),
         ..Check::between(
-            "late samples, unevenness over the freeze (KS)",
-            Unit::Share,
-            if late.count() == 0 {
-                1.0
-            } else {
-                distance(&late, threshold / 2.0, uniform)
-            },
-            None,
-            Some(critical(late.count())),
-        )
-    };
-    let checks = [
-        Check::exactly("samples", planned, all.count()),
-        Check::within(
-            "late samples, rate times freeze",
+            "late samples, at least rate times freeze",
             Unit::Count,
-            known_late.round(),
-            late.count() as f64,
-            (known_late * 0.03).max(4.0),
-        ),
-        spread,
-        Check::within(
-            "p95",
-            Unit::Nanoseconds,
-            known_p95,
-            figure(step, |l| l.p95_ns),
-            frozen * 0.05,
-        ),
-        Check::within(
-            "longest",
-            Unit::Nanoseconds,
-            frozen,
-            figure(step, |l| l.max_ns),
-            frozen * 0.05,
-        ),
-    ];
-    checks.map(|check| check.unless(noise.clone())).into()
-}
-
-fn figure(step: &StepRecord, of: fn(&Latency) -> u64) -> f64 {
-    let reported = step.completion.as_ref().map(of);
-    reported.map_or(f64::NAN, |ns| ns as f64)
-}
-
-/// Why samples may be late without the freeze: the generator's own sends were.
-fn late_for_itself(step: &StepRecord, threshold: f64) -> Option<String> {
-    let lag = step.send_lag.as_ref()?.p99_ns;
-    (lag as f64 > threshold / 4.0).then(|| {
-        format!(
-            "the generator was short of CPU: 1 of 100 sends was more than {:.0} ms late",
-            lag as f64 / 1e6
+            late,
+            // The first and the last of the freeze lie on its edges.
+            Some((due - 2.0).max(least as f64)),
+            Some(most as f64),
         )
-    })
+    }];
+    let mut held = books.hold("freeze", step, planned);
+    held.extend(books.hold_open("freeze", step, duration));
+    checks.extend(brief("freeze", &["p95"], held));
+    checks
 }
 
 /// What the two loops say of the same server, in a sentence.
@@ -180,76 +143,73 @@ fn beside(open: &StepRecord, closed: &StepRecord, frozen_ns: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{bench, failed, planted, step, worst};
+    use super::super::testing::{Served, bench, failed, planted, worst};
     use super::*;
     use run_record::ProofVerdict;
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// 2,000 samples in 4 s, those of one second late by what is left of it.
-    fn frozen(late_of: impl Fn(u64) -> u64, lag_ns: u64) -> StepRecord {
-        let [mut all, mut lag] = std::array::from_fn(|_| Recorder::default());
-        for n in 0..2000u64 {
+    /// 2,000 samples in 4 s; those of the second second are answered at its end.
+    fn frozen() -> Served {
+        Served::new(2000, RATE, |n| {
             let waited = if (500..1000).contains(&n) {
-                late_of((1000 - n) * 2_000_000)
+                (1000 - n) * 2_000_000
             } else {
                 0
             };
-            all.record(2_100_000 + waited);
-            lag.record(lag_ns);
-        }
-        StepRecord {
-            completion: all.latency(),
-            send_lag: lag.latency(),
-            ..step()
-        }
+            2_100_000 + waited
+        })
     }
 
-    fn judged(step: &StepRecord) -> Vec<Check> {
-        judge(step, Duration::from_secs(4), SECOND)
+    fn judged(served: &Served) -> Vec<Check> {
+        judge(
+            &served.step(),
+            &served.truth,
+            Duration::from_secs(4),
+            SECOND,
+        )
     }
 
     #[test]
     fn a_freeze_that_everybody_saw_passes() {
-        let checks = judged(&frozen(|waited| waited, 5_000));
+        let checks = judged(&frozen());
         assert_eq!(worst(&checks), ProofVerdict::Pass, "{:?}", failed(&checks));
     }
 
     #[test]
     fn a_freeze_that_only_some_saw_fails() {
         // As a closed loop of four sees it: four late, the rest never asked.
-        let closed = frozen(
-            |waited| if waited > 994_000_000 { waited } else { 0 },
-            5_000,
-        );
-        let failed_checks = judged(&closed);
-        assert_eq!(
-            failed(&failed_checks),
-            ["late samples, rate times freeze", "p95"]
-        );
+        let mut closed = frozen();
+        closed.report(|ns| {
+            if (100_000_000..990_000_000).contains(&ns) {
+                2_100_000
+            } else {
+                ns
+            }
+        });
         // All late by the same, as from the send that the thaw let through.
-        let bunched = judged(&frozen(|_| SECOND, 5_000));
-        assert!(
-            failed(&bunched)
-                .iter()
-                .any(|what| what.contains("unevenness"))
-        );
+        let mut bunched = frozen();
+        bunched.report(|ns| if ns > 100_000_000 { SECOND } else { ns });
         // One in ten of them dropped from the count.
-        let dropped = frozen(
-            |waited| if waited % 20_000_000 == 0 { 0 } else { waited },
-            5_000,
-        );
-        assert!(
-            failed(&judged(&dropped))
-                .iter()
-                .any(|what| what.contains("late samples"))
-        );
-    }
-
-    #[test]
-    fn a_generator_that_was_itself_late_is_inconclusive() {
-        let step = frozen(|waited| waited / 2, 100_000_000);
-        assert_eq!(worst(&judged(&step)), ProofVerdict::Inconclusive);
+        let mut dropped = frozen();
+        dropped.report(|ns| {
+            if ns / 1_000_000 % 10 == 0 {
+                2_100_000
+            } else {
+                ns
+            }
+        });
+        for (served, what) in [
+            (closed, "late samples"),
+            (bunched, "completion, p95"),
+            (dropped, "completion, mean"),
+        ] {
+            let checks = judged(&served);
+            assert!(
+                failed(&checks).iter().any(|failed| failed.contains(what)),
+                "{checks:?}"
+            );
+        }
     }
 
     #[test]

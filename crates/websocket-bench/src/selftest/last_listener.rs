@@ -1,10 +1,12 @@
 //! (d) Completion waits for the last listener, the sender's result does not.
 
-use super::bench::{Bench, at_rate, nanos, recorder, started};
-use super::fit::{RESOLUTION, above};
+use super::bench::{Bench, SEED, at_rate, nanos, recorder, started};
+use super::books::{Books, Sends, own_clock};
+use super::bounds::brief;
+use super::fit::above;
 use super::{Chapter, Findings};
 use crate::args::Part;
-use run_record::{Arrivals, Check, Latency, StepRecord, Unit, Workload};
+use run_record::{Arrivals, Check, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{DelayOptions, DelayServer, Truth};
 
@@ -31,137 +33,97 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     let mut plan = bench.plan(server.addr(), Workload::Broadcast, CLIENTS);
     plan.open_loop = at_rate(RATE, Arrivals::Constant, time);
     let step = bench.run(&plan)?;
+    let checks = judge(&step, &server.truth(), time);
     Ok(Findings {
-        checks: judge(&step, &server.truth()),
+        checks: own_clock(bench.timestamps, checks),
         ..Findings::default()
     })
 }
 
 /// Holds the three latencies against a server that delays one listener of ten.
-fn judge(step: &StepRecord, truth: &Truth) -> Vec<Check> {
-    let completion = recorder(step.completion.as_ref());
-    let delivery = recorder(step.delivery.as_ref());
-    let half = nanos(LATE) as f64 / 2.0;
-    let late = above(&delivery, half).count();
-    let known = truth.service.percentile(50.0) as f64;
-    let noise = noise(step, truth, half);
-    let checks = [
-        Check::exactly("broadcasts", truth.service.count(), completion.count()),
+fn judge(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check> {
+    let books = Books::of(truth, step, SEED, Sends::Evenly(RATE));
+    let late_ns = nanos(LATE) as f64;
+    let late = above(&recorder(step.delivery.as_ref()), late_ns / 2.0).count();
+    let (least, most) = books.delivery.above(late_ns / 2.0);
+    let planned = (RATE * time.as_secs_f64()) as u64;
+    let mut checks = vec![
         Check::between(
-            "completion, shortest",
+            "one late listener: completion, shortest",
             Unit::Nanoseconds,
-            figure(&step.completion, |l| l.min_ns),
-            Some(nanos(LATE) as f64 * (1.0 - RESOLUTION)),
+            step.completion
+                .as_ref()
+                .map_or(f64::NAN, |l| l.min_ns as f64),
+            Some(late_ns * 0.999),
             None,
         ),
-        Check::within(
-            "completion, median",
-            Unit::Nanoseconds,
-            known,
-            figure(&step.completion, |l| l.p50_ns),
-            1_000_000.0,
-        ),
-        Check::between(
-            "ack, p95",
-            Unit::Nanoseconds,
-            figure(&step.ack, |l| l.p95_ns),
-            None,
-            Some(half),
-        ),
-        Check::exactly(
-            "late deliveries, one per broadcast",
-            completion.count(),
-            late,
-        ),
-        Check::exactly(
-            "deliveries",
-            completion.count() * u64::from(CLIENTS),
-            delivery.count(),
-        ),
+        Check {
+            known: Some(planned as f64),
+            ..Check::between(
+                "one late listener: late deliveries, one per broadcast",
+                Unit::Count,
+                late as f64,
+                Some(least as f64),
+                Some(most as f64),
+            )
+        },
     ];
-    checks.map(|check| check.unless(noise.clone())).into()
-}
-
-fn figure(latency: &Option<Latency>, of: fn(&Latency) -> u64) -> f64 {
-    let reported = latency.as_ref().map(of);
-    reported.map_or(f64::NAN, |ns| ns as f64)
-}
-
-/// Why times may be off: either side was late by much of what is to be told apart.
-fn noise(step: &StepRecord, truth: &Truth, half_ns: f64) -> Option<String> {
-    let sends = step.send_lag.as_ref().map_or(0, |lag| lag.p95_ns);
-    let writes = truth.lateness.percentile(95.0);
-    let worst = sends.max(writes) as f64;
-    // Enough to shift the median by a millisecond, or a delivery by half of the delay.
-    (worst > 1_000_000.0 || truth.lateness.percentile(100.0) as f64 > half_ns / 2.0).then(|| {
-        format!(
-            "too little CPU: 1 of 20 sends was {:.1} ms late, 1 of 20 writes of the server {:.1} ms",
-            sends as f64 / 1e6,
-            writes as f64 / 1e6
-        )
-    })
+    let mut held = books.hold("one late listener", step, planned);
+    held.extend(books.hold_open("one late listener", step, time));
+    checks.extend(brief("one late listener", &["p95"], held));
+    checks
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{failed, step, worst};
+    use super::super::testing::{bench, failed, uninterrupted};
     use super::*;
-    use run_record::{ProofVerdict, Recorder};
+    use run_record::{Plan, ProofVerdict};
 
-    fn broadcasts(completion_ns: u64, late: u64, ack_ns: u64) -> (StepRecord, Truth) {
-        let mut truth = Truth::default();
-        let [mut completion, mut delivery, mut ack] = std::array::from_fn(|_| Recorder::default());
-        truth.service.record_n(50_100_000, 40);
-        truth.lateness.record_n(60_000, 80);
-        completion.record_n(completion_ns, 40);
-        delivery.record_n(300_000, 400 - late);
-        delivery.record_n(50_200_000, late);
-        ack.record_n(ack_ns, 40);
-        let step = StepRecord {
-            completion: completion.latency(),
-            delivery: delivery.latency(),
-            ack: ack.latency(),
-            ..step()
+    fn planted(change: impl Fn(&mut StepRecord)) -> Findings {
+        let generate = |plan: &Plan| {
+            let mut step = uninterrupted(plan)?;
+            change(&mut step);
+            Ok(step)
         };
-        (step, truth)
-    }
-
-    fn judged(completion_ns: u64, late: u64, ack_ns: u64) -> Vec<Check> {
-        let (step, truth) = broadcasts(completion_ns, late, ack_ns);
-        judge(&step, &truth)
+        measure(&bench(&generate)).unwrap()
     }
 
     #[test]
-    fn a_completion_that_waits_passes() {
-        let checks = judged(50_200_000, 40, 300_000);
-        assert_eq!(worst(&checks), ProofVerdict::Pass, "{:?}", failed(&checks));
+    fn a_generator_that_waits_does_not_fail() {
+        let found = planted(|_| {});
+        assert_ne!(
+            found.verdict(),
+            ProofVerdict::Fail,
+            "{:?}",
+            failed(&found.checks)
+        );
     }
 
     #[test]
     fn a_clock_that_stops_at_the_result_fails() {
-        let checks = judged(300_000, 40, 300_000);
-        assert_eq!(
-            failed(&checks),
-            ["completion, shortest", "completion, median"]
+        let found = planted(|step| step.completion = step.ack.clone());
+        let failed = failed(&found.checks);
+        assert!(
+            failed.contains(&"one late listener: completion, shortest"),
+            "{failed:?}"
         );
-        assert_eq!(failed(&judged(50_200_000, 40, 50_200_000)), ["ack, p95"]);
+        assert!(
+            failed.contains(&"one late listener: completion, p50"),
+            "{failed:?}"
+        );
     }
 
     #[test]
-    fn a_dropped_delivery_fails() {
-        assert_eq!(
-            failed(&judged(50_200_000, 39, 300_000)),
-            ["late deliveries, one per broadcast"]
-        );
-        let (step, truth) = broadcasts(50_200_000, 40, 300_000);
-        let without = StepRecord { ack: None, ..step };
-        assert_eq!(failed(&judge(&without, &truth)), ["ack, p95"]);
-    }
-
-    #[test]
-    fn a_late_server_is_inconclusive() {
-        let (step, mut truth) = broadcasts(55_000_000, 40, 300_000);
-        truth.lateness.record_n(6_000_000, 40);
-        assert_eq!(worst(&judge(&step, &truth)), ProofVerdict::Inconclusive);
+    fn what_was_not_timed_fails() {
+        let found = planted(|step| {
+            step.ack = None;
+            step.delivery = step.completion.clone();
+        });
+        let failed = failed(&found.checks);
+        for what in ["ack, p95", "delivery, count"] {
+            let what = format!("one late listener: {what}");
+            assert!(failed.contains(&what.as_str()), "{failed:?}");
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! What the tests of the parts share.
 
-use super::bench::{Bench, SEED, in_process};
+use super::bench::{Bench, SEED, in_process, recorder};
 use run_record::{
-    Check, Faults, GeneratorUse, Plan, ProofVerdict, StepRecord, Timestamps, Verdict,
+    Check, Faults, GeneratorUse, Latency, Plan, ProofVerdict, Recorder, StepRecord, Timestamps,
+    Verdict,
 };
 use std::sync::atomic::AtomicBool;
+use test_servers::{Answer, Truth, Write};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -34,6 +36,103 @@ pub(super) fn step() -> StepRecord {
         release_delay: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
+    }
+}
+
+/// What is reported of these times.
+pub(super) fn recorded(times: &[u64]) -> Option<Latency> {
+    let mut recorder = Recorder::default();
+    times.iter().for_each(|ns| recorder.record(*ns));
+    recorder.latency()
+}
+
+/// Multiplies a reported distribution.
+pub(super) fn scaled(latency: &mut Option<Latency>, factor: f64) {
+    let mut changed = Recorder::default();
+    for (ns, count) in recorder(latency.as_ref()).samples() {
+        changed.record_n((ns as f64 * factor) as u64, count);
+    }
+    *latency = changed.latency();
+}
+
+/// Echoes at an even rate: what a server knows of them, and what a generator without error would
+/// report.
+pub(super) struct Served {
+    pub(super) truth: Truth,
+    completion: Vec<u64>,
+    uncorrected: Vec<u64>,
+    lag: Vec<u64>,
+}
+
+impl Served {
+    /// So many, the n-th answered after `time(n)`.
+    pub(super) fn new(count: u64, rate: f64, time: impl Fn(u64) -> u64) -> Self {
+        Self::late(count, rate, time, |_| 3_000)
+    }
+
+    /// The n-th sent `lag(n)` late.
+    pub(super) fn late(
+        count: u64,
+        rate: f64,
+        time: impl Fn(u64) -> u64,
+        lag: impl Fn(u64) -> u64,
+    ) -> Self {
+        let mut served = Self {
+            truth: Truth::default(),
+            completion: Vec::new(),
+            uncorrected: Vec::new(),
+            lag: Vec::new(),
+        };
+        for n in 0..count {
+            let (time, late) = (time(n), lag(n));
+            let due_ns = 1_000_000_000 + (n as f64 * 1e9 / rate) as u64;
+            let arrival_ns = due_ns + late + 10_000;
+            let before_ns = arrival_ns + time;
+            served.truth.service.record(time);
+            served.truth.answers.push(Answer {
+                arrival_ns,
+                written_ns: before_ns,
+                stamp: Some(stamp(n)),
+            });
+            served.truth.writes.push(Write {
+                stamp: Some(stamp(n)),
+                connection: n,
+                result: false,
+                before_ns,
+                after_ns: before_ns + 30_000,
+            });
+            let received_ns = before_ns + 15_000;
+            served.completion.push(received_ns - due_ns);
+            served.uncorrected.push(received_ns - due_ns - late);
+            served.lag.push(late);
+        }
+        served
+    }
+
+    /// Changes what is reported of each latency.
+    pub(super) fn report(&mut self, change: impl Fn(u64) -> u64) {
+        for ns in self.completion.iter_mut().chain(&mut self.uncorrected) {
+            *ns = change(*ns);
+        }
+    }
+
+    /// What is reported.
+    pub(super) fn step(&self) -> StepRecord {
+        let count = self.completion.len() as u64;
+        StepRecord {
+            samples_planned: count,
+            samples: count,
+            sent: Some(count),
+            completion: recorded(&self.completion),
+            uncorrected: recorded(&self.uncorrected),
+            send_lag: recorded(&self.lag),
+            generator: GeneratorUse {
+                messages: count,
+                reads: count,
+                ..GeneratorUse::default()
+            },
+            ..step()
+        }
     }
 }
 
@@ -76,6 +175,7 @@ pub(super) fn uninterrupted(plan: &Plan) -> Result<StepRecord, String> {
 pub(super) fn bench(generate: &dyn Fn(&Plan) -> Result<StepRecord, String>) -> Bench<'_> {
     Bench {
         short: true,
+        seed: 1,
         timestamps: Timestamps::Kernel,
         io: run_record::Io::Epoll,
         prove_hindered: false,

@@ -23,7 +23,7 @@ fn flags_out_of_range_name_the_flag_the_value_and_the_range() {
         ("--total-steps 0", ["--total-steps", "'0'", "not in 1"]),
         (
             "--payload-padding 16777217",
-            ["--payload-padding", "16777217", "0..=16777216"],
+            ["--payload-padding", "16777217", "0..=16776192"],
         ),
         (
             "--limit-percentile 101",

@@ -51,14 +51,14 @@ fn servers_that_open_no_websocket_are_named_with_what_they_did() {
         (
             Behaviour::ClosesAtOnce,
             [
-                "closed the connection before it answered the WebSocket upgrade",
+                "the connection before it answered the WebSocket upgrade",
                 "0 of 10",
             ],
         ),
         (
             Behaviour::UpgradesThenCloses,
             [
-                "closed the connection after the WebSocket was open",
+                "the connection after the WebSocket was open",
                 "of 10 clients",
             ],
         ),

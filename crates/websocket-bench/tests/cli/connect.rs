@@ -85,7 +85,7 @@ fn dropped_connections_make_the_result_invalid() {
 #[test]
 fn a_server_that_is_not_there_is_named() {
     run(&format!("connect ws://{}/ --clients 3 --hold 1s", nobody()))
-        .exits(3)
+        .exits(1)
         .says(&["0 of 3 connections were opened", "is the server running"]);
 }
 

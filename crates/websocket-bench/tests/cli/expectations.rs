@@ -8,7 +8,7 @@ fn expectations_that_hold_change_nothing() {
     let server = honest();
     let url = url(server.addr());
     run(&format!(
-        "broadcast {url} --step-size 10 --total-steps 2 --limit-rtt 20s --expect clients>=20 \
+        "broadcast {url} -s 100 --step-size 10 --total-steps 2 --limit-rtt 20s --expect clients>=20 \
          --expect p99<29s --expect delivery.max<29s --expect ack.mean<29s"
     ))
     .exits(0);

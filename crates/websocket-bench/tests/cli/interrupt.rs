@@ -87,8 +87,8 @@ fn the_first_keeps_the_steps_and_the_part_of_a_step() {
 fn the_second_ends_the_program_at_once_and_the_steps_are_on_disk() {
     let stuck = Stuck::start();
     stuck.interrupt();
-    // By now the run is over and waits three seconds for the server to close.
-    sleep(Duration::from_millis(600));
+    // By now the run is over, or will be in a moment, and waits for the server to close.
+    sleep(Duration::from_millis(150));
     let second = Instant::now();
     stuck.interrupt();
     let (code, _, record) = stuck.end();

@@ -97,8 +97,11 @@ fn io_uring_that_is_forbidden_is_told_and_done_without() {
         path.display()
     );
     for (error, reason) in [
-        (libc::EPERM, "io_uring_setup is forbidden"),
+        (libc::EPERM, "EPERM: io_uring_setup is forbidden"),
+        (libc::EACCES, "EACCES: io_uring_setup is forbidden"),
         (libc::ENOSYS, "has no io_uring"),
+        (libc::EINVAL, "is too old; 6.0 is needed"),
+        (libc::ENOMEM, "`ulimit -l`"),
     ] {
         let ran = run_without_io_uring(&arguments, error).exits(0);
         ran.says(&[

@@ -30,17 +30,74 @@ fn part(id: &str, more: &str) -> (Ran, Proof) {
 
 #[test]
 fn faults_are_proved_and_the_certificate_says_what_was_known() {
-    let (ran, proof) = part("c", "");
+    let (ran, proof) = part("c", "--seed 5");
     let ran = ran.exits(0);
     assert!(ran.stdout.contains("(c) faults: pass"), "{ran:#?}");
     assert!(ran.stdout.contains("1 of 1 parts passed"), "{ran:#?}");
     assert_eq!((proof.verdict, proof.attempts), (ProofVerdict::Pass, 1));
-    let lost = proof
-        .checks
-        .iter()
-        .find(|check| check.what.ends_with("lost"));
-    let lost = lost.unwrap();
-    assert_eq!((lost.known, lost.measured), (Some(7.0), Some(7.0)));
+    let counted = |what: &str| {
+        let mut checks = proof.checks.iter();
+        let check = checks.find(|check| check.what == format!("text, many at once: {what}"));
+        check.unwrap().clone()
+    };
+    for class in [
+        "lost",
+        "duplicate",
+        "corrupt",
+        "misdirected",
+        "unanswered",
+        "refused",
+        "malformed",
+    ] {
+        let check = counted(class);
+        // Of each class more than a counter of a few would show.
+        assert!(
+            check.known >= Some(100.0) && check.known == check.measured,
+            "{check:?}"
+        );
+    }
+    assert_eq!(counted("messages").verdict, ProofVerdict::Pass);
+    assert!(ran.stdout.contains("seed 5"), "{ran:#?}");
+}
+
+/// The same seed draws the same numbers of faults, another one others.
+#[test]
+fn a_seed_repeats_what_was_left_to_chance() {
+    let known = |seed: u32| {
+        let (_, proof) = part("c", &format!("--seed {seed}"));
+        let faults = proof
+            .checks
+            .iter()
+            .filter(|check| check.what.starts_with("text, many"));
+        faults
+            .filter(|check| !check.what.ends_with("any other class"))
+            .map(|check| check.known)
+            .collect::<Vec<_>>()
+    };
+    let first = known(5);
+    assert_eq!(known(5), first);
+    assert_ne!(known(6), first);
+}
+
+/// Over processes, in every dialect: what a busy machine leaves open is inconclusive, and never a
+/// failure.
+#[test]
+fn deliveries_and_sites_do_not_fail() {
+    for id in ["g", "h"] {
+        let (ran, proof) = part(id, "");
+        ran.exits(0);
+        assert_ne!(proof.verdict, ProofVerdict::Fail, "{proof:#?}");
+        let of = |name: &str| {
+            proof
+                .checks
+                .iter()
+                .any(|check| check.what.starts_with(name))
+        };
+        match id {
+            "g" => assert!(of("200 listeners") && of("text, one after the other")),
+            _ => assert!(of("broadcast over 2 processes") && of("faults over 2 processes")),
+        }
+    }
 }
 
 #[test]
@@ -63,17 +120,13 @@ fn a_hindered_generator_with_stamps_of_its_own_clock_fails() {
     let (ran, proof) = part("a", "--timestamps user");
     let ran = ran.exits(3);
     assert!(ran.stdout.contains("fail: 0 of 1 parts passed"), "{ran:#?}");
-    let late = proof
-        .checks
-        .iter()
-        .find(|check| check.what.starts_with("generator stopped") && check.what.contains("p90"));
+    let late = proof.checks.iter().find(|check| {
+        check.what.starts_with("generator stopped") && check.what.ends_with("completion, p95")
+    });
     let late = late.unwrap();
     assert_eq!(late.verdict, ProofVerdict::Fail);
     // An answer that came at the beginning of a stop of 50 ms waited for its end.
-    assert!(
-        late.measured > late.known.map(|known| known + 5e6),
-        "{late:?}"
-    );
+    assert!(late.measured > late.most.map(|most| most + 1e6), "{late:?}");
 }
 
 /// Interrupts a test of (c) and another part `after` the proof of (c) was printed; what it says
@@ -121,9 +174,9 @@ fn an_interrupt_keeps_what_was_proved_and_says_what_was_not() {
 
 #[test]
 fn wrong_usage_is_told() {
-    run("selftest --only g")
+    run("selftest --only i")
         .exits(1)
-        .says(&["--only", "[possible values: a, b, c, d, e, f]"]);
+        .says(&["--only", "[possible values: a, b, c, d, e, f, g, h]"]);
     run("selftest --json -")
         .exits(1)
         .says_in_one_line(&["--json writes to a file"]);

@@ -1,10 +1,11 @@
 //! Action Cable: one subscription, actions in a string inside a string.
 
 use super::json::{Body, message, parse, request_name};
-use super::{Codec, Incoming, Malformed, Opening};
+use super::{Codec, Incoming, Malformed, Opening, either};
 use run_record::Workload;
 use serde::Deserialize;
 use serde_json::Value;
+use ws_proto::printable;
 
 /// The channel's identifier as it stands inside a JSON string.
 const IDENTIFIER: &str = r#"{\"channel\":\"BenchmarkChannel\"}"#;
@@ -57,7 +58,8 @@ impl Codec for ActionCable {
     fn opened(&self, bytes: &[u8]) -> Opening {
         let envelope: Envelope = match parse(bytes) {
             Ok(envelope) => envelope,
-            Err(Malformed(words)) => {
+            Err(why) => {
+                let words = why.of(bytes);
                 return Opening::Refused(format!("not an Action Cable message: {words}"));
             }
         };
@@ -71,7 +73,10 @@ impl Codec for ActionCable {
             }
             Some("disconnect") => Opening::Refused(format!(
                 "the server disconnected the client: {}",
-                envelope.reason.as_deref().unwrap_or("no reason given")
+                envelope.reason.map_or_else(
+                    || "no reason given".to_owned(),
+                    |reason| printable(reason.as_bytes(), 100)
+                )
             )),
             _ => Opening::Await,
         }
@@ -94,6 +99,14 @@ impl Codec for ActionCable {
             out.push(byte);
         }
         out.extend_from_slice(br#"}"}"#);
+    }
+
+    fn expects(&self, workload: Workload) -> String {
+        either(workload, |name| {
+            format!(
+                r#"{{"identifier":...,"message":{{"action":"{name}","payload":{{"stamp":...}}}}}}"#
+            )
+        })
     }
 
     fn parse(&self, bytes: &[u8]) -> Result<Incoming, Malformed> {

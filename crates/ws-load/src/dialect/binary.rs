@@ -36,6 +36,14 @@ impl Codec for Binary {
         out.extend_from_slice(self.padding.as_bytes());
     }
 
+    fn expects(&self, workload: Workload) -> String {
+        let first = match workload {
+            Workload::Echo | Workload::Connect => "`e`",
+            Workload::Broadcast => "`b` or `r`",
+        };
+        format!("a binary message of the type byte {first}, the size in 4 bytes and the payload")
+    }
+
     fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed> {
         let Some((&type_byte, rest)) = message.split_first() else {
             return Err(Malformed("empty binary message".to_owned()));

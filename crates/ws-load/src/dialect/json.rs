@@ -1,6 +1,6 @@
 //! The text dialect, and the JSON payload that the frameworks' dialects wrap.
 
-use super::{Codec, Incoming, Kind, Malformed};
+use super::{Codec, Incoming, Kind, Malformed, either};
 use crate::stamp::StampForm;
 use run_record::Workload;
 use serde::Deserialize;
@@ -65,7 +65,13 @@ pub(super) fn message(name: &str, payload: &Value, body: &Body) -> Result<Incomi
 
 /// Parses a JSON message of a known shape.
 pub(super) fn parse<'a, T: Deserialize<'a>>(message: &'a [u8]) -> Result<T, Malformed> {
-    serde_json::from_slice(message).map_err(|error| Malformed(error.to_string()))
+    serde_json::from_slice(message).map_err(|error| {
+        Malformed(if error.is_data() {
+            error.to_string()
+        } else {
+            "not JSON".to_owned()
+        })
+    })
 }
 
 /// The request names that all JSON dialects share.
@@ -101,6 +107,12 @@ impl Codec for Json {
         out.extend_from_slice(br#"","payload":"#);
         self.body.write(stamp, out);
         out.push(b'}');
+    }
+
+    fn expects(&self, workload: Workload) -> String {
+        either(workload, |name| {
+            format!(r#"{{"type":"{name}","payload":{{"stamp":...}}}}"#)
+        })
     }
 
     fn parse(&self, bytes: &[u8]) -> Result<Incoming, Malformed> {

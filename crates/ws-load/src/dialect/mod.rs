@@ -10,7 +10,7 @@ mod phoenix;
 
 use crate::stamp::StampForm;
 use run_record::{Dialect, Plan, Workload};
-use ws_proto::Opcode;
+use ws_proto::{Opcode, printable};
 
 /// What a message is, once it is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,18 @@ pub(crate) enum Incoming {
 /// A message that is not of the dialect, in words.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) String);
+
+/// So much of a message is shown, in bytes.
+const MAX_SHOWN: usize = 100;
+
+impl Malformed {
+    /// The message and what is wrong with it, to be printed.
+    pub(crate) fn of(&self, message: &[u8]) -> String {
+        let shown = printable(message, MAX_SHOWN);
+        let why = printable(self.0.as_bytes(), MAX_SHOWN);
+        format!("`{shown}` ({why})")
+    }
+}
 
 /// The next move of a client between its handshake and its first request.
 #[derive(Debug, PartialEq, Eq)]
@@ -96,8 +108,28 @@ pub(crate) trait Codec: Send {
     /// Appends the payload of a request message to `out`.
     fn request(&self, workload: Workload, stamp: u64, out: &mut Vec<u8>);
 
+    /// What an answer to a request looks like, for people.
+    fn expects(&self, workload: Workload) -> String;
+
     /// Understands a message.
     fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed>;
+}
+
+/// The type names of the answers to a request.
+const fn answer_names(workload: Workload) -> &'static [&'static str] {
+    match workload {
+        Workload::Echo | Workload::Connect => &["echo"],
+        Workload::Broadcast => &["broadcast", "broadcastResult"],
+    }
+}
+
+/// The answers to a request, one or the other, as `shape` writes each.
+fn either(workload: Workload, shape: impl Fn(&str) -> String) -> String {
+    let shapes: Vec<String> = answer_names(workload)
+        .iter()
+        .map(|name| shape(name))
+        .collect();
+    shapes.join(" or ")
 }
 
 /// The codec of a plan.
@@ -114,4 +146,34 @@ pub(crate) fn codec(plan: &Plan) -> Box<dyn Codec> {
 /// The ancestor's padding: the digits 1234567890 over and over.
 fn padding(len: u32) -> String {
     "1234567890".chars().cycle().take(len as usize).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers have longer type names, and a server may write JSON with spaces.
+    #[test]
+    fn a_request_with_the_most_padding_leaves_room_within_16_mib() {
+        for (dialect, url) in [
+            (Dialect::Json, "ws://h/ws"),
+            (Dialect::Binary, "ws://h/ws"),
+            (Dialect::Phoenix, "ws://h/socket/websocket"),
+            (Dialect::Phoenix, "ws://h/socket/websocket?vsn=2.0.0"),
+            (Dialect::ActionCable, "ws://h/cable"),
+        ] {
+            let plan = Plan {
+                dialect,
+                payload_padding: run_record::MOST_PADDING,
+                ..crate::test_plan(url)
+            };
+            let mut request = Vec::new();
+            codec(&plan).request(Workload::Broadcast, u64::MAX, &mut request);
+            let room = (16_usize << 20).checked_sub(request.len());
+            assert!(
+                room.is_some_and(|room| room >= 512),
+                "{dialect:?}: {room:?}"
+            );
+        }
+    }
 }

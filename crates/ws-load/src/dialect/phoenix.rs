@@ -1,7 +1,7 @@
 //! Phoenix channels, serializers 1.0.0 (objects) and 2.0.0 (arrays).
 
 use super::json::{Body, message, parse, request_name};
-use super::{Codec, Incoming, Malformed, Opening};
+use super::{Codec, Incoming, Malformed, Opening, either};
 use run_record::Workload;
 use serde::Deserialize;
 use serde_json::Value;
@@ -77,7 +77,7 @@ impl Codec for Phoenix {
                 }
             }
             Ok(_) => Opening::Await,
-            Err(Malformed(words)) => Opening::Refused(format!("not a Phoenix message: {words}")),
+            Err(why) => Opening::Refused(format!("not a Phoenix message: {}", why.of(bytes))),
         }
     }
 
@@ -98,6 +98,24 @@ impl Codec for Phoenix {
         out.extend_from_slice(before.as_bytes());
         self.body.write(stamp, out);
         out.extend_from_slice(after.as_bytes());
+    }
+
+    fn expects(&self, workload: Workload) -> String {
+        either(workload, |name| {
+            let body = format!(r#"{{"type":"{name}","body":{{"stamp":...}}}}"#);
+            let (event, payload) = match name {
+                "broadcast" => ("broadcast", body),
+                _ => (
+                    "phx_reply",
+                    format!(r#"{{"status":"ok","response":{body}}}"#),
+                ),
+            };
+            if self.arrays {
+                format!(r#"["1","2","{TOPIC}","{event}",{payload}]"#)
+            } else {
+                format!(r#"{{"topic":"{TOPIC}","event":"{event}","payload":{payload},"ref":...}}"#)
+            }
+        })
     }
 
     fn parse(&self, bytes: &[u8]) -> Result<Incoming, Malformed> {

@@ -1,9 +1,10 @@
 //! The `connect` workload: open connections, hold them, look at what they cost.
 
-use super::measure::Parts;
+use super::crew::HURRY;
+use super::measure::{Parts, unanswered};
 use super::memory::Watch;
 use super::team::Kept;
-use super::{Ended, Engine, News, TICK, Team, merge};
+use super::{ANSWER, Ended, Engine, News, TICK, Team, merge};
 use crate::clock;
 use crate::worker::{HeldPart, OpenOrder, StartByClock};
 use run_record::{Connecting, Connections, End, Event, Pings, StepRecord, Verdict};
@@ -18,6 +19,8 @@ struct Times {
     opened_ns: u64,
     held_ns: u64,
     cpu_began_ns: u64,
+    /// The time of the schedule was not cut short.
+    all_opened: bool,
 }
 
 impl<T: Team> Engine<'_, T> {
@@ -46,19 +49,28 @@ impl<T: Team> Engine<'_, T> {
             by_clock,
         };
         self.team.open_and_hold(order);
-        self.await_opened(step, order)?;
+        let broken_off = self.await_opened(step, order)?;
         let opened_ns = clock::now_ns();
         let open = self.team.connected();
-        let early_end = self.hold(step, open, opened_ns + terms.hold_ns)?;
+        let all_opened = broken_off.is_none();
+        let early_end = match broken_off {
+            None => self.hold(step, open, opened_ns + terms.hold_ns)?,
+            // What was opened, pinged and dropped by then is kept.
+            Some(ended) => {
+                self.team.give_up(false);
+                Some(ended)
+            }
+        };
         let times = Times {
             began_ns,
             opened_ns,
-            held_ns: clock::now_ns() - opened_ns,
+            held_ns: u64::from(all_opened) * (clock::now_ns() - opened_ns),
             cpu_began_ns,
+            all_opened,
         };
         let (parts, lost) = self.collect_parts()?;
         let early_end = early_end.or(lost);
-        let mut record = self.connect_record(order, open, &times, parts);
+        let (mut record, first) = self.connect_record(order, open, &times, parts);
         let is_interrupted = early_end
             .as_ref()
             .is_some_and(|early| early.end == End::Interrupted);
@@ -69,6 +81,7 @@ impl<T: Team> Engine<'_, T> {
         };
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
+        self.note_first(&mut record, first);
         if early_end.is_some() && record.verdict == Verdict::Pass {
             record.verdict = Verdict::Noisy;
             record.verdict_reasons = vec![format!(
@@ -76,6 +89,12 @@ impl<T: Team> Engine<'_, T> {
                 times.held_ns as f64 / 1e9,
                 terms.hold_ns as f64 / 1e9
             )];
+        }
+        if let Some(ended) = early_end
+            .as_ref()
+            .filter(|ended| ended.end == End::WorkerLost)
+        {
+            record.verdict_reasons.push(ended.detail.clone());
         }
         let ended = early_end
             .or_else(|| failed_to_connect(&record))
@@ -88,13 +107,17 @@ impl<T: Team> Engine<'_, T> {
         Ok(ended)
     }
 
-    fn await_opened(&mut self, step: u32, order: OpenOrder) -> Result<(), Ended> {
+    /// Waits until all have what was ordered. `Some` when that was broken off: a site was lost, or
+    /// the user ended it.
+    fn await_opened(&mut self, step: u32, order: OpenOrder) -> Result<Option<Ended>, Ended> {
         let OpenOrder { have, wanted, .. } = order;
         let mut half_way = Some(u64::midpoint(have, wanted)).filter(|_| self.watch.is_some());
         let mut waiting = self.team.len();
         let mut exhausted = None;
         while waiting > 0 {
-            self.check_interrupt()?;
+            if let Err(ended) = self.check_interrupt() {
+                return Ok(Some(ended));
+            }
             let connected = self.team.connected();
             if half_way.is_some_and(|half| connected >= half)
                 && let Some(watch) = &mut self.watch
@@ -105,11 +128,14 @@ impl<T: Team> Engine<'_, T> {
             let patience = if half_way.is_some() { SHORT_TICK } else { TICK };
             match self.team.wait(patience) {
                 Some(News::Opened) => waiting -= 1,
+                Some(News::Lost(_, words)) => {
+                    return Ok(Some(Ended::new(End::WorkerLost, words)));
+                }
                 Some(News::OpenFailed(unable)) => {
                     exhausted.get_or_insert(unable);
                     waiting -= 1;
                 }
-                Some(news @ (News::Broken(_) | News::Lost(..))) => self.unexpected(news)?,
+                Some(news @ News::Broken(_)) => self.unexpected(news)?,
                 Some(_) | None => {}
             }
             (self.on_event)(&Event::Connecting {
@@ -120,7 +146,7 @@ impl<T: Team> Engine<'_, T> {
         }
         match exhausted {
             Some(unable) => Err(self.connect_failed(wanted, &unable)),
-            None => Ok(()),
+            None => Ok(None),
         }
     }
 
@@ -130,13 +156,24 @@ impl<T: Team> Engine<'_, T> {
         let began_ns = clock::now_ns();
         let mut waiting = self.team.len();
         let mut early_end = None;
+        let timeout_ns = self
+            .plan
+            .connect
+            .map_or(0, |connect| connect.ping_timeout_ns);
+        let mut end_ns = until_ns.max(began_ns) + timeout_ns + clock::nanos(ANSWER);
         while waiting > 0 {
+            if clock::now_ns() >= end_ns {
+                early_end.get_or_insert_with(|| unanswered(waiting, "end the hold"));
+                break;
+            }
             match self.team.wait(TICK) {
                 Some(News::Held) => waiting -= 1,
+                // It may have answered before, so that the number awaited is unknown.
                 Some(News::Lost(_, words)) => {
-                    waiting -= 1;
                     self.team.give_up(false);
-                    early_end.get_or_insert(Ended::new(End::WorkerLost, words));
+                    return Ok(Some(
+                        early_end.unwrap_or_else(|| Ended::new(End::WorkerLost, words)),
+                    ));
                 }
                 Some(news @ News::Broken(_)) => self.unexpected(news)?,
                 Some(_) | None => {}
@@ -146,6 +183,7 @@ impl<T: Team> Engine<'_, T> {
             {
                 self.team.give_up(false);
                 early_end = Some(ended);
+                end_ns = clock::now_ns() + clock::nanos(HURRY);
             }
             let total_ns = until_ns.saturating_sub(began_ns);
             (self.on_event)(&Event::Holding {
@@ -165,7 +203,7 @@ impl<T: Team> Engine<'_, T> {
         open: u64,
         times: &Times,
         mut parts: Parts,
-    ) -> StepRecord {
+    ) -> (StepRecord, merge::FirstFaults) {
         let mut held = HeldPart::default();
         for (_, part) in &mut parts {
             held.merge(std::mem::take(&mut part.held));
@@ -177,7 +215,10 @@ impl<T: Team> Engine<'_, T> {
             rate: order.by_clock.map(|by_clock| by_clock.rate),
             planned,
             samples: held.opened + held.failed,
-            sent: order.by_clock.map(|_| held.in_time),
+            sent: order
+                .by_clock
+                .filter(|_| times.all_opened)
+                .map(|_| held.in_time),
             flight: None,
             elapsed_ns: clock::now_ns() - times.began_ns,
             warm_up_ns: 0,
@@ -187,7 +228,7 @@ impl<T: Team> Engine<'_, T> {
             rows: self.team.rows(order.wanted, None),
             parts,
         };
-        let (mut record, _) = merged.into_record();
+        let (mut record, first) = merged.into_record();
         record.connecting_ns = times.opened_ns.saturating_sub(times.began_ns);
         let now_open = self.team.connected();
         let opening_ns = held.last_open_ns.saturating_sub(times.began_ns).max(1);
@@ -199,6 +240,8 @@ impl<T: Team> Engine<'_, T> {
         let sites = record.sites.len();
         let generator =
             generator.filter(|used| used.after.processes as usize > sites || sites == 0);
+        let kernel = generator.and(self.watch.as_ref());
+        let kernel = kernel.and_then(|watch| watch.kernel(now_open));
         let (server, server_unknown) = match server {
             Some(Ok((server, doubt))) => (Some(server), doubt),
             Some(Err(reason)) => (None, Some(reason)),
@@ -224,8 +267,9 @@ impl<T: Team> Engine<'_, T> {
             server,
             server_unknown,
             generator,
+            kernel,
         }));
-        record
+        (record, first)
     }
 }
 

@@ -1,7 +1,10 @@
 //! Why no further step is made, in words.
 
+use super::merge::FirstFaults;
 use super::{Engine, Team};
 use run_record::{End, StepRecord, Verdict};
+
+const MALFORMED: &str = "malformed message";
 
 /// Why no further step is made.
 pub(super) struct Ended {
@@ -19,6 +22,39 @@ impl Ended {
 }
 
 impl<T: Team> Engine<'_, T> {
+    /// Keeps in words the first faults of a step that its counts do not tell.
+    pub(super) fn note_first(&mut self, record: &mut StepRecord, first: FirstFaults) {
+        if record.verdict == Verdict::Fail {
+            for (which, words) in [
+                (MALFORMED, &first.malformed),
+                ("connection lost", &first.disconnect),
+            ] {
+                if let Some(words) = words {
+                    let reason = format!("the first {which}: {words}");
+                    record.verdict_reasons.push(reason);
+                }
+            }
+        }
+        if self.first_malformed.is_none() {
+            self.first_malformed = first.malformed;
+        }
+        self.first_disconnect = first.disconnect;
+    }
+
+    /// The end with the first malformed message of the run, which no count tells.
+    pub(super) fn tell_malformed(&self, mut ended: Ended) -> Ended {
+        // An end for the first messages has told them, a frame has cost its connection.
+        if ended.end != End::NotUnderstood
+            && let Some(words) = &self.first_malformed
+            && !ended.detail.contains(words)
+        {
+            ended
+                .detail
+                .push_str(&format!("; the first {MALFORMED}: {words}"));
+        }
+        ended
+    }
+
     /// Why no further step is made after this one.
     pub(super) fn verdict(&self, record: &StepRecord) -> Option<Ended> {
         match record.verdict {
@@ -52,8 +88,13 @@ impl<T: Team> Engine<'_, T> {
             Ended::new(
                 End::ServerLost,
                 format!(
-                    "{} of {} connections were lost in the step",
-                    record.faults.disconnected, record.clients
+                    "{} of {} connections were lost in the step{}",
+                    record.faults.disconnected,
+                    // Some of a `connect` run may be lost before the last is open.
+                    record.clients.max(record.faults.disconnected),
+                    self.first_disconnect
+                        .as_ref()
+                        .map_or_else(String::new, |words| format!("; the first: {words}"))
                 ),
             )
         })

@@ -13,6 +13,7 @@ use crate::worker::{Command, OpenOrder, Part, Report};
 use run_record::{End, Plan, SiteUse};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Between the call to start and the start of a schedule: every worker has heard it by then.
@@ -28,18 +29,23 @@ pub(super) struct Local<'a> {
 impl<'a> Local<'a> {
     pub(super) fn hire(plan: &'a Plan) -> Result<Self, RunError> {
         let target = Arc::new(Target::of(plan)?);
-        Ok(Self {
+        let crew = crew::hire(plan, Arc::clone(&target), Share::WHOLE).map_err(RunError::Worker)?;
+        Ok(Self::with(plan, target, crew))
+    }
+
+    pub(super) const fn with(plan: &'a Plan, target: Arc<Target>, crew: Crew) -> Self {
+        Self {
             plan,
-            crew: crew::hire(plan, Arc::clone(&target), Share::WHOLE).map_err(RunError::Worker)?,
             target,
+            crew,
             step: None,
-        })
+        }
     }
 }
 
 impl Team for Local<'_> {
     fn len(&self) -> usize {
-        self.crew.len()
+        self.crew.here()
     }
 
     fn connected(&self) -> u64 {
@@ -101,7 +107,18 @@ impl Team for Local<'_> {
     }
 
     fn wait(&mut self, timeout: Duration) -> Option<News> {
-        self.crew.wait(timeout)?.into_news()
+        if let Some((worker, words)) = self.crew.take_hung() {
+            return Some(News::Lost(worker as u32, words));
+        }
+        match self.crew.wait(timeout)? {
+            // The step goes on without it.
+            Report::Part(part) if self.crew.has_given_up(part.thread as usize) => None,
+            report => report.into_news(),
+        }
+    }
+
+    fn doubts(&self) -> bool {
+        self.crew.doubts()
     }
 
     fn books_lag(&self) -> Duration {
@@ -124,15 +141,15 @@ impl Team for Local<'_> {
         Vec::new()
     }
 
-    fn begin_anew(&mut self) -> Result<(), Ended> {
-        self.crew.dismiss(CLOSE_PATIENCE);
+    fn begin_anew(&mut self, interrupted: &AtomicBool) -> Result<(), Ended> {
+        self.crew.dismiss(CLOSE_PATIENCE, interrupted);
         self.crew = crew::hire(self.plan, Arc::clone(&self.target), Share::WHOLE)
             .map_err(|error| Ended::new(End::MachineLimit, error.to_string()))?;
         Ok(())
     }
 
-    fn dismiss(&mut self) {
-        self.crew.dismiss(CLOSE_PATIENCE);
+    fn dismiss(&mut self, interrupted: &AtomicBool) {
+        self.crew.dismiss(CLOSE_PATIENCE, interrupted);
     }
 }
 
@@ -145,7 +162,8 @@ impl Report {
             Self::Held => News::Held,
             Self::AllSamples => News::AllSamples,
             Self::AllLost => News::AllLost,
-            Self::Part(part) => News::Part(0, Box::new(SitePart::from(*part))),
+            Self::NotUnderstood(words) => News::NotUnderstood(words),
+            Self::Part(part) => News::Part(part.thread, Box::new(SitePart::from(*part))),
             Self::Broken(error) => News::Broken(format!("the kernel refuses to go on: {error}")),
             Self::Sent(_) | Self::Done(_) | Self::Packs(_) => return None,
         })
@@ -167,6 +185,7 @@ impl From<Part> for SitePart {
             latencies: part.latencies,
             faults: part.faults,
             first_malformed: part.first_malformed,
+            first_disconnect: part.first_disconnect,
             messages: part.messages,
             reads: part.reads,
             unstamped: part.unstamped,

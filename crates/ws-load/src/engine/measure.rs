@@ -1,8 +1,9 @@
 //! One step: its samples taken, its parts put together and judged.
 
 use super::afford::{affordable, countable};
+use super::crew::HURRY;
 use super::merge::Merged;
-use super::{Ended, Engine, Load, News, TICK, Team};
+use super::{ANSWER, Ended, Engine, Load, News, TICK, Team};
 use crate::clock;
 use crate::ledger::StepLedger;
 use crate::plan;
@@ -79,7 +80,7 @@ impl<T: Team> Engine<'_, T> {
             rows: self.team.rows(clients, sent_by),
             parts,
         };
-        let (mut record, words) = merged.into_record();
+        let (mut record, first) = merged.into_record();
         let judgement = if is_end(End::Interrupted) {
             run_record::judge_interrupted(&record)
         } else {
@@ -91,12 +92,13 @@ impl<T: Team> Engine<'_, T> {
             record.verdict_reasons.push(ended.detail.clone());
         }
         let early_end = early_end.map(|mut ended| {
-            if let Some(words) = words {
-                ended.detail.push_str("; the first malformed message: ");
-                ended.detail.push_str(&words);
+            if let Some(words) = &first.disconnect {
+                let more = format!("; the first connection lost: {words}");
+                ended.detail.push_str(&more);
             }
             ended
         });
+        self.note_first(&mut record, first);
         Ok((record, early_end))
     }
 
@@ -105,7 +107,12 @@ impl<T: Team> Engine<'_, T> {
     fn begin(&mut self, step: StepTerms) -> Result<Arc<StepLedger>, Ended> {
         let ledger = self.team.begin(step);
         let mut waiting = self.team.len();
+        let end_ns = clock::now_ns() + clock::nanos(ANSWER);
         while waiting > 0 {
+            self.check_interrupt()?;
+            if clock::now_ns() >= end_ns {
+                return Err(unanswered(waiting, "begin the step"));
+            }
             match self.team.wait(TICK) {
                 Some(News::Begun) => waiting -= 1,
                 Some(other) => self.unexpected(other)?,
@@ -135,6 +142,7 @@ impl<T: Team> Engine<'_, T> {
                     End::ServerLost,
                     format!("the server closed all connections at {clients} clients"),
                 )),
+                Some(News::NotUnderstood(words)) => Some(Ended::new(End::NotUnderstood, words)),
                 Some(News::Lost(_, words)) => Some(Ended::new(End::WorkerLost, words)),
                 Some(other) => {
                     self.unexpected(other)?;
@@ -158,7 +166,7 @@ impl<T: Team> Engine<'_, T> {
                 (self.on_event)(&Event::Measuring {
                     step,
                     clients,
-                    samples: u64::from(ledger.completed()),
+                    samples: u64::from(ledger.settled()),
                     wanted: u64::from(ledger.len()),
                 });
             }
@@ -166,8 +174,11 @@ impl<T: Team> Engine<'_, T> {
     }
 
     fn stalled(&self, ledger: &StepLedger) -> Option<Ended> {
-        let waited = clock::now_ns().saturating_sub(ledger.oldest_open()?);
-        (waited > self.plan.timeouts.sample_ns).then(|| {
+        if self.team.doubts() {
+            return None;
+        }
+        let is_overdue = ledger.is_overdue(clock::now_ns(), self.plan.timeouts.sample_ns);
+        is_overdue.then(|| {
             Ended::new(
                 End::TimedOut,
                 format!(
@@ -188,7 +199,16 @@ impl<T: Team> Engine<'_, T> {
         let mut waiting = self.team.len();
         let mut parts = Parts::new();
         let mut lost = None;
+        let mut end_ns = clock::now_ns() + clock::nanos(ANSWER);
         while parts.len() < waiting {
+            if self.is_interrupted() {
+                end_ns = end_ns.min(clock::now_ns() + clock::nanos(HURRY));
+            }
+            if clock::now_ns() >= end_ns {
+                let missing = unanswered(waiting - parts.len(), "say what its part was");
+                lost.get_or_insert(self.check_interrupt().err().unwrap_or(missing));
+                break;
+            }
             match self.team.wait(TICK) {
                 Some(News::Part(site, part)) => parts.push((site, *part)),
                 Some(News::Broken(words)) => return Err(Ended::new(End::MachineLimit, words)),
@@ -202,6 +222,17 @@ impl<T: Team> Engine<'_, T> {
         }
         Ok((parts, lost))
     }
+}
+
+/// Some of the team have not done what needs no server.
+pub(super) fn unanswered(missing: usize, what: &str) -> Ended {
+    Ended::new(
+        End::WorkerLost,
+        format!(
+            "{missing} of the workers did not {what} within {} s; what the others measured is kept",
+            ANSWER.as_secs()
+        ),
+    )
 }
 
 /// Parts of a step, each with the number of the site that it is from.

@@ -1,8 +1,8 @@
-//! Memory of the server, where it is on this machine, and of the generator itself, before the first
-//! connection and after each step.
+//! Memory of the server, where it is on this machine, of the generator itself and of the kernel,
+//! before the first connection and after each step.
 
-use host_facts::{Side, Sockets, Tree, listeners, process};
-use run_record::{Memory, MemoryUse};
+use host_facts::{Side, Sockets, Tree, kernel, listeners, process};
+use run_record::{KernelMemory, KernelUse, Memory, MemoryUse};
 use std::net::SocketAddr;
 
 /// Somebody whose memory is looked at.
@@ -20,6 +20,7 @@ pub(super) struct Watch {
     server: Result<Party, String>,
     /// Resident bytes of the server at earlier numbers of connections.
     looks: Vec<(u64, u64)>,
+    kernel: Option<KernelMemory>,
 }
 
 impl Watch {
@@ -44,6 +45,7 @@ impl Watch {
         Self {
             generator: Party::new(&[own], None, target.port(), Side::Remote),
             server,
+            kernel: kernel_now(),
             looks: Vec::new(),
         }
     }
@@ -53,6 +55,11 @@ impl Watch {
         if let Ok(party) = &mut self.server {
             self.looks.push((connections, party.now().resident_bytes));
         }
+    }
+
+    /// What so many connections have taken of this machine's kernel.
+    pub(super) fn kernel(&self, connections: u64) -> Option<KernelUse> {
+        Some(KernelUse::new(self.kernel?, kernel_now()?, connections))
     }
 
     /// What so many connections have taken of the generator's memory.
@@ -79,6 +86,13 @@ impl Watch {
         self.looks.push((connections, used.after.resident_bytes));
         Ok((used, doubt))
     }
+}
+
+fn kernel_now() -> Option<KernelMemory> {
+    Some(KernelMemory {
+        slab_bytes: kernel::slab_bytes()?,
+        tcp_buffers_bytes: kernel::tcp_buffers_bytes()?,
+    })
 }
 
 impl Party {

@@ -35,9 +35,16 @@ pub(super) struct Merged<'a> {
     pub(super) parts: Vec<(u32, SitePart)>,
 }
 
+/// The first fault of a class in words, if there was one.
+#[derive(Debug, Default)]
+pub(super) struct FirstFaults {
+    pub(super) malformed: Option<String>,
+    pub(super) disconnect: Option<String>,
+}
+
 impl Merged<'_> {
-    /// The record, and the first malformed message in words if there was one.
-    pub(super) fn into_record(self) -> (StepRecord, Option<String>) {
+    /// The record, and what its faults do not tell.
+    pub(super) fn into_record(self) -> (StepRecord, FirstFaults) {
         let mut all = self.kept.latencies;
         let mut rows = self.rows;
         let mut faults = Faults::default();
@@ -46,14 +53,15 @@ impl Merged<'_> {
             resident_bytes: resident_bytes(),
             ..GeneratorUse::default()
         };
-        let mut words = None;
+        let mut first = FirstFaults::default();
         if !rows.is_empty() {
             (generator.cpu_ns, generator.resident_bytes) = (0, 0);
         }
         for (site, part) in self.parts {
             all.merge(&part.latencies);
             faults.merge(&part.faults);
-            words = words.or(part.first_malformed);
+            first.malformed = first.malformed.or(part.first_malformed);
+            first.disconnect = first.disconnect.or(part.first_disconnect);
             generator.messages += part.messages;
             generator.reads += part.reads;
             generator.unstamped_reads += part.unstamped;
@@ -113,7 +121,7 @@ impl Merged<'_> {
             verdict: Verdict::default(),
             verdict_reasons: Vec::new(),
         };
-        (record, words)
+        (record, first)
     }
 }
 

@@ -15,19 +15,25 @@ mod merge;
 mod search;
 mod sites;
 mod team;
+#[cfg(test)]
+mod tests;
 mod throughput;
+mod watchdog;
 
-pub(crate) use crew::{Crew, hire};
+pub(crate) use afford::available_bytes;
+pub(crate) use crew::{Crew, hire, hung};
 pub(crate) use merge::resident_bytes;
 pub use sites::run_on;
 pub(crate) use team::terms;
 pub use throughput::{Packs, Throughput, throughput};
+pub(crate) use watchdog::Watchdog;
 
 use crate::clock;
 use crate::error::RunError;
 use crate::site::Unable;
 use end::Ended;
 use run_record::{Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Timestamps};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use team::{News, Team};
@@ -36,6 +42,9 @@ use team::{News, Team};
 const TICK: Duration = Duration::from_millis(100);
 /// How long closing connections may take.
 pub(crate) const CLOSE_PATIENCE: Duration = Duration::from_secs(3);
+/// How long one of the team may take for an answer that needs no server. Not the way in which a
+/// worker that hangs is found ([`watchdog`]), but what no wait exceeds.
+const ANSWER: Duration = Duration::from_secs(30);
 
 /// What a run brought.
 #[derive(Debug)]
@@ -44,6 +53,8 @@ pub struct Measured {
     pub steps: Vec<StepRecord>,
     /// How it ended.
     pub outcome: Outcome,
+    /// The address that was loaded, where this process made the connections.
+    pub server: Option<SocketAddr>,
 }
 
 /// Carries out `plan`, telling `on_event` what happens, until a step is over the limit, the plan
@@ -77,8 +88,12 @@ pub fn run_with_ceiling(
         Timestamps::User => None,
     };
     let team = local::Local::hire(plan)?;
+    let server = team.server();
     let engine = Engine::new(plan, team, ceiling, interrupted, on_event);
-    Ok(engine.carry_out())
+    Ok(Measured {
+        server,
+        ..engine.carry_out()
+    })
 }
 
 struct Engine<'a, T> {
@@ -94,6 +109,10 @@ struct Engine<'a, T> {
     edge: Option<Edge>,
     /// Memory of both sides, in a `connect` run.
     watch: Option<memory::Watch>,
+    /// How the first connection that the last step lost had ended, in words.
+    first_disconnect: Option<String>,
+    /// The first malformed message of the run, in words.
+    first_malformed: Option<String>,
 }
 
 /// What a step puts on the server.
@@ -124,6 +143,8 @@ impl<'a, T: Team> Engine<'a, T> {
             samples: 0,
             edge: None,
             watch: None,
+            first_disconnect: None,
+            first_malformed: None,
         }
     }
 
@@ -133,7 +154,8 @@ impl<'a, T: Team> Engine<'a, T> {
             Some(terms) => self.search(terms),
             None => self.steps(),
         };
-        self.team.dismiss();
+        let ended = self.tell_malformed(ended);
+        self.team.dismiss(self.interrupted);
         let outcome = Outcome {
             end: ended.end,
             detail: ended.detail,
@@ -146,6 +168,7 @@ impl<'a, T: Team> Engine<'a, T> {
         Measured {
             steps: self.steps,
             outcome,
+            server: None,
         }
     }
 
@@ -251,8 +274,12 @@ impl<'a, T: Team> Engine<'a, T> {
         )
     }
 
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
     fn check_interrupt(&self) -> Result<(), Ended> {
-        if self.interrupted.load(Ordering::Relaxed) {
+        if self.is_interrupted() {
             return Err(Ended::new(End::Interrupted, "interrupted by the user"));
         }
         Ok(())

@@ -34,7 +34,7 @@ impl<T: Team> Engine<'_, T> {
                     ..
                 }) if void + 1 < VOID_TRIES => {
                     void += 1;
-                    if let Err(ended) = self.team.begin_anew() {
+                    if let Err(ended) = self.team.begin_anew(self.interrupted) {
                         return ended;
                     }
                 }
@@ -76,7 +76,7 @@ impl<T: Team> Engine<'_, T> {
             );
         }
         if load.clients < self.team.connected() {
-            self.team.begin_anew()?;
+            self.team.begin_anew(self.interrupted)?;
         }
         let measured_before = self.steps.len();
         let ended = match self.step(step, &load) {
@@ -96,7 +96,7 @@ impl<T: Team> Engine<'_, T> {
             Some(Ended {
                 end: End::TimedOut | End::ServerLost | End::ConnectFailed,
                 ..
-            }) => self.team.begin_anew()?,
+            }) => self.team.begin_anew(self.interrupted)?,
             Some(ended) => return Err(ended),
         }
         Ok((!is_noisy).then_some(passed))

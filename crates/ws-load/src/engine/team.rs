@@ -10,6 +10,7 @@ use crate::worker::OpenOrder;
 use run_record::{Plan, Recorder, SiteUse, Workload};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Told what to do, and heard with what became of it.
@@ -48,6 +49,10 @@ pub(super) trait Team {
     /// The next news, or nothing within `timeout`.
     fn wait(&mut self, timeout: Duration) -> Option<News>;
 
+    /// True while one of the team may not be able to go on, so that what does not happen is not to
+    /// be laid at the server's door.
+    fn doubts(&self) -> bool;
+
     /// How much later than it happens the books may learn of a send.
     fn books_lag(&self) -> Duration;
 
@@ -64,11 +69,11 @@ pub(super) trait Team {
     /// what comes with the parts.
     fn rows(&self, clients: u64, sent_by: Option<u64>) -> Vec<SiteUse>;
 
-    /// Closes every connection and begins with new workers.
-    fn begin_anew(&mut self) -> Result<(), Ended>;
+    /// Closes every connection and begins with new workers; soon, once the user has `interrupted`.
+    fn begin_anew(&mut self, interrupted: &AtomicBool) -> Result<(), Ended>;
 
-    /// Closes every connection and ends.
-    fn dismiss(&mut self);
+    /// Closes every connection and ends; soon, once the user has `interrupted`.
+    fn dismiss(&mut self, interrupted: &AtomicBool);
 }
 
 /// What the step controller hears.
@@ -86,11 +91,13 @@ pub(super) enum News {
     AllSamples,
     /// Every client of a worker has been lost.
     AllLost,
-    /// A part of a step, and the number of the site that it is from.
+    /// The first answers were not of the dialect: what they were, in words.
+    NotUnderstood(String),
+    /// A part of a step, and the number of the site or worker that it is from.
     Part(u32, Box<SitePart>),
     /// Somebody cannot go on: why, in words.
     Broken(String),
-    /// A site is lost: its number, and why, in words.
+    /// A site or a worker is lost: its number, and why, in words.
     Lost(u32, String),
 }
 

@@ -78,7 +78,7 @@ pub fn throughput(
         found.outcome.end = ended.end;
         found.outcome.detail = ended.detail;
     }
-    engine.team.dismiss();
+    engine.team.dismiss(interrupted);
     Ok(found)
 }
 
@@ -116,6 +116,13 @@ impl Engine<'_, Local<'_>> {
             }
             if self.team.crew.bytes() > seen {
                 (seen, seen_ns) = (self.team.crew.bytes(), clock::now_ns());
+            }
+            if let Some((_, words)) = self.team.crew.take_hung() {
+                waiting -= 1;
+                if ended.is_ok() {
+                    ended = Err(Ended::new(End::WorkerLost, words));
+                    self.team.crew.tell_all(|| Command::Wake);
+                }
             }
             let silent_ns = clock::now_ns().saturating_sub(seen_ns);
             let given_up = self.check_interrupt().err().or_else(|| {

@@ -3,13 +3,17 @@
 //! Edge-triggered, because level-triggered epoll looks at every reported socket once more in the
 //! next wait, which is measurable at one report per few messages. It costs no second `recv`: one
 //! that does not fill the buffer has emptied the socket, and whatever comes later is an edge of
-//! its own. Only a full buffer, or a peer that has finished, makes it read on.
+//! its own. Only a full buffer, or a peer that has finished, makes it read on: a little at once, and
+//! the rest in later turns, in which all such sockets take turns. A peer that sends faster than it
+//! is read would otherwise keep a turn from ending.
 
 use super::stamping::{self, Offset};
 use super::{Backend, Control, Event, Handler, Token, Turn, Waker};
 use crate::clock;
 use run_record::Timestamps;
 use socket2::Socket;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
@@ -19,6 +23,11 @@ use std::time::Duration;
 /// Large enough that a burst of ordinary messages to one socket comes out in one call.
 const BUFFER: usize = 256 * 1024;
 const EVENTS: usize = 512;
+/// Reads of one socket in a turn, where one was not enough: none while it brings a full buffer.
+const READS: u32 = 4;
+/// Bytes after which a turn leaves what it has not read to the next: some milliseconds of parsing,
+/// even of frames without a payload.
+const TURN: usize = 4 * 1024 * 1024;
 const WAKER: u64 = u64::MAX;
 
 pub(crate) struct Epoll {
@@ -35,6 +44,48 @@ pub(crate) struct EpollControl {
     kernel_stamps: bool,
     /// Sockets to close when the events of this turn have been handled.
     given_up: Vec<Socket>,
+    unread: Unread,
+}
+
+/// Sockets that may hold bytes of which no further edge will tell, in the order in which they are
+/// read on.
+#[derive(Default)]
+struct Unread {
+    /// Those that were given up meanwhile included.
+    order: VecDeque<RawFd>,
+    /// With the token, and whether the peer has finished.
+    sockets: HashMap<RawFd, (Token, bool)>,
+}
+
+impl Unread {
+    fn is_empty(&self) -> bool {
+        self.sockets.is_empty()
+    }
+
+    fn push(&mut self, token: Token, socket: RawFd, finished: bool) {
+        match self.sockets.entry(socket) {
+            Entry::Occupied(mut known) => known.get_mut().1 |= finished,
+            Entry::Vacant(new) => {
+                new.insert((token, finished));
+                self.order.push_back(socket);
+            }
+        }
+    }
+
+    fn pop(&mut self) -> Option<(Token, RawFd, bool)> {
+        loop {
+            let socket = self.order.pop_front()?;
+            if let Some((token, finished)) = self.sockets.remove(&socket) {
+                return Some((token, socket, finished));
+            }
+        }
+    }
+
+    fn forget(&mut self, socket: RawFd) {
+        if self.sockets.remove(&socket).is_some() {
+            self.order.retain(|other| *other != socket);
+        }
+    }
 }
 
 /// Token and descriptor travel in the event itself, so that a report needs no look-up.
@@ -58,6 +109,13 @@ impl EpollControl {
             return Err(io::Error::last_os_error());
         }
         Ok(())
+    }
+
+    #[cold]
+    fn is_given_up(&self, socket: RawFd) -> bool {
+        self.given_up
+            .iter()
+            .any(|given_up| given_up.as_raw_fd() == socket)
     }
 }
 
@@ -87,6 +145,7 @@ impl Control for EpollControl {
     fn close(&mut self, socket: Socket) {
         // It fails only for a socket that is not watched, which is the state asked for.
         let _ = self.ctl(libc::EPOLL_CTL_DEL, socket.as_raw_fd(), 0, 0);
+        self.unread.forget(socket.as_raw_fd());
         self.given_up.push(socket);
     }
 }
@@ -112,6 +171,7 @@ impl Backend for Epoll {
             epoll,
             kernel_stamps,
             given_up: Vec::new(),
+            unread: Unread::default(),
         };
         control.ctl(libc::EPOLL_CTL_ADD, wake.as_raw_fd(), libc::EPOLLIN, WAKER)?;
         Ok(Self {
@@ -140,7 +200,8 @@ impl Backend for Epoll {
         timeout: Duration,
         handler: &mut H,
     ) -> io::Result<Turn> {
-        let count = self.wait(timeout)?;
+        let is_behind = !self.control.unread.is_empty();
+        let count = self.wait(if is_behind { Duration::ZERO } else { timeout })?;
         let mut turn = Turn {
             woke_ns: clock::now_ns(),
             ..Turn::default()
@@ -148,6 +209,8 @@ impl Backend for Epoll {
         if let Some(offset) = &mut self.stamps {
             turn.clock_stepped = offset.measure();
         }
+        let earlier = self.control.unread.sockets.len();
+        let mut read = 0;
         for index in 0..count {
             let libc::epoll_event { events, u64: data } = self.events[index];
             if data == WAKER {
@@ -160,9 +223,17 @@ impl Backend for Epoll {
                 handler.on_event(&mut self.control, token, Event::Writable);
             }
             let finished = events & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) != 0;
-            if finished || events & libc::EPOLLIN != 0 {
-                self.drain(token, socket, finished, &mut turn, handler);
+            if !finished && events & libc::EPOLLIN == 0 {
+                continue;
             }
+            if read >= TURN || is_behind && self.control.unread.sockets.contains_key(&socket) {
+                self.control.unread.push(token, socket, finished);
+            } else {
+                read += self.drain(token, socket, finished, &mut turn, handler);
+            }
+        }
+        if is_behind {
+            self.read_on(earlier, &mut turn, handler);
         }
         self.control.given_up.clear();
         Ok(turn)
@@ -202,8 +273,29 @@ impl Epoll {
         Ok(count as usize)
     }
 
+    /// Reads those on that an earlier turn left, each a little.
+    #[cold]
+    fn read_on<H: Handler<EpollControl>>(
+        &mut self,
+        sockets: usize,
+        turn: &mut Turn,
+        handler: &mut H,
+    ) {
+        let mut read = 0;
+        for _ in 0..sockets {
+            if read >= TURN {
+                return;
+            }
+            let Some((token, socket, finished)) = self.control.unread.pop() else {
+                return;
+            };
+            read += self.drain(token, socket, finished, turn, handler);
+        }
+    }
+
     /// Reads until the socket is empty; to the very end when the peer has `finished`, since no
-    /// further edge would tell. Counts the reads that brought bytes.
+    /// further edge would tell. What is too much at once is left for a later turn. Counts the reads
+    /// that brought bytes; returns the bytes.
     #[inline]
     fn drain<H: Handler<EpollControl>>(
         &mut self,
@@ -212,8 +304,9 @@ impl Epoll {
         finished: bool,
         turn: &mut Turn,
         handler: &mut H,
-    ) {
-        loop {
+    ) -> usize {
+        let mut bytes = 0;
+        for _ in 0..READS {
             // The descriptor is open: the caller keeps a watched socket, `given_up` one that it
             // closed during this turn.
             let (received, stamp) = match self.stamps {
@@ -224,10 +317,11 @@ impl Epoll {
                 if let Some(event) = end_of(received, finished) {
                     handler.on_event(&mut self.control, token, event);
                 }
-                return;
+                return bytes;
             }
             turn.reads += 1;
             let received = received as usize;
+            bytes += received;
             let read_ns = clock::now_ns();
             let (at_ns, there_ns) = match &self.stamps {
                 Some(offset) => {
@@ -245,9 +339,16 @@ impl Epoll {
             };
             handler.on_event(&mut self.control, token, event);
             if received < self.buffer.len() && !finished {
-                return;
+                return bytes;
+            }
+            if received == self.buffer.len() {
+                break;
             }
         }
+        if !self.control.is_given_up(socket) {
+            self.control.unread.push(token, socket, finished);
+        }
+        bytes
     }
 }
 

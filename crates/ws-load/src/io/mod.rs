@@ -14,6 +14,8 @@
 //!   nanoseconds of the clock of [`crate::clock`], the first never after the second.
 //! - After [`Event::End`] or [`Event::Failed`] a socket gives no further event. After
 //!   [`Control::close`] it may still give those of the same report.
+//! - A turn ends, whatever arrives meanwhile: it hands over a bounded number of bytes, and sockets
+//!   that have more are read on in the turns that follow, none of them before the others.
 //! - Writing is the caller's: it writes to the socket itself, and asks for
 //!   [`Event::Writable`] when the kernel takes no more.
 

@@ -344,6 +344,105 @@ fn stamps_are_of_the_arrival<B: Backend>() {
     assert!(read_ns - at_ns >= 20_000_000, "{}", read_ns - at_ns);
 }
 
+/// Peers that have sent more before what they sent last is read, and one that says a byte.
+struct Floods {
+    near: Vec<TcpStream>,
+    /// Bytes of the present turn.
+    bytes: usize,
+    turns_of: Vec<u32>,
+    turn: u32,
+    heard_in: Option<u32>,
+}
+
+impl Floods {
+    fn fill(&self, flood: usize) {
+        while (&self.near[flood]).write(&[0; 65_536]).is_ok() {}
+    }
+}
+
+impl<C: Control> Handler<C> for Floods {
+    fn on_event(&mut self, _: &mut C, token: Token, event: Event<'_>) {
+        let Event::Data { bytes, .. } = event else {
+            return;
+        };
+        let flood = token as usize;
+        if flood == self.near.len() {
+            self.heard_in = Some(self.turn);
+            return;
+        }
+        self.bytes += bytes.len();
+        assert!(self.bytes < 64 << 20, "the turn does not end");
+        self.turns_of[flood] += 1;
+        self.fill(flood);
+    }
+}
+
+fn floods<B: Backend>(backend: &mut B, count: usize) -> (Floods, Vec<Socket>) {
+    let mut near = Vec::new();
+    let mut far = Vec::new();
+    for token in 0..count {
+        let (peer, socket) = tcp_pair();
+        // Enough to fill a read.
+        socket.set_recv_buffer_size(1 << 20).unwrap();
+        peer.set_nonblocking(true).unwrap();
+        watch(backend, token as Token, &socket);
+        near.push(peer);
+        far.push(socket);
+    }
+    let floods = Floods {
+        turns_of: vec![0; count],
+        near,
+        bytes: 0,
+        turn: 0,
+        heard_in: None,
+    };
+    (0..count).for_each(|flood| floods.fill(flood));
+    (floods, far)
+}
+
+fn a_flood_keeps_no_turn_from_ending_and_nobody_from_being_heard<B: Backend>() {
+    let mut backend: B = begun(Timestamps::Kernel);
+    let (mut floods, _sockets) = floods(&mut backend, 3);
+    let (mut near, quiet) = tcp_pair();
+    watch(&mut backend, 3, &quiet);
+    for turn in 0..400 {
+        floods.turn = turn;
+        floods.bytes = 0;
+        backend
+            .turn(Duration::from_millis(20), &mut floods)
+            .unwrap();
+        if turn == 20 {
+            near.write_all(b"!").unwrap();
+        }
+    }
+    let heard_in = floods.heard_in.expect("the quiet one was heard");
+    assert!(heard_in < 40, "only in turn {heard_in}");
+    let reads = &floods.turns_of;
+    let least = reads.iter().min().unwrap() * 3;
+    assert!(least > *reads.iter().max().unwrap(), "unfair: {reads:?}");
+}
+
+fn a_flood_that_is_given_up_is_heard_no_more<B: Backend>() {
+    let mut backend: B = begun(Timestamps::User);
+    let (mut floods, mut sockets) = floods(&mut backend, 2);
+    for _ in 0..20 {
+        floods.bytes = 0;
+        backend
+            .turn(Duration::from_millis(20), &mut floods)
+            .unwrap();
+    }
+    backend.control().close(sockets.swap_remove(0));
+    let before = floods.turns_of.clone();
+    for _ in 0..20 {
+        floods.bytes = 0;
+        backend
+            .turn(Duration::from_millis(20), &mut floods)
+            .unwrap();
+    }
+    assert_eq!(floods.turns_of[0], before[0]);
+    assert!(floods.turns_of[1] > before[1]);
+}
+
 /// io_uring as kernels before 6.1 have it.
 struct Cooperative(Uring);
 
@@ -419,4 +518,6 @@ laws!(
     a_waker_ends_a_wait_again_and_again,
     a_wait_is_no_shorter_than_asked_for_when_nothing_comes,
     stamps_are_of_the_arrival,
+    a_flood_keeps_no_turn_from_ending_and_nobody_from_being_heard,
+    a_flood_that_is_given_up_is_heard_no_more,
 );

@@ -60,15 +60,17 @@ pub enum Word {
     Begun,
     /// The time of a hold has passed, and no ping is under way.
     Held,
-    /// Samples that it has sent, and samples that all of its clients have.
+    /// Samples that it has sent, and samples that none of its clients waits for any more.
     Samples {
         /// Sent since the last such word.
         sent: Vec<Started>,
-        /// Complete at this site since then.
+        /// Settled at this site since then.
         done: Vec<Done>,
     },
     /// Every client of one of its workers has been lost.
     AllLost,
+    /// The first answers that it got were not of the dialect: what they were, in words.
+    NotUnderstood(String),
     /// Its part of the step.
     Part(Box<SitePart>),
     /// It has begun with new workers.
@@ -77,6 +79,8 @@ pub enum Word {
     Broken(String),
     /// It has closed all connections.
     Closed,
+    /// One of its workers does not respond: that in words.
+    Hung(String),
 }
 
 /// A step, as all sites have to know it.
@@ -108,7 +112,7 @@ pub struct Started {
     pub(crate) at_ns: u64,
 }
 
-/// A sample that all clients of a site have.
+/// A sample that no client of a site waits for any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
     pub(crate) index: u32,
@@ -119,6 +123,8 @@ pub struct Done {
     pub(crate) unread_ns: u64,
     /// The sender's result came last.
     pub(crate) by_result: bool,
+    /// Something of it will never come, since a client of the site was lost.
+    pub(crate) abandoned: bool,
 }
 
 /// Why a client could not be connected.
@@ -135,6 +141,7 @@ pub struct SitePart {
     pub(crate) latencies: Latencies,
     pub(crate) faults: Faults,
     pub(crate) first_malformed: Option<String>,
+    pub(crate) first_disconnect: Option<String>,
     pub(crate) messages: u64,
     pub(crate) reads: u64,
     pub(crate) unstamped: u64,
@@ -155,6 +162,7 @@ impl SitePart {
         self.latencies.merge(&other.latencies);
         self.faults.merge(&other.faults);
         self.first_malformed = self.first_malformed.take().or(other.first_malformed);
+        self.first_disconnect = self.first_disconnect.take().or(other.first_disconnect);
         self.messages += other.messages;
         self.reads += other.reads;
         self.unstamped += other.unstamped;

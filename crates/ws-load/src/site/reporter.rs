@@ -2,10 +2,10 @@
 
 use super::{Done, SitePart, Started, Unable, Word};
 use crate::clock;
-use crate::engine::{Crew, resident_bytes};
+use crate::engine::{Crew, Watchdog, hung, resident_bytes};
 use crate::worker::{Progress, Report};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -14,6 +14,9 @@ use std::time::Duration;
 const GATHER: Duration = Duration::from_micros(200);
 /// How often the number of connections is told.
 const TICK: Duration = Duration::from_millis(50);
+/// Sites that tell it so often; of more, each tells it less often. The coordinator's one thread would
+/// be busy with nothing else, and on a machine that it shares with them it gets one turn in as many.
+const TELLING: u32 = 8;
 
 /// CPU time of this process at both ends of a step.
 #[derive(Debug, Default)]
@@ -43,6 +46,8 @@ pub(super) struct Reporter {
     reports: Receiver<Report>,
     workers: usize,
     progress: Arc<Progress>,
+    watchdog: Watchdog,
+    over: Arc<AtomicBool>,
     words: Arc<dyn Fn(Word) + Send + Sync>,
     cpu: Arc<CpuMarks>,
     sent: Vec<Started>,
@@ -52,6 +57,7 @@ pub(super) struct Reporter {
     /// The number of connections that was told last, and when the next is due.
     connected: u64,
     count_ns: u64,
+    tick: Duration,
     /// How many workers have answered the last order to open.
     opened: usize,
     /// What has kept one of them from having all its clients.
@@ -67,11 +73,14 @@ impl Reporter {
         crew: &mut Crew,
         words: Arc<dyn Fn(Word) + Send + Sync>,
         cpu: Arc<CpuMarks>,
+        sites: u32,
     ) -> Self {
         Self {
             reports: crew.take_reports(),
             workers: crew.len(),
             progress: crew.progress(),
+            watchdog: crew.watchdog(),
+            over: Arc::default(),
             words,
             cpu,
             sent: Vec::new(),
@@ -79,6 +88,7 @@ impl Reporter {
             told_ns: 0,
             connected: 0,
             count_ns: 0,
+            tick: TICK * sites.div_ceil(TELLING),
             opened: 0,
             exhausted: None,
             begun: 0,
@@ -86,6 +96,11 @@ impl Reporter {
             parts: 0,
             part: SitePart::default(),
         }
+    }
+
+    /// Has it end when `over` becomes true, although a worker may still report.
+    pub(super) fn end_with(&mut self, over: &Arc<AtomicBool>) {
+        self.over = Arc::clone(over);
     }
 
     /// Runs until the last worker has ended.
@@ -97,14 +112,22 @@ impl Reporter {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            // Before the last look at what was reported until then.
+            let is_over = self.over.load(Ordering::Relaxed);
             while let Ok(report) = self.reports.try_recv() {
                 self.hear(report);
             }
             if self.has_samples() && self.patience().is_zero() {
                 self.tell_samples();
             }
+            if is_over {
+                break;
+            }
+            if let Some(worker) = self.watchdog.look() {
+                self.say(Word::Hung(hung(worker, self.workers)));
+            }
             if clock::now_ns() >= self.count_ns {
-                self.count_ns = clock::now_ns() + clock::nanos(TICK);
+                self.count_ns = clock::now_ns() + clock::nanos(self.tick);
                 self.tell_connected();
             }
         }
@@ -117,7 +140,7 @@ impl Reporter {
     /// How long nothing needs to be told.
     fn patience(&self) -> Duration {
         if !self.has_samples() {
-            return TICK;
+            return self.tick;
         }
         let next_ns = self.told_ns + clock::nanos(GATHER);
         Duration::from_nanos(next_ns.saturating_sub(clock::now_ns()))
@@ -162,6 +185,7 @@ impl Reporter {
                 }
             }
             Report::AllLost => self.say(Word::AllLost),
+            Report::NotUnderstood(words) => self.say(Word::NotUnderstood(words)),
             Report::Broken(error) => {
                 self.say(Word::Broken(format!(
                     "the kernel refuses to go on: {error}"

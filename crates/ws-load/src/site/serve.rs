@@ -1,5 +1,6 @@
 //! A site at work: orders become commands to its workers, their reports become words.
 
+use super::check::Permits;
 use super::reporter::{CpuMarks, Reporter};
 use super::{Connect, Order, Share, StepTerms, Word};
 use crate::engine::{CLOSE_PATIENCE, Crew, hire, terms};
@@ -7,25 +8,27 @@ use crate::error::RunError;
 use crate::io;
 use crate::ledger::{Sent, Shared, StepLedger};
 use crate::plan::{Schedule, share_of};
-use crate::target::Target;
+use crate::target::{Target, target_addrs};
 use crate::worker::Command;
 use run_record::{OpenLoop, Plan, Timestamps};
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// Runs one site until it is told to close or `orders` is disconnected: then it closes its
+/// Runs one site until it is told to close or `orders` has an end: then it closes its
 /// connections and returns.
 ///
 /// The source addresses of `plan` are those of the whole run; [`Share::addresses`] says which of
 /// them this site uses.
 ///
 /// # Errors
-/// [`RunError`] when no connection can even be tried. Whatever goes wrong after that is a word.
+/// [`RunError`] when the plan is not valid or no connection can even be tried, and when an order is
+/// one that the plan cannot lead to. Whatever else goes wrong is a word.
 pub fn serve(
     plan: &Plan,
     share: Share,
-    orders: mpsc::Receiver<Order>,
+    orders: impl IntoIterator<Item = Order>,
     words: Box<dyn Fn(Word) + Send + Sync>,
 ) -> Result<(), RunError> {
     let plan = Plan {
@@ -42,18 +45,39 @@ pub fn serve(
 pub fn serve_from_here(
     plan: &Plan,
     share: Share,
-    orders: mpsc::Receiver<Order>,
+    orders: impl IntoIterator<Item = Order>,
     words: Box<dyn Fn(Word) + Send + Sync>,
 ) -> Result<(), RunError> {
+    serve_at(plan, share, &target_addrs(plan)?, orders, words)
+}
+
+/// As [`serve_from_here`], where the name of the server has been looked up: that is not done again,
+/// and no address but those in `addrs` is connected to.
+///
+/// # Errors
+/// As [`serve`].
+pub fn serve_at(
+    plan: &Plan,
+    share: Share,
+    addrs: &[SocketAddr],
+    orders: impl IntoIterator<Item = Order>,
+    words: Box<dyn Fn(Word) + Send + Sync>,
+) -> Result<(), RunError> {
+    plan.validate()?;
     // Where it gives none, the reads without a stamp are counted.
     let _stamping = match plan.timestamps {
         Timestamps::Kernel => io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
-    let target = Arc::new(Target::of(plan)?);
+    let target = Arc::new(Target::at(plan, addrs)?);
     let words: Arc<dyn Fn(Word) + Send + Sync> = Arc::from(words);
     let mut post = Post::man(plan, share, &target, &words)?;
+    let mut permits = Permits::new(plan, share);
     for order in orders {
+        if let Err(error) = permits.check(&order) {
+            post.leave();
+            return Err(error.into());
+        }
         match order {
             Order::Close => break,
             Order::Anew => {
@@ -77,6 +101,8 @@ struct Post<'a> {
     reporter: Option<JoinHandle<()>>,
     step: Option<Arc<StepLedger>>,
     cpu: Arc<CpuMarks>,
+    /// The reporter is to end, whoever may still report.
+    over: Arc<AtomicBool>,
 }
 
 impl<'a> Post<'a> {
@@ -88,7 +114,9 @@ impl<'a> Post<'a> {
     ) -> Result<Self, RunError> {
         let mut crew = hire(plan, Arc::clone(target), share).map_err(RunError::Worker)?;
         let cpu = Arc::default();
-        let reporter = Reporter::new(&mut crew, Arc::clone(words), Arc::clone(&cpu));
+        let over = Arc::default();
+        let mut reporter = Reporter::new(&mut crew, Arc::clone(words), Arc::clone(&cpu), share.of);
+        reporter.end_with(&over);
         let reporter = std::thread::Builder::new()
             .name("reporter".into())
             .spawn(move || reporter.run())
@@ -100,14 +128,16 @@ impl<'a> Post<'a> {
             reporter: Some(reporter),
             step: None,
             cpu,
+            over,
         })
     }
 
     /// Closes all connections; when it returns nothing more is said.
     fn leave(&mut self) {
-        self.crew.dismiss(CLOSE_PATIENCE);
+        self.crew.dismiss(CLOSE_PATIENCE, &AtomicBool::new(false));
+        self.over.store(true, Ordering::Relaxed);
         if let Some(reporter) = self.reporter.take() {
-            // It ends with the last worker.
+            // It ends with the last worker, or because a worker that hangs never ends.
             let _ = reporter.join();
         }
     }
@@ -176,7 +206,7 @@ impl<'a> Post<'a> {
         let of = u64::from(self.share.of);
         let workers = self.crew.len() as u64;
         let mut told = vec![false; self.crew.len()];
-        for &index in samples.iter().filter(|index| **index < ledger.len()) {
+        for &index in samples {
             let client = ledger.sender(index);
             let owner = (client / of % workers) as usize;
             self.crew.tell_later(owner, Command::Send { index, client });
@@ -194,5 +224,40 @@ impl<'a> Post<'a> {
             schedule: schedule.clone(),
             start_ns,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::time::Duration;
+    use test_servers::{NullOptions, NullServer};
+
+    /// The name does not resolve, so that a second look-up would fail.
+    #[test]
+    fn a_name_that_was_looked_up_is_not_looked_up_again() {
+        let server = NullServer::start(NullOptions::default()).unwrap();
+        let port = server.addr().port();
+        let plan = crate::test_plan(&format!("ws://no-such-host.invalid:{port}/ws"));
+        let (orders, obeyed) = mpsc::channel();
+        let (said, words) = mpsc::channel();
+        let addrs = [server.addr()];
+        let site = std::thread::spawn(move || {
+            let say = Box::new(move |word| {
+                let _ = said.send(word);
+            });
+            serve_at(&plan, Share::WHOLE, &addrs, obeyed, say)
+        });
+        orders.send(Order::Open { clients: 2 }).unwrap();
+        loop {
+            match words.recv_timeout(Duration::from_secs(30)) {
+                Ok(Word::Connected(_)) => {}
+                Ok(Word::Opened) => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        orders.send(Order::Close).unwrap();
+        site.join().unwrap().unwrap();
     }
 }

@@ -11,21 +11,37 @@ use std::io;
 use std::time::Duration;
 use ws_proto::{CloseFrame, DecodeError, Event, Opcode, encode_frame};
 
+/// Pongs that are sent after one read. Of more pings than this the most recent is answered last, and
+/// some before it are not (RFC 6455, 5.5.3).
+const PONGS: usize = 16;
+
 /// All connections of a worker, by slot. A slot is used once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Clients {
     connections: Vec<Connection>,
+    /// In bytes.
+    longest_message: u32,
     /// Connections that were told to close and have not ended.
     pub(super) closing: usize,
 }
 
 impl Clients {
+    /// No clients yet; those to come may be sent messages of at most so many bytes.
+    pub(super) const fn new(longest_message: u32) -> Self {
+        Self {
+            connections: Vec::new(),
+            longest_message,
+            closing: 0,
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.connections.len()
     }
 
     pub(super) fn add(&mut self, transport: Transport) -> Token {
-        self.connections.push(Connection::connecting(transport));
+        let connection = Connection::connecting(transport, self.longest_message);
+        self.connections.push(connection);
         (self.connections.len() - 1) as Token
     }
 
@@ -69,6 +85,10 @@ pub(super) enum Bytes<'a> {
 pub(super) enum Stop {
     Protocol(DecodeError),
     Io(io::Error),
+    /// The peer's close frame, if it has a code. What follows is no message (RFC 6455, 5.5.1).
+    Closed(Option<CloseFrame>),
+    /// The framework turned the client away, with these words.
+    Turned(String),
 }
 
 impl From<DecodeError> for Stop {
@@ -83,14 +103,26 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// What a connection has to do after its bytes were read.
-#[derive(Debug)]
-enum Effect {
-    Pong(Vec<u8>),
-    /// A pong; its payload where that is as long as ours are.
-    Answered(Option<u64>),
-    PeerClosed,
-    Opening(dialect::Opening),
+/// What a connection has to send after its bytes were read. Bounded, however many pings they were.
+#[derive(Debug, Default)]
+struct Replies {
+    /// Payloads of pings.
+    pongs: Vec<Vec<u8>>,
+    opening: Option<dialect::Opening>,
+}
+
+impl Replies {
+    #[cold]
+    fn pong(&mut self, payload: &[u8]) {
+        if self.pongs.len() == PONGS {
+            self.pongs.pop();
+        }
+        self.pongs.push(payload.to_vec());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.pongs.is_empty() && self.opening.is_none()
+    }
 }
 
 impl Core {
@@ -118,7 +150,7 @@ impl Core {
         bytes: Bytes<'_>,
         at_ns: u64,
     ) {
-        let judge = &mut self.judge;
+        let (judge, hold) = (&mut self.judge, &mut self.hold);
         let Connection {
             transport,
             decoder,
@@ -127,8 +159,7 @@ impl Core {
         let Some(transport) = transport else {
             return;
         };
-        let holds = self.hold.is_some();
-        let mut effects = Vec::new();
+        let mut replies = Replies::default();
         let mut ready = !matches!(phase, Phase::Subscribing);
         let judged = matches!(phase, Phase::Ready | Phase::Subscribing);
         let mut feed = |plain: &[u8]| {
@@ -139,50 +170,56 @@ impl Core {
                             judge.message(slot, opcode, payload, at_ns);
                         }
                     }
-                    Event::Message { payload, .. } => {
-                        let next = judge.codec().opened(payload);
-                        ready = next == dialect::Opening::Ready;
-                        effects.push(Effect::Opening(next));
+                    Event::Message { payload, .. } => match judge.codec().opened(payload) {
+                        dialect::Opening::Await => {}
+                        dialect::Opening::Refused(words) => return Err(Stop::Turned(words)),
+                        next => {
+                            ready = next == dialect::Opening::Ready;
+                            replies.opening = Some(next);
+                        }
+                    },
+                    Event::Ping(payload) => replies.pong(payload),
+                    Event::Pong(payload) => {
+                        if let Some(hold) = hold {
+                            judge.messages += 1;
+                            hold.pong(slot, payload, at_ns);
+                        }
                     }
-                    Event::Ping(payload) => effects.push(Effect::Pong(payload.to_vec())),
-                    Event::Pong(payload) if holds => {
-                        let payload = payload.try_into().ok().map(u64::from_ne_bytes);
-                        effects.push(Effect::Answered(payload));
+                    Event::Close(payload) => {
+                        let close = CloseFrame::parse(payload).map_err(DecodeError::from)?;
+                        return Err(Stop::Closed(close));
                     }
-                    Event::Pong(_) => {}
-                    Event::Close(_) => effects.push(Effect::PeerClosed),
                 }
                 Ok::<_, Stop>(())
             })
         };
+        let was_waiting = transport.wants_write();
         let read = match bytes {
             Bytes::Wire(bytes) => transport.receive(bytes, feed),
-            Bytes::Plain(bytes) => feed(bytes),
+            Bytes::Plain(bytes) => feed(bytes).map(|()| false),
         };
-        for effect in effects {
-            self.apply(control, slot, effect, at_ns);
+        // TLS has words of its own for the peer.
+        let read = match watch(control, slot, transport, was_waiting) {
+            Ok(()) => read,
+            Err(error) => read.and(Err(error.into())),
+        };
+        if !replies.is_empty() {
+            self.reply(control, slot, replies);
         }
-        if let Err(stop) = read {
-            self.on_broken(control, slot, stop);
+        match read {
+            Ok(false) => {}
+            Ok(true) => self.on_end(control, slot),
+            Err(stop) => self.on_stop(control, slot, stop),
         }
     }
 
     #[cold]
-    fn apply<C: Control>(&mut self, control: &mut C, slot: Token, effect: Effect, at_ns: u64) {
-        match effect {
-            Effect::Answered(payload) => self.on_pong(slot, payload, at_ns),
-            Effect::Pong(payload) => self.send_frame(control, slot, Opcode::Pong, &payload),
-            Effect::Opening(opening) => self.on_opening(control, slot, opening),
-            Effect::PeerClosed => {
-                if matches!(self.clients.get(slot).phase, Phase::Ready) {
-                    let close = CloseFrame {
-                        code: 1000,
-                        reason: String::new(),
-                    };
-                    self.send_frame(control, slot, Opcode::Close, &close.encode());
-                }
-                self.on_end(control, slot);
-            }
+    fn reply<C: Control>(&mut self, control: &mut C, slot: Token, replies: Replies) {
+        for payload in replies.pongs {
+            self.send_pong(control, slot, &payload);
+        }
+        if let Some(opening) = replies.opening {
+            self.on_opening(control, slot, opening);
         }
     }
 
@@ -200,14 +237,34 @@ impl Core {
         self.send_bytes(control, slot, &frame);
     }
 
+    /// Answers a ping. Of those that the peer lets wait, by not reading, it gets an answer to the
+    /// most recent only (RFC 6455, 5.5.3).
+    fn send_pong<C: Control>(&mut self, control: &mut C, slot: Token, payload: &[u8]) {
+        let mask = self.draw_mask();
+        let mut frame = Vec::new();
+        encode_frame(&mut frame, Opcode::Pong, Some(mask), payload);
+        self.write(control, slot, |transport| transport.send_latest(&frame));
+    }
+
     /// Sends bytes; a connection that cannot take them is broken.
     #[inline]
     pub(super) fn send_bytes<C: Control>(&mut self, control: &mut C, slot: Token, bytes: &[u8]) {
+        self.write(control, slot, |transport| transport.send(bytes));
+    }
+
+    #[inline]
+    fn write<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        send: impl FnOnce(&mut Transport) -> io::Result<bool>,
+    ) {
         let Some(transport) = &mut self.clients.get(slot).transport else {
             return;
         };
-        let sent = transport.send(bytes);
-        if let Err(error) = sent.and_then(|()| watch(control, slot, transport, false)) {
+        let was_waiting = transport.wants_write();
+        let sent = send(transport);
+        if let Err(error) = sent.and_then(|_| watch(control, slot, transport, was_waiting)) {
             self.on_failed(control, slot, error);
         }
     }
@@ -222,17 +279,25 @@ impl Core {
             return;
         }
         let flushed = transport.flush();
-        if let Err(error) = flushed.and_then(|()| watch(control, slot, transport, true)) {
+        if let Err(error) = flushed.and_then(|_| rewatch(control, slot, transport)) {
             self.on_failed(control, slot, error);
         }
     }
 
-    /// The peer has ended the connection, or has said that it will.
+    /// The peer has ended the connection without a close frame.
     pub(super) fn on_end<C: Control>(&mut self, control: &mut C, slot: Token) {
-        let stage = self.clients.get(slot).stage();
-        let addr = self.target.addr;
-        let reset = false;
-        self.lose(control, slot, ConnectError::Closed { addr, stage, reset });
+        self.on_closed(control, slot, None);
+    }
+
+    /// The peer has ended the connection, or has said that it will.
+    fn on_closed<C: Control>(&mut self, control: &mut C, slot: Token, close: Option<CloseFrame>) {
+        let error = ConnectError::Closed {
+            addr: self.target.addr,
+            stage: self.clients.get(slot).stage(),
+            reset: false,
+            close,
+        };
+        self.lose(control, slot, error);
     }
 
     pub(super) fn on_failed<C: Control>(&mut self, control: &mut C, slot: Token, error: io::Error) {
@@ -242,16 +307,35 @@ impl Core {
     }
 
     #[cold]
-    fn on_broken<C: Control>(&mut self, control: &mut C, slot: Token, stop: Stop) {
+    fn on_stop<C: Control>(&mut self, control: &mut C, slot: Token, stop: Stop) {
+        let addr = self.target.addr;
+        let is_ready = matches!(self.clients.get(slot).phase, Phase::Ready);
         match stop {
             Stop::Io(error) => self.on_failed(control, slot, error),
-            Stop::Protocol(source) => {
-                let ready = matches!(self.clients.get(slot).phase, Phase::Ready);
-                if ready && self.judge.step().is_some() {
-                    self.judge.malformed(source.to_string());
+            Stop::Closed(close) => {
+                if is_ready {
+                    // The peer's own code, or none (RFC 6455, 5.5.1).
+                    let code = close.as_ref().map(|close| close.code.to_be_bytes());
+                    let answer = code.as_ref().map_or(&[][..], |code| &code[..]);
+                    self.send_frame(control, slot, Opcode::Close, answer);
                 }
-                let addr = self.target.addr;
-                self.lose(control, slot, ConnectError::Protocol { addr, source });
+                self.on_closed(control, slot, close);
+            }
+            Stop::Turned(words) => self.lose(control, slot, ConnectError::Turned { addr, words }),
+            Stop::Protocol(source) => {
+                let error = match source {
+                    DecodeError::TooLong { size, limit } => {
+                        ConnectError::TooLong { addr, size, limit }
+                    }
+                    source => ConnectError::Protocol { addr, source },
+                };
+                if is_ready && self.judge.step().is_some() {
+                    self.judge.malformed(match &error {
+                        ConnectError::Protocol { source, .. } => source.to_string(),
+                        error => error.to_string(),
+                    });
+                }
+                self.lose(control, slot, error);
             }
         }
     }
@@ -292,7 +376,7 @@ impl Core {
                 {
                     self.report(Report::OpenFailed(Box::new(error)));
                 } else {
-                    self.judge.faults.disconnected += 1;
+                    self.judge.disconnected(&error);
                     if self.judge.alive_count() == 0 {
                         self.report(Report::AllLost);
                     }
@@ -325,17 +409,23 @@ impl Core {
     }
 }
 
-/// Asks to be told when the socket takes bytes again, if any wait; stops asking when none do.
+/// Asks to be told when the socket takes bytes again, if any wait now and none did before; stops
+/// asking when none do any more.
 #[inline]
-fn watch<C: Control>(
+pub(super) fn watch<C: Control>(
     control: &mut C,
     slot: Token,
     transport: &Transport,
     was_waiting: bool,
 ) -> io::Result<()> {
-    let waits = transport.wants_write();
-    if waits || was_waiting {
-        control.established(slot, transport.raw(), waits)?;
+    if transport.wants_write() == was_waiting {
+        return Ok(());
     }
-    Ok(())
+    rewatch(control, slot, transport)
+}
+
+/// Asks to be told when the socket takes bytes again, if any wait.
+#[cold]
+fn rewatch<C: Control>(control: &mut C, slot: Token, transport: &Transport) -> io::Result<()> {
+    control.established(slot, transport.raw(), transport.wants_write())
 }

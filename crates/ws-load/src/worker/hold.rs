@@ -188,7 +188,7 @@ impl Hold {
         *match error {
             ConnectError::Closed { reset: false, .. } => &mut drops.closed,
             ConnectError::PingUnanswered { .. } => &mut drops.unanswered,
-            ConnectError::Protocol { .. } => &mut drops.broken,
+            ConnectError::Protocol { .. } | ConnectError::TooLong { .. } => &mut drops.broken,
             _ => &mut drops.reset,
         } += 1;
     }
@@ -227,10 +227,33 @@ impl Hold {
         None
     }
 
-    fn next_ns(&self) -> u64 {
-        let due = self.due.peek().map_or(u64::MAX, |Reverse((due, _))| *due);
-        let late = self.deadlines.front().map_or(u64::MAX, |late| late.0);
-        due.min(late).min(self.until_ns.unwrap_or(u64::MAX))
+    /// When something is to be done next. After the end of the hold no ping is, and only answers
+    /// are waited for.
+    fn next_ns(&self, now_ns: u64) -> u64 {
+        let until_ns = self.until_ns.unwrap_or(u64::MAX);
+        let due = self.due.peek().map(|Reverse((due_ns, _))| *due_ns);
+        let due = due.filter(|due_ns| *due_ns < until_ns);
+        let late = self.deadlines.front().map(|late| late.0);
+        let end = Some(until_ns).filter(|until_ns| *until_ns > now_ns);
+        [due, late, end]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+
+    /// A pong has arrived.
+    pub(super) fn pong(&mut self, slot: Token, payload: &[u8], at_ns: u64) {
+        let payload = payload.try_into().ok().map(u64::from_ne_bytes);
+        match self.under_way.get(&slot) {
+            Some(ping) if payload == Some(ping.payload) => {
+                let took_ns = at_ns.saturating_sub(ping.due_ns);
+                self.part.round_trip.record(took_ns);
+                self.part.answered += 1;
+                self.under_way.remove(&slot);
+            }
+            _ => self.part.unasked += 1,
+        }
     }
 }
 
@@ -293,24 +316,7 @@ impl Core {
     pub(super) fn note_dropped(&mut self, slot: Token, error: &ConnectError) {
         if let Some(hold) = &mut self.hold {
             hold.ended(slot, error);
-            self.judge.faults.disconnected += 1;
-        }
-    }
-
-    /// A pong has arrived.
-    pub(super) fn on_pong(&mut self, slot: Token, payload: Option<u64>, at_ns: u64) {
-        let Some(hold) = &mut self.hold else {
-            return;
-        };
-        self.judge.messages += 1;
-        match hold.under_way.get(&slot) {
-            Some(ping) if payload == Some(ping.payload) => {
-                let took_ns = at_ns.saturating_sub(ping.due_ns);
-                hold.part.round_trip.record(took_ns);
-                hold.part.answered += 1;
-                hold.under_way.remove(&slot);
-            }
-            _ => hold.part.unasked += 1,
+            self.judge.disconnected(error);
         }
     }
 
@@ -390,10 +396,9 @@ impl Core {
         let Some(hold) = &self.hold else {
             return IDLE_TURN;
         };
-        let next_ns = hold.next_ns().min(self.opening.next_start_ns());
-        IDLE_TURN.min(Duration::from_nanos(
-            next_ns.saturating_sub(clock::now_ns()),
-        ))
+        let now_ns = clock::now_ns();
+        let next_ns = hold.next_ns(now_ns).min(self.opening.next_start_ns());
+        IDLE_TURN.min(Duration::from_nanos(next_ns.saturating_sub(now_ns)))
     }
 }
 
@@ -431,6 +436,39 @@ mod tests {
             let alone: Vec<u64> = order.starts(0, 1).unwrap().0.collect();
             prop_assert_eq!(all, alone);
         }
+    }
+
+    /// At its end with a ping under way that may be answered until 900.
+    #[test]
+    fn a_hold_that_is_over_sleeps_until_the_last_answer_can_come() {
+        let mut hold = Hold::new(Connecting {
+            rate: None,
+            arrivals: Arrivals::Constant,
+            hold_ns: 100,
+            ping_interval_ns: 500,
+            ping_timeout_ns: 500,
+        });
+        hold.until_ns = Some(500);
+        assert_eq!(hold.next_ns(100), 500);
+        hold.due.push(Reverse((450, 7)));
+        assert_eq!(hold.next_ns(400), 450);
+        assert_eq!(hold.take_due(460), Some((450, 7)));
+        hold.due.push(Reverse((550, 7)));
+        hold.deadlines.push_back((900, 7, 1));
+        let ping = Ping {
+            due_ns: 450,
+            payload: 1,
+        };
+        hold.under_way.insert(7, ping);
+        assert_eq!(hold.next_ns(460), 500);
+        for now_ns in [500, 600, 899] {
+            assert_eq!(
+                (hold.take_due(now_ns), hold.take_late(now_ns)),
+                (None, None)
+            );
+            assert_eq!(hold.next_ns(now_ns), 900);
+        }
+        assert_eq!(hold.take_late(900), Some(7));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::error::ConnectError;
 use crate::io::{Backend, Control, Event, Handler, Token, Waker};
 use crate::judge::{Judge, Latencies};
 use crate::ledger::{Read, StepLedger};
-use crate::plan::Schedule;
+use crate::plan::{self, Schedule};
 use crate::site::{Done, Share, Started};
 use crate::stamp::Stamps;
 use crate::target::Target;
@@ -29,7 +29,7 @@ pub(crate) use packs::{PacksOrder, PacksPart};
 use run_record::{Faults, Plan, Timestamps};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -74,13 +74,15 @@ pub(crate) enum Report {
     Begun,
     /// The time of a hold has passed.
     Held,
-    /// The last sample of the step is complete.
+    /// The last sample of the step is settled.
     AllSamples,
     /// Every client of a worker has been lost.
     AllLost,
+    /// The first answers were not of the dialect: what they were, in words.
+    NotUnderstood(String),
     /// Of a site: this sample is about to be written.
     Sent(Started),
-    /// Of a site: these samples are complete here.
+    /// Of a site: these samples are settled here.
     Done(Vec<Done>),
     /// What became of the packs.
     Packs(Box<PacksPart>),
@@ -93,9 +95,12 @@ pub(crate) enum Report {
 /// A worker's part of a step.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
+    /// Number of the worker among those of its process.
+    pub(crate) thread: u32,
     pub(crate) latencies: Latencies,
     pub(crate) faults: Faults,
     pub(crate) first_malformed: Option<String>,
+    pub(crate) first_disconnect: Option<String>,
     pub(crate) messages: u64,
     pub(crate) reads: u64,
     pub(crate) unstamped: u64,
@@ -110,8 +115,43 @@ pub(crate) struct Part {
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) connected: AtomicU64,
+    /// Something that a server said was of the dialect.
+    pub(crate) understood: AtomicBool,
+    /// Messages that were not, before that.
+    pub(crate) not_understood: AtomicU64,
     /// Bytes of raw echoes that have come back and are as they were sent.
     pub(crate) bytes: AtomicU64,
+    turns: Box<[Turns]>,
+}
+
+/// Turns of a worker's loop, on a cache line of its own.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Turns(AtomicU64);
+
+impl Progress {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self {
+            turns: (0..workers).map(|_| Turns::default()).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) const fn workers(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// How often a worker has turned.
+    pub(crate) fn turns(&self, worker: usize) -> u64 {
+        self.turns[worker].0.load(Ordering::Relaxed)
+    }
+
+    /// A worker turns; it alone says so of itself.
+    #[inline]
+    pub(crate) fn turned(&self, worker: usize) {
+        let turns = &self.turns[worker].0;
+        turns.store(turns.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
 }
 
 /// The way to another worker.
@@ -229,11 +269,11 @@ impl Core {
             judge: Judge::new(codec, common.stamps, number, workers),
             opening: Opening::new(&common.plan, workers),
             hold: common.plan.connect.map(Hold::new),
+            clients: Clients::new(plan::longest_message(&common.plan)),
             plan: common.plan,
             target: common.target,
             progress: common.progress,
             reports: common.reports,
-            clients: Clients::default(),
             to_send: VecDeque::new(),
             agenda: Agenda::default(),
             drawn: 0,
@@ -253,6 +293,7 @@ impl Core {
         commands: &mpsc::Receiver<Command>,
     ) -> io::Result<()> {
         loop {
+            self.progress.turned(self.thread as usize);
             while let Ok(command) = commands.try_recv() {
                 match command {
                     Command::Packs(order) => self.send_packs(order, backend, commands)?,
@@ -270,9 +311,24 @@ impl Core {
             self.reads += turn.reads;
             self.unstamped += turn.unstamped;
             self.clock_steps += u64::from(turn.clock_stepped);
+            if !self.judge.first_answers.is_settled() {
+                self.heed_first_answers();
+            }
             let lag = clock::now_ns().saturating_sub(turn.woke_ns);
             self.largest_lag_ns = self.largest_lag_ns.max(lag);
         }
+    }
+
+    fn heed_first_answers(&mut self) {
+        let answers = &mut self.judge.first_answers;
+        if !answers.is_hopeless(&self.progress, clock::now_ns()) {
+            return;
+        }
+        let first = self.judge.first_malformed.as_deref().unwrap_or_default();
+        self.report(Report::NotUnderstood(format!(
+            "no answer could be understood; the first was {first}; expected was {} (docs/protocol.md): check --server-type, and that the server speaks the protocol",
+            self.judge.codec().expects(self.plan.workload)
+        )));
     }
 
     fn obey<C: Control>(&mut self, command: Command, control: &mut C) {
@@ -306,7 +362,7 @@ impl Core {
     fn draw(&mut self) -> u64 {
         self.drawn += 1;
         let stream = self.plan.seed ^ u64::from(self.number) << 32;
-        crate::plan::mix(!stream, self.drawn)
+        plan::mix(!stream, self.drawn)
     }
 
     fn draw_mask(&mut self) -> [u8; 4] {

@@ -1,6 +1,6 @@
 //! Opening clients: a bounded number of handshakes at once, each within its time.
 
-use super::clients::Bytes;
+use super::clients::{Bytes, watch};
 use super::hold::Starts;
 use super::{Core, Report};
 use crate::connection::{Phase, Upgrade};
@@ -209,6 +209,10 @@ impl Core {
                     stage,
                     seconds: self.plan.timeouts.connect_ns as f64 / 1e9,
                 };
+                let error = match stage {
+                    Stage::Connect => self.after_others(error),
+                    _ => error,
+                };
                 self.lose(control, slot, error);
             }
         }
@@ -236,7 +240,7 @@ impl Core {
         let asked = transport
             .connected()
             .and_then(|()| transport.send(&request))
-            .and_then(|()| control.established(slot, transport.raw(), transport.wants_write()));
+            .and_then(|_| control.established(slot, transport.raw(), transport.wants_write()));
         match asked {
             Ok(()) => {
                 if let Some(hold) = &mut self.hold
@@ -267,14 +271,23 @@ impl Core {
         else {
             return;
         };
-        let received = transport.receive(bytes, |plain| {
-            upgrade.response.extend_from_slice(plain);
-            Ok::<_, io::Error>(())
-        });
-        if let Err(error) = received {
-            self.on_failed(control, slot, error);
-            return;
-        }
+        let was_waiting = transport.wants_write();
+        let received = transport
+            .receive(bytes, |plain| {
+                upgrade.response.extend_from_slice(plain);
+                Ok::<_, io::Error>(())
+            })
+            .and_then(|has_ended| {
+                watch(control, slot, transport, was_waiting)?;
+                Ok(has_ended)
+            });
+        let has_ended = match received {
+            Ok(has_ended) => has_ended,
+            Err(error) => {
+                self.on_failed(control, slot, error);
+                return;
+            }
+        };
         match parse_response(&upgrade.response, &upgrade.key, subprotocol) {
             Ok(None) => {}
             Ok(Some(head)) => {
@@ -291,6 +304,9 @@ impl Core {
                 self.lose(control, slot, ConnectError::Handshake { addr, source });
             }
         }
+        if has_ended {
+            self.on_end(control, slot);
+        }
     }
 
     /// The dialect's next move for a client that is not ready yet.
@@ -300,8 +316,16 @@ impl Core {
         slot: Token,
         opening: dialect::Opening,
     ) {
+        let Some(transport) = &self.clients.get(slot).transport else {
+            return;
+        };
         match opening {
             dialect::Opening::Await => {}
+            dialect::Opening::Send(_) if transport.unsent() > 0 => {
+                let words = "it asks again and does not read what it was answered".to_owned();
+                let addr = self.target.addr;
+                self.lose(control, slot, ConnectError::Turned { addr, words });
+            }
             dialect::Opening::Send(message) => {
                 self.send_frame(control, slot, Opcode::Text, message.as_bytes());
             }
@@ -322,21 +346,52 @@ impl Core {
     /// The kernel's word for a failure, with what the user can do about it.
     pub(super) fn explain(&self, error: io::Error, stage: Stage, slot: Token) -> ConnectError {
         let addr = self.target.addr;
+        let error = match error.downcast::<rustls::Error>() {
+            Ok(source) => {
+                return ConnectError::Tls {
+                    addr,
+                    stage,
+                    source,
+                };
+            }
+            Err(error) => error,
+        };
         match error.raw_os_error() {
-            Some(libc::ECONNREFUSED) => ConnectError::Refused { addr },
+            Some(libc::ECONNREFUSED) => self.after_others(ConnectError::Refused { addr }),
             Some(libc::EMFILE | libc::ENFILE) => ConnectError::Files {
                 limit: FileLimit::current().soft,
             },
             Some(libc::EADDRNOTAVAIL) => self.explain_address(slot),
-            Some(libc::ECONNRESET | libc::EPIPE) => {
-                let reset = true;
-                ConnectError::Closed { addr, stage, reset }
-            }
-            _ => ConnectError::Io {
+            Some(libc::ECONNRESET | libc::EPIPE) => ConnectError::Closed {
                 addr,
                 stage,
-                source: error,
+                reset: true,
+                close: None,
             },
+            _ => {
+                let error = ConnectError::Io {
+                    addr,
+                    stage,
+                    source: error,
+                };
+                match stage {
+                    Stage::Connect => self.after_others(error),
+                    _ => error,
+                }
+            }
+        }
+    }
+
+    /// An address that does not open, where it is the last of several.
+    fn after_others(&self, last: ConnectError) -> ConnectError {
+        let passed_over = &self.target.passed_over;
+        if passed_over.is_empty() {
+            return last;
+        }
+        let others: Vec<String> = passed_over.iter().map(ToString::to_string).collect();
+        ConnectError::Unreachable {
+            last: Box::new(last),
+            others: others.join(", "),
         }
     }
 

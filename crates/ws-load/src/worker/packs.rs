@@ -58,6 +58,8 @@ struct Line {
     blocked: bool,
     /// Control frames that wait for their turn between two frames.
     controls: Vec<u8>,
+    /// A pong that follows these; a later one takes its place while the kernel takes nothing.
+    latest: Vec<u8>,
 }
 
 struct Packs {
@@ -65,6 +67,8 @@ struct Packs {
     lines: Vec<Line>,
     frames: Frames,
     progress: Arc<Progress>,
+    /// Number of the worker.
+    thread: usize,
     scratch: Vec<u8>,
     /// Packs so far.
     drawn: u64,
@@ -92,6 +96,7 @@ impl Core {
             lines,
             frames: Frames::new(order.payload_bytes, mix(order.seed, self.number.into())),
             progress: Arc::clone(&self.progress),
+            thread: self.thread as usize,
             scratch: Vec::new(),
             drawn: 0,
             missing: 0,
@@ -110,6 +115,7 @@ impl Packs {
         commands: &mpsc::Receiver<Command>,
     ) -> io::Result<()> {
         while self.part.fault.is_none() && !self.lines.is_empty() {
+            self.progress.turned(self.thread);
             // Whatever the controller says now, it is to end.
             if commands.try_recv().is_ok() {
                 return Ok(());
@@ -182,7 +188,7 @@ impl Packs {
             self.ended(slot);
         } else if !fed.pings.is_empty() {
             for ping in fed.pings {
-                encode_frame(&mut line.controls, Opcode::Pong, Some([0; 4]), &ping);
+                line.pong(&ping);
             }
             self.pump(control, slot);
         }
@@ -240,12 +246,26 @@ impl Line {
             at: 0,
             blocked: false,
             controls: Vec::new(),
+            latest: Vec::new(),
         }
+    }
+
+    fn pong(&mut self, payload: &[u8]) {
+        let frames = if self.blocked {
+            self.latest.clear();
+            &mut self.latest
+        } else {
+            &mut self.controls
+        };
+        encode_frame(frames, Opcode::Pong, Some([0; 4]), payload);
     }
 
     fn write(&mut self, slot: Token, frames: &Frames, scratch: &mut Vec<u8>) -> io::Result<()> {
         loop {
             scratch.clear();
+            if self.controls.is_empty() {
+                std::mem::swap(&mut self.controls, &mut self.latest);
+            }
             let controls = if self.at == 0 { self.controls.len() } else { 0 };
             scratch.extend_from_slice(&self.controls[..controls]);
             let (mut number, mut at) = (self.next, self.at);

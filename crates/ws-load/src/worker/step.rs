@@ -38,9 +38,11 @@ impl Core {
         self.agenda = Agenda::default();
         self.judge.close_step();
         let part = Part {
+            thread: self.thread,
             latencies: std::mem::take(&mut self.judge.latencies),
             faults: std::mem::take(&mut self.judge.faults),
             first_malformed: self.judge.first_malformed.take(),
+            first_disconnect: self.judge.first_disconnect.take(),
             messages: self.judge.messages,
             reads: self.reads,
             unstamped: self.unstamped,
@@ -52,7 +54,7 @@ impl Core {
         self.report(Report::Part(Box::new(part)));
     }
 
-    /// Releases the next sample for each one that was completed here.
+    /// Releases the next sample for each one that was settled here.
     pub(super) fn follow_up(&mut self) {
         let Some(ledger) = self.judge.step().cloned() else {
             return;
@@ -66,7 +68,7 @@ impl Core {
         for _ in 0..std::mem::take(&mut self.judge.finished) {
             match ledger.release() {
                 Some((index, client)) => self.hand_over(index, client),
-                None if ledger.completed() == ledger.len() => self.report(Report::AllSamples),
+                None if ledger.is_over() => self.report(Report::AllSamples),
                 None => {}
             }
         }
@@ -85,14 +87,22 @@ impl Core {
     /// Sends the samples whose turn it is, and those that a failing send completes.
     #[inline]
     pub(super) fn send_due<C: Control>(&mut self, control: &mut C) {
+        self.settle_lost();
         while let Some((index, client)) = self.to_send.pop_front() {
             self.send_sample(control, index, client, None);
-            if self.judge.finished > 0 {
-                self.follow_up();
-            }
+            self.settle_lost();
         }
         if self.agenda.is_due(clock::now_ns()) {
             self.send_by_clock(control);
+        }
+    }
+
+    /// Follows up on samples that lost clients alone were waited for in.
+    #[inline]
+    fn settle_lost(&mut self) {
+        self.judge.settle_lost();
+        if self.judge.finished > 0 {
+            self.follow_up();
         }
     }
 
@@ -112,13 +122,12 @@ impl Core {
     pub(super) fn send_by_clock<C: Control>(&mut self, control: &mut C) {
         for _ in 0..SENDS_AT_ONCE {
             let Some(send) = self.agenda.take_due(clock::now_ns()) else {
-                return;
+                break;
             };
+            self.settle_lost();
             self.send_sample(control, send.index, send.client, Some(send.due_ns));
-            if self.judge.finished > 0 {
-                self.follow_up();
-            }
         }
+        self.settle_lost();
     }
 
     /// Sends a sample that is `due_ns`, or is due now.

@@ -176,9 +176,12 @@ fn a_server_that_stops_answering_times_out_and_never_hangs() {
 fn a_reset_in_mid_step_is_a_lost_connection_and_the_others_go_on() {
     let measured = against(Behaviour::Resets, 5, |_| {});
     assert_eq!(measured.outcome.end, End::ServerLost);
-    assert_eq!(measured.steps[0].samples, 20);
     let faults = faults(&measured);
     assert_eq!(faults.disconnected, 1);
+    let step = &measured.steps[0];
+    // What the lost client missed of the four that were under way is not complete.
+    assert!((16..20).contains(&step.samples), "{}", step.samples);
+    assert_eq!(step.completion.as_ref().unwrap().count, step.samples);
     assert!(faults.lost >= 1, "{faults}");
     assert_eq!(faults.total(), faults.lost + faults.unanswered + 1);
 }

@@ -48,6 +48,7 @@ fn record(end: End, steps: Vec<StepRecord>) -> RunRecord {
         started: String::new(),
         ended: String::new(),
         command: Vec::new(),
+        server: None,
         plan: Plan {
             url: "ws://127.0.0.1:1/".into(),
             workload: Workload::Broadcast,

@@ -1,7 +1,6 @@
 //! Action Cable, one channel.
 
-use super::{Asked, text_frame};
-use crate::threaded::hub::Peer;
+use super::{Asked, Speaker, text_frame};
 use crate::threaded::request::{Rejection, Request};
 use serde_json::{Map, Value, json};
 
@@ -19,7 +18,7 @@ fn object(text: &[u8]) -> Result<Map<String, Value>, Rejection> {
     }
 }
 
-pub(super) fn read(from: &Peer, bytes: &[u8]) -> Result<Asked, Rejection> {
+pub(super) fn read(from: Speaker, bytes: &[u8]) -> Result<Asked, Rejection> {
     let command = object(bytes)?;
     let name = command.get("command").ok_or(Rejection::MissingType)?;
     let known = command.get("identifier").and_then(Value::as_str) == Some(IDENTIFIER);
@@ -29,8 +28,8 @@ pub(super) fn read(from: &Peer, bytes: &[u8]) -> Result<Asked, Rejection> {
             let frame = text_frame(&confirmed.to_string());
             Ok(Asked::Member(true, Some(frame)))
         }
-        Some("unsubscribe") if known && from.is_member() => Ok(Asked::Member(false, None)),
-        Some("message") if known && from.is_member() => {
+        Some("unsubscribe") if known && from.member => Ok(Asked::Member(false, None)),
+        Some("message") if known && from.member => {
             let data = command.get("data").and_then(Value::as_str);
             perform(from, data.ok_or(Rejection::MissingType)?)
         }
@@ -39,7 +38,7 @@ pub(super) fn read(from: &Peer, bytes: &[u8]) -> Result<Asked, Rejection> {
     }
 }
 
-fn perform(from: &Peer, data: &str) -> Result<Asked, Rejection> {
+fn perform(from: Speaker, data: &str) -> Result<Asked, Rejection> {
     let mut data = object(data.as_bytes())?;
     let action = data.get("action").ok_or(Rejection::MissingType)?;
     let broadcast = match action.as_str() {

@@ -4,7 +4,6 @@
 mod action_cable;
 mod phoenix;
 
-use super::hub::Peer;
 use super::request::{Rejection, Reply, Request, error_message};
 use crate::framework::Framework;
 use crate::upgrade::RequestHead;
@@ -21,6 +20,14 @@ pub(crate) enum Speech {
     /// Phoenix, serializer 2.0.0.
     PhoenixV2,
     ActionCable,
+}
+
+/// What must be known of a client to read its messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Speaker {
+    pub(crate) speech: Speech,
+    /// Broadcasts are for it.
+    pub(crate) member: bool,
 }
 
 /// What a message asks for.
@@ -102,7 +109,7 @@ impl Speech {
 }
 
 /// Understands a message of a client.
-pub(crate) fn read(from: &Peer, opcode: Opcode, message: &[u8]) -> Result<Asked, Rejected> {
+pub(crate) fn read(from: Speaker, opcode: Opcode, message: &[u8]) -> Result<Asked, Rejected> {
     match from.speech {
         Speech::Plain => Request::parse(opcode, message)
             .map(Asked::Request)

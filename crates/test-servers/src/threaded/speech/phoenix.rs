@@ -1,9 +1,8 @@
 //! Phoenix channels, one topic.
 
 use super::{Answer, Asked, Rejected, text_frame};
-use crate::threaded::hub::Peer;
 use crate::threaded::request::{Rejection, Reply, Request, error_words};
-use crate::threaded::speech::Speech;
+use crate::threaded::speech::{Speaker, Speech};
 use serde_json::{Value, json};
 
 const TOPIC: &str = "room:lobby";
@@ -71,7 +70,7 @@ fn parts(arrays: bool, bytes: &[u8]) -> Result<[Value; 5], Rejection> {
     }
 }
 
-pub(super) fn read(from: &Peer, bytes: &[u8]) -> Result<Asked, Rejected> {
+pub(super) fn read(from: Speaker, bytes: &[u8]) -> Result<Asked, Rejected> {
     let arrays = from.speech == Speech::PhoenixV2;
     let [join_ref, reference, topic, event, mut payload] =
         parts(arrays, bytes).map_err(|why| Rejected {
@@ -91,7 +90,7 @@ pub(super) fn read(from: &Peer, bytes: &[u8]) -> Result<Asked, Rejected> {
             Ok(Asked::Heartbeat(frame))
         }
         (Some(TOPIC), "phx_join") => Ok(Asked::Member(true, Some(answer(TOPIC)))),
-        (Some(TOPIC), _) if !from.is_member() => refused(Rejection::UnknownTopic),
+        (Some(TOPIC), _) if !from.member => refused(Rejection::UnknownTopic),
         (Some(TOPIC), "phx_leave") => Ok(Asked::Member(false, Some(answer(TOPIC)))),
         (Some(TOPIC), "echo" | "broadcast") => match payload.get_mut("body") {
             Some(body) => Ok(Asked::Request(Request::wrapped(

@@ -10,8 +10,9 @@ mod step;
 #[cfg(test)]
 mod tests;
 
+use super::measure::unanswered;
 use super::team::{Kept, News, Team};
-use super::{CLOSE_PATIENCE, Ended, Engine, Measured, TICK};
+use super::{ANSWER, CLOSE_PATIENCE, Ended, Engine, Measured, TICK};
 use crate::clock;
 use crate::error::RunError;
 use crate::ledger::StepLedger;
@@ -23,7 +24,7 @@ use roll::Roll;
 use run_record::{End, Event, Plan, SiteUse};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -107,12 +108,14 @@ impl Sites<'_> {
                 }
             }
             Word::AllLost => self.news.push_back(News::AllLost),
+            Word::NotUnderstood(words) => self.news.push_back(News::NotUnderstood(words)),
             Word::Part(part) => self.news.push_back(News::Part(number, part)),
             Word::Renewed => {}
             Word::Broken(words) => {
                 let words = format!("worker {}: {words}", member.site.name);
                 self.news.push_back(News::Broken(words));
             }
+            Word::Hung(reason) => self.lose(number, &reason),
             Word::Closed => self.lose(number, "it has ended although nobody told it to"),
         }
     }
@@ -228,6 +231,11 @@ impl Team for Sites<'_> {
         NEWS_LAG + Duration::from_nanos(4 * self.roll.worst_bound_ns())
     }
 
+    /// A site says itself that it hangs, or nothing is heard of it any more.
+    fn doubts(&self) -> bool {
+        false
+    }
+
     fn give_up(&mut self, count: bool) {
         if let Some(step) = &mut self.step {
             step.give_up();
@@ -251,11 +259,18 @@ impl Team for Sites<'_> {
         rows
     }
 
-    fn begin_anew(&mut self) -> Result<(), Ended> {
+    fn begin_anew(&mut self, interrupted: &AtomicBool) -> Result<(), Ended> {
         self.roll.tell_all(&Order::Anew);
+        let deadline = Instant::now() + CLOSE_PATIENCE + ANSWER;
         self.step = None;
         let mut waiting: Vec<u32> = self.roll.here().collect();
         while !waiting.is_empty() {
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(Ended::new(End::Interrupted, "interrupted by the user"));
+            }
+            if Instant::now() >= deadline {
+                return Err(unanswered(waiting.len(), "close their connections"));
+            }
             match self.heard.recv_timeout(TICK) {
                 Ok((number, Heard::Word(Word::Renewed))) => waiting.retain(|n| *n != number),
                 // Of the connections that it closes.
@@ -279,7 +294,8 @@ impl Team for Sites<'_> {
         Ok(())
     }
 
-    fn dismiss(&mut self) {
+    /// The sites close their connections in a time of their own.
+    fn dismiss(&mut self, _: &AtomicBool) {
         self.roll.tell_all(&Order::Close);
         let deadline = Instant::now() + CLOSE_PATIENCE + FAREWELL;
         let mut waiting: Vec<u32> = self.roll.here().collect();

@@ -1,7 +1,7 @@
 //! A step over sites: the coordinator's books of it, and what is released next.
 
 use super::super::team::{self, Kept};
-use crate::ledger::{Read, Sent, StepLedger};
+use crate::ledger::{Read, Sent, Settled, StepLedger};
 use crate::site::{Done, Started, StepTerms};
 use run_record::{Plan, SiteUse, Workload};
 use std::collections::HashMap;
@@ -12,11 +12,11 @@ pub(super) struct Step {
     /// A site is a party here.
     ledger: Arc<StepLedger>,
     kept: Kept,
-    /// What sites have completed before the sender's site has said when it was sent.
+    /// What sites have settled before the sender's site has said when it was sent.
     early: HashMap<u32, Vec<Done>>,
-    /// Of samples that some sites have completed: when the last of them knew it.
+    /// Of samples that some sites have settled: when the last of them knew it.
     known_ns: HashMap<u32, u64>,
-    /// Of samples that were released for a complete one: when that was known.
+    /// Of samples that were released for a settled one: when that was known.
     released_for: HashMap<u32, u64>,
     /// Released and not told yet, each with its planned sender.
     released: Vec<(u32, u64)>,
@@ -69,9 +69,9 @@ impl Step {
         std::mem::take(&mut self.kept)
     }
 
-    /// Enters what a site has sent and completed. `true` when that completes the step.
+    /// Enters what a site has sent and settled. `true` when that settles the step.
     pub(super) fn note(&mut self, sent: &[Started], done: &[Done]) -> bool {
-        let before = self.ledger.completed();
+        let before = self.ledger.settled();
         for sample in sent {
             self.note_sent(*sample);
         }
@@ -82,8 +82,7 @@ impl Step {
                 self.early.entry(sample.index).or_default().push(*sample);
             }
         }
-        let completed = self.ledger.completed();
-        completed > before && completed == self.ledger.len()
+        self.ledger.settled() > before && self.ledger.is_over()
     }
 
     fn note_sent(&mut self, sample: Started) {
@@ -116,12 +115,18 @@ impl Step {
             unread_ns: done.unread_ns,
             is_result: done.by_result,
         };
-        let Some(completion) = self.ledger.party_done(done.index, done.last_ns, read) else {
+        if done.abandoned {
+            self.ledger.abandon(done.index);
+        }
+        let Some(settled) = self.ledger.party_done(done.index, done.last_ns, read) else {
             return;
         };
         let known_ns = self.known_ns.remove(&done.index);
         // The site has recorded an echo, both ends of which it has seen.
-        if self.ledger.workload == Workload::Broadcast && self.ledger.is_timed(done.index) {
+        if let Settled::Complete(completion) = settled
+            && self.ledger.workload == Workload::Broadcast
+            && self.ledger.is_timed(done.index)
+        {
             let latencies = &mut self.kept.latencies;
             latencies.completion.record(completion.from_due_ns);
             if self.ledger.by_clock {

@@ -26,7 +26,8 @@ pub(crate) fn probe(timestamps: Timestamps) -> Result<(), String> {
         Ok(true) => Ok(()),
         Ok(false) => Err("a multishot receive brought nothing".to_owned()),
         Err(error) => Err(format!(
-            "a multishot receive failed: {error}; it needs Linux 6.0"
+            "a multishot receive failed: {error}; it needs Linux 6.0, and this is {}",
+            kernel()
         )),
     }
 }
@@ -36,16 +37,40 @@ fn refusal(error: &io::Error) -> String {
     let setting = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
     let setting = setting.as_deref().map_or("0", str::trim);
     match error.raw_os_error() {
-        Some(libc::ENOSYS) => "this kernel, or a sandbox, has no io_uring".to_owned(),
-        Some(libc::EPERM) if setting != "0" => {
-            format!("the setting kernel.io_uring_disabled is {setting}")
+        Some(libc::ENOSYS) => format!(
+            "ENOSYS: the kernel ({}) was built without io_uring, or a sandbox hides that it has no io_uring; it came with Linux 5.1, and 6.0 is needed",
+            kernel()
+        ),
+        Some(libc::EPERM) if setting != "0" => format!(
+            "EPERM: the setting kernel.io_uring_disabled is {setting}; `sysctl kernel.io_uring_disabled=0` permits it"
+        ),
+        Some(libc::EPERM | libc::EACCES) => format!(
+            "{}: io_uring_setup is forbidden, as by the seccomp profiles of containers; a profile that permits the calls io_uring_setup, io_uring_enter and io_uring_register is needed",
+            if error.raw_os_error() == Some(libc::EPERM) {
+                "EPERM"
+            } else {
+                "EACCES"
+            }
+        ),
+        Some(libc::EINVAL) => format!(
+            "EINVAL: the io_uring of this kernel ({}) is too old; 6.0 is needed",
+            kernel()
+        ),
+        Some(libc::ENOMEM) => {
+            "ENOMEM: too little memory may be locked for its rings; raise it with `ulimit -l`"
+                .to_owned()
         }
-        Some(libc::EPERM | libc::EACCES) => {
-            "io_uring_setup is forbidden, as by the seccomp profiles of containers".to_owned()
-        }
-        Some(libc::EINVAL) => "this kernel's io_uring is too old; it needs Linux 6.0".to_owned(),
         _ => format!("io_uring cannot be set up: {error}"),
     }
+}
+
+/// The release of the running kernel.
+fn kernel() -> String {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease");
+    release.map_or_else(
+        |_| "of unknown release".to_owned(),
+        |text| text.trim().to_owned(),
+    )
 }
 
 fn attempt(uring: &mut Uring) -> io::Result<bool> {

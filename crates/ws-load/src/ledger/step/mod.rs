@@ -1,6 +1,11 @@
 //! The shared half of the books: when each sample was sent, who still waits for it, when the last
 //! listener had it.
+//!
+//! A sample is settled when nothing of it is awaited any more: that releases the next one of a closed
+//! loop and ends the step. It is complete when all of it has come. One that a listener went away from
+//! is abandoned: it is settled in the end and never complete, and no figure of completions has it.
 
+mod sample;
 mod shared;
 
 #[cfg(test)]
@@ -10,6 +15,7 @@ pub(crate) use shared::Shared;
 
 use crate::plan;
 use run_record::Workload;
+use sample::{Left, Sample};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// All samples of one step.
@@ -30,10 +36,12 @@ pub(crate) struct StepLedger {
     shared: Option<Shared>,
     samples: Box<[Sample]>,
     released: AtomicU32,
-    completed: AtomicU32,
+    settled: AtomicU32,
     completed_timed: AtomicU32,
     /// No sample before this index is open.
-    settled: AtomicU32,
+    open_from: AtomicU32,
+    /// No sample that is open was sent before this moment.
+    oldest_ns: AtomicU64,
     /// The area under the number of timed samples in flight over time, in nanoseconds: what was
     /// counted down less what was counted up, each at its moment. Wraps, and is meaningful when
     /// none is in flight.
@@ -65,15 +73,6 @@ pub(crate) struct Terms {
     pub(crate) parties: u32,
 }
 
-#[derive(Debug, Default)]
-struct Sample {
-    due_ns: AtomicU64,
-    sent_ns: AtomicU64,
-    last_ns: AtomicU64,
-    sender: AtomicU32,
-    waiting: AtomicU32,
-}
-
 /// What is known of a sample that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
@@ -100,15 +99,13 @@ impl StepLedger {
             warm_up: terms.warm_up,
             shared: None,
             samples: (0..terms.samples)
-                .map(|_| Sample {
-                    waiting: AtomicU32::new(terms.parties),
-                    ..Sample::default()
-                })
+                .map(|_| Sample::awaited_by(terms.parties))
                 .collect(),
             released: AtomicU32::new(0),
-            completed: AtomicU32::new(0),
-            completed_timed: AtomicU32::new(0),
             settled: AtomicU32::new(0),
+            completed_timed: AtomicU32::new(0),
+            open_from: AtomicU32::new(0),
+            oldest_ns: AtomicU64::new(0),
             area_ns: AtomicU64::new(0),
             known_after_ns: AtomicU64::new(0),
             unread_ns: AtomicU64::new(0),
@@ -116,7 +113,7 @@ impl StepLedger {
     }
 
     /// Samples of the step.
-    pub(crate) fn len(&self) -> u32 {
+    pub(crate) const fn len(&self) -> u32 {
         self.samples.len() as u32
     }
 
@@ -125,9 +122,14 @@ impl StepLedger {
         self.released.load(Ordering::Acquire).min(self.len())
     }
 
-    /// Samples that are complete.
-    pub(crate) fn completed(&self) -> u32 {
-        self.completed.load(Ordering::Acquire)
+    /// Samples of which nothing is awaited any more.
+    pub(crate) fn settled(&self) -> u32 {
+        self.settled.load(Ordering::Acquire)
+    }
+
+    /// True when nothing of the whole step is awaited any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.settled() == self.len()
     }
 
     /// True when a sample's latencies belong into the histograms.
@@ -193,25 +195,50 @@ impl StepLedger {
         })
     }
 
-    /// One party has everything of a sample that it waits for, the last at `last_ns`; `read`
-    /// brought that. Returns the completion when it was the last party.
-    pub(crate) fn party_done(&self, index: u32, last_ns: u64, read: Read) -> Option<Completion> {
-        let sample = &self.samples[index as usize];
-        sample.last_ns.fetch_max(last_ns, Ordering::AcqRel);
-        if sample.waiting.fetch_sub(1, Ordering::AcqRel) > 1 {
-            return None;
+    /// The place of a sample among those of its sender. Within a process that is the time of the
+    /// send. A coordinator releases samples in the order of their indices, and sites keep that order
+    /// for each sender, whose clocks cannot be compared as exactly.
+    #[inline]
+    pub(crate) const fn place(&self, index: u32, sent: Sent) -> u64 {
+        match self.is_shared() {
+            true => index as u64,
+            false => sent.at_ns,
         }
-        let last = sample.last_ns.load(Ordering::Acquire);
-        self.completed.fetch_add(1, Ordering::AcqRel);
-        let timed = u32::from(self.is_timed(index));
-        self.completed_timed.fetch_add(timed, Ordering::AcqRel);
+    }
+
+    /// Something of a sample will never come: it is not complete, whatever else comes of it.
+    pub(crate) fn abandon(&self, index: u32) {
+        self.samples[index as usize].abandon();
+    }
+
+    /// Takes the receipt of an echo at the only worker that waits for it. `false` when there was one.
+    #[inline]
+    pub(crate) fn take_echo(&self, index: u32) -> bool {
+        self.samples[index as usize].take_echo()
+    }
+
+    /// True of a sample of which something is awaited.
+    pub(crate) fn is_open(&self, index: u32) -> bool {
+        self.samples[index as usize].is_open()
+    }
+
+    /// One party waits for nothing more of a sample, of which it received the last at `last_ns`;
+    /// `read` brought that. Says what became of the sample when it was the last party.
+    pub(crate) fn party_done(&self, index: u32, last_ns: u64, read: Read) -> Option<Settled> {
+        let sample = &self.samples[index as usize];
+        let left = sample.party_done(last_ns)?;
+        self.settled.fetch_add(1, Ordering::AcqRel);
+        let Left::Complete { last_ns } = left else {
+            return Some(Settled::Abandoned);
+        };
         if self.is_timed(index) {
-            let read_ns = read.at_ns.max(last);
+            self.completed_timed.fetch_add(1, Ordering::AcqRel);
+            let read_ns = read.at_ns.max(last_ns);
             // With several parties the last message to arrive need not be the last to be read.
-            let unread_ns = read.unread_ns.min(read_ns - last);
+            let unread_ns = read.unread_ns.min(read_ns - last_ns);
             // A result may come after the last delivery, which is what completion ends with.
             let known_after_ns = match read.is_result {
-                true => read_ns - last,
+                true => read_ns - last_ns,
                 false => unread_ns,
             };
             self.area_ns.fetch_add(read_ns, Ordering::Relaxed);
@@ -219,10 +246,10 @@ impl StepLedger {
                 .fetch_add(known_after_ns, Ordering::Relaxed);
             self.unread_ns.fetch_add(unread_ns, Ordering::Relaxed);
         }
-        Some(Completion {
-            from_due_ns: last.saturating_sub(sample.due_ns.load(Ordering::Acquire)),
-            from_sent_ns: last.saturating_sub(sample.sent_ns.load(Ordering::Acquire)),
-        })
+        Some(Settled::Complete(Completion {
+            from_due_ns: last_ns.saturating_sub(sample.due_ns.load(Ordering::Acquire)),
+            from_sent_ns: last_ns.saturating_sub(sample.sent_ns.load(Ordering::Acquire)),
+        }))
     }
 
     /// The number of timed samples in flight over the step; `None` unless all are complete.
@@ -242,21 +269,33 @@ impl StepLedger {
         timed.iter().filter(is_sent).count() as u64
     }
 
-    /// When the oldest sample that is not complete was sent.
-    pub(crate) fn oldest_open(&self) -> Option<u64> {
-        let is_settled = |sample: &Sample| {
-            sample.sent_ns.load(Ordering::Acquire) != 0
-                && sample.waiting.load(Ordering::Acquire) == 0
-        };
-        let released = &self.samples[..self.released() as usize];
-        let mut settled = self.settled.load(Ordering::Relaxed) as usize;
-        while released.get(settled).is_some_and(is_settled) {
-            settled += 1;
+    /// True when a sample that was sent more than `patience_ns` before `now_ns` is still open.
+    ///
+    /// Goes through the open samples only when the oldest of the last time would be that old by now:
+    /// whatever was open or was sent since then is younger.
+    pub(crate) fn is_overdue(&self, now_ns: u64, patience_ns: u64) -> bool {
+        let is_late = |sent_ns: u64| now_ns.saturating_sub(sent_ns) > patience_ns;
+        if !is_late(self.oldest_ns.load(Ordering::Relaxed)) {
+            return false;
         }
-        self.settled.store(settled as u32, Ordering::Relaxed);
-        released[settled..]
+        let oldest_ns = self.oldest_open();
+        self.oldest_ns
+            .store(oldest_ns.unwrap_or(now_ns), Ordering::Relaxed);
+        oldest_ns.is_some_and(is_late)
+    }
+
+    /// When the oldest sample that is open was sent.
+    fn oldest_open(&self) -> Option<u64> {
+        let is_settled = |sample: &Sample| !sample.is_open();
+        let released = &self.samples[..self.released() as usize];
+        let mut open_from = self.open_from.load(Ordering::Relaxed) as usize;
+        while released.get(open_from).is_some_and(is_settled) {
+            open_from += 1;
+        }
+        self.open_from.store(open_from as u32, Ordering::Relaxed);
+        released[open_from..]
             .iter()
-            .filter(|sample| sample.waiting.load(Ordering::Acquire) > 0)
+            .filter(|sample| sample.is_open())
             .map(|sample| sample.sent_ns.load(Ordering::Acquire))
             .filter(|sent| *sent != 0)
             .min()
@@ -283,6 +322,15 @@ pub(crate) struct Flight {
     pub(crate) known_after_ns: u64,
     /// How much of that the generator was late.
     pub(crate) unread_ns: u64,
+}
+
+/// What became of a sample of which nothing is awaited any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Settled {
+    /// All of it has come.
+    Complete(Completion),
+    /// Something of it never will.
+    Abandoned,
 }
 
 /// How long a sample took to its last receipt.

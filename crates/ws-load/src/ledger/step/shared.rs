@@ -1,6 +1,7 @@
 //! The books of a site: some of a step's samples are sent elsewhere, and when a sample is complete
 //! everywhere only the coordinator can say.
 
+use super::sample::Left;
 use super::{Read, Sent, StepLedger, Terms};
 use crate::site::{Done, Share};
 use run_record::Workload;
@@ -46,9 +47,9 @@ impl StepLedger {
         let shared = self
             .shared
             .filter(|_| self.workload == Workload::Broadcast)?;
-        // A closed loop sends the next sample when one is complete, and none is without this site.
+        // A closed loop sends the next sample when one is settled, and none is without this site.
         let is_released = self.by_clock
-            || u64::from(index) < u64::from(self.completed()) + u64::from(shared.in_flight);
+            || u64::from(index) < u64::from(self.settled()) + u64::from(shared.in_flight);
         let sender = self.sender(index) as u32;
         let elsewhere = sender % shared.share.of != shared.share.number;
         (index < self.len() && is_released && elsewhere).then_some(sender)
@@ -57,13 +58,12 @@ impl StepLedger {
     /// As [`StepLedger::party_done`]: what the coordinator is to know when it was the last party of
     /// this site.
     pub(crate) fn party_done_here(&self, index: u32, last_ns: u64, read: Read) -> Option<Done> {
-        let sample = &self.samples[index as usize];
-        sample.last_ns.fetch_max(last_ns, Ordering::AcqRel);
-        if sample.waiting.fetch_sub(1, Ordering::AcqRel) > 1 {
-            return None;
-        }
-        let last_ns = sample.last_ns.load(Ordering::Acquire);
-        self.completed.fetch_add(1, Ordering::AcqRel);
+        let left = self.samples[index as usize].party_done(last_ns)?;
+        self.settled.fetch_add(1, Ordering::AcqRel);
+        let (last_ns, abandoned) = match left {
+            Left::Complete { last_ns } => (last_ns, false),
+            Left::Abandoned { last_ns } => (last_ns, true),
+        };
         let read_ns = read.at_ns.max(last_ns);
         Some(Done {
             index,
@@ -71,6 +71,7 @@ impl StepLedger {
             read_ns,
             unread_ns: read.unread_ns.min(read_ns - last_ns),
             by_result: read.is_result,
+            abandoned,
         })
     }
 }

@@ -48,8 +48,9 @@ fn a_sample_completes_with_its_last_party_at_its_latest_receipt() {
         from_due_ns: 1500,
         from_sent_ns: 900,
     };
-    assert_eq!(ledger.party_done(index, 1200, read(2100)), Some(completion));
-    assert_eq!(ledger.completed(), 1);
+    let settled = ledger.party_done(index, 1200, read(2100));
+    assert_eq!(settled, Some(Settled::Complete(completion)));
+    assert_eq!((ledger.settled(), ledger.completed_timed()), (1, 1));
     assert_eq!(ledger.oldest_open(), None);
 }
 
@@ -81,7 +82,7 @@ fn by_the_clock_nothing_is_released_and_the_warm_up_is_not_timed() {
     assert_eq!(ledger.oldest_open(), Some(10));
     assert!(ledger.party_done(0, 30, read(30)).is_some());
     assert_eq!(ledger.oldest_open(), Some(20));
-    assert_eq!((ledger.completed(), ledger.completed_timed()), (1, 0));
+    assert_eq!((ledger.settled(), ledger.completed_timed()), (1, 0));
     assert!(ledger.party_done(1, 30, read(35)).is_some());
     assert_eq!((ledger.completed_timed(), ledger.timed()), (1, 2));
     assert_eq!(ledger.oldest_open(), None);
@@ -146,4 +147,65 @@ fn a_result_that_comes_last_is_waited_for_and_is_no_lateness() {
         unread_ns: 100,
     };
     assert_eq!(ledger.flight(), Some(flight));
+}
+
+#[test]
+fn an_abandoned_sample_is_settled_and_never_complete() {
+    let ledger = ledger(2);
+    for index in 0..3 {
+        ledger.sent(
+            index,
+            Sent {
+                due_ns: 1000,
+                at_ns: 1000,
+                sender: 0,
+            },
+        );
+    }
+    ledger.abandon(0);
+    assert_eq!(ledger.party_done(0, 3000, read(3000)), None);
+    let settled = ledger.party_done(0, 1000, read(3000));
+    assert_eq!(settled, Some(Settled::Abandoned));
+    assert_eq!((ledger.settled(), ledger.completed_timed()), (1, 0));
+    assert_eq!(ledger.party_done(1, 3000, read(3000)), None);
+    ledger.abandon(1);
+    let settled = ledger.party_done(1, 1000, read(3000));
+    assert_eq!(settled, Some(Settled::Abandoned), "whichever party it was");
+    assert!(!ledger.is_over());
+    ledger.party_done(2, 3000, read(3000));
+    assert!(ledger.party_done(2, 3000, read(3000)).is_some());
+    assert!(ledger.is_over());
+    assert_eq!(ledger.completed_timed(), 1);
+    assert_eq!(ledger.flight(), None);
+}
+
+#[test]
+fn a_sample_is_overdue_whatever_was_settled_or_sent_since_it_was_looked_for() {
+    let ledger = StepLedger::new(Terms {
+        by_clock: true,
+        ..terms()
+    });
+    let send = |index, at_ns| {
+        let sent = Sent {
+            due_ns: at_ns,
+            at_ns,
+            sender: 0,
+        };
+        ledger.sent(index, sent);
+    };
+    assert!(!ledger.is_overdue(1000, 100));
+    send(1, 1010);
+    send(0, 1020);
+    assert!(!ledger.is_overdue(1105, 100));
+    assert!(ledger.is_overdue(1111, 100));
+    ledger.party_done(1, 1111, read(1111));
+    assert!(!ledger.is_overdue(1112, 100));
+    send(2, 1113);
+    assert!(ledger.is_overdue(1121, 100));
+    ledger.party_done(0, 1125, read(1125));
+    assert!(!ledger.is_overdue(1126, 100));
+    assert!(!ledger.is_overdue(1213, 100));
+    assert!(ledger.is_overdue(1214, 100));
+    ledger.party_done(2, 1214, read(1214));
+    assert!(!ledger.is_overdue(9000, 100));
 }

@@ -1,91 +1,136 @@
-//! Order per sender: the samples of one sender as a chain in the order in which they were sent.
+//! Order per sender: which clients have a later sample of a sender already.
+//!
+//! The samples under way stand in a chain per sender, in the order in which they were sent. A sample
+//! that is the last of its chain, as nearly all are, was overtaken by none. Of another the later ones
+//! are asked, up to [`WALK`] of them; where a chain is longer, the place of the latest that each
+//! client has is kept, which takes no more room than the bits of so many samples.
 
 use super::entry::Entry;
-use super::{StepLedger, Window};
+use std::collections::{BTreeMap, HashMap};
 
-impl Window {
-    /// Puts a sample into its sender's chain: after the one sent before it, before the next.
-    pub(super) fn link(&mut self, ledger: &StepLedger, index: u32, sender: u32) {
-        let Some(own) = self.place(ledger, index).map(|(_, place)| place) else {
+/// Longest chain whose samples are asked one after the other.
+const WALK: usize = 64;
+
+#[derive(Debug, Default)]
+pub(super) struct Chains {
+    /// Sender, place, and index to the number of the entry.
+    links: BTreeMap<(u32, u64, u32), u32>,
+    senders: HashMap<u32, OfSender>,
+}
+
+#[derive(Debug, Default)]
+struct OfSender {
+    /// Samples in its chain.
+    count: usize,
+    /// One past the greatest place of a sample that all clients of this worker have.
+    done_to: u64,
+    /// Per slot: one past the greatest place that the client has. Empty of a short chain.
+    latest: Vec<u64>,
+}
+
+impl Chains {
+    /// Puts a sample into its sender's chain.
+    pub(super) fn link(&mut self, entries: &mut [Entry], number: u32) {
+        let Some((key, slots)) = key(entries, number) else {
             return;
         };
-        let end = self.first + self.entries.len() as u32;
-        let of_sender = (self.first..end).filter_map(|other| {
-            let (of, place) = self.place(ledger, other)?;
-            (of == sender && other != index).then_some((place, other))
-        });
-        let (before, after): (Vec<_>, Vec<_>) = of_sender.partition(|(place, _)| *place < own);
-        let (previous, next) = (before.into_iter().max(), after.into_iter().min());
-        if let Some((_, previous)) = previous {
-            self.set_next(previous, Some(index));
+        let (sender, place, _) = key;
+        self.links.insert(key, number);
+        let before = self.links.range((sender, 0, 0)..key).next_back();
+        if let Some((_, before)) = before
+            && let Some(live) = entries[*before as usize].live_mut()
+        {
+            live.crowded = true;
         }
-        self.set_next(index, next.map(|(_, next)| next));
+        let is_last = self.after(sender, place).next().is_none();
+        let of = self.senders.entry(sender).or_default();
+        of.count += 1;
+        let crowded = !is_last || place < of.done_to || !of.latest.is_empty();
+        if let Some(live) = entries[number as usize].live_mut() {
+            live.crowded = crowded;
+        }
+        if of.count >= WALK && of.latest.is_empty() {
+            self.note_latest(entries, sender, slots);
+        }
     }
 
-    /// Takes a sample out of its chain.
-    pub(super) fn unlink(&mut self, index: u32) {
-        let position = (index - self.first) as usize;
-        let next = match self.entries[position].live_mut() {
-            Some(live) => live.next_of_sender.take(),
-            None => return,
+    /// Takes a sample out of its chain; `done` when all clients of this worker have it.
+    pub(super) fn unlink(&mut self, entries: &[Entry], number: u32, done: bool) {
+        let Some((key, _)) = key(entries, number) else {
+            return;
         };
-        for entry in &mut self.entries {
-            if let Some(live) = entry.live_mut()
-                && live.next_of_sender == Some(index)
-            {
-                live.next_of_sender = next;
+        let (sender, place, _) = key;
+        self.links.remove(&key);
+        let Some(of) = self.senders.get_mut(&sender) else {
+            return;
+        };
+        of.count -= 1;
+        if done {
+            of.done_to = of.done_to.max(place + 1);
+        }
+        // What clients have of a sample that turns out to be another sender's must not stay.
+        if of.count < WALK / 2 || !done {
+            of.latest = Vec::new();
+        }
+    }
+
+    /// Whether the client in `slot`, which has just received a sample, has a later one of its sender.
+    #[cold]
+    pub(super) fn is_overtaken(&mut self, entries: &[Entry], number: u32, slot: u32) -> bool {
+        let Some(((sender, place, _), _)) = key(entries, number) else {
+            return false;
+        };
+        let Some(of) = self.senders.get_mut(&sender) else {
+            return false;
+        };
+        let mut overtaken = place + 1 < of.done_to;
+        if let Some(latest) = of.latest.get_mut(slot as usize) {
+            overtaken |= place + 1 < *latest;
+            *latest = (*latest).max(place + 1);
+            return overtaken;
+        }
+        overtaken
+            || self.after(sender, place).any(|(_, later)| {
+                let live = entries[*later as usize].live();
+                live.is_some_and(|live| live.has(slot))
+            })
+    }
+
+    /// The samples of a sender that were sent after `place`.
+    fn after(&self, sender: u32, place: u64) -> impl Iterator<Item = (&(u32, u64, u32), &u32)> {
+        self.links
+            .range((sender, place + 1, 0)..=(sender, u64::MAX, u32::MAX))
+    }
+
+    /// Notes for each slot the latest sample of a sender's chain that it has.
+    fn note_latest(&mut self, entries: &mut [Entry], sender: u32, slots: usize) {
+        let mut latest = vec![0; slots];
+        let chain = self
+            .links
+            .range((sender, 0, 0)..=(sender, u64::MAX, u32::MAX));
+        for ((_, place, _), number) in chain {
+            let Some(live) = entries[*number as usize].live_mut() else {
+                continue;
+            };
+            live.crowded = true;
+            for (word, bits) in live.received.iter().enumerate() {
+                let mut bits = *bits;
+                while bits != 0 {
+                    let slot = word * 64 + bits.trailing_zeros() as usize;
+                    latest[slot] = latest[slot].max(place + 1);
+                    bits &= bits - 1;
+                }
             }
         }
-    }
-
-    /// A sample's sender and its place among the samples of that sender. Within a process that is
-    /// the time of the send. A coordinator releases samples in the order of their indices, and sites
-    /// keep that order for each sender, whose clocks cannot be compared as exactly.
-    fn place(&self, ledger: &StepLedger, index: u32) -> Option<(u32, u64)> {
-        let sent = ledger.when_sent(index);
-        if !ledger.is_shared() {
-            return sent.map(|sent| (sent.sender, sent.at_ns));
-        }
-        let sender = match (sent, &self.entries[(index - self.first) as usize]) {
-            (Some(sent), _) => sent.sender,
-            (None, Entry::Unconfirmed(unconfirmed)) => unconfirmed.live.sent.sender,
-            _ => return None,
-        };
-        Some((sender, u64::from(index)))
-    }
-
-    fn set_next(&mut self, index: u32, next: Option<u32>) {
-        if let Some(live) = self.entries[(index - self.first) as usize].live_mut() {
-            live.next_of_sender = next;
+        if let Some(of) = self.senders.get_mut(&sender) {
+            of.latest = latest;
         }
     }
+}
 
-    /// Whether the client in `slot` has any later sample of the same sender.
-    #[inline]
-    pub(super) fn is_overtaken(&self, position: usize, slot: u32) -> bool {
-        let mut live = match &self.entries[position] {
-            Entry::Live(live) => live,
-            Entry::Unconfirmed(unconfirmed) => &unconfirmed.live,
-            Entry::Unsent | Entry::Done => return false,
-        };
-        loop {
-            let Some(next) = live.next_of_sender else {
-                return false;
-            };
-            // The sample sent next may have a lower index, when two workers handed over to a third,
-            // and all of it may be behind us already.
-            let Some(position) = next.checked_sub(self.first) else {
-                return true;
-            };
-            live = match &self.entries[position as usize] {
-                Entry::Unsent => return false,
-                Entry::Done => return true,
-                Entry::Live(live) => live,
-                Entry::Unconfirmed(unconfirmed) => &unconfirmed.live,
-            };
-            if live.has(slot) {
-                return true;
-            }
-        }
-    }
+/// Where a sample stands in the chains, and how many slots its bits are of.
+fn key(entries: &[Entry], number: u32) -> Option<((u32, u64, u32), usize)> {
+    let live = entries[number as usize].live()?;
+    let key = (live.sent.sender, live.place, live.index);
+    Some((key, live.received.len() * 64))
 }

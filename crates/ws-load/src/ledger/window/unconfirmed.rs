@@ -3,56 +3,50 @@
 //! What a delivery says at once (that it came, that it came twice, that it was overtaken) is noted at
 //! once; its latency waits for the owner's word. What no site has sent in the end was misdirected.
 
+use super::broadcast::{Broadcasts, State};
 use super::entry::{Entry, Live, Unconfirmed};
-use super::{Confirmed, Listeners, Received, Sent, StepLedger, Window};
+use super::{Listeners, Received, Sent, StepLedger};
 use run_record::Faults;
 
-impl Window {
-    /// Makes an entry for a sample that another site may have sent; `false` when none can have.
+/// How many of those that wait are looked at for each new sample: one more than is added, so that
+/// none is left behind.
+const LOOKED_AT: usize = 2;
+
+impl Broadcasts {
+    /// Makes an entry for a sample that another site may have sent; `None` when none can have.
     pub(super) fn admit_unconfirmed(
         &mut self,
         ledger: &StepLedger,
         listeners: Listeners<'_>,
         index: u32,
-    ) -> bool {
-        let Some(sender) = ledger.may_be_sent_elsewhere(index) else {
-            return false;
+    ) -> Option<u32> {
+        let sent = Sent {
+            due_ns: 0,
+            at_ns: 0,
+            sender: ledger.may_be_sent_elsewhere(index)?,
         };
-        let position = (index - self.first) as usize;
-        while self.entries.len() <= position {
-            self.entries.push_back(Entry::Unsent);
-        }
         let live = Live {
-            sent: Sent {
-                due_ns: 0,
-                at_ns: 0,
-                sender,
-            },
+            index,
+            sent,
+            place: ledger.place(index, sent),
             received: self.blank_bits(listeners),
             missing: listeners.count,
             awaits_result: false,
+            crowded: false,
             last_ns: 0,
-            next_of_sender: None,
         };
-        self.entries[position] = Entry::Unconfirmed(Box::new(Unconfirmed {
+        let unconfirmed = Box::new(Unconfirmed {
             live,
             arrivals: Vec::new(),
             faults: Faults::default(),
-        }));
-        self.link(ledger, index, sender);
-        true
+        });
+        let number = self.admit(Entry::Unconfirmed(unconfirmed), index);
+        self.unconfirmed.push_back(index);
+        Some(number)
     }
 
-    /// True of a sample that has come here and that nobody has said to have sent.
-    pub(super) fn is_unconfirmed(&self, index: u32) -> bool {
-        let entry = self.entries.get((index - self.first) as usize);
-        matches!(entry, Some(Entry::Unconfirmed(_)))
-    }
-
-    pub(super) fn deliver_unconfirmed(&mut self, index: u32, slot: u32, at_ns: u64) -> Received {
-        let position = (index - self.first) as usize;
-        let overtaken = self.is_overtaken(position, slot);
-        let Entry::Unconfirmed(entry) = &mut self.entries[position] else {
+    pub(super) fn deliver_unconfirmed(&mut self, number: u32, slot: u32, at_ns: u64) -> Received {
+        let Entry::Unconfirmed(entry) = &mut self.entries[number as usize] else {
             return Received::NotDue;
         };
         if !entry.live.receive(slot) {
@@ -60,66 +54,82 @@ impl Window {
             return Received::Unconfirmed { party_done: None };
         }
         entry.arrivals.push(at_ns);
-        entry.faults.reordered += u64::from(overtaken);
         entry.live.last_ns = entry.live.last_ns.max(at_ns);
-        Received::Unconfirmed {
-            party_done: (entry.live.missing == 0).then_some(entry.live.last_ns),
+        let party_done = (entry.live.missing == 0).then_some(entry.live.last_ns);
+        if entry.live.crowded
+            && self.chains.is_overtaken(&self.entries, number, slot)
+            && let Entry::Unconfirmed(entry) = &mut self.entries[number as usize]
+        {
+            entry.faults.reordered += 1;
+        }
+        Received::Unconfirmed { party_done }
+    }
+
+    /// Enters the owners' words on some of the samples that wait for one.
+    pub(super) fn confirm_some(&mut self, ledger: &StepLedger) {
+        for _ in 0..LOOKED_AT.min(self.unconfirmed.len()) {
+            self.confirm_next(ledger);
         }
     }
 
-    /// The owner says when it sent a sample that has come here already.
-    pub(super) fn confirm(&mut self, ledger: &StepLedger, index: u32, sent: Sent) {
-        let position = (index - self.first) as usize;
-        let planned = match &self.entries[position] {
-            Entry::Unconfirmed(unconfirmed) => unconfirmed.live.sent.sender,
-            _ => return,
-        };
-        if planned != sent.sender {
-            self.unlink(index);
-            self.link(ledger, index, sent.sender);
+    /// The same for all of them.
+    pub(super) fn confirm_all(&mut self, ledger: &StepLedger) {
+        for _ in 0..self.unconfirmed.len() {
+            self.confirm_next(ledger);
         }
-        let entry = std::mem::replace(&mut self.entries[position], Entry::Done);
-        let Entry::Unconfirmed(unconfirmed) = entry else {
+    }
+
+    fn confirm_next(&mut self, ledger: &StepLedger) {
+        let Some(index) = self.unconfirmed.pop_front() else {
             return;
         };
-        let Unconfirmed {
-            mut live,
-            arrivals,
-            faults,
-        } = *unconfirmed;
+        let State::Entry(number) = self.state(index) else {
+            return;
+        };
+        if !matches!(self.entries[number as usize], Entry::Unconfirmed(_)) {
+            return;
+        }
+        match ledger.when_sent(index) {
+            None => self.unconfirmed.push_back(index),
+            Some(sent) => {
+                self.confirm(ledger, number, sent);
+            }
+        }
+    }
+
+    /// The owner says when it sent a sample that has come here already. `true` when more of it is
+    /// awaited.
+    pub(super) fn confirm(&mut self, ledger: &StepLedger, number: u32, sent: Sent) -> bool {
+        let Entry::Unconfirmed(unconfirmed) = &mut self.entries[number as usize] else {
+            return false;
+        };
+        let arrivals = std::mem::take(&mut unconfirmed.arrivals);
+        let faults = unconfirmed.faults;
+        let index = unconfirmed.live.index;
         let latencies = arrivals
             .into_iter()
             .map(|at_ns| (index, at_ns.saturating_sub(sent.due_ns)));
         self.confirmed.latencies.extend(latencies);
         self.confirmed.faults.merge(&faults);
-        if live.missing == 0 {
-            self.spare_bits.push(live.received);
-            return;
+        if unconfirmed.live.sent.sender != sent.sender {
+            self.chains.unlink(&self.entries, number, false);
+            if let Some(live) = self.entries[number as usize].live_mut() {
+                live.sent.sender = sent.sender;
+                live.place = ledger.place(index, sent);
+            }
+            self.chains.link(&mut self.entries, number);
         }
+        let entry = std::mem::replace(&mut self.entries[number as usize], Entry::Free);
+        let Entry::Unconfirmed(unconfirmed) = entry else {
+            return false;
+        };
+        let mut live = unconfirmed.live;
         live.sent = sent;
-        self.entries[position] = Entry::Live(live);
-    }
-
-    /// What was kept of samples that have been confirmed since, if there is any.
-    #[inline]
-    pub(crate) fn take_confirmed(&mut self) -> Option<Confirmed> {
-        let is_empty = self.confirmed.latencies.is_empty() && self.confirmed.faults.is_empty();
-        (!is_empty).then(|| std::mem::take(&mut self.confirmed))
-    }
-}
-
-impl Unconfirmed {
-    /// The client in `slot` is gone. The last receipt, if nobody waits any more.
-    pub(super) fn lose(&mut self, slot: u32) -> Option<u64> {
-        if !self.live.receive(slot) {
-            return None;
+        let is_awaited = live.missing > 0;
+        self.entries[number as usize] = Entry::Live(live);
+        if !is_awaited {
+            self.retire(number);
         }
-        self.faults.lost += 1;
-        (self.live.missing == 0).then_some(self.live.last_ns)
-    }
-
-    /// Messages that have come of it.
-    pub(super) fn receipts(&self) -> u64 {
-        self.arrivals.len() as u64 + self.faults.duplicate
+        is_awaited
     }
 }

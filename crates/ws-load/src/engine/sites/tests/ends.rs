@@ -2,7 +2,7 @@
 
 use super::{Field, plan, run};
 use crate::engine::Measured;
-use crate::site::ClockRelation;
+use crate::site::{ClockRelation, Heard, Word};
 use run_record::{End, Event, Plan, Verdict};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -75,6 +75,25 @@ fn a_site_that_is_lost_in_a_step_is_named_and_what_was_measured_is_kept() {
             .any(|words| words.contains("site-1"))
     );
     assert!(step.sites[0].messages > 0 && step.sites[1].messages == 0);
+}
+
+#[test]
+fn a_site_with_a_worker_that_hangs_is_left_out_and_named() {
+    let server = slow_server();
+    let plan = endless(&server);
+    let field = Field::new(&plan, &SITES);
+    let said = field.said.clone();
+    let measured = after_ten_samples(field, &plan, &AtomicBool::new(false), || {
+        let words = "worker thread 1 of 1 has not responded for 10 s".to_owned();
+        said.send((1, Heard::Word(Word::Hung(words)))).unwrap();
+    });
+    assert_eq!(measured.outcome.end, End::WorkerLost);
+    assert_eq!(
+        measured.outcome.detail,
+        "worker site-1 was lost: worker thread 1 of 1 has not responded for 10 s"
+    );
+    assert!(measured.steps[0].samples >= 10);
+    assert!(measured.steps[0].faults.is_empty());
 }
 
 #[test]

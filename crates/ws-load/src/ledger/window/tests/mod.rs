@@ -1,9 +1,11 @@
 //! The books of one worker alone.
 
+mod cost;
+mod model;
 mod of_a_site;
 
 use super::*;
-use crate::ledger::Terms;
+use crate::ledger::{Read, Settled, Terms};
 
 const ALIVE: [u64; 1] = [0b111];
 
@@ -159,7 +161,7 @@ fn a_lost_client_is_counted_once_and_waited_for_no_more() {
     window.deliver(&ledger, LISTENERS, 0, 0, 110);
     window.deliver(&ledger, LISTENERS, 0, 2, 120);
     let mut done = Vec::new();
-    let missing = window.client_lost(&ledger, LISTENERS, 1, |i, at| done.push((i, at)));
+    let missing = window.clients_lost(&ledger, LISTENERS, &[0b010], |i, at| done.push((i, at)));
     assert_eq!(
         missing,
         Missing {
@@ -169,13 +171,22 @@ fn a_lost_client_is_counted_once_and_waited_for_no_more() {
         }
     );
     assert_eq!(done, [(0, 120)]);
+    let settled = |index| ledger.party_done(index, 120, Read::default());
+    assert_eq!(settled(0), Some(Settled::Abandoned));
+    assert_eq!(settled(1), Some(Settled::Abandoned));
+    let left = Listeners {
+        alive: &[0b101],
+        count: 2,
+        ..LISTENERS
+    };
     assert_eq!(
-        window.close(&ledger, LISTENERS),
+        window.close(&ledger, left),
         Missing {
             deliveries: 2,
             results: 1,
             ..Missing::default()
-        }
+        },
+        "the other two of the second sample, and its sender's result"
     );
 }
 

@@ -165,7 +165,7 @@ fn a_lost_client_misses_what_is_unconfirmed() {
     window.deliver(&ledger, SITE, index, 0, 110);
     window.deliver(&ledger, SITE, index, 1, 120);
     let mut done = Vec::new();
-    let missing = window.client_lost(&ledger, SITE, 2, |i, at| done.push((i, at)));
+    let missing = window.clients_lost(&ledger, SITE, &[0b100], |i, at| done.push((i, at)));
     assert_eq!((missing, done), (Missing::default(), vec![(index, 120)]));
     ledger.sent_elsewhere(index, sent(100, 1));
     assert_eq!(window.close(&ledger, SITE), Missing::default());

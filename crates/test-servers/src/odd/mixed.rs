@@ -1,0 +1,272 @@
+//! A server with faults of many classes in one run, which keeps count of them.
+
+use super::delivery::{padding, reset};
+use crate::Framework;
+use crate::threaded::{Hub, Manners, Peer, Rejection, Reply, Request, Server};
+use run_record::Faults;
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use ws_proto::{Opcode, encode_frame};
+
+/// No broadcast is held back this close to the last, so that its sender has another one to come.
+const NOT_HELD: u64 = 64;
+/// Any bit of the nonce in a stamp (docs/protocol.md).
+const OTHER_RUN: u64 = 1 << 60;
+
+/// What a [`MixedServer`] is to do wrong in a run of so many broadcasts.
+#[derive(Clone, Copy, Debug)]
+pub struct Misdeeds {
+    /// Broadcasts of the run. Each class is spread evenly over them, at most one of a class to a
+    /// broadcast.
+    pub broadcasts: u64,
+    /// How many of each class: `lost` leaves out a delivery, `duplicate` makes one twice,
+    /// `corrupt` flips a bit of the padding, `reordered` swaps two broadcasts of one sender to one
+    /// listener, `misdirected` adds a delivery of another run, `unanswered` leaves out a result,
+    /// `refused` adds an error answer (not in every message format), `malformed` adds a message
+    /// that is none, `disconnected` resets a connection that is not the sender's; what it was
+    /// due is lost.
+    pub faults: Faults,
+}
+
+/// What a [`MixedServer`] has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Faults of each class.
+    pub faults: Faults,
+    /// Broadcasts.
+    pub broadcasts: u64,
+    /// Those of them that every listener got and whose sender was answered.
+    pub whole: u64,
+    /// Deliveries that were due and made, copies beyond the first left out.
+    pub deliveries: u64,
+    /// Messages of any kind, from the first broadcast on.
+    pub messages: u64,
+    /// From the first broadcast to the last write.
+    pub lasting: Duration,
+}
+
+/// A running server that misbehaves by plan; dropping it ends it and all its connections.
+pub struct MixedServer {
+    server: Server,
+    books: Arc<Mutex<Books>>,
+}
+
+#[derive(Debug, Default)]
+struct Books {
+    done: Done,
+    /// When the first broadcast came.
+    began: Option<Instant>,
+    /// By sender: the listener and the frame that waits for its successor.
+    held: HashMap<u64, (u64, Vec<u8>)>,
+    /// Connections that were reset.
+    gone: Vec<u64>,
+}
+
+struct Mixed {
+    misdeeds: Misdeeds,
+    framework: Framework,
+    books: Arc<Mutex<Books>>,
+}
+
+impl MixedServer {
+    /// Starts one on a free port of 127.0.0.1.
+    ///
+    /// # Errors
+    /// When no port can be bound.
+    pub fn start(misdeeds: Misdeeds, framework: Framework) -> io::Result<Self> {
+        let books = Arc::<Mutex<Books>>::default();
+        let manners = Mixed {
+            misdeeds,
+            framework,
+            books: Arc::clone(&books),
+        };
+        let address = (Ipv4Addr::LOCALHOST, 0).into();
+        Ok(Self {
+            server: Server::start_plain(address, manners)?,
+            books,
+        })
+    }
+
+    /// Where it listens.
+    pub const fn addr(&self) -> SocketAddr {
+        self.server.addr()
+    }
+
+    /// What it has done so far.
+    pub fn done(&self) -> Done {
+        lock(&self.books).done
+    }
+}
+
+impl fmt::Debug for MixedServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("MixedServer").field(&self.addr()).finish()
+    }
+}
+
+fn lock(books: &Mutex<Books>) -> MutexGuard<'_, Books> {
+    books.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Misdeeds {
+    /// Whether broadcast `number`, counted from 0, is one of the `count` that a class is dealt to.
+    const fn strikes(&self, count: u64, number: u64) -> bool {
+        let all = if self.broadcasts == 0 {
+            1
+        } else {
+            self.broadcasts
+        };
+        number < all && (number + 1) * count / all > number * count / all
+    }
+}
+
+impl Mixed {
+    /// The listener that suffers from the class with this number in this broadcast.
+    fn victim(peers: &[Arc<Peer>], number: u64, class: u64) -> Option<&Arc<Peer>> {
+        let place = (number + class) % peers.len().max(1) as u64;
+        peers.get(place as usize)
+    }
+
+    fn deliver(&self, peers: &[Arc<Peer>], from: &Peer, mut request: Request) {
+        let mut books = lock(&self.books);
+        let books = &mut *books;
+        let number = books.done.broadcasts;
+        books.done.broadcasts += 1;
+        let began = *books.began.get_or_insert_with(Instant::now);
+        let planned = self.misdeeds.faults;
+        let strikes = |count| self.misdeeds.strikes(count, number);
+        let mut whole = true;
+        if strikes(planned.disconnected) {
+            let victim = peers
+                .iter()
+                .find(|peer| peer.id != from.id && !books.gone.contains(&peer.id));
+            if let Some(victim) = victim {
+                books.gone.push(victim.id);
+                reset(peers, Some(victim.id));
+                victim.wire.end();
+                books.done.faults.disconnected += 1;
+                books.done.faults.lost += 1;
+                whole = false;
+            }
+        }
+        let listeners: Vec<Arc<Peer>> = peers
+            .iter()
+            .filter(|peer| peer.is_member() && !books.gone.contains(&peer.id))
+            .cloned()
+            .collect();
+        let frame = request.frame(Reply::Broadcast);
+        let is_victim = |peer: &Peer, class| {
+            Self::victim(&listeners, number, class).is_some_and(|victim| victim.id == peer.id)
+        };
+        for peer in &listeners {
+            if self.swaps(books, number, from, peer, &frame) {
+                continue;
+            }
+            if strikes(planned.lost) && is_victim(peer, 0) {
+                books.done.faults.lost += 1;
+                whole = false;
+                continue;
+            }
+            let mut copy = frame.clone();
+            if strikes(planned.corrupt) && is_victim(peer, 1) {
+                copy[padding(&frame)] ^= 1;
+                books.done.faults.corrupt += 1;
+            }
+            peer.send(&copy);
+            books.done.deliveries += 1;
+            books.done.messages += 1;
+            if strikes(planned.duplicate) && is_victim(peer, 2) {
+                peer.send(&frame);
+                books.done.faults.duplicate += 1;
+                books.done.messages += 1;
+            }
+        }
+        let result = request.frame(Reply::Result);
+        let mut extra = |class, frame: &[u8]| {
+            if let Some(victim) = Self::victim(&listeners, number, class) {
+                victim.send(frame);
+                books.done.messages += 1;
+                return 1;
+            }
+            0
+        };
+        let faults = &mut books.done.faults;
+        if strikes(planned.malformed) {
+            let mut nonsense = Vec::new();
+            encode_frame(&mut nonsense, Opcode::Text, None, b"{");
+            faults.malformed += extra(3, &nonsense);
+        }
+        if strikes(planned.refused) {
+            let why = Rejection::MissingPayload { broadcast: true };
+            let refusal = from.speech.complaint(why, request.reference_mut());
+            faults.refused += extra(4, &refusal);
+        }
+        if strikes(planned.misdirected) && request.change_stamp(OTHER_RUN) {
+            faults.misdirected += extra(5, &request.frame(Reply::Broadcast));
+        }
+        if strikes(planned.unanswered) {
+            books.done.faults.unanswered += 1;
+            whole = false;
+        } else {
+            from.send(&result);
+            books.done.messages += 1;
+        }
+        books.done.whole += u64::from(whole);
+        books.done.lasting = began.elapsed();
+    }
+
+    /// Holds a broadcast back from its listener, or sends it with the one that was held back
+    /// behind it. False when neither is its turn.
+    fn swaps(&self, books: &mut Books, number: u64, from: &Peer, to: &Peer, frame: &[u8]) -> bool {
+        let held = books.held.get(&from.id);
+        if held.is_some_and(|(listener, _)| *listener == to.id) {
+            let (_, first) = books.held.remove(&from.id).unwrap_or_default();
+            to.send(frame);
+            to.send(&first);
+            books.done.faults.reordered += 1;
+            books.done.deliveries += 2;
+            books.done.messages += 2;
+            return true;
+        }
+        let planned = self.misdeeds.faults.reordered;
+        let begins = books.held.is_empty()
+            && books.done.faults.reordered < planned
+            && number + NOT_HELD < self.misdeeds.broadcasts;
+        if begins {
+            books.held.insert(from.id, (to.id, frame.to_vec()));
+        }
+        begins
+    }
+}
+
+impl Manners for Mixed {
+    fn framework(&self) -> Framework {
+        self.framework
+    }
+
+    fn broadcast(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
+        let peers = hub.lock();
+        self.deliver(&peers, from, request);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_dealt_out_as_often_as_it_was_told() {
+        for (broadcasts, count) in [(400, 0), (400, 1), (400, 7), (400, 399), (400, 400)] {
+            let misdeeds = Misdeeds {
+                broadcasts,
+                faults: Faults::default(),
+            };
+            let struck = (0..broadcasts + 10).filter(|n| misdeeds.strikes(count, *n));
+            assert_eq!(struck.count() as u64, count);
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! What a delay server's books say of each request: by its stamp, whatever the order in which
+//! requests came. Pure.
+//!
+//! The generator's clocks are not asked. A request left no later than it arrived, and no earlier than
+//! it was due. A message arrived after the clock that the server read before its write, and before
+//! the one that it read after it. What is left open by that is as wide as it is, and is measured.
+
+use super::bench::nanos;
+use super::bounds::{Bounds, Interval};
+use run_record::{Check, StepRecord, Timestamps};
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+use test_servers::{Truth, Write};
+
+/// From the clock before a send to the arrival: what a write over loopback takes, unless its thread
+/// is put aside within.
+const WRITE_NS: f64 = 100_000.0;
+/// The same for the promptest of all sends.
+const PROMPT_NS: f64 = 50_000.0;
+/// A send that is the first of a closed loop waited for no other.
+const FIRST_NS: f64 = 1e9;
+/// Messages are taken to be read together when the later came no longer after the earlier than the
+/// longest time that the generator's books say a message lay unread, and half of it ...
+const UNREAD: f64 = 1.5;
+/// ... and this much more.
+const UNREAD_NS: f64 = 1e6;
+/// What the books may not show: a thread that was put aside for longer, with nothing to read in the
+/// first part of it.
+const ASIDE_NS: f64 = 100e6;
+
+/// How requests came to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sends {
+    /// Evenly, so many per second.
+    Evenly(f64),
+    /// One when the one before was complete.
+    InTurn,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+struct Request {
+    arrival_ns: f64,
+    /// Times around the writes of its answer or copies, and of its result.
+    copies: Vec<Span>,
+    result: Option<Span>,
+}
+
+/// A write: the clock before and after, and after the last write to the same connection that may
+/// have been read together with it, by the generator's books or beyond them.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    before: f64,
+    after: f64,
+    together: f64,
+    aside: f64,
+}
+
+/// When a request was to be sent and was sent.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    due: [f64; 2],
+    sent: [f64; 2],
+    /// The earliest, if the thread was put aside before the write.
+    aside: f64,
+}
+
+/// The distributions that a step reports, as the server knows them.
+#[derive(Debug)]
+pub(super) struct Books {
+    pub(super) completion: Bounds,
+    pub(super) uncorrected: Bounds,
+    pub(super) send_lag: Bounds,
+    pub(super) delivery: Bounds,
+    pub(super) ack: Bounds,
+    /// Requests, each stamp once.
+    pub(super) requests: u64,
+    /// Messages that were written for them.
+    pub(super) messages: u64,
+    /// Requests that carried the stamp of no sample of this run, or one that had come before.
+    pub(super) strangers: u64,
+    /// Requests that had surely been sent by then: for each, nanoseconds after the start.
+    arrived: Vec<f64>,
+}
+
+impl Books {
+    /// The books of a step under `seed`, whose record tells how many messages shared a read.
+    pub(super) fn of(truth: &Truth, step: &StepRecord, seed: u64, sends: Sends) -> Self {
+        let used = &step.generator;
+        let shared = used.messages.saturating_sub(used.reads);
+        let longest = used.receive_lag.as_ref().map_or(0, |lag| lag.max_ns);
+        let unread = longest as f64 * UNREAD + UNREAD_NS;
+        let (requests, strangers) = requests(truth, seed, unread);
+        let promptest = step.send_lag.as_ref().map_or(0, |lag| lag.min_ns);
+        let prompt = PROMPT_NS + (promptest as f64).min(1e6);
+        let left = left(&requests, sends, prompt);
+        let mut series: [Vec<Interval>; 5] = std::array::from_fn(|_| Vec::new());
+        let [completion, uncorrected, send_lag, delivery, ack] = &mut series;
+        // Where none shared a read, a stamp is its own.
+        let later = |span: Span| Span {
+            together: if shared == 0 {
+                span.after
+            } else {
+                span.together
+            },
+            aside: if shared == 0 { span.after } else { span.aside },
+            ..span
+        };
+        for (request, left) in requests.values().zip(&left) {
+            let last = request.copies.iter().copied().reduce(Span::last);
+            if let Some(last) = last.map(later) {
+                completion.push(last.since(left.due, left.due[0]));
+                uncorrected.push(last.since(left.sent, left.aside));
+            }
+            let copies = request.copies.iter().copied().map(later);
+            delivery.extend(copies.map(|span| span.since(left.due, left.due[0])));
+            let result = request.result.map(later);
+            ack.extend(result.map(|span| span.since(left.due, left.due[0])));
+            let most = left.sent[1] - left.due[0];
+            send_lag.push(Interval {
+                least: (left.sent[0] - left.due[1]).max(0.0),
+                most,
+                together: most,
+                least_aside: 0.0,
+                most_aside: most,
+                together_aside: most,
+            });
+        }
+        let [completion, uncorrected, send_lag, delivery, ack] =
+            series.map(|intervals| Bounds::of(&intervals, shared));
+        let start = left.first().map_or(0.0, |left| left.due[0]);
+        Self {
+            completion,
+            uncorrected,
+            send_lag,
+            delivery,
+            ack,
+            requests: requests.len() as u64,
+            messages: truth.writes.len() as u64,
+            strangers,
+            arrived: requests.values().map(|r| r.arrival_ns - start).collect(),
+        }
+    }
+
+    /// Holds every figure of a step against the books. `planned` requests were to be sent.
+    pub(super) fn hold(&self, name: &str, step: &StepRecord, planned: u64) -> Vec<Check> {
+        let excuse = excuse(step);
+        let excuse = excuse.as_deref();
+        let exactly = |what: &str, known, measured| {
+            Check::exactly(&format!("{name}: {what}"), known, measured)
+        };
+        let mut checks = vec![
+            exactly("requests at the server", planned, self.requests),
+            exactly("requests that are no sample", 0, self.strangers),
+            exactly("samples planned", planned, step.samples_planned),
+            exactly("samples", self.requests, step.samples),
+            exactly("messages", self.messages, step.generator.messages),
+            exactly("faults", 0, step.faults.total()),
+        ];
+        let mut hold = |what: &str, bounds: &Bounds, reported| {
+            checks.extend(bounds.hold(&format!("{name}: {what}"), reported, excuse));
+        };
+        hold("completion", &self.completion, step.completion.as_ref());
+        if self.ack.len() > 0 {
+            hold("delivery", &self.delivery, step.delivery.as_ref());
+            hold("ack", &self.ack, step.ack.as_ref());
+        }
+        checks
+    }
+
+    /// The same for what only an open loop reports, `lasting` so long.
+    pub(super) fn hold_open(&self, name: &str, step: &StepRecord, lasting: Duration) -> Vec<Check> {
+        let excuse = excuse(step);
+        let mut checks = Vec::new();
+        for (what, bounds, reported) in [
+            ("from the real send", &self.uncorrected, &step.uncorrected),
+            ("lateness of sends", &self.send_lag, &step.send_lag),
+        ] {
+            let what = format!("{name}: {what}");
+            checks.extend(bounds.hold(&what, reported.as_ref(), excuse.as_deref()));
+        }
+        checks.push(sum(name, step));
+        // A send may take 50 ms longer (see `sent` in the record).
+        let end = nanos(lasting) as f64 + 50e6;
+        let in_time = self.arrived.iter().filter(|after| **after <= end).count();
+        checks.push(Check {
+            known: Some(self.requests as f64),
+            ..Check::between(
+                &format!("{name}: sent in time"),
+                run_record::Unit::Count,
+                step.sent.map_or(f64::NAN, |sent| sent as f64),
+                Some(in_time as f64),
+                Some(self.requests as f64),
+            )
+        });
+        checks
+    }
+}
+
+impl Span {
+    /// The last of both.
+    const fn last(self, other: Self) -> Self {
+        Self {
+            before: self.before.max(other.before),
+            after: self.after.max(other.after),
+            together: self.together.max(other.together),
+            aside: self.aside.max(other.aside),
+        }
+    }
+
+    /// The time since a moment that lies in an interval; `aside` is the earliest that it may be if
+    /// a thread was put aside.
+    const fn since(self, from: [f64; 2], aside: f64) -> Interval {
+        Interval {
+            least: self.before - from[1],
+            most: self.after - from[0],
+            together: self.together - from[0],
+            least_aside: self.before - from[1],
+            most_aside: self.after - aside,
+            together_aside: self.aside - aside,
+        }
+    }
+}
+
+/// The requests by their samples, and how many more there were.
+fn requests(truth: &Truth, seed: u64, unread_ns: f64) -> (BTreeMap<u64, Request>, u64) {
+    let sample_of = |stamp: Option<u64>| ws_load::sample_of_stamp(seed, stamp?);
+    let mut strangers = 0;
+    let mut requests = BTreeMap::new();
+    for answer in &truth.answers {
+        let request = Request {
+            arrival_ns: answer.arrival_ns as f64,
+            copies: Vec::new(),
+            result: None,
+        };
+        match sample_of(answer.stamp) {
+            Some(sample) if !requests.contains_key(&sample) => {
+                requests.insert(sample, request);
+            }
+            _ => strangers += 1,
+        }
+    }
+    let read_together = together(&truth.writes, unread_ns);
+    let aside = together(&truth.writes, 2.0 * unread_ns + ASIDE_NS);
+    for (write, (together, aside)) in truth
+        .writes
+        .iter()
+        .zip(read_together.into_iter().zip(aside))
+    {
+        let span = Span {
+            before: write.before_ns as f64,
+            after: write.after_ns as f64,
+            together,
+            aside,
+        };
+        let request = sample_of(write.stamp).and_then(|sample| requests.get_mut(&sample));
+        match request {
+            Some(request) if write.result => request.result = Some(span),
+            Some(request) => request.copies.push(span),
+            None => {}
+        }
+    }
+    (requests, strangers)
+}
+
+/// For each write, the end of the last one to the same connection that may have been read with it.
+fn together(writes: &[Write], unread_ns: f64) -> Vec<f64> {
+    let mut of_connection: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (place, write) in writes.iter().enumerate() {
+        of_connection
+            .entry(write.connection)
+            .or_default()
+            .push(place);
+    }
+    let mut ends = vec![0.0; writes.len()];
+    for places in of_connection.values() {
+        let mut last = 0;
+        for (n, place) in places.iter().enumerate() {
+            let until = writes[*place].after_ns as f64 + unread_ns;
+            last = last.max(n);
+            while let Some(next) = places.get(last + 1) {
+                if writes[*next].before_ns as f64 > until {
+                    break;
+                }
+                last += 1;
+            }
+            ends[*place] = writes[places[last]].after_ns as f64;
+        }
+    }
+    ends
+}
+
+/// When each request was due and left, in the order of the samples. The promptest of all took
+/// `prompt_ns` at most from the moment at which it was due.
+fn left(requests: &BTreeMap<u64, Request>, sends: Sends, prompt_ns: f64) -> Vec<Left> {
+    match sends {
+        Sends::Evenly(rate) => {
+            let after = |sample: u64| sample as f64 * 1e9 / rate;
+            let starts = requests.iter().map(|(n, r)| r.arrival_ns - after(*n));
+            let latest = starts.fold(f64::INFINITY, f64::min);
+            let requests = requests.iter().map(|(sample, request)| {
+                let due = [latest - prompt_ns + after(*sample), latest + after(*sample)];
+                Left {
+                    due,
+                    sent: [
+                        due[0].max(request.arrival_ns - WRITE_NS),
+                        request.arrival_ns,
+                    ],
+                    aside: due[0],
+                }
+            });
+            requests.collect()
+        }
+        Sends::InTurn => {
+            let mut released = f64::NEG_INFINITY;
+            let requests = requests.values().map(|request| {
+                let arrival = request.arrival_ns;
+                let aside = released.max(arrival - FIRST_NS);
+                let sent = [aside.max(arrival - WRITE_NS), arrival];
+                let writes = request.copies.iter().chain(&request.result);
+                released = writes.map(|span| span.before).fold(arrival, f64::max);
+                Left {
+                    due: sent,
+                    sent,
+                    aside,
+                }
+            });
+            requests.collect()
+        }
+    }
+}
+
+/// A latency from the intended send is the one from the real send and the lateness of the send:
+/// for means this holds exactly, whatever the machine does.
+fn sum(name: &str, step: &StepRecord) -> Check {
+    let mean =
+        |latency: &Option<run_record::Latency>| latency.as_ref().map_or(f64::NAN, |l| l.mean_ns);
+    let known = mean(&step.uncorrected) + mean(&step.send_lag);
+    Check::within(
+        &format!("{name}: completion, mean, as real send and lateness"),
+        run_record::Unit::Nanoseconds,
+        known,
+        mean(&step.completion),
+        // Each histogram is off by its resolution at most, and by half a step of a microsecond.
+        2_000.0_f64.max(known * 2e-3),
+    )
+}
+
+/// Why messages may be stamped later than they came.
+fn excuse(step: &StepRecord) -> Option<String> {
+    let used = &step.generator;
+    (used.unstamped_reads > 0 || used.clock_steps > 0).then(|| {
+        format!(
+            "{} reads came without a stamp, and the realtime clock was stepped {} times",
+            used.unstamped_reads, used.clock_steps
+        )
+    })
+}
+
+/// Why a generator that stamps by its own clock may be late.
+pub(super) fn own_clock(timestamps: Timestamps, checks: Vec<Check>) -> Vec<Check> {
+    let excuse = (timestamps == Timestamps::User).then(|| {
+        "without the kernel's stamps the time until a message is read is in every latency"
+            .to_owned()
+    });
+    let excused = |check: Check| {
+        let late = check.unit == run_record::Unit::Nanoseconds
+            && check
+                .measured
+                .zip(check.most)
+                .is_some_and(|(measured, most)| measured > most)
+            || check.what.contains("ranks with");
+        check.unless(excuse.clone().filter(|_| late))
+    };
+    checks.into_iter().map(excused).collect()
+}

@@ -1,0 +1,107 @@
+//! Servers that speak another dialect are found at their first answers.
+
+use crate::raw_peer::{Script, frame, start};
+use crate::support::{record, run};
+use crate::worker_process::Worker;
+use run_record::End;
+use ws_proto::Opcode;
+
+fn answering(opcode: Opcode, payload: &[u8]) -> std::net::SocketAddr {
+    let reply = frame(opcode, payload);
+    let (addr, _) = start(Script {
+        reply,
+        ..Script::default()
+    });
+    addr
+}
+
+/// The time-out of these runs is longer than a test may take.
+const LONG: &str = "--sample-timeout 10m --step-size 12 --total-steps 1";
+
+#[test]
+fn ten_answers_of_another_dialect_end_the_run_and_show_the_first() {
+    let long = [b"hello \x1b[31m".as_slice(), &[b'x'; 300]].concat();
+    for (opcode, payload, flags, words) in [
+        (
+            Opcode::Text,
+            &long[..],
+            "echo URL -c 12",
+            [
+                "the first was `hello \\x1b[31mxxx",
+                "xxx... (211 more bytes)` (not JSON)",
+                "expected was {\"type\":\"echo\",\"payload\":{\"stamp\":...}} (docs/protocol.md)",
+            ],
+        ),
+        (
+            Opcode::Binary,
+            b"\x00\x01",
+            "broadcast URL -c 12",
+            [
+                "`\\x00\\x01` (a Binary message where Text was due)",
+                "{\"type\":\"broadcast\",\"payload\":{\"stamp\":...}} or {\"type\":\"broadcastResult\"",
+                "check --server-type",
+            ],
+        ),
+        (
+            Opcode::Text,
+            br#"{"kind":"echo"}"#,
+            "echo URL -c 12",
+            [
+                "{\"kind\":\"echo\"}` (",
+                "missing field `type`",
+                "--server-type",
+            ],
+        ),
+    ] {
+        let addr = answering(opcode, payload);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        let arguments = flags.replace("URL", &format!("ws://{addr}/"));
+        let ran = run(&format!("{arguments} {LONG} --json {}", path.display()))
+            .exits(3)
+            .says(&words);
+        assert!(!ran.stderr.contains('\x1b'), "{ran:#?}");
+        let record = record(&path);
+        assert_eq!(record.outcome.end, End::NotUnderstood);
+        assert!(record.faults().malformed >= 10, "{:?}", record.faults());
+    }
+}
+
+#[test]
+fn one_answer_of_another_dialect_and_then_silence_end_the_run_too() {
+    let addr = answering(Opcode::Text, b"what?");
+    run(&format!("echo ws://{addr}/ -c 1 {LONG}"))
+        .exits(3)
+        .says(&["the first was `what?` (not JSON)", "--server-type"]);
+}
+
+#[test]
+fn it_is_found_over_workers_as_well() {
+    let addr = answering(Opcode::Text, b"what?");
+    let worker = Worker::start("");
+    run(&format!(
+        "echo ws://{addr}/ -c 12 {LONG} -w {}",
+        worker.addr
+    ))
+    .exits(3)
+    .says(&["the first was `what?` (not JSON)", "--server-type"]);
+}
+
+#[test]
+fn a_first_message_that_is_no_framework_s_is_shown() {
+    let (addr, _) = start(Script {
+        greeting: frame(Opcode::Text, b"hi \x07"),
+        ..Script::default()
+    });
+    for (kind, name) in [("phoenix", "Phoenix"), ("actioncable", "Action Cable")] {
+        let ran = run(&format!(
+            "echo ws://{addr}/ --server-type {kind} --step-size 1 --connect-timeout 20s"
+        ));
+        // Action Cable's subprotocol is missing already.
+        let words = match kind {
+            "phoenix" => format!("not a {name} message: `hi \\x07` (not JSON)"),
+            _ => "asked for was `actioncable-v1-json`".to_owned(),
+        };
+        ran.exits(1).says(&[&words]);
+    }
+}

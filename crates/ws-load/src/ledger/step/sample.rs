@@ -1,0 +1,80 @@
+//! One sample in the shared books: when it was sent, and how many still wait for it.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Something of the sample will never come.
+const ABANDONED: u32 = 1 << 31;
+/// The echo has come.
+const ECHOED: u32 = 1 << 30;
+/// The other bits count the parties.
+const PARTIES: u32 = ECHOED - 1;
+
+#[derive(Debug, Default)]
+pub(super) struct Sample {
+    pub(super) due_ns: AtomicU64,
+    /// 0 until it is sent.
+    pub(super) sent_ns: AtomicU64,
+    pub(super) last_ns: AtomicU64,
+    pub(super) sender: AtomicU32,
+    /// Parties that still wait for it, and the marks above.
+    waiting: AtomicU32,
+}
+
+/// How the last party left a sample.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Left {
+    /// All of it has come, the last at this time.
+    Complete {
+        /// Of all parties.
+        last_ns: u64,
+    },
+    Abandoned {
+        /// Of all parties, of what has come.
+        last_ns: u64,
+    },
+}
+
+impl Sample {
+    pub(super) fn awaited_by(parties: u32) -> Self {
+        Self {
+            waiting: AtomicU32::new(parties),
+            ..Self::default()
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        let waiting = self.waiting.load(Ordering::Acquire);
+        waiting & PARTIES > 0 && waiting & ECHOED == 0
+    }
+
+    pub(super) fn abandon(&self) {
+        self.waiting.fetch_or(ABANDONED, Ordering::AcqRel);
+    }
+
+    /// As [`super::StepLedger::take_echo`]: one thread alone writes what waits for an echo, so that
+    /// this needs no exchange.
+    #[inline]
+    pub(super) fn take_echo(&self) -> bool {
+        let is_first = self.is_open();
+        if is_first {
+            let waiting = self.waiting.load(Ordering::Relaxed);
+            self.waiting.store(waiting | ECHOED, Ordering::Release);
+        }
+        is_first
+    }
+
+    /// One party waits no more; `Some` when it was the last.
+    pub(super) fn party_done(&self, last_ns: u64) -> Option<Left> {
+        self.last_ns.fetch_max(last_ns, Ordering::AcqRel);
+        let before = self.waiting.fetch_sub(1, Ordering::AcqRel);
+        if before & PARTIES != 1 {
+            return None;
+        }
+        let last_ns = self.last_ns.load(Ordering::Acquire);
+        Some(match before & ABANDONED {
+            0 => Left::Complete { last_ns },
+            _ => Left::Abandoned { last_ns },
+        })
+    }
+}

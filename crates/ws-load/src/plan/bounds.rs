@@ -1,0 +1,50 @@
+//! What a server may send at most: whatever a plan's peer does, no more than this is kept for it.
+
+use run_record::{Dialect, Plan};
+
+/// For everything but the payload that a request carried: envelopes, topics, identifiers, what a
+/// framework says of itself. Those of the dialects here take a few hundred bytes.
+const ENVELOPE: u32 = 32 * 1024;
+/// Bytes that a JSON writer may make of one: `\u00xx` (RFC 8259, section 7).
+const ESCAPED: u32 = 6;
+/// Of a payload without its padding: the stamp, and in JSON the names of both.
+const STAMP: u32 = 64;
+
+/// Longest message in bytes that a server may legitimately send under a plan. No answer holds more
+/// than one payload, which a server may have parsed and written anew.
+pub(crate) fn longest_message(plan: &Plan) -> u32 {
+    let per_byte = match plan.dialect {
+        Dialect::Binary => 1,
+        Dialect::Json | Dialect::Phoenix | Dialect::ActionCable => ESCAPED,
+    };
+    let payload = plan.payload_padding.saturating_add(STAMP);
+    payload.saturating_mul(per_byte).saturating_add(ENVELOPE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect;
+    use run_record::Workload;
+
+    #[test]
+    fn every_request_fits_however_it_is_written() {
+        for dialect in [
+            Dialect::Json,
+            Dialect::Binary,
+            Dialect::Phoenix,
+            Dialect::ActionCable,
+        ] {
+            for padding in [0, 200, 70_000, 16 << 20] {
+                let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
+                (plan.dialect, plan.payload_padding) = (dialect, padding);
+                let mut request = Vec::new();
+                dialect::codec(&plan).request(Workload::Broadcast, u64::MAX, &mut request);
+                let escaped = if dialect == Dialect::Binary { 1 } else { 6 };
+                let longest = longest_message(&plan) as usize;
+                assert!(longest >= request.len() * escaped, "{dialect:?} {padding}");
+                assert!(longest <= request.len() * escaped + 40_000);
+            }
+        }
+    }
+}
