@@ -50,4 +50,4 @@ pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema,
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
 pub use site::SiteUse;
 pub use traffic::{Sketch, Throughput, TimeRow, TimeSeries};
-pub use verdict::{BUSY, InFlight, Judgement, Verdict, all_sent, judge, remedy};
+pub use verdict::{BUSY, InFlight, Judgement, Verdict, all_sent, judge, judge_interrupted, remedy};

@@ -272,7 +272,7 @@ impl RunRecord {
     pub fn carried(steps: &[StepRecord]) -> Option<u64> {
         steps
             .iter()
-            .filter(|step| step.verdict != Verdict::Noisy)
+            .filter(|step| !matches!(step.verdict, Verdict::Noisy | Verdict::Interrupted))
             .take_while(|step| step.passed())
             .last()
             .map(|step| step.clients)

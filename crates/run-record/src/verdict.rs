@@ -41,6 +41,8 @@ pub enum Verdict {
     GeneratorLimited,
     /// The figures contradict themselves or lack what they need: neither a success nor a failure.
     Noisy,
+    /// The user ended it before its time: neither a success nor a failure.
+    Interrupted,
 }
 
 impl Verdict {
@@ -51,6 +53,7 @@ impl Verdict {
             Self::Fail => "fail",
             Self::GeneratorLimited => "generator-limited",
             Self::Noisy => "noisy",
+            Self::Interrupted => "interrupted",
         }
     }
 }
@@ -140,6 +143,30 @@ pub fn judge(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Judgement 
     match too_late_to_tell(step, plan) {
         Some(reason) => told(Verdict::GeneratorLimited, vec![reason]),
         None => told(Verdict::Pass, signs),
+    }
+}
+
+/// Judges a step that the user ended before its time: what was seen of faults by then counts, and
+/// nothing else does.
+pub fn judge_interrupted(step: &StepRecord) -> Judgement {
+    if !step.faults.is_empty() {
+        return Judgement {
+            verdict: Verdict::Fail,
+            reasons: vec![format!("faults: {}", step.faults)],
+        };
+    }
+    Judgement {
+        verdict: Verdict::Interrupted,
+        reasons: vec![match &step.connections {
+            Some(held) => format!(
+                "it was ended after {:.1} s of its hold",
+                held.held_ns as f64 / 1e9
+            ),
+            None => format!(
+                "it was ended after {} of {} samples",
+                step.samples, step.samples_planned
+            ),
+        }],
     }
 }
 

@@ -83,7 +83,11 @@ impl<T: Team> Engine<'_, T> {
             parts,
         };
         let (mut record, first) = merged.into_record();
-        let judgement = run_record::judge(&record, self.plan, self.ceiling);
+        let judgement = if is_end(End::Interrupted) {
+            run_record::judge_interrupted(&record)
+        } else {
+            run_record::judge(&record, self.plan, self.ceiling)
+        };
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
         if let Some(ended) = early_end.as_ref().filter(|_| is_end(End::WorkerLost)) {

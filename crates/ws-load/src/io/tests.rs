@@ -504,7 +504,7 @@ macro_rules! laws {
             fn $law() {
                 match super::probe_uring(super::Timestamps::Kernel) {
                     Ok(()) => super::$law::<super::Uring>(),
-                    Err(reason) => eprintln!("skipped: {reason}"),
+                    Err(reason) => test_servers::skipped(&reason),
                 }
             })*
         }
@@ -513,7 +513,7 @@ macro_rules! laws {
             fn $law() {
                 match super::probe_uring(super::Timestamps::Kernel) {
                     Ok(()) => super::$law::<super::Cooperative>(),
-                    Err(reason) => eprintln!("skipped: {reason}"),
+                    Err(reason) => test_servers::skipped(&reason),
                 }
             })*
         }
