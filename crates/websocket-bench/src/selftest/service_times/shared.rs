@@ -158,11 +158,13 @@ mod tests {
                 arrival_ns: sent_ns + 10_000,
                 written_ns,
                 stamp,
+                shared: false,
             });
             truth.writes.push(Write {
                 stamp,
                 connection: 0,
                 result: false,
+                bytes: 100,
                 before_ns: written_ns,
                 after_ns: written_ns + 5_000,
             });
