@@ -4,6 +4,7 @@
 //! listens on a port, how much memory they and their sockets take. Reads only: it sends no signal,
 //! keeps no series and knows neither servers nor records.
 
+pub mod kernel;
 mod listener;
 pub mod process;
 mod sockets;

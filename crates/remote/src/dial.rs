@@ -7,14 +7,24 @@ use crate::error::{RemoteError, chain, io_kind};
 use crate::wire::coordinator_client::CoordinatorClient;
 use crate::wire::worker_client::WorkerClient;
 use crate::wire::{FromCoordinator, FromWorker};
-use crate::{BEAT, LARGEST_MESSAGE, PATIENCE, SILENCE, outbox};
+use crate::{BEAT, CHILD_PATIENCE, LARGEST_ORDERS, LARGEST_WORDS, PATIENCE, SILENCE, outbox};
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Code, Request, Status, Streaming};
+
+/// How the two sides of a connection came together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kinship {
+    /// By address: only silence tells that the other is gone.
+    Strangers,
+    /// One has started the other on this machine: the kernel tells.
+    Family,
+}
 
 /// The other side of a conversation.
 pub(crate) struct Peer<In, Out> {
@@ -22,6 +32,17 @@ pub(crate) struct Peer<In, Out> {
     pub(crate) name: String,
     pub(crate) inbound: Streaming<In>,
     pub(crate) outbound: mpsc::Sender<Out>,
+    /// How long an answer of the beginning may take.
+    pub(crate) patience: Duration,
+}
+
+impl Kinship {
+    pub(crate) const fn patience(self) -> Duration {
+        match self {
+            Self::Strangers => PATIENCE,
+            Self::Family => CHILD_PATIENCE,
+        }
+    }
 }
 
 impl<In, Out> Peer<In, Out> {
@@ -36,7 +57,7 @@ impl<In, Out> Peer<In, Out> {
 
     /// As [`Peer::next`], for an answer that takes no time.
     pub(crate) async fn next_soon(&mut self) -> Result<In, RemoteError> {
-        match tokio::time::timeout(PATIENCE, self.next()).await {
+        match tokio::time::timeout(self.patience, self.next()).await {
             Ok(message) => message,
             Err(_) => Err(self.silent()),
         }
@@ -64,7 +85,7 @@ impl<In, Out> Peer<In, Out> {
     fn silent(&self) -> RemoteError {
         RemoteError::Stranger {
             peer: self.name.clone(),
-            reason: format!("it was silent for {} s", PATIENCE.as_secs()),
+            reason: format!("it was silent for {} s", self.patience.as_secs()),
         }
     }
 }
@@ -76,15 +97,16 @@ pub(crate) async fn worker(
 ) -> Result<Peer<FromWorker, FromCoordinator>, RemoteError> {
     let name = format!("the worker {address}");
     let remedy = "start it there with `websocket-bench worker -a ADDRESS -p PORT`";
-    let channel = connect(address, &name, remedy, credentials).await?;
+    let channel = connect(address, &name, remedy, credentials, Kinship::Strangers).await?;
     let (outbound, messages) = mpsc::channel(outbox::DEPTH);
-    let mut client = WorkerClient::new(channel).max_decoding_message_size(LARGEST_MESSAGE);
+    let mut client = WorkerClient::new(channel).max_decoding_message_size(LARGEST_WORDS);
     let request = request(ReceiverStream::new(messages), credentials);
-    let inbound = answered(&name, client.run(request)).await?;
+    let inbound = answered(&name, client.run(request), PATIENCE).await?;
     Ok(Peer {
         name: address.to_string(),
         inbound,
         outbound,
+        patience: PATIENCE,
     })
 }
 
@@ -92,18 +114,21 @@ pub(crate) async fn worker(
 pub(crate) async fn coordinator(
     address: &Address,
     credentials: &Credentials,
+    kinship: Kinship,
 ) -> Result<Peer<FromCoordinator, FromWorker>, RemoteError> {
     let name = format!("the coordinator {address}");
     let remedy = "start it there with --await-workers N --listen HOST:PORT";
-    let channel = connect(address, &name, remedy, credentials).await?;
+    let channel = connect(address, &name, remedy, credentials, kinship).await?;
     let (outbound, messages) = mpsc::channel(outbox::DEPTH);
-    let mut client = CoordinatorClient::new(channel).max_decoding_message_size(LARGEST_MESSAGE);
+    let patience = kinship.patience();
+    let mut client = CoordinatorClient::new(channel).max_decoding_message_size(LARGEST_ORDERS);
     let request = request(ReceiverStream::new(messages), credentials);
-    let inbound = answered(&name, client.join(request)).await?;
+    let inbound = answered(&name, client.join(request), patience).await?;
     Ok(Peer {
         name,
         inbound,
         outbound,
+        patience,
     })
 }
 
@@ -112,6 +137,7 @@ async fn connect(
     name: &str,
     remedy: &'static str,
     credentials: &Credentials,
+    kinship: Kinship,
 ) -> Result<Channel, RemoteError> {
     let unreachable = |reason: String| RemoteError::Unreachable {
         peer: name.to_owned(),
@@ -125,10 +151,13 @@ async fn connect(
     };
     let mut endpoint = Endpoint::from_shared(format!("{scheme}://{address}"))
         .map_err(|error| unreachable(chain(&error)))?
-        .connect_timeout(PATIENCE)
-        .http2_keep_alive_interval(BEAT)
-        .keep_alive_timeout(SILENCE)
-        .keep_alive_while_idle(true);
+        .connect_timeout(kinship.patience());
+    if kinship == Kinship::Strangers {
+        endpoint = endpoint
+            .http2_keep_alive_interval(BEAT)
+            .keep_alive_timeout(SILENCE)
+            .keep_alive_while_idle(true);
+    }
     let no_tls = |error: &tonic::transport::Error| RemoteError::Tls {
         peer: name.to_owned(),
         reason: chain(error),
@@ -176,13 +205,14 @@ fn request<M>(
 async fn answered<M>(
     name: &str,
     answer: impl Future<Output = Result<tonic::Response<Streaming<M>>, Status>>,
+    patience: Duration,
 ) -> Result<Streaming<M>, RemoteError> {
-    match tokio::time::timeout(PATIENCE, answer).await {
+    match tokio::time::timeout(patience, answer).await {
         Ok(Ok(response)) => Ok(response.into_inner()),
         Ok(Err(status)) => Err(refusal(name, &status)),
         Err(_) => Err(RemoteError::Stranger {
             peer: name.to_owned(),
-            reason: format!("it was silent for {} s", PATIENCE.as_secs()),
+            reason: format!("it was silent for {} s", patience.as_secs()),
         }),
     }
 }
@@ -231,10 +261,13 @@ pub(crate) async fn listen(
 }
 
 /// A gRPC server with these credentials.
-pub(crate) fn server(credentials: &Credentials) -> Result<Server, RemoteError> {
-    let server = Server::builder()
-        .http2_keepalive_interval(Some(BEAT))
-        .http2_keepalive_timeout(Some(SILENCE));
+pub(crate) fn server(credentials: &Credentials, kinship: Kinship) -> Result<Server, RemoteError> {
+    let server = match kinship {
+        Kinship::Family => Server::builder(),
+        Kinship::Strangers => Server::builder()
+            .http2_keepalive_interval(Some(BEAT))
+            .http2_keepalive_timeout(Some(SILENCE)),
+    };
     match credentials.server_tls() {
         None => Ok(server),
         Some(tls) => server.tls_config(tls).map_err(|error| RemoteError::Tls {

@@ -189,6 +189,24 @@ fn humane(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }
 
+/// Longest text of a peer that is shown.
+const SHOWN: usize = 1000;
+
+/// What a peer says, as it can be shown: on one line, cut, and without what a terminal would obey.
+pub(crate) fn shown(words: &str) -> String {
+    let mut shown = String::new();
+    for character in words.chars().take(SHOWN) {
+        match character {
+            control if control.is_control() => shown.extend(control.escape_default()),
+            other => shown.push(other),
+        }
+    }
+    if words.chars().nth(SHOWN).is_some() {
+        shown.push_str(" ...");
+    }
+    shown
+}
+
 /// An error and what is behind it, each part said once.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut words = error.to_string();
@@ -213,4 +231,16 @@ pub(crate) fn io_kind<'a>(error: &'a (dyn std::error::Error + 'static)) -> Optio
         next = error.source();
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_peer_obey_no_terminal_and_have_an_end() {
+        assert_eq!(shown("plain, \u{e4}"), "plain, \u{e4}");
+        assert_eq!(shown("a\n\u{1b}[2J"), "a\\n\\u{1b}[2J");
+        assert_eq!(shown(&"x".repeat(5000)), "x".repeat(1000) + " ...");
+    }
 }

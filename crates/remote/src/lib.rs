@@ -16,6 +16,7 @@ mod credentials;
 mod dial;
 mod error;
 mod outbox;
+mod revision;
 pub mod wire;
 mod worker;
 
@@ -35,15 +36,23 @@ pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 /// Between two signs of life.
 const BEAT: Duration = Duration::from_secs(1);
 /// Silence after which the other side is taken for lost: three beats, so that one late wake-up of a
-/// loaded machine is no loss.
+/// loaded machine is no loss. Of a process that was started here it says nothing: its end is known
+/// when it comes, and it may have to wait for its turn for long.
 const SILENCE: Duration = Duration::from_secs(3);
+/// How long a process that was started here may take for its start and for each answer before the
+/// run: dozens of them start at once, on a machine that may be busy.
+const CHILD_PATIENCE: Duration = Duration::from_secs(60);
 /// How long a connection and each answer of the conversation's beginning may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long the other side may take to close its connections after the end of a run: the engine gives
 /// a server 3 s to answer close frames.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// Largest message taken: whole histograms of 1024 threads are below it.
-const LARGEST_MESSAGE: usize = 256 << 20;
+/// Largest message that a coordinator takes: whole histograms of 1024 threads are below it.
+const LARGEST_WORDS: usize = 256 << 20;
+/// Largest message that a worker takes, and most bytes of orders that wait to be obeyed: a plan with
+/// a system's certificate authorities is below 1 MiB, and what a coordinator relays in a second of
+/// 200,000 samples below 8.
+const LARGEST_ORDERS: usize = 32 << 20;
 
 /// A transport thread beside the threads of a site.
 fn runtime() -> Result<tokio::runtime::Runtime, RemoteError> {

@@ -10,12 +10,10 @@ mod generated {
 pub use generated::*;
 
 use crate::clocks;
-use crate::error::RemoteError;
+use crate::error::{RemoteError, shown};
+use crate::revision::revision;
 use from_coordinator::Kind as Down;
 use from_worker::Kind as Up;
-
-/// Counts up with every change of the conversation, and of anything that orders and words hold.
-const REVISION: u32 = 1;
 
 impl From<Down> for FromCoordinator {
     fn from(kind: Down) -> Self {
@@ -34,7 +32,7 @@ impl Greeting {
     pub fn own() -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            revision: REVISION,
+            revision: revision(),
             host: host(),
             pid: std::process::id(),
             kernel: clocks::kernel(),
@@ -60,17 +58,15 @@ impl Greeting {
     }
 
     fn program(&self) -> String {
-        format!(
-            "websocket-bench {} (protocol {})",
-            self.version, self.revision
-        )
+        let version = shown(&self.version);
+        format!("websocket-bench {version} (protocol {})", self.revision)
     }
 }
 
 impl Refused {
     /// For the user of either side; `peer` is the worker that refused.
     pub(crate) fn into_error(self, peer: String) -> RemoteError {
-        let reason = self.words.clone();
+        let reason = shown(&self.words);
         match self.reason() {
             refused::Reason::Busy => RemoteError::Busy { peer, reason },
             refused::Reason::Destination => RemoteError::Destination { peer, reason },
@@ -97,7 +93,7 @@ mod tests {
         };
         assert!(Greeting::own().check("neptune:4000").is_ok());
         for (greeting, words) in [
-            (other("99.0.0", REVISION), "websocket-bench 99.0.0"),
+            (other("99.0.0", revision()), "websocket-bench 99.0.0"),
             (other(&Greeting::own().version, 77), "(protocol 77)"),
         ] {
             let error = greeting.check("neptune:4000").unwrap_err().to_string();

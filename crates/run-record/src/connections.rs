@@ -29,6 +29,43 @@ pub struct Connections {
     pub server_unknown: Option<String>,
     /// Memory of the generator itself.
     pub generator: Option<MemoryUse>,
+    /// Memory of this machine's kernel, for both ends where the server is on it; absent where the
+    /// connections are other machines', and in records that do not say.
+    #[serde(default)]
+    pub kernel: Option<KernelUse>,
+}
+
+/// What the kernel of a machine has taken, for whatever purpose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelMemory {
+    /// Slab memory: sockets, files, tables.
+    pub slab_bytes: u64,
+    /// Buffers of all TCP sockets.
+    pub tcp_buffers_bytes: u64,
+}
+
+/// The kernel's memory before the first connection and at the end of a step. What else the machine
+/// did meanwhile is in it as well.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelUse {
+    /// Before the first connection.
+    pub before: KernelMemory,
+    /// At the end of the step, all connections still open.
+    pub after: KernelMemory,
+    /// Growth of slab and buffers per connection.
+    pub bytes_per_connection: f64,
+}
+
+impl KernelUse {
+    /// The growth from one reading to another, with so many connections in between.
+    pub fn new(before: KernelMemory, after: KernelMemory, connections: u64) -> Self {
+        let sum = |of: KernelMemory| of.slab_bytes as f64 + of.tcp_buffers_bytes as f64;
+        Self {
+            before,
+            after,
+            bytes_per_connection: (sum(after) - sum(before)) / connections.max(1) as f64,
+        }
+    }
 }
 
 /// Pings and what became of them: `sent` is the sum of the next three.
@@ -167,5 +204,15 @@ mod tests {
         let shrunk = MemoryUse::new(memory(2000, None), memory(1000, Some(1)), 10);
         assert_eq!(shrunk.process_bytes_per_connection, -100.0);
         assert_eq!(shrunk.socket_bytes_per_connection, None);
+    }
+
+    #[test]
+    fn the_kernels_growth_is_that_of_slab_and_buffers() {
+        let memory = |slab_bytes, tcp_buffers_bytes| KernelMemory {
+            slab_bytes,
+            tcp_buffers_bytes,
+        };
+        let used = KernelUse::new(memory(1000, 500), memory(3000, 400), 10);
+        assert_eq!(used.bytes_per_connection, 190.0);
     }
 }

@@ -85,6 +85,16 @@ impl Recorder {
             .expect("all recorders have the same bounds");
     }
 
+    /// Takes away samples that are all among its own.
+    ///
+    /// # Panics
+    /// When they are not.
+    pub fn subtract(&mut self, other: &Self) {
+        self.0
+            .subtract(&other.0)
+            .expect("what is taken away was recorded, with the same bounds");
+    }
+
     /// Forgets all samples.
     pub fn reset(&mut self) {
         self.0.reset();
@@ -93,6 +103,11 @@ impl Recorder {
     /// Number of samples.
     pub fn count(&self) -> u64 {
         self.0.len()
+    }
+
+    /// Number of samples that are not told apart from `ns` nanoseconds.
+    pub fn count_at(&self, ns: u64) -> u64 {
+        self.0.count_at(ns)
     }
 
     /// The latency in nanoseconds that `percentile` percent of the samples do not exceed.
@@ -167,16 +182,21 @@ impl Recorder {
     }
 }
 
+/// The bytes of a recorder, under its name for whoever reads the shape of a type.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Recorder")]
+struct Encoded(Vec<u8>);
+
 /// A recorder travels between processes as its histogram in HdrHistogram V2 encoding, uncompressed.
 impl Serialize for Recorder {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.plain().serialize(serializer)
+        Encoded(self.plain()).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Recorder {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        let Encoded(bytes) = Encoded::deserialize(deserializer)?;
         Self::decoded(&bytes).map_err(serde::de::Error::custom)
     }
 }

@@ -28,9 +28,9 @@ pub const RATES: (f64, f64) = (0.001, 10_000_000.0);
 /// Longest time that anything may take: a day.
 pub const LONGEST_NS: u64 = 24 * 3600 * 1_000_000_000;
 /// Most source addresses: a network of 16 bits, with some 28,000 ports each.
-pub const MOST_ADDRESSES: usize = 1 << 16;
+const MOST_ADDRESSES: usize = 1 << 16;
 /// Longest URL and header value. RFC 9110, 4.1, asks for 8,000 octets of every server.
-pub const LONGEST_TEXT: usize = 1 << 16;
+const LONGEST_TEXT: usize = 1 << 16;
 /// Share of a peer's text that is shown.
 const SHOWN: usize = 60;
 

@@ -218,7 +218,7 @@ pub fn all_sent(sent: u64, planned: u64) -> bool {
 /// What speaks for the generator as the limit, should the step have failed.
 fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
     let generator = &step.generator;
-    let mut signs = Vec::new();
+    let mut signs: Vec<String> = below_the_stamps(step, plan).into_iter().collect();
     if generator.busiest_thread > BUSY && step.elapsed_ns >= BURST_NS {
         let busiest = step
             .sites
@@ -277,6 +277,27 @@ fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
         ));
     }
     signs
+}
+
+/// Messages that came in one read share the stamp of the last of them. Where the limit is broken by
+/// their latest possible times and kept by their earliest, it is not known what the server did.
+fn below_the_stamps(step: &StepRecord, plan: &Plan) -> Option<String> {
+    let limit = &plan.limit;
+    let at_least_ns = step.limited_at_least_ns.filter(|_| step.over_limit)?;
+    let shared = step.generator.shared_stamps.as_ref()?;
+    (at_least_ns <= limit.rtt_ns).then(|| {
+        format!(
+            "the {}th percentile is known only to lie between {} and {}, with the limit of {} in \
+             between: {} messages came in one read with a later one and may have arrived up to {} \
+             before its stamp",
+            limit.percentile,
+            time(at_least_ns),
+            time(step.limited_ns.unwrap_or(at_least_ns)),
+            time(limit.rtt_ns),
+            shared.count,
+            time(shared.max_ns)
+        )
+    })
 }
 
 /// What makes the figures doubtful.

@@ -9,6 +9,7 @@ use crate::planning::Planned;
 use remote::RemoteError;
 use run_record::{
     End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Timestamps, Tool, VERSION,
+    redacted,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -28,6 +29,7 @@ pub(crate) fn bench(
     output: &Output,
 ) -> Result<Exit, Box<dyn Error>> {
     let Planned { plan, io } = planned;
+    plan.validate()?;
     let interrupted = catch_signals()?;
     FileLimit::raise();
     let mut record = RunRecord {
@@ -36,8 +38,10 @@ pub(crate) fn bench(
         tool: tool(),
         started: now(),
         ended: now(),
-        command: std::env::args().collect(),
-        plan: plan.clone(),
+        command: std::env::args()
+            .map(|argument| redacted(&argument).into_owned())
+            .collect(),
+        plan: plan.redacted(),
         environment: Environment::collect(),
         steps: Vec::new(),
         outcome: Outcome {
@@ -72,6 +76,7 @@ pub(crate) fn bench(
     let gathered = gathered?;
     let mut trouble: Option<io::Error> = None;
     let mut on_event = |event: &Event| {
+        let event = &event.redacted();
         if let Event::Step { record: step, .. } = event {
             record.steps.push((**step).clone());
             record.outcome.carried_clients = RunRecord::carried(&record.steps);
@@ -109,6 +114,7 @@ pub(crate) fn bench(
     let measured = measured?;
     record.server = measured.server;
     record.outcome = measured.outcome;
+    record.outcome.detail = redacted(&record.outcome.detail).into_owned();
     record.ended = now();
     let saved = record_file
         .as_ref()

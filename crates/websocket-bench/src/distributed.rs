@@ -3,7 +3,7 @@
 use crate::args::{Credentials, Sites, WorkerArgs};
 use crate::exit::Exit;
 use remote::{Address, AllowList, Gathered, Invitation, Left, RemoteError, Tell, WorkerOptions};
-use run_record::{FileLimit, Plan};
+use run_record::{FileLimit, Plan, redacted};
 use std::error::Error;
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -44,6 +44,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Result<Exit, Box<dyn Error>> {
         threads: args.threads,
         allow: AllowList(args.allow.clone()),
         credentials: credentials(&args.credentials)?,
+        is_child: args.child,
     };
     let tell = tell(args.quiet);
     let left = match &args.coordinator {
@@ -87,7 +88,7 @@ fn tell(quiet: bool) -> Tell {
             let _ = writeln!(
                 anstream::stderr().lock(),
                 "websocket-bench: {}",
-                ws_proto::escaped(words)
+                ws_proto::escaped(&redacted(words))
             );
         }
     })

@@ -18,6 +18,7 @@ mod selftest;
 use args::{Cli, Command};
 use clap::{CommandFactory as _, Parser as _};
 use exit::Exit;
+use run_record::redacted;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -25,9 +26,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
-            let usage = error.use_stderr();
-            return (if usage { Exit::Usage } else { Exit::Measured }).into();
+            return refused(&error).into();
         }
     };
     let done = match cli.command {
@@ -75,9 +74,20 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             // It may hold words of a server, a worker or a coordinator.
-            let words = ws_proto::escaped(&error.to_string());
+            let words = ws_proto::escaped(&redacted(&error.to_string()));
             let _ = writeln!(io::stderr(), "websocket-bench: {words}");
             Exit::Usage.into()
         }
     }
+}
+
+/// Prints what is wrong with the arguments, or the help that they ask for.
+fn refused(error: &clap::Error) -> Exit {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return Exit::Measured;
+    }
+    let words = error.render().ansi().to_string();
+    let _ = write!(anstream::stderr().lock(), "{}", redacted(&words));
+    Exit::Usage
 }

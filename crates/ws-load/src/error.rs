@@ -220,6 +220,12 @@ pub enum RunError {
     /// A run over sites without any.
     #[error("a run over several processes needs at least one; name workers with -w host:port")]
     NoSites,
+    /// The plan holds a value that nothing can be measured with.
+    #[error("the plan is refused: {0}")]
+    Plan(#[from] run_record::PlanError),
+    /// An order that the plan cannot lead to.
+    #[error(transparent)]
+    Order(#[from] crate::site::OrderError),
     /// The kernel refuses what a worker needs.
     #[error("cannot set up a worker: {0}")]
     Worker(io::Error),

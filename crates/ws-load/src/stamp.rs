@@ -23,6 +23,9 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
+    /// How many samples of a run can be told apart.
+    pub(crate) const SAMPLES: u64 = 1 << SEQUENCE_BITS;
+
     /// Stamps under the lower 24 bits of `nonce`.
     pub(crate) const fn new(nonce: u64) -> Self {
         Self {

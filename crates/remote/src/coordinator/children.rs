@@ -5,8 +5,9 @@ use super::Guest;
 use super::reception::Reception;
 use crate::address::Address;
 use crate::credentials::{Credentials, TOKEN_VARIABLE, Token};
+use crate::dial::Kinship;
 use crate::error::RemoteError;
-use crate::{FAREWELL, PATIENCE};
+use crate::{CHILD_PATIENCE, FAREWELL};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -33,12 +34,13 @@ impl Children {
         };
         let credentials = Credentials::of_token(token.clone());
         let silent: crate::Tell = Arc::new(|_| ());
-        let mut reception = Reception::open(&anywhere, &credentials, &silent).await?;
+        let mut reception =
+            Reception::open(&anywhere, &credentials, Kinship::Family, &silent).await?;
         let program = std::env::current_exe().map_err(|error| failed(1, of, &error))?;
         for number in 1..=of {
             let mut command = Command::new(&program);
             command
-                .args(["worker", "--quiet", "--coordinator"])
+                .args(["worker", "--quiet", "--child", "--coordinator"])
                 .arg(reception.address().to_string())
                 .env(TOKEN_VARIABLE, token.reveal())
                 .stdin(Stdio::null())
@@ -56,7 +58,7 @@ impl Children {
 
     async fn welcome(&mut self, reception: &mut Reception) -> Result<Vec<Guest>, RemoteError> {
         let of = self.0.len() as u32;
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + CHILD_PATIENCE;
         let mut guests: Vec<(u32, Guest)> = Vec::new();
         while guests.len() < self.0.len() {
             let Ok(mut guest) = tokio::time::timeout(LOOK, reception.guest()).await else {
@@ -88,7 +90,7 @@ impl Children {
             }
         }
         if Instant::now() > end {
-            let words = format!("not all have joined within {} s", PATIENCE.as_secs());
+            let words = format!("not all have joined within {} s", CHILD_PATIENCE.as_secs());
             return Err(failed(of, of, words));
         }
         Ok(())
@@ -113,6 +115,21 @@ impl Drop for Children {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+}
+
+/// Why a child that is silent will not speak again; nothing while it lives and runs: it waits for its
+/// turn on a busy machine then.
+pub(super) fn why_silent(pid: u32) -> Option<&'static str> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name before the state may itself hold parentheses, proc(5).
+    let state = stat
+        .rsplit_once(") ")
+        .and_then(|(_, rest)| rest.chars().next());
+    match state {
+        None | Some('Z' | 'X' | 'x') => Some("it has ended"),
+        Some('T' | 't') => Some("it was stopped by a signal or a debugger"),
+        Some(_) => None,
     }
 }
 
@@ -141,4 +158,32 @@ fn end_with_parent(command: &mut Command) {
     };
     // SAFETY: the closure allocates only when it fails, and touches no lock of this process.
     unsafe { command.pre_exec(tie) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However long it waits for a core.
+    #[test]
+    fn a_process_is_lost_when_it_has_ended_or_was_stopped_and_not_before() {
+        assert_eq!(why_silent(std::process::id()), None);
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let pid = child.id();
+        assert_eq!(why_silent(pid), None);
+        // SAFETY: the id is that of a child that has not been waited for.
+        assert_eq!(unsafe { libc::kill(pid as i32, libc::SIGSTOP) }, 0);
+        let end = Instant::now() + CHILD_PATIENCE;
+        while why_silent(pid).is_none_or(|reason| !reason.contains("stopped")) {
+            assert!(Instant::now() < end, "it does not stop");
+            thread::sleep(LOOK);
+        }
+        child.kill().unwrap();
+        while why_silent(pid) != Some("it has ended") {
+            assert!(Instant::now() < end, "it does not end");
+            thread::sleep(LOOK);
+        }
+        child.wait().unwrap();
+        assert_eq!(why_silent(pid), Some("it has ended"));
+    }
 }

@@ -1,8 +1,10 @@
 //! A conversation with one site while the run lasts: orders out, words in, a beat every second that
 //! compares the clocks as well.
 
+use super::children::why_silent;
 use crate::clocks::{Estimate, Exchange};
 use crate::dial::{Peer, words_of_status};
+use crate::error::shown;
 use crate::outbox::{BATCH, Outbox};
 use crate::wire::from_coordinator::Kind as Down;
 use crate::wire::from_worker::Kind as Up;
@@ -41,6 +43,8 @@ pub(super) struct Conversation {
     clock: Arc<Mutex<Estimate>>,
     /// The site has been told that the run is over.
     over: bool,
+    /// The site's process, where it was started by this one.
+    pub(super) child: Option<u32>,
     /// When the site is taken for lost.
     deadline: Instant,
 }
@@ -59,6 +63,7 @@ impl Conversation {
             heard,
             clock,
             over: false,
+            child: None,
             deadline: Instant::now() + SILENCE,
         }
     }
@@ -101,14 +106,21 @@ impl Conversation {
                         return Ok(());
                     }
                 }
-                () = sleep_until(self.deadline) => {
-                    return Err(format!(
-                        "nothing was heard of it for {} s; its machine or the network between is down, or it was stopped",
-                        SILENCE.as_secs()
-                    ));
-                }
+                () = sleep_until(self.deadline) => self.silent()?,
             }
         }
+    }
+
+    /// The deadline has passed: an error when the site is lost.
+    fn silent(&mut self) -> Result<(), String> {
+        let Some(child) = self.child.filter(|_| !self.over) else {
+            return Err(format!(
+                "nothing was heard of it for {} s; its machine or the network between is down, or it was stopped",
+                SILENCE.as_secs()
+            ));
+        };
+        self.deadline = Instant::now() + SILENCE;
+        why_silent(child).map_or(Ok(()), |reason| Err(reason.to_owned()))
     }
 
     /// True when the site has ended.
@@ -134,7 +146,7 @@ impl Conversation {
             }
             Some(Up::Answer(answer)) => self.learn(&answer),
             Some(Up::Ended(ended)) if ended.trouble.is_empty() => return Ok(true),
-            Some(Up::Ended(ended)) => return Err(ended.trouble),
+            Some(Up::Ended(ended)) => return Err(shown(&ended.trouble)),
             _ => return Err("it spoke out of turn".to_owned()),
         }
         Ok(false)

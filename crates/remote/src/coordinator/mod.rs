@@ -9,7 +9,7 @@ mod reception;
 use crate::address::Address;
 use crate::clocks::{Estimate, Exchange};
 use crate::credentials::Credentials;
-use crate::dial::{self, Peer};
+use crate::dial::{self, Kinship, Peer};
 use crate::error::RemoteError;
 use crate::wire::from_coordinator::Kind as Down;
 use crate::wire::from_worker::Kind as Up;
@@ -95,6 +95,8 @@ struct Place {
     guest: Guest,
     plan: Plan,
     own_threads: bool,
+    /// It was started by this process.
+    is_child: bool,
 }
 
 /// Gathers the sites of an invitation and gives each its share of `plan`. With `-l` addresses in the
@@ -174,7 +176,8 @@ async fn places(
 ) -> Result<Vec<Place>, RemoteError> {
     let mut reception = match &invitation.awaited {
         Some((address, _)) => {
-            let reception = Reception::open(address, &invitation.credentials, tell).await?;
+            let reception =
+                Reception::open(address, &invitation.credentials, Kinship::Strangers, tell).await?;
             tell(&format!("waiting for workers on {}", reception.address()));
             Some(reception)
         }
@@ -200,6 +203,7 @@ async fn places(
                 ..plan.clone()
             },
             own_threads: false,
+            is_child: true,
         });
     }
     let mut guests = dial_all(&invitation.workers, &invitation.credentials).await?;
@@ -214,6 +218,7 @@ async fn places(
             ..plan.clone()
         },
         own_threads: !invitation.threads_given,
+        is_child: false,
     }));
     Ok(places)
 }
@@ -303,13 +308,15 @@ async fn assign(
     let mut starting = JoinSet::new();
     for (number, place) in (first..).zip(places) {
         let assignment = assignment(&place, Share { number, of })?;
+        let child = place.is_child.then_some(place.guest.greeting.pid);
         let (mut guest, words) = (place.guest, words.clone());
         starting.spawn(async move {
             guest.accept(assignment).await?;
             let clock = Arc::new(Mutex::new(guest.compare_clocks().await?));
             let name = guest.peer.name.clone();
             let (orders, told) = tokio::sync::mpsc::unbounded_channel();
-            let conversation = Conversation::new(guest.peer, number, words, Arc::clone(&clock));
+            let mut conversation = Conversation::new(guest.peer, number, words, Arc::clone(&clock));
+            conversation.child = child;
             Ok::<_, RemoteError>(Started {
                 number,
                 name,

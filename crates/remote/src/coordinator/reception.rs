@@ -3,12 +3,12 @@
 use super::Guest;
 use crate::address::Address;
 use crate::credentials::Credentials;
-use crate::dial::{self, Peer};
+use crate::dial::{self, Kinship, Peer};
 use crate::error::RemoteError;
 use crate::wire::coordinator_server::{Coordinator, CoordinatorServer};
 use crate::wire::from_coordinator::Kind as Down;
 use crate::wire::{FromCoordinator, FromWorker, Over};
-use crate::{LARGEST_MESSAGE, Tell, outbox};
+use crate::{LARGEST_WORDS, Tell, outbox};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,6 +29,7 @@ impl Reception {
     pub(super) async fn open(
         address: &Address,
         credentials: &Credentials,
+        kinship: Kinship,
         tell: &Tell,
     ) -> Result<Self, RemoteError> {
         let listener =
@@ -38,10 +39,11 @@ impl Reception {
         let desk = Desk {
             credentials: credentials.clone(),
             joined,
+            kinship,
             tell: Arc::clone(tell),
         };
-        let service = CoordinatorServer::new(desk).max_decoding_message_size(LARGEST_MESSAGE);
-        let server = dial::server(credentials)?.add_service(service);
+        let service = CoordinatorServer::new(desk).max_decoding_message_size(LARGEST_WORDS);
+        let server = dial::server(credentials, kinship)?.add_service(service);
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
         tokio::spawn(server.serve_with_incoming(incoming));
         Ok(Self { address, guests })
@@ -90,6 +92,7 @@ impl Reception {
 struct Desk {
     credentials: Credentials,
     joined: mpsc::Sender<Guest>,
+    kinship: Kinship,
     tell: Tell,
 }
 
@@ -114,6 +117,7 @@ impl Coordinator for Desk {
             name: caller,
             inbound: request.into_inner(),
             outbound,
+            patience: self.kinship.patience(),
         };
         let (joined, tell) = (self.joined.clone(), Arc::clone(&self.tell));
         tokio::spawn(async move {

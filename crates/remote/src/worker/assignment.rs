@@ -12,6 +12,9 @@ use tempfile::NamedTempFile;
 use ws_load::TargetError;
 use ws_load::site::Share;
 
+/// Most sites of a run: 10,000 that dial in, and as many that are dialled.
+const MOST_SITES: u32 = 20_000;
+
 /// An assignment that was taken.
 #[derive(Debug)]
 pub(super) struct Taken {
@@ -64,7 +67,7 @@ fn take_with(
     let unfit = |words: String| refusal(Reason::Plan, words);
     let mut plan: Plan = serde_json::from_slice(&assignment.plan)
         .map_err(|error| unfit(format!("its plan cannot be read: {error}")))?;
-    if assignment.of == 0 || assignment.number >= assignment.of {
+    if assignment.of > MOST_SITES || assignment.number >= assignment.of {
         return Err(unfit(format!(
             "there is no site {} of {}",
             assignment.number, assignment.of
@@ -82,6 +85,7 @@ fn take_with(
     if !options.local_addrs.is_empty() {
         plan.local_addrs.clone_from(&options.local_addrs);
     }
+    plan.validate().map_err(|error| unfit(error.to_string()))?;
     let addrs = checked_destination(options, &plan, look_up)?;
     let authorities = match &plan.ca_file {
         None => None,

@@ -115,10 +115,17 @@ struct Conversation {
 impl Conversation {
     async fn converse(mut self, shared: &Shared) -> Left {
         let talked = self.talk(shared).await;
-        self.running.orders = None;
+        let orders = self.running.orders.take();
+        if let (Err(_), Some(orders)) = (&talked, orders) {
+            orders.abandon();
+        }
         // Free again only when the connections are closed.
         let ended = timeout(FAREWELL, &mut self.running.ended).await;
         if let Err(left) = talked {
+            if let Left::Lost(reason) = &left {
+                self.outbox.push(ended_because(reason));
+                let _ = timeout(FAREWELL, self.outbox.empty()).await;
+            }
             return left;
         }
         let trouble = match ended {
@@ -155,7 +162,8 @@ impl Conversation {
                     self.say(&mut batch).map_err(Left::Lost)?;
                 }
                 message = self.inbound.message() => self.hear(message).map_err(Left::Lost)?,
-                () = sleep_until(self.deadline) => {
+                // A child is ended by the kernel when its coordinator has ended.
+                () = sleep_until(self.deadline), if !shared.options.is_child => {
                     return Err(Left::Lost(format!(
                         "nothing was heard of the coordinator for {} s",
                         SILENCE.as_secs()
@@ -184,8 +192,7 @@ impl Conversation {
                     let order: Order = postcard::from_bytes(item)
                         .map_err(|error| format!("an order cannot be read: {error}"))?;
                     if let Some(orders) = &self.running.orders {
-                        // A site that has ended takes none, and its last words are under way.
-                        let _ = orders.send(order);
+                        orders.tell(order, item.len().max(size_of::<Order>()))?;
                     }
                 }
             }

@@ -7,11 +7,11 @@ mod site;
 use crate::address::{self, Address};
 use crate::allow::AllowList;
 use crate::credentials::Credentials;
-use crate::dial::{self, Peer};
+use crate::dial::{self, Kinship, Peer};
 use crate::error::RemoteError;
 use crate::wire::worker_server::{Worker, WorkerServer};
 use crate::wire::{FromCoordinator, FromWorker};
-use crate::{FAREWELL, LARGEST_MESSAGE, Tell, outbox};
+use crate::{FAREWELL, LARGEST_ORDERS, PATIENCE, Tell, outbox};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,6 +38,9 @@ pub struct WorkerOptions {
     pub allow: AllowList,
     /// What it shows and wants to see.
     pub credentials: Credentials,
+    /// The coordinator has started this process, and its end is this process's end: neither takes
+    /// the other's silence for a loss.
+    pub is_child: bool,
 }
 
 /// How a worker's stay ended.
@@ -77,7 +80,7 @@ pub fn serve(
     crate::runtime()?.block_on(async {
         let ending = ending()?;
         let listener = dial::listen(address, &options.credentials, "a worker").await?;
-        let mut server = dial::server(&options.credentials)?;
+        let mut server = dial::server(&options.credentials, Kinship::Strangers)?;
         listening(listener.local_addr().map_err(RemoteError::Runtime)?);
         let shared = Arc::new(Shared {
             options,
@@ -87,7 +90,7 @@ pub fn serve(
             ending: ending.clone(),
         });
         let service =
-            WorkerServer::new(Desk(Arc::clone(&shared))).max_decoding_message_size(LARGEST_MESSAGE);
+            WorkerServer::new(Desk(Arc::clone(&shared))).max_decoding_message_size(LARGEST_ORDERS);
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
         let serving = server
             .add_service(service)
@@ -147,7 +150,12 @@ async fn dial_until(
 ) -> Result<Peer<FromCoordinator, FromWorker>, RemoteError> {
     let end = Instant::now() + patience;
     loop {
-        match dial::coordinator(coordinator, &shared.options.credentials).await {
+        let kinship = if shared.options.is_child {
+            Kinship::Family
+        } else {
+            Kinship::Strangers
+        };
+        match dial::coordinator(coordinator, &shared.options.credentials, kinship).await {
             Err(RemoteError::Unreachable { .. }) if Instant::now() + RETRY < end => {
                 tokio::time::sleep(RETRY).await;
             }
@@ -206,6 +214,7 @@ impl Worker for Desk {
             name,
             inbound: request.into_inner(),
             outbound,
+            patience: PATIENCE,
         };
         let shared = Arc::clone(&self.0);
         tokio::spawn(async move {

@@ -1,23 +1,59 @@
 //! The engine's site on a thread of its own, as the conversation sees it.
 
 use super::assignment::{Occupied, Taken};
-use std::sync::mpsc;
+use crate::LARGEST_ORDERS;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 use ws_load::site::{self, Order, Word};
 
 /// A site at work. Without its `orders` it closes its connections and ends.
 pub(super) struct Running {
-    pub(super) orders: Option<mpsc::Sender<Order>>,
+    pub(super) orders: Option<Orders>,
     /// What it says; closed when it has ended.
     pub(super) words: UnboundedReceiver<Word>,
     /// Why it could not go on, in words, if so.
     pub(super) ended: oneshot::Receiver<Result<(), String>>,
 }
 
+/// The way to the site: orders wait there until they are obeyed.
+pub(super) struct Orders {
+    way: mpsc::Sender<(Order, usize)>,
+    waiting_bytes: Arc<AtomicUsize>,
+    abandoned: Arc<AtomicBool>,
+}
+
+impl Orders {
+    /// Hands an order on that came in so many bytes.
+    ///
+    /// # Errors
+    /// In words, when more wait than a coordinator has reason to send.
+    pub(super) fn tell(&self, order: Order, bytes: usize) -> Result<(), String> {
+        let waiting = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if waiting > LARGEST_ORDERS {
+            return Err(format!(
+                "the coordinator sends orders faster than they can be obeyed: {waiting} bytes wait"
+            ));
+        }
+        // A site that has ended takes none, and its last words are under way.
+        let _ = self.way.send((order, bytes));
+        Ok(())
+    }
+
+    /// Has the site end without obeying what still waits.
+    pub(super) fn abandon(self) {
+        self.abandoned.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Starts the site; the worker's place is free again when it has ended.
 pub(super) fn start(taken: Taken, occupied: Occupied) -> std::io::Result<Running> {
-    let (orders, told) = mpsc::channel();
+    let (way, told) = mpsc::channel();
+    let waiting_bytes = Arc::new(AtomicUsize::new(0));
+    let waiting = Arc::clone(&waiting_bytes);
+    let abandoned = Arc::new(AtomicBool::new(false));
+    let is_abandoned = Arc::clone(&abandoned);
     let (say, words) = unbounded_channel();
     let (end, ended) = oneshot::channel();
     std::thread::Builder::new()
@@ -27,13 +63,21 @@ pub(super) fn start(taken: Taken, occupied: Occupied) -> std::io::Result<Running
                 // Nobody listens when the coordinator is lost.
                 let _ = say.send(word);
             });
-            let result = site::serve_at(&taken.plan, taken.share, &taken.addrs, told, say_word);
+            let orders = told.into_iter().map_while(move |(order, bytes)| {
+                waiting.fetch_sub(bytes, Ordering::Relaxed);
+                (!is_abandoned.load(Ordering::Relaxed)).then_some(order)
+            });
+            let result = site::serve_at(&taken.plan, taken.share, &taken.addrs, orders, say_word);
             drop(taken);
             drop(occupied);
             let _ = end.send(result.map_err(|error| error.to_string()));
         })?;
     Ok(Running {
-        orders: Some(orders),
+        orders: Some(Orders {
+            way,
+            waiting_bytes,
+            abandoned,
+        }),
         words,
         ended,
     })

@@ -90,6 +90,9 @@ pub(crate) struct WorkerArgs {
     /// Say nothing but errors
     #[arg(long)]
     pub(crate) quiet: bool,
+    /// The coordinator has started this process and ends it
+    #[arg(long, hide = true, requires = "coordinator")]
+    pub(crate) child: bool,
     #[command(flatten)]
     pub(crate) credentials: Credentials,
 }

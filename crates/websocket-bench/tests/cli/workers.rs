@@ -345,6 +345,38 @@ fn processes_do_not_outlive_a_killed_coordinator() {
     }
 }
 
+/// A process of a `connect` run that is killed, or stopped for good, after some connections.
+fn loses_a_process_by(signal: i32, words: &str) {
+    let server = honest();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let flags = format!(
+        "connect {} --clients 60 --connect-rate 20 --hold 60s --ping-interval 1s --processes 3 --events - --json {}",
+        url(server.addr()),
+        path.display()
+    );
+    let mut run = Process::start(bench().args(flags.split_whitespace()));
+    run.prints("\"connected\":1");
+    crate::shared::send(children_of(run.child.id())[1], signal);
+    run.end()
+        .exits(3)
+        .says(&["worker process ", " of 3 was lost: ", words]);
+    let record = record(&path);
+    assert_eq!(record.outcome.end, End::WorkerLost);
+    let of = record.steps[0].connections.as_deref().unwrap();
+    assert!((1..60).contains(&of.opened), "{}", of.opened);
+}
+
+#[test]
+fn a_process_that_is_killed_is_named_and_what_the_others_measured_is_kept() {
+    loses_a_process_by(libc::SIGKILL, "its connection broke");
+}
+
+#[test]
+fn a_process_that_is_stopped_is_told_from_one_that_waits_for_its_turn() {
+    loses_a_process_by(libc::SIGSTOP, "it was stopped by a signal");
+}
+
 fn children_of(parent: u32) -> Vec<u32> {
     let text = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap();
     text.split_whitespace()

@@ -40,7 +40,7 @@ pub(super) fn countable((samples, warm_up): (u64, u64)) -> Result<(u32, u32), En
 }
 
 /// Memory that this machine can give without swapping, from /proc/meminfo.
-fn available_bytes() -> Option<u64> {
+pub(crate) fn available_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text
         .lines()

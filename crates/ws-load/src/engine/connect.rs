@@ -15,6 +15,8 @@ struct Times {
     opened_ns: u64,
     held_ns: u64,
     cpu_began_ns: u64,
+    /// The time of the schedule was not cut short.
+    all_opened: bool,
 }
 
 impl<T: Team> Engine<'_, T> {
@@ -43,15 +45,24 @@ impl<T: Team> Engine<'_, T> {
             by_clock,
         };
         self.team.open_and_hold(order);
-        self.await_opened(step, clients)?;
+        let broken_off = self.await_opened(step, clients)?;
         let opened_ns = clock::now_ns();
         let open = self.team.connected();
-        let early_end = self.hold(step, open, opened_ns + terms.hold_ns)?;
+        let all_opened = broken_off.is_none();
+        let early_end = match broken_off {
+            None => self.hold(step, open, opened_ns + terms.hold_ns)?,
+            // What was opened, pinged and dropped by then is kept.
+            Some(ended) => {
+                self.team.give_up(false);
+                Some(ended)
+            }
+        };
         let times = Times {
             began_ns,
             opened_ns,
-            held_ns: clock::now_ns() - opened_ns,
+            held_ns: u64::from(all_opened) * (clock::now_ns() - opened_ns),
             cpu_began_ns,
+            all_opened,
         };
         let (parts, lost) = self.collect_parts()?;
         let early_end = early_end.or(lost);
@@ -68,6 +79,12 @@ impl<T: Team> Engine<'_, T> {
                 terms.hold_ns as f64 / 1e9
             )];
         }
+        if let Some(ended) = early_end
+            .as_ref()
+            .filter(|ended| ended.end == End::WorkerLost)
+        {
+            record.verdict_reasons.push(ended.detail.clone());
+        }
         let ended = early_end
             .or_else(|| failed_to_connect(&record))
             .or_else(|| self.verdict(&record));
@@ -79,18 +96,25 @@ impl<T: Team> Engine<'_, T> {
         Ok(ended)
     }
 
-    fn await_opened(&mut self, step: u32, wanted: u64) -> Result<(), Ended> {
+    /// Waits until all have what was ordered. `Some` when that was broken off: a site was lost, or
+    /// the user ended it.
+    fn await_opened(&mut self, step: u32, wanted: u64) -> Result<Option<Ended>, Ended> {
         let mut waiting = self.team.len();
         let mut exhausted = None;
         while waiting > 0 {
-            self.check_interrupt()?;
+            if let Err(ended) = self.check_interrupt() {
+                return Ok(Some(ended));
+            }
             match self.team.wait(TICK) {
                 Some(News::Opened) => waiting -= 1,
+                Some(News::Lost(_, words)) => {
+                    return Ok(Some(Ended::new(End::WorkerLost, words)));
+                }
                 Some(News::OpenFailed(unable)) => {
                     exhausted.get_or_insert(unable);
                     waiting -= 1;
                 }
-                Some(news @ (News::Broken(_) | News::Lost(..))) => self.unexpected(news)?,
+                Some(news @ News::Broken(_)) => self.unexpected(news)?,
                 Some(_) | None => {}
             }
             (self.on_event)(&Event::Connecting {
@@ -101,7 +125,7 @@ impl<T: Team> Engine<'_, T> {
         }
         match exhausted {
             Some(unable) => Err(self.connect_failed(wanted, &unable)),
-            None => Ok(()),
+            None => Ok(None),
         }
     }
 
@@ -123,10 +147,12 @@ impl<T: Team> Engine<'_, T> {
             }
             match self.team.wait(TICK) {
                 Some(News::Held) => waiting -= 1,
+                // It may have answered before, so that the number awaited is unknown.
                 Some(News::Lost(_, words)) => {
-                    waiting -= 1;
                     self.team.give_up(false);
-                    early_end.get_or_insert(Ended::new(End::WorkerLost, words));
+                    return Ok(Some(
+                        early_end.unwrap_or_else(|| Ended::new(End::WorkerLost, words)),
+                    ));
                 }
                 Some(news @ News::Broken(_)) => self.unexpected(news)?,
                 Some(_) | None => {}
@@ -168,7 +194,10 @@ impl<T: Team> Engine<'_, T> {
             rate: order.by_clock.map(|by_clock| by_clock.rate),
             planned,
             samples: held.opened + held.failed,
-            sent: order.by_clock.map(|_| held.in_time),
+            sent: order
+                .by_clock
+                .filter(|_| times.all_opened)
+                .map(|_| held.in_time),
             flight: None,
             elapsed_ns: clock::now_ns() - times.began_ns,
             warm_up_ns: 0,
@@ -190,6 +219,8 @@ impl<T: Team> Engine<'_, T> {
         let sites = record.sites.len();
         let generator =
             generator.filter(|used| used.after.processes as usize > sites || sites == 0);
+        let kernel = generator.and(self.watch.as_ref());
+        let kernel = kernel.and_then(|watch| watch.kernel(now_open));
         let (server, server_unknown) = match server {
             Some(Ok(server)) => (Some(server), None),
             Some(Err(reason)) => (None, Some(reason)),
@@ -215,6 +246,7 @@ impl<T: Team> Engine<'_, T> {
             server,
             server_unknown,
             generator,
+            kernel,
         }));
         (record, first)
     }

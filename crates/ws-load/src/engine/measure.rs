@@ -46,6 +46,7 @@ impl<T: Team> Engine<'_, T> {
         })?;
         self.samples += u64::from(samples);
         let (began, cpu_began) = (clock::now_ns(), clock::process_cpu_ns());
+        self.team.count_from(began);
         let sent_by = schedule.map(|schedule| {
             let start_ns = self.team.start(&schedule);
             start_ns + schedule.length_ns() + clock::nanos(SEND_SLACK)

@@ -1,8 +1,8 @@
-//! Memory of the server, where it is on this machine, and of the generator itself, before the first
-//! connection and after each step.
+//! Memory of the server, where it is on this machine, of the generator itself and of the kernel,
+//! before the first connection and after each step.
 
-use host_facts::{Side, Sockets, Tree, listeners, process};
-use run_record::{Memory, MemoryUse};
+use host_facts::{Side, Sockets, Tree, kernel, listeners, process};
+use run_record::{KernelMemory, KernelUse, Memory, MemoryUse};
 use std::net::SocketAddr;
 
 /// Somebody whose memory is looked at.
@@ -18,6 +18,7 @@ struct Party {
 pub(super) struct Watch {
     generator: Party,
     server: Result<Party, String>,
+    kernel: Option<KernelMemory>,
 }
 
 impl Watch {
@@ -42,7 +43,13 @@ impl Watch {
         Self {
             generator: Party::new(&[own], None, target.port(), Side::Remote),
             server,
+            kernel: kernel_now(),
         }
+    }
+
+    /// What so many connections have taken of this machine's kernel.
+    pub(super) fn kernel(&self, connections: u64) -> Option<KernelUse> {
+        Some(KernelUse::new(self.kernel?, kernel_now()?, connections))
     }
 
     /// What so many connections have taken of the generator's memory.
@@ -57,6 +64,13 @@ impl Watch {
             Err(reason) => Err(reason.clone()),
         }
     }
+}
+
+fn kernel_now() -> Option<KernelMemory> {
+    Some(KernelMemory {
+        slab_bytes: kernel::slab_bytes()?,
+        tcp_buffers_bytes: kernel::tcp_buffers_bytes()?,
+    })
 }
 
 impl Party {

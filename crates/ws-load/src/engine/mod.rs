@@ -20,6 +20,7 @@ mod tests;
 mod throughput;
 mod watchdog;
 
+pub(crate) use afford::available_bytes;
 pub(crate) use crew::{Crew, hire, hung};
 pub(crate) use merge::resident_bytes;
 pub use sites::run_on;

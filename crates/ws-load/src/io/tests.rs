@@ -22,6 +22,7 @@ enum Told {
 struct Notes {
     told: Vec<(Token, Told)>,
     last: Option<(u64, u64, u64)>,
+    stamped: Vec<bool>,
 }
 
 impl Notes {
@@ -50,8 +51,10 @@ impl<C: Control> Handler<C> for Notes {
                 at_ns,
                 there_ns,
                 read_ns,
+                stamped,
             } => {
                 self.last = Some((at_ns, there_ns, read_ns));
+                self.stamped.push(stamped);
                 let earlier = self
                     .told
                     .iter_mut()
@@ -342,6 +345,7 @@ fn stamps_are_of_the_arrival<B: Backend>() {
     let (at_ns, there_ns, read_ns) = notes.last.unwrap();
     assert_eq!((unstamped, at_ns), (0, there_ns));
     assert!(read_ns - at_ns >= 20_000_000, "{}", read_ns - at_ns);
+    assert_eq!(notes.stamped.last(), Some(&true));
 }
 
 /// Peers that have sent more before what they sent last is read, and one that says a byte.

@@ -5,11 +5,13 @@
 //! each other ([`Order`]s and [`Word`]s) and what a way between them must be able to do ([`Link`]);
 //! it knows no network. Whoever carries orders and words keeps their order in each direction.
 
+mod check;
 mod order;
 mod reporter;
 mod serve;
 
 pub use crate::engine::run_on;
+pub use check::OrderError;
 pub use order::{Connect, Done, Order, SitePart, Started, StepTerms, Unable, Word};
 pub use serve::{serve, serve_at, serve_from_here};
 
@@ -33,6 +35,11 @@ impl Share {
     /// `i % workers`.
     pub(crate) const fn worker(self, thread: u32, threads: u32) -> (u32, u32) {
         (thread * self.of + self.number, threads * self.of)
+    }
+
+    /// Whether a client of the run belongs to this site.
+    pub(crate) const fn has(self, client: u64) -> bool {
+        client % self.of as u64 == self.number as u64
     }
 
     /// The source addresses of this site, of those that were given for the run: every `of`-th, so

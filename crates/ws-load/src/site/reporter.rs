@@ -14,6 +14,9 @@ use std::time::Duration;
 const GATHER: Duration = Duration::from_micros(200);
 /// How often the number of connections is told.
 const TICK: Duration = Duration::from_millis(50);
+/// Sites that tell it so often; of more, each tells it less often. The coordinator's one thread would
+/// be busy with nothing else, and on a machine that it shares with them it gets one turn in as many.
+const TELLING: u32 = 8;
 
 /// CPU time of this process at both ends of a step.
 #[derive(Debug, Default)]
@@ -54,6 +57,7 @@ pub(super) struct Reporter {
     /// The number of connections that was told last, and when the next is due.
     connected: u64,
     count_ns: u64,
+    tick: Duration,
     /// How many workers have answered the last order to open.
     opened: usize,
     /// What has kept one of them from having all its clients.
@@ -69,6 +73,7 @@ impl Reporter {
         crew: &mut Crew,
         words: Arc<dyn Fn(Word) + Send + Sync>,
         cpu: Arc<CpuMarks>,
+        sites: u32,
     ) -> Self {
         Self {
             reports: crew.take_reports(),
@@ -83,6 +88,7 @@ impl Reporter {
             told_ns: 0,
             connected: 0,
             count_ns: 0,
+            tick: TICK * sites.div_ceil(TELLING),
             opened: 0,
             exhausted: None,
             begun: 0,
@@ -121,7 +127,7 @@ impl Reporter {
                 self.say(Word::Hung(hung(worker, self.workers)));
             }
             if clock::now_ns() >= self.count_ns {
-                self.count_ns = clock::now_ns() + clock::nanos(TICK);
+                self.count_ns = clock::now_ns() + clock::nanos(self.tick);
                 self.tell_connected();
             }
         }
@@ -134,7 +140,7 @@ impl Reporter {
     /// How long nothing needs to be told.
     fn patience(&self) -> Duration {
         if !self.has_samples() {
-            return TICK;
+            return self.tick;
         }
         let next_ns = self.told_ns + clock::nanos(GATHER);
         Duration::from_nanos(next_ns.saturating_sub(clock::now_ns()))

@@ -1,5 +1,6 @@
 //! A site at work: orders become commands to its workers, their reports become words.
 
+use super::check::Permits;
 use super::reporter::{CpuMarks, Reporter};
 use super::{Connect, Order, Share, StepTerms, Word};
 use crate::engine::{CLOSE_PATIENCE, Crew, hire, terms};
@@ -11,22 +12,23 @@ use crate::target::{Target, target_addrs};
 use crate::worker::Command;
 use run_record::{OpenLoop, Plan, Timestamps};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
-/// Runs one site until it is told to close or `orders` is disconnected: then it closes its
+/// Runs one site until it is told to close or `orders` has an end: then it closes its
 /// connections and returns.
 ///
 /// The source addresses of `plan` are those of the whole run; [`Share::addresses`] says which of
 /// them this site uses.
 ///
 /// # Errors
-/// [`RunError`] when no connection can even be tried. Whatever goes wrong after that is a word.
+/// [`RunError`] when the plan is not valid or no connection can even be tried, and when an order is
+/// one that the plan cannot lead to. Whatever else goes wrong is a word.
 pub fn serve(
     plan: &Plan,
     share: Share,
-    orders: mpsc::Receiver<Order>,
+    orders: impl IntoIterator<Item = Order>,
     words: Box<dyn Fn(Word) + Send + Sync>,
 ) -> Result<(), RunError> {
     let plan = Plan {
@@ -43,7 +45,7 @@ pub fn serve(
 pub fn serve_from_here(
     plan: &Plan,
     share: Share,
-    orders: mpsc::Receiver<Order>,
+    orders: impl IntoIterator<Item = Order>,
     words: Box<dyn Fn(Word) + Send + Sync>,
 ) -> Result<(), RunError> {
     serve_at(plan, share, &target_addrs(plan)?, orders, words)
@@ -58,9 +60,10 @@ pub fn serve_at(
     plan: &Plan,
     share: Share,
     addrs: &[SocketAddr],
-    orders: mpsc::Receiver<Order>,
+    orders: impl IntoIterator<Item = Order>,
     words: Box<dyn Fn(Word) + Send + Sync>,
 ) -> Result<(), RunError> {
+    plan.validate()?;
     // Where it gives none, the reads without a stamp are counted.
     let _stamping = match plan.timestamps {
         Timestamps::Kernel => io::keep_stamps_on().ok(),
@@ -69,7 +72,12 @@ pub fn serve_at(
     let target = Arc::new(Target::at(plan, addrs)?);
     let words: Arc<dyn Fn(Word) + Send + Sync> = Arc::from(words);
     let mut post = Post::man(plan, share, &target, &words)?;
+    let mut permits = Permits::new(plan, share);
     for order in orders {
+        if let Err(error) = permits.check(&order) {
+            post.leave();
+            return Err(error.into());
+        }
         match order {
             Order::Close => break,
             Order::Anew => {
@@ -107,7 +115,7 @@ impl<'a> Post<'a> {
         let mut crew = hire(plan, Arc::clone(target), share).map_err(RunError::Worker)?;
         let cpu = Arc::default();
         let over = Arc::default();
-        let mut reporter = Reporter::new(&mut crew, Arc::clone(words), Arc::clone(&cpu));
+        let mut reporter = Reporter::new(&mut crew, Arc::clone(words), Arc::clone(&cpu), share.of);
         reporter.end_with(&over);
         let reporter = std::thread::Builder::new()
             .name("reporter".into())
@@ -144,6 +152,7 @@ impl<'a> Post<'a> {
             Order::Hold { until_ns } => self.crew.tell_all(|| Command::Hold { until_ns }),
             Order::Begin(step) => self.begin(step),
             Order::Send(samples) => self.send(&samples),
+            Order::CountFrom { from_ns } => self.crew.tell_all(|| Command::CountFrom(from_ns)),
             Order::Start { load, start_ns } => self.start(load, start_ns),
             Order::Sent(samples) => {
                 let Some(ledger) = &self.step else { return };
@@ -198,7 +207,7 @@ impl<'a> Post<'a> {
         let of = u64::from(self.share.of);
         let workers = self.crew.len() as u64;
         let mut told = vec![false; self.crew.len()];
-        for &index in samples.iter().filter(|index| **index < ledger.len()) {
+        for &index in samples {
             let client = ledger.sender(index);
             let owner = (client / of % workers) as usize;
             self.crew.tell_later(owner, Command::Send { index, client });
@@ -222,6 +231,7 @@ impl<'a> Post<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
     use std::time::Duration;
     use test_servers::{NullOptions, NullServer};
 

@@ -41,7 +41,9 @@ impl Agenda {
         ledger: Arc<StepLedger>,
         ours: impl Fn(u64) -> bool + std::marker::Send + 'static,
     ) -> Self {
-        let sends = schedule.filter_map(move |due| {
+        // The schedule may come from another process, and the ledger has no room beyond its length.
+        let within = schedule.take(ledger.len() as usize);
+        let sends = within.filter_map(move |due| {
             let index = due.index as u32;
             let client = ledger.sender(index);
             ours(client).then_some(Send {

@@ -6,6 +6,7 @@ use crate::error::ConnectError;
 use crate::io::{Control, Token};
 use crate::transport::Transport;
 use crate::{clock, dialect};
+use run_record::Timestamps;
 use socket2::Socket;
 use std::io;
 use std::time::Duration;
@@ -71,6 +72,14 @@ impl Clients {
     }
 }
 
+/// When the last bytes of a read arrived, as far as is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamp {
+    pub(super) at_ns: u64,
+    /// As of [`crate::io::Event::Data`].
+    pub(super) stamped: bool,
+}
+
 /// Bytes of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bytes<'a> {
@@ -132,13 +141,13 @@ impl Core {
         control: &mut C,
         slot: Token,
         bytes: &[u8],
-        at_ns: u64,
+        stamp: Stamp,
     ) {
         if matches!(self.clients.get(slot).phase, Phase::Upgrading(_)) {
             self.on_upgrade_data(control, slot, bytes);
             return;
         }
-        self.on_frames(control, slot, Bytes::Wire(bytes), at_ns);
+        self.on_frames(control, slot, Bytes::Wire(bytes), stamp);
     }
 
     /// Bytes of a connection whose upgrade is done.
@@ -148,25 +157,39 @@ impl Core {
         control: &mut C,
         slot: Token,
         bytes: Bytes<'_>,
-        at_ns: u64,
+        stamp: Stamp,
     ) {
+        let at_ns = stamp.at_ns;
+        let kernel_stamps = self.plan.timestamps == Timestamps::Kernel;
         let (judge, hold) = (&mut self.judge, &mut self.hold);
         let Connection {
             transport,
             decoder,
             phase,
+            stamped_ns,
         } = self.clients.get(slot);
+        // Without stamps a latency ends with the read, and nothing about that is unknown.
+        let slack_ns = match kernel_stamps {
+            true => at_ns.saturating_sub(*stamped_ns),
+            false => 0,
+        };
+        if stamp.stamped {
+            *stamped_ns = at_ns;
+        }
         let Some(transport) = transport else {
             return;
         };
         let mut replies = Replies::default();
         let mut ready = !matches!(phase, Phase::Subscribing);
         let judged = matches!(phase, Phase::Ready | Phase::Subscribing);
-        let mut feed = |plain: &[u8]| {
-            decoder.feed(plain, |event| {
+        let mut feed = |plain: &[u8], is_last: bool| {
+            judge.received_bytes += plain.len() as u64;
+            decoder.feed_counting(plain, |event, rest| {
                 match event {
                     Event::Message { opcode, payload } if ready => {
                         if judged {
+                            let is_end = rest == 0 && is_last && stamp.stamped;
+                            judge.slack_ns = if is_end { 0 } else { slack_ns };
                             judge.message(slot, opcode, payload, at_ns);
                         }
                     }
@@ -196,7 +219,7 @@ impl Core {
         let was_waiting = transport.wants_write();
         let read = match bytes {
             Bytes::Wire(bytes) => transport.receive(bytes, feed),
-            Bytes::Plain(bytes) => feed(bytes).map(|()| false),
+            Bytes::Plain(bytes) => feed(bytes, false).map(|()| false),
         };
         // TLS has words of its own for the peer.
         let read = match watch(control, slot, transport, was_waiting) {

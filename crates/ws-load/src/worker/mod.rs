@@ -17,11 +17,12 @@ use crate::io::{Backend, Control, Event, Handler, Token, Waker};
 use crate::judge::{Judge, Latencies};
 use crate::ledger::{Read, StepLedger};
 use crate::plan::{self, Schedule};
+use crate::series::{Counts, Cutter, Rows};
 use crate::site::{Done, Share, Started};
 use crate::stamp::Stamps;
 use crate::target::Target;
 use agenda::Agenda;
-use clients::Clients;
+use clients::{Clients, Stamp};
 use hold::Hold;
 pub(crate) use hold::{HeldPart, OpenOrder, StartByClock};
 use opening::Opening;
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     Begin(Arc<StepLedger>),
     /// Send a sample of the step from one of the worker's clients.
     Send { index: u32, client: u64 },
+    /// Count the seconds of the step from this moment on.
+    CountFrom(u64),
     /// Send the step's samples by the clock.
     Start { schedule: Schedule, start_ns: u64 },
     /// Nothing; it wakes a worker that was told something for later.
@@ -107,6 +110,9 @@ pub(crate) struct Part {
     pub(crate) clock_steps: u64,
     pub(crate) cpu_ns: u64,
     pub(crate) largest_lag_ns: u64,
+    /// Everything that was sent and received.
+    pub(crate) counts: Counts,
+    pub(crate) rows: Rows,
     /// Empty but in a `connect` run.
     pub(crate) held: HeldPart,
 }
@@ -254,6 +260,10 @@ struct Core {
     clock_steps: u64,
     largest_lag_ns: u64,
     step_cpu_start_ns: u64,
+    /// Requests of the step that were written, and bytes of their frames.
+    sent: u64,
+    sent_bytes: u64,
+    cutter: Cutter,
     closing: Option<u64>,
 }
 
@@ -266,7 +276,7 @@ impl Core {
             workers,
             thread,
             peers,
-            judge: Judge::new(codec, common.stamps, number, workers),
+            judge: Judge::new(codec, common.stamps, common.plan.limited(), number, workers),
             opening: Opening::new(&common.plan, workers),
             hold: common.plan.connect.map(Hold::new),
             clients: Clients::new(plan::longest_message(&common.plan)),
@@ -283,6 +293,9 @@ impl Core {
             clock_steps: 0,
             largest_lag_ns: 0,
             step_cpu_start_ns: 0,
+            sent: 0,
+            sent_bytes: 0,
+            cutter: Cutter::default(),
             closing: None,
         }
     }
@@ -338,6 +351,7 @@ impl Core {
             Command::Hold { until_ns } => self.hold_until(until_ns),
             Command::Begin(ledger) => self.begin_step(ledger),
             Command::Send { index, client } => self.to_send.push_back((index, client)),
+            Command::CountFrom(from_ns) => self.cutter.begin(from_ns),
             Command::Start { schedule, start_ns } => self.start(schedule, start_ns),
             Command::Packs(_) | Command::Wake => {}
             Command::GiveUp { count } => {
@@ -385,14 +399,18 @@ impl<C: Control> Handler<C> for Core {
                 at_ns,
                 there_ns,
                 read_ns,
+                stamped,
             } => {
+                if read_ns >= self.cutter.end_ns {
+                    self.cut(read_ns);
+                }
                 self.judge.latencies.receive_lag.record(read_ns - there_ns);
                 self.judge.read = Read {
                     at_ns: read_ns,
                     unread_ns: read_ns - at_ns,
                     is_result: false,
                 };
-                self.on_data(control, token, bytes, at_ns);
+                self.on_data(control, token, bytes, Stamp { at_ns, stamped });
                 if self.agenda.is_due(read_ns) {
                     self.send_by_clock(control);
                 }

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::io::{Control, Token};
 use crate::ledger::{Sent, StepLedger};
 use crate::plan::Schedule;
+use crate::series::{Counts, Cutter};
 use crate::site::Started;
 use std::sync::Arc;
 use ws_proto::{FrameHeader, apply_mask, encode_header};
@@ -29,6 +30,9 @@ impl Core {
         self.clock_steps = 0;
         self.judge.latencies.receive_lag.reset();
         self.judge.messages = 0;
+        self.judge.received_bytes = 0;
+        (self.sent, self.sent_bytes) = (0, 0);
+        self.cutter = Cutter::default();
         self.step_cpu_start_ns = clock::thread_cpu_ns();
     }
 
@@ -37,6 +41,9 @@ impl Core {
         self.to_send.clear();
         self.agenda = Agenda::default();
         self.judge.close_step();
+        let counts = self.counts();
+        let cutter = std::mem::take(&mut self.cutter);
+        let rows = cutter.finish(counts, &self.judge.latencies.completion);
         let part = Part {
             thread: self.thread,
             latencies: std::mem::take(&mut self.judge.latencies),
@@ -49,9 +56,29 @@ impl Core {
             clock_steps: self.clock_steps,
             cpu_ns,
             largest_lag_ns: self.largest_lag_ns,
+            counts,
+            rows,
             held: self.hold.as_mut().map(Hold::take_part).unwrap_or_default(),
         };
         self.report(Report::Part(Box::new(part)));
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            sent: self.sent,
+            received: self.judge.messages,
+            sent_bytes: self.sent_bytes,
+            received_bytes: self.judge.received_bytes,
+            faults: self.judge.faults.total(),
+        }
+    }
+
+    /// An interval of the step is over.
+    #[cold]
+    pub(super) fn cut(&mut self, now_ns: u64) {
+        let counts = self.counts();
+        self.cutter
+            .cut(now_ns, counts, &self.judge.latencies.completion);
     }
 
     /// Releases the next sample for each one that was settled here.
@@ -150,6 +177,11 @@ impl Core {
         let mut frame = std::mem::take(&mut self.scratch);
         self.encode_request(&ledger, stamp, &mut frame);
         let at_ns = clock::now_ns();
+        if at_ns >= self.cutter.end_ns {
+            self.cut(at_ns);
+        }
+        self.sent += 1;
+        self.sent_bytes += frame.len() as u64;
         let due_ns = due_ns.unwrap_or(at_ns);
         if ledger.by_clock && ledger.is_timed(index) {
             let lag_ns = at_ns.saturating_sub(due_ns);

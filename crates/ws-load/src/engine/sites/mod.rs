@@ -180,6 +180,13 @@ impl Team for Sites<'_> {
         ledger
     }
 
+    fn count_from(&mut self, from_ns: u64) {
+        if let Some(step) = &mut self.step {
+            step.count_from(from_ns);
+        }
+        self.roll.tell_all(&Order::CountFrom { from_ns });
+    }
+
     fn fill(&mut self) {
         let Some(step) = &mut self.step else { return };
         for _ in 0..self.plan.concurrent {

@@ -13,6 +13,7 @@ mod tests;
 
 pub(crate) use shared::Shared;
 
+use super::Arrival;
 use crate::plan;
 use run_record::Workload;
 use sample::{Left, Sample};
@@ -172,7 +173,7 @@ impl StepLedger {
     /// Notes that a sample is about to be written to a socket.
     pub(crate) fn sent(&self, index: u32, sent: Sent) {
         let sample = &self.samples[index as usize];
-        sample.last_ns.fetch_max(sent.at_ns, Ordering::Relaxed);
+        sample.note_last(sent.at_ns.into());
         sample.sender.store(sent.sender, Ordering::Relaxed);
         sample.due_ns.store(sent.due_ns, Ordering::Relaxed);
         sample.sent_ns.store(sent.at_ns, Ordering::Release);
@@ -222,16 +223,17 @@ impl StepLedger {
         self.samples[index as usize].is_open()
     }
 
-    /// One party waits for nothing more of a sample, of which it received the last at `last_ns`;
+    /// One party waits for nothing more of a sample, of which it received the `last`;
     /// `read` brought that. Says what became of the sample when it was the last party.
-    pub(crate) fn party_done(&self, index: u32, last_ns: u64, read: Read) -> Option<Settled> {
+    pub(crate) fn party_done(&self, index: u32, last: Arrival, read: Read) -> Option<Settled> {
         let sample = &self.samples[index as usize];
-        let left = sample.party_done(last_ns)?;
+        let left = sample.party_done(last)?;
         self.settled.fetch_add(1, Ordering::AcqRel);
-        let Left::Complete { last_ns } = left else {
+        let Left::Complete { last } = left else {
             return Some(Settled::Abandoned);
         };
         if self.is_timed(index) {
+            let last_ns = last.at_ns;
             self.completed_timed.fetch_add(1, Ordering::AcqRel);
             let read_ns = read.at_ns.max(last_ns);
             // With several parties the last message to arrive need not be the last to be read.
@@ -246,10 +248,12 @@ impl StepLedger {
                 .fetch_add(known_after_ns, Ordering::Relaxed);
             self.unread_ns.fetch_add(unread_ns, Ordering::Relaxed);
         }
-        Some(Settled::Complete(Completion {
-            from_due_ns: last_ns.saturating_sub(sample.due_ns.load(Ordering::Acquire)),
-            from_sent_ns: last_ns.saturating_sub(sample.sent_ns.load(Ordering::Acquire)),
-        }))
+        let sent = Sent {
+            due_ns: sample.due_ns.load(Ordering::Acquire),
+            at_ns: sample.sent_ns.load(Ordering::Acquire),
+            sender: sample.sender.load(Ordering::Acquire),
+        };
+        Some(Settled::Complete(Completion::of(sent, last)))
     }
 
     /// The number of timed samples in flight over the step; `None` unless all are complete.
@@ -340,4 +344,17 @@ pub(crate) struct Completion {
     pub(crate) from_due_ns: u64,
     /// From the moment at which it was written to the socket.
     pub(crate) from_sent_ns: u64,
+    /// Both may be so much shorter: the last message had a later one's stamp.
+    pub(crate) error_ns: u64,
+}
+
+impl Completion {
+    /// Of a sample and its last receipt.
+    pub(crate) fn of(sent: Sent, last: Arrival) -> Self {
+        Self {
+            from_due_ns: last.at_ns.saturating_sub(sent.due_ns),
+            from_sent_ns: last.at_ns.saturating_sub(sent.at_ns),
+            error_ns: last.error_since(sent.at_ns),
+        }
+    }
 }

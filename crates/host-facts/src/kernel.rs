@@ -1,0 +1,42 @@
+//! Memory that the kernel has taken for itself, on the whole machine.
+//!
+//! What a socket takes beside its queues (the socket, its file, its place in tables) is in no
+//! process and in no answer of sock_diag(7). It is slab memory, of which only the sum is known. Both
+//! readings take the same time however many sockets there are.
+
+use procfs::Current as _;
+
+/// Slab memory in bytes, from /proc/meminfo; `None` where it cannot be read.
+pub fn slab_bytes() -> Option<u64> {
+    procfs::Meminfo::current().ok().map(|memory| memory.slab)
+}
+
+/// Memory of all TCP buffers in bytes, from the `mem` of /proc/net/sockstat; `None` where it cannot
+/// be read.
+pub fn tcp_buffers_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/net/sockstat").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("TCP:"))?;
+    let mut words = line.split_ascii_whitespace();
+    words.find(|word| *word == "mem")?;
+    let pages: u64 = words.next()?.parse().ok()?;
+    Some(pages * procfs::page_size())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn unread_data_is_among_the_buffers_of_tcp() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        client.write_all(&[7; 20_000]).unwrap();
+        // Others on this machine read and write as well.
+        assert!(tcp_buffers_bytes().unwrap() > 0);
+        assert!(slab_bytes().unwrap() > 1 << 20);
+        drop(server);
+    }
+}

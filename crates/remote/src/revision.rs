@@ -1,0 +1,140 @@
+//! The revision of the conversation, derived from what is said in it.
+//!
+//! Orders and words travel without the names of their fields: a field that was added, moved or given
+//! another type makes every number after it another. So two programs may only talk when all of that
+//! is equal, down to the last nested type, and no number that is raised by hand says so.
+
+use run_record::{Arrivals, Dialect, Io, Measure, Plan, Recorder, SearchOf, Timestamps, Workload};
+use serde_reflection::{Error, Registry, Samples, Tracer, TracerConfig};
+use sha1::{Digest as _, Sha1};
+use std::net::IpAddr;
+use std::sync::OnceLock;
+use ws_load::site::{Order, Word};
+
+/// The messages of `proto/remote.proto`, from the build script.
+const MESSAGES: &str = env!("CONVERSATION_FINGERPRINT");
+
+/// The revision of this program's conversation.
+pub(crate) fn revision() -> u32 {
+    static REVISION: OnceLock<u32> = OnceLock::new();
+    *REVISION.get_or_init(|| {
+        // A test shows that the shapes of this build can be read.
+        let shapes = shapes().map(Tracer::registry_unchecked).unwrap_or_default();
+        fingerprint(&shapes)
+    })
+}
+
+fn fingerprint(shapes: &Registry) -> u32 {
+    let mut digest = Sha1::new();
+    digest.update(MESSAGES);
+    // A histogram's bytes have a form of their own, which no type tells.
+    digest.update(postcard::to_stdvec(&example()).unwrap_or_default());
+    digest.update(format!("{shapes:?}"));
+    let [a, b, c, d, ..]: [u8; 20] = digest.finalize().into();
+    u32::from_be_bytes([a, b, c, d])
+}
+
+/// The shape of everything that orders, words and the plan hold.
+fn shapes() -> Result<Tracer, Error> {
+    let mut tracer = Tracer::new(TracerConfig::default());
+    let mut samples = Samples::new();
+    // It is not made of any bytes.
+    tracer.trace_value(&mut samples, &example())?;
+    // An enum within another type is gone through with one of its variants only.
+    tracer.trace_simple_type::<Arrivals>()?;
+    tracer.trace_simple_type::<Dialect>()?;
+    tracer.trace_simple_type::<IpAddr>()?;
+    tracer.trace_simple_type::<Io>()?;
+    tracer.trace_simple_type::<Measure>()?;
+    tracer.trace_simple_type::<SearchOf>()?;
+    tracer.trace_simple_type::<Timestamps>()?;
+    tracer.trace_simple_type::<Workload>()?;
+    tracer.trace_type::<Plan>(&samples)?;
+    tracer.trace_type::<Order>(&samples)?;
+    tracer.trace_type::<Word>(&samples)?;
+    Ok(tracer)
+}
+
+fn example() -> Recorder {
+    let mut recorder = Recorder::default();
+    for ns in [1_000, 50_000, 1_000_000] {
+        recorder.record(ns);
+    }
+    recorder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[test]
+    fn every_type_that_travels_is_in_the_revision() {
+        let shapes = shapes().and_then(Tracer::registry).expect(
+            "the shape of an order, a word or the plan cannot be read whole: name each enum that \
+             they hold in `shapes`, and give a sample of each type that is not made of any value",
+        );
+        for name in [
+            "Plan",
+            "OpenLoop",
+            "Connecting",
+            "Limit",
+            "Timeouts",
+            "Search",
+            "Ramp",
+            "Order",
+            "StepTerms",
+            "OpenOrder",
+            "StartByClock",
+            "Started",
+            "Word",
+            "Done",
+            "Unable",
+            "SitePart",
+            "Latencies",
+            "Recorder",
+            "HeldPart",
+            "Drops",
+            "Faults",
+        ] {
+            assert!(
+                shapes.contains_key(name),
+                "{name} is missing in {shapes:#?}"
+            );
+        }
+    }
+
+    #[derive(Deserialize)]
+    struct Inner<A, B> {
+        #[allow(dead_code)]
+        first: A,
+        #[allow(dead_code)]
+        second: B,
+    }
+
+    #[derive(Deserialize)]
+    struct Outer<A, B> {
+        #[allow(dead_code)]
+        inner: Vec<Inner<A, B>>,
+    }
+
+    fn of<A: for<'de> Deserialize<'de>, B: for<'de> Deserialize<'de>>() -> u32 {
+        let mut tracer = Tracer::new(TracerConfig::default());
+        tracer.trace_simple_type::<Outer<A, B>>().unwrap();
+        fingerprint(&tracer.registry().unwrap())
+    }
+
+    #[test]
+    fn a_nested_field_of_another_type_or_place_is_another_revision() {
+        let revisions = [
+            of::<u32, u64>(),
+            of::<u64, u32>(),
+            of::<u32, Option<u64>>(),
+            of::<u32, u32>(),
+        ];
+        for (number, revision) in revisions.iter().enumerate() {
+            assert!(!revisions[..number].contains(revision), "{revisions:?}");
+        }
+        assert_eq!(of::<u32, u64>(), revisions[0]);
+    }
+}

@@ -1,0 +1,248 @@
+//! A coordinator that wants to hurt a worker which others share: every plan and every order that
+//! nothing can be measured with is refused in words, and the worker serves the next coordinator.
+
+use crate::support::{honest, run, url};
+use crate::worker_process::Worker;
+use remote::wire::from_coordinator::Kind as Down;
+use remote::wire::from_worker::Kind as Up;
+use remote::wire::worker_client::WorkerClient;
+use remote::wire::{Assignment, Batch, FromCoordinator, FromWorker, Greeting, Over};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Streaming;
+use ws_load::site::Order;
+
+/// A coordinator by hand, greeted.
+struct Coordinator {
+    runtime: Runtime,
+    say: mpsc::Sender<FromCoordinator>,
+    heard: Streaming<FromWorker>,
+}
+
+impl Coordinator {
+    fn dial(worker: SocketAddr) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let (say, said) = mpsc::channel(64);
+        let heard = runtime.block_on(async {
+            let client = WorkerClient::connect(format!("http://{worker}")).await;
+            say.send(Down::Greeting(Greeting::own()).into())
+                .await
+                .unwrap();
+            let mut client = client.unwrap();
+            client
+                .run(ReceiverStream::new(said))
+                .await
+                .unwrap()
+                .into_inner()
+        });
+        let mut coordinator = Self {
+            runtime,
+            say,
+            heard,
+        };
+        assert!(matches!(coordinator.hears(), Some(Up::Greeting(_))));
+        coordinator
+    }
+
+    fn says(&self, kind: Down) {
+        // The worker may have had enough.
+        let _ = self.runtime.block_on(self.say.send(kind.into()));
+    }
+
+    fn assigns(&mut self, plan: &[u8], number: u32, of: u32) {
+        self.says(Down::Assignment(Assignment {
+            number,
+            of,
+            plan: plan.to_vec(),
+            authorities: Vec::new(),
+            own_threads: false,
+        }));
+    }
+
+    fn orders(&mut self, orders: Value) {
+        let orders: Vec<Order> = serde_json::from_value(orders).unwrap();
+        let items = orders
+            .iter()
+            .map(|order| postcard::to_stdvec(order).unwrap());
+        self.says(Down::Orders(Batch {
+            items: items.collect(),
+        }));
+    }
+
+    /// What the worker says next; nothing when it has ended the conversation.
+    fn hears(&mut self) -> Option<Up> {
+        let next = self.runtime.block_on(self.heard.message());
+        next.ok().flatten().and_then(|message| message.kind)
+    }
+
+    /// Why the worker has ended the run; nothing when it has left without a word.
+    fn hears_trouble(&mut self) -> Option<String> {
+        loop {
+            if let Up::Ended(ended) = self.hears()? {
+                return Some(ended.trouble);
+            }
+        }
+    }
+}
+
+fn plan(addr: SocketAddr, with: &[(&str, Value)]) -> Vec<u8> {
+    let mut plan = json!({
+        "url": url(addr), "workload": "broadcast", "dialect": "json", "origin": null,
+        "local_addrs": [], "open_loop": null, "connect": null, "concurrent": 4, "sample_size": 20,
+        "initial_clients": 10, "step_size": 10, "search": null, "total_steps": null,
+        "payload_padding": 0,
+        "limit": {"percentile": 95.0, "rtt_ns": 500_000_000, "measure": "completion"},
+        "timeouts": {"connect_ns": 1_000_000_000, "sample_ns": 1_000_000_000},
+        "timestamps": "user", "io": "epoll", "connect_concurrency": 50, "threads": 1, "seed": 1,
+        "verify_certificate": true, "ca_file": null
+    });
+    for (field, value) in with {
+        plan[*field] = value.clone();
+    }
+    serde_json::to_vec(&plan).unwrap()
+}
+
+/// The largest resident size that the worker has had.
+fn peak_bytes(worker: &Worker) -> u64 {
+    let path = format!("/proc/{}/status", worker.process.child.id());
+    let status = std::fs::read_to_string(path).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib: u64 = line
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap();
+    kib << 10
+}
+
+/// The worker has lived through it, and has lost nothing.
+#[track_caller]
+fn serves_the_next(worker: &Worker, server: SocketAddr) {
+    let arguments = "broadcast -c 4 -s 20 --step-size 8 --total-steps 1 --limit-rtt 20s";
+    run(&format!("{arguments} {} -w {}", url(server), worker.addr)).exits(0);
+}
+
+#[test]
+fn a_plan_that_would_break_a_shared_worker_is_refused_in_words() {
+    let server = honest();
+    let worker = Worker::start("");
+    let connect = json!({"rate": null, "arrivals": "poisson", "hold_ns": 0, "ping_interval_ns": 0,
+        "ping_timeout_ns": 0});
+    for (with, words) in [
+        (
+            vec![("threads", json!(0))],
+            "`threads` is 0; permitted: 1 to 1024",
+        ),
+        (
+            vec![("threads", json!(u32::MAX))],
+            "`threads` is 4294967295",
+        ),
+        (
+            vec![("sample_size", json!(u32::MAX))],
+            "`sample_size` is 4294967295",
+        ),
+        (
+            vec![("payload_padding", json!(u32::MAX))],
+            "`payload_padding` is ",
+        ),
+        (
+            vec![("workload", json!("connect")), ("connect", connect)],
+            "`connect.ping_interval_ns` is 0",
+        ),
+        (
+            vec![("origin", json!("x\r\nEvil: 1"))],
+            "`origin` is \"x\\r\\nEvil: 1\"",
+        ),
+        (
+            vec![("url", json!("ws://127.0.0.1:1/\u{1b}[2J"))],
+            "`url` is \"ws://127.0.0.1:1/\\u{1b}[2J\"",
+        ),
+        (vec![("threads", json!(-1))], "its plan cannot be read"),
+    ] {
+        let mut coordinator = Coordinator::dial(worker.addr);
+        coordinator.assigns(&plan(server.addr(), &with), 0, 1);
+        match coordinator.hears() {
+            Some(Up::Refused(refused)) => {
+                assert!(refused.words.contains(words), "{refused:?} lacks {words}");
+            }
+            other => panic!("{with:?}: {other:?}"),
+        }
+        // The user of the worker reads why, too.
+        let said = worker.process.says(&["cannot carry out this run"]);
+        assert!(!said.chars().any(char::is_control), "{said:?}");
+    }
+    for (number, of) in [(0, 0), (1, 1), (0, u32::MAX)] {
+        let mut coordinator = Coordinator::dial(worker.addr);
+        coordinator.assigns(&plan(server.addr(), &[]), number, of);
+        assert!(
+            matches!(coordinator.hears(), Some(Up::Refused(_))),
+            "{number} of {of}"
+        );
+    }
+    serves_the_next(&worker, server.addr());
+}
+
+#[test]
+fn an_order_that_would_break_a_shared_worker_ends_that_run_alone() {
+    let server = honest();
+    let worker = Worker::start("");
+    let open = json!({"Open": {"clients": 4}});
+    let begin = |samples: u32| {
+        json!({"Begin": {"first_sample": 0, "samples": samples, "warm_up": 0, "by_clock": false,
+            "clients": 4}})
+    };
+    for (orders, words) in [
+        (
+            json!([open, begin(u32::MAX)]),
+            "`samples` is 4294967295; permitted: 1 to 20",
+        ),
+        (
+            json!([open, begin(20), {"Send": [u32::MAX]}]),
+            "`index` is 4294967295",
+        ),
+        (json!([{"Open": {"clients": u64::MAX}}]), "`clients` is "),
+        (json!(["Finish"]), "no step is under way"),
+    ] {
+        let mut coordinator = Coordinator::dial(worker.addr);
+        coordinator.assigns(&plan(server.addr(), &[]), 0, 2);
+        assert!(matches!(coordinator.hears(), Some(Up::Accepted(_))));
+        coordinator.orders(orders);
+        let trouble = coordinator.hears_trouble().unwrap();
+        assert!(trouble.contains(words), "{trouble} lacks {words}");
+        coordinator.says(Down::Over(Over {}));
+        worker.process.says(&["the run was given up", words]);
+    }
+    serves_the_next(&worker, server.addr());
+    let peak = peak_bytes(&worker);
+    assert!(peak < 256 << 20, "the worker took {peak} bytes");
+}
+
+/// Orders that are not obeyed as quickly as they come wait in the worker's memory.
+#[test]
+fn a_flood_of_orders_takes_a_bounded_amount_of_memory() {
+    let server = honest();
+    let worker = Worker::start("");
+    let mut coordinator = Coordinator::dial(worker.addr);
+    coordinator.assigns(&plan(server.addr(), &[]), 0, 2);
+    assert!(matches!(coordinator.hears(), Some(Up::Accepted(_))));
+    // Each closes connections and starts threads, while the other kind comes at memory's speed.
+    let anew =
+        postcard::to_stdvec(&serde_json::from_value::<Order>(json!("Anew")).unwrap()).unwrap();
+    let give_up = json!({"GiveUp": {"count": true}});
+    let give_up = postcard::to_stdvec(&serde_json::from_value::<Order>(give_up).unwrap()).unwrap();
+    for _ in 0..20 {
+        let mut items = vec![anew.clone(); 1000];
+        items.resize(300_000, give_up.clone());
+        coordinator.says(Down::Orders(Batch { items }));
+    }
+    worker
+        .process
+        .says(&["the run was given up", "faster than they can be obeyed"]);
+    let peak = peak_bytes(&worker);
+    assert!(peak < 512 << 20, "the worker took {peak} bytes");
+    serves_the_next(&worker, server.addr());
+}

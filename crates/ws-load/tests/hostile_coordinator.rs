@@ -1,0 +1,353 @@
+//! Any plan and any orders, as a worker that is shared gets them from a network: a site takes them
+//! or says no. It never panics, and never takes more memory than the plan is entitled to.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use run_record::Plan;
+use serde_json::{Value, json};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use test_servers::{NullOptions, NullServer};
+use ws_load::RunError;
+use ws_load::site::{Order, Share, serve};
+
+/// Counts what is held, so that a size which a peer has chosen shows.
+struct Counting;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+static PANICS: AtomicUsize = AtomicUsize::new(0);
+
+/// The plans below are entitled to 100,000 samples, 4 threads and 64 KiB of padding.
+const BOUND: usize = 64 << 20;
+
+// SAFETY: every call is the system allocator's, with what was given.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let held = HELD.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        MOST.fetch_max(held, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of the system's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: `place` is the system's, and the layout is that of its making.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn server() -> SocketAddr {
+    static SERVER: OnceLock<NullServer> = OnceLock::new();
+    let start = || NullServer::start(NullOptions::default()).unwrap();
+    SERVER.get_or_init(start).addr()
+}
+
+fn plan(workload: &str, with: &[(&str, Value)]) -> Plan {
+    let mut plan = json!({
+        "url": format!("ws://{}/ws", server()), "workload": workload, "dialect": "json",
+        "origin": null, "local_addrs": [], "open_loop": null, "connect": null, "concurrent": 4,
+        "sample_size": 20, "initial_clients": 10, "step_size": 10, "search": null,
+        "total_steps": null, "payload_padding": 0,
+        "limit": {"percentile": 95.0, "rtt_ns": 500_000_000, "measure": "completion"},
+        "timeouts": {"connect_ns": 1_000_000_000, "sample_ns": 1_000_000_000},
+        "timestamps": "user", "io": "epoll", "connect_concurrency": 50, "threads": 1, "seed": 1,
+        "verify_certificate": true, "ca_file": null
+    });
+    for (field, value) in with {
+        plan[*field] = value.clone();
+    }
+    serde_json::from_value(plan).unwrap()
+}
+
+/// Serves what there is to serve. One at a time: what is held is counted for all.
+fn served(plan: &Plan, share: Share, orders: Vec<Order>) -> Result<(), RunError> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock();
+    let note = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        PANICS.fetch_add(1, Ordering::Relaxed);
+        note(info);
+    }));
+    MOST.store(HELD.load(Ordering::Relaxed), Ordering::Relaxed);
+    let before = HELD.load(Ordering::Relaxed);
+    let panics = PANICS.load(Ordering::Relaxed);
+    let result = serve(plan, share, orders, Box::new(|_| ()));
+    let _ = std::panic::take_hook();
+    assert_eq!(
+        PANICS.load(Ordering::Relaxed),
+        panics,
+        "a thread of the site panicked"
+    );
+    let taken = MOST.load(Ordering::Relaxed).saturating_sub(before);
+    assert!(taken < BOUND, "{taken} bytes were taken");
+    result
+}
+
+fn orders(orders: Value) -> Vec<Order> {
+    serde_json::from_value(orders).unwrap()
+}
+
+const ALONE: Share = Share { number: 0, of: 1 };
+const FIRST_OF_TWO: Share = Share { number: 0, of: 2 };
+
+#[test]
+fn a_plan_that_nothing_can_be_measured_with_is_refused_with_its_field() {
+    for (field, value) in [
+        ("threads", json!(0)),
+        ("threads", json!(u32::MAX)),
+        ("sample_size", json!(u32::MAX)),
+        ("payload_padding", json!(u32::MAX)),
+        ("concurrent", json!(0)),
+        ("origin", json!("x\r\nEvil: 1")),
+    ] {
+        let error = served(&plan("echo", &[(field, value)]), ALONE, Vec::new()).unwrap_err();
+        assert!(
+            error.to_string().contains(&format!("`{field}` is ")),
+            "{error}"
+        );
+    }
+    let connect = json!({"rate": null, "arrivals": "poisson", "hold_ns": 1, "ping_interval_ns": 0,
+        "ping_timeout_ns": 0});
+    let error = served(&plan("connect", &[("connect", connect)]), ALONE, Vec::new()).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("`connect.ping_interval_ns` is 0"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_order_that_the_plan_cannot_lead_to_ends_the_site_with_its_reason() {
+    let begin = |samples: u64, warm_up: u64, clients: u64| {
+        json!({"Begin": {"first_sample": 0, "samples": samples, "warm_up": warm_up,
+            "by_clock": false, "clients": clients}})
+    };
+    let open = json!({"Open": {"clients": 4}});
+    let (ok, most) = (begin(20, 0, 4), u64::from(u32::MAX));
+    let closed = [
+        (
+            json!([open, begin(most, 0, 4)]),
+            "`samples` is 4294967295; permitted: 1 to 20",
+        ),
+        (json!([open, begin(0, 0, 4)]), "`samples` is 0"),
+        (
+            json!([open, begin(20, 20, 4)]),
+            "`warm_up` is 20; permitted: 0 to 19",
+        ),
+        (
+            json!([open, begin(20, 0, 5)]),
+            "its clients are not those that were opened",
+        ),
+        (json!([ok]), "its clients are not those that were opened"),
+        (json!([open, ok, ok]), "a step is under way"),
+        (json!([{"Send": [0]}]), "no step has begun"),
+        (
+            json!([open, ok, {"Send": [20]}]),
+            "`index` is 20; permitted: 0 to 19",
+        ),
+        (
+            json!([open, ok, {"Send": (0..20).collect::<Vec<_>>()}]),
+            "at another site",
+        ),
+        (
+            json!([open, ok, {"Sent": [{"index": 99, "sender": 1, "due_ns": 1, "at_ns": 1}]}]),
+            "`index` is 99",
+        ),
+        (
+            json!([open, ok, {"Sent": [{"index": 9, "sender": 4, "due_ns": 1, "at_ns": 1}]}]),
+            "`sender` is 4",
+        ),
+        (
+            json!([open, ok, {"Sent": [{"index": 9, "sender": 2, "due_ns": 1, "at_ns": 1}]}]),
+            "a client of this site",
+        ),
+        (
+            json!([{"Open": {"clients": u64::MAX}}]),
+            "`clients` is 18446744073709551615",
+        ),
+        (json!(["Finish"]), "no step is under way"),
+        (json!([{"Hold": {"until_ns": 1}}]), "another workload"),
+    ];
+    for (told, words) in closed {
+        let error = served(&plan("broadcast", &[]), FIRST_OF_TWO, orders(told)).unwrap_err();
+        assert!(error.to_string().contains(words), "{error} lacks {words}");
+    }
+    let connect = json!({"rate": 100.0, "arrivals": "poisson", "hold_ns": 1, "ping_interval_ns": 9,
+        "ping_timeout_ns": 9});
+    let opening = |have: u64, wanted: u64, rate: f64| {
+        json!([{"Connect": {"have": have, "wanted": wanted, "by_clock": {"rate": rate,
+            "arrivals": "poisson", "seed": 1, "start_ns": 1}}}])
+    };
+    for (told, words) in [
+        (opening(0, u64::MAX, 100.0), "`wanted` is "),
+        (opening(5, 4, 100.0), "`have` is 5; permitted: 0 to 4"),
+        (opening(0, 4, 0.0), "its rate is not the plan's"),
+        (json!([{"Hold": {"until_ns": u64::MAX}}]), "`until_ns` is "),
+    ] {
+        let plan = plan("connect", &[("connect", connect.clone())]);
+        let error = served(&plan, ALONE, orders(told)).unwrap_err();
+        assert!(error.to_string().contains(words), "{error} lacks {words}");
+    }
+}
+
+/// Numbers at the edges of what is permitted, and far beyond.
+fn number() -> impl Strategy<Value = u64> {
+    select(vec![
+        0,
+        1,
+        2,
+        3,
+        4,
+        19,
+        20,
+        21,
+        1000,
+        1 << 31,
+        u64::from(u32::MAX),
+    ])
+}
+
+fn large() -> impl Strategy<Value = u64> {
+    prop_oneof![number(), select(vec![1 << 40, u64::MAX / 2, u64::MAX])]
+}
+
+/// A number that a valid plan may hold without costing a test its time, or that none may hold.
+fn few() -> impl Strategy<Value = u64> {
+    select(vec![0, 1, 4, 7, 1 << 30, u64::MAX])
+}
+
+fn started() -> impl Strategy<Value = Value> {
+    (number(), number(), large(), large()).prop_map(
+        |(index, sender, due, at)| json!({"index": index, "sender": sender, "due_ns": due, "at_ns": at}),
+    )
+}
+
+fn rate() -> impl Strategy<Value = f64> {
+    select(vec![0.0, -1.0, 0.001, 100.0, 1e5, 1e7, 1e300])
+}
+
+fn load() -> impl Strategy<Value = Value> {
+    (rate(), rate(), large(), any::<bool>()).prop_map(|(rate, to, ns, ramp)| {
+        let ramp = ramp.then(|| json!({"to": to, "over_ns": ns}));
+        json!({"rate": rate, "ramp": ramp, "arrivals": "poisson", "duration_ns": ns, "warm_up_ns": 0})
+    })
+}
+
+fn order() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        3 => few().prop_map(|clients| json!({"Open": {"clients": clients}})),
+        3 => (large(), number(), number(), any::<bool>(), few()).prop_map(
+            |(first, samples, warm_up, by_clock, clients)| json!({"Begin": {"first_sample": first,
+                "samples": samples, "warm_up": warm_up, "by_clock": by_clock, "clients": clients}})),
+        3 => prop::collection::vec(number(), 0..9).prop_map(|indices| json!({"Send": indices})),
+        3 => prop::collection::vec(started(), 0..9).prop_map(|sent| json!({"Sent": sent})),
+        2 => (load(), large()).prop_map(|(load, at)| json!({"Start": {"load": load, "start_ns": at}})),
+        2 => (few(), few(), rate(), large()).prop_map(|(have, wanted, rate, at)| json!({"Connect": {
+            "have": have, "wanted": wanted, "by_clock": {"rate": rate, "arrivals": "poisson",
+            "seed": 1, "start_ns": at}}})),
+        1 => large().prop_map(|at| json!({"Hold": {"until_ns": at}})),
+        1 => any::<bool>().prop_map(|count| json!({"GiveUp": {"count": count}})),
+        2 => Just(json!("Finish")),
+        1 => Just(json!("Anew")),
+    ]
+}
+
+/// Orders as an engine gives them, so that those after them find a step under way.
+fn beginning() -> impl Strategy<Value = Vec<Value>> {
+    select(vec![
+        vec![],
+        vec![
+            json!({"Open": {"clients": 4}}),
+            json!({"Begin": {"first_sample": 0, "samples": 20, "warm_up": 0, "by_clock": false,
+                "clients": 4}}),
+        ],
+        vec![
+            json!({"Open": {"clients": 4}}),
+            json!({"Begin": {"first_sample": 0, "samples": 20, "warm_up": 3, "by_clock": true,
+                "clients": 4}}),
+        ],
+    ])
+}
+
+fn any_plan() -> impl Strategy<Value = Plan> {
+    let workload = select(vec!["echo", "broadcast", "connect"]);
+    let threads = select(vec![0, 1, 4, u32::MAX]);
+    let numbers = select(vec![0, 1, 4, 20, 100_000, u32::MAX]);
+    let connect = (rate(), few(), few()).prop_map(|(rate, interval, timeout)| {
+        json!({"rate": rate, "arrivals": "poisson", "hold_ns": 0, "ping_interval_ns": interval,
+            "ping_timeout_ns": timeout})
+    });
+    let open = prop_oneof![Just(Value::Null), load()];
+    let padding = select(vec![0, 200, 1 << 16, u32::MAX]);
+    (workload, threads, numbers, connect, open, padding, number()).prop_map(
+        |(workload, threads, samples, connect, open, padding, concurrent)| {
+            let is_connect = workload == "connect";
+            plan(
+                workload,
+                &[
+                    ("threads", json!(threads)),
+                    ("sample_size", json!(samples)),
+                    ("concurrent", json!(concurrent)),
+                    ("payload_padding", json!(padding)),
+                    ("connect", if is_connect { connect } else { Value::Null }),
+                    ("open_loop", if is_connect { Value::Null } else { open }),
+                ],
+            )
+        },
+    )
+}
+
+/// A plan that is carried out, so that its orders are looked at.
+fn valid_plan() -> impl Strategy<Value = Plan> {
+    (
+        select(vec!["echo", "broadcast", "connect"]),
+        1u32..4,
+        any::<bool>(),
+    )
+        .prop_map(|(workload, threads, by_clock)| {
+            let open = json!({"rate": 100.0, "ramp": null, "arrivals": "poisson",
+                "duration_ns": 100_000_000, "warm_up_ns": 0});
+            let connect = json!({"rate": if by_clock { json!(100.0) } else { Value::Null },
+                "arrivals": "poisson", "hold_ns": 0, "ping_interval_ns": 1_000_000_000,
+                "ping_timeout_ns": 1_000_000_000});
+            let is_connect = workload == "connect";
+            plan(
+                workload,
+                &[
+                    ("threads", json!(threads)),
+                    ("connect", if is_connect { connect } else { Value::Null }),
+                    (
+                        "open_loop",
+                        if by_clock && !is_connect {
+                            open
+                        } else {
+                            Value::Null
+                        },
+                    ),
+                ],
+            )
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_plan_and_no_order_breaks_a_site(
+        plan in prop_oneof![any_plan(), valid_plan()],
+        begun in beginning(),
+        told in prop::collection::vec(order(), 0..12),
+        of in 1u32..4,
+    ) {
+        let told = orders(json!([begun, told].concat()));
+        // Either outcome will do.
+        let _ = served(&plan, Share { number: 0, of }, told);
+    }
+}
