@@ -168,11 +168,6 @@ impl Served {
     }
 }
 
-/// Milliseconds in nanoseconds.
-pub(super) fn ms(ms: u32) -> f64 {
-    f64::from(ms) * 1e6
-}
-
 /// The stamp of a sample of any plan here.
 pub(super) fn stamp(sample: u64) -> u64 {
     ws_load::stamp_of_sample(SEED, sample)
