@@ -185,7 +185,7 @@ impl Books {
 
     /// Messages and bytes, as totals, as rates and second by second.
     fn hold_traffic(&self, name: &str, step: &StepRecord) -> Vec<Check> {
-        let said = step.throughput.clone().unwrap_or_default();
+        let said = step.throughput.unwrap_or_default();
         let series = step.series.clone().unwrap_or_default();
         let sum = |of: fn(&TimeRow) -> u64| series.rows.iter().map(of).sum::<u64>();
         let exactly = |what: &str, known, measured| {
