@@ -85,6 +85,16 @@ impl Recorder {
             .expect("all recorders have the same bounds");
     }
 
+    /// Takes away samples that are all among its own.
+    ///
+    /// # Panics
+    /// When they are not.
+    pub fn subtract(&mut self, other: &Self) {
+        self.0
+            .subtract(&other.0)
+            .expect("what is taken away was recorded, with the same bounds");
+    }
+
     /// Forgets all samples.
     pub fn reset(&mut self) {
         self.0.reset();
@@ -93,6 +103,11 @@ impl Recorder {
     /// Number of samples.
     pub fn count(&self) -> u64 {
         self.0.len()
+    }
+
+    /// Number of samples that are not told apart from `ns` nanoseconds.
+    pub fn count_at(&self, ns: u64) -> u64 {
+        self.0.count_at(ns)
     }
 
     /// The latency in nanoseconds that `percentile` percent of the samples do not exceed.
@@ -167,7 +182,7 @@ impl Recorder {
     }
 }
 
-/// The bytes of a recorder, under its name for whoever reads the shape of a type.
+/// The bytes of a recorder, under its name where the shape of a type is read.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Recorder")]
 struct Encoded(Vec<u8>);

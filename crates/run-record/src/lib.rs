@@ -15,10 +15,12 @@ mod latency;
 mod limits;
 mod measurement;
 mod plan;
+mod redact;
 mod run;
 mod schema;
 mod selftest;
 mod site;
+mod traffic;
 mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
@@ -39,8 +41,13 @@ pub use plan::{
     Arrivals, Connecting, Dialect, Io, Limit, Measure, OpenLoop, Plan, Ramp, Search, SearchOf,
     Timeouts, Timestamps, Workload,
 };
-pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
+pub use redact::redacted;
+pub use run::{
+    Backpressure, Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool,
+    VERSION,
+};
 pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema, selftest_schema};
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
 pub use site::SiteUse;
+pub use traffic::{Sketch, Throughput, TimeRow, TimeSeries};
 pub use verdict::{BUSY, InFlight, Judgement, Verdict, all_sent, judge, judge_interrupted, remedy};

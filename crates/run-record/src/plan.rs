@@ -224,6 +224,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The latency that the limit applies to; an echo has only one.
+    pub const fn limited(&self) -> Measure {
+        match self.workload {
+            Workload::Echo | Workload::Connect => Measure::Completion,
+            Workload::Broadcast => self.limit.measure,
+        }
+    }
+
     /// The number of clients of a step, counted from 0.
     pub fn clients_at(&self, step: u32) -> u64 {
         u64::from(self.initial_clients) + u64::from(step) * u64::from(self.step_size)

@@ -1,7 +1,8 @@
 //! The record of one run of the generator against one server.
 
 use crate::{
-    Connections, Environment, Faults, InFlight, Latency, Measure, Plan, SearchOf, SiteUse, Verdict,
+    Connections, Environment, Faults, InFlight, Latency, Measure, Plan, SearchOf, SiteUse,
+    Throughput, TimeSeries, Verdict,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,12 +86,31 @@ pub struct StepRecord {
     pub uncorrected: Option<Latency>,
     /// Open loop: from the intended moment of a send to the write of its request.
     pub send_lag: Option<Latency>,
+    /// Requests that the server's side did not take in time; absent when it took all.
+    #[serde(default)]
+    pub backpressure: Option<Backpressure>,
     /// The latency that the limit was applied to, at the limit's percentile.
     pub limited_ns: Option<u64>,
+    /// What that figure is at least, where some of its messages had no stamp of their own (see
+    /// `generator.shared_stamps`): the true one lies between the two. Absent where all had one.
+    #[serde(default)]
+    pub limited_at_least_ns: Option<u64>,
+    /// The distribution that the limit was applied to with each such message taken as early as it
+    /// may have come: every true percentile lies between that of this distribution and the reported
+    /// one. Absent as above.
+    #[serde(default)]
+    pub limited_at_least: Option<Latency>,
     /// That latency is above the limit.
     pub over_limit: bool,
     /// Some sample did not complete in time: the step ended early.
     pub timed_out: bool,
+    /// Messages and bytes, and how many of them per second. Absent in a `connect` run, and in
+    /// records of before it was counted.
+    #[serde(default)]
+    pub throughput: Option<Throughput>,
+    /// The step second by second. Absent as above.
+    #[serde(default)]
+    pub series: Option<TimeSeries>,
     /// What the server did wrong.
     pub faults: Faults,
     /// What the generator used and how late it was.
@@ -144,6 +164,19 @@ impl StepRecord {
     }
 }
 
+/// Requests that could not be written when their turn came, since the peer did not read: the
+/// connection's buffers were full. They are written when it reads again, and their latencies count
+/// from the intended send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Backpressure {
+    /// Timed requests that had not been taken when the time of the schedule was over, or, in a closed
+    /// loop, when the step ended.
+    pub late: u64,
+    /// Those of them that had not been taken when the step ended. They were never sent, and are not
+    /// among the lost.
+    pub unsent: u64,
+}
+
 /// What the generator itself used during a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorUse {
@@ -151,8 +184,8 @@ pub struct GeneratorUse {
     pub cpu_ns: u64,
     /// CPU time of the busiest worker thread, as a share of the step's length.
     pub busiest_thread: f64,
-    /// Longest time that a worker loop spent on one round of events: no receipt of a round can be
-    /// stamped later than this after it became readable.
+    /// Longest time that a worker loop spent on one round of events. What became readable while the
+    /// thread was put aside had waited longer.
     pub largest_lag_ns: u64,
     /// How late the generator read what had arrived. With kernel stamps from the stamp of a read to
     /// the read, which is not part of any latency then; without them from the wake-up of the loop to
@@ -165,8 +198,14 @@ pub struct GeneratorUse {
     /// read stands for every arrival.
     #[serde(default)]
     pub clock_steps: u64,
-    /// Messages received and verified. Those above the number of reads shared a stamp with a later
-    /// one, and arrived at most `largest_lag_ns` before it.
+    /// Kernel stamps: of each timed message that has no stamp of its own, since it came in one read
+    /// with a later one, how much earlier than the stamp it may have arrived. The time between the
+    /// stamp and the later of two moments: that of the read before it on this connection, and the
+    /// write of the message's own request. `count` says how many messages there were; absent when
+    /// each had a stamp of its own, and with user stamps, which end every latency at the read.
+    #[serde(default)]
+    pub shared_stamps: Option<Latency>,
+    /// Messages received and verified.
     pub messages: u64,
     /// Reads that brought them.
     pub reads: u64,

@@ -123,7 +123,10 @@ pub fn judge(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Judgement 
     if let Some(unknown) = below_the_clocks(step, plan) {
         return told(Verdict::GeneratorLimited, vec![unknown]);
     }
-    let failure = failure(step, plan);
+    let failure = failure(step, plan).map(|words| match not_taken(step) {
+        Some(first) => format!("{first}; {words}"),
+        None => words,
+    });
     if failure.is_some() && !signs.is_empty() {
         return told(Verdict::GeneratorLimited, signs);
     }
@@ -196,8 +199,20 @@ fn failure(step: &StepRecord, plan: &Plan) -> Option<String> {
     ))
 }
 
+/// The server stopped reading: in plain words, since a time-out alone would not say it.
+fn not_taken(step: &StepRecord) -> Option<String> {
+    let of = step.backpressure?;
+    Some(format!(
+        "the server did not take {} of {} requests in time, {} of them not at all: it did not read, \
+         and its connections were full (backpressure)",
+        of.late, step.samples_planned, of.unsent
+    ))
+}
+
 fn sent_too_few(step: &StepRecord) -> Option<String> {
     let (sent, planned) = (step.sent?, step.samples_planned);
+    // The generator was ready to send what the server would not take.
+    let ready = sent + step.backpressure.map_or(0, |of| of.late);
     let share = |sent: u64, planned: u64| sent as f64 * 100.0 / planned.max(1) as f64;
     let rows = step.sites.iter();
     let behind = rows.filter_map(|site| Some((site, site.sent?, site.samples_planned?)));
@@ -206,7 +221,7 @@ fn sent_too_few(step: &StepRecord) -> Option<String> {
     let of_worst = worst.map_or_else(String::new, |(site, sent, planned)| {
         format!(", at worker {} {sent} of {planned}", site.name)
     });
-    (!all_sent(sent, planned)).then(|| {
+    (!all_sent(ready, planned)).then(|| {
         format!(
             "only {:.1}% of the planned requests went out in time ({sent} of {planned}{of_worst})",
             share(sent, planned)
@@ -245,7 +260,7 @@ pub fn all_sent(sent: u64, planned: u64) -> bool {
 /// What speaks for the generator as the limit, should the step have failed.
 fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
     let generator = &step.generator;
-    let mut signs = Vec::new();
+    let mut signs: Vec<String> = below_the_stamps(step, plan).into_iter().collect();
     if generator.busiest_thread > BUSY && step.elapsed_ns >= BURST_NS {
         let busiest = step
             .sites
@@ -304,6 +319,27 @@ fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
         ));
     }
     signs
+}
+
+/// Messages that came in one read share the stamp of the last of them. Where the limit is broken by
+/// their latest possible times and kept by their earliest, it is not known what the server did.
+fn below_the_stamps(step: &StepRecord, plan: &Plan) -> Option<String> {
+    let limit = &plan.limit;
+    let at_least_ns = step.limited_at_least_ns.filter(|_| step.over_limit)?;
+    let shared = step.generator.shared_stamps.as_ref()?;
+    (at_least_ns <= limit.rtt_ns).then(|| {
+        format!(
+            "the {}th percentile is known only to lie between {} and {}, with the limit of {} in \
+             between: {} messages came in one read with a later one and may have arrived up to {} \
+             before its stamp",
+            limit.percentile,
+            time(at_least_ns),
+            time(step.limited_ns.unwrap_or(at_least_ns)),
+            time(limit.rtt_ns),
+            shared.count,
+            time(shared.max_ns)
+        )
+    })
 }
 
 /// What makes the figures doubtful.

@@ -333,6 +333,44 @@ fn the_worker_that_was_the_limit_is_named() {
     );
 }
 
+/// Messages that came in one read may have arrived up to 90 ms before its stamp.
+fn sharing(step: StepRecord, at_least_ns: u64) -> StepRecord {
+    let mut errors = Recorder::default();
+    errors.record_n(90_000_000, 7);
+    StepRecord {
+        limited_at_least_ns: Some(at_least_ns),
+        generator: GeneratorUse {
+            shared_stamps: errors.latency(),
+            ..step.generator
+        },
+        ..step
+    }
+}
+
+#[test]
+fn a_limit_that_is_broken_only_by_shared_stamps_says_nothing_of_the_server() {
+    let said = judge(&sharing(over(), LIMIT_NS - 20_000_000), &plan(), None);
+    assert_eq!(said.verdict, Verdict::GeneratorLimited);
+    let words = said.reasons.join("; ");
+    for part in ["between 480 ms and 501 ms", "500 ms", "7 messages", "90 ms"] {
+        assert!(words.contains(part), "{part} in {words}");
+    }
+    let exactly = judge(&sharing(over(), LIMIT_NS), &plan(), None);
+    assert_eq!(exactly.verdict, Verdict::GeneratorLimited);
+}
+
+#[test]
+fn a_limit_that_is_broken_at_least_is_the_servers() {
+    let said = judge(&sharing(over(), LIMIT_NS + 500_000), &plan(), None);
+    assert_eq!(said.verdict, Verdict::Fail);
+}
+
+#[test]
+fn a_limit_that_is_kept_at_most_is_kept() {
+    let said = judge(&sharing(passing(), 1), &plan(), None);
+    assert_eq!((said.verdict, said.reasons.len()), (Verdict::Pass, 0));
+}
+
 #[test]
 fn a_step_that_was_interrupted_says_so_unless_the_server_was_at_fault() {
     // Neither the limit nor a busy generator says anything of a step that was broken off.

@@ -341,15 +341,17 @@ pub(crate) struct Output {
     /// Write events as JSON lines to stdout (`-`) in place of the human output, or to a file
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
-    /// Show all latencies of each step, the generator's own use and lag, the mean number in flight
+    /// Show all latencies of each step, what is not known of stamps that messages share, the
+    /// generator's own use and lag, the mean number in flight
     /// against Little's law, and the verdict with its reasons
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// No progress bar
     #[arg(long)]
     pub(crate) no_progress: bool,
-    /// Fail (exit code 2) unless this holds: `clients>=5000`, or for every step `p99<50ms`,
-    /// `delivery.p95<20ms`, `ack.max<1s`; repeat it for more than one
+    /// Fail (exit code 2) unless this holds: `clients>=5000`; for every step `p99<50ms`,
+    /// `delivery.p95<20ms`, `ack.max<1s`, `received>=10000/s`, `sent>=100/s`; for all steps together
+    /// `faults<=0`, `drops<=0`; repeat it for more than one
     #[arg(long, value_name = "EXPECTATION")]
     pub(crate) expect: Vec<Expectation>,
 }

@@ -9,6 +9,7 @@ use crate::planning::Planned;
 use remote::RemoteError;
 use run_record::{
     End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Timestamps, Tool, VERSION,
+    redacted,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -38,8 +39,10 @@ pub(crate) fn bench(
         tool: tool(),
         started: now(),
         ended: now(),
-        command: std::env::args().collect(),
-        plan: plan.clone(),
+        command: std::env::args()
+            .map(|argument| redacted(&argument).into_owned())
+            .collect(),
+        plan: plan.redacted(),
         environment: Environment::collect(),
         steps: Vec::new(),
         outcome: Outcome {
@@ -75,6 +78,7 @@ pub(crate) fn bench(
     let mut trouble: Option<io::Error> = None;
     let kept = record_file.is_some() || output.events.as_deref().is_some_and(is_file);
     let mut on_event = |event: &Event| {
+        let event = &event.redacted();
         let ended;
         let event = match event {
             Event::End { outcome } if !kept => {
@@ -125,6 +129,7 @@ pub(crate) fn bench(
     } else {
         told(measured.outcome, trouble.as_ref())
     };
+    record.outcome.detail = redacted(&record.outcome.detail).into_owned();
     record.ended = now();
     let saved = record_file
         .as_ref()

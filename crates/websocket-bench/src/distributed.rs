@@ -3,7 +3,7 @@
 use crate::args::{Credentials, Sites, WorkerArgs};
 use crate::exit::Exit;
 use remote::{Address, AllowList, Gathered, Invitation, Left, RemoteError, Tell, WorkerOptions};
-use run_record::{FileLimit, Plan};
+use run_record::{FileLimit, Plan, redacted};
 use std::error::Error;
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -85,7 +85,11 @@ fn tell(quiet: bool) -> Tell {
     Arc::new(move |words| {
         if !quiet {
             // A closed stderr stops no run.
-            let _ = writeln!(anstream::stderr().lock(), "websocket-bench: {words}");
+            let _ = writeln!(
+                anstream::stderr().lock(),
+                "websocket-bench: {}",
+                ws_proto::escaped(&redacted(words))
+            );
         }
     })
 }

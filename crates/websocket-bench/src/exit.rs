@@ -81,7 +81,7 @@ pub(crate) fn none_opened(record: &RunRecord) -> bool {
 pub(crate) const HELP: &str = "\
 Exit codes:
   0    the run was measured (a step over the limit is a measurement)
-  1    wrong usage, or no step could be measured; also: a worker that is not there, is busy, has
+  1    wrong usage, or no step could be measured, or not one connection opened; also: a worker that is not there, is busy, has
        another version, refuses the token or the destination, or an address to listen on that
        is in use
   2    an expectation of --expect failed

@@ -1,7 +1,8 @@
-//! Expectations: `clients>=5000`, `p99<50ms`, `delivery.p95<20ms`.
+//! Expectations: `clients>=5000`, `p99<50ms`, `delivery.p95<20ms`, `faults<=0`, `drops<=0`,
+//! `received>=10000/s`.
 
 use crate::format;
-use run_record::{Latency, Measure, Plan, RunRecord, StepRecord, Workload};
+use run_record::{Faults, Latency, Measure, Plan, RunRecord, StepRecord, Throughput, Workload};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -11,12 +12,32 @@ use std::time::Duration;
 pub(crate) enum Expectation {
     /// At least so many clients were carried.
     Clients(u64),
+    /// All steps together have at most so many of these.
+    AtMost(Count, u64),
+    /// In every step so many messages per second went this way.
+    Throughput(Way, f64),
     /// A figure of every step is below a duration.
     Latency {
         measure: Option<Measure>,
         figure: Figure,
         below: Duration,
     },
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    /// Faults of every class.
+    Faults,
+    /// Connections that ended although nothing here closed them.
+    Drops,
+}
+
+/// Where a message went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Sent,
+    Received,
 }
 
 /// A figure of a distribution.
@@ -32,12 +53,33 @@ impl FromStr for Expectation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str = "expected clients>=N or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
+        const FORM: &str = "expected clients>=N, sent>=N/s, received>=N/s, faults<=N, drops<=N or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
         if let Some((name, value)) = text.split_once(">=") {
-            return match (name.trim(), value.trim().parse()) {
-                ("clients", Ok(clients)) => Ok(Self::Clients(clients)),
-                _ => Err(FORM.to_owned()),
+            let way = match name.trim() {
+                "clients" => {
+                    let clients = value.trim().parse();
+                    return clients.map(Self::Clients).map_err(|_| FORM.to_owned());
+                }
+                "sent" => Way::Sent,
+                "received" => Way::Received,
+                _ => return Err(FORM.to_owned()),
             };
+            let rate = value.trim().strip_suffix("/s").and_then(|n| n.parse().ok());
+            let rate = rate.filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
+            return rate
+                .map(|rate| Self::Throughput(way, rate))
+                .ok_or_else(|| FORM.to_owned());
+        }
+        if let Some((name, value)) = text.split_once("<=") {
+            let count = match name.trim() {
+                "faults" => Count::Faults,
+                "drops" => Count::Drops,
+                _ => return Err(FORM.to_owned()),
+            };
+            let most = value.trim().parse();
+            return most
+                .map(|most| Self::AtMost(count, most))
+                .map_err(|_| FORM.to_owned());
         }
         let (name, value) = text.split_once('<').ok_or(FORM)?;
         let below = humantime::parse_duration(value.trim())
@@ -76,6 +118,8 @@ impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Clients(clients) => write!(f, "clients>={clients}"),
+            Self::AtMost(count, most) => write!(f, "{}<={most}", count.name()),
+            Self::Throughput(way, rate) => write!(f, "{}>={rate}/s", way.name()),
             Self::Latency {
                 measure,
                 figure,
@@ -108,10 +152,13 @@ impl Expectation {
                 let carried = record.outcome.carried_clients.unwrap_or(0);
                 (carried < *wanted).then(|| format!("{self}: {carried} clients were carried"))
             }
-            Self::Latency { .. } if record.steps.is_empty() => {
-                Some(format!("{self}: no step was measured"))
+            _ if record.steps.is_empty() => Some(format!("{self}: no step was measured")),
+            Self::AtMost(count, most) => {
+                let steps = record.steps.iter();
+                let counted: u64 = steps.map(|step| count.of(&step.faults)).sum();
+                (counted > *most).then(|| format!("{self}: {counted} in all steps together"))
             }
-            Self::Latency { .. } => record
+            Self::Latency { .. } | Self::Throughput(..) => record
                 .steps
                 .iter()
                 .find_map(|step| self.unmet_in(step, record)),
@@ -120,11 +167,14 @@ impl Expectation {
 
     /// Why no step of a plan can meet this; `None` where that depends on the run.
     pub(crate) fn impossible(&self, plan: &Plan) -> Option<String> {
-        let Self::Latency {
-            measure, figure, ..
-        } = self
-        else {
-            return None;
+        let (measure, figure) = match self {
+            Self::Latency {
+                measure, figure, ..
+            } => (measure, figure),
+            Self::Throughput(..) if plan.workload == Workload::Connect => {
+                return Some(format!("{self}: a connect run sends no messages"));
+            }
+            _ => return None,
         };
         let clients = plan.clients_at(0);
         let samples = match (plan.workload, &plan.open_loop, plan.search) {
@@ -143,13 +193,19 @@ impl Expectation {
     }
 
     fn unmet_in(&self, step: &StepRecord, record: &RunRecord) -> Option<String> {
-        let Self::Latency {
-            measure,
-            figure,
-            below,
-        } = self
-        else {
-            return None;
+        let (measure, figure, below) = match self {
+            Self::Latency {
+                measure,
+                figure,
+                below,
+            } => (measure, figure, below),
+            Self::Throughput(way, least) => {
+                let rate = step.throughput.as_ref().map_or(0.0, |of| way.of(of));
+                let clients = step.clients;
+                return (rate < *least)
+                    .then(|| format!("{self}: {rate:.0}/s at {clients} clients"));
+            }
+            Self::Clients(_) | Self::AtMost(..) => return None,
         };
         let measure = measure.unwrap_or(record.plan.limit.measure);
         let Some(latency) = step.measured(measure) else {
@@ -170,6 +226,38 @@ impl Expectation {
                 step.clients
             )
         })
+    }
+}
+
+impl Count {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Faults => "faults",
+            Self::Drops => "drops",
+        }
+    }
+
+    fn of(self, faults: &Faults) -> u64 {
+        match self {
+            Self::Faults => faults.total(),
+            Self::Drops => faults.disconnected,
+        }
+    }
+}
+
+impl Way {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Received => "received",
+        }
+    }
+
+    const fn of(self, throughput: &Throughput) -> f64 {
+        match self {
+            Self::Sent => throughput.sent_per_second,
+            Self::Received => throughput.received_per_second,
+        }
     }
 }
 
@@ -217,6 +305,10 @@ mod tests {
             "delivery.p95<20ms",
             "ack.max<1s",
             "mean<2ms",
+            "faults<=0",
+            "drops<=3",
+            "received>=10000/s",
+            "sent>=0.5/s",
         ] {
             let parsed: Expectation = text.parse().unwrap();
             assert_eq!(parsed.to_string(), text);
@@ -254,6 +346,14 @@ mod tests {
             "clients>=many",
             "p95<5",
             "fast.p95<5ms",
+            "faults<0",
+            "faults>=0",
+            "faults<=-1",
+            "drops<=0/s",
+            "received>=10000",
+            "received>=-1/s",
+            "received>=inf/s",
+            "received<=5/s",
             "",
         ] {
             assert!(text.parse::<Expectation>().is_err(), "{text}");

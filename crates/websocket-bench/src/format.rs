@@ -73,6 +73,12 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
             step.samples, step.samples_planned
         ));
     }
+    if let Some(of) = &step.backpressure {
+        line.push_str(&format!(
+            "    backpressure: {} requests not taken in time, {} not at all",
+            of.late, of.unsent
+        ));
+    }
     if step.timed_out {
         line.push_str("    timed out");
     }
@@ -90,7 +96,50 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
             step.verdict_reasons.join("; ")
         )),
     }
+    if let Some(at_least_ns) = visibly_less(step) {
+        line.push_str(&format!(
+            "    {}per-rtt at least: {}",
+            plan.limit.percentile,
+            latency(at_least_ns).trim_start()
+        ));
+    }
+    if let Some(of) = &step.throughput {
+        for (name, messages, bytes) in [
+            ("sent", of.sent_per_second, of.sent_bytes_per_second),
+            (
+                "received",
+                of.received_per_second,
+                of.received_bytes_per_second,
+            ),
+        ] {
+            line.push_str(&format!(
+                "    {name}: {}/s {}B/s",
+                quantity(messages, ""),
+                quantity(bytes, " ")
+            ));
+        }
+    }
     line
+}
+
+/// What the limited figure is at least, where that is less by more than a tenth and 100 us: then
+/// messages that shared a stamp decide it.
+fn visibly_less(step: &StepRecord) -> Option<u64> {
+    let (at_least_ns, at_most_ns) = (step.limited_at_least_ns?, step.limited_ns?);
+    let less_ns = at_most_ns.saturating_sub(at_least_ns);
+    (less_ns > 100_000 && less_ns > at_most_ns / 10).then_some(at_least_ns)
+}
+
+/// A number of at most four digits, and the prefix of its unit behind `space`: `9999`, `12.3k`,
+/// `1.2M`.
+fn quantity(number: f64, space: &str) -> String {
+    let (scaled, prefix) = match number {
+        ..9_999.5 => return format!("{number:.0}{space}"),
+        ..999_950.0 => (number / 1e3, "k"),
+        ..999_950_000.0 => (number / 1e6, "M"),
+        _ => (number / 1e9, "G"),
+    };
+    format!("{scaled:.1}{space}{prefix}")
 }
 
 /// What a `connect` step has besides: how it opened, what became of the pings, what it cost.
@@ -163,6 +212,7 @@ pub(crate) fn step_details(step: &StepRecord) -> String {
         ("ack", &step.ack),
         ("send lag", &step.send_lag),
         ("receive lag", &step.generator.receive_lag),
+        ("stamp error", &step.generator.shared_stamps),
     ] {
         if let Some(l) = measured {
             text.push_str(&format!(
@@ -223,6 +273,24 @@ mod tests {
         ] {
             assert_eq!(per_second(rate), text);
         }
+    }
+
+    #[test]
+    fn quantities_have_the_prefix_of_their_size() {
+        let cases = [
+            (0.0, "0"),
+            (9_999.4, "9999"),
+            (9_999.6, "10.0k"),
+            (123_456.0, "123.5k"),
+            (999_960.0, "1.0M"),
+            (93_100_000.0, "93.1M"),
+            (1_200_000_000.0, "1.2G"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(quantity(number, ""), text);
+        }
+        assert_eq!(quantity(93_100_000.0, " "), "93.1 M");
+        assert_eq!(quantity(12.0, " "), "12 ");
     }
 
     #[test]

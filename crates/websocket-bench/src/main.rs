@@ -18,6 +18,7 @@ mod selftest;
 use args::{Cli, Command};
 use clap::{CommandFactory as _, Parser as _};
 use exit::Exit;
+use run_record::redacted;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -25,13 +26,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let printed = error.print();
-            let exit = match printed {
-                _ if error.use_stderr() => Exit::Usage,
-                Err(error) if is_closed(&error) => Exit::Closed,
-                _ => Exit::Measured,
-            };
-            return exit.into();
+            return refused(&error).into();
         }
     };
     let done = match cli.command {
@@ -73,10 +68,25 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if error.downcast_ref().is_some_and(is_closed) => Exit::Closed.into(),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "websocket-bench: {error}");
+            // It may hold words of a server, a worker or a coordinator.
+            let words = ws_proto::escaped(&redacted(&error.to_string()));
+            let _ = writeln!(io::stderr(), "websocket-bench: {words}");
             Exit::Usage.into()
         }
     }
+}
+
+/// Prints what is wrong with the arguments, or the help that they ask for.
+fn refused(error: &clap::Error) -> Exit {
+    if !error.use_stderr() {
+        return match error.print() {
+            Err(error) if is_closed(&error) => Exit::Closed,
+            _ => Exit::Measured,
+        };
+    }
+    let words = error.render().ansi().to_string();
+    let _ = write!(anstream::stderr().lock(), "{}", redacted(&words));
+    Exit::Usage
 }
 
 /// Writes the completions of a shell to stdout.

@@ -18,6 +18,8 @@ pub(crate) struct Connection {
     pub(crate) transport: Option<Transport>,
     pub(crate) decoder: Decoder,
     pub(crate) phase: Phase,
+    /// Whatever is read from now on arrived at this time or after it.
+    pub(crate) stamped_ns: u64,
 }
 
 /// How far a connection has come.
@@ -45,6 +47,7 @@ impl Connection {
             transport: Some(transport),
             decoder: Decoder::new(Sender::Server, longest_message),
             phase: Phase::Connecting,
+            stamped_ns: 0,
         }
     }
 
@@ -54,6 +57,7 @@ impl Connection {
             transport: None,
             decoder: Decoder::new(Sender::Server, 0),
             phase: Phase::Gone,
+            stamped_ns: 0,
         }
     }
 

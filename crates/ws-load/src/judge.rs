@@ -6,10 +6,12 @@ use crate::dialect::{Codec, Incoming, Kind, Malformed};
 use crate::envelope::Envelopes;
 use crate::error::ConnectError;
 use crate::first_answers::FirstAnswers;
-use crate::ledger::{Confirmed, Listeners, Missing, Read, Received, Settled, StepLedger, Window};
+use crate::ledger::{
+    Arrival, Completion, Confirmed, Listeners, Missing, Read, Received, Settled, StepLedger, Window,
+};
 use crate::site::Done;
 use crate::stamp::Stamps;
-use run_record::{Faults, Recorder, Workload};
+use run_record::{Faults, Measure, Recorder, Workload};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use ws_proto::Opcode;
@@ -26,9 +28,58 @@ pub(crate) struct Latencies {
     pub(crate) send_lag: Recorder,
     /// From when bytes were surely there to their read.
     pub(crate) receive_lag: Recorder,
+    pub(crate) shared: SharedStamps,
+}
+
+/// What is known of messages that came in one read with a later one, whose stamp stands for theirs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct SharedStamps {
+    /// How much earlier than its stamp each of them may have arrived.
+    pub(crate) error: Recorder,
+    /// Of the latencies that the limit applies to, those that rest on such messages: as recorded,
+    pub(crate) at_most: Recorder,
+    /// and with each such message taken as early as it may have come.
+    pub(crate) at_least: Recorder,
+}
+
+impl SharedStamps {
+    /// Notes a message without a stamp of its own, and its latency where that is limited.
+    #[cold]
+    fn note(&mut self, error_ns: u64, limited_ns: Option<u64>) {
+        self.error.record(error_ns);
+        if let Some(latency_ns) = limited_ns {
+            self.limited(latency_ns, error_ns);
+        }
+    }
+
+    /// Notes that a limited latency may be shorter by so much.
+    fn limited(&mut self, latency_ns: u64, error_ns: u64) {
+        self.at_most.record(latency_ns);
+        self.at_least.record(latency_ns.saturating_sub(error_ns));
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.error.merge(&other.error);
+        self.at_most.merge(&other.at_most);
+        self.at_least.merge(&other.at_least);
+    }
 }
 
 impl Latencies {
+    /// Records a timed sample of a step that sends `by_clock`, or not; `limits` where the limit
+    /// applies to completion.
+    #[inline]
+    pub(crate) fn complete(&mut self, completion: Completion, by_clock: bool, limits: bool) {
+        self.completion.record(completion.from_due_ns);
+        if by_clock {
+            self.uncorrected.record(completion.from_sent_ns);
+        }
+        if limits && completion.error_ns > 0 {
+            self.shared
+                .limited(completion.from_due_ns, completion.error_ns);
+        }
+    }
+
     /// Adds all samples of another part.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.completion.merge(&other.completion);
@@ -37,6 +88,7 @@ impl Latencies {
         self.uncorrected.merge(&other.uncorrected);
         self.send_lag.merge(&other.send_lag);
         self.receive_lag.merge(&other.receive_lag);
+        self.shared.merge(&other.shared);
     }
 }
 
@@ -47,12 +99,17 @@ pub(crate) struct Judge {
     keeps_order: bool,
     envelopes: Envelopes,
     stamps: Stamps,
+    /// The latency that the limit applies to.
+    limited: Measure,
     step: Option<Arc<StepLedger>>,
     /// The step was given up: what still comes of it is neither late nor double.
     given_up: bool,
     window: Window,
     /// The read that the messages being judged came with.
     pub(crate) read: Read,
+    /// The message in hand may have arrived so much before its stamp, which is that of a later one;
+    /// 0 where the stamp is its own.
+    pub(crate) slack_ns: u64,
     /// Clients that the books count on: those that are alive, and those below.
     alive: Vec<u64>,
     /// Clients that are gone, which the books do not know yet.
@@ -67,6 +124,8 @@ pub(crate) struct Judge {
     pub(crate) latencies: Latencies,
     /// Messages since they were last taken.
     pub(crate) messages: u64,
+    /// Bytes of their frames, and of control frames, since they were last taken.
+    pub(crate) received_bytes: u64,
     /// Samples that this judge settled and that have not been followed up yet.
     pub(crate) finished: u32,
     /// Of a site: samples that are settled here and have not been reported yet.
@@ -80,17 +139,25 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    pub(crate) fn new(codec: Box<dyn Codec>, stamps: Stamps, worker: u32, workers: u32) -> Self {
+    pub(crate) fn new(
+        codec: Box<dyn Codec>,
+        stamps: Stamps,
+        limited: Measure,
+        worker: u32,
+        workers: u32,
+    ) -> Self {
         Self {
             opcode: codec.opcode(),
             keeps_order: codec.keeps_order(),
             envelopes: Envelopes::new(codec.stamp_form()),
             codec,
             stamps,
+            limited,
             step: None,
             given_up: false,
             window: Window::default(),
             read: Read::default(),
+            slack_ns: 0,
             alive: Vec::new(),
             gone: Vec::new(),
             gone_count: 0,
@@ -100,6 +167,7 @@ impl Judge {
             faults: Faults::default(),
             latencies: Latencies::default(),
             messages: 0,
+            received_bytes: 0,
             finished: 0,
             done: Vec::new(),
             first_malformed: None,
@@ -174,8 +242,8 @@ impl Judge {
                     done.push((index, last));
                 });
             self.count_missing(missing);
-            for (index, last_ns) in done {
-                self.party_done(&step, index, last_ns);
+            for (index, last) in done {
+                self.party_done(&step, index, last);
             }
         }
         for (alive, gone) in self.alive.iter_mut().zip(&mut self.gone) {
@@ -235,9 +303,15 @@ impl Judge {
     /// Records what had to wait until another site said when it sent.
     fn count_confirmed(&mut self, step: &StepLedger, confirmed: Option<Confirmed>) {
         let Some(confirmed) = confirmed else { return };
-        for (index, latency_ns) in confirmed.latencies {
+        for (index, latency_ns, error_ns) in confirmed.latencies {
             if step.is_timed(index) {
                 self.latencies.delivery.record(latency_ns);
+                if error_ns > 0 {
+                    let is_limited = limits(self.limited, Kind::Broadcast);
+                    self.latencies
+                        .shared
+                        .note(error_ns, is_limited.then_some(latency_ns));
+                }
             }
         }
         self.faults.duplicate += confirmed.faults.duplicate;
@@ -351,11 +425,13 @@ impl Judge {
             self.workers,
         );
         self.read.is_result = kind == Kind::Result;
+        let at = Arrival {
+            at_ns,
+            earliest_ns: at_ns - self.slack_ns.min(at_ns),
+        };
         let received = match kind {
-            Kind::Result => self.window.result(step, listeners, index, slot, at_ns),
-            Kind::Echo | Kind::Broadcast => {
-                self.window.deliver(step, listeners, index, slot, at_ns)
-            }
+            Kind::Result => self.window.result(step, listeners, index, slot, at),
+            Kind::Echo | Kind::Broadcast => self.window.deliver(step, listeners, index, slot, at),
         };
         match received {
             Received::Due {
@@ -371,9 +447,17 @@ impl Judge {
                     _ => {}
                 }
                 self.faults.reordered += u64::from(overtaken && self.keeps_order);
-                if let Some(last_ns) = party_done {
+                if self.slack_ns > 0 && step.is_timed(index) {
+                    let sent_ns = step.when_sent(index).map_or(0, |sent| sent.at_ns);
+                    let is_limited = limits(self.limited, kind);
+                    let error_ns = at.error_since(sent_ns);
+                    self.latencies
+                        .shared
+                        .note(error_ns, is_limited.then_some(latency_ns));
+                }
+                if let Some(last) = party_done {
                     let step = Arc::clone(step);
-                    self.party_done(&step, index, last_ns);
+                    self.party_done(&step, index, last);
                 }
             }
             Received::Unconfirmed { party_done } => {
@@ -381,8 +465,8 @@ impl Judge {
                 if party_done.is_some() || confirmed.is_some() {
                     let step = Arc::clone(step);
                     self.count_confirmed(&step, confirmed);
-                    if let Some(last_ns) = party_done {
-                        self.party_done(&step, index, last_ns);
+                    if let Some(last) = party_done {
+                        self.party_done(&step, index, last);
                     }
                 }
             }
@@ -391,29 +475,27 @@ impl Judge {
         }
     }
 
-    fn party_done(&mut self, step: &StepLedger, index: u32, last_ns: u64) {
+    fn party_done(&mut self, step: &StepLedger, index: u32, last: Arrival) {
         if step.is_shared() {
-            self.party_done_here(step, index, last_ns);
+            self.party_done_here(step, index, last);
             return;
         }
-        let Some(settled) = step.party_done(index, last_ns, self.read) else {
+        let Some(settled) = step.party_done(index, last, self.read) else {
             return;
         };
         if let Settled::Complete(completion) = settled
             && step.is_timed(index)
         {
-            self.latencies.completion.record(completion.from_due_ns);
-            if step.by_clock {
-                self.latencies.uncorrected.record(completion.from_sent_ns);
-            }
+            let limits = self.limited == Measure::Completion;
+            self.latencies.complete(completion, step.by_clock, limits);
         }
         self.finished += 1;
     }
 
     /// Of a site: when a sample is settled here, the coordinator is to know. An echo has both ends
     /// here; when a broadcast is complete everywhere, only the coordinator can say.
-    fn party_done_here(&mut self, step: &StepLedger, index: u32, last_ns: u64) {
-        let Some(done) = step.party_done_here(index, last_ns, self.read) else {
+    fn party_done_here(&mut self, step: &StepLedger, index: u32, last: Arrival) {
+        let Some(done) = step.party_done_here(index, last, self.read) else {
             return;
         };
         if step.workload == Workload::Echo
@@ -421,15 +503,8 @@ impl Judge {
             && step.is_timed(index)
             && let Some(sent) = step.when_sent(index)
         {
-            let latencies = &mut self.latencies;
-            latencies
-                .completion
-                .record(done.last_ns.saturating_sub(sent.due_ns));
-            if step.by_clock {
-                latencies
-                    .uncorrected
-                    .record(done.last_ns.saturating_sub(sent.at_ns));
-            }
+            let completion = Completion::of(sent, done.last());
+            self.latencies.complete(completion, step.by_clock, true);
         }
         self.done.push(done);
         self.finished += 1;
@@ -439,6 +514,14 @@ impl Judge {
         self.faults.lost += missing.deliveries;
         self.faults.unanswered += missing.results;
     }
+}
+
+/// True when the limit applies to the latency that such a message ends by itself.
+const fn limits(limited: Measure, kind: Kind) -> bool {
+    matches!(
+        (limited, kind),
+        (Measure::Delivery, Kind::Broadcast) | (Measure::Ack, Kind::Result)
+    )
 }
 
 const fn listeners(alive: &[u64], count: u32, worker: u32, workers: u32) -> Listeners<'_> {

@@ -18,6 +18,7 @@ mod ledger;
 mod plain;
 mod plan;
 mod reach;
+mod series;
 pub mod site;
 mod sources;
 mod stamp;

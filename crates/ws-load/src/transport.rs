@@ -4,7 +4,10 @@
 //! kept and written when the socket takes bytes again. How much may be kept is for the caller to
 //! decide, who is told of it by [`Transport::unsent`].
 
+mod records;
+
 use crate::target::Target;
+use records::Records;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr};
@@ -24,6 +27,8 @@ struct Tls {
     session: rustls::ClientConnection,
     /// Bytes that the session has taken since the kernel last had all of its records.
     within: usize,
+    /// Where the records that arrive end.
+    records: Records,
 }
 
 /// Bytes that wait for the socket, in the order of their sending.
@@ -56,6 +61,7 @@ impl Transport {
                 session: rustls::ClientConnection::new(tls.config.clone(), tls.name.clone())
                     .map_err(io::Error::other)?,
                 within: 0,
+                records: Records::default(),
             })),
         };
         Ok(Self {
@@ -161,15 +167,19 @@ impl Transport {
 
     /// Decrypts what has arrived and hands it on; without TLS it is handed on as it is. True when
     /// the peer has said within TLS that nothing more will come (close_notify; RFC 8446, 6.1).
+    /// `on_plain` is told whether the last byte that it gets is surely the last of `bytes`, or is
+    /// decrypted from it.
     #[inline]
     pub(crate) fn receive<E: From<io::Error>>(
         &mut self,
         bytes: &[u8],
-        mut on_plain: impl FnMut(&[u8]) -> Result<(), E>,
+        mut on_plain: impl FnMut(&[u8], bool) -> Result<(), E>,
     ) -> Result<bool, E> {
         let Some(tls) = &mut self.tls else {
-            return on_plain(bytes).map(|()| false);
+            return on_plain(bytes, true).map(|()| false);
         };
+        tls.records.advance(bytes);
+        let is_whole = tls.records.is_between();
         let session = &mut tls.session;
         let mut encrypted = bytes;
         let mut plain = [0; 16 * 1024];
@@ -188,7 +198,11 @@ impl Transport {
             loop {
                 match session.reader().read(&mut plain) {
                     Ok(0) => break,
-                    Ok(read) => on_plain(&plain[..read])?,
+                    Ok(read) => {
+                        // One that fills the buffer may not be all that there is.
+                        let is_all = encrypted.is_empty() && read < plain.len();
+                        on_plain(&plain[..read], is_all && is_whole)?;
+                    }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                     Err(error) => return Err(error.into()),
                 }

@@ -93,8 +93,22 @@ impl Decoder {
     #[inline]
     pub fn feed<E: From<DecodeError>>(
         &mut self,
-        mut input: &[u8],
+        input: &[u8],
         mut on_event: impl FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.feed_counting(input, |event, _| on_event(event))
+    }
+
+    /// As [`Decoder::feed`]; `on_event` is also told how many bytes of `input` lie behind those
+    /// that completed the event.
+    ///
+    /// # Errors
+    /// As [`Decoder::feed`].
+    #[inline]
+    pub fn feed_counting<E: From<DecodeError>>(
+        &mut self,
+        mut input: &[u8],
+        mut on_event: impl FnMut(Event<'_>, usize) -> Result<(), E>,
     ) -> Result<(), E> {
         if self.partial.is_some() {
             input = self.finish_partial_frame(input, &mut on_event)?;
@@ -108,7 +122,9 @@ impl Decoder {
                 break;
             }
             let (frame, rest) = input.split_at(total);
-            self.take_frame(&header, &frame[head_len..], &mut on_event)?;
+            self.take_frame(&header, &frame[head_len..], &mut |event| {
+                on_event(event, rest.len())
+            })?;
             input = rest;
         }
         if !input.is_empty() {
@@ -126,7 +142,7 @@ impl Decoder {
     fn finish_partial_frame<'a, E: From<DecodeError>>(
         &mut self,
         mut input: &'a [u8],
-        on_event: &mut impl FnMut(Event<'_>) -> Result<(), E>,
+        on_event: &mut impl FnMut(Event<'_>, usize) -> Result<(), E>,
     ) -> Result<&'a [u8], E> {
         let Some(mut frame) = self
             .partial
@@ -145,7 +161,9 @@ impl Decoder {
             if let Some((header, head_len)) = parsed
                 && frame.len() == wanted
             {
-                self.take_frame(&header, &frame[head_len..], on_event)?;
+                self.take_frame(&header, &frame[head_len..], &mut |event| {
+                    on_event(event, input.len())
+                })?;
                 self.drop_empty_partial();
                 return Ok(input);
             }

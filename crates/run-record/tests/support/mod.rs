@@ -57,6 +57,10 @@ pub(crate) fn step(clients: u64) -> StepRecord {
         uncorrected: None,
         send_lag: None,
         limited_ns: latency.as_ref().map(|latency| latency.p95_ns),
+        limited_at_least_ns: None,
+        limited_at_least: None,
+        throughput: None,
+        series: None,
         completion: latency.clone(),
         delivery: latency.clone(),
         ack: latency,
@@ -68,6 +72,7 @@ pub(crate) fn step(clients: u64) -> StepRecord {
         in_flight: None,
         sites: Vec::new(),
         release_delay: None,
+        backpressure: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }

@@ -181,6 +181,10 @@ fn step(clients: u64, median_us: u64, limit_ns: u64, broken: bool) -> StepRecord
         uncorrected: None,
         send_lag: None,
         limited_ns: Some(limited_ns),
+        limited_at_least_ns: None,
+        limited_at_least: None,
+        throughput: None,
+        series: None,
         over_limit: limited_ns > limit_ns,
         timed_out: false,
         faults: Faults::default(),
@@ -189,6 +193,7 @@ fn step(clients: u64, median_us: u64, limit_ns: u64, broken: bool) -> StepRecord
             busiest_thread: 0.41,
             largest_lag_ns: 183_000,
             receive_lag: None,
+            shared_stamps: None,
             unstamped_reads: 0,
             clock_steps: 0,
             messages: 100 * clients,
@@ -199,6 +204,7 @@ fn step(clients: u64, median_us: u64, limit_ns: u64, broken: bool) -> StepRecord
         in_flight: None,
         sites: Vec::new(),
         release_delay: None,
+        backpressure: None,
         verdict: if limited_ns > limit_ns {
             Verdict::Fail
         } else {

@@ -14,10 +14,13 @@ use crate::format;
 use anstyle::{AnsiColor, Style};
 use progress::Progress;
 use run_record::{BUSY, End, Event, Plan, RunRecord, StepRecord, Verdict};
+use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
+use std::time::Instant;
+use ws_proto::escaped;
 
 const WARNING: Style = AnsiColor::Yellow.on_default();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -25,12 +28,24 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// All outputs of a run but its record.
 pub(crate) struct Outputs {
     plan: Plan,
+    began: Instant,
     events: Option<BufWriter<File>>,
     /// Human lines on stdout; off when the events are there.
     human: bool,
     verbose: bool,
     progress: Progress,
     expectations: Vec<Expectation>,
+}
+
+/// A line of the event stream.
+#[derive(Serialize)]
+struct Timed<'a> {
+    #[serde(flatten)]
+    event: &'a Event,
+    /// Since the start of the run.
+    at_ns: u64,
+    /// The time of day, RFC 3339 in UTC, to the millisecond.
+    time: String,
 }
 
 impl Outputs {
@@ -43,6 +58,7 @@ impl Outputs {
         let events = args.events.as_deref().map(open_events).transpose()?;
         Ok(Self {
             plan: plan.clone(),
+            began: Instant::now(),
             events,
             human: !events_on_stdout,
             verbose: args.verbose,
@@ -57,7 +73,14 @@ impl Outputs {
     /// When an output takes no more.
     pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
         if let Some(events) = &mut self.events {
-            serde_json::to_writer(&mut *events, event)?;
+            let timed = Timed {
+                event,
+                at_ns: self.began.elapsed().as_nanos() as u64,
+                time: jiff::Timestamp::now()
+                    .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
+                    .to_string(),
+            };
+            serde_json::to_writer(&mut *events, &timed)?;
             events.write_all(b"\n")?;
             events.flush()?;
         }
@@ -132,7 +155,7 @@ impl Outputs {
             let _ = writeln!(
                 err,
                 "{ERROR}nothing was measured:{ERROR:#} {}",
-                record.outcome.detail
+                escaped(&record.outcome.detail)
             );
             return;
         }
@@ -143,7 +166,7 @@ impl Outputs {
         let _ = writeln!(
             err,
             "carried within the limit: {carried}; ended: {}",
-            record.outcome.detail
+            escaped(&record.outcome.detail)
         );
         if !record.faults().is_empty() && record.outcome.end != End::EdgeFound {
             let _ = writeln!(

@@ -6,15 +6,15 @@
 //! the one that it read after it. What is left open by that is as wide as it is, and is measured.
 
 use super::bench::nanos;
-use super::bounds::{Bounds, Interval};
-use run_record::{Check, StepRecord, Timestamps};
+use super::bounds::{Bounds, CLOCKS_NS, Interval};
+use run_record::{Check, Latency, StepRecord, TimeRow, Timestamps, Unit};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use test_servers::{Truth, Write};
 
 /// From the clock before a send to the arrival: what a write over loopback takes, unless its thread
 /// is put aside within.
-const WRITE_NS: f64 = 100_000.0;
+const WRITE_NS: f64 = 150_000.0;
 /// The same for the promptest of all sends.
 const PROMPT_NS: f64 = 50_000.0;
 /// A send that is the first of a closed loop waited for no other.
@@ -41,6 +41,8 @@ pub(super) enum Sends {
 #[derive(Clone, Debug)]
 struct Request {
     arrival_ns: f64,
+    /// It came in one read with a later one, whose stamp stands for its arrival.
+    shared: bool,
     /// Times around the writes of its answer or copies, and of its result.
     copies: Vec<Span>,
     result: Option<Span>,
@@ -77,8 +79,14 @@ pub(super) struct Books {
     pub(super) requests: u64,
     /// Messages that were written for them.
     pub(super) messages: u64,
+    /// Bytes of their frames.
+    bytes: u64,
+    /// From the first arrival to the last write, nanoseconds.
+    lasted: f64,
     /// Requests that carried the stamp of no sample of this run, or one that had come before.
     pub(super) strangers: u64,
+    /// Copies that left behind one of a later request of the same sender.
+    overtaken: u64,
     /// Requests that had surely been sent by then: for each, nanoseconds after the start.
     arrived: Vec<f64>,
 }
@@ -87,7 +95,10 @@ impl Books {
     /// The books of a step under `seed`, whose record tells how many messages shared a read.
     pub(super) fn of(truth: &Truth, step: &StepRecord, seed: u64, sends: Sends) -> Self {
         let used = &step.generator;
-        let shared = used.messages.saturating_sub(used.reads);
+        // How many had no stamp of their own, and the most by which these may be late.
+        let shared = used.shared_stamps.as_ref();
+        let most_late = shared.map_or(0, |shared| shared.max_ns) as f64;
+        let shared = shared.map_or(0, |shared| shared.count);
         let longest = used.receive_lag.as_ref().map_or(0, |lag| lag.max_ns);
         let unread = longest as f64 * UNREAD + UNREAD_NS;
         let (requests, strangers) = requests(truth, seed, unread);
@@ -96,14 +107,9 @@ impl Books {
         let left = left(&requests, sends, prompt);
         let mut series: [Vec<Interval>; 5] = std::array::from_fn(|_| Vec::new());
         let [completion, uncorrected, send_lag, delivery, ack] = &mut series;
-        // Where none shared a read, a stamp is its own.
         let later = |span: Span| Span {
-            together: if shared == 0 {
-                span.after
-            } else {
-                span.together
-            },
-            aside: if shared == 0 { span.after } else { span.aside },
+            together: span.together.min(span.after + most_late),
+            aside: span.aside.min(span.after + most_late),
             ..span
         };
         for (request, left) in requests.values().zip(&left) {
@@ -137,7 +143,10 @@ impl Books {
             ack,
             requests: requests.len() as u64,
             messages: truth.writes.len() as u64,
+            bytes: truth.writes.iter().map(|write| write.bytes).sum(),
+            lasted: lasted(truth),
             strangers,
+            overtaken: overtaken(truth, seed),
             arrived: requests.values().map(|r| r.arrival_ns - start).collect(),
         }
     }
@@ -155,8 +164,14 @@ impl Books {
             exactly("samples planned", planned, step.samples_planned),
             exactly("samples", self.requests, step.samples),
             exactly("messages", self.messages, step.generator.messages),
-            exactly("faults", 0, step.faults.total()),
+            exactly("reordered", self.overtaken, step.faults.reordered),
+            exactly(
+                "other faults",
+                0,
+                step.faults.total() - step.faults.reordered,
+            ),
         ];
+        checks.extend(self.hold_traffic(name, step));
         let mut hold = |what: &str, bounds: &Bounds, reported| {
             checks.extend(bounds.hold(&format!("{name}: {what}"), reported, excuse));
         };
@@ -168,8 +183,65 @@ impl Books {
         checks
     }
 
+    /// Messages and bytes, as totals, as rates and second by second.
+    fn hold_traffic(&self, name: &str, step: &StepRecord) -> Vec<Check> {
+        let said = step.throughput.unwrap_or_default();
+        let series = step.series.clone().unwrap_or_default();
+        let sum = |of: fn(&TimeRow) -> u64| series.rows.iter().map(of).sum::<u64>();
+        let exactly = |what: &str, known, measured| {
+            Check::exactly(&format!("{name}: traffic, {what}"), known, measured)
+        };
+        let seconds = step.elapsed_ns as f64 / 1e9;
+        let rate = |what: &str, count: u64, measured| {
+            let known = count as f64 / seconds;
+            let what = format!("{name}: traffic, {what} per second");
+            Check::within(&what, Unit::Count, known, measured, known * 1e-6)
+        };
+        vec![
+            exactly("requests", self.requests, said.sent),
+            exactly("messages", self.messages, said.received),
+            exactly("bytes received", self.bytes, said.received_bytes),
+            rate("requests", self.requests, said.sent_per_second),
+            rate("messages", self.messages, said.received_per_second),
+            rate("bytes", self.bytes, said.received_bytes_per_second),
+            exactly(
+                "requests, second by second",
+                self.requests,
+                sum(|row| row.sent),
+            ),
+            exactly(
+                "messages, second by second",
+                self.messages,
+                sum(|row| row.received),
+            ),
+            exactly(
+                "bytes, second by second",
+                self.bytes,
+                sum(|row| row.received_bytes),
+            ),
+            exactly(
+                "samples, second by second",
+                self.requests,
+                sum(|row| row.completed),
+            ),
+            Check::between(
+                &format!("{name}: traffic, length of the step"),
+                Unit::Nanoseconds,
+                step.elapsed_ns as f64,
+                Some(self.lasted - CLOCKS_NS),
+                None,
+            ),
+        ]
+    }
+
     /// The same for what only an open loop reports, `lasting` so long.
     pub(super) fn hold_open(&self, name: &str, step: &StepRecord, lasting: Duration) -> Vec<Check> {
+        let mut checks = self.hold_sends(name, step);
+        checks.extend(self.hold_sums(name, step, lasting));
+        checks
+    }
+
+    fn hold_sends(&self, name: &str, step: &StepRecord) -> Vec<Check> {
         let excuse = excuse(step);
         let mut checks = Vec::new();
         for (what, bounds, reported) in [
@@ -179,7 +251,12 @@ impl Books {
             let what = format!("{name}: {what}");
             checks.extend(bounds.hold(&what, reported.as_ref(), excuse.as_deref()));
         }
-        checks.push(sum(name, step));
+        checks
+    }
+
+    /// Of an open loop only what holds although the server cannot tell when each request came.
+    pub(super) fn hold_sums(&self, name: &str, step: &StepRecord, lasting: Duration) -> Vec<Check> {
+        let mut checks = vec![sum(name, step)];
         // A send may take 50 ms longer (see `sent` in the record).
         let end = nanos(lasting) as f64 + 50e6;
         let in_time = self.arrived.iter().filter(|after| **after <= end).count();
@@ -187,13 +264,24 @@ impl Books {
             known: Some(self.requests as f64),
             ..Check::between(
                 &format!("{name}: sent in time"),
-                run_record::Unit::Count,
+                Unit::Count,
                 step.sent.map_or(f64::NAN, |sent| sent as f64),
                 Some(in_time as f64),
                 Some(self.requests as f64),
             )
         });
         checks
+    }
+}
+
+impl Request {
+    /// The earliest that it was sent, by its arrival alone.
+    const fn sent_from(&self) -> f64 {
+        if self.shared {
+            f64::NEG_INFINITY
+        } else {
+            self.arrival_ns - WRITE_NS
+        }
     }
 }
 
@@ -230,6 +318,7 @@ fn requests(truth: &Truth, seed: u64, unread_ns: f64) -> (BTreeMap<u64, Request>
     for answer in &truth.answers {
         let request = Request {
             arrival_ns: answer.arrival_ns as f64,
+            shared: answer.shared,
             copies: Vec::new(),
             result: None,
         };
@@ -261,6 +350,39 @@ fn requests(truth: &Truth, seed: u64, unread_ns: f64) -> (BTreeMap<u64, Request>
         }
     }
     (requests, strangers)
+}
+
+/// From the first arrival to the last write, nanoseconds.
+fn lasted(truth: &Truth) -> f64 {
+    let first = truth.answers.iter().map(|answer| answer.arrival_ns).min();
+    let last = truth.writes.iter().map(|write| write.before_ns).max();
+    last.zip(first)
+        .map_or(0.0, |(last, first)| last.saturating_sub(first) as f64)
+}
+
+/// Copies that were written behind one of a later request of the same sender, whom a result tells;
+/// an echo is for its sender.
+fn overtaken(truth: &Truth, seed: u64) -> u64 {
+    let (results, copies): (Vec<&Write>, Vec<&Write>) =
+        truth.writes.iter().partition(|write| write.result);
+    let results = results
+        .into_iter()
+        .map(|write| (write.stamp, write.connection));
+    let senders: HashMap<Option<u64>, u64> = results.collect();
+    let mut latest: HashMap<(u64, u64), u64> = HashMap::new();
+    let mut overtaken = 0;
+    for write in copies {
+        let sample = write
+            .stamp
+            .and_then(|stamp| ws_load::sample_of_stamp(seed, stamp));
+        let Some(sample) = sample else { continue };
+        let sender = senders.get(&write.stamp).copied();
+        let of_sender = (write.connection, sender.unwrap_or(write.connection));
+        let latest = latest.entry(of_sender).or_insert(sample);
+        overtaken += u64::from(sample < *latest);
+        *latest = sample.max(*latest);
+    }
+    overtaken
 }
 
 /// For each write, the end of the last one to the same connection that may have been read with it.
@@ -302,10 +424,7 @@ fn left(requests: &BTreeMap<u64, Request>, sends: Sends, prompt_ns: f64) -> Vec<
                 let due = [latest - prompt_ns + after(*sample), latest + after(*sample)];
                 Left {
                     due,
-                    sent: [
-                        due[0].max(request.arrival_ns - WRITE_NS),
-                        request.arrival_ns,
-                    ],
+                    sent: [due[0].max(request.sent_from()), request.arrival_ns],
                     aside: due[0],
                 }
             });
@@ -316,7 +435,7 @@ fn left(requests: &BTreeMap<u64, Request>, sends: Sends, prompt_ns: f64) -> Vec<
             let requests = requests.values().map(|request| {
                 let arrival = request.arrival_ns;
                 let aside = released.max(arrival - FIRST_NS);
-                let sent = [aside.max(arrival - WRITE_NS), arrival];
+                let sent = [aside.max(request.sent_from()), arrival];
                 let writes = request.copies.iter().chain(&request.result);
                 released = writes.map(|span| span.before).fold(arrival, f64::max);
                 Left {
@@ -333,12 +452,11 @@ fn left(requests: &BTreeMap<u64, Request>, sends: Sends, prompt_ns: f64) -> Vec<
 /// A latency from the intended send is the one from the real send and the lateness of the send:
 /// for means this holds exactly, whatever the machine does.
 fn sum(name: &str, step: &StepRecord) -> Check {
-    let mean =
-        |latency: &Option<run_record::Latency>| latency.as_ref().map_or(f64::NAN, |l| l.mean_ns);
+    let mean = |latency: &Option<Latency>| latency.as_ref().map_or(f64::NAN, |l| l.mean_ns);
     let known = mean(&step.uncorrected) + mean(&step.send_lag);
     Check::within(
         &format!("{name}: completion, mean, as real send and lateness"),
-        run_record::Unit::Nanoseconds,
+        Unit::Nanoseconds,
         known,
         mean(&step.completion),
         // Each histogram is off by its resolution at most, and by half a step of a microsecond.
@@ -364,7 +482,7 @@ pub(super) fn own_clock(timestamps: Timestamps, checks: Vec<Check>) -> Vec<Check
             .to_owned()
     });
     let excused = |check: Check| {
-        let late = check.unit == run_record::Unit::Nanoseconds
+        let late = check.unit == Unit::Nanoseconds
             && check
                 .measured
                 .zip(check.most)

@@ -1,6 +1,7 @@
 //! (a) Known delays are reported as they were, even by a generator that is hindered.
 
 mod hindered;
+mod shared;
 
 use super::bench::{Bench, SEED, at_rate, started};
 use super::books::{Books, Sends, own_clock};
@@ -17,7 +18,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
     name: "service times",
     proves: "What is reported is how long the server took, at every percentile, \
              even when the generator itself is held up.",
-    takes: (Duration::from_secs(25), Duration::from_secs(9)),
+    takes: (Duration::from_secs(28), Duration::from_secs(10)),
     measure,
 };
 
@@ -82,6 +83,8 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     if bench.prove_hindered {
         let hindered = hindered::hinder(bench)?;
         found.checks.extend(hindered.judge());
+        let shared = shared::hinder(bench)?;
+        found.checks.extend(shared.judge());
     } else {
         let missing = Check::between("kernel stamps", Unit::Count, 0.0, Some(1.0), None);
         found.checks.push(

@@ -2,8 +2,8 @@
 
 use super::bench::{Bench, SEED, in_process, recorder};
 use run_record::{
-    Check, Faults, GeneratorUse, Latency, Plan, ProofVerdict, Recorder, StepRecord, Timestamps,
-    Verdict,
+    Check, Faults, GeneratorUse, Latency, Plan, ProofVerdict, Recorder, StepRecord, Throughput,
+    TimeRow, TimeSeries, Timestamps, Verdict,
 };
 use std::sync::atomic::AtomicBool;
 use test_servers::{Answer, Truth, Write};
@@ -26,6 +26,10 @@ pub(super) fn step() -> StepRecord {
         uncorrected: None,
         send_lag: None,
         limited_ns: None,
+        limited_at_least_ns: None,
+        limited_at_least: None,
+        throughput: None,
+        series: None,
         over_limit: false,
         timed_out: false,
         faults: Faults::default(),
@@ -34,6 +38,7 @@ pub(super) fn step() -> StepRecord {
         in_flight: None,
         sites: Vec::new(),
         release_delay: None,
+        backpressure: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }
@@ -54,6 +59,11 @@ pub(super) fn scaled(latency: &mut Option<Latency>, factor: f64) {
     }
     *latency = changed.latency();
 }
+
+/// Of each answer.
+const BYTES: u64 = 100;
+/// Of each step: longer than any of them.
+const ELAPSED_NS: u64 = 20_000_000_000;
 
 /// Echoes at an even rate: what a server knows of them, and what a generator without error would
 /// report.
@@ -93,11 +103,13 @@ impl Served {
                 arrival_ns,
                 written_ns: before_ns,
                 stamp: Some(stamp(n)),
+                shared: false,
             });
             served.truth.writes.push(Write {
                 stamp: Some(stamp(n)),
                 connection: n,
                 result: false,
+                bytes: BYTES,
                 before_ns,
                 after_ns: before_ns + 30_000,
             });
@@ -126,6 +138,26 @@ impl Served {
             completion: recorded(&self.completion),
             uncorrected: recorded(&self.uncorrected),
             send_lag: recorded(&self.lag),
+            throughput: Some(
+                Throughput {
+                    sent: count,
+                    received: count,
+                    received_bytes: count * BYTES,
+                    ..Throughput::default()
+                }
+                .over(ELAPSED_NS),
+            ),
+            series: Some(TimeSeries {
+                interval_ns: ELAPSED_NS,
+                rows: vec![TimeRow {
+                    sent: count,
+                    received: count,
+                    received_bytes: count * BYTES,
+                    completed: count,
+                    ..TimeRow::default()
+                }],
+            }),
+            elapsed_ns: ELAPSED_NS,
             generator: GeneratorUse {
                 messages: count,
                 reads: count,
@@ -134,11 +166,6 @@ impl Served {
             ..step()
         }
     }
-}
-
-/// Milliseconds in nanoseconds.
-pub(super) fn ms(ms: u32) -> f64 {
-    f64::from(ms) * 1e6
 }
 
 /// The stamp of a sample of any plan here.

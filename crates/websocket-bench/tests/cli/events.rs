@@ -61,3 +61,28 @@ fn a_file_holds_the_events_and_stdout_the_lines() {
     assert_story(&parse(&std::fs::read_to_string(path).unwrap()));
     assert_eq!(ran.stdout.lines().count(), 2);
 }
+
+#[test]
+fn each_event_has_a_time_since_the_start_and_one_of_the_day() {
+    let server = honest();
+    let url = url(server.addr());
+    let ran = run(&format!(
+        "echo {url} --step-size 20 --total-steps 2 --events -"
+    ))
+    .exits(0);
+    let lines = ran.stdout.lines();
+    let times: Vec<(u64, String)> = lines
+        .map(|line| {
+            let event: serde_json::Value = serde_json::from_str(line).unwrap();
+            let time = event["time"].as_str().unwrap().to_owned();
+            (event["at_ns"].as_u64().unwrap(), time)
+        })
+        .collect();
+    assert!(times.len() > 2);
+    assert!(times.is_sorted(), "{times:?}");
+    let form = regex::Regex::new(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$").unwrap();
+    assert!(
+        times.iter().all(|(_, time)| form.is_match(time)),
+        "{times:?}"
+    );
+}

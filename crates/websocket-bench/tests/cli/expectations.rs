@@ -40,3 +40,33 @@ fn an_invalid_result_outweighs_a_failed_expectation() {
     .exits(3)
     .says(&["1 duplicate", "expectation failed: clients>=100"]);
 }
+
+#[test]
+fn faults_drops_and_throughput_can_be_expected() {
+    let server = honest();
+    let base = format!(
+        "echo {} --initial-clients 5 --rate 200 --duration 500ms --total-steps 1 --limit-rtt 20s",
+        url(server.addr())
+    );
+    run(&format!(
+        "{base} --expect faults<=0 --expect drops<=0 --expect received>=10/s --expect sent>=10/s"
+    ))
+    .exits(0);
+    run(&format!(
+        "{base} --expect received>=1000000/s --expect sent>=2000000/s"
+    ))
+    .exits(2)
+    .says(&[
+        "expectation failed: received>=1000000/s: ",
+        "/s at 5 clients",
+        "expectation failed: sent>=2000000/s: ",
+    ]);
+    let server = odd(Behaviour::Duplicates, 2);
+    let url = url(server.addr());
+    let once = format!("broadcast {url} --step-size 5 --total-steps 1");
+    let ran = run(&format!("{once} --expect faults<=1 --expect drops<=0"))
+        .exits(3)
+        .says(&["expectation failed: faults<=1: 2 in all steps together"]);
+    assert!(!ran.stderr.contains("drops<=0"), "{ran:#?}");
+    run(&format!("{once} --expect faults<=1/s")).exits(1);
+}

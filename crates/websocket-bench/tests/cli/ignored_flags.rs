@@ -70,7 +70,7 @@ fn flags_without_an_effect_are_refused_with_what_they_need() {
             format!("echo ws://{addr}/ --await-timeout 3s"),
             &["--await-workers"],
         ),
-        (format!("worker --await-timeout 3s"), &["--coordinator"]),
+        ("worker --await-timeout 3s".to_owned(), &["--coordinator"]),
     ] {
         let ran = run(&arguments).exits(1).says(words);
         assert!(!ran.stderr.contains("secret"), "{ran:#?}");

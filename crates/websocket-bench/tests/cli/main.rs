@@ -24,13 +24,16 @@ mod raw_peer;
 mod records;
 mod search;
 mod seccomp;
+mod secrets;
 mod seeds;
 mod selftest;
 #[path = "../shared/mod.rs"]
 mod shared;
+mod shared_stamps;
 mod starvation;
 mod support;
 mod terminal;
+mod throughput;
 mod tls;
 mod window;
 mod worker_credentials;

@@ -19,8 +19,8 @@ struct Times {
     opened_ns: u64,
     held_ns: u64,
     cpu_began_ns: u64,
-    /// The time of the schedule was not cut short.
-    all_opened: bool,
+    /// The time of the schedule was not cut short, and every site has told its part.
+    all_started: bool,
 }
 
 impl<T: Team> Engine<'_, T> {
@@ -61,15 +61,18 @@ impl<T: Team> Engine<'_, T> {
                 Some(ended)
             }
         };
-        let times = Times {
+        let mut times = Times {
             began_ns,
             opened_ns,
             held_ns: u64::from(all_opened) * (clock::now_ns() - opened_ns),
             cpu_began_ns,
-            all_opened,
+            all_started: all_opened,
         };
         let (parts, lost) = self.collect_parts()?;
         let early_end = early_end.or(lost);
+        times.all_started &= early_end
+            .as_ref()
+            .is_none_or(|early| early.end != End::WorkerLost);
         let (mut record, first) = self.connect_record(order, open, &times, parts);
         let is_interrupted = early_end
             .as_ref()
@@ -217,8 +220,9 @@ impl<T: Team> Engine<'_, T> {
             samples: held.opened + held.failed,
             sent: order
                 .by_clock
-                .filter(|_| times.all_opened)
+                .filter(|_| times.all_started)
                 .map(|_| held.in_time),
+            backpressure: None,
             flight: None,
             elapsed_ns: clock::now_ns() - times.began_ns,
             warm_up_ns: 0,

@@ -84,6 +84,10 @@ impl Team for Local<'_> {
         ledger
     }
 
+    fn count_from(&mut self, from_ns: u64) {
+        self.crew.tell_all(|| Command::CountFrom(from_ns));
+    }
+
     /// All at once: requests that trickle in one by one would be served one by one for the rest of
     /// the step, and cost everybody more reads and writes.
     fn fill(&mut self) {
@@ -165,7 +169,7 @@ impl Report {
             Self::NotUnderstood(words) => News::NotUnderstood(words),
             Self::Part(part) => News::Part(part.thread, Box::new(SitePart::from(*part))),
             Self::Broken(error) => News::Broken(format!("the kernel refuses to go on: {error}")),
-            Self::Sent(_) | Self::Done(_) | Self::Packs(_) => return None,
+            Self::Sent(_) | Self::HeldBack(_) | Self::Done(_) | Self::Packs(_) => return None,
         })
     }
 }
@@ -194,6 +198,8 @@ impl From<Part> for SitePart {
             largest_lag_ns: part.largest_lag_ns,
             process_cpu_ns: 0,
             resident_bytes: 0,
+            counts: part.counts,
+            rows: part.rows,
             held: part.held,
         }
     }

@@ -8,7 +8,7 @@ use crate::clock;
 use crate::ledger::StepLedger;
 use crate::plan;
 use crate::site::{SitePart, StepTerms};
-use run_record::{End, Event, StepRecord, Workload};
+use run_record::{Backpressure, End, Event, StepRecord, Workload};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +46,7 @@ impl<T: Team> Engine<'_, T> {
         })?;
         self.samples += u64::from(samples);
         let (began, cpu_began) = (clock::now_ns(), clock::process_cpu_ns());
+        self.team.count_from(began);
         let sent_by = schedule.map(|schedule| {
             let start_ns = self.team.start(&schedule);
             start_ns + schedule.length_ns() + clock::nanos(SEND_SLACK)
@@ -71,6 +72,7 @@ impl<T: Team> Engine<'_, T> {
             planned: u64::from(ledger.timed()),
             samples: u64::from(ledger.completed_timed()),
             sent: sent_by.map(|end_ns| ledger.sent_by(end_ns)),
+            backpressure: backpressure(&ledger, sent_by),
             flight: ledger.flight(),
             elapsed_ns: ended - began,
             warm_up_ns: load.open.as_ref().map_or(0, |open| open.warm_up_ns),
@@ -244,10 +246,21 @@ fn overtaken(ledger: &StepLedger, sent_by: &mut Option<u64>, books_lag_ns: u64) 
     let end_ns = sent_by.filter(|end_ns| clock::now_ns() > *end_ns + books_lag_ns)?;
     *sent_by = None;
     let (sent, planned) = (ledger.sent_by(end_ns), u64::from(ledger.timed()));
-    (!run_record::all_sent(sent, planned)).then(|| {
+    // Those that the peers would not take are the peers' doing, and are waited for.
+    let ready = sent + ledger.late_by_backpressure(end_ns);
+    (!run_record::all_sent(ready, planned)).then(|| {
         Ended::new(
             End::GeneratorLimited,
             format!("{sent} of {planned} requests were sent when the time of the step was over"),
         )
     })
+}
+
+/// What the peers did not take in time: of a schedule by `sent_by`, else by the end of the step.
+fn backpressure(ledger: &StepLedger, sent_by: Option<u64>) -> Option<Backpressure> {
+    let of = Backpressure {
+        late: ledger.late_by_backpressure(sent_by.unwrap_or(u64::MAX)),
+        unsent: ledger.never_taken(),
+    };
+    (of.late > 0).then_some(of)
 }

@@ -1,12 +1,13 @@
 //! The workers' parts of a step put together: histograms merged whole, counts added.
 
 use super::team::Kept;
-use crate::judge::Latencies;
+use crate::judge::{Latencies, SharedStamps};
 use crate::ledger::Flight;
+use crate::series::Counts;
 use crate::site::SitePart;
 use run_record::{
-    Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse, StepRecord, Verdict,
-    Workload,
+    Backpressure, Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse,
+    StepRecord, Throughput, Verdict, Workload,
 };
 
 /// Everything that a step's record is made from.
@@ -20,6 +21,8 @@ pub(super) struct Merged<'a> {
     pub(super) samples: u64,
     /// Timed samples that were sent in time, in an open loop.
     pub(super) sent: Option<u64>,
+    /// Timed samples that the peers did not take in time.
+    pub(super) backpressure: Option<Backpressure>,
     /// What was in flight, of a step in which all samples were completed.
     pub(super) flight: Option<Flight>,
     pub(super) elapsed_ns: u64,
@@ -46,6 +49,7 @@ impl Merged<'_> {
     /// The record, and what its faults do not tell.
     pub(super) fn into_record(self) -> (StepRecord, FirstFaults) {
         let mut all = self.kept.latencies;
+        let (mut counts, mut series) = (Counts::default(), self.kept.rows);
         let mut rows = self.rows;
         let mut faults = Faults::default();
         let mut generator = GeneratorUse {
@@ -62,6 +66,8 @@ impl Merged<'_> {
             faults.merge(&part.faults);
             first.malformed = first.malformed.or(part.first_malformed);
             first.disconnect = first.disconnect.or(part.first_disconnect);
+            counts.add(part.counts);
+            series.merge(part.rows);
             generator.messages += part.messages;
             generator.reads += part.reads;
             generator.unstamped_reads += part.unstamped;
@@ -83,8 +89,12 @@ impl Merged<'_> {
         }
         generator.receive_lag = all.receive_lag.latency();
         let limit = &self.plan.limit;
+        generator.shared_stamps = all.shared.error.latency();
         let limited = limited(&all, self.plan);
         let limited_ns = (limited.count() > 0).then(|| limited.percentile(limit.percentile));
+        let at_least = (all.shared.at_least.count() > 0).then(|| at_least(limited, &all.shared));
+        let limited_at_least_ns = at_least.as_ref().map(|of| of.percentile(limit.percentile));
+        let has_samples = self.plan.workload != Workload::Connect;
         let broadcast = self.plan.workload == Workload::Broadcast;
         let listened = |recorder: &Recorder| -> Option<Latency> {
             broadcast.then(|| recorder.latency()).flatten()
@@ -102,6 +112,7 @@ impl Merged<'_> {
             samples_planned: self.planned,
             samples: self.samples,
             sent: self.sent,
+            backpressure: self.backpressure,
             elapsed_ns: self.elapsed_ns,
             connecting_ns: 0,
             completion: all.completion.latency(),
@@ -110,8 +121,12 @@ impl Merged<'_> {
             uncorrected: all.uncorrected.latency(),
             send_lag: all.send_lag.latency(),
             limited_ns,
+            limited_at_least_ns,
+            limited_at_least: at_least.as_ref().and_then(Recorder::latency),
             over_limit: limited_ns.is_some_and(|ns| ns > limit.rtt_ns),
             timed_out: self.timed_out,
+            throughput: has_samples.then(|| throughput(counts, self.elapsed_ns)),
+            series: series.series().filter(|_| has_samples),
             faults,
             generator,
             connections: None,
@@ -150,11 +165,30 @@ fn law(flight: Flight, all: &Latencies, timed_ns: u64) -> InFlight {
 
 /// The distribution that the limit applies to; an echo has only one.
 const fn limited<'a>(all: &'a Latencies, plan: &Plan) -> &'a Recorder {
-    match (plan.workload, plan.limit.measure) {
-        (Workload::Echo | Workload::Connect, _) | (_, Measure::Completion) => &all.completion,
-        (_, Measure::Delivery) => &all.delivery,
-        (_, Measure::Ack) => &all.ack,
+    match plan.limited() {
+        Measure::Completion => &all.completion,
+        Measure::Delivery => &all.delivery,
+        Measure::Ack => &all.ack,
     }
+}
+
+fn throughput(counts: Counts, elapsed_ns: u64) -> Throughput {
+    let whole = Throughput {
+        sent: counts.sent,
+        received: counts.received,
+        sent_bytes: counts.sent_bytes,
+        received_bytes: counts.received_bytes,
+        ..Throughput::default()
+    };
+    whole.over(elapsed_ns)
+}
+
+/// The limited distribution with each message that shared a stamp taken as early as it may have come.
+fn at_least(limited: &Recorder, shared: &SharedStamps) -> Recorder {
+    let mut all = limited.clone();
+    all.subtract(&shared.at_most);
+    all.merge(&shared.at_least);
+    all
 }
 
 /// Resident memory of this process, from /proc/self/statm.

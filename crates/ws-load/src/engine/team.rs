@@ -5,6 +5,7 @@ use super::Ended;
 use crate::judge::Latencies;
 use crate::ledger::{StepLedger, Terms};
 use crate::plan::Schedule;
+use crate::series::Rows;
 use crate::site::{SitePart, StepTerms, Unable};
 use crate::worker::OpenOrder;
 use run_record::{Plan, Recorder, SiteUse, Workload};
@@ -39,6 +40,9 @@ pub(super) trait Team {
 
     /// Opens the books of a step and tells all of it. Each answers [`News::Begun`].
     fn begin(&mut self, step: StepTerms) -> Arc<StepLedger>;
+
+    /// Has the seconds of the step counted from this moment on.
+    fn count_from(&mut self, from_ns: u64);
 
     /// Fills the closed loop.
     fn fill(&mut self);
@@ -107,6 +111,8 @@ pub(super) struct Kept {
     pub(super) latencies: Latencies,
     /// Of a closed loop over sites: see [`run_record::StepRecord::release_delay`].
     pub(super) release_delay: Recorder,
+    /// Of those latencies: the completions of each second.
+    pub(super) rows: Rows,
 }
 
 /// The terms of a step's books that `workers` keep together.

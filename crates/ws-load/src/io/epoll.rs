@@ -323,25 +323,27 @@ impl Epoll {
             let received = received as usize;
             bytes += received;
             let read_ns = clock::now_ns();
-            let (at_ns, there_ns) = match &self.stamps {
+            let is_whole = received < self.buffer.len();
+            let (at_ns, there_ns, stamped) = match &self.stamps {
                 Some(offset) => {
                     turn.unstamped += u64::from(stamp.is_none());
                     let at_ns = offset.arrival(stamp, read_ns);
-                    (at_ns, at_ns)
+                    (at_ns, at_ns, is_whole && offset.believes(stamp))
                 }
-                None => (read_ns, turn.woke_ns),
+                None => (read_ns, turn.woke_ns, false),
             };
             let event = Event::Data {
                 bytes: &self.buffer[..received],
                 at_ns,
                 there_ns,
                 read_ns,
+                stamped,
             };
             handler.on_event(&mut self.control, token, event);
-            if received < self.buffer.len() && !finished {
+            if is_whole && !finished {
                 return bytes;
             }
-            if received == self.buffer.len() {
+            if !is_whole {
                 break;
             }
         }

@@ -55,6 +55,11 @@ pub(crate) enum Event<'a> {
         there_ns: u64,
         /// When they were read.
         read_ns: u64,
+        /// `at_ns` is the kernel's stamp of the last of them, and whatever of this socket is read
+        /// later arrived at that time or after it. Not so where there is no stamp to believe, and
+        /// where a read was as long as its buffer: it may have ended within a run of segments that
+        /// the kernel keeps under the stamp of the last of them.
+        stamped: bool,
     },
     /// The peer has finished writing.
     End,

@@ -132,12 +132,20 @@ impl Offset {
         self.stepped
     }
 
+    /// True when [`Offset::arrival`] is the time of the stamp.
+    #[inline]
+    pub(super) const fn believes(&self, stamp: Option<u64>) -> bool {
+        stamp.is_some() && !self.stepped
+    }
+
     /// A stamp on the clock of this crate: never after `read_ns`, when the bytes were in hand, and
     /// that time itself where there is no stamp to believe.
     #[inline]
     pub(super) fn arrival(&self, stamp: Option<u64>, read_ns: u64) -> u64 {
         match stamp {
-            Some(stamp) if !self.stepped => (stamp as i64 - self.lead_ns).max(0) as u64,
+            Some(stamp) if self.believes(Some(stamp)) => {
+                (stamp as i64 - self.lead_ns).max(0) as u64
+            }
             _ => read_ns,
         }
         .min(read_ns)

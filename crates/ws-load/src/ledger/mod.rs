@@ -4,8 +4,10 @@
 //! per sample and worker. [`Window`] belongs to one worker: of a broadcast one bit per sample under
 //! way and listener, touched for every message; of an echo nothing, since only its sender hears it.
 
+mod arrival;
 mod step;
 mod window;
 
-pub(crate) use step::{Flight, Read, Sent, Settled, Shared, StepLedger, Terms};
+pub(crate) use arrival::Arrival;
+pub(crate) use step::{Completion, Flight, Read, Sent, Settled, Shared, StepLedger, Terms};
 pub(crate) use window::{Confirmed, Listeners, Missing, Received, Window};

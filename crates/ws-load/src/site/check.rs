@@ -89,6 +89,12 @@ impl<'a> Permits<'a> {
             }
             Order::Begin(terms) => self.begin(*terms),
             Order::Send(samples) => self.send(samples),
+            Order::CountFrom { from_ns } => {
+                if !self.is_open {
+                    return Err(out_of_turn("count-from", "no step is under way"));
+                }
+                moment("count-from", "from_ns", *from_ns)
+            }
             Order::Start { load, start_ns } => {
                 let step = self.step("start", true)?;
                 if std::mem::replace(&mut step.started, true) {

@@ -2,6 +2,8 @@
 //! coordinator converts them on both ways.
 
 use crate::judge::Latencies;
+use crate::ledger::Arrival;
+use crate::series::{Counts, Rows};
 use crate::worker::{HeldPart, OpenOrder};
 use run_record::{Faults, OpenLoop};
 use serde::{Deserialize, Serialize};
@@ -25,6 +27,11 @@ pub enum Order {
     Begin(StepTerms),
     /// Closed loop: send these samples, whose senders are among your clients.
     Send(Vec<u32>),
+    /// Count the seconds of the step.
+    CountFrom {
+        /// From this moment on.
+        from_ns: u64,
+    },
     /// Open loop: send your part of a schedule.
     Start {
         /// The load; the schedule is a function of it, the plan's seed and the step.
@@ -66,6 +73,8 @@ pub enum Word {
         sent: Vec<Started>,
         /// Settled at this site since then.
         done: Vec<Done>,
+        /// Those that connections of this site take no bytes of at present.
+        held_back: Vec<u32>,
     },
     /// Every client of one of its workers has been lost.
     AllLost,
@@ -118,6 +127,8 @@ pub struct Done {
     pub(crate) index: u32,
     /// The last receipt.
     pub(crate) last_ns: u64,
+    /// That receipt was not before this.
+    pub(crate) earliest_ns: u64,
     /// The read after which the site knew that.
     pub(crate) read_ns: u64,
     pub(crate) unread_ns: u64,
@@ -152,6 +163,8 @@ pub struct SitePart {
     /// CPU time of the whole process.
     pub(crate) process_cpu_ns: u64,
     pub(crate) resident_bytes: u64,
+    pub(crate) counts: Counts,
+    pub(crate) rows: Rows,
     /// Empty but in a `connect` run.
     pub(crate) held: HeldPart,
 }
@@ -169,6 +182,8 @@ impl SitePart {
         self.clock_steps += other.clock_steps;
         self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
         self.largest_lag_ns = self.largest_lag_ns.max(other.largest_lag_ns);
+        self.counts.add(other.counts);
+        self.rows.merge(other.rows);
         self.held.merge(other.held);
     }
 }
@@ -184,6 +199,7 @@ impl Order {
                 }
             }
             Self::Hold { until_ns } => shift(until_ns, by_ns),
+            Self::CountFrom { from_ns } => shift(from_ns, by_ns),
             Self::Sent(samples) => samples.iter_mut().for_each(|sample| sample.shift(by_ns)),
             _ => {}
         }
@@ -195,10 +211,11 @@ impl Word {
     /// The same with all its times moved by `by_ns`.
     pub(crate) fn shifted(mut self, by_ns: i64) -> Self {
         match &mut self {
-            Self::Samples { sent, done } => {
+            Self::Samples { sent, done, .. } => {
                 sent.iter_mut().for_each(|sample| sample.shift(by_ns));
                 for sample in done {
                     shift(&mut sample.last_ns, by_ns);
+                    shift(&mut sample.earliest_ns, by_ns);
                     shift(&mut sample.read_ns, by_ns);
                 }
             }
@@ -209,6 +226,16 @@ impl Word {
             _ => {}
         }
         self
+    }
+}
+
+impl Done {
+    /// The last receipt, as far as is known.
+    pub(crate) const fn last(self) -> Arrival {
+        Arrival {
+            at_ns: self.last_ns,
+            earliest_ns: self.earliest_ns,
+        }
     }
 }
 

@@ -152,6 +152,7 @@ impl<'a> Post<'a> {
             Order::Hold { until_ns } => self.crew.tell_all(|| Command::Hold { until_ns }),
             Order::Begin(step) => self.begin(step),
             Order::Send(samples) => self.send(&samples),
+            Order::CountFrom { from_ns } => self.crew.tell_all(|| Command::CountFrom(from_ns)),
             Order::Start { load, start_ns } => self.start(load, start_ns),
             Order::Sent(samples) => {
                 let Some(ledger) = &self.step else { return };

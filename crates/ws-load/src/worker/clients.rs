@@ -6,6 +6,7 @@ use crate::error::ConnectError;
 use crate::io::{Control, Token};
 use crate::transport::Transport;
 use crate::{clock, dialect};
+use run_record::Timestamps;
 use socket2::Socket;
 use std::io;
 use std::time::Duration;
@@ -71,6 +72,14 @@ impl Clients {
     }
 }
 
+/// When the last bytes of a read arrived, as far as is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamp {
+    pub(super) at_ns: u64,
+    /// As of [`crate::io::Event::Data`].
+    pub(super) stamped: bool,
+}
+
 /// Bytes of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bytes<'a> {
@@ -132,13 +141,13 @@ impl Core {
         control: &mut C,
         slot: Token,
         bytes: &[u8],
-        at_ns: u64,
+        stamp: Stamp,
     ) {
         if matches!(self.clients.get(slot).phase, Phase::Upgrading(_)) {
             self.on_upgrade_data(control, slot, bytes);
             return;
         }
-        self.on_frames(control, slot, Bytes::Wire(bytes), at_ns);
+        self.on_frames(control, slot, Bytes::Wire(bytes), stamp);
     }
 
     /// Bytes of a connection whose upgrade is done.
@@ -148,25 +157,44 @@ impl Core {
         control: &mut C,
         slot: Token,
         bytes: Bytes<'_>,
-        at_ns: u64,
+        stamp: Stamp,
     ) {
+        let at_ns = stamp.at_ns;
+        let kernel_stamps = self.plan.timestamps == Timestamps::Kernel;
+        // With TLS, reading may write what waits.
+        let held = self.backlog.holds(slot);
+        if held {
+            self.before_flush(slot);
+        }
         let (judge, hold) = (&mut self.judge, &mut self.hold);
         let Connection {
             transport,
             decoder,
             phase,
+            stamped_ns,
         } = self.clients.get(slot);
+        // Without stamps a latency ends with the read, and nothing about that is unknown.
+        let slack_ns = match kernel_stamps {
+            true => at_ns.saturating_sub(*stamped_ns),
+            false => 0,
+        };
+        if stamp.stamped {
+            *stamped_ns = at_ns;
+        }
         let Some(transport) = transport else {
             return;
         };
         let mut replies = Replies::default();
         let mut ready = !matches!(phase, Phase::Subscribing);
         let judged = matches!(phase, Phase::Ready | Phase::Subscribing);
-        let mut feed = |plain: &[u8]| {
-            decoder.feed(plain, |event| {
+        let mut feed = |plain: &[u8], is_last: bool| {
+            judge.received_bytes += plain.len() as u64;
+            decoder.feed_counting(plain, |event, rest| {
                 match event {
                     Event::Message { opcode, payload } if ready => {
                         if judged {
+                            let is_end = rest == 0 && is_last && stamp.stamped;
+                            judge.slack_ns = if is_end { 0 } else { slack_ns };
                             judge.message(slot, opcode, payload, at_ns);
                         }
                     }
@@ -196,13 +224,16 @@ impl Core {
         let was_waiting = transport.wants_write();
         let read = match bytes {
             Bytes::Wire(bytes) => transport.receive(bytes, feed),
-            Bytes::Plain(bytes) => feed(bytes).map(|()| false),
+            Bytes::Plain(bytes) => feed(bytes, false).map(|()| false),
         };
         // TLS has words of its own for the peer.
         let read = match watch(control, slot, transport, was_waiting) {
             Ok(()) => read,
             Err(error) => read.and(Err(error.into())),
         };
+        if held {
+            self.after_flush(control, slot);
+        }
         if !replies.is_empty() {
             self.reply(control, slot, replies);
         }
@@ -246,10 +277,23 @@ impl Core {
         self.write(control, slot, |transport| transport.send_latest(&frame));
     }
 
-    /// Sends bytes; a connection that cannot take them is broken.
+    /// Sends bytes; a connection that cannot take them is broken. True when the kernel has taken
+    /// all, `None` when the connection is broken or gone.
     #[inline]
-    pub(super) fn send_bytes<C: Control>(&mut self, control: &mut C, slot: Token, bytes: &[u8]) {
-        self.write(control, slot, |transport| transport.send(bytes));
+    pub(super) fn send_bytes<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        bytes: &[u8],
+    ) -> Option<bool> {
+        self.write(control, slot, |transport| transport.send(bytes))
+    }
+
+    /// True while the socket of a connection takes no bytes.
+    #[inline]
+    pub(super) fn is_blocked(&mut self, slot: Token) -> bool {
+        let transport = &self.clients.get(slot).transport;
+        transport.as_ref().is_some_and(Transport::wants_write)
     }
 
     #[inline]
@@ -258,29 +302,33 @@ impl Core {
         control: &mut C,
         slot: Token,
         send: impl FnOnce(&mut Transport) -> io::Result<bool>,
-    ) {
-        let Some(transport) = &mut self.clients.get(slot).transport else {
-            return;
-        };
+    ) -> Option<bool> {
+        let transport = self.clients.get(slot).transport.as_mut()?;
         let was_waiting = transport.wants_write();
         let sent = send(transport);
-        if let Err(error) = sent.and_then(|_| watch(control, slot, transport, was_waiting)) {
-            self.on_failed(control, slot, error);
+        let watched = watch(control, slot, transport, was_waiting);
+        match sent.and_then(|taken| watched.map(|()| taken)) {
+            Ok(taken) => Some(taken),
+            Err(error) => {
+                self.on_failed(control, slot, error);
+                None
+            }
         }
     }
 
     pub(super) fn on_writable<C: Control>(&mut self, control: &mut C, slot: Token) {
-        let connection = self.clients.get(slot);
-        let Some(transport) = &mut connection.transport else {
-            return;
-        };
-        if matches!(connection.phase, Phase::Connecting) {
+        if matches!(self.clients.get(slot).phase, Phase::Connecting) {
             self.on_connected(control, slot);
             return;
         }
+        self.before_flush(slot);
+        let Some(transport) = &mut self.clients.get(slot).transport else {
+            return;
+        };
         let flushed = transport.flush();
-        if let Err(error) = flushed.and_then(|_| rewatch(control, slot, transport)) {
-            self.on_failed(control, slot, error);
+        match flushed.and_then(|_| rewatch(control, slot, transport)) {
+            Ok(()) => self.after_flush(control, slot),
+            Err(error) => self.on_failed(control, slot, error),
         }
     }
 
@@ -369,6 +417,7 @@ impl Core {
             Phase::Ready => {
                 self.note_connected(-1);
                 self.judge.client_lost(slot);
+                self.send_elsewhere(slot);
                 if self.hold.is_some() {
                     self.note_dropped(slot, &error);
                 } else if self.judge.step().is_none()

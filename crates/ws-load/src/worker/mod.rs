@@ -4,10 +4,12 @@
 //! shared ledger, and to the worker whose client is to send the next sample.
 
 mod agenda;
+mod backlog;
 mod clients;
 mod hold;
 mod opening;
 mod packs;
+mod send;
 mod step;
 
 use crate::clock;
@@ -17,11 +19,14 @@ use crate::io::{Backend, Control, Event, Handler, Token, Waker};
 use crate::judge::{Judge, Latencies};
 use crate::ledger::{Read, StepLedger};
 use crate::plan::{self, Schedule};
+use crate::series::{Counts, Cutter, Rows};
 use crate::site::{Done, Share, Started};
 use crate::stamp::Stamps;
 use crate::target::Target;
 use agenda::Agenda;
-use clients::Clients;
+pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
+use backlog::{Backlog, Request};
+use clients::{Clients, Stamp};
 use hold::Hold;
 pub(crate) use hold::{HeldPart, OpenOrder, StartByClock};
 use opening::Opening;
@@ -51,6 +56,8 @@ pub(crate) enum Command {
     Begin(Arc<StepLedger>),
     /// Send a sample of the step from one of the worker's clients.
     Send { index: u32, client: u64 },
+    /// Count the seconds of the step from this moment on.
+    CountFrom(u64),
     /// Send the step's samples by the clock.
     Start { schedule: Schedule, start_ns: u64 },
     /// Nothing; it wakes a worker that was told something for later.
@@ -80,8 +87,10 @@ pub(crate) enum Report {
     AllLost,
     /// The first answers were not of the dialect: what they were, in words.
     NotUnderstood(String),
-    /// Of a site: this sample is about to be written.
+    /// Of a site: this sample was written.
     Sent(Started),
+    /// Of a site: the connection of this sample takes no bytes at present.
+    HeldBack(u32),
     /// Of a site: these samples are settled here.
     Done(Vec<Done>),
     /// What became of the packs.
@@ -107,6 +116,9 @@ pub(crate) struct Part {
     pub(crate) clock_steps: u64,
     pub(crate) cpu_ns: u64,
     pub(crate) largest_lag_ns: u64,
+    /// Everything that was sent and received.
+    pub(crate) counts: Counts,
+    pub(crate) rows: Rows,
     /// Empty but in a `connect` run.
     pub(crate) held: HeldPart,
 }
@@ -243,7 +255,9 @@ struct Core {
     /// Present in a `connect` run alone.
     hold: Option<Hold>,
     /// Samples that this worker's clients are to send next.
-    to_send: VecDeque<(u32, u64)>,
+    to_send: VecDeque<Request>,
+    /// Samples whose connections take no bytes.
+    backlog: Backlog,
     /// Samples that this worker sends by the clock.
     agenda: Agenda,
     /// Random numbers drawn so far, for masks and nonces.
@@ -254,6 +268,10 @@ struct Core {
     clock_steps: u64,
     largest_lag_ns: u64,
     step_cpu_start_ns: u64,
+    /// Requests of the step that were written, and bytes of their frames.
+    sent: u64,
+    sent_bytes: u64,
+    cutter: Cutter,
     closing: Option<u64>,
 }
 
@@ -266,7 +284,7 @@ impl Core {
             workers,
             thread,
             peers,
-            judge: Judge::new(codec, common.stamps, number, workers),
+            judge: Judge::new(codec, common.stamps, common.plan.limited(), number, workers),
             opening: Opening::new(&common.plan, workers),
             hold: common.plan.connect.map(Hold::new),
             clients: Clients::new(plan::longest_message(&common.plan)),
@@ -275,6 +293,7 @@ impl Core {
             progress: common.progress,
             reports: common.reports,
             to_send: VecDeque::new(),
+            backlog: Backlog::default(),
             agenda: Agenda::default(),
             drawn: 0,
             scratch: Vec::new(),
@@ -283,6 +302,9 @@ impl Core {
             clock_steps: 0,
             largest_lag_ns: 0,
             step_cpu_start_ns: 0,
+            sent: 0,
+            sent_bytes: 0,
+            cutter: Cutter::default(),
             closing: None,
         }
     }
@@ -307,7 +329,11 @@ impl Core {
                 self.clients.abort_all();
                 return Ok(());
             }
-            let turn = backend.turn(self.agenda.patience(self.idle()), self)?;
+            let idle = match self.has_to_send() {
+                true => Duration::ZERO,
+                false => self.idle(),
+            };
+            let turn = backend.turn(self.agenda.patience(idle), self)?;
             self.reads += turn.reads;
             self.unstamped += turn.unstamped;
             self.clock_steps += u64::from(turn.clock_stepped);
@@ -326,7 +352,7 @@ impl Core {
         }
         let first = self.judge.first_malformed.as_deref().unwrap_or_default();
         self.report(Report::NotUnderstood(format!(
-            "no answer could be understood; the first was {first}; expected was {} (docs/protocol.md): check --server-type, and that the server speaks the protocol",
+            "no answer could be understood; the first malformed message was {first}; expected was {} (docs/protocol.md): check --server-type, and that the server speaks the protocol",
             self.judge.codec().expects(self.plan.workload)
         )));
     }
@@ -337,12 +363,14 @@ impl Core {
             Command::Connect(order) => self.begin_connections(order),
             Command::Hold { until_ns } => self.hold_until(until_ns),
             Command::Begin(ledger) => self.begin_step(ledger),
-            Command::Send { index, client } => self.to_send.push_back((index, client)),
+            Command::Send { index, client } => {
+                self.to_send.push_back(Request::now(index, client));
+            }
+            Command::CountFrom(from_ns) => self.cutter.begin(from_ns),
             Command::Start { schedule, start_ns } => self.start(schedule, start_ns),
             Command::Packs(_) | Command::Wake => {}
             Command::GiveUp { count } => {
-                self.to_send.clear();
-                self.agenda = Agenda::default();
+                self.forget_sends();
                 self.judge.give_up_step(count);
                 if let Some(hold) = &mut self.hold {
                     hold.give_up();
@@ -385,14 +413,18 @@ impl<C: Control> Handler<C> for Core {
                 at_ns,
                 there_ns,
                 read_ns,
+                stamped,
             } => {
+                if read_ns >= self.cutter.end_ns {
+                    self.cut(read_ns);
+                }
                 self.judge.latencies.receive_lag.record(read_ns - there_ns);
                 self.judge.read = Read {
                     at_ns: read_ns,
                     unread_ns: read_ns - at_ns,
                     is_result: false,
                 };
-                self.on_data(control, token, bytes, at_ns);
+                self.on_data(control, token, bytes, Stamp { at_ns, stamped });
                 if self.agenda.is_due(read_ns) {
                     self.send_by_clock(control);
                 }

@@ -1,6 +1,6 @@
 //! Opening clients: a bounded number of handshakes at once, each within its time.
 
-use super::clients::{Bytes, watch};
+use super::clients::{Bytes, Stamp, watch};
 use super::hold::Starts;
 use super::{Core, Report};
 use crate::connection::{Phase, Upgrade};
@@ -273,7 +273,7 @@ impl Core {
         };
         let was_waiting = transport.wants_write();
         let received = transport
-            .receive(bytes, |plain| {
+            .receive(bytes, |plain, _| {
                 upgrade.response.extend_from_slice(plain);
                 Ok::<_, io::Error>(())
             })
@@ -296,7 +296,11 @@ impl Core {
                 let opening = self.judge.codec().open();
                 self.on_opening(control, slot, opening);
                 if !rest.is_empty() {
-                    self.on_frames(control, slot, Bytes::Plain(&rest), clock::now_ns());
+                    let stamp = Stamp {
+                        at_ns: clock::now_ns(),
+                        stamped: false,
+                    };
+                    self.on_frames(control, slot, Bytes::Plain(&rest), stamp);
                 }
             }
             Err(source) => {

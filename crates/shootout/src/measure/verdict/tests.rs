@@ -24,6 +24,10 @@ fn step(clients: u64) -> StepRecord {
         uncorrected: None,
         send_lag: None,
         limited_ns: None,
+        limited_at_least_ns: None,
+        limited_at_least: None,
+        throughput: None,
+        series: None,
         over_limit: false,
         timed_out: false,
         faults: Faults::default(),
@@ -32,6 +36,7 @@ fn step(clients: u64) -> StepRecord {
         in_flight: None,
         sites: Vec::new(),
         release_delay: None,
+        backpressure: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }

@@ -99,9 +99,14 @@ impl Sites<'_> {
             }
             Word::Begun => self.news.push_back(News::Begun),
             Word::Held => self.news.push_back(News::Held),
-            Word::Samples { sent, done } => {
+            Word::Samples {
+                sent,
+                done,
+                held_back,
+            } => {
                 let Some(step) = &mut self.step else { return };
                 self.roll.relay(number, &sent, self.plan.workload);
+                step.note_held_back(&held_back);
                 let complete = step.note(&sent, &done);
                 if complete {
                     self.news.push_back(News::AllSamples);
@@ -178,6 +183,13 @@ impl Team for Sites<'_> {
         self.step = Some(step);
         self.roll.tell_all(&Order::Begin(terms));
         ledger
+    }
+
+    fn count_from(&mut self, from_ns: u64) {
+        if let Some(step) = &mut self.step {
+            step.count_from(from_ns);
+        }
+        self.roll.tell_all(&Order::CountFrom { from_ns });
     }
 
     fn fill(&mut self) {

@@ -1,9 +1,11 @@
 //! A step over sites: the coordinator's books of it, and what is released next.
 
 use super::super::team::{self, Kept};
+use crate::clock;
 use crate::ledger::{Read, Sent, Settled, StepLedger};
+use crate::series::{Counts, Cutter};
 use crate::site::{Done, Started, StepTerms};
-use run_record::{Plan, SiteUse, Workload};
+use run_record::{Measure, Plan, SiteUse, Workload};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -21,6 +23,9 @@ pub(super) struct Step {
     /// Released and not told yet, each with its planned sender.
     released: Vec<(u32, u64)>,
     given_up: bool,
+    cutter: Cutter,
+    /// The limit applies to completion.
+    limits: bool,
 }
 
 impl Step {
@@ -35,7 +40,13 @@ impl Step {
             released_for: HashMap::new(),
             released: Vec::new(),
             given_up: false,
+            cutter: Cutter::default(),
+            limits: plan.limited() == Measure::Completion,
         }
+    }
+
+    pub(super) const fn count_from(&mut self, from_ns: u64) {
+        self.cutter.begin(from_ns);
     }
 
     pub(super) const fn ledger(&self) -> &Arc<StepLedger> {
@@ -66,7 +77,10 @@ impl Step {
     }
 
     pub(super) fn take_kept(&mut self) -> Kept {
-        std::mem::take(&mut self.kept)
+        let mut kept = std::mem::take(&mut self.kept);
+        let cutter = std::mem::take(&mut self.cutter);
+        kept.rows = cutter.finish(Counts::default(), &kept.latencies.completion);
+        kept
     }
 
     /// Enters what a site has sent and settled. `true` when that settles the step.
@@ -83,6 +97,14 @@ impl Step {
             }
         }
         self.ledger.settled() > before && self.ledger.is_over()
+    }
+
+    /// Enters what connections of a site take no bytes of.
+    pub(super) fn note_held_back(&self, samples: &[u32]) {
+        let now_ns = clock::now_ns();
+        for index in samples.iter().filter(|index| **index < self.ledger.len()) {
+            self.ledger.hold_back(*index, now_ns);
+        }
     }
 
     fn note_sent(&mut self, sample: Started) {
@@ -118,7 +140,7 @@ impl Step {
         if done.abandoned {
             self.ledger.abandon(done.index);
         }
-        let Some(settled) = self.ledger.party_done(done.index, done.last_ns, read) else {
+        let Some(settled) = self.ledger.party_done(done.index, done.last(), read) else {
             return;
         };
         let known_ns = self.known_ns.remove(&done.index);
@@ -128,10 +150,11 @@ impl Step {
             && self.ledger.is_timed(done.index)
         {
             let latencies = &mut self.kept.latencies;
-            latencies.completion.record(completion.from_due_ns);
-            if self.ledger.by_clock {
-                latencies.uncorrected.record(completion.from_sent_ns);
+            if done.read_ns >= self.cutter.end_ns {
+                self.cutter
+                    .cut(done.read_ns, Counts::default(), &latencies.completion);
             }
+            latencies.complete(completion, self.ledger.by_clock, self.limits);
         }
         self.release(known_ns);
     }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 /// One group is enough: all sockets share it.
 pub(super) const GROUP: u16 = 0;
 /// Bytes of a buffer. A burst of ordinary messages fits; a message of megabytes comes in many.
-const SIZE: usize = 16 * 1024;
+pub(super) const SIZE: usize = 16 * 1024;
 /// From one buffer to the next. Were it a power of two, the beginnings of all buffers would share a
 /// few sets of the processor's caches, and each receive would go to memory.
 const STRIDE: usize = SIZE + 17 * 64;

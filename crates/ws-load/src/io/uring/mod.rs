@@ -319,7 +319,7 @@ impl Uring {
         let filled = unsafe { self.buffers.filled(id, count as usize) };
         let read_ns = clock::now_ns();
         let out;
-        let (bytes, at_ns, there_ns) = match (&self.stamps, &self.control.message) {
+        let (bytes, at_ns, there_ns, stamped) = match (&self.stamps, &self.control.message) {
             (Some(offset), Some(message)) => {
                 let Ok(parsed) = RecvMsgOut::parse(filled, message) else {
                     return;
@@ -328,9 +328,11 @@ impl Uring {
                 let stamp = stamping::stamp_of(out.control_data());
                 turn.unstamped += u64::from(stamp.is_none() && !out.payload_data().is_empty());
                 let at_ns = offset.arrival(stamp, read_ns);
-                (out.payload_data(), at_ns, at_ns)
+                let is_whole = filled.len() < buffers::SIZE;
+                let stamped = is_whole && offset.believes(stamp);
+                (out.payload_data(), at_ns, at_ns, stamped)
             }
-            _ => (filled, read_ns, turn.woke_ns),
+            _ => (filled, read_ns, turn.woke_ns, false),
         };
         if bytes.is_empty() {
             return self.over(token, name, Event::End, handler);
@@ -341,6 +343,7 @@ impl Uring {
             at_ns,
             there_ns,
             read_ns,
+            stamped,
         };
         handler.on_event(&mut self.control, token, event);
     }

@@ -13,6 +13,7 @@ mod tests;
 
 pub(crate) use shared::Shared;
 
+use super::Arrival;
 use crate::plan;
 use run_record::Workload;
 use sample::{Left, Sample};
@@ -172,7 +173,7 @@ impl StepLedger {
     /// Notes that a sample is about to be written to a socket.
     pub(crate) fn sent(&self, index: u32, sent: Sent) {
         let sample = &self.samples[index as usize];
-        sample.last_ns.fetch_max(sent.at_ns, Ordering::Relaxed);
+        sample.note_last(sent.at_ns.into());
         sample.sender.store(sent.sender, Ordering::Relaxed);
         sample.due_ns.store(sent.due_ns, Ordering::Relaxed);
         sample.sent_ns.store(sent.at_ns, Ordering::Release);
@@ -182,6 +183,39 @@ impl StepLedger {
         if self.by_clock || self.shared.is_some() {
             self.released.fetch_max(index + 1, Ordering::AcqRel);
         }
+    }
+
+    /// The kernel has not taken all of a sample that was noted as sent.
+    pub(crate) fn take_back(&self, index: u32) {
+        let sample = &self.samples[index as usize];
+        let at_ns = sample.sent_ns.swap(0, Ordering::AcqRel);
+        if self.is_timed(index) {
+            self.area_ns.fetch_add(at_ns, Ordering::Relaxed);
+        }
+    }
+
+    /// The connection that is to carry a sample takes no bytes. `false` when that is known.
+    pub(crate) fn hold_back(&self, index: u32, since_ns: u64) -> bool {
+        self.released.fetch_max(index + 1, Ordering::AcqRel);
+        self.samples[index as usize].hold_back(since_ns)
+    }
+
+    /// Timed samples that the peers had not taken by `end_ns`, although they were to be sent by then.
+    pub(crate) fn late_by_backpressure(&self, end_ns: u64) -> u64 {
+        self.held_back(|sent_ns| sent_ns == 0 || sent_ns > end_ns)
+    }
+
+    /// Timed samples that the peers have not taken.
+    pub(crate) fn never_taken(&self) -> u64 {
+        self.held_back(|sent_ns| sent_ns == 0)
+    }
+
+    /// Timed samples that were held back, by the time of their send.
+    fn held_back(&self, is_counted: impl Fn(u64) -> bool) -> u64 {
+        let timed = &self.samples[self.warm_up as usize..];
+        let held = timed.iter().filter(|sample| sample.was_held_back());
+        held.filter(|sample| is_counted(sample.sent_ns.load(Ordering::Acquire)))
+            .count() as u64
     }
 
     /// When and by whom a sample was sent; `None` before that, and beyond the step.
@@ -222,16 +256,17 @@ impl StepLedger {
         self.samples[index as usize].is_open()
     }
 
-    /// One party waits for nothing more of a sample, of which it received the last at `last_ns`;
+    /// One party waits for nothing more of a sample, of which it received the `last`;
     /// `read` brought that. Says what became of the sample when it was the last party.
-    pub(crate) fn party_done(&self, index: u32, last_ns: u64, read: Read) -> Option<Settled> {
+    pub(crate) fn party_done(&self, index: u32, last: Arrival, read: Read) -> Option<Settled> {
         let sample = &self.samples[index as usize];
-        let left = sample.party_done(last_ns)?;
+        let left = sample.party_done(last)?;
         self.settled.fetch_add(1, Ordering::AcqRel);
-        let Left::Complete { last_ns } = left else {
+        let Left::Complete { last } = left else {
             return Some(Settled::Abandoned);
         };
         if self.is_timed(index) {
+            let last_ns = last.at_ns;
             self.completed_timed.fetch_add(1, Ordering::AcqRel);
             let read_ns = read.at_ns.max(last_ns);
             // With several parties the last message to arrive need not be the last to be read.
@@ -246,10 +281,12 @@ impl StepLedger {
                 .fetch_add(known_after_ns, Ordering::Relaxed);
             self.unread_ns.fetch_add(unread_ns, Ordering::Relaxed);
         }
-        Some(Settled::Complete(Completion {
-            from_due_ns: last_ns.saturating_sub(sample.due_ns.load(Ordering::Acquire)),
-            from_sent_ns: last_ns.saturating_sub(sample.sent_ns.load(Ordering::Acquire)),
-        }))
+        let sent = Sent {
+            due_ns: sample.due_ns.load(Ordering::Acquire),
+            at_ns: sample.sent_ns.load(Ordering::Acquire),
+            sender: sample.sender.load(Ordering::Acquire),
+        };
+        Some(Settled::Complete(Completion::of(sent, last)))
     }
 
     /// The number of timed samples in flight over the step; `None` unless all are complete.
@@ -269,7 +306,8 @@ impl StepLedger {
         timed.iter().filter(is_sent).count() as u64
     }
 
-    /// True when a sample that was sent more than `patience_ns` before `now_ns` is still open.
+    /// True when a sample that was sent more than `patience_ns` before `now_ns`, or was to be sent
+    /// then and is held back, is still open.
     ///
     /// Goes through the open samples only when the oldest of the last time would be that old by now:
     /// whatever was open or was sent since then is younger.
@@ -284,7 +322,7 @@ impl StepLedger {
         oldest_ns.is_some_and(is_late)
     }
 
-    /// When the oldest sample that is open was sent.
+    /// When the oldest sample that is open was sent, or held back.
     fn oldest_open(&self) -> Option<u64> {
         let is_settled = |sample: &Sample| !sample.is_open();
         let released = &self.samples[..self.released() as usize];
@@ -296,8 +334,7 @@ impl StepLedger {
         released[open_from..]
             .iter()
             .filter(|sample| sample.is_open())
-            .map(|sample| sample.sent_ns.load(Ordering::Acquire))
-            .filter(|sent| *sent != 0)
+            .filter_map(Sample::since_ns)
             .min()
     }
 }
@@ -340,4 +377,17 @@ pub(crate) struct Completion {
     pub(crate) from_due_ns: u64,
     /// From the moment at which it was written to the socket.
     pub(crate) from_sent_ns: u64,
+    /// Both may be so much shorter: the last message had a later one's stamp.
+    pub(crate) error_ns: u64,
+}
+
+impl Completion {
+    /// Of a sample and its last receipt.
+    pub(crate) fn of(sent: Sent, last: Arrival) -> Self {
+        Self {
+            from_due_ns: last.at_ns.saturating_sub(sent.due_ns),
+            from_sent_ns: last.at_ns.saturating_sub(sent.at_ns),
+            error_ns: last.error_since(sent.at_ns),
+        }
+    }
 }

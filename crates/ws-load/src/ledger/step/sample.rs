@@ -1,20 +1,25 @@
 //! One sample in the shared books: when it was sent, and how many still wait for it.
 
+use crate::ledger::Arrival;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Something of the sample will never come.
 const ABANDONED: u32 = 1 << 31;
 /// The echo has come.
 const ECHOED: u32 = 1 << 30;
+/// The connection of its sender took no bytes when it was to be sent.
+const HELD_BACK: u32 = 1 << 29;
 /// The other bits count the parties.
-const PARTIES: u32 = ECHOED - 1;
+const PARTIES: u32 = HELD_BACK - 1;
 
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     pub(super) due_ns: AtomicU64,
     /// 0 until it is sent.
     pub(super) sent_ns: AtomicU64,
-    pub(super) last_ns: AtomicU64,
+    /// The last receipt; see [`Arrival`].
+    last_ns: AtomicU64,
+    earliest_ns: AtomicU64,
     pub(super) sender: AtomicU32,
     /// Parties that still wait for it, and the marks above.
     waiting: AtomicU32,
@@ -26,11 +31,11 @@ pub(super) enum Left {
     /// All of it has come, the last at this time.
     Complete {
         /// Of all parties.
-        last_ns: u64,
+        last: Arrival,
     },
     Abandoned {
         /// Of all parties, of what has come.
-        last_ns: u64,
+        last: Arrival,
     },
 }
 
@@ -52,6 +57,25 @@ impl Sample {
         self.waiting.fetch_or(ABANDONED, Ordering::AcqRel);
     }
 
+    /// `true` when it was not held back before.
+    pub(super) fn hold_back(&self, since_ns: u64) -> bool {
+        self.due_ns.store(since_ns, Ordering::Relaxed);
+        self.waiting.fetch_or(HELD_BACK, Ordering::AcqRel) & HELD_BACK == 0
+    }
+
+    pub(super) fn was_held_back(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) & HELD_BACK != 0
+    }
+
+    /// Since when it is under way: since its send, or since it was to be sent and is held back.
+    pub(super) fn since_ns(&self) -> Option<u64> {
+        match self.sent_ns.load(Ordering::Acquire) {
+            0 if self.was_held_back() => Some(self.due_ns.load(Ordering::Relaxed)),
+            0 => None,
+            sent_ns => Some(sent_ns),
+        }
+    }
+
     /// As [`super::StepLedger::take_echo`]: one thread alone writes what waits for an echo, so that
     /// this needs no exchange.
     #[inline]
@@ -64,17 +88,27 @@ impl Sample {
         is_first
     }
 
+    /// Nothing of it was received after this, as far as is known yet.
+    pub(super) fn note_last(&self, last: Arrival) {
+        self.last_ns.fetch_max(last.at_ns, Ordering::AcqRel);
+        self.earliest_ns
+            .fetch_max(last.earliest_ns, Ordering::AcqRel);
+    }
+
     /// One party waits no more; `Some` when it was the last.
-    pub(super) fn party_done(&self, last_ns: u64) -> Option<Left> {
-        self.last_ns.fetch_max(last_ns, Ordering::AcqRel);
+    pub(super) fn party_done(&self, last: Arrival) -> Option<Left> {
+        self.note_last(last);
         let before = self.waiting.fetch_sub(1, Ordering::AcqRel);
         if before & PARTIES != 1 {
             return None;
         }
-        let last_ns = self.last_ns.load(Ordering::Acquire);
+        let last = Arrival {
+            at_ns: self.last_ns.load(Ordering::Acquire),
+            earliest_ns: self.earliest_ns.load(Ordering::Acquire),
+        };
         Some(match before & ABANDONED {
-            0 => Left::Complete { last_ns },
-            _ => Left::Abandoned { last_ns },
+            0 => Left::Complete { last },
+            _ => Left::Abandoned { last },
         })
     }
 }

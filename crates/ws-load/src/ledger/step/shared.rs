@@ -3,6 +3,7 @@
 
 use super::sample::Left;
 use super::{Read, Sent, StepLedger, Terms};
+use crate::ledger::Arrival;
 use crate::site::{Done, Share};
 use run_record::Workload;
 use std::sync::atomic::Ordering;
@@ -57,17 +58,19 @@ impl StepLedger {
 
     /// As [`StepLedger::party_done`]: what the coordinator is to know when it was the last party of
     /// this site.
-    pub(crate) fn party_done_here(&self, index: u32, last_ns: u64, read: Read) -> Option<Done> {
-        let left = self.samples[index as usize].party_done(last_ns)?;
+    pub(crate) fn party_done_here(&self, index: u32, last: Arrival, read: Read) -> Option<Done> {
+        let left = self.samples[index as usize].party_done(last)?;
         self.settled.fetch_add(1, Ordering::AcqRel);
-        let (last_ns, abandoned) = match left {
-            Left::Complete { last_ns } => (last_ns, false),
-            Left::Abandoned { last_ns } => (last_ns, true),
+        let (last, abandoned) = match left {
+            Left::Complete { last } => (last, false),
+            Left::Abandoned { last } => (last, true),
         };
+        let last_ns = last.at_ns;
         let read_ns = read.at_ns.max(last_ns);
         Some(Done {
             index,
             last_ns,
+            earliest_ns: last.earliest_ns,
             read_ns,
             unread_ns: read.unread_ns.min(read_ns - last_ns),
             by_result: read.is_result,

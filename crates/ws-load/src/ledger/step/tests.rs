@@ -42,13 +42,14 @@ fn a_sample_completes_with_its_last_party_at_its_latest_receipt() {
     ledger.sent(index, sent);
     assert_eq!(ledger.when_sent(index), Some(sent));
     assert_eq!(ledger.oldest_open(), Some(1000));
-    assert_eq!(ledger.party_done(index, 1500, read(1500)), None);
-    assert_eq!(ledger.party_done(index, 1900, read(1900)), None);
+    assert_eq!(ledger.party_done(index, 1500.into(), read(1500)), None);
+    assert_eq!(ledger.party_done(index, 1900.into(), read(1900)), None);
     let completion = Completion {
         from_due_ns: 1500,
         from_sent_ns: 900,
+        error_ns: 0,
     };
-    let settled = ledger.party_done(index, 1200, read(2100));
+    let settled = ledger.party_done(index, 1200.into(), read(2100));
     assert_eq!(settled, Some(Settled::Complete(completion)));
     assert_eq!((ledger.settled(), ledger.completed_timed()), (1, 1));
     assert_eq!(ledger.oldest_open(), None);
@@ -80,10 +81,10 @@ fn by_the_clock_nothing_is_released_and_the_warm_up_is_not_timed() {
     ledger.sent(0, sent(10));
     assert_eq!(ledger.released(), 2);
     assert_eq!(ledger.oldest_open(), Some(10));
-    assert!(ledger.party_done(0, 30, read(30)).is_some());
+    assert!(ledger.party_done(0, 30.into(), read(30)).is_some());
     assert_eq!(ledger.oldest_open(), Some(20));
     assert_eq!((ledger.settled(), ledger.completed_timed()), (1, 0));
-    assert!(ledger.party_done(1, 30, read(35)).is_some());
+    assert!(ledger.party_done(1, 30.into(), read(35)).is_some());
     assert_eq!((ledger.completed_timed(), ledger.timed()), (1, 2));
     assert_eq!(ledger.oldest_open(), None);
     assert_eq!((ledger.sent_by(19), ledger.sent_by(20)), (0, 1));
@@ -108,14 +109,14 @@ fn the_number_in_flight_is_integrated_over_the_timed_samples_until_they_were_rea
             },
         );
     }
-    ledger.party_done(0, 9000, read(9000));
-    ledger.party_done(0, 9000, read(9000));
-    ledger.party_done(1, 3000, read(3040));
-    ledger.party_done(1, 3010, read(3030));
-    ledger.party_done(2, 3800, read(3900));
+    ledger.party_done(0, 9000.into(), read(9000));
+    ledger.party_done(0, 9000.into(), read(9000));
+    ledger.party_done(1, 3000.into(), read(3040));
+    ledger.party_done(1, 3010.into(), read(3030));
+    ledger.party_done(2, 3800.into(), read(3900));
     assert_eq!(ledger.flight(), None);
     // The other party's message was the last to arrive, and 50 ns old when this was read.
-    ledger.party_done(2, 3700, read(3850));
+    ledger.party_done(2, 3700.into(), read(3850));
     let flight = Flight {
         area_ns: (3030 - 2000) + (3850 - 2500),
         known_after_ns: 20 + 50,
@@ -140,7 +141,7 @@ fn a_result_that_comes_last_is_waited_for_and_is_no_lateness() {
         is_result: true,
         ..read(9000)
     };
-    ledger.party_done(0, 3000, result);
+    ledger.party_done(0, 3000.into(), result);
     let flight = Flight {
         area_ns: 8000,
         known_after_ns: 6000,
@@ -163,17 +164,17 @@ fn an_abandoned_sample_is_settled_and_never_complete() {
         );
     }
     ledger.abandon(0);
-    assert_eq!(ledger.party_done(0, 3000, read(3000)), None);
-    let settled = ledger.party_done(0, 1000, read(3000));
+    assert_eq!(ledger.party_done(0, 3000.into(), read(3000)), None);
+    let settled = ledger.party_done(0, 1000.into(), read(3000));
     assert_eq!(settled, Some(Settled::Abandoned));
     assert_eq!((ledger.settled(), ledger.completed_timed()), (1, 0));
-    assert_eq!(ledger.party_done(1, 3000, read(3000)), None);
+    assert_eq!(ledger.party_done(1, 3000.into(), read(3000)), None);
     ledger.abandon(1);
-    let settled = ledger.party_done(1, 1000, read(3000));
+    let settled = ledger.party_done(1, 1000.into(), read(3000));
     assert_eq!(settled, Some(Settled::Abandoned), "whichever party it was");
     assert!(!ledger.is_over());
-    ledger.party_done(2, 3000, read(3000));
-    assert!(ledger.party_done(2, 3000, read(3000)).is_some());
+    ledger.party_done(2, 3000.into(), read(3000));
+    assert!(ledger.party_done(2, 3000.into(), read(3000)).is_some());
     assert!(ledger.is_over());
     assert_eq!(ledger.completed_timed(), 1);
     assert_eq!(ledger.flight(), None);
@@ -198,14 +199,41 @@ fn a_sample_is_overdue_whatever_was_settled_or_sent_since_it_was_looked_for() {
     send(0, 1020);
     assert!(!ledger.is_overdue(1105, 100));
     assert!(ledger.is_overdue(1111, 100));
-    ledger.party_done(1, 1111, read(1111));
+    ledger.party_done(1, 1111.into(), read(1111));
     assert!(!ledger.is_overdue(1112, 100));
     send(2, 1113);
     assert!(ledger.is_overdue(1121, 100));
-    ledger.party_done(0, 1125, read(1125));
+    ledger.party_done(0, 1125.into(), read(1125));
     assert!(!ledger.is_overdue(1126, 100));
     assert!(!ledger.is_overdue(1213, 100));
     assert!(ledger.is_overdue(1214, 100));
-    ledger.party_done(2, 1214, read(1214));
+    ledger.party_done(2, 1214.into(), read(1214));
     assert!(!ledger.is_overdue(9000, 100));
+}
+
+/// The last to arrive shares a stamp, and one of another party is known to have come after that
+/// might have been the earliest.
+#[test]
+fn a_completion_is_known_as_well_as_the_best_of_its_last_receipts() {
+    let ledger = ledger(2);
+    ledger.sent(
+        0,
+        Sent {
+            due_ns: 400,
+            at_ns: 1000,
+            sender: 4,
+        },
+    );
+    let shared = Arrival {
+        at_ns: 1900,
+        earliest_ns: 600,
+    };
+    assert_eq!(ledger.party_done(0, 1500.into(), read(1500)), None);
+    let settled = ledger.party_done(0, shared, read(1900));
+    let completion = Completion {
+        from_due_ns: 1500,
+        from_sent_ns: 900,
+        error_ns: 400,
+    };
+    assert_eq!(settled, Some(Settled::Complete(completion)));
 }

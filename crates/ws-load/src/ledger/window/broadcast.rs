@@ -5,7 +5,7 @@
 
 use super::entry::{Entry, Live};
 use super::order::Chains;
-use super::{Confirmed, Listeners, Missing, Received, Sent, StepLedger};
+use super::{Arrival, Confirmed, Listeners, Missing, Received, Sent, StepLedger};
 use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
@@ -50,11 +50,11 @@ impl Broadcasts {
         listeners: Listeners<'_>,
         index: u32,
         slot: u32,
-        at_ns: u64,
+        at: Arrival,
     ) -> Received {
         let number = match self.find(ledger, listeners, index) {
             Found::Live(number) => number,
-            Found::Unconfirmed(number) => return self.deliver_unconfirmed(number, slot, at_ns),
+            Found::Unconfirmed(number) => return self.deliver_unconfirmed(number, slot, at),
             Found::Not(received) => return received,
         };
         let Entry::Live(live) = &mut self.entries[number as usize] else {
@@ -63,8 +63,8 @@ impl Broadcasts {
         if !live.receive(slot) {
             return Received::Duplicate;
         }
-        live.last_ns = live.last_ns.max(at_ns);
-        let latency_ns = at_ns.saturating_sub(live.sent.due_ns);
+        live.last = live.last.later(at);
+        let latency_ns = at.at_ns.saturating_sub(live.sent.due_ns);
         let overtaken = live.crowded && self.chains.is_overtaken(&self.entries, number, slot);
         Received::Due {
             latency_ns,
@@ -79,7 +79,7 @@ impl Broadcasts {
         listeners: Listeners<'_>,
         index: u32,
         slot: u32,
-        at_ns: u64,
+        at: Arrival,
     ) -> Received {
         let number = match self.find(ledger, listeners, index) {
             Found::Live(number) => number,
@@ -98,7 +98,7 @@ impl Broadcasts {
         }
         live.awaits_result = false;
         Received::Due {
-            latency_ns: at_ns.saturating_sub(live.sent.due_ns),
+            latency_ns: at.at_ns.saturating_sub(live.sent.due_ns),
             overtaken: false,
             party_done: self.retire_if_done(number),
         }
@@ -192,9 +192,9 @@ impl Broadcasts {
             // A sender that is lost by now was counted as such.
             awaits_result: listeners.has(sent.sender),
             crowded: false,
-            last_ns: match ours || !ledger.is_shared() {
-                true => sent.at_ns,
-                false => 0,
+            last: match ours || !ledger.is_shared() {
+                true => sent.at_ns.into(),
+                false => Arrival::default(),
             },
         };
         Found::Live(self.admit(Entry::Live(live), index))
@@ -226,16 +226,16 @@ impl Broadcasts {
     }
 
     #[inline]
-    pub(super) fn retire_if_done(&mut self, number: u32) -> Option<u64> {
+    pub(super) fn retire_if_done(&mut self, number: u32) -> Option<Arrival> {
         let Entry::Live(live) = &self.entries[number as usize] else {
             return None;
         };
         if live.missing > 0 || live.awaits_result {
             return None;
         }
-        let last_ns = live.last_ns;
+        let last = live.last;
         self.retire(number);
-        Some(last_ns)
+        Some(last)
     }
 
     /// Gives up the entry of a sample of which nothing more is awaited.

@@ -1,7 +1,7 @@
 //! The books of echoes. The sender is the only one who waits for a sample, so that the shared ledger
 //! holds all there is to know of it; kept here is what a client has received last.
 
-use super::{Listeners, Missing, Received, StepLedger};
+use super::{Arrival, Listeners, Missing, Received, StepLedger};
 use crate::ledger::Sent;
 
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ impl Echoes {
         listeners: Listeners<'_>,
         index: u32,
         slot: u32,
-        at_ns: u64,
+        at: Arrival,
     ) -> Received {
         let Some(sent) = ledger.when_sent(index) else {
             return Received::NotDue;
@@ -33,9 +33,9 @@ impl Echoes {
             return Received::Duplicate;
         }
         Received::Due {
-            latency_ns: at_ns.saturating_sub(sent.due_ns),
+            latency_ns: at.at_ns.saturating_sub(sent.due_ns),
             overtaken: self.is_overtaken(slot, ledger.place(index, sent)),
-            party_done: Some(at_ns.max(sent.at_ns)),
+            party_done: Some(at.later(sent.at_ns.into())),
         }
     }
 
@@ -56,14 +56,14 @@ impl Echoes {
         ledger: &StepLedger,
         listeners: Listeners<'_>,
         lost: &[u64],
-        mut on_done: impl FnMut(u32, u64),
+        mut on_done: impl FnMut(u32, Arrival),
     ) -> Missing {
         let mut missing = Missing::default();
         for (index, sent) in self.open(ledger, listeners) {
             if listeners.is_in(sent.sender, lost) && ledger.take_echo(index) {
                 missing.deliveries += 1;
                 ledger.abandon(index);
-                on_done(index, sent.at_ns);
+                on_done(index, sent.at_ns.into());
             }
         }
         missing

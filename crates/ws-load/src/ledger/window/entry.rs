@@ -1,6 +1,6 @@
 //! The state of one broadcast in a worker's books, and the clients that are to have it.
 
-use crate::ledger::Sent;
+use crate::ledger::{Arrival, Sent};
 use run_record::Faults;
 
 #[derive(Debug)]
@@ -46,7 +46,8 @@ pub(super) struct Live {
     pub(super) awaits_result: bool,
     /// A later sample of its sender may have come already.
     pub(super) crowded: bool,
-    pub(super) last_ns: u64,
+    /// The last receipt.
+    pub(super) last: Arrival,
 }
 
 impl Live {
@@ -84,7 +85,7 @@ impl Live {
 pub(super) struct Unconfirmed {
     pub(super) live: Live,
     /// When its deliveries came.
-    pub(super) arrivals: Vec<u64>,
+    pub(super) arrivals: Vec<Arrival>,
     /// What was wrong with it, should it have been sent.
     pub(super) faults: Faults,
 }

@@ -2,7 +2,7 @@
 
 use super::broadcast::{Broadcasts, State};
 use super::entry::Entry;
-use super::{Listeners, Missing, StepLedger};
+use super::{Arrival, Listeners, Missing, StepLedger};
 
 impl Broadcasts {
     /// As [`super::Window::clients_lost`].
@@ -11,7 +11,7 @@ impl Broadcasts {
         ledger: &StepLedger,
         listeners: Listeners<'_>,
         lost: &[u64],
-        mut on_done: impl FnMut(u32, u64),
+        mut on_done: impl FnMut(u32, Arrival),
     ) -> Missing {
         let mut missing = self.unheard_by(ledger, listeners, lost, &mut on_done);
         for number in 0..self.entries.len() as u32 {
@@ -24,7 +24,7 @@ impl Broadcasts {
                         let live = &unconfirmed.live;
                         ledger.abandon(live.index);
                         if live.missing == 0 {
-                            on_done(live.index, live.last_ns);
+                            on_done(live.index, live.last);
                         }
                     }
                 }
@@ -38,8 +38,8 @@ impl Broadcasts {
                     if waited > 0 || answers {
                         ledger.abandon(index);
                     }
-                    if let Some(last_ns) = self.retire_if_done(number) {
-                        on_done(index, last_ns);
+                    if let Some(last) = self.retire_if_done(number) {
+                        on_done(index, last);
                     }
                 }
             }
@@ -53,7 +53,7 @@ impl Broadcasts {
         ledger: &StepLedger,
         listeners: Listeners<'_>,
         lost: &[u64],
-        on_done: &mut impl FnMut(u32, u64),
+        on_done: &mut impl FnMut(u32, Arrival),
     ) -> Missing {
         let waited: u32 = listeners
             .alive
@@ -69,7 +69,7 @@ impl Broadcasts {
             ledger.abandon(index);
             if waited == listeners.count {
                 done.push(index);
-                on_done(index, sent.at_ns);
+                on_done(index, sent.at_ns.into());
             }
         }
         for index in done {

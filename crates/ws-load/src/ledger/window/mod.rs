@@ -18,6 +18,7 @@ mod tests;
 
 pub(crate) use entry::Listeners;
 
+use super::Arrival;
 use super::step::{Sent, StepLedger};
 use broadcast::Broadcasts;
 use echo::Echoes;
@@ -35,8 +36,8 @@ pub(crate) struct Window {
 /// What the books had to keep until it was known when another site sent a sample.
 #[derive(Debug, Default)]
 pub(crate) struct Confirmed {
-    /// Samples and latencies of deliveries.
-    pub(crate) latencies: Vec<(u32, u64)>,
+    /// Of deliveries: sample, latency, and by how much it may be shorter.
+    pub(crate) latencies: Vec<(u32, u64, u64)>,
     /// What was wrong with them.
     pub(crate) faults: Faults,
 }
@@ -51,12 +52,12 @@ pub(crate) enum Received {
         /// A later message of the same sender had come before it.
         overtaken: bool,
         /// It was the last that this worker waited for; received at most at this time.
-        party_done: Option<u64>,
+        party_done: Option<Arrival>,
     },
     /// Another site will say when it was sent; what there is to say of this receipt is kept.
     Unconfirmed {
         /// It was the last that this worker waited for; received at most at this time.
-        party_done: Option<u64>,
+        party_done: Option<Arrival>,
     },
     /// It had come before.
     Duplicate,
@@ -84,17 +85,15 @@ impl Window {
         listeners: Listeners<'_>,
         index: u32,
         slot: u32,
-        at_ns: u64,
+        at: Arrival,
     ) -> Received {
         if self.closed {
             return after_the_end(ledger, index);
         }
         match ledger.workload {
-            Workload::Broadcast => self
-                .broadcasts
-                .deliver(ledger, listeners, index, slot, at_ns),
+            Workload::Broadcast => self.broadcasts.deliver(ledger, listeners, index, slot, at),
             Workload::Echo | Workload::Connect => {
-                self.echoes.receive(ledger, listeners, index, slot, at_ns)
+                self.echoes.receive(ledger, listeners, index, slot, at)
             }
         }
     }
@@ -106,15 +105,13 @@ impl Window {
         listeners: Listeners<'_>,
         index: u32,
         slot: u32,
-        at_ns: u64,
+        at: Arrival,
     ) -> Received {
         if self.closed {
             return after_the_end(ledger, index);
         }
         match ledger.workload {
-            Workload::Broadcast => self
-                .broadcasts
-                .result(ledger, listeners, index, slot, at_ns),
+            Workload::Broadcast => self.broadcasts.result(ledger, listeners, index, slot, at),
             Workload::Echo | Workload::Connect => Received::NotDue,
         }
     }
@@ -129,7 +126,7 @@ impl Window {
         ledger: &StepLedger,
         listeners: Listeners<'_>,
         lost: &[u64],
-        on_done: impl FnMut(u32, u64),
+        on_done: impl FnMut(u32, Arrival),
     ) -> Missing {
         if self.closed {
             return Missing::default();

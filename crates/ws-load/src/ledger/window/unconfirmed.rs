@@ -5,7 +5,7 @@
 
 use super::broadcast::{Broadcasts, State};
 use super::entry::{Entry, Live, Unconfirmed};
-use super::{Listeners, Received, Sent, StepLedger};
+use super::{Arrival, Listeners, Received, Sent, StepLedger};
 use run_record::Faults;
 
 /// How many of those that wait are looked at for each new sample: one more than is added, so that
@@ -33,7 +33,7 @@ impl Broadcasts {
             missing: listeners.count,
             awaits_result: false,
             crowded: false,
-            last_ns: 0,
+            last: Arrival::default(),
         };
         let unconfirmed = Box::new(Unconfirmed {
             live,
@@ -45,7 +45,7 @@ impl Broadcasts {
         Some(number)
     }
 
-    pub(super) fn deliver_unconfirmed(&mut self, number: u32, slot: u32, at_ns: u64) -> Received {
+    pub(super) fn deliver_unconfirmed(&mut self, number: u32, slot: u32, at: Arrival) -> Received {
         let Entry::Unconfirmed(entry) = &mut self.entries[number as usize] else {
             return Received::NotDue;
         };
@@ -53,9 +53,9 @@ impl Broadcasts {
             entry.faults.duplicate += 1;
             return Received::Unconfirmed { party_done: None };
         }
-        entry.arrivals.push(at_ns);
-        entry.live.last_ns = entry.live.last_ns.max(at_ns);
-        let party_done = (entry.live.missing == 0).then_some(entry.live.last_ns);
+        entry.arrivals.push(at);
+        entry.live.last = entry.live.last.later(at);
+        let party_done = (entry.live.missing == 0).then_some(entry.live.last);
         if entry.live.crowded
             && self.chains.is_overtaken(&self.entries, number, slot)
             && let Entry::Unconfirmed(entry) = &mut self.entries[number as usize]
@@ -106,9 +106,10 @@ impl Broadcasts {
         let arrivals = std::mem::take(&mut unconfirmed.arrivals);
         let faults = unconfirmed.faults;
         let index = unconfirmed.live.index;
-        let latencies = arrivals
-            .into_iter()
-            .map(|at_ns| (index, at_ns.saturating_sub(sent.due_ns)));
+        let latencies = arrivals.into_iter().map(|at| {
+            let latency_ns = at.at_ns.saturating_sub(sent.due_ns);
+            (index, latency_ns, at.error_since(sent.at_ns))
+        });
         self.confirmed.latencies.extend(latencies);
         self.confirmed.faults.merge(&faults);
         if unconfirmed.live.sent.sender != sent.sender {

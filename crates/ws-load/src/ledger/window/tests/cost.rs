@@ -27,14 +27,14 @@ fn assert_constant(workload: Workload, play: fn(&StepLedger, &mut Window)) {
 }
 
 fn deliver(ledger: &StepLedger, window: &mut Window, index: u32, slot: u32) {
-    match window.deliver(ledger, LISTENERS, index, slot, 1_000_000) {
+    match window.deliver(ledger, LISTENERS, index, slot, 1_000_000.into()) {
         Received::Due { overtaken, .. } => assert!(!overtaken),
         other => panic!("{other:?}"),
     }
 }
 
 fn answer(ledger: &StepLedger, window: &mut Window, index: u32) {
-    due(window.result(ledger, LISTENERS, index, index % 2, 1_000_000));
+    due(window.result(ledger, LISTENERS, index, index % 2, 1_000_000.into()));
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn due(received: Received) -> (u64, bool, Option<u64>) {
             latency_ns,
             overtaken,
             party_done,
-        } => (latency_ns, overtaken, party_done),
+        } => (latency_ns, overtaken, party_done.map(|last| last.at_ns)),
         other => panic!("{other:?}"),
     }
 }
@@ -56,25 +56,25 @@ fn due(received: Received) -> (u64, bool, Option<u64>) {
 fn a_broadcast_is_done_with_its_last_delivery_and_result() {
     let ledger = step(Workload::Broadcast, &[1]);
     let mut window = Window::default();
-    let mut deliver = |slot, at| window.deliver(&ledger, LISTENERS, 0, slot, at);
+    let mut deliver = |slot, at| window.deliver(&ledger, LISTENERS, 0, slot, Arrival::from(at));
     assert_eq!(due(deliver(0, 110)), (10, false, None));
     assert_eq!(deliver(0, 111), Received::Duplicate);
     assert_eq!(due(deliver(2, 150)), (50, false, None));
     assert_eq!(due(deliver(1, 130)), (30, false, None));
     assert_eq!(
-        window.result(&ledger, LISTENERS, 0, 0, 160),
+        window.result(&ledger, LISTENERS, 0, 0, Arrival::from(160)),
         Received::NotDue
     );
     assert_eq!(
-        due(window.result(&ledger, LISTENERS, 0, 1, 160)),
+        due(window.result(&ledger, LISTENERS, 0, 1, Arrival::from(160))),
         (60, false, Some(150))
     );
     assert_eq!(
-        window.result(&ledger, LISTENERS, 0, 1, 161),
+        window.result(&ledger, LISTENERS, 0, 1, Arrival::from(161)),
         Received::Duplicate
     );
     assert_eq!(
-        window.deliver(&ledger, LISTENERS, 0, 2, 162),
+        window.deliver(&ledger, LISTENERS, 0, 2, Arrival::from(162)),
         Received::Duplicate
     );
 }
@@ -84,15 +84,15 @@ fn an_echo_is_due_to_its_sender_alone() {
     let ledger = step(Workload::Echo, &[1]);
     let mut window = Window::default();
     assert_eq!(
-        window.deliver(&ledger, LISTENERS, 0, 2, 110),
+        window.deliver(&ledger, LISTENERS, 0, 2, Arrival::from(110)),
         Received::NotDue
     );
     assert_eq!(
-        due(window.deliver(&ledger, LISTENERS, 0, 1, 120)),
+        due(window.deliver(&ledger, LISTENERS, 0, 1, Arrival::from(120))),
         (20, false, Some(120))
     );
     assert_eq!(
-        window.deliver(&ledger, LISTENERS, 0, 1, 121),
+        window.deliver(&ledger, LISTENERS, 0, 1, Arrival::from(121)),
         Received::Duplicate
     );
 }
@@ -102,11 +102,11 @@ fn what_was_never_sent_is_not_due() {
     let ledger = step(Workload::Broadcast, &[]);
     let mut window = Window::default();
     assert_eq!(
-        window.deliver(&ledger, LISTENERS, 0, 0, 1),
+        window.deliver(&ledger, LISTENERS, 0, 0, Arrival::from(1)),
         Received::NotDue
     );
     assert_eq!(
-        window.deliver(&ledger, LISTENERS, 7, 0, 1),
+        window.deliver(&ledger, LISTENERS, 7, 0, Arrival::from(1)),
         Received::NotDue
     );
 }
@@ -115,7 +115,8 @@ fn what_was_never_sent_is_not_due() {
 fn a_delivery_after_a_later_one_of_its_sender_was_overtaken() {
     let ledger = step(Workload::Broadcast, &[1, 2, 1, 1]);
     let mut window = Window::default();
-    let mut deliver = |index, slot| due(window.deliver(&ledger, LISTENERS, index, slot, 200)).1;
+    let mut deliver =
+        |index, slot| due(window.deliver(&ledger, LISTENERS, index, slot, Arrival::from(200))).1;
     assert!(!deliver(1, 0), "another sender's may come first");
     assert!(!deliver(3, 0), "nothing later has come yet");
     assert!(deliver(0, 0), "the last of the chain was faster");
@@ -140,17 +141,17 @@ fn a_sample_sent_later_under_a_lower_index_overtakes_even_when_all_of_it_has_com
     }
     let mut window = Window::default();
     for slot in 0..3 {
-        due(window.deliver(&ledger, LISTENERS, 0, slot, 200));
+        due(window.deliver(&ledger, LISTENERS, 0, slot, Arrival::from(200)));
     }
-    due(window.result(&ledger, LISTENERS, 0, 1, 210));
-    assert!(due(window.deliver(&ledger, LISTENERS, 1, 0, 220)).1);
+    due(window.result(&ledger, LISTENERS, 0, 1, Arrival::from(210)));
+    assert!(due(window.deliver(&ledger, LISTENERS, 1, 0, Arrival::from(220))).1);
 }
 
 #[test]
 fn a_lost_delivery_makes_no_later_one_out_of_order() {
     let ledger = step(Workload::Broadcast, &[1, 1]);
     let mut window = Window::default();
-    assert!(!due(window.deliver(&ledger, LISTENERS, 1, 0, 200)).1);
+    assert!(!due(window.deliver(&ledger, LISTENERS, 1, 0, Arrival::from(200))).1);
     assert_eq!(window.close(&ledger, LISTENERS).deliveries, 5);
 }
 
@@ -158,10 +159,12 @@ fn a_lost_delivery_makes_no_later_one_out_of_order() {
 fn a_lost_client_is_counted_once_and_waited_for_no_more() {
     let ledger = step(Workload::Broadcast, &[1, 0]);
     let mut window = Window::default();
-    window.deliver(&ledger, LISTENERS, 0, 0, 110);
-    window.deliver(&ledger, LISTENERS, 0, 2, 120);
+    window.deliver(&ledger, LISTENERS, 0, 0, Arrival::from(110));
+    window.deliver(&ledger, LISTENERS, 0, 2, Arrival::from(120));
     let mut done = Vec::new();
-    let missing = window.clients_lost(&ledger, LISTENERS, &[0b010], |i, at| done.push((i, at)));
+    let missing = window.clients_lost(&ledger, LISTENERS, &[0b010], |i, at| {
+        done.push((i, at.at_ns))
+    });
     assert_eq!(
         missing,
         Missing {
@@ -171,7 +174,7 @@ fn a_lost_client_is_counted_once_and_waited_for_no_more() {
         }
     );
     assert_eq!(done, [(0, 120)]);
-    let settled = |index| ledger.party_done(index, 120, Read::default());
+    let settled = |index| ledger.party_done(index, 120.into(), Read::default());
     assert_eq!(settled(0), Some(Settled::Abandoned));
     assert_eq!(settled(1), Some(Settled::Abandoned));
     let left = Listeners {
@@ -194,7 +197,7 @@ fn a_lost_client_is_counted_once_and_waited_for_no_more() {
 fn closing_counts_all_that_is_missing() {
     let ledger = step(Workload::Broadcast, &[1, 2]);
     let mut window = Window::default();
-    window.deliver(&ledger, LISTENERS, 0, 0, 110);
+    window.deliver(&ledger, LISTENERS, 0, 0, Arrival::from(110));
     assert_eq!(
         window.close(&ledger, LISTENERS),
         Missing {
@@ -203,4 +206,25 @@ fn closing_counts_all_that_is_missing() {
             ..Missing::default()
         }
     );
+}
+
+#[test]
+fn what_is_not_known_of_receipts_is_not_known_of_their_completion() {
+    let at = |earliest_ns, at_ns| Arrival { at_ns, earliest_ns };
+    let ledger = step(Workload::Broadcast, &[1]);
+    let mut window = Window::default();
+    window.deliver(&ledger, LISTENERS, 0, 0, at(105, 150));
+    window.deliver(&ledger, LISTENERS, 0, 1, 120.into());
+    window.deliver(&ledger, LISTENERS, 0, 2, at(0, 130));
+    let received = window.result(&ledger, LISTENERS, 0, 1, at(0, 160));
+    let Received::Due { party_done, .. } = received else {
+        panic!("{received:?}");
+    };
+    assert_eq!(party_done, Some(at(120, 150)));
+    let ledger = step(Workload::Echo, &[1]);
+    let received = Window::default().deliver(&ledger, LISTENERS, 0, 1, at(20, 150));
+    let Received::Due { party_done, .. } = received else {
+        panic!("{received:?}");
+    };
+    assert_eq!(party_done, Some(at(100, 150)), "not before its request");
 }

@@ -111,7 +111,7 @@ impl Model {
         Received::Due {
             latency_ns: at_ns - sent_ns,
             overtaken,
-            party_done: of.is_done().then_some(of.last_ns),
+            party_done: of.is_done().then_some(of.last_ns.into()),
         }
     }
 
@@ -131,7 +131,7 @@ impl Model {
                 Received::Due {
                     latency_ns: at_ns - of.at_ns,
                     overtaken: false,
-                    party_done: of.is_done().then_some(of.last_ns),
+                    party_done: of.is_done().then_some(of.last_ns.into()),
                 }
             }
         }
@@ -216,18 +216,20 @@ impl Books {
     }
 
     fn done(&mut self, index: u32, last_ns: u64) {
-        let settled = self.ledger.party_done(index, last_ns, Read::default());
+        let settled = self
+            .ledger
+            .party_done(index, last_ns.into(), Read::default());
         assert!(settled.is_some(), "{index} is done once");
         self.settled[index as usize] = settled;
     }
 
     fn take(&mut self, index: u32, received: Received) -> Received {
         if let Received::Due {
-            party_done: Some(last_ns),
+            party_done: Some(last),
             ..
         } = received
         {
-            self.done(index, last_ns);
+            self.done(index, last.at_ns);
         }
         received
     }
@@ -302,19 +304,19 @@ proptest! {
                 }
                 Happens::Deliver { sample, slot } if alive[0] & (1 << slot) != 0 => {
                     let index = sample as u32;
-                    let said = books.window.deliver(&books.ledger, listeners, index, slot, at_ns);
+                    let said = books.window.deliver(&books.ledger, listeners, index, slot, at_ns.into());
                     prop_assert_eq!(books.take(index, said), model.deliver(sample, slot, at_ns));
                 }
                 Happens::Result { sample, slot } if alive[0] & (1 << slot) != 0 => {
                     let index = sample as u32;
-                    let said = books.window.result(&books.ledger, listeners, index, slot, at_ns);
+                    let said = books.window.result(&books.ledger, listeners, index, slot, at_ns.into());
                     prop_assert_eq!(books.take(index, said), model.result(sample, slot, at_ns));
                 }
                 Happens::Lose { slots } if slots & alive[0] != 0 => {
                     let lost = slots & alive[0];
                     let mut done = Vec::new();
                     let missing = books.window.clients_lost(
-                        &books.ledger, listeners, &[lost], |index, last_ns| done.push((index, last_ns)),
+                        &books.ledger, listeners, &[lost], |index, last| done.push((index, last.at_ns)),
                     );
                     done.iter().for_each(|(index, last_ns)| books.done(*index, *last_ns));
                     done.sort_unstable();

@@ -44,7 +44,7 @@ fn the_latency_waits_for_the_word_of_the_sender_s_site() {
     let ledger = books(40);
     let index = of_client_1(&ledger)[0];
     let mut window = Window::default();
-    let mut deliver = |slot, at| window.deliver(&ledger, SITE, index, slot, at);
+    let mut deliver = |slot, at| window.deliver(&ledger, SITE, index, slot, Arrival::from(at));
     assert_eq!(deliver(0, 150), NOT_YET);
     assert_eq!(deliver(0, 151), NOT_YET);
     ledger.sent_elsewhere(index, sent(100, 1));
@@ -52,7 +52,7 @@ fn the_latency_waits_for_the_word_of_the_sender_s_site() {
     assert_eq!(deliver(1, 181), Received::Duplicate);
     assert_eq!(due(deliver(2, 160)), (60, false, Some(180)));
     let confirmed = window.take_confirmed().unwrap();
-    assert_eq!(confirmed.latencies, [(index, 50)]);
+    assert_eq!(confirmed.latencies, [(index, 50, 0)]);
     let twice = Faults {
         duplicate: 1,
         ..Faults::default()
@@ -67,17 +67,17 @@ fn a_sample_is_complete_here_before_anybody_has_said_when_it_was_sent() {
     let ledger = books(40);
     let index = of_client_1(&ledger)[0];
     let mut window = Window::default();
-    let mut deliver = |slot, at| window.deliver(&ledger, SITE, index, slot, at);
+    let mut deliver = |slot, at| window.deliver(&ledger, SITE, index, slot, Arrival::from(at));
     deliver(0, 150);
     deliver(2, 190);
     let done = Received::Unconfirmed {
-        party_done: Some(190),
+        party_done: Some(190.into()),
     };
     assert_eq!(deliver(1, 170), done);
     ledger.sent_elsewhere(index, sent(100, 1));
     assert_eq!(deliver(1, 171), Received::Duplicate);
     let latencies = window.take_confirmed().unwrap().latencies;
-    assert_eq!(latencies, [(index, 50), (index, 90), (index, 70)]);
+    assert_eq!(latencies, [(index, 50, 0), (index, 90, 0), (index, 70, 0)]);
 }
 
 #[test]
@@ -86,7 +86,10 @@ fn what_no_site_has_sent_is_too_much_and_not_missing() {
     let index = of_client_1(&ledger)[0];
     let mut window = Window::default();
     for slot in [0, 0, 1] {
-        assert_eq!(window.deliver(&ledger, SITE, index, slot, 150), NOT_YET);
+        assert_eq!(
+            window.deliver(&ledger, SITE, index, slot, Arrival::from(150)),
+            NOT_YET
+        );
     }
     let missing = Missing {
         unsent: 3,
@@ -105,15 +108,18 @@ fn only_what_another_site_may_have_sent_by_now_waits() {
         .unwrap();
     let later = of_client_1(&ledger).into_iter().find(|i| *i > 0).unwrap();
     for index in [own, later, 40] {
-        let received = window.deliver(&ledger, SITE, index, 0, 150);
+        let received = window.deliver(&ledger, SITE, index, 0, Arrival::from(150));
         assert_eq!(received, Received::NotDue, "{index}");
     }
     let foreign = of_client_1(&ledger)[0];
     let ledger = books(foreign + 1);
-    let result = window.result(&ledger, SITE, foreign, 0, 150);
+    let result = window.result(&ledger, SITE, foreign, 0, Arrival::from(150));
     assert_eq!(result, Received::NotDue);
-    assert_eq!(window.deliver(&ledger, SITE, foreign, 0, 150), NOT_YET);
-    let result = window.result(&ledger, SITE, foreign, 0, 150);
+    assert_eq!(
+        window.deliver(&ledger, SITE, foreign, 0, Arrival::from(150)),
+        NOT_YET
+    );
+    let result = window.result(&ledger, SITE, foreign, 0, Arrival::from(150));
     assert_eq!(result, Received::NotDue);
 }
 
@@ -122,7 +128,8 @@ fn order_is_seen_before_and_after_the_word() {
     let ledger = books(40);
     let chain = of_client_1(&ledger);
     let mut window = Window::default();
-    let mut deliver = |n: usize, slot| window.deliver(&ledger, SITE, chain[n], slot, 200);
+    let mut deliver =
+        |n: usize, slot| window.deliver(&ledger, SITE, chain[n], slot, Arrival::from(200));
     deliver(1, 0);
     deliver(0, 0);
     deliver(0, 1);
@@ -147,7 +154,8 @@ fn a_stand_in_is_in_its_own_chain() {
     let ledger = books(40);
     let chain = of_client_1(&ledger);
     let mut window = Window::default();
-    let mut deliver = |n: usize, slot| window.deliver(&ledger, SITE, chain[n], slot, 200);
+    let mut deliver =
+        |n: usize, slot| window.deliver(&ledger, SITE, chain[n], slot, Arrival::from(200));
     deliver(0, 0);
     deliver(1, 0);
     ledger.sent_elsewhere(chain[0], sent(110, 1));
@@ -162,10 +170,10 @@ fn a_lost_client_misses_what_is_unconfirmed() {
     let ledger = books(40);
     let index = of_client_1(&ledger)[0];
     let mut window = Window::default();
-    window.deliver(&ledger, SITE, index, 0, 110);
-    window.deliver(&ledger, SITE, index, 1, 120);
+    window.deliver(&ledger, SITE, index, 0, Arrival::from(110));
+    window.deliver(&ledger, SITE, index, 1, Arrival::from(120));
     let mut done = Vec::new();
-    let missing = window.clients_lost(&ledger, SITE, &[0b100], |i, at| done.push((i, at)));
+    let missing = window.clients_lost(&ledger, SITE, &[0b100], |i, at| done.push((i, at.at_ns)));
     assert_eq!((missing, done), (Missing::default(), vec![(index, 120)]));
     ledger.sent_elsewhere(index, sent(100, 1));
     assert_eq!(window.close(&ledger, SITE), Missing::default());

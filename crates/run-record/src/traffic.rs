@@ -1,0 +1,211 @@
+//! What went over the wires: of a step as a whole, and second by second.
+
+use crate::Recorder;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Messages and bytes of a step. Bytes are those of WebSocket frames with their headers, without TLS
+/// and without handshakes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Throughput {
+    /// Requests written, those of a warm-up included.
+    pub sent: u64,
+    /// Messages received, each of which was checked.
+    pub received: u64,
+    /// Bytes of the frames of those requests.
+    pub sent_bytes: u64,
+    /// Bytes of all frames received, control frames included.
+    pub received_bytes: u64,
+    /// `sent` over the length of the step.
+    pub sent_per_second: f64,
+    /// `received` over the length of the step.
+    pub received_per_second: f64,
+    /// `sent_bytes` over the length of the step.
+    pub sent_bytes_per_second: f64,
+    /// `received_bytes` over the length of the step.
+    pub received_bytes_per_second: f64,
+}
+
+impl Throughput {
+    /// The rates of these counts over `elapsed_ns`.
+    #[must_use]
+    pub fn over(self, elapsed_ns: u64) -> Self {
+        let per_second = |count: u64| count as f64 * 1e9 / elapsed_ns.max(1) as f64;
+        Self {
+            sent_per_second: per_second(self.sent),
+            received_per_second: per_second(self.received),
+            sent_bytes_per_second: per_second(self.sent_bytes),
+            received_bytes_per_second: per_second(self.received_bytes),
+            ..self
+        }
+    }
+}
+
+/// A step in intervals of equal length: of a second, or in a step of more than an hour of so many
+/// seconds that there are at most 3,600 of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimeSeries {
+    /// Length of an interval. The last one may have ended with the step, before its time.
+    pub interval_ns: u64,
+    /// The intervals in order; the first begins when the step's first request may be sent.
+    pub rows: Vec<TimeRow>,
+}
+
+/// One interval of a step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimeRow {
+    /// From the beginning of the step to that of the interval.
+    pub from_ns: u64,
+    /// Requests written.
+    pub sent: u64,
+    /// Messages received.
+    pub received: u64,
+    /// Bytes of frames written.
+    pub sent_bytes: u64,
+    /// Bytes of frames received.
+    pub received_bytes: u64,
+    /// Timed requests that were known to be complete in the interval.
+    pub completed: u64,
+    /// Their median completion; absent when there were none. This and the next are within 1 percent.
+    pub p50_ns: Option<u64>,
+    /// The 99th percentile of their completion.
+    pub p99_ns: Option<u64>,
+    /// Faults that were counted in the interval, all classes together.
+    pub faults: u64,
+}
+
+/// The bounds of [`Recorder`], so that everything it holds fits.
+const LOWEST_NS: u64 = 1_000;
+const HIGHEST_NS: u64 = 600_000_000_000;
+/// Every quantile within 1 percent.
+const DIGITS: u8 = 2;
+
+/// A distribution to two significant digits in a few hundred bytes, to be merged whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sketch {
+    /// HdrHistogram V2 encoding; empty without samples.
+    encoded: Vec<u8>,
+}
+
+impl Sketch {
+    /// What `now` has more than `earlier`, of which it is a continuation.
+    pub fn since(earlier: &Recorder, now: &Recorder) -> Self {
+        let mut more = blank();
+        for (ns, count) in now.samples() {
+            let count = count.saturating_sub(earlier.count_at(ns));
+            more.saturating_record_n(ns, count);
+        }
+        Self::of(&more)
+    }
+
+    /// Adds the samples of another part of the same interval.
+    pub fn merge(&mut self, other: &Self) {
+        if self.encoded.is_empty() {
+            self.encoded.clone_from(&other.encoded);
+        } else if let Some(other) = other.decoded() {
+            let mut all = self.decoded().unwrap_or_else(blank);
+            all.add(other).expect("all sketches have the same bounds");
+            *self = Self::of(&all);
+        }
+    }
+
+    /// The number of samples, their median and their 99th percentile in nanoseconds.
+    pub fn figures(&self) -> Option<(u64, u64, u64)> {
+        let histogram = self.decoded()?;
+        let at = |percentile| {
+            let ns = histogram.value_at_percentile(percentile);
+            ns.min(histogram.max())
+        };
+        Some((histogram.len(), at(50.0), at(99.0)))
+    }
+
+    fn of(histogram: &Histogram<u64>) -> Self {
+        let mut encoded = Vec::new();
+        if !histogram.is_empty() {
+            V2Serializer::new()
+                .serialize(histogram, &mut encoded)
+                .expect("a histogram of these bounds serializes into memory");
+        }
+        encoded.shrink_to_fit();
+        Self { encoded }
+    }
+
+    /// `None` without samples, and of bytes that are no such histogram: they came from a worker.
+    fn decoded(&self) -> Option<Histogram<u64>> {
+        let mut all = blank();
+        let read: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut self.encoded.as_slice())
+            .ok()?;
+        all.add(read).ok()?;
+        Some(all)
+    }
+}
+
+fn blank() -> Histogram<u64> {
+    Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, DIGITS)
+        .expect("the constant bounds are valid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sketches_of_parts_are_merged_into_that_of_all(
+            before: Vec<u32>,
+            one in proptest::collection::vec(1_000u64..HIGHEST_NS, 1..100),
+            two in proptest::collection::vec(1_000u64..HIGHEST_NS, 0..100),
+        ) {
+            let mut earlier = Recorder::default();
+            before.iter().for_each(|ns| earlier.record((*ns).into()));
+            let parts = [&one, &two].map(|values| {
+                let mut now = earlier.clone();
+                values.iter().for_each(|ns| now.record(*ns));
+                Sketch::since(&earlier, &now)
+            });
+            let mut merged = Sketch::default();
+            parts.iter().for_each(|part| merged.merge(part));
+            let mut all: Vec<u64> = one.into_iter().chain(two).collect();
+            all.sort_unstable();
+            let (count, p50_ns, p99_ns) = merged.figures().unwrap();
+            prop_assert_eq!(count, all.len() as u64);
+            for (p, ns) in [(50, p50_ns), (99, p99_ns)] {
+                let exact = all[(all.len() * p).div_ceil(100) - 1];
+                prop_assert!(ns.abs_diff(exact) as f64 <= exact as f64 * 0.01 + LOWEST_NS as f64);
+            }
+        }
+    }
+
+    #[test]
+    fn an_interval_without_samples_has_no_figures() {
+        let recorder = Recorder::default();
+        let sketch = Sketch::since(&recorder, &recorder);
+        assert_eq!(sketch, Sketch::default());
+        assert_eq!(sketch.figures(), None);
+        let foreign = Sketch {
+            encoded: b"no histogram".to_vec(),
+        };
+        assert_eq!(foreign.figures(), None);
+    }
+
+    #[test]
+    fn rates_are_counts_over_the_length_of_the_step() {
+        let counts = Throughput {
+            sent: 100,
+            received: 1_000,
+            sent_bytes: 10_000,
+            received_bytes: 100_000,
+            ..Throughput::default()
+        };
+        let rates = counts.over(2_000_000_000);
+        assert_eq!(rates.sent_per_second, 50.0);
+        assert_eq!(rates.received_per_second, 500.0);
+        assert_eq!(rates.sent_bytes_per_second, 5_000.0);
+        assert_eq!(rates.received_bytes_per_second, 50_000.0);
+        assert_eq!(rates.sent, 100);
+    }
+}
