@@ -6,11 +6,20 @@ use crate::threaded::{Speaker, Speech};
 use crate::upgrade::RequestHead;
 use std::io::{self, Write as _};
 use std::net::TcpStream;
+use std::os::fd::AsRawFd as _;
 use ws_proto::{DecodeError, Decoder, Event, Opcode, Sender};
 
 /// Largest message and largest backlog (docs/protocol.md, Limits).
 const MAX_MESSAGE: u32 = 16 * 1024 * 1024;
 const MAX_PENDING: usize = 64 * 1024 * 1024;
+
+/// How many bytes the kernel has taken and not sent yet; none where it does not tell.
+fn unsent(stream: &TcpStream) -> libc::c_int {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the request writes a C int, which outlives the call.
+    let done = unsafe { libc::ioctl(stream.as_raw_fd(), libc::SIOCOUTQNSD, &raw mut bytes) };
+    if done < 0 { 0 } else { bytes }
+}
 
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -19,6 +28,8 @@ pub(super) struct Connection {
     framework: Framework,
     pub(super) speaker: Speaker,
     pending: Vec<u8>,
+    /// Which of the writes in the books were not sent at once, and may not be sent yet.
+    pub(super) unsent: Vec<usize>,
     /// EPOLLOUT is armed.
     pub(super) armed: bool,
 }
@@ -73,6 +84,7 @@ impl Connection {
                 member: false,
             },
             pending: Vec::new(),
+            unsent: Vec::new(),
             armed: false,
         }
     }
@@ -88,6 +100,11 @@ impl Connection {
 
     pub(super) const fn is_blocked(&self) -> bool {
         !self.pending.is_empty()
+    }
+
+    /// Nothing waits here, nor in the kernel for the other side to acknowledge what came before.
+    pub(super) fn is_all_sent(&self) -> bool {
+        !self.is_blocked() && unsent(&self.stream) == 0
     }
 
     /// Reads once.

@@ -322,7 +322,7 @@ impl Reactor {
                     continue;
                 };
                 written_ns = write.before_ns;
-                truth.writes.push(write);
+                self.keep(&mut truth, write);
             }
             if job.completes {
                 let queue::Asked {
@@ -341,13 +341,29 @@ impl Reactor {
         }
     }
 
+    /// Puts a write into the books. When it was sent, so was what came before it.
+    fn keep(&mut self, truth: &mut Truth, write: Write) {
+        let place = truth.writes.len();
+        truth.writes.push(write);
+        let Some(connection) = self.connections.get_mut(&write.connection) else {
+            return;
+        };
+        if write.after_ns == u64::MAX {
+            connection.unsent.push(place);
+            return;
+        }
+        for place in connection.unsent.drain(..) {
+            truth.writes[place].after_ns = write.after_ns;
+        }
+    }
+
     fn write(&mut self, number: u64, job: &Job) -> Option<Write> {
         let connection = self.connections.get_mut(&number)?;
         let before_ns = clock::now_ns();
         let done = connection.send(&job.frame);
-        let after_ns = match connection.is_blocked() {
-            true => u64::MAX,
-            false => clock::now_ns(),
+        let after_ns = match connection.is_all_sent() {
+            true => clock::now_ns(),
+            false => u64::MAX,
         };
         let write = done.is_ok().then_some(Write {
             stamp: job.asked.stamp,

@@ -47,7 +47,9 @@ pub struct Write {
     pub bytes: u64,
     /// The clock before the write.
     pub before_ns: u64,
-    /// The clock after it; `u64::MAX` when the socket was full and did not take it at once.
+    /// The clock after it; when it was not sent at once, since the socket was full or
+    /// the other side had to acknowledge what came before, that of the next write that found all
+    /// sent, or `u64::MAX`.
     pub after_ns: u64,
 }
 

@@ -1,7 +1,7 @@
 //! (e) Requests leave by the plan, and the generator says how late it was.
 
 use super::bench::{Bench, SEED, at_rate, recorder, started};
-use super::books::{Books, Sends, own_clock};
+use super::books::{Books, SENT, Sends, own_clock};
 use super::bounds::brief;
 use super::fit::{above, critical, distance};
 use super::{Chapter, Findings};
@@ -78,7 +78,7 @@ fn judge_constant(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check
     let mut held = books.hold("constant", step, planned);
     held.extend(books.hold_open("constant", step, time));
     checks.extend(brief("constant", &["p50", "p95", "p99"], held));
-    checks
+    books.unless_given_up(checks, step, planned, time)
 }
 
 /// A Poisson process: independent gaps, exponentially distributed.
@@ -105,7 +105,10 @@ fn judge_poisson(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check>
         }
         .shows_nothing(noise.clone())
     };
-    vec![
+    let enough = |count: u64| count as f64 >= step.samples_planned as f64 * SENT;
+    let given_up = !enough(count) && !step.sent.is_some_and(enough);
+    let given_up = given_up.then(|| short_of_cpu(step));
+    let checks = vec![
         Check::exactly(
             "Poisson: arrivals of the samples recorded",
             step.samples_planned,
@@ -132,7 +135,9 @@ fn judge_poisson(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check>
             Some(-correlated),
             Some(correlated),
         )),
-    ]
+    ];
+    let checks = checks.into_iter();
+    checks.map(|check| check.unless(given_up.clone())).collect()
 }
 
 fn correlation(arrivals_ns: &[u64]) -> f64 {

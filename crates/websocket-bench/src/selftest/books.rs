@@ -30,6 +30,9 @@ const UNREAD_NS: f64 = 1e6;
 /// first part of it.
 const ASIDE_NS: f64 = 100e6;
 
+/// A step in which a smaller share of the requests was sent in time is given up.
+pub(super) const SENT: f64 = 0.99;
+
 /// How requests came to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sends {
@@ -245,6 +248,35 @@ impl Books {
         checks
     }
 
+    /// What was found in a step of an open loop that was given up says nothing: when its time was
+    /// over, too few requests had been sent. Both sides must say so.
+    pub(super) fn unless_given_up(
+        &self,
+        checks: Vec<Check>,
+        step: &StepRecord,
+        planned: u64,
+        lasting: Duration,
+    ) -> Vec<Check> {
+        let enough = |count: u64| count as f64 >= planned as f64 * SENT;
+        let in_time = self.in_time(lasting);
+        let given_up = !enough(in_time) && !step.sent.is_some_and(enough);
+        let reason = given_up.then(|| {
+            format!(
+                "too little CPU: {in_time} of {planned} requests came to the server within the \
+                 time of the step, which is given up then"
+            )
+        });
+        let checks = checks.into_iter();
+        checks.map(|check| check.unless(reason.clone())).collect()
+    }
+
+    /// Requests that were surely sent within the time of a step, and 50 ms after it (see `sent` in
+    /// the record).
+    fn in_time(&self, lasting: Duration) -> u64 {
+        let end = nanos(lasting) as f64 + 50e6;
+        self.arrived.iter().filter(|after| **after <= end).count() as u64
+    }
+
     fn hold_sends(&self, name: &str, step: &StepRecord) -> Vec<Check> {
         let excuse = excuse(step);
         let mut checks = Vec::new();
@@ -261,9 +293,7 @@ impl Books {
     /// Of an open loop only what holds although the server cannot tell when each request came.
     pub(super) fn hold_sums(&self, name: &str, step: &StepRecord, lasting: Duration) -> Vec<Check> {
         let mut checks = vec![sum(name, step)];
-        // A send may take 50 ms longer (see `sent` in the record).
-        let end = nanos(lasting) as f64 + 50e6;
-        let in_time = self.arrived.iter().filter(|after| **after <= end).count();
+        let in_time = self.in_time(lasting);
         checks.push(Check {
             known: Some(self.requests as f64),
             ..Check::between(

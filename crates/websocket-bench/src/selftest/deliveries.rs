@@ -111,7 +111,7 @@ fn hold(bench: &Bench<'_>, terms: &Terms) -> Result<Vec<Check>, String> {
             let planned = (rate * lasting.as_secs_f64()) as u64;
             let mut checks = books.hold(name, &step, planned);
             checks.extend(books.hold_open(name, &step, lasting));
-            checks
+            books.unless_given_up(checks, &step, planned, lasting)
         }
         Load::InTurn(samples) => {
             let books = Books::of(&truth, &step, SEED, Sends::InTurn);

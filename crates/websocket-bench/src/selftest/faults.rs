@@ -1,6 +1,7 @@
 //! (c) Each class of faults is counted exactly, whatever its number and in whatever company.
 
 use super::bench::{Bench, DIALECTS, Draws, Spoken, at_rate, nanos, recorder, started};
+use super::books::SENT;
 use super::{Chapter, Findings};
 use crate::args::Part;
 use run_record::{Arrivals, Check, Dialect, Faults, Plan, StepRecord, Workload};
@@ -227,10 +228,12 @@ fn judge(name: &str, known: &Faults, reported: &Faults) -> Vec<Check> {
 fn excuse(step: &StepRecord, done: &Done, planned: u64) -> Option<String> {
     let lag = recorder(step.generator.receive_lag.as_ref()).percentile(100.0);
     let took = done.lasting + Duration::from_nanos(lag) + Duration::from_millis(100);
-    (done.broadcasts < planned || took > TIMEOUT).then(|| {
+    let in_time = step.sent.unwrap_or(planned);
+    let given_up = (in_time as f64) < planned as f64 * SENT;
+    (done.broadcasts < planned || took > TIMEOUT || given_up).then(|| {
         format!(
-            "too little CPU: {} of {planned} broadcasts came to the server, which took {:.1} s, and \
-             the generator read up to {:.0} ms late",
+            "too little CPU: {} of {planned} broadcasts came to the server, {in_time} were sent in \
+             time; it took {:.1} s, and the generator read up to {:.0} ms late",
             done.broadcasts,
             done.lasting.as_secs_f64(),
             lag as f64 / 1e6

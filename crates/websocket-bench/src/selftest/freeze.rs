@@ -118,7 +118,7 @@ fn judge(step: &StepRecord, truth: &Truth, duration: Duration, frozen_ns: u64) -
     // What came during the freeze shares reads of the server, which then knows only the last.
     held.extend(books.hold_sums("freeze", step, duration));
     checks.extend(brief("freeze", &["p95"], held));
-    checks
+    books.unless_given_up(checks, step, planned, duration)
 }
 
 /// What the two loops say of the same server, in a sentence.

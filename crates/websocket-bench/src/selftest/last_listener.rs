@@ -71,7 +71,7 @@ fn judge(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check> {
     let mut held = books.hold("one late listener", step, planned);
     held.extend(books.hold_open("one late listener", step, time));
     checks.extend(brief("one late listener", &["p95"], held));
-    checks
+    books.unless_given_up(checks, step, planned, time)
 }
 
 #[cfg(test)]

@@ -126,6 +126,7 @@ fn judge(terms: &Terms, step: &StepRecord, truth: &Truth) -> Vec<Check> {
     let planned = (RATE * terms.lasting.as_secs_f64()) as u64;
     let mut checks = books.hold(terms.name, step, planned);
     checks.extend(books.hold_open(terms.name, step, terms.lasting));
+    let checks = books.unless_given_up(checks, step, planned, terms.lasting);
     brief(terms.name, &["p50", "p95", "p99"], checks)
 }
 

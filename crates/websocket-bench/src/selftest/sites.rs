@@ -50,6 +50,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
         let mut checks = books.hold(&name, &step, planned);
         checks.extend(books.hold_open(&name, &step, lasting));
         checks.extend(rows(&name, &step));
+        let checks = books.unless_given_up(checks, &step, planned, lasting);
         found
             .checks
             .extend(own_clock(bench.timestamps, brief(&name, &["p95"], checks)));

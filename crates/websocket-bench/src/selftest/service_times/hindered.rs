@@ -85,7 +85,7 @@ impl Case {
         let mut held = books.hold(NAME, step, planned);
         held.extend(books.hold_open(NAME, step, self.lasting));
         checks.extend(brief(NAME, &["p50", "p95", "p99"], held));
-        checks
+        books.unless_given_up(checks, step, planned, self.lasting)
     }
 
     /// What came in the first part of a stop cannot have been read before its end, and the books
