@@ -106,7 +106,7 @@ fn judge_poisson(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check>
         .shows_nothing(noise.clone())
     };
     let enough = |count: u64| count as f64 >= step.samples_planned as f64 * SENT;
-    let given_up = !enough(count) && !step.sent.is_some_and(enough);
+    let given_up = !enough(count) && step.sent.is_some_and(|sent| !enough(sent));
     let given_up = given_up.then(|| short_of_cpu(step));
     let checks = vec![
         Check::exactly(

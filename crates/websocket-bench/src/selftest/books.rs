@@ -259,7 +259,7 @@ impl Books {
     ) -> Vec<Check> {
         let enough = |count: u64| count as f64 >= planned as f64 * SENT;
         let in_time = self.in_time(lasting);
-        let given_up = !enough(in_time) && !step.sent.is_some_and(enough);
+        let given_up = !enough(in_time) && step.sent.is_some_and(|sent| !enough(sent));
         let reason = given_up.then(|| {
             format!(
                 "too little CPU: {in_time} of {planned} requests came to the server within the \
