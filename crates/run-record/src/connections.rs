@@ -25,7 +25,7 @@ pub struct Connections {
     pub drops: Drops,
     /// Memory of the server; absent where it is not on this machine or may not be looked into.
     pub server: Option<MemoryUse>,
-    /// Why it is absent, in words.
+    /// Why it, or its figure per connection, is absent, in words.
     pub server_unknown: Option<String>,
     /// Memory of the generator itself.
     pub generator: Option<MemoryUse>,
@@ -143,8 +143,9 @@ pub struct MemoryUse {
     pub after: Memory,
     /// Connections open then.
     pub connections: u64,
-    /// Growth of the resident size per connection: user space alone.
-    pub process_bytes_per_connection: f64,
+    /// Growth of the resident size per connection: user space alone. Absent without a connection,
+    /// and where the growth does not tell what connections take.
+    pub process_bytes_per_connection: Option<f64>,
     /// Growth of the kernel's socket memory per connection, of all sockets on this machine that are
     /// on that side of the target's port: what is queued, and what is set aside for
     /// it. The fixed size of a socket, 2 to 3 KiB of slab memory, is not in it.
@@ -154,8 +155,9 @@ pub struct MemoryUse {
 impl MemoryUse {
     /// The growth from one reading to another, with so many connections in between.
     pub fn new(before: Memory, after: Memory, connections: u64) -> Self {
-        let each =
-            |before: u64, after: u64| (after as f64 - before as f64) / connections.max(1) as f64;
+        let each = |before: u64, after: u64| {
+            (connections > 0).then(|| (after as f64 - before as f64) / connections as f64)
+        };
         Self {
             before,
             after,
@@ -164,10 +166,49 @@ impl MemoryUse {
             socket_bytes_per_connection: before
                 .sockets_bytes
                 .zip(after.sockets_bytes)
-                .map(|(before, after)| each(before, after)),
+                .and_then(|(before, after)| each(before, after)),
         }
     }
+
+    /// Why the growth does not tell what connections take, in words; `None` where it does.
+    ///
+    /// `half_way` is an earlier reading: so many connections, so many resident bytes. A process
+    /// that has held connections before may serve new ones from memory that it never gave back:
+    /// then it grows little, or only when that memory is used up.
+    pub fn doubt(&self, half_way: Option<(u64, u64)>) -> Option<String> {
+        if self.connections == 0 {
+            return Some("no connection was open".to_owned());
+        }
+        let before = self.before.resident_bytes;
+        let growth = self.after.resident_bytes.saturating_sub(before);
+        let kib = |bytes: u64| format!("{:.0} KiB", bytes as f64 / 1024.0);
+        if growth < SMALL_GROWTH_BYTES.max(before / 8) {
+            return Some(format!(
+                "it grew by {}, too little beside the {} from before: connections may be in memory \
+                 that was freed earlier; start it anew, or open more connections",
+                kib(growth),
+                kib(before)
+            ));
+        }
+        let (connections, resident) = half_way?;
+        let grown = resident.saturating_sub(before);
+        let due = growth as f64 * connections as f64 / self.connections as f64;
+        let is_half =
+            connections * 4 >= self.connections && connections * 4 <= self.connections * 3;
+        (is_half && (grown as f64) < due / 3.0).then(|| {
+            format!(
+                "it grew by {} over the first {connections} connections and by {} over all {}: the \
+                 first may be in memory that was freed earlier; start it anew",
+                kib(grown),
+                kib(growth),
+                self.connections
+            )
+        })
+    }
 }
+
+/// What a process may grow by whatever it does: an arena of its allocator, the stack of a thread.
+const SMALL_GROWTH_BYTES: u64 = 512 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -199,11 +240,45 @@ mod tests {
             ..Memory::default()
         };
         let grown = MemoryUse::new(memory(1000, Some(10)), memory(2000, Some(20)), 10);
-        assert_eq!(grown.process_bytes_per_connection, 100.0);
+        assert_eq!(grown.process_bytes_per_connection, Some(100.0));
         assert_eq!(grown.socket_bytes_per_connection, Some(1.0));
         let shrunk = MemoryUse::new(memory(2000, None), memory(1000, Some(1)), 10);
-        assert_eq!(shrunk.process_bytes_per_connection, -100.0);
+        assert_eq!(shrunk.process_bytes_per_connection, Some(-100.0));
         assert_eq!(shrunk.socket_bytes_per_connection, None);
+        let none = MemoryUse::new(memory(1000, Some(10)), memory(230_376, Some(20)), 0);
+        assert_eq!(none.process_bytes_per_connection, None);
+        assert_eq!(none.socket_bytes_per_connection, None);
+    }
+
+    #[test]
+    fn growth_that_memory_freed_earlier_explains_is_doubted() {
+        const KIB: u64 = 1024;
+        let memory = |kib| Memory {
+            resident_bytes: kib * KIB,
+            ..Memory::default()
+        };
+        let doubt = |before, after, connections, half_way: Option<(u64, u64)>| {
+            MemoryUse::new(memory(before), memory(after), connections)
+                .doubt(half_way.map(|(connections, kib)| (connections, kib * KIB)))
+                .unwrap_or_default()
+        };
+        // A new server, looked at half-way or not.
+        assert_eq!(doubt(4000, 6300, 10_000, None), "");
+        assert_eq!(doubt(4000, 6300, 10_000, Some((5000, 5100))), "");
+        assert_eq!(doubt(4000, 6300, 10_000, Some((5000, 6300))), "");
+        // One that was closed by as many connections just before, or by somewhat fewer.
+        assert!(doubt(6300, 6580, 10_000, None).contains("it grew by 280 KiB"));
+        assert!(doubt(6300, 6300, 10_000, None).contains("start it anew"));
+        let used_up = doubt(6300, 8300, 20_000, Some((10_000, 6500)));
+        assert!(
+            used_up.contains("200 KiB over the first 10000"),
+            "{used_up}"
+        );
+        // An early look tells nothing.
+        assert_eq!(doubt(4000, 6300, 10_000, Some((100, 4000))), "");
+        assert!(doubt(4000, 4300, 100, None).contains("open more connections"));
+        assert!(doubt(80_000, 82_000, 1000, None).contains("too little beside the 80000 KiB"));
+        assert_eq!(doubt(4000, 4224, 0, None), "no connection was open");
     }
 
     #[test]

@@ -182,7 +182,7 @@ impl Recorder {
     }
 }
 
-/// The bytes of a recorder, under its name for whoever reads the shape of a type.
+/// The bytes of a recorder, under its name where the shape of a type is read.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Recorder")]
 struct Encoded(Vec<u8>);

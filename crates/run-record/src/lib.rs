@@ -42,9 +42,12 @@ pub use plan::{
     Timeouts, Timestamps, Workload,
 };
 pub use redact::redacted;
-pub use run::{Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool, VERSION};
+pub use run::{
+    Backpressure, Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool,
+    VERSION,
+};
 pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema, selftest_schema};
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
 pub use site::SiteUse;
 pub use traffic::{Sketch, Throughput, TimeRow, TimeSeries};
-pub use verdict::{BUSY, InFlight, Judgement, Verdict, all_sent, judge, remedy};
+pub use verdict::{BUSY, InFlight, Judgement, Verdict, all_sent, judge, judge_interrupted, remedy};

@@ -94,7 +94,8 @@ impl Plan {
         )?;
         let clients = (1, MOST_CLIENTS_A_STEP);
         within("initial_clients", self.initial_clients, clients)?;
-        within("step_size", self.step_size, clients)?;
+        // 0: every step has as many clients.
+        within("step_size", self.step_size, (0, MOST_CLIENTS_A_STEP))?;
         within("total_steps", self.total_steps.unwrap_or(1), (1, u32::MAX))?;
         within("payload_padding", self.payload_padding, (0, MOST_PADDING))?;
         within("local_addrs", self.local_addrs.len(), (0, MOST_ADDRESSES))?;

@@ -86,6 +86,9 @@ pub struct StepRecord {
     pub uncorrected: Option<Latency>,
     /// Open loop: from the intended moment of a send to the write of its request.
     pub send_lag: Option<Latency>,
+    /// Requests that the server's side did not take in time; absent when it took all.
+    #[serde(default)]
+    pub backpressure: Option<Backpressure>,
     /// The latency that the limit was applied to, at the limit's percentile.
     pub limited_ns: Option<u64>,
     /// What that figure is at least, where some of its messages had no stamp of their own (see
@@ -159,6 +162,19 @@ impl StepRecord {
             && !self.timed_out
             && self.faults.is_empty()
     }
+}
+
+/// Requests that could not be written when their turn came, since the peer did not read: the
+/// connection's buffers were full. They are written when it reads again, and their latencies count
+/// from the intended send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Backpressure {
+    /// Timed requests that had not been taken when the time of the schedule was over, or, in a closed
+    /// loop, when the step ended.
+    pub late: u64,
+    /// Those of them that had not been taken when the step ended. They were never sent, and are not
+    /// among the lost.
+    pub unsent: u64,
 }
 
 /// What the generator itself used during a step.
@@ -256,7 +272,7 @@ impl RunRecord {
     pub fn carried(steps: &[StepRecord]) -> Option<u64> {
         steps
             .iter()
-            .filter(|step| step.verdict != Verdict::Noisy)
+            .filter(|step| !matches!(step.verdict, Verdict::Noisy | Verdict::Interrupted))
             .take_while(|step| step.passed())
             .last()
             .map(|step| step.clients)

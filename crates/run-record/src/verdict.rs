@@ -41,6 +41,8 @@ pub enum Verdict {
     GeneratorLimited,
     /// The figures contradict themselves or lack what they need: neither a success nor a failure.
     Noisy,
+    /// The user ended it before its time: neither a success nor a failure.
+    Interrupted,
 }
 
 impl Verdict {
@@ -51,6 +53,7 @@ impl Verdict {
             Self::Fail => "fail",
             Self::GeneratorLimited => "generator-limited",
             Self::Noisy => "noisy",
+            Self::Interrupted => "interrupted",
         }
     }
 }
@@ -120,7 +123,10 @@ pub fn judge(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Judgement 
     if let Some(unknown) = below_the_clocks(step, plan) {
         return told(Verdict::GeneratorLimited, vec![unknown]);
     }
-    let failure = failure(step, plan);
+    let failure = failure(step, plan).map(|words| match not_taken(step) {
+        Some(first) => format!("{first}; {words}"),
+        None => words,
+    });
     if failure.is_some() && !signs.is_empty() {
         return told(Verdict::GeneratorLimited, signs);
     }
@@ -137,6 +143,30 @@ pub fn judge(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Judgement 
     match too_late_to_tell(step, plan) {
         Some(reason) => told(Verdict::GeneratorLimited, vec![reason]),
         None => told(Verdict::Pass, signs),
+    }
+}
+
+/// Judges a step that the user ended before its time: what was seen of faults by then counts, and
+/// nothing else does.
+pub fn judge_interrupted(step: &StepRecord) -> Judgement {
+    if !step.faults.is_empty() {
+        return Judgement {
+            verdict: Verdict::Fail,
+            reasons: vec![format!("faults: {}", step.faults)],
+        };
+    }
+    Judgement {
+        verdict: Verdict::Interrupted,
+        reasons: vec![match &step.connections {
+            Some(held) => format!(
+                "it was ended after {:.1} s of its hold",
+                held.held_ns as f64 / 1e9
+            ),
+            None => format!(
+                "it was ended after {} of {} samples",
+                step.samples, step.samples_planned
+            ),
+        }],
     }
 }
 
@@ -169,8 +199,20 @@ fn failure(step: &StepRecord, plan: &Plan) -> Option<String> {
     ))
 }
 
+/// The server stopped reading: in plain words, since a time-out alone would not say it.
+fn not_taken(step: &StepRecord) -> Option<String> {
+    let of = step.backpressure?;
+    Some(format!(
+        "the server did not take {} of {} requests in time, {} of them not at all: it did not read, \
+         and its connections were full (backpressure)",
+        of.late, step.samples_planned, of.unsent
+    ))
+}
+
 fn sent_too_few(step: &StepRecord) -> Option<String> {
     let (sent, planned) = (step.sent?, step.samples_planned);
+    // The generator was ready to send what the server would not take.
+    let ready = sent + step.backpressure.map_or(0, |of| of.late);
     let share = |sent: u64, planned: u64| sent as f64 * 100.0 / planned.max(1) as f64;
     let rows = step.sites.iter();
     let behind = rows.filter_map(|site| Some((site, site.sent?, site.samples_planned?)));
@@ -179,7 +221,7 @@ fn sent_too_few(step: &StepRecord) -> Option<String> {
     let of_worst = worst.map_or_else(String::new, |(site, sent, planned)| {
         format!(", at worker {} {sent} of {planned}", site.name)
     });
-    (!all_sent(sent, planned)).then(|| {
+    (!all_sent(ready, planned)).then(|| {
         format!(
             "only {:.1}% of the planned requests went out in time ({sent} of {planned}{of_worst})",
             share(sent, planned)

@@ -4,7 +4,7 @@ mod support;
 
 use run_record::{
     Arrivals, Faults, GeneratorUse, InFlight, Judgement, Latency, Measure, OpenLoop, Plan,
-    Recorder, SiteUse, StepRecord, Timestamps, Verdict, Workload, judge,
+    Recorder, SiteUse, StepRecord, Timestamps, Verdict, Workload, judge, judge_interrupted,
 };
 use support::{plan, step};
 
@@ -369,4 +369,33 @@ fn a_limit_that_is_broken_at_least_is_the_servers() {
 fn a_limit_that_is_kept_at_most_is_kept() {
     let said = judge(&sharing(passing(), 1), &plan(), None);
     assert_eq!((said.verdict, said.reasons.len()), (Verdict::Pass, 0));
+}
+
+#[test]
+fn a_step_that_was_interrupted_says_so_unless_the_server_was_at_fault() {
+    // Neither the limit nor a busy generator says anything of a step that was broken off.
+    let broken_off = StepRecord {
+        samples: 7,
+        generator: GeneratorUse {
+            busiest_thread: 1.0,
+            ..GeneratorUse::default()
+        },
+        ..over()
+    };
+    assert_eq!(
+        judge_interrupted(&broken_off),
+        Judgement {
+            verdict: Verdict::Interrupted,
+            reasons: vec!["it was ended after 7 of 100 samples".to_owned()],
+        }
+    );
+    let faults = Faults {
+        corrupt: 1,
+        ..Faults::default()
+    };
+    let at_fault = StepRecord {
+        faults,
+        ..broken_off
+    };
+    assert_eq!(judge_interrupted(&at_fault).verdict, Verdict::Fail);
 }

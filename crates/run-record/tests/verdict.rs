@@ -53,8 +53,14 @@ fn carried_is_the_last_step_of_the_unbroken_row_that_passed() {
 
 #[test]
 fn a_step_that_says_nothing_is_not_carried_and_breaks_no_row() {
+    for verdict in [Verdict::Noisy, Verdict::Interrupted] {
+        assert_carries_over(verdict);
+    }
+}
+
+fn assert_carries_over(verdict: Verdict) {
     let noisy = |clients| StepRecord {
-        verdict: Verdict::Noisy,
+        verdict,
         ..step(clients)
     };
     let carried = |steps: &[StepRecord]| RunRecord::carried(steps);

@@ -18,6 +18,8 @@ pub enum Exit {
     Invalid,
     /// The user ended it; what was finished is kept.
     Interrupted,
+    /// The reader of stdout went away; everything was done.
+    Closed,
 }
 
 impl Exit {
@@ -29,6 +31,8 @@ impl Exit {
             Self::Regression => 2,
             Self::Invalid => 3,
             Self::Interrupted => 130,
+            // As a shell shows a program that SIGPIPE ended: 128 + 13.
+            Self::Closed => 141,
         }
     }
 }

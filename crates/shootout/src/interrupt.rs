@@ -9,6 +9,10 @@ use signal_hook::iterator::Signals;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Signals within this time of the first are the same one.
+const SAME: Duration = Duration::from_millis(100);
 
 /// Tells whether the user wants to stop.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +30,14 @@ impl Interrupt {
         std::thread::Builder::new()
             .name("signals".into())
             .spawn(move || {
+                let mut first = None;
                 for _ in signals.forever() {
+                    let now = Instant::now();
+                    let first = *first.get_or_insert(now);
+                    // One that was sent to the process group and passed on comes twice.
+                    if now != first && now - first < SAME {
+                        continue;
+                    }
                     if requested.swap(true, Ordering::SeqCst) {
                         process::kill_all();
                         std::process::exit(i32::from(Exit::Interrupted.code()));

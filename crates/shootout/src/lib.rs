@@ -4,6 +4,9 @@
 //! tested. It knows server folders by their manifest and contains no server's name; what is sent
 //! to a server, and how latency is measured, is the business of `websocket-bench`.
 
+#[macro_use]
+mod stdout;
+
 pub mod autobahn;
 pub mod build;
 pub mod cli;

@@ -1,7 +1,7 @@
 //! The program: command line in, exit code out. Everything else is in the library.
 
 use clap::Parser as _;
-use shootout::cli::{Cli, Command, GUARD};
+use shootout::cli::Cli;
 use shootout::commands;
 use shootout::exit::Exit;
 use shootout::interrupt::Interrupt;
@@ -22,22 +22,20 @@ fn main() -> ExitCode {
             .into();
         }
     };
-    if matches!(cli.command, Command::Guard) {
-        process::guard_main();
-        return Exit::Ok.into();
-    }
-    process::become_subreaper();
-    let started = Interrupt::install().and_then(|interrupt| {
-        process::start_guard(GUARD)?;
-        Ok(interrupt)
+    let started = process::guard().and_then(|code| match code {
+        Some(code) => Ok(Err(code)),
+        None => Interrupt::install().map(Ok),
     });
     let exit = match started {
-        Ok(interrupt) => commands::execute(cli, &interrupt),
+        Ok(Err(code)) => return ExitCode::from(code),
+        Ok(Ok(interrupt)) => {
+            process::become_subreaper();
+            commands::execute(cli, &interrupt)
+        }
         Err(error) => {
             anstream::eprintln!("shootout: cannot supervise processes: {error}");
             Exit::Failed
         }
     };
-    process::end_guard();
     exit.into()
 }

@@ -10,6 +10,7 @@ use run_record::{End, Measurement, RunRecord, Status};
 use shootout::compare::comparison_schema;
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 use support::Project;
 
 const NOISE: [f64; 5] = [1.00, 1.02, 0.99, 1.012, 1.03];
@@ -124,6 +125,70 @@ fn two_directories_and_their_exit_codes() {
     project
         .shootout("compare after before")
         .expect(0, &["% less time", "No regression shown."]);
+}
+
+#[test]
+fn sides_that_were_measured_in_other_places_are_not_compared() {
+    let project = Project::new();
+    let with = |change: &dyn Fn(&mut Measurement)| {
+        let mut all = repetitions("a", OTHER, 1.3);
+        all.iter_mut().for_each(change);
+        all
+    };
+    store(&project, "before", &repetitions("a", NOISE, 1.0));
+    store(&project, "unpinned", &with(&|one| one.pinning = None));
+    store(
+        &project,
+        "larger",
+        &with(&|one| one.run.as_mut().unwrap().environment.cores += 2),
+    );
+    store(
+        &project,
+        "freer",
+        &with(&|one| one.run.as_mut().unwrap().environment.allowed_cpus.push(99)),
+    );
+    store(
+        &project,
+        "patched",
+        &with(&|one| one.run.as_mut().unwrap().environment.kernel += "-2"),
+    );
+    for (after, said) in [
+        ("unpinned", "server on [0], generator on [1] / not pinned"),
+        ("larger", "measure both on one machine"),
+        ("freer", "the generator had the cores"),
+    ] {
+        project.shootout(&format!("compare before {after}")).expect(
+            3,
+            &["not measured in the same place", said, "Not comparable"],
+        );
+    }
+    project
+        .shootout("compare before patched")
+        .expect(2, &["mind: not measured in the same place", "kernel"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_has_a_code_of_its_own_and_hides_no_regression() {
+    let project = Project::new();
+    store(&project, "before", &repetitions("a", NOISE, 1.0));
+    store(&project, "same", &repetitions("a", OTHER, 1.0));
+    store(&project, "after", &repetitions("a", OTHER, 1.3));
+    for (arguments, code) in [
+        ("list", 141),
+        ("compare before same", 141),
+        ("compare before after", 2),
+    ] {
+        let mut child = project
+            .command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments}: {output:?}");
+        assert!(output.stderr.is_empty(), "{arguments}: {output:?}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod support;
 
 use run_record::{CheckVerdict, Status};
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::time::Duration;
 use support::{CORRECT, Done, Project, SHORT, Server, eventually};
 
@@ -334,12 +335,15 @@ fn the_second_interrupt_ends_everything_at_once() {
     eventually("the server is there", || {
         support::running("sleep\x0066") > 0
     });
-    for _ in 0..2 {
+    eventually("it ends", || {
         std::thread::sleep(Duration::from_millis(300));
-        // SAFETY: plain system call.
-        unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
-    }
-    eventually("it ends", || child.try_wait().unwrap().is_some());
+        let ended = child.try_wait().unwrap().is_some();
+        if !ended {
+            // SAFETY: plain system call; the child has not been waited for.
+            unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+        }
+        ended
+    });
     Done::from(child.wait_with_output().unwrap()).expect(130, &["Ctrl-C again"]);
     eventually("nothing is left", || support::running("sleep\x0066") == 0);
 }
@@ -362,6 +366,135 @@ fn a_killed_orchestrator_leaves_no_server() {
         support::running(&project.path("servers").to_string_lossy()),
         0
     );
+}
+
+/// The one child of a process.
+fn child_of(parent: i32) -> i32 {
+    let children: Vec<i32> = fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            // After the name, in brackets: the state, then the parent.
+            let of: i32 = stat.rsplit(')').next()?.split(' ').nth(2)?.parse().ok()?;
+            (of == parent).then_some(entry.file_name().to_str()?.parse().ok()?)
+        })
+        .collect();
+    assert_eq!(children.len(), 1, "{children:?}");
+    children[0]
+}
+
+/// Starts a run whose server leaves a process that has its own session, another parent and no
+/// environment; kills what `kill` says; then nothing is left. Each test sleeps for its own time, by
+/// which its processes are known.
+#[track_caller]
+fn assert_nothing_survives(seconds: &str, kill: fn(i32)) {
+    let project = Project::new();
+    project.add(&Server {
+        script: &format!(
+            "setsid env -i sh -c 'setsid sleep {seconds} & exec sleep {seconds}' & {CORRECT}"
+        ),
+        ..Server::default()
+    });
+    let mut command = project.command(SHORT);
+    let mut child = command.process_group(0).spawn().unwrap();
+    let sleeping = format!("sleep\0{seconds}");
+    eventually("the strays are there", || support::running(&sleeping) == 2);
+    kill(child.id() as i32);
+    eventually("it ends", || child.try_wait().unwrap().is_some());
+    eventually("no stray is left", || support::running(&sleeping) == 0);
+    let servers = project.path("servers").to_string_lossy().into_owned();
+    eventually("no server is left", || support::running(&servers) == 0);
+}
+
+fn send_kill(pid: i32) {
+    // SAFETY: plain system call on a process, or group, that this test has started.
+    assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
+}
+
+#[test]
+fn nothing_survives_a_kill_of_the_program() {
+    assert_nothing_survives("7141", send_kill);
+}
+
+#[test]
+fn nothing_survives_a_kill_of_the_process_that_works() {
+    assert_nothing_survives("7142", |program| send_kill(child_of(child_of(program))));
+}
+
+#[test]
+fn nothing_survives_a_kill_of_the_whole_process_group() {
+    assert_nothing_survives("7143", |program| send_kill(-program));
+}
+
+#[test]
+fn a_directory_that_is_being_written_to_is_refused() {
+    let project = Project::new();
+    project.add(&Server::default());
+    let mut child = project.spawn("run --out out --initial-clients 20 --step-size 1");
+    eventually("it is being written to", || {
+        project.path("out/session.json").exists()
+    });
+    let holder = fs::read_to_string(project.path("out/.lock")).unwrap();
+    let said = format!("another run (process {}) is measuring", holder.trim());
+    project.shootout("run --resume out").expect(1, &[&said]);
+    fs::remove_file(project.path("out/session.json")).unwrap();
+    project.shootout("run --out out").expect(1, &[&said]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    eventually("its lock is gone", || {
+        let done = project.shootout(SHORT);
+        done.code == Some(0)
+    });
+}
+
+#[test]
+fn rows_of_other_sources_another_generator_or_kernel_are_not_gone_on_with() {
+    let project = Project::new();
+    for name in ["a-first", "b-second"] {
+        project.add(&Server {
+            name,
+            ..Server::default()
+        });
+    }
+    project.shootout(SHORT).expect(0, &[]);
+    let second = project.path("out/b-second.default.broadcast.text.1.json");
+    fs::remove_file(&second).unwrap();
+    // Of the row that is to be measured again nothing is kept that its sources could differ from.
+    fs::write(project.path("servers/b-second/more.txt"), "new").unwrap();
+    project
+        .shootout("run --resume out")
+        .expect(0, &["a-first broadcast text: kept"]);
+
+    fs::write(project.path("servers/a-first/more.txt"), "new").unwrap();
+    project.shootout("run --resume out").expect(
+        1,
+        &[
+            "the sources of a-first have changed",
+            "a-first.default.broadcast.text.1.json",
+            "start a new run",
+        ],
+    );
+    fs::remove_file(project.path("servers/a-first/more.txt")).unwrap();
+
+    let session = project.path("out/session.json");
+    let text = fs::read_to_string(&session).unwrap();
+    let mut changed: serde_json::Value = serde_json::from_str(&text).unwrap();
+    changed["origin"]["kernel"] = "Linux 1.2.13".into();
+    changed["origin"]["generator"] = "0".into();
+    changed["origin"]["tool"] = "0.0.9".into();
+    fs::write(&session, changed.to_string()).unwrap();
+    project.shootout("run --resume out").expect(
+        1,
+        &[
+            "shootout was 0.0.9",
+            "the load generator is another build",
+            "the kernel was Linux 1.2.13",
+        ],
+    );
+    changed.as_object_mut().unwrap().remove("origin");
+    fs::write(&session, changed.to_string()).unwrap();
+    project.shootout("run --resume out").expect(0, &["kept"]);
 }
 
 #[test]

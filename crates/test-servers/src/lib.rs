@@ -5,7 +5,7 @@
 //! [`TlsServer`] is the plain protocol over TLS. [`odd`] holds peers that misbehave a known number
 //! of times, [`faulty`] those that break, flood, stall or lie, with the end that a run against each
 //! must come to, [`liar`] a correct server that breaks one rule of choice, so that the conformance
-//! checks can be proved to bite.
+//! checks can be proved to bite. [`skipped`] is for tests that cannot be made here.
 //!
 //! Nothing here is a contestant, and nothing here is fit for a network other than loopback.
 
@@ -18,6 +18,7 @@ mod framework;
 mod listen;
 mod null;
 mod poll;
+mod skipped;
 mod threaded;
 mod tls;
 mod upgrade;
@@ -25,4 +26,5 @@ mod upgrade;
 pub use delay::{Answer, Delay, DelayOptions, DelayServer, Freeze, Pace, Truth, Write};
 pub use framework::Framework;
 pub use null::{NullOptions, NullServer, NullServers};
+pub use skipped::{SKIPPED_VARIABLE, skipped};
 pub use tls::TlsServer;

@@ -32,7 +32,7 @@ fn main() {
         worst = worst.max(each);
         println!(
             "  {each:.0} bytes between {FEW} and {MANY} connections; {:.0} bytes with all that is needed once; kernel: {:.0} bytes in queues",
-            many.process_bytes_per_connection,
+            many.process_bytes_per_connection.unwrap_or(f64::NAN),
             many.socket_bytes_per_connection.unwrap_or(f64::NAN),
         );
     }

@@ -484,7 +484,9 @@ mod tests {
             .unwrap()
             .render_help()
             .to_string();
-        for code in ["\n  0 ", "\n  1 ", "\n  2 ", "\n  3 ", "\n  130 "] {
+        for code in [
+            "\n  0 ", "\n  1 ", "\n  2 ", "\n  3 ", "\n  130 ", "\n  141 ",
+        ] {
             assert!(help.contains(code), "{code:?} is missing");
         }
     }

@@ -14,6 +14,7 @@ use run_record::{
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use ws_load::site;
@@ -75,8 +76,18 @@ pub(crate) fn bench(
     }
     let gathered = gathered?;
     let mut trouble: Option<io::Error> = None;
+    let kept = record_file.is_some() || output.events.as_deref().is_some_and(is_file);
     let mut on_event = |event: &Event| {
         let event = &event.redacted();
+        let ended;
+        let event = match event {
+            Event::End { outcome } if !kept => {
+                let outcome = told(outcome.clone(), trouble.as_ref());
+                ended = Event::End { outcome };
+                &ended
+            }
+            other => other,
+        };
         if let Event::Step { record: step, .. } = event {
             record.steps.push((**step).clone());
             record.outcome.carried_clients = RunRecord::carried(&record.steps);
@@ -91,8 +102,8 @@ pub(crate) fn bench(
         }
         if let Err(error) = outputs.event(event) {
             trouble.get_or_insert(error);
-            // Nobody reads on, as after `| head`, and nothing is kept either.
-            if record_file.is_none() {
+            // The reader went away, as `| head` does, and nothing is kept either.
+            if !kept {
                 interrupted.store(true, Ordering::Relaxed);
             }
         }
@@ -113,7 +124,11 @@ pub(crate) fn bench(
     outputs.finish();
     let measured = measured?;
     record.server = measured.server;
-    record.outcome = measured.outcome;
+    record.outcome = if kept {
+        measured.outcome
+    } else {
+        told(measured.outcome, trouble.as_ref())
+    };
     record.outcome.detail = redacted(&record.outcome.detail).into_owned();
     record.ended = now();
     let saved = record_file
@@ -121,10 +136,38 @@ pub(crate) fn bench(
         .map_or(Ok(()), |file| file.finish(&record));
     outputs.summary(&record);
     saved?;
+    if let Some(error) = &trouble
+        && error.kind() == io::ErrorKind::BrokenPipe
+    {
+        let exit = match Exit::of(&record) {
+            Exit::Interrupted => Exit::Closed,
+            other => other,
+        };
+        return Ok(outputs.expectations(&record, exit).or_closed());
+    }
     if let Some(error) = trouble {
         return Err(format!("an output could not be written in full: {error}").into());
     }
     Ok(outputs.expectations(&record, Exit::of(&record)))
+}
+
+/// How a run ended that is kept nowhere: when its output takes no more it is ended by the same flag
+/// as by an interrupt.
+fn told(mut outcome: Outcome, trouble: Option<&io::Error>) -> Outcome {
+    if let Some(error) = trouble.filter(|_| outcome.end == End::Interrupted) {
+        outcome.detail = match error.kind() {
+            io::ErrorKind::BrokenPipe => {
+                "the reader of the output went away, and no record was asked for (--json)"
+                    .to_owned()
+            }
+            _ => format!("an output could not be written: {error}"),
+        };
+    }
+    outcome
+}
+
+fn is_file(path: &Path) -> bool {
+    path != Path::new("-")
 }
 
 /// The first signal asks a run to end, the second ends the process.

@@ -88,7 +88,7 @@ fn tell(quiet: bool) -> Tell {
             let _ = writeln!(
                 anstream::stderr().lock(),
                 "websocket-bench: {}",
-                redacted(words)
+                ws_proto::escaped(&redacted(words))
             );
         }
     })

@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Invalid,
     /// Interrupted; what was measured before is written.
     Interrupted,
+    /// The reader of stdout went away, as `| head` does; what was measured is in the record.
+    Closed,
 }
 
 impl From<Exit> for ExitCode {
@@ -27,11 +29,21 @@ impl From<Exit> for ExitCode {
             Exit::Expectation => 2,
             Exit::Invalid => 3,
             Exit::Interrupted => 130,
+            // As a shell shows a program that SIGPIPE ended: 128 + 13.
+            Exit::Closed => 141,
         })
     }
 }
 
 impl Exit {
+    /// The code of a program whose reader went away: a result that is worse stays.
+    pub(crate) fn or_closed(self) -> Self {
+        match self {
+            Self::Measured => Self::Closed,
+            other => other,
+        }
+    }
+
     /// The code that a record deserves, expectations aside.
     pub(crate) fn of(record: &RunRecord) -> Self {
         match record.outcome.end {
@@ -69,13 +81,15 @@ pub(crate) fn none_opened(record: &RunRecord) -> bool {
 pub(crate) const HELP: &str = "\
 Exit codes:
   0    the run was measured (a step over the limit is a measurement)
-  1    wrong usage, or no step could be measured; also: a worker that is not there, is busy, has
+  1    wrong usage, or no step could be measured, or not one connection opened; also: a worker that is not there, is busy, has
        another version, refuses the token or the destination, or an address to listen on that
        is in use
   2    an expectation of --expect failed
   3    the result is invalid: messages or connections were lost or came wrong, the generator
        and not the server was the limit, a worker was lost in mid-run, or every step was noisy
-  130  interrupted; what was measured before is written";
+  130  interrupted; what was measured before is written
+  141  the reader of stdout went away (as `| head` does): with --json or --events FILE the run went
+       on and is written there, else it was ended";
 
 /// The text of `worker --help` about exit codes.
 pub(crate) const WORKER_HELP: &str = "\
@@ -92,4 +106,5 @@ Exit codes:
   0    every part passed
   1    wrong usage, or the test could not be made here
   3    a part failed, or (without --short) the machine was too noisy to tell
-  130  interrupted; what was proved before is printed and written";
+  130  interrupted; what was proved before is printed and written
+  141  the reader of stdout went away; what was proved before is written";

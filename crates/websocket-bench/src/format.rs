@@ -73,6 +73,12 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
             step.samples, step.samples_planned
         ));
     }
+    if let Some(of) = &step.backpressure {
+        line.push_str(&format!(
+            "    backpressure: {} requests not taken in time, {} not at all",
+            of.late, of.unsent
+        ));
+    }
     if step.timed_out {
         line.push_str("    timed out");
     }
@@ -82,6 +88,8 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
         }
         // What the server failed in has been said.
         Verdict::Pass | Verdict::Fail => {}
+        // After how many samples has been said.
+        Verdict::Interrupted => line.push_str("    interrupted"),
         Verdict::GeneratorLimited | Verdict::Noisy => line.push_str(&format!(
             "    {}: {}",
             step.verdict.name(),
@@ -156,8 +164,9 @@ pub(crate) fn connections(of: &Connections) -> String {
         spread(&pings.round_trip),
         of.drops,
     );
-    match (&of.server, &of.server_unknown) {
-        (Some(used), _) => text.push_str(&memory("server", used)),
+    let unknown = of.server_unknown.as_deref();
+    match (&of.server, unknown) {
+        (Some(used), _) => text.push_str(&memory("server", used, unknown)),
         (None, Some(reason)) => {
             text.push_str(&format!("    server       memory unknown: {reason}"))
         }
@@ -165,7 +174,7 @@ pub(crate) fn connections(of: &Connections) -> String {
     }
     if let Some(used) = &of.generator {
         text.push('\n');
-        text.push_str(&memory("generator", used));
+        text.push_str(&memory("generator", used, None));
     }
     if let Some(used) = &of.kernel {
         text.push_str(&format!(
@@ -176,7 +185,11 @@ pub(crate) fn connections(of: &Connections) -> String {
     text
 }
 
-fn memory(name: &str, used: &MemoryUse) -> String {
+fn memory(name: &str, used: &MemoryUse, unknown: Option<&str>) -> String {
+    let Some(each) = used.process_bytes_per_connection else {
+        let reason = unknown.unwrap_or("no connection was open");
+        return format!("    {name:<11}  memory per connection unknown: {reason}");
+    };
     let sockets = used
         .socket_bytes_per_connection
         .map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes:.0} bytes"));
@@ -185,8 +198,7 @@ fn memory(name: &str, used: &MemoryUse) -> String {
         several => format!("{several} processes"),
     };
     format!(
-        "    {name:<11}  {:.0} bytes of memory per connection ({processes}), {sockets} in queues of the kernel",
-        used.process_bytes_per_connection,
+        "    {name:<11}  {each:.0} bytes of memory per connection ({processes}), {sockets} in queues of the kernel",
     )
 }
 

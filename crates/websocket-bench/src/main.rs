@@ -55,15 +55,9 @@ fn main() -> ExitCode {
             .and_then(|plan| bench::bench(plan, &args.connections, &args.sites, &args.output)),
         Command::Worker(args) => distributed::worker(&args),
         Command::Selftest(args) => selftest::selftest(&args),
-        Command::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut Cli::command(),
-                "websocket-bench",
-                &mut io::stdout(),
-            );
-            Ok(Exit::Measured)
-        }
+        Command::Completions { shell } => completions(shell)
+            .map(|()| Exit::Measured)
+            .map_err(Into::into),
         Command::Man { directory } => clap_mangen::generate_to(Cli::command(), &directory)
             .map(|()| Exit::Measured)
             .map_err(|error| {
@@ -72,9 +66,11 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(exit) => exit.into(),
+        Err(error) if error.downcast_ref().is_some_and(is_closed) => Exit::Closed.into(),
         Err(error) => {
-            let words = error.to_string();
-            let _ = writeln!(io::stderr(), "websocket-bench: {}", redacted(&words));
+            // It may hold words of a server, a worker or a coordinator.
+            let words = ws_proto::escaped(&redacted(&error.to_string()));
+            let _ = writeln!(io::stderr(), "websocket-bench: {words}");
             Exit::Usage.into()
         }
     }
@@ -83,10 +79,27 @@ fn main() -> ExitCode {
 /// Prints what is wrong with the arguments, or the help that they ask for.
 fn refused(error: &clap::Error) -> Exit {
     if !error.use_stderr() {
-        let _ = error.print();
-        return Exit::Measured;
+        return match error.print() {
+            Err(error) if is_closed(&error) => Exit::Closed,
+            _ => Exit::Measured,
+        };
     }
     let words = error.render().ansi().to_string();
     let _ = write!(anstream::stderr().lock(), "{}", redacted(&words));
     Exit::Usage
+}
+
+/// Writes the completions of a shell to stdout.
+fn completions(shell: clap_complete::Shell) -> io::Result<()> {
+    // The library panics where it cannot write.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "websocket-bench", &mut script);
+    let mut out = io::stdout().lock();
+    out.write_all(&script)?;
+    out.flush()
+}
+
+/// The reader went away.
+fn is_closed(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::BrokenPipe
 }

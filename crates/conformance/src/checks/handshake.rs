@@ -98,10 +98,10 @@ fn judge_head(context: &mut Context<'_>, is_mine: fn(&HandshakeError) -> bool) -
             .map_err(Failure::from)?
             .into_head()
             .map_err(|error| Failure(error.to_string()))?;
-        if let Err(error) = parse_response(&head, &key, context.speech().subprotocol()) {
-            if is_mine(&error) || is_no_101(&error) {
-                return Err(Failure::new(error.to_string()));
-            }
+        if let Err(error) = parse_response(&head, &key, context.speech().subprotocol())
+            && (is_mine(&error) || is_no_101(&error))
+        {
+            return Err(Failure::new(error.to_string()));
         }
     }
     Ok(())

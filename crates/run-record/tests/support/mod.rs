@@ -72,6 +72,7 @@ pub(crate) fn step(clients: u64) -> StepRecord {
         in_flight: None,
         sites: Vec::new(),
         release_delay: None,
+        backpressure: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }

@@ -14,7 +14,12 @@ use crate::manifest::Manifest;
 use crate::project::{Entry, Project};
 use crate::toolchain::Missing;
 use builder::Builder;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// The fingerprint of a server's sources, build outputs left out; `None` when they cannot be read.
+pub(crate) fn fingerprint(dir: &Path) -> Option<String> {
+    stamp::Sources::of(dir).text()
+}
 
 /// A build that works.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,6 +22,11 @@ impl Sources {
         Self(files(dir))
     }
 
+    /// The fingerprint as text; `None` when a file cannot be read.
+    pub(super) fn text(&self) -> Option<String> {
+        self.0.clone().map(hex)
+    }
+
     /// The stamp in `file` of a variant that is built with these tools.
     pub(super) fn with<'t>(
         &self,
@@ -32,7 +37,7 @@ impl Sources {
             for tool in tools {
                 field(&mut hash, tool.as_bytes());
             }
-            hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
+            hex(hash)
         });
         Stamp { file, fingerprint }
     }
@@ -71,6 +76,10 @@ fn files(dir: &Path) -> Option<Sha1> {
         field(&mut hash, &fs::read(file.path()).ok()?);
     }
     Some(hash)
+}
+
+fn hex(hash: Sha1) -> String {
+    hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
 fn field(hash: &mut Sha1, bytes: &[u8]) {

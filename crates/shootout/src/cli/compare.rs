@@ -28,8 +28,10 @@ Exit codes:
   0    everything was compared, no regression is shown
   1    wrong usage, or a file cannot be read
   2    a regression: B is shown to be worse than A, its whole interval beyond the tolerance
-  3    not comparable: different plans, too few repetitions, or a row without a result; it says
-       which. A regression elsewhere takes precedence";
+  3    not comparable: different plans, other processors or cores (also pinned against not
+       pinned), too few repetitions, or a row without a result; it says which. A regression
+       elsewhere takes precedence
+  141  the reader of stdout went away; what was found would have been 0";
 
 /// Options of `shootout compare`.
 #[derive(Clone, Debug, Args)]

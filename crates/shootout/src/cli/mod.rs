@@ -32,6 +32,8 @@ Exit codes:
   3    compare: not comparable; run: some row has no valid result, see its status (a row that
        cannot be built here is told, and counts only where its server was named)
   130  interrupted; what was finished is kept
+  141  the reader of stdout went away (as `| head` does) before a command was done that would have
+       ended with 0; its work was done all the same
 
 A server is a folder under servers/ with a server.toml; see docs/adding-a-server.md.";
 
@@ -152,13 +154,7 @@ pub enum Command {
     },
     /// Compares two runs, records or servers: whether B is slower than A, and how sure that is
     Compare(CompareArgs),
-    /// Ends the others' processes when the orchestrator was killed
-    #[command(hide = true, name = GUARD)]
-    Guard,
 }
-
-/// The hidden command of the guard process.
-pub const GUARD: &str = "guard-processes";
 
 #[cfg(test)]
 mod tests {

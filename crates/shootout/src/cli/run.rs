@@ -24,7 +24,8 @@ Examples:
 Statuses of a row without a result, each with its reason: missing-toolchain, build-failed,
 start-failed, nonconforming, crashed, timeout, faulty, leaked, generator-limited, interrupted.
 
-Exit codes: 0 every row has a result, 1 usage or environment, 3 some row has none, 130 interrupted.";
+Exit codes: 0 every row has a result, 1 usage or environment, 3 some row has none, 130 interrupted,
+141 the reader of stdout went away.";
 
 /// Options of `shootout run`. Those that are not given keep the default, or what the resumed run
 /// had.

@@ -27,7 +27,7 @@ pub(super) fn autobahn(context: &Context<'_>, servers: &[String]) -> Result<Exit
         Ok(program) => program,
         Err(Unavailable::Interrupted) => return Ok(Exit::Interrupted),
         Err(reason @ Unavailable::NoPython2) => {
-            anstream::println!("skipped: {reason}");
+            say!("skipped: {reason}");
             return Ok(Exit::Ok);
         }
         Err(error) => return Err(Refusal::new(error.to_string())),
@@ -38,11 +38,11 @@ pub(super) fn autobahn(context: &Context<'_>, servers: &[String]) -> Result<Exit
         let modes = match &wanted.manifest.raw_echo {
             Some(RawEcho::Modes(modes)) => modes,
             Some(RawEcho::None(reason)) => {
-                anstream::println!("{}: has no raw echo: {reason}", wanted.entry.name);
+                say!("{}: has no raw echo: {reason}", wanted.entry.name);
                 continue;
             }
             None => {
-                anstream::println!(
+                say!(
                     "{}: its manifest declares no [raw-echo]; see docs/adding-a-server.md",
                     wanted.entry.name
                 );
@@ -86,7 +86,7 @@ pub(super) fn autobahn(context: &Context<'_>, servers: &[String]) -> Result<Exit
         }
     }
     if let Some(line) = tally.line() {
-        anstream::println!("{line}");
+        say!("{line}");
     }
     Ok(if tally.fails() {
         Exit::Failed
@@ -128,9 +128,9 @@ impl Pass<'_> {
             Ok(server) => server,
             Err((StartError::Interrupted, _)) => return Err(Refusal::new("interrupted")),
             Err((error, tail)) => {
-                anstream::println!("{name}: {error}");
+                say!("{name}: {error}");
                 for line in tail.unwrap_or_default().lines() {
-                    anstream::println!("    {line}");
+                    say!("    {line}");
                 }
                 return Ok(false);
             }
@@ -161,16 +161,16 @@ impl Pass<'_> {
                 let died = death.map_or_else(String::new, |_| {
                     format!("; the server had ended, its log is {}", project.shown(&log))
                 });
-                anstream::println!("{name}: {error}{died}");
+                say!("{name}: {error}{died}");
                 return Ok(false);
             }
         }
         record.finished = now();
         let stored = autobahn::store(&project.autobahn(), &record)
             .map_err(|error| Refusal::new(format!("the summary cannot be stored: {error}")))?;
-        anstream::println!("{name}: {}", record.tally());
+        say!("{name}: {}", record.tally());
         for case in record.failed.iter().take(LISTED) {
-            anstream::println!(
+            say!(
                 "    {}: {}, close: {}",
                 case.id,
                 case.behavior,
@@ -178,9 +178,9 @@ impl Pass<'_> {
             );
         }
         if record.failed.len() > LISTED {
-            anstream::println!("    and {} more", record.failed.len() - LISTED);
+            say!("    and {} more", record.failed.len() - LISTED);
         }
-        anstream::println!(
+        say!(
             "    {}; the suite's own report is {}",
             project.shown(&stored),
             project.shown(&self.dir.join("index.html"))

@@ -32,7 +32,7 @@ pub(super) fn build(
         }
     }
     if let Some(line) = tally.line() {
-        anstream::println!("{line}");
+        say!("{line}");
     }
     Ok(if tally.fails() {
         Exit::Failed
@@ -59,7 +59,7 @@ pub(super) fn tell(context: &Context<'_>, wanted: &Wanted<'_>, builds: &Builds) 
     });
     let of = wanted.manifest.variants.len();
     for (variants, text) in alike(told) {
-        anstream::println!("{}: {text}", contestants(&wanted.entry.name, &variants, of));
+        say!("{}: {text}", contestants(&wanted.entry.name, &variants, of));
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn compare(context: &Context<'_>, args: &CompareArgs) -> Result<Exit,
     if let Some(file) = &args.json {
         store(file, &comparison)?;
     }
-    anstream::print!("{}", text::comparison(&comparison));
+    say!("{}", text::comparison(&comparison).trim_end());
     Ok(match comparison.verdict {
         Verdict::NoRegression => Exit::Ok,
         Verdict::Regression => Exit::Regression,

@@ -20,7 +20,7 @@ pub(super) fn doctor(context: &Context<'_>, servers: &[String]) -> Result<Exit, 
     for entry in &entries {
         if let Err(problems) = &entry.manifest {
             broken = true;
-            anstream::println!("{} {}", bad("broken "), lines(problems));
+            say!("{} {}", bad("broken "), lines(problems));
         }
         for wanted in Wanted::all(std::slice::from_ref(entry)) {
             let survey = context.survey(&wanted);
@@ -32,7 +32,7 @@ pub(super) fn doctor(context: &Context<'_>, servers: &[String]) -> Result<Exit, 
     limits(context);
     let packages = packages(&missing);
     if !packages.is_empty() {
-        anstream::println!(
+        say!(
             "\nThe one command that installs all Debian packages that are missing:\n  {}\n\
              or: shootout setup",
             apt::install_command(&packages)
@@ -55,23 +55,23 @@ fn tell(wanted: &Wanted<'_>, survey: &Survey, all: bool) {
             [] => good("ok     "),
             _ => bad("missing"),
         };
-        anstream::println!("{word} {who}");
+        say!("{word} {who}");
         if all {
             let mut told: Vec<&Probed> = Vec::new();
             for probed in variants.iter().flat_map(|v| survey.of_variant(v)) {
                 let Ok(said) = &probed.result else { continue };
                 if !told.iter().any(|other| std::ptr::eq(*other, probed)) {
                     told.push(probed);
-                    anstream::println!("          has {} ({said})", probed.what);
+                    say!("          has {} ({said})", probed.what);
                 }
             }
             if wanted.manifest.requires.is_empty() {
-                anstream::println!("          needs nothing");
+                say!("          needs nothing");
             }
         }
         for what in missing {
-            anstream::println!("          misses {}: {}", what.what, what.found);
-            anstream::println!("          remedy: {}", what.remedy());
+            say!("          misses {}: {}", what.what, what.found);
+            say!("          remedy: {}", what.remedy());
         }
     }
 }
@@ -79,30 +79,28 @@ fn tell(wanted: &Wanted<'_>, survey: &Survey, all: bool) {
 fn limits(context: &Context<'_>) {
     let here = Environment::collect();
     let capacity = machine::capacity(&here);
-    anstream::println!("\nthis machine");
-    anstream::println!(
+    say!("\nthis machine");
+    say!(
         "  cores          {} of {} may be used: {}",
         here.allowed_cpus.len(),
         here.cores,
         machine::list(&here.allowed_cpus)
     );
     if here.allowed_cpus.len() < 2 {
-        anstream::println!(
-            "                 server and generator share one core: figures will be poor"
-        );
+        say!("                 server and generator share one core: figures will be poor");
     }
-    anstream::println!(
+    say!(
         "  open files     {} (raised to {} for each process)",
         here.file_limit.soft,
         here.file_limit.hard
     );
     if let Some((first, last)) = here.local_ports {
-        anstream::println!(
+        say!(
             "  outgoing ports {first} to {last} on each of {} addresses",
             capacity.local_addrs.len()
         );
     }
-    anstream::println!(
+    say!(
         "  clients        {} at most: {}",
         capacity.clients,
         capacity.limit
@@ -113,11 +111,11 @@ fn limits(context: &Context<'_>) {
         } else {
             String::new()
         };
-        anstream::println!("  accept queue   {queue}{advice}");
+        say!("  accept queue   {queue}{advice}");
     }
     let program = context.project.bin().join(generator::PROGRAM);
     if !program.is_file() {
-        anstream::println!(
+        say!(
             "  generator      {} is missing; run the project's ./shootout script, or make",
             context.project.shown(&program)
         );

@@ -12,7 +12,7 @@ pub(super) fn list(context: &Context<'_>, as_json: bool) -> Result<Exit, Refusal
         let all: Vec<Value> = entries.iter().map(entry_json).collect();
         let text = serde_json::to_string_pretty(&all)
             .map_err(|error| Refusal::new(format!("the list cannot be written: {error}")))?;
-        anstream::println!("{text}");
+        say!("{text}");
         return Ok(Exit::Ok);
     }
     let mut grid = vec![
@@ -110,6 +110,6 @@ fn print_aligned(grid: &[[String; 6]]) {
             .zip(&widths)
             .map(|(cell, width)| format!("{cell:<width$}"))
             .collect();
-        anstream::println!("{}", cells.join("  ").trim_end());
+        say!("{}", cells.join("  ").trim_end());
     }
 }

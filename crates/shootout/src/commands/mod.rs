@@ -18,6 +18,7 @@ use crate::exit::{Exit, Refusal};
 use crate::interrupt::Interrupt;
 use crate::project::{Entry, Project, lines};
 use crate::rows::Wanted;
+use crate::stdout;
 use crate::toolchain::Survey;
 
 /// What every command works with.
@@ -64,12 +65,11 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
                 markdown,
             } => report::report(&context, dirs, html, markdown),
             Command::Compare(args) => compare::compare(&context, &args),
-            Command::Guard => Ok(Exit::Ok),
         }
     });
     match result {
         Ok(_) if interrupt.requested() => Exit::Interrupted,
-        Ok(exit) => exit,
+        Ok(exit) => stdout::exit(exit),
         Err(refusal) => {
             anstream::eprintln!("shootout: {refusal}");
             if interrupt.requested() {

@@ -33,9 +33,9 @@ pub(super) fn report(
         anstream::eprintln!("shootout: {warning}");
     }
     for headline in &summary.headlines {
-        anstream::println!("{headline}");
+        say!("{headline}");
     }
-    anstream::println!("{}\n{}", project.shown(&html), project.shown(&markdown));
+    say!("{}\n{}", project.shown(&html), project.shown(&markdown));
     Ok(Exit::Ok)
 }
 

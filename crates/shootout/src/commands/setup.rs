@@ -35,7 +35,7 @@ pub(super) fn setup(context: &Context<'_>, servers: &[String], yes: bool) -> Res
         // Again all of them: a probe may have failed for want of another requirement's package.
         lacks = lacking(context, &wanted);
         for failed in failed {
-            anstream::println!("cannot be installed: {failed}");
+            say!("cannot be installed: {failed}");
         }
     }
     context.stop_if_interrupted()?;
@@ -45,9 +45,9 @@ pub(super) fn setup(context: &Context<'_>, servers: &[String], yes: bool) -> Res
         tell("still missing", lack);
     }
     if lacks.is_empty() {
-        anstream::println!("everything is there");
+        say!("everything is there");
     } else if packaged.is_empty() {
-        anstream::println!("everything is there that Debian packages bring");
+        say!("everything is there that Debian packages bring");
     }
     for lack in others {
         tell("not in Debian", lack);
@@ -131,7 +131,7 @@ fn install(context: &Context<'_>, lacks: &[Lack], yes: bool) -> Result<Installed
 }
 
 fn tell(how: &str, lack: &Lack) {
-    anstream::println!(
+    say!(
         "{how}: {}, for {}: {}; remedy: {}",
         lack.what.what,
         lack.who.join(", "),

@@ -87,7 +87,7 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
         }
     }
     if let Some(line) = tally.line() {
-        anstream::println!("{line}");
+        say!("{line}");
     }
     let kept = match choice.table {
         None => true,
@@ -121,7 +121,7 @@ fn keep(context: &Context<'_>, table: Table, fresh: Vec<Line>) -> Result<bool, R
             let exists = |server: &str, variant: &str| variants.contains(&(server, variant));
             let lines = conformance_table::merged(stored, fresh, exists);
             files.write(&lines).map_err(refuse)?;
-            anstream::println!("{}", project.shown(&files.page));
+            say!("{}", project.shown(&files.page));
             Ok(true)
         }
         Table::Check => {
@@ -131,10 +131,10 @@ fn keep(context: &Context<'_>, table: Table, fresh: Vec<Line>) -> Result<bool, R
                 found.push(format!("{page}: not the page that its lines make"));
             }
             for difference in &found {
-                anstream::println!("{} {difference}", painted(AnsiColor::Red, "DRIFT"));
+                say!("{} {difference}", painted(AnsiColor::Red, "DRIFT"));
             }
             if !found.is_empty() {
-                anstream::println!(
+                say!(
                     "bring the table up to date with: {}",
                     conformance_table::REMEDY
                 );
@@ -191,14 +191,14 @@ fn verify_variant(
         Ok(server) => server,
         Err((StartError::Interrupted, _)) => return Err(Refusal::new("interrupted")),
         Err((error, tail)) => {
-            anstream::println!("{name}: {error}");
+            say!("{name}: {error}");
             print_tail(tail.as_deref());
             return Ok(Verified::default());
         }
     };
     let checked = conform::verify(&mut server, variant, context.interrupt, &mut |outcome| {
         if all && outcome.verdict == Verdict::Pass {
-            anstream::println!(
+            say!(
                 "  {} {}",
                 painted(AnsiColor::Green, "pass"),
                 heading(outcome)
@@ -212,7 +212,7 @@ fn verify_variant(
         Err(VerifyError::Interrupted) => return Err(Refusal::new("interrupted")),
         Err(VerifyError::Crashed(death, last)) => {
             let after = last.map(|id| format!("after {id} ")).unwrap_or_default();
-            anstream::println!("{name}: {after}{death}");
+            say!("{name}: {after}{death}");
             print_tail(tail.as_deref());
             return Ok(Verified::default());
         }
@@ -222,9 +222,9 @@ fn verify_variant(
     print_waivers(manifest, variant, &conformance, in_detail);
     let leak = stopped.leak();
     if let Some(leak) = &leak {
-        anstream::println!("  {} {leak}", painted(AnsiColor::Red, "LEAK"));
+        say!("  {} {leak}", painted(AnsiColor::Red, "LEAK"));
     }
-    anstream::println!("{name}: {}", summary(&outcomes, &conformance));
+    say!("{name}: {}", summary(&outcomes, &conformance));
     Ok(Verified {
         passed: conformance.passed() && leak.is_none(),
         conformance: Some(conformance),
@@ -237,10 +237,10 @@ fn print_failures(outcomes: &[Outcome], conformance: &Conformance) {
             continue;
         };
         if judged.verdict == CheckVerdict::Fail {
-            anstream::println!("  {} {}", painted(AnsiColor::Red, "FAIL"), heading(outcome));
-            anstream::println!("       {}", outcome.check.description);
-            anstream::println!("       expected: {}", outcome.check.expectation);
-            anstream::println!("       observed: {observed}");
+            say!("  {} {}", painted(AnsiColor::Red, "FAIL"), heading(outcome));
+            say!("       {}", outcome.check.description);
+            say!("       expected: {}", outcome.check.expectation);
+            say!("       observed: {observed}");
         }
     }
 }
@@ -275,7 +275,7 @@ fn print_waivers(
             .map(|d| format!(", {d}"))
             .unwrap_or_default();
         let needed = if used { "waived" } else { "no longer needed" };
-        anstream::println!(
+        say!(
             "  [{}] {needed}: {}: {}{link}{date}",
             number + 1,
             waiver.check,
@@ -318,7 +318,7 @@ fn heading(outcome: &Outcome) -> String {
 
 fn print_tail(tail: Option<&str>) {
     for line in tail.unwrap_or_default().lines() {
-        anstream::println!("    {line}");
+        say!("    {line}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::side::{Contestant, Invocation, Load, Side};
 use super::{plans, stats};
-use run_record::Recorder;
+use run_record::{Environment, Recorder};
 use std::collections::BTreeSet;
 
 /// A row of each side, where there is one.
@@ -43,6 +43,9 @@ pub(super) fn problem(a: &Contestant, b: &Contestant) -> Option<String> {
             return Some(format!("{side} has no result"));
         }
     }
+    if let Some(places) = all(a, b).find_map(|at| other_place(&a.invocations[0], at)) {
+        return Some(format!("not measured in the same place: {places}"));
+    }
     let first = &a.invocations[0].run.plan;
     all(a, b)
         .map(|invocation| plans::differences(first, &invocation.run.plan))
@@ -64,7 +67,7 @@ pub(super) fn remarks(a: &Contestant, b: &Contestant) -> Vec<String> {
     let (one, other) = (&a.invocations[0], &b.invocations[0]);
     let mut machines = plans::machines(&one.run.environment, &other.run.environment);
     if one.pinning != other.pinning {
-        machines.push("the cores that server and generator were given".into());
+        machines.push("which cores server and generator were given".into());
     }
     if one.run.tool != other.run.tool {
         let (one, other) = (&one.run.tool.version, &other.run.tool.version);
@@ -84,6 +87,45 @@ pub(super) fn remarks(a: &Contestant, b: &Contestant) -> Vec<String> {
         );
     }
     remarks
+}
+
+/// In what the processors differ that server and generator had: then a difference says nothing
+/// about the servers, however large it is.
+fn other_place(one: &Invocation, other: &Invocation) -> Option<String> {
+    let (a, b) = (&one.run.environment, &other.run.environment);
+    if (&a.cpu_model, a.cores) != (&b.cpu_model, b.cores) {
+        let shown = |at: &Environment| {
+            let model = at.cpu_model.as_deref().unwrap_or("an unknown model");
+            format!("{} cores of {model}", at.cores)
+        };
+        return Some(format!(
+            "{} / {}; measure both on one machine",
+            shown(a),
+            shown(b)
+        ));
+    }
+    let shown = |at: &Invocation| match &at.pinning {
+        None => "not pinned".to_owned(),
+        Some(pinning) => format!(
+            "server on {:?}, generator on {:?}",
+            pinning.server_cpus, pinning.generator_cpus
+        ),
+    };
+    let count = |at: &Invocation| {
+        let pinning = at.pinning.as_ref()?;
+        Some((pinning.server_cpus.len(), pinning.generator_cpus.len()))
+    };
+    if count(one) != count(other) {
+        return Some(format!(
+            "{} / {}; measure both with the same --server-cpus and --generator-cpus",
+            shown(one),
+            shown(other)
+        ));
+    }
+    let (a, b) = (&a.allowed_cpus, &b.allowed_cpus);
+    (a.len() != b.len()).then(|| {
+        format!("the generator had the cores {a:?} / {b:?}; give it as many on both sides")
+    })
 }
 
 fn one_after_the_other(a: &Contestant, b: &Contestant) -> bool {

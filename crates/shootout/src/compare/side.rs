@@ -166,7 +166,7 @@ fn counts(step: &StepRecord) -> bool {
     let servers_own = match step.verdict {
         Verdict::Pass => step.verdict_reasons.is_empty(),
         Verdict::Fail => true,
-        Verdict::GeneratorLimited | Verdict::Noisy => false,
+        Verdict::GeneratorLimited | Verdict::Noisy | Verdict::Interrupted => false,
     };
     servers_own && step.is_complete() && !step.timed_out && step.faults.is_empty()
 }

@@ -1,9 +1,8 @@
 //! A child that leads a session and process group of its own, so that it can be ended with all
 //! that it started.
 //!
-//! The group dies with this program: the leader by its parent-death signal, the rest by the guard.
+//! The group dies with this program: the leader by its parent-death signal, the rest by the guardian.
 
-use super::guard;
 use crate::sample::cpus::pin_current;
 use std::collections::BTreeSet;
 use std::io;
@@ -54,7 +53,6 @@ impl Group {
         let child = command.spawn()?;
         let id = child.id() as i32;
         alive().insert(id);
-        guard::watch(id);
         Ok(Self {
             child,
             id,
@@ -112,7 +110,6 @@ impl Drop for Group {
             self.kill();
         }
         alive().remove(&self.id);
-        guard::forget(self.id);
     }
 }
 

@@ -29,6 +29,13 @@ pub fn members(session: u32) -> Vec<Leftover> {
     })
 }
 
+/// The children of this process, zombies among them.
+pub(super) fn children() -> Vec<i32> {
+    let own = std::process::id() as i32;
+    let children = find(|process| process.stat().is_ok_and(|stat| stat.ppid == own));
+    children.iter().map(|child| child.pid).collect()
+}
+
 /// The living processes of a session, and those that carry the mark `cookie`.
 pub fn marked(session: u32, cookie: &str) -> Vec<Leftover> {
     find(|process| {

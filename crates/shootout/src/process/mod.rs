@@ -3,13 +3,13 @@
 //! Does not know what the children are for; servers are supervised in `supervise`.
 
 mod group;
-mod guard;
+mod guardian;
 mod leftover;
 mod logged;
 mod tail;
 
 pub use group::{Group, become_subreaper, kill_all};
-pub use guard::{end_guard, guard_main, start_guard};
+pub use guardian::guard;
 pub use leftover::{COOKIE, Leftover, kill, marked, members, reap};
 pub use logged::{Job, JobError};
 pub use tail::{describe_exit, shortened, tail};

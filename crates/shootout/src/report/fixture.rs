@@ -204,6 +204,7 @@ fn step(clients: u64, median_us: u64, limit_ns: u64, broken: bool) -> StepRecord
         in_flight: None,
         sites: Vec::new(),
         release_delay: None,
+        backpressure: None,
         verdict: if limited_ns > limit_ns {
             Verdict::Fail
         } else {

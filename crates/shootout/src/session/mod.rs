@@ -1,19 +1,26 @@
 //! A run's directory: its options, its measurements, and what is still to be done.
 //!
 //! ```text
-//! <dir>/session.json                                         options, so that --resume can agree
+//! <dir>/session.json                                         options and what it is measured with,
+//!                                                            so that --resume can agree
+//! <dir>/.lock                                                held by the run that is under way
 //! <dir>/<server>.<variant>.<workload>.<dialect>.<rep>.json   one Measurement each
 //! <dir>/report.html, report.md                               written at the end
 //! <dir>/logs/                                                what servers and generator printed
 //! ```
 //! Does not measure and does not read what a measurement means, but for its status.
 
+mod lock;
 mod options;
+mod origin;
 
 pub use options::{Pin, RunOptions, Schedule, VariantChoice, differences};
+pub use origin::Origin;
 
 use crate::exit::Refusal;
 use crate::project::Project;
+use crate::rows::Row;
+use lock::Locked;
 use run_record::{Measurement, Status, Tool};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -26,15 +33,19 @@ const VERSION: u32 = 1;
 const FILE: &str = "session.json";
 
 /// A run's directory.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Session {
     /// The directory.
     pub dir: PathBuf,
     /// What was asked for.
     pub options: RunOptions,
+    /// What session.json says, of a run that is resumed.
+    resumed: Option<Stored>,
+    /// Held from [`Session::store`] on.
+    _lock: Option<File>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Stored {
     format: String,
@@ -42,6 +53,9 @@ struct Stored {
     tool: Tool,
     started: String,
     options: RunOptions,
+    /// Absent in files that were written before it was known.
+    #[serde(default)]
+    origin: Option<Origin>,
 }
 
 impl Session {
@@ -59,44 +73,86 @@ impl Session {
             Some(dir) => absolute(dir)?,
             None => fresh(&project.results()),
         };
-        if dir.join(FILE).exists() {
-            return Err(Refusal::new(format!(
-                "{}: a run is there already; go on with --resume {0}, or name another --out",
-                project.shown(&dir)
-            )));
-        }
-        Ok(Self { dir, options })
+        refuse_a_run_in(&dir, project)?;
+        Ok(Self {
+            dir,
+            options,
+            resumed: None,
+            _lock: None,
+        })
     }
 
-    /// Puts the options on disk, unless they are there already, and proves that the directory can
-    /// be written before anything is measured.
+    /// Takes the directory for this process alone, proves before anything is measured that it can
+    /// be written, and puts there what the rows are measured with.
     ///
     /// # Errors
-    /// When it cannot.
-    pub fn store(&self, project: &Project) -> Result<(), Refusal> {
-        let write = || {
-            fs::create_dir_all(self.logs())?;
-            let probe = self.dir.join(".writable");
-            File::create(&probe)?;
-            fs::remove_file(&probe)?;
-            if self.dir.join(FILE).exists() {
-                return Ok(());
-            }
-            let stored = Stored {
-                format: FORMAT.into(),
-                version: VERSION,
-                tool: tool(),
-                started: now(),
-                options: self.options.clone(),
-            };
-            self.write_json(FILE, &stored)
-        };
-        write().map_err(|error: std::io::Error| {
+    /// When it cannot be written, another process has it, or rows are there that were measured with
+    /// something else.
+    pub fn store(
+        &mut self,
+        project: &Project,
+        rows: &[Row],
+        origin: Origin,
+    ) -> Result<(), Refusal> {
+        let shown = project.shown(&self.dir);
+        let unwritable = |error: std::io::Error| {
             Refusal::new(format!(
-                "{}: cannot write the results there: {error}; name another directory with --out",
-                project.shown(&self.dir)
+                "{shown}: cannot write the results there: {error}; name another directory with --out"
             ))
-        })
+        };
+        fs::create_dir_all(self.logs()).map_err(unwritable)?;
+        self._lock = Some(lock::lock(&self.dir).map_err(|locked| match locked {
+            Locked::Unwritable(error) => unwritable(error),
+            Locked::By(pid) => Refusal::new(format!(
+                "{shown}: another run{} is measuring into this directory; wait for its end, or name \
+                 another --out",
+                pid.map_or_else(String::new, |pid| format!(" (process {pid})"))
+            )),
+        })?);
+        match &self.resumed {
+            // Another process may have begun one since.
+            None => refuse_a_run_in(&self.dir, project)?,
+            Some(before) => self.refuse_a_mixture(before, rows, &origin, &shown)?,
+        }
+        let stored = Stored {
+            format: FORMAT.into(),
+            version: VERSION,
+            tool: tool(),
+            started: match &self.resumed {
+                Some(before) => before.started.clone(),
+                None => now(),
+            },
+            options: self.options.clone(),
+            origin: Some(origin),
+        };
+        self.write_json(FILE, &stored).map_err(unwritable)
+    }
+
+    fn refuse_a_mixture(
+        &self,
+        before: &Stored,
+        rows: &[Row],
+        origin: &Origin,
+        shown: &str,
+    ) -> Result<(), Refusal> {
+        let kept: Vec<(String, String)> = rows
+            .iter()
+            .map(|row| (row.entry.name.clone(), row.file_name()))
+            .filter(|(_, name)| self.finished(name).is_some())
+            .map(|(server, name)| (server, format!("{name}.json")))
+            .collect();
+        let Some(then) = before.origin.as_ref().filter(|_| !kept.is_empty()) else {
+            return Ok(());
+        };
+        let differences = origin.differences(then, &kept);
+        if differences.is_empty() {
+            return Ok(());
+        }
+        Err(Refusal::new(format!(
+            "{shown}: cannot resume, since its rows would be of different things: {}; start a new run \
+             with another --out",
+            differences.join("; ")
+        )))
     }
 
     /// The session in `dir`, or the newest under results/local/.
@@ -132,7 +188,9 @@ impl Session {
         }
         Ok(Self {
             dir,
-            options: stored.options,
+            options: stored.options.clone(),
+            resumed: Some(stored),
+            _lock: None,
         })
     }
 
@@ -171,6 +229,16 @@ impl Session {
         out.sync_all()?;
         fs::rename(temporary, self.dir.join(file))
     }
+}
+
+fn refuse_a_run_in(dir: &Path, project: &Project) -> Result<(), Refusal> {
+    if dir.join(FILE).exists() {
+        return Err(Refusal::new(format!(
+            "{}: a run is there already; go on with --resume {0}, or name another --out",
+            project.shown(dir)
+        )));
+    }
+    Ok(())
 }
 
 /// The newest directory with a session under `results`.

@@ -25,6 +25,8 @@ pub(super) struct Job {
 pub(super) struct Asked {
     pub(super) arrival_ns: u64,
     pub(super) stamp: Option<u64>,
+    /// It came in one read with a later one.
+    pub(super) shared: bool,
 }
 
 /// Who gets a frame, by the number of the connection.

@@ -178,12 +178,14 @@ impl Reactor {
         if brought.frames && brought.stamp_ns.is_none() {
             self.truth().unstamped += 1;
         }
+        let is_data = |message: &&Message| matches!(message, Message::Data(..));
+        let all = brought.messages.iter().filter(is_data).count() as u64;
         let mut requests = 0;
         for message in brought.messages {
             match message {
                 Message::Data(opcode, message) => {
                     requests += 1;
-                    self.request(number, opcode, &message, arrival_ns)?;
+                    self.request(number, opcode, &message, arrival_ns, requests < all)?;
                 }
                 Message::Ping(payload) => self.reply(number, Opcode::Pong, &payload)?,
                 Message::Close(payload) => {
@@ -214,6 +216,7 @@ impl Reactor {
         opcode: Opcode,
         message: &[u8],
         arrival_ns: u64,
+        shared: bool,
     ) -> Result<(), Over> {
         let connection = self.connections.get_mut(&number).ok_or(Over)?;
         let request = match read(connection.speaker, opcode, message) {
@@ -238,6 +241,7 @@ impl Reactor {
         let asked = queue::Asked {
             arrival_ns,
             stamp: request.stamp(),
+            shared,
         };
         if request.broadcast {
             self.broadcast(number, &request, asked);
@@ -321,12 +325,17 @@ impl Reactor {
                 truth.writes.push(write);
             }
             if job.completes {
-                let queue::Asked { arrival_ns, stamp } = job.asked;
+                let queue::Asked {
+                    arrival_ns,
+                    stamp,
+                    shared,
+                } = job.asked;
                 truth.service.record(written_ns.saturating_sub(arrival_ns));
                 truth.answers.push(Answer {
                     arrival_ns,
                     written_ns,
                     stamp,
+                    shared,
                 });
             }
         }

@@ -29,6 +29,8 @@ pub struct Answer {
     pub written_ns: u64,
     /// The stamp in its payload, where it has one: which request of the generator's it was.
     pub stamp: Option<u64>,
+    /// It came in one read with a later one, whose stamp stands for its arrival.
+    pub shared: bool,
 }
 
 /// One message that was written, in nanoseconds of the realtime clock. On loopback it arrived

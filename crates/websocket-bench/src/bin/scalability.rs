@@ -33,7 +33,8 @@ Exit codes:
   0    measured
   1    wrong usage, or not all connections could be opened
   3    the server dropped connections
-  130  interrupted";
+  130  interrupted
+  141  the reader of stdout went away";
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
@@ -72,7 +73,10 @@ fn scalability(args: &Args) -> Result<u8, String> {
     if RunRecord::carried(&measured.steps).is_none() {
         let _ = writeln!(io::stderr(), "scalability: {}", measured.outcome.detail);
     }
-    told.map_err(|error| error.to_string())?;
+    match told {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(141),
+        told => told.map_err(|error| error.to_string())?,
+    }
     Ok(match step.connections.as_deref() {
         Some(of) if of.opened < of.planned => 1,
         Some(of) if of.drops.total() > 0 => 3,
@@ -103,7 +107,7 @@ fn tell(step: &StepRecord) -> io::Result<()> {
 }
 
 fn per_megabyte(used: Option<&MemoryUse>) -> Option<f64> {
-    let each = used?.process_bytes_per_connection;
+    let each = used?.process_bytes_per_connection?;
     (each > 0.0).then(|| f64::from(1 << 20) / each)
 }
 

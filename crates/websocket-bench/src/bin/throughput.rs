@@ -48,7 +48,8 @@ Exit codes:
   0    measured
   1    wrong usage, or not all connections could be opened
   3    the result is invalid: an echo was wrong or did not come, or a connection was lost
-  130  interrupted; the average so far is printed";
+  130  interrupted; the average so far is printed
+  141  the reader of stdout went away";
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
@@ -91,15 +92,18 @@ fn throughput(args: &Args) -> Result<u8, String> {
     if matches!(end, End::ConnectFailed | End::MachineLimit) {
         return Ok(1);
     }
-    writeln!(
+    let told = writeln!(
         io::stdout(),
         "Throughput: {:.6} echoes/ms ({} echoes in {:.2} s, {} iterations)",
         found.echoes_per_ms(),
         found.echoes,
         found.elapsed_ns as f64 / 1e9,
         found.iterations
-    )
-    .map_err(|error| error.to_string())?;
+    );
+    match told {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(141),
+        told => told.map_err(|error| error.to_string())?,
+    }
     Ok(match end {
         End::StepsDone => 0,
         End::Interrupted => 130,

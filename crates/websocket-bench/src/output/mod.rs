@@ -20,6 +20,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::time::Instant;
+use ws_proto::escaped;
 
 const WARNING: Style = AnsiColor::Yellow.on_default();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -154,7 +155,7 @@ impl Outputs {
             let _ = writeln!(
                 err,
                 "{ERROR}nothing was measured:{ERROR:#} {}",
-                record.outcome.detail
+                escaped(&record.outcome.detail)
             );
             return;
         }
@@ -165,7 +166,7 @@ impl Outputs {
         let _ = writeln!(
             err,
             "carried within the limit: {carried}; ended: {}",
-            record.outcome.detail
+            escaped(&record.outcome.detail)
         );
         if !record.faults().is_empty() && record.outcome.end != End::EdgeFound {
             let _ = writeln!(

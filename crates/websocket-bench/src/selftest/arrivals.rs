@@ -22,19 +22,20 @@ pub(super) const CHAPTER: Chapter = Chapter {
 
 const RATE: f64 = 500.0;
 const CLIENTS: u32 = 500;
-/// On time: well under a millisecond for 99 of 100.
+/// On time: half of them within half of this, and 95 of 100 within it.
 const ON_TIME_NS: f64 = 1_000_000.0;
 /// A gap between two arrivals may differ by so much from that of the plan, as long as neither send
 /// was later than half of it.
-const SLACK_NS: f64 = 200_000.0;
+const SLACK_NS: f64 = 400_000.0;
 /// Two sends, or none, are in the gaps that a late one changes.
 const GAPS_OF_A_SEND: f64 = 2.0;
 /// What is left to chance here are three figures of a Poisson process. Each of them fails a right
 /// one in a million runs, in tails of a normal distribution: 5 standard deviations and more.
 const LEVEL: f64 = 1e-6;
 const DEVIATIONS: f64 = 5.2;
-/// A test that lets pass more than this says nothing of a distribution.
-const SHOWS: f64 = 0.2;
+/// A test that lets pass more than this says nothing: even gaps are 0.5 from a Poisson process, this
+/// slack included.
+const SHOWS: f64 = 0.4;
 
 fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     let mut found = Findings::default();
@@ -61,10 +62,10 @@ fn judge_constant(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check
     let planned = (RATE * time.as_secs_f64()) as u64;
     let books = Books::of(truth, step, SEED, Sends::Evenly(RATE));
     let said = recorder(step.send_lag.as_ref());
-    let noise = (said.count() > 0 && said.percentile(99.0) as f64 > ON_TIME_NS / 2.0)
+    let noise = (said.count() > 0 && said.percentile(95.0) as f64 > ON_TIME_NS / 2.0)
         .then(|| short_of_cpu(step));
     let mut checks = Vec::new();
-    for (p, most) in [(50.0, ON_TIME_NS / 2.0), (99.0, ON_TIME_NS)] {
+    for (p, most) in [(50.0, ON_TIME_NS / 2.0), (95.0, ON_TIME_NS)] {
         let check = Check::between(
             &format!("constant: lateness of arrivals, p{p}"),
             Unit::Nanoseconds,
@@ -216,7 +217,7 @@ mod tests {
             answer.arrival_ns += n * 2_000;
         }
         let checks = judge_constant(&step, &drifting.truth, TIME);
-        assert!(failed(&checks).contains(&"constant: lateness of arrivals, p99"));
+        assert!(failed(&checks).contains(&"constant: lateness of arrivals, p95"));
         let evenly: Vec<u64> = (0..2000).map(|n| n * GAP).collect();
         let failures = |arrivals: &[u64], what: &str| {
             let checks = poisson(arrivals);
@@ -236,7 +237,7 @@ mod tests {
 
     #[test]
     fn lateness_is_excused_when_it_was_said_and_fails_when_it_was_not() {
-        let late = |n: u64| if n.is_multiple_of(20) { 3_000_000 } else { 0 };
+        let late = |n: u64| if n.is_multiple_of(10) { 3_000_000 } else { 0 };
         let said = even(late);
         assert_eq!(worst(&constant(&said)), ProofVerdict::Inconclusive);
         let mut step = said.step();
@@ -244,7 +245,7 @@ mod tests {
         let checks = judge_constant(&step, &said.truth, TIME);
         let hidden = failed(&checks);
         for what in [
-            "lateness of arrivals, p99",
+            "lateness of arrivals, p95",
             "completion, mean, as real send and lateness",
         ] {
             let what = format!("constant: {what}");

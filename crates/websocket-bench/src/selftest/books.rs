@@ -14,7 +14,7 @@ use test_servers::{Truth, Write};
 
 /// From the clock before a send to the arrival: what a write over loopback takes, unless its thread
 /// is put aside within.
-const WRITE_NS: f64 = 100_000.0;
+const WRITE_NS: f64 = 150_000.0;
 /// The same for the promptest of all sends.
 const PROMPT_NS: f64 = 50_000.0;
 /// A send that is the first of a closed loop waited for no other.
@@ -41,6 +41,8 @@ pub(super) enum Sends {
 #[derive(Clone, Debug)]
 struct Request {
     arrival_ns: f64,
+    /// It came in one read with a later one, whose stamp stands for its arrival.
+    shared: bool,
     /// Times around the writes of its answer or copies, and of its result.
     copies: Vec<Span>,
     result: Option<Span>,
@@ -79,6 +81,8 @@ pub(super) struct Books {
     pub(super) messages: u64,
     /// Requests that carried the stamp of no sample of this run, or one that had come before.
     pub(super) strangers: u64,
+    /// Copies that left behind one of a later request of the same sender.
+    overtaken: u64,
     /// Requests that had surely been sent by then: for each, nanoseconds after the start.
     arrived: Vec<f64>,
 }
@@ -138,6 +142,7 @@ impl Books {
             requests: requests.len() as u64,
             messages: truth.writes.len() as u64,
             strangers,
+            overtaken: overtaken(truth, seed),
             arrived: requests.values().map(|r| r.arrival_ns - start).collect(),
         }
     }
@@ -155,7 +160,12 @@ impl Books {
             exactly("samples planned", planned, step.samples_planned),
             exactly("samples", self.requests, step.samples),
             exactly("messages", self.messages, step.generator.messages),
-            exactly("faults", 0, step.faults.total()),
+            exactly("reordered", self.overtaken, step.faults.reordered),
+            exactly(
+                "other faults",
+                0,
+                step.faults.total() - step.faults.reordered,
+            ),
         ];
         let mut hold = |what: &str, bounds: &Bounds, reported| {
             checks.extend(bounds.hold(&format!("{name}: {what}"), reported, excuse));
@@ -170,6 +180,12 @@ impl Books {
 
     /// The same for what only an open loop reports, `lasting` so long.
     pub(super) fn hold_open(&self, name: &str, step: &StepRecord, lasting: Duration) -> Vec<Check> {
+        let mut checks = self.hold_sends(name, step);
+        checks.extend(self.hold_sums(name, step, lasting));
+        checks
+    }
+
+    fn hold_sends(&self, name: &str, step: &StepRecord) -> Vec<Check> {
         let excuse = excuse(step);
         let mut checks = Vec::new();
         for (what, bounds, reported) in [
@@ -179,7 +195,12 @@ impl Books {
             let what = format!("{name}: {what}");
             checks.extend(bounds.hold(&what, reported.as_ref(), excuse.as_deref()));
         }
-        checks.push(sum(name, step));
+        checks
+    }
+
+    /// Of an open loop only what holds although the server cannot tell when each request came.
+    pub(super) fn hold_sums(&self, name: &str, step: &StepRecord, lasting: Duration) -> Vec<Check> {
+        let mut checks = vec![sum(name, step)];
         // A send may take 50 ms longer (see `sent` in the record).
         let end = nanos(lasting) as f64 + 50e6;
         let in_time = self.arrived.iter().filter(|after| **after <= end).count();
@@ -194,6 +215,17 @@ impl Books {
             )
         });
         checks
+    }
+}
+
+impl Request {
+    /// The earliest that it was sent, by its arrival alone.
+    const fn sent_from(&self) -> f64 {
+        if self.shared {
+            f64::NEG_INFINITY
+        } else {
+            self.arrival_ns - WRITE_NS
+        }
     }
 }
 
@@ -230,6 +262,7 @@ fn requests(truth: &Truth, seed: u64, unread_ns: f64) -> (BTreeMap<u64, Request>
     for answer in &truth.answers {
         let request = Request {
             arrival_ns: answer.arrival_ns as f64,
+            shared: answer.shared,
             copies: Vec::new(),
             result: None,
         };
@@ -261,6 +294,31 @@ fn requests(truth: &Truth, seed: u64, unread_ns: f64) -> (BTreeMap<u64, Request>
         }
     }
     (requests, strangers)
+}
+
+/// Copies that were written behind one of a later request of the same sender, whom a result tells;
+/// an echo is for its sender.
+fn overtaken(truth: &Truth, seed: u64) -> u64 {
+    let (results, copies): (Vec<&Write>, Vec<&Write>) =
+        truth.writes.iter().partition(|write| write.result);
+    let results = results
+        .into_iter()
+        .map(|write| (write.stamp, write.connection));
+    let senders: HashMap<Option<u64>, u64> = results.collect();
+    let mut latest: HashMap<(u64, u64), u64> = HashMap::new();
+    let mut overtaken = 0;
+    for write in copies {
+        let sample = write
+            .stamp
+            .and_then(|stamp| ws_load::sample_of_stamp(seed, stamp));
+        let Some(sample) = sample else { continue };
+        let sender = senders.get(&write.stamp).copied();
+        let of_sender = (write.connection, sender.unwrap_or(write.connection));
+        let latest = latest.entry(of_sender).or_insert(sample);
+        overtaken += u64::from(sample < *latest);
+        *latest = sample.max(*latest);
+    }
+    overtaken
 }
 
 /// For each write, the end of the last one to the same connection that may have been read with it.
@@ -302,10 +360,7 @@ fn left(requests: &BTreeMap<u64, Request>, sends: Sends, prompt_ns: f64) -> Vec<
                 let due = [latest - prompt_ns + after(*sample), latest + after(*sample)];
                 Left {
                     due,
-                    sent: [
-                        due[0].max(request.arrival_ns - WRITE_NS),
-                        request.arrival_ns,
-                    ],
+                    sent: [due[0].max(request.sent_from()), request.arrival_ns],
                     aside: due[0],
                 }
             });
@@ -316,7 +371,7 @@ fn left(requests: &BTreeMap<u64, Request>, sends: Sends, prompt_ns: f64) -> Vec<
             let requests = requests.values().map(|request| {
                 let arrival = request.arrival_ns;
                 let aside = released.max(arrival - FIRST_NS);
-                let sent = [aside.max(arrival - WRITE_NS), arrival];
+                let sent = [aside.max(request.sent_from()), arrival];
                 let writes = request.copies.iter().chain(&request.result);
                 released = writes.map(|span| span.before).fold(arrival, f64::max);
                 Left {

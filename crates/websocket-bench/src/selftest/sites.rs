@@ -88,7 +88,7 @@ fn run(
     };
     let arguments = format!(
         "{workload} ws://{server}/ --processes {PROCESSES} --rate {rate} --arrivals constant \
-         --duration {}ms --initial-clients {CLIENTS} --threads 1 --seed {SEED} --limit-rtt 1s \
+         --duration {}ms --initial-clients {CLIENTS} --threads 1 --seed {SEED} --payload-padding 64 --limit-rtt 1s \
          --sample-timeout {}ms --timestamps {stamps} --io {}",
         lasting.as_millis(),
         timeout.as_millis(),

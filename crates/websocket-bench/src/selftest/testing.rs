@@ -38,6 +38,7 @@ pub(super) fn step() -> StepRecord {
         in_flight: None,
         sites: Vec::new(),
         release_delay: None,
+        backpressure: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }
@@ -97,6 +98,7 @@ impl Served {
                 arrival_ns,
                 written_ns: before_ns,
                 stamp: Some(stamp(n)),
+                shared: false,
             });
             served.truth.writes.push(Write {
                 stamp: Some(stamp(n)),

@@ -90,6 +90,34 @@ fn a_server_that_is_not_there_is_named() {
 }
 
 #[test]
+fn memory_per_connection_is_told_where_it_is_known_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let connect = |url: String, clients: u32| {
+        run(&format!(
+            "connect {url} --clients {clients} --hold 1s --json {}",
+            path.display()
+        ))
+    };
+    let ran = connect(format!("ws://{}/", nobody()), 3).exits(3);
+    let words = "generator    memory per connection unknown: no connection was open";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    let record = assert_valid(&path);
+    let of = record.steps[0].connections.as_ref().unwrap();
+    assert_eq!(of.generator.unwrap().process_bytes_per_connection, None);
+
+    // The server is this very test, another process than the generator.
+    let server = odd(Behaviour::NeverAnswers, 1);
+    let ran = connect(format!("{} --connect-timeout 300ms", url(server.addr())), 3).exits(3);
+    let words = "server       memory per connection unknown: no connection was open";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    let record = assert_valid(&path);
+    let of = record.steps[0].connections.as_ref().unwrap();
+    assert_eq!(of.server.unwrap().process_bytes_per_connection, None);
+    assert_eq!(of.server_unknown.as_deref(), Some("no connection was open"));
+}
+
+#[test]
 fn flags_that_contradict_are_refused() {
     for (flags, words) in [
         ("--clients 5 --step-size 3", "--step-size"),

@@ -2,7 +2,7 @@
 
 use crate::handmade;
 use crate::support::{bench, record, url, wait};
-use run_record::{End, RunRecord};
+use run_record::{End, RunRecord, Verdict};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 use std::process::Child;
@@ -73,6 +73,13 @@ fn the_first_keeps_the_steps_and_the_part_of_a_step() {
     assert_eq!(record.outcome.carried_clients, Some(2));
     let samples: Vec<u64> = record.steps.iter().map(|step| step.samples).collect();
     assert_eq!(samples, [20, 7]);
+    let ended = &record.steps[1];
+    assert_eq!(ended.verdict, Verdict::Interrupted);
+    assert_eq!(
+        ended.verdict_reasons,
+        ["it was ended after 7 of 20 samples"]
+    );
+    assert!(!stderr.contains("noisy"), "{stderr}");
     assert!(record.faults().is_empty(), "{}", record.faults());
 }
 

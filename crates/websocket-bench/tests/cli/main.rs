@@ -4,6 +4,7 @@ mod bad_flags;
 mod bad_outputs;
 mod bad_servers;
 mod certificates;
+mod closed_output;
 mod connect;
 mod deploy;
 mod events;

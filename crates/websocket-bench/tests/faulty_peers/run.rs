@@ -50,7 +50,7 @@ pub(crate) fn backends() -> Vec<&'static str> {
     match ws_load::probe_io_uring(Timestamps::Kernel) {
         Ok(()) => vec!["epoll", "uring"],
         Err(reason) => {
-            eprintln!("skipped: io_uring cannot be had here ({reason})");
+            test_servers::skipped(&format!("io_uring cannot be had here: {reason}"));
             vec!["epoll"]
         }
     }
@@ -211,9 +211,26 @@ impl Ran {
         }
         if self.code.is_some() {
             let text = std::fs::read_to_string(record).unwrap_or_default();
-            if let Err(error) = serde_json::from_str::<RunRecord>(&text) {
-                self.wrong
-                    .push(format!("the record cannot be read: {error}"));
+            match serde_json::from_str::<RunRecord>(&text) {
+                Err(error) => self
+                    .wrong
+                    .push(format!("the record cannot be read: {error}")),
+                Ok(record) => self.judge_words(&record),
+            }
+        }
+    }
+
+    /// The words of the record are those that are printed, before a pipe has colours taken out.
+    fn judge_words(&mut self, record: &RunRecord) {
+        let reasons = record.steps.iter().flat_map(|step| &step.verdict_reasons);
+        let failures = record.steps.iter().filter_map(|step| {
+            let connections = step.connections.as_ref()?;
+            connections.first_failure.as_ref()
+        });
+        let all = [&record.outcome.detail].into_iter();
+        for words in all.chain(reasons).chain(failures) {
+            if let Some(raw) = words.chars().find(|c| is_raw(*c) || *c == '\n') {
+                self.wrong.push(format!("the record holds {raw:?} raw"));
             }
         }
     }

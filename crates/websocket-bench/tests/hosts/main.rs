@@ -135,7 +135,7 @@ fn clocks_that_differ_are_compared_to_within_the_bound() {
         .args(["--time", "--monotonic", "1000", "--fork", "true"])
         .output();
     if !probe.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: no time namespaces can be made here (`unshare --time`)");
+        test_servers::skipped("no time namespaces can be made here (`unshare --time`)");
         return;
     }
     let hosts = Hosts::with(|words, host| {

@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use test_servers::skipped;
 
 /// The start of every name, before the id of the process that made it.
 const PREFIX: &str = "wsbench";
@@ -19,8 +20,8 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Makes the hosts 10.77.0.1, 10.77.0.2 and so on; `None`, with the reason on stderr, where that
-    /// is not permitted.
+    /// Makes the hosts 10.77.0.1, 10.77.0.2 and so on; `None`, and the test is skipped, where that is
+    /// not permitted.
     pub(crate) fn of(hosts: u32) -> Option<Self> {
         sweep();
         let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -30,7 +31,7 @@ impl Network {
         };
         let first = network.name.clone() + "-0";
         if let Err(reason) = ip(&["netns", "add", &first]) {
-            eprintln!("skipped: no network namespaces can be made here: {reason}");
+            skipped(&format!("no network namespaces can be made here: {reason}"));
             return None;
         }
         network.hosts.push(first.clone());
@@ -42,7 +43,7 @@ impl Network {
             ip(&all)
         };
         if let Err(reason) = inside("link add bridge type bridge") {
-            eprintln!("skipped: no bridge can be made here: {reason}");
+            skipped(&format!("no bridge can be made here: {reason}"));
             return None;
         }
         inside("link set bridge up").unwrap();

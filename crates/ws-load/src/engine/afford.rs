@@ -3,12 +3,15 @@
 use super::Ended;
 use crate::ledger::StepLedger;
 use crate::plan::Schedule;
+use crate::worker::BYTES_PER_WAITING_SAMPLE;
 use run_record::End;
 
 /// Refuses a schedule that is too long to be gone through, or to keep books of.
 pub(super) fn affordable(schedule: &Schedule) -> Result<(), Ended> {
     let sends = schedule.expected();
-    let books_bytes = sends * StepLedger::BYTES_PER_SAMPLE as f64;
+    // At worst all of them wait for connections that take no bytes.
+    let each = StepLedger::BYTES_PER_SAMPLE + BYTES_PER_WAITING_SAMPLE;
+    let books_bytes = sends * each as f64;
     if sends < f64::from(u32::MAX)
         && available_bytes().is_none_or(|available| books_bytes < available as f64 / 2.0)
     {

@@ -8,6 +8,10 @@ use super::{ANSWER, Ended, Engine, News, TICK, Team, merge};
 use crate::clock;
 use crate::worker::{HeldPart, OpenOrder, StartByClock};
 use run_record::{Connecting, Connections, End, Event, Pings, StepRecord, Verdict};
+use std::time::Duration;
+
+/// How often the opening is looked at until it is half-way.
+const SHORT_TICK: Duration = Duration::from_millis(10);
 
 /// Figures of a step that the parts do not tell.
 struct Times {
@@ -15,8 +19,8 @@ struct Times {
     opened_ns: u64,
     held_ns: u64,
     cpu_began_ns: u64,
-    /// The time of the schedule was not cut short.
-    all_opened: bool,
+    /// The time of the schedule was not cut short, and every site has told its part.
+    all_started: bool,
 }
 
 impl<T: Team> Engine<'_, T> {
@@ -45,7 +49,7 @@ impl<T: Team> Engine<'_, T> {
             by_clock,
         };
         self.team.open_and_hold(order);
-        let broken_off = self.await_opened(step, clients)?;
+        let broken_off = self.await_opened(step, order)?;
         let opened_ns = clock::now_ns();
         let open = self.team.connected();
         let all_opened = broken_off.is_none();
@@ -57,17 +61,27 @@ impl<T: Team> Engine<'_, T> {
                 Some(ended)
             }
         };
-        let times = Times {
+        let mut times = Times {
             began_ns,
             opened_ns,
             held_ns: u64::from(all_opened) * (clock::now_ns() - opened_ns),
             cpu_began_ns,
-            all_opened,
+            all_started: all_opened,
         };
         let (parts, lost) = self.collect_parts()?;
         let early_end = early_end.or(lost);
+        times.all_started &= early_end
+            .as_ref()
+            .is_none_or(|early| early.end != End::WorkerLost);
         let (mut record, first) = self.connect_record(order, open, &times, parts);
-        let judgement = run_record::judge(&record, self.plan, self.ceiling);
+        let is_interrupted = early_end
+            .as_ref()
+            .is_some_and(|early| early.end == End::Interrupted);
+        let judgement = if is_interrupted {
+            run_record::judge_interrupted(&record)
+        } else {
+            run_record::judge(&record, self.plan, self.ceiling)
+        };
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
         self.note_first(&mut record, first);
@@ -98,14 +112,24 @@ impl<T: Team> Engine<'_, T> {
 
     /// Waits until all have what was ordered. `Some` when that was broken off: a site was lost, or
     /// the user ended it.
-    fn await_opened(&mut self, step: u32, wanted: u64) -> Result<Option<Ended>, Ended> {
+    fn await_opened(&mut self, step: u32, order: OpenOrder) -> Result<Option<Ended>, Ended> {
+        let OpenOrder { have, wanted, .. } = order;
+        let mut half_way = Some(u64::midpoint(have, wanted)).filter(|_| self.watch.is_some());
         let mut waiting = self.team.len();
         let mut exhausted = None;
         while waiting > 0 {
             if let Err(ended) = self.check_interrupt() {
                 return Ok(Some(ended));
             }
-            match self.team.wait(TICK) {
+            let connected = self.team.connected();
+            if half_way.is_some_and(|half| connected >= half)
+                && let Some(watch) = &mut self.watch
+            {
+                watch.look(connected);
+                half_way = None;
+            }
+            let patience = if half_way.is_some() { SHORT_TICK } else { TICK };
+            match self.team.wait(patience) {
                 Some(News::Opened) => waiting -= 1,
                 Some(News::Lost(_, words)) => {
                     return Ok(Some(Ended::new(End::WorkerLost, words)));
@@ -196,8 +220,9 @@ impl<T: Team> Engine<'_, T> {
             samples: held.opened + held.failed,
             sent: order
                 .by_clock
-                .filter(|_| times.all_opened)
+                .filter(|_| times.all_started)
                 .map(|_| held.in_time),
+            backpressure: None,
             flight: None,
             elapsed_ns: clock::now_ns() - times.began_ns,
             warm_up_ns: 0,
@@ -222,7 +247,7 @@ impl<T: Team> Engine<'_, T> {
         let kernel = generator.and(self.watch.as_ref());
         let kernel = kernel.and_then(|watch| watch.kernel(now_open));
         let (server, server_unknown) = match server {
-            Some(Ok(server)) => (Some(server), None),
+            Some(Ok((server, doubt))) => (Some(server), doubt),
             Some(Err(reason)) => (None, Some(reason)),
             None => (None, None),
         };

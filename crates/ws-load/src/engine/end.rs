@@ -58,7 +58,7 @@ impl<T: Team> Engine<'_, T> {
     /// Why no further step is made after this one.
     pub(super) fn verdict(&self, record: &StepRecord) -> Option<Ended> {
         match record.verdict {
-            Verdict::Noisy => return None,
+            Verdict::Noisy | Verdict::Interrupted => return None,
             Verdict::GeneratorLimited => {
                 return Some(Ended::new(
                     End::GeneratorLimited,

@@ -169,7 +169,7 @@ impl Report {
             Self::NotUnderstood(words) => News::NotUnderstood(words),
             Self::Part(part) => News::Part(part.thread, Box::new(SitePart::from(*part))),
             Self::Broken(error) => News::Broken(format!("the kernel refuses to go on: {error}")),
-            Self::Sent(_) | Self::Done(_) | Self::Packs(_) => return None,
+            Self::Sent(_) | Self::HeldBack(_) | Self::Done(_) | Self::Packs(_) => return None,
         })
     }
 }

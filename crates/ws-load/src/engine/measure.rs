@@ -8,7 +8,7 @@ use crate::clock;
 use crate::ledger::StepLedger;
 use crate::plan;
 use crate::site::{SitePart, StepTerms};
-use run_record::{End, Event, StepRecord, Workload};
+use run_record::{Backpressure, End, Event, StepRecord, Workload};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,6 +72,7 @@ impl<T: Team> Engine<'_, T> {
             planned: u64::from(ledger.timed()),
             samples: u64::from(ledger.completed_timed()),
             sent: sent_by.map(|end_ns| ledger.sent_by(end_ns)),
+            backpressure: backpressure(&ledger, sent_by),
             flight: ledger.flight(),
             elapsed_ns: ended - began,
             warm_up_ns: load.open.as_ref().map_or(0, |open| open.warm_up_ns),
@@ -82,7 +83,11 @@ impl<T: Team> Engine<'_, T> {
             parts,
         };
         let (mut record, first) = merged.into_record();
-        let judgement = run_record::judge(&record, self.plan, self.ceiling);
+        let judgement = if is_end(End::Interrupted) {
+            run_record::judge_interrupted(&record)
+        } else {
+            run_record::judge(&record, self.plan, self.ceiling)
+        };
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
         if let Some(ended) = early_end.as_ref().filter(|_| is_end(End::WorkerLost)) {
@@ -241,10 +246,21 @@ fn overtaken(ledger: &StepLedger, sent_by: &mut Option<u64>, books_lag_ns: u64) 
     let end_ns = sent_by.filter(|end_ns| clock::now_ns() > *end_ns + books_lag_ns)?;
     *sent_by = None;
     let (sent, planned) = (ledger.sent_by(end_ns), u64::from(ledger.timed()));
-    (!run_record::all_sent(sent, planned)).then(|| {
+    // Those that the peers would not take are the peers' doing, and are waited for.
+    let ready = sent + ledger.late_by_backpressure(end_ns);
+    (!run_record::all_sent(ready, planned)).then(|| {
         Ended::new(
             End::GeneratorLimited,
             format!("{sent} of {planned} requests were sent when the time of the step was over"),
         )
     })
+}
+
+/// What the peers did not take in time: of a schedule by `sent_by`, else by the end of the step.
+fn backpressure(ledger: &StepLedger, sent_by: Option<u64>) -> Option<Backpressure> {
+    let of = Backpressure {
+        late: ledger.late_by_backpressure(sent_by.unwrap_or(u64::MAX)),
+        unsent: ledger.never_taken(),
+    };
+    (of.late > 0).then_some(of)
 }

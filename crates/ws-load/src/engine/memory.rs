@@ -18,6 +18,8 @@ struct Party {
 pub(super) struct Watch {
     generator: Party,
     server: Result<Party, String>,
+    /// Resident bytes of the server at earlier numbers of connections.
+    looks: Vec<(u64, u64)>,
     kernel: Option<KernelMemory>,
 }
 
@@ -44,6 +46,14 @@ impl Watch {
             generator: Party::new(&[own], None, target.port(), Side::Remote),
             server,
             kernel: kernel_now(),
+            looks: Vec::new(),
+        }
+    }
+
+    /// Reads the server's memory while connections are opened: whether it grows with them.
+    pub(super) fn look(&mut self, connections: u64) {
+        if let Ok(party) = &mut self.server {
+            self.looks.push((connections, party.now().resident_bytes));
         }
     }
 
@@ -57,12 +67,24 @@ impl Watch {
         self.generator.used(connections)
     }
 
-    /// What they have taken of the server's, or why nobody knows.
-    pub(super) fn server(&mut self, connections: u64) -> Result<MemoryUse, String> {
-        match &mut self.server {
-            Ok(party) => Ok(party.used(connections)),
-            Err(reason) => Err(reason.clone()),
+    /// What they have taken of the server's, or why it is not known. A figure that does not tell
+    /// what connections take is left out, with the reason.
+    pub(super) fn server(
+        &mut self,
+        connections: u64,
+    ) -> Result<(MemoryUse, Option<String>), String> {
+        let party = self.server.as_mut().map_err(|reason| reason.clone())?;
+        let mut used = party.used(connections);
+        let half_way = self
+            .looks
+            .iter()
+            .min_by_key(|(seen, _)| (2 * seen).abs_diff(connections));
+        let doubt = used.doubt(half_way.copied());
+        if doubt.is_some() {
+            used.process_bytes_per_connection = None;
         }
+        self.looks.push((connections, used.after.resident_bytes));
+        Ok((used, doubt))
     }
 }
 

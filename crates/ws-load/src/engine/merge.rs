@@ -6,8 +6,8 @@ use crate::ledger::Flight;
 use crate::series::Counts;
 use crate::site::SitePart;
 use run_record::{
-    Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse, StepRecord,
-    Throughput, Verdict, Workload,
+    Backpressure, Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse,
+    StepRecord, Throughput, Verdict, Workload,
 };
 
 /// Everything that a step's record is made from.
@@ -21,6 +21,8 @@ pub(super) struct Merged<'a> {
     pub(super) samples: u64,
     /// Timed samples that were sent in time, in an open loop.
     pub(super) sent: Option<u64>,
+    /// Timed samples that the peers did not take in time.
+    pub(super) backpressure: Option<Backpressure>,
     /// What was in flight, of a step in which all samples were completed.
     pub(super) flight: Option<Flight>,
     pub(super) elapsed_ns: u64,
@@ -110,6 +112,7 @@ impl Merged<'_> {
             samples_planned: self.planned,
             samples: self.samples,
             sent: self.sent,
+            backpressure: self.backpressure,
             elapsed_ns: self.elapsed_ns,
             connecting_ns: 0,
             completion: all.completion.latency(),

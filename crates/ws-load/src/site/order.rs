@@ -73,6 +73,8 @@ pub enum Word {
         sent: Vec<Started>,
         /// Settled at this site since then.
         done: Vec<Done>,
+        /// Those that connections of this site take no bytes of at present.
+        held_back: Vec<u32>,
     },
     /// Every client of one of its workers has been lost.
     AllLost,
@@ -209,7 +211,7 @@ impl Word {
     /// The same with all its times moved by `by_ns`.
     pub(crate) fn shifted(mut self, by_ns: i64) -> Self {
         match &mut self {
-            Self::Samples { sent, done } => {
+            Self::Samples { sent, done, .. } => {
                 sent.iter_mut().for_each(|sample| sample.shift(by_ns));
                 for sample in done {
                     shift(&mut sample.last_ns, by_ns);

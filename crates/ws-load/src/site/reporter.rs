@@ -52,6 +52,7 @@ pub(super) struct Reporter {
     cpu: Arc<CpuMarks>,
     sent: Vec<Started>,
     done: Vec<Done>,
+    held_back: Vec<u32>,
     /// When samples were told last.
     told_ns: u64,
     /// The number of connections that was told last, and when the next is due.
@@ -85,6 +86,7 @@ impl Reporter {
             cpu,
             sent: Vec::new(),
             done: Vec::new(),
+            held_back: Vec::new(),
             told_ns: 0,
             connected: 0,
             count_ns: 0,
@@ -134,7 +136,7 @@ impl Reporter {
     }
 
     fn has_samples(&self) -> bool {
-        !self.sent.is_empty() || !self.done.is_empty()
+        !self.sent.is_empty() || !self.done.is_empty() || !self.held_back.is_empty()
     }
 
     /// How long nothing needs to be told.
@@ -150,6 +152,7 @@ impl Reporter {
         match report {
             Report::Sent(sample) => self.sent.push(sample),
             Report::Done(samples) => self.done.extend(samples),
+            Report::HeldBack(sample) => self.held_back.push(sample),
             Report::Opened => self.hear_opened(),
             // The others may still have clients under way.
             Report::OpenFailed(error) if error.is_machine_limit() => {
@@ -229,6 +232,7 @@ impl Reporter {
         (self.words)(Word::Samples {
             sent: std::mem::take(&mut self.sent),
             done: std::mem::take(&mut self.done),
+            held_back: std::mem::take(&mut self.held_back),
         });
     }
 

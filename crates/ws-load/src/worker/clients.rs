@@ -161,6 +161,11 @@ impl Core {
     ) {
         let at_ns = stamp.at_ns;
         let kernel_stamps = self.plan.timestamps == Timestamps::Kernel;
+        // With TLS, reading may write what waits.
+        let held = self.backlog.holds(slot);
+        if held {
+            self.before_flush(slot);
+        }
         let (judge, hold) = (&mut self.judge, &mut self.hold);
         let Connection {
             transport,
@@ -226,6 +231,9 @@ impl Core {
             Ok(()) => read,
             Err(error) => read.and(Err(error.into())),
         };
+        if held {
+            self.after_flush(control, slot);
+        }
         if !replies.is_empty() {
             self.reply(control, slot, replies);
         }
@@ -269,10 +277,23 @@ impl Core {
         self.write(control, slot, |transport| transport.send_latest(&frame));
     }
 
-    /// Sends bytes; a connection that cannot take them is broken.
+    /// Sends bytes; a connection that cannot take them is broken. True when the kernel has taken
+    /// all, `None` when the connection is broken or gone.
     #[inline]
-    pub(super) fn send_bytes<C: Control>(&mut self, control: &mut C, slot: Token, bytes: &[u8]) {
-        self.write(control, slot, |transport| transport.send(bytes));
+    pub(super) fn send_bytes<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        bytes: &[u8],
+    ) -> Option<bool> {
+        self.write(control, slot, |transport| transport.send(bytes))
+    }
+
+    /// True while the socket of a connection takes no bytes.
+    #[inline]
+    pub(super) fn is_blocked(&mut self, slot: Token) -> bool {
+        let transport = &self.clients.get(slot).transport;
+        transport.as_ref().is_some_and(Transport::wants_write)
     }
 
     #[inline]
@@ -281,29 +302,33 @@ impl Core {
         control: &mut C,
         slot: Token,
         send: impl FnOnce(&mut Transport) -> io::Result<bool>,
-    ) {
-        let Some(transport) = &mut self.clients.get(slot).transport else {
-            return;
-        };
+    ) -> Option<bool> {
+        let transport = self.clients.get(slot).transport.as_mut()?;
         let was_waiting = transport.wants_write();
         let sent = send(transport);
-        if let Err(error) = sent.and_then(|_| watch(control, slot, transport, was_waiting)) {
-            self.on_failed(control, slot, error);
+        let watched = watch(control, slot, transport, was_waiting);
+        match sent.and_then(|taken| watched.map(|()| taken)) {
+            Ok(taken) => Some(taken),
+            Err(error) => {
+                self.on_failed(control, slot, error);
+                None
+            }
         }
     }
 
     pub(super) fn on_writable<C: Control>(&mut self, control: &mut C, slot: Token) {
-        let connection = self.clients.get(slot);
-        let Some(transport) = &mut connection.transport else {
-            return;
-        };
-        if matches!(connection.phase, Phase::Connecting) {
+        if matches!(self.clients.get(slot).phase, Phase::Connecting) {
             self.on_connected(control, slot);
             return;
         }
+        self.before_flush(slot);
+        let Some(transport) = &mut self.clients.get(slot).transport else {
+            return;
+        };
         let flushed = transport.flush();
-        if let Err(error) = flushed.and_then(|_| rewatch(control, slot, transport)) {
-            self.on_failed(control, slot, error);
+        match flushed.and_then(|_| rewatch(control, slot, transport)) {
+            Ok(()) => self.after_flush(control, slot),
+            Err(error) => self.on_failed(control, slot, error),
         }
     }
 
@@ -392,6 +417,7 @@ impl Core {
             Phase::Ready => {
                 self.note_connected(-1);
                 self.judge.client_lost(slot);
+                self.send_elsewhere(slot);
                 if self.hold.is_some() {
                     self.note_dropped(slot, &error);
                 } else if self.judge.step().is_none()

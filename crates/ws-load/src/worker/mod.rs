@@ -4,10 +4,12 @@
 //! shared ledger, and to the worker whose client is to send the next sample.
 
 mod agenda;
+mod backlog;
 mod clients;
 mod hold;
 mod opening;
 mod packs;
+mod send;
 mod step;
 
 use crate::clock;
@@ -22,6 +24,8 @@ use crate::site::{Done, Share, Started};
 use crate::stamp::Stamps;
 use crate::target::Target;
 use agenda::Agenda;
+pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
+use backlog::{Backlog, Request};
 use clients::{Clients, Stamp};
 use hold::Hold;
 pub(crate) use hold::{HeldPart, OpenOrder, StartByClock};
@@ -83,8 +87,10 @@ pub(crate) enum Report {
     AllLost,
     /// The first answers were not of the dialect: what they were, in words.
     NotUnderstood(String),
-    /// Of a site: this sample is about to be written.
+    /// Of a site: this sample was written.
     Sent(Started),
+    /// Of a site: the connection of this sample takes no bytes at present.
+    HeldBack(u32),
     /// Of a site: these samples are settled here.
     Done(Vec<Done>),
     /// What became of the packs.
@@ -249,7 +255,9 @@ struct Core {
     /// Present in a `connect` run alone.
     hold: Option<Hold>,
     /// Samples that this worker's clients are to send next.
-    to_send: VecDeque<(u32, u64)>,
+    to_send: VecDeque<Request>,
+    /// Samples whose connections take no bytes.
+    backlog: Backlog,
     /// Samples that this worker sends by the clock.
     agenda: Agenda,
     /// Random numbers drawn so far, for masks and nonces.
@@ -285,6 +293,7 @@ impl Core {
             progress: common.progress,
             reports: common.reports,
             to_send: VecDeque::new(),
+            backlog: Backlog::default(),
             agenda: Agenda::default(),
             drawn: 0,
             scratch: Vec::new(),
@@ -320,7 +329,11 @@ impl Core {
                 self.clients.abort_all();
                 return Ok(());
             }
-            let turn = backend.turn(self.agenda.patience(self.idle()), self)?;
+            let idle = match self.has_to_send() {
+                true => Duration::ZERO,
+                false => self.idle(),
+            };
+            let turn = backend.turn(self.agenda.patience(idle), self)?;
             self.reads += turn.reads;
             self.unstamped += turn.unstamped;
             self.clock_steps += u64::from(turn.clock_stepped);
@@ -339,7 +352,7 @@ impl Core {
         }
         let first = self.judge.first_malformed.as_deref().unwrap_or_default();
         self.report(Report::NotUnderstood(format!(
-            "no answer could be understood; the first was {first}; expected was {} (docs/protocol.md): check --server-type, and that the server speaks the protocol",
+            "no answer could be understood; the first malformed message was {first}; expected was {} (docs/protocol.md): check --server-type, and that the server speaks the protocol",
             self.judge.codec().expects(self.plan.workload)
         )));
     }
@@ -350,13 +363,14 @@ impl Core {
             Command::Connect(order) => self.begin_connections(order),
             Command::Hold { until_ns } => self.hold_until(until_ns),
             Command::Begin(ledger) => self.begin_step(ledger),
-            Command::Send { index, client } => self.to_send.push_back((index, client)),
+            Command::Send { index, client } => {
+                self.to_send.push_back(Request::now(index, client));
+            }
             Command::CountFrom(from_ns) => self.cutter.begin(from_ns),
             Command::Start { schedule, start_ns } => self.start(schedule, start_ns),
             Command::Packs(_) | Command::Wake => {}
             Command::GiveUp { count } => {
-                self.to_send.clear();
-                self.agenda = Agenda::default();
+                self.forget_sends();
                 self.judge.give_up_step(count);
                 if let Some(hold) = &mut self.hold {
                     hold.give_up();

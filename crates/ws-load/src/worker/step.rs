@@ -1,19 +1,16 @@
-//! A worker's part of a step: sending samples, following up on complete ones, the final report.
+//! A worker's part of a step: whose turn it is, following up on settled samples, the final report.
 
 use super::agenda::Agenda;
+use super::backlog::Request;
 use super::hold::Hold;
+use super::send::SENDS_AT_ONCE;
 use super::{Command, Core, Part, Report};
 use crate::clock;
-use crate::io::{Control, Token};
-use crate::ledger::{Sent, StepLedger};
+use crate::io::Control;
+use crate::ledger::StepLedger;
 use crate::plan::Schedule;
 use crate::series::{Counts, Cutter};
-use crate::site::Started;
 use std::sync::Arc;
-use ws_proto::{FrameHeader, apply_mask, encode_header};
-
-/// About as many as an outgoing burst of one event's time.
-const SENDS_AT_ONCE: u32 = 64;
 
 impl Core {
     pub(super) fn begin_step(&mut self, ledger: Arc<StepLedger>) {
@@ -38,8 +35,7 @@ impl Core {
 
     pub(super) fn finish_step(&mut self) {
         let cpu_ns = clock::thread_cpu_ns() - self.step_cpu_start_ns;
-        self.to_send.clear();
-        self.agenda = Agenda::default();
+        self.forget_sends();
         self.judge.close_step();
         let counts = self.counts();
         let cutter = std::mem::take(&mut self.cutter);
@@ -81,6 +77,13 @@ impl Core {
             .cut(now_ns, counts, &self.judge.latencies.completion);
     }
 
+    /// Sends nothing more of the step.
+    pub(super) fn forget_sends(&mut self) {
+        self.to_send.clear();
+        self.backlog.clear();
+        self.agenda = Agenda::default();
+    }
+
     /// Releases the next sample for each one that was settled here.
     pub(super) fn follow_up(&mut self) {
         let Some(ledger) = self.judge.step().cloned() else {
@@ -105,7 +108,7 @@ impl Core {
     fn hand_over(&mut self, index: u32, client: u64) {
         let owner = (client % self.peers.len() as u64) as usize;
         if owner == self.number as usize {
-            self.to_send.push_back((index, client));
+            self.to_send.push_back(Request::now(index, client));
         } else {
             self.peers[owner].tell(Command::Send { index, client });
         }
@@ -115,13 +118,22 @@ impl Core {
     #[inline]
     pub(super) fn send_due<C: Control>(&mut self, control: &mut C) {
         self.settle_lost();
-        while let Some((index, client)) = self.to_send.pop_front() {
-            self.send_sample(control, index, client, None);
+        while let Some(request) = self.to_send.pop_front() {
+            self.send_sample(control, request);
+            self.settle_lost();
+        }
+        if self.backlog.has_ready() {
+            self.send_ready(control);
             self.settle_lost();
         }
         if self.agenda.is_due(clock::now_ns()) {
             self.send_by_clock(control);
         }
+    }
+
+    /// True when there is something to send although nothing is due and nothing happens.
+    pub(super) fn has_to_send(&self) -> bool {
+        !self.to_send.is_empty() || self.backlog.has_ready()
     }
 
     /// Follows up on samples that lost clients alone were waited for in.
@@ -152,88 +164,8 @@ impl Core {
                 break;
             };
             self.settle_lost();
-            self.send_sample(control, send.index, send.client, Some(send.due_ns));
+            self.send_sample(control, Request::due(send.index, send.client, send.due_ns));
         }
         self.settle_lost();
-    }
-
-    /// Sends a sample that is `due_ns`, or is due now.
-    fn send_sample<C: Control>(
-        &mut self,
-        control: &mut C,
-        index: u32,
-        client: u64,
-        due_ns: Option<u64>,
-    ) {
-        let Some(ledger) = self.judge.step().cloned() else {
-            return;
-        };
-        let workers = u64::from(self.workers);
-        let Some(slot) = self.next_alive((client / workers) as Token) else {
-            return;
-        };
-        let sender = slot * self.workers + self.number;
-        let stamp = self.stamp_of(&ledger, index);
-        let mut frame = std::mem::take(&mut self.scratch);
-        self.encode_request(&ledger, stamp, &mut frame);
-        let at_ns = clock::now_ns();
-        if at_ns >= self.cutter.end_ns {
-            self.cut(at_ns);
-        }
-        self.sent += 1;
-        self.sent_bytes += frame.len() as u64;
-        let due_ns = due_ns.unwrap_or(at_ns);
-        if ledger.by_clock && ledger.is_timed(index) {
-            let lag_ns = at_ns.saturating_sub(due_ns);
-            self.judge.latencies.send_lag.record(lag_ns);
-        }
-        let sent = Sent {
-            due_ns,
-            at_ns,
-            sender,
-        };
-        ledger.sent(index, sent);
-        if ledger.is_shared() {
-            self.report(Report::Sent(Started {
-                index,
-                sender,
-                due_ns,
-                at_ns,
-            }));
-        }
-        self.send_bytes(control, slot, &frame);
-        self.scratch = frame;
-    }
-
-    /// The first client at or after `slot` that is alive.
-    fn next_alive(&self, slot: Token) -> Option<Token> {
-        let slots = self.clients.len() as Token;
-        (slot..slots)
-            .chain(0..slot)
-            .find(|slot| self.judge.is_alive(*slot))
-    }
-
-    fn stamp_of(&self, ledger: &StepLedger, index: u32) -> u64 {
-        self.judge.stamp(ledger.first_sample + u64::from(index))
-    }
-
-    /// Writes the whole frame of a request into `frame`.
-    fn encode_request(&mut self, ledger: &StepLedger, stamp: u64, frame: &mut Vec<u8>) {
-        let mask = self.draw_mask();
-        let codec = self.judge.codec();
-        let mut payload = Vec::new();
-        codec.request(ledger.workload, stamp, &mut payload);
-        frame.clear();
-        encode_header(
-            frame,
-            &FrameHeader {
-                fin: true,
-                opcode: codec.opcode(),
-                mask: Some(mask),
-                payload_len: payload.len() as u64,
-            },
-        );
-        apply_mask(&mut payload, mask);
-        frame.extend_from_slice(&payload);
     }
 }

@@ -46,14 +46,15 @@ pub(crate) fn run(plan: &Plan) -> Measured {
     ws_load::run(plan, &AtomicBool::new(false), &mut |_| {}).expect("the target is usable")
 }
 
-/// `io` where it can be had here, else epoll: the tests say something then, too.
+/// `io` where it can be had here. Else the test is told as skipped, and runs on epoll, where a
+/// failure would be one.
 pub(crate) fn or_epoll(io: Io, timestamps: Timestamps) -> Io {
     match io {
         Io::Epoll => Io::Epoll,
         Io::Uring => match ws_load::probe_io_uring(timestamps) {
             Ok(()) => Io::Uring,
             Err(reason) => {
-                eprintln!("on epoll, since io_uring cannot be had here: {reason}");
+                test_servers::skipped(&format!("io_uring cannot be had here: {reason}"));
                 Io::Epoll
             }
         },

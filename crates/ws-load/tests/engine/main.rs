@@ -16,6 +16,7 @@ macro_rules! suite {
                 crate::common::plan(addr, io, timestamps)
             }
 
+            mod backpressure;
             mod connect;
             mod faulty_servers;
             mod honest_server;

@@ -16,13 +16,14 @@ use crate::process::shortened;
 use crate::progress::{Progress, milliseconds};
 use crate::report;
 use crate::rows::{self, Row, Rows, Wanted};
-use crate::session::{RunOptions, Session, differences};
+use crate::session::{Origin, RunOptions, Session, differences};
 use run_record::{Environment, Measurement, Status};
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal> {
-    let session = session(context, args)?;
-    let options = &session.options;
+    let mut session = session(context, args)?;
+    let options = session.options.clone();
+    let options = &options;
     let generator = generator_program(context, args)?;
     let entries = context.project.select(&options.servers)?;
     let rows = rows::plan(&entries, options)?;
@@ -42,7 +43,8 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
             capacity.clients, capacity.limit
         )));
     }
-    session.store(&context.project)?;
+    let origin = Origin::now(&rows.rows, &generator, &environment.kernel);
+    session.store(&context.project, &rows.rows, origin)?;
     announce::plan(&context.project, &session, &rows, &cores, &capacity);
     if !args.skip_build {
         setup::install_missing(context, &Wanted::by(&rows.rows), args.yes)?;
@@ -168,14 +170,14 @@ fn conclude(
 ) -> Result<Exit, Refusal> {
     let project = &context.project;
     if !measured.is_empty() {
-        anstream::println!("\n{}", report::text::table(measured));
+        say!("\n{}", report::text::table(measured));
         write_report(context, &session.dir)?;
     }
     let shown = project.shown(&session.dir);
-    anstream::println!("measurements: {shown}/");
+    say!("measurements: {shown}/");
     if context.interrupt.requested() {
         let left = unfinished(session, &rows.rows);
-        anstream::println!(
+        say!(
             "interrupted with {left} of {} rows to do; go on with: shootout run --resume {shown}",
             rows.rows.len()
         );
@@ -213,7 +215,7 @@ fn write_report(context: &Context<'_>, dir: &Path) -> Result<(), Refusal> {
         anstream::eprintln!("shootout: {warning}");
     }
     let project = &context.project;
-    anstream::println!(
+    say!(
         "report: {}, {}",
         project.shown(&html),
         project.shown(&markdown)

@@ -36,6 +36,7 @@ fn step(clients: u64) -> StepRecord {
         in_flight: None,
         sites: Vec::new(),
         release_delay: None,
+        backpressure: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }

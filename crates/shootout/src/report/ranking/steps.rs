@@ -40,7 +40,7 @@ pub struct Step {
 pub(super) const fn says_of_the_server(step: &StepRecord) -> bool {
     match step.verdict {
         Verdict::Pass | Verdict::Fail => true,
-        Verdict::GeneratorLimited | Verdict::Noisy => false,
+        Verdict::GeneratorLimited | Verdict::Noisy | Verdict::Interrupted => false,
     }
 }
 

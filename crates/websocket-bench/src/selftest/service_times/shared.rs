@@ -158,6 +158,7 @@ mod tests {
                 arrival_ns: sent_ns + 10_000,
                 written_ns,
                 stamp,
+                shared: false,
             });
             truth.writes.push(Write {
                 stamp,

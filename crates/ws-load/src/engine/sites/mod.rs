@@ -99,9 +99,14 @@ impl Sites<'_> {
             }
             Word::Begun => self.news.push_back(News::Begun),
             Word::Held => self.news.push_back(News::Held),
-            Word::Samples { sent, done } => {
+            Word::Samples {
+                sent,
+                done,
+                held_back,
+            } => {
                 let Some(step) = &mut self.step else { return };
                 self.roll.relay(number, &sent, self.plan.workload);
+                step.note_held_back(&held_back);
                 let complete = step.note(&sent, &done);
                 if complete {
                     self.news.push_back(News::AllSamples);

@@ -1,6 +1,7 @@
 //! A step over sites: the coordinator's books of it, and what is released next.
 
 use super::super::team::{self, Kept};
+use crate::clock;
 use crate::ledger::{Read, Sent, Settled, StepLedger};
 use crate::series::{Counts, Cutter};
 use crate::site::{Done, Started, StepTerms};
@@ -96,6 +97,14 @@ impl Step {
             }
         }
         self.ledger.settled() > before && self.ledger.is_over()
+    }
+
+    /// Enters what connections of a site take no bytes of.
+    pub(super) fn note_held_back(&self, samples: &[u32]) {
+        let now_ns = clock::now_ns();
+        for index in samples.iter().filter(|index| **index < self.ledger.len()) {
+            self.ledger.hold_back(*index, now_ns);
+        }
     }
 
     fn note_sent(&mut self, sample: Started) {

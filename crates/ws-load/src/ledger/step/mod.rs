@@ -185,6 +185,39 @@ impl StepLedger {
         }
     }
 
+    /// The kernel has not taken all of a sample that was noted as sent.
+    pub(crate) fn take_back(&self, index: u32) {
+        let sample = &self.samples[index as usize];
+        let at_ns = sample.sent_ns.swap(0, Ordering::AcqRel);
+        if self.is_timed(index) {
+            self.area_ns.fetch_add(at_ns, Ordering::Relaxed);
+        }
+    }
+
+    /// The connection that is to carry a sample takes no bytes. `false` when that is known.
+    pub(crate) fn hold_back(&self, index: u32, since_ns: u64) -> bool {
+        self.released.fetch_max(index + 1, Ordering::AcqRel);
+        self.samples[index as usize].hold_back(since_ns)
+    }
+
+    /// Timed samples that the peers had not taken by `end_ns`, although they were to be sent by then.
+    pub(crate) fn late_by_backpressure(&self, end_ns: u64) -> u64 {
+        self.held_back(|sent_ns| sent_ns == 0 || sent_ns > end_ns)
+    }
+
+    /// Timed samples that the peers have not taken.
+    pub(crate) fn never_taken(&self) -> u64 {
+        self.held_back(|sent_ns| sent_ns == 0)
+    }
+
+    /// Timed samples that were held back, by the time of their send.
+    fn held_back(&self, is_counted: impl Fn(u64) -> bool) -> u64 {
+        let timed = &self.samples[self.warm_up as usize..];
+        let held = timed.iter().filter(|sample| sample.was_held_back());
+        held.filter(|sample| is_counted(sample.sent_ns.load(Ordering::Acquire)))
+            .count() as u64
+    }
+
     /// When and by whom a sample was sent; `None` before that, and beyond the step.
     pub(crate) fn when_sent(&self, index: u32) -> Option<Sent> {
         let sample = self.samples.get(index as usize)?;
@@ -273,7 +306,8 @@ impl StepLedger {
         timed.iter().filter(is_sent).count() as u64
     }
 
-    /// True when a sample that was sent more than `patience_ns` before `now_ns` is still open.
+    /// True when a sample that was sent more than `patience_ns` before `now_ns`, or was to be sent
+    /// then and is held back, is still open.
     ///
     /// Goes through the open samples only when the oldest of the last time would be that old by now:
     /// whatever was open or was sent since then is younger.
@@ -288,7 +322,7 @@ impl StepLedger {
         oldest_ns.is_some_and(is_late)
     }
 
-    /// When the oldest sample that is open was sent.
+    /// When the oldest sample that is open was sent, or held back.
     fn oldest_open(&self) -> Option<u64> {
         let is_settled = |sample: &Sample| !sample.is_open();
         let released = &self.samples[..self.released() as usize];
@@ -300,8 +334,7 @@ impl StepLedger {
         released[open_from..]
             .iter()
             .filter(|sample| sample.is_open())
-            .map(|sample| sample.sent_ns.load(Ordering::Acquire))
-            .filter(|sent| *sent != 0)
+            .filter_map(Sample::since_ns)
             .min()
     }
 }

@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 const ABANDONED: u32 = 1 << 31;
 /// The echo has come.
 const ECHOED: u32 = 1 << 30;
+/// The connection of its sender took no bytes when it was to be sent.
+const HELD_BACK: u32 = 1 << 29;
 /// The other bits count the parties.
-const PARTIES: u32 = ECHOED - 1;
+const PARTIES: u32 = HELD_BACK - 1;
 
 #[derive(Debug, Default)]
 pub(super) struct Sample {
@@ -53,6 +55,25 @@ impl Sample {
 
     pub(super) fn abandon(&self) {
         self.waiting.fetch_or(ABANDONED, Ordering::AcqRel);
+    }
+
+    /// `true` when it was not held back before.
+    pub(super) fn hold_back(&self, since_ns: u64) -> bool {
+        self.due_ns.store(since_ns, Ordering::Relaxed);
+        self.waiting.fetch_or(HELD_BACK, Ordering::AcqRel) & HELD_BACK == 0
+    }
+
+    pub(super) fn was_held_back(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) & HELD_BACK != 0
+    }
+
+    /// Since when it is under way: since its send, or since it was to be sent and is held back.
+    pub(super) fn since_ns(&self) -> Option<u64> {
+        match self.sent_ns.load(Ordering::Acquire) {
+            0 if self.was_held_back() => Some(self.due_ns.load(Ordering::Relaxed)),
+            0 => None,
+            sent_ns => Some(sent_ns),
+        }
     }
 
     /// As [`super::StepLedger::take_echo`]: one thread alone writes what waits for an echo, so that

@@ -1,0 +1,34 @@
+//! Tests that cannot be made on a machine: told as skipped, and never counted as passed.
+//!
+//! The harness knows passed and failed alone, and a test that returns early has passed. Such a test
+//! says so here, and `scripts/test` takes it from those that passed.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+
+/// Names the file in which `scripts/test` gathers what was skipped.
+pub const SKIPPED_VARIABLE: &str = "TESTS_SKIPPED";
+
+/// The running test is not made, or not on what it is for, and this is why. Called on the thread of
+/// the test, as often as there are reasons.
+///
+/// # Panics
+/// When the file that is to hold it cannot be written.
+pub fn skipped(reason: &str) {
+    let program = std::env::current_exe().unwrap_or_default();
+    let program = program.file_stem().unwrap_or_default().to_string_lossy();
+    // cargo adds a hash to the names of its test programs.
+    let program = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = format!("{program} {test}: {reason}\n");
+    // Past the harness, which would show it of failed tests alone.
+    let _ = write!(io::stderr(), "skipped: {line}");
+    if let Some(path) = std::env::var_os(SKIPPED_VARIABLE) {
+        let file = File::options().append(true).create(true).open(path);
+        // In one write, since tests run side by side.
+        file.and_then(|mut file| file.write_all(line.as_bytes()))
+            .expect("the file of skipped tests is written");
+    }
+}
