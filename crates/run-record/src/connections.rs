@@ -52,18 +52,19 @@ pub struct KernelUse {
     pub before: KernelMemory,
     /// At the end of the step, all connections still open.
     pub after: KernelMemory,
-    /// Growth of slab and buffers per connection.
-    pub bytes_per_connection: f64,
+    /// Growth of slab and buffers per connection; absent without one.
+    pub bytes_per_connection: Option<f64>,
 }
 
 impl KernelUse {
     /// The growth from one reading to another, with so many connections in between.
     pub fn new(before: KernelMemory, after: KernelMemory, connections: u64) -> Self {
         let sum = |of: KernelMemory| of.slab_bytes as f64 + of.tcp_buffers_bytes as f64;
+        let growth = sum(after) - sum(before);
         Self {
             before,
             after,
-            bytes_per_connection: (sum(after) - sum(before)) / connections.max(1) as f64,
+            bytes_per_connection: (connections > 0).then(|| growth / connections as f64),
         }
     }
 }
@@ -288,6 +289,6 @@ mod tests {
             tcp_buffers_bytes,
         };
         let used = KernelUse::new(memory(1000, 500), memory(3000, 400), 10);
-        assert_eq!(used.bytes_per_connection, 190.0);
+        assert_eq!(used.bytes_per_connection, Some(190.0));
     }
 }

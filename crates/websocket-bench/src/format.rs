@@ -176,10 +176,10 @@ pub(crate) fn connections(of: &Connections) -> String {
         text.push('\n');
         text.push_str(&memory("generator", used, None));
     }
-    if let Some(used) = &of.kernel {
+    let kernel = of.kernel.as_ref();
+    if let Some(each) = kernel.and_then(|used| used.bytes_per_connection) {
         text.push_str(&format!(
-            "\n    kernel       {:.0} bytes per connection, of both ends where both are here and whatever else the machine did",
-            used.bytes_per_connection
+            "\n    kernel       {each:.0} bytes per connection, of both ends where both are here and whatever else the machine did"
         ));
     }
     text

@@ -353,6 +353,7 @@ impl Reactor {
             stamp: job.asked.stamp,
             connection: number,
             result: job.result,
+            bytes: job.frame.len() as u64,
             before_ns,
             after_ns,
         });

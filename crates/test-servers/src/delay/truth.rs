@@ -10,7 +10,7 @@ pub struct Truth {
     pub service: Recorder,
     /// Each request that was answered, in the order of the answers. Grows by 32 bytes a request.
     pub answers: Vec<Answer>,
-    /// Each message that was written, in the order of the writes. Grows by 48 bytes a message.
+    /// Each message that was written, in the order of the writes. Grows by 56 bytes a message.
     pub writes: Vec<Write>,
     /// Reads without a stamp of the kernel: the time of the read stands for the arrival.
     pub unstamped: u64,
@@ -43,6 +43,8 @@ pub struct Write {
     pub connection: u64,
     /// The result for the sender, and not an answer or a copy.
     pub result: bool,
+    /// Bytes of its frame.
+    pub bytes: u64,
     /// The clock before the write.
     pub before_ns: u64,
     /// The clock after it; `u64::MAX` when the socket was full and did not take it at once.

@@ -6,8 +6,8 @@
 //! the one that it read after it. What is left open by that is as wide as it is, and is measured.
 
 use super::bench::nanos;
-use super::bounds::{Bounds, Interval};
-use run_record::{Check, StepRecord, Timestamps};
+use super::bounds::{Bounds, CLOCKS_NS, Interval};
+use run_record::{Check, Latency, StepRecord, TimeRow, Timestamps, Unit};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use test_servers::{Truth, Write};
@@ -79,6 +79,10 @@ pub(super) struct Books {
     pub(super) requests: u64,
     /// Messages that were written for them.
     pub(super) messages: u64,
+    /// Bytes of their frames.
+    bytes: u64,
+    /// From the first arrival to the last write, nanoseconds.
+    lasted: f64,
     /// Requests that carried the stamp of no sample of this run, or one that had come before.
     pub(super) strangers: u64,
     /// Copies that left behind one of a later request of the same sender.
@@ -91,7 +95,10 @@ impl Books {
     /// The books of a step under `seed`, whose record tells how many messages shared a read.
     pub(super) fn of(truth: &Truth, step: &StepRecord, seed: u64, sends: Sends) -> Self {
         let used = &step.generator;
-        let shared = used.messages.saturating_sub(used.reads);
+        // How many had no stamp of their own, and the most by which these may be late.
+        let shared = used.shared_stamps.as_ref();
+        let most_late = shared.map_or(0, |shared| shared.max_ns) as f64;
+        let shared = shared.map_or(0, |shared| shared.count);
         let longest = used.receive_lag.as_ref().map_or(0, |lag| lag.max_ns);
         let unread = longest as f64 * UNREAD + UNREAD_NS;
         let (requests, strangers) = requests(truth, seed, unread);
@@ -100,14 +107,9 @@ impl Books {
         let left = left(&requests, sends, prompt);
         let mut series: [Vec<Interval>; 5] = std::array::from_fn(|_| Vec::new());
         let [completion, uncorrected, send_lag, delivery, ack] = &mut series;
-        // Where none shared a read, a stamp is its own.
         let later = |span: Span| Span {
-            together: if shared == 0 {
-                span.after
-            } else {
-                span.together
-            },
-            aside: if shared == 0 { span.after } else { span.aside },
+            together: span.together.min(span.after + most_late),
+            aside: span.aside.min(span.after + most_late),
             ..span
         };
         for (request, left) in requests.values().zip(&left) {
@@ -141,6 +143,8 @@ impl Books {
             ack,
             requests: requests.len() as u64,
             messages: truth.writes.len() as u64,
+            bytes: truth.writes.iter().map(|write| write.bytes).sum(),
+            lasted: lasted(truth),
             strangers,
             overtaken: overtaken(truth, seed),
             arrived: requests.values().map(|r| r.arrival_ns - start).collect(),
@@ -167,6 +171,7 @@ impl Books {
                 step.faults.total() - step.faults.reordered,
             ),
         ];
+        checks.extend(self.hold_traffic(name, step));
         let mut hold = |what: &str, bounds: &Bounds, reported| {
             checks.extend(bounds.hold(&format!("{name}: {what}"), reported, excuse));
         };
@@ -176,6 +181,57 @@ impl Books {
             hold("ack", &self.ack, step.ack.as_ref());
         }
         checks
+    }
+
+    /// Messages and bytes, as totals, as rates and second by second.
+    fn hold_traffic(&self, name: &str, step: &StepRecord) -> Vec<Check> {
+        let said = step.throughput.unwrap_or_default();
+        let series = step.series.clone().unwrap_or_default();
+        let sum = |of: fn(&TimeRow) -> u64| series.rows.iter().map(of).sum::<u64>();
+        let exactly = |what: &str, known, measured| {
+            Check::exactly(&format!("{name}: traffic, {what}"), known, measured)
+        };
+        let seconds = step.elapsed_ns as f64 / 1e9;
+        let rate = |what: &str, count: u64, measured| {
+            let known = count as f64 / seconds;
+            let what = format!("{name}: traffic, {what} per second");
+            Check::within(&what, Unit::Count, known, measured, known * 1e-6)
+        };
+        vec![
+            exactly("requests", self.requests, said.sent),
+            exactly("messages", self.messages, said.received),
+            exactly("bytes received", self.bytes, said.received_bytes),
+            rate("requests", self.requests, said.sent_per_second),
+            rate("messages", self.messages, said.received_per_second),
+            rate("bytes", self.bytes, said.received_bytes_per_second),
+            exactly(
+                "requests, second by second",
+                self.requests,
+                sum(|row| row.sent),
+            ),
+            exactly(
+                "messages, second by second",
+                self.messages,
+                sum(|row| row.received),
+            ),
+            exactly(
+                "bytes, second by second",
+                self.bytes,
+                sum(|row| row.received_bytes),
+            ),
+            exactly(
+                "samples, second by second",
+                self.requests,
+                sum(|row| row.completed),
+            ),
+            Check::between(
+                &format!("{name}: traffic, length of the step"),
+                Unit::Nanoseconds,
+                step.elapsed_ns as f64,
+                Some(self.lasted - CLOCKS_NS),
+                None,
+            ),
+        ]
     }
 
     /// The same for what only an open loop reports, `lasting` so long.
@@ -208,7 +264,7 @@ impl Books {
             known: Some(self.requests as f64),
             ..Check::between(
                 &format!("{name}: sent in time"),
-                run_record::Unit::Count,
+                Unit::Count,
                 step.sent.map_or(f64::NAN, |sent| sent as f64),
                 Some(in_time as f64),
                 Some(self.requests as f64),
@@ -294,6 +350,14 @@ fn requests(truth: &Truth, seed: u64, unread_ns: f64) -> (BTreeMap<u64, Request>
         }
     }
     (requests, strangers)
+}
+
+/// From the first arrival to the last write, nanoseconds.
+fn lasted(truth: &Truth) -> f64 {
+    let first = truth.answers.iter().map(|answer| answer.arrival_ns).min();
+    let last = truth.writes.iter().map(|write| write.before_ns).max();
+    last.zip(first)
+        .map_or(0.0, |(last, first)| last.saturating_sub(first) as f64)
 }
 
 /// Copies that were written behind one of a later request of the same sender, whom a result tells;
@@ -388,12 +452,11 @@ fn left(requests: &BTreeMap<u64, Request>, sends: Sends, prompt_ns: f64) -> Vec<
 /// A latency from the intended send is the one from the real send and the lateness of the send:
 /// for means this holds exactly, whatever the machine does.
 fn sum(name: &str, step: &StepRecord) -> Check {
-    let mean =
-        |latency: &Option<run_record::Latency>| latency.as_ref().map_or(f64::NAN, |l| l.mean_ns);
+    let mean = |latency: &Option<Latency>| latency.as_ref().map_or(f64::NAN, |l| l.mean_ns);
     let known = mean(&step.uncorrected) + mean(&step.send_lag);
     Check::within(
         &format!("{name}: completion, mean, as real send and lateness"),
-        run_record::Unit::Nanoseconds,
+        Unit::Nanoseconds,
         known,
         mean(&step.completion),
         // Each histogram is off by its resolution at most, and by half a step of a microsecond.
@@ -419,7 +482,7 @@ pub(super) fn own_clock(timestamps: Timestamps, checks: Vec<Check>) -> Vec<Check
             .to_owned()
     });
     let excused = |check: Check| {
-        let late = check.unit == run_record::Unit::Nanoseconds
+        let late = check.unit == Unit::Nanoseconds
             && check
                 .measured
                 .zip(check.most)

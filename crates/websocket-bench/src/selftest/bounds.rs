@@ -12,7 +12,7 @@ const RESOLUTION: f64 = 1e-3;
 const STEP_NS: f64 = 1_000.0;
 /// The server's stamps are of the realtime clock, whose lead over the monotonic one the generator
 /// measures to less than this (three readings of a clock), twice in each latency.
-const CLOCKS_NS: f64 = 25_000.0;
+pub(super) const CLOCKS_NS: f64 = 25_000.0;
 
 /// What is known of one time, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,8 +2,8 @@
 
 use super::bench::{Bench, SEED, in_process, recorder};
 use run_record::{
-    Check, Faults, GeneratorUse, Latency, Plan, ProofVerdict, Recorder, StepRecord, Timestamps,
-    Verdict,
+    Check, Faults, GeneratorUse, Latency, Plan, ProofVerdict, Recorder, StepRecord, Throughput,
+    TimeRow, TimeSeries, Timestamps, Verdict,
 };
 use std::sync::atomic::AtomicBool;
 use test_servers::{Answer, Truth, Write};
@@ -60,6 +60,11 @@ pub(super) fn scaled(latency: &mut Option<Latency>, factor: f64) {
     *latency = changed.latency();
 }
 
+/// Of each answer.
+const BYTES: u64 = 100;
+/// Of each step: longer than any of them.
+const ELAPSED_NS: u64 = 20_000_000_000;
+
 /// Echoes at an even rate: what a server knows of them, and what a generator without error would
 /// report.
 pub(super) struct Served {
@@ -104,6 +109,7 @@ impl Served {
                 stamp: Some(stamp(n)),
                 connection: n,
                 result: false,
+                bytes: BYTES,
                 before_ns,
                 after_ns: before_ns + 30_000,
             });
@@ -132,6 +138,26 @@ impl Served {
             completion: recorded(&self.completion),
             uncorrected: recorded(&self.uncorrected),
             send_lag: recorded(&self.lag),
+            throughput: Some(
+                Throughput {
+                    sent: count,
+                    received: count,
+                    received_bytes: count * BYTES,
+                    ..Throughput::default()
+                }
+                .over(ELAPSED_NS),
+            ),
+            series: Some(TimeSeries {
+                interval_ns: ELAPSED_NS,
+                rows: vec![TimeRow {
+                    sent: count,
+                    received: count,
+                    received_bytes: count * BYTES,
+                    completed: count,
+                    ..TimeRow::default()
+                }],
+            }),
+            elapsed_ns: ELAPSED_NS,
             generator: GeneratorUse {
                 messages: count,
                 reads: count,

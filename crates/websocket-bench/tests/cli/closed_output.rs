@@ -8,13 +8,14 @@ use std::process::{Command, Stdio};
 
 /// Runs it with a stdout that takes nothing; the exit code and what it said on stderr.
 fn unheard(command: &mut Command) -> (Option<i32>, String) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
     let mut child = command
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
+        .stdout(writer)
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    drop(child.stdout.take());
     let status = wait(&mut child);
     let mut said = String::new();
     let mut stderr = child.stderr.take().unwrap();

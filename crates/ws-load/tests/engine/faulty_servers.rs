@@ -217,9 +217,10 @@ fn servers_that_do_not_open_a_websocket_are_named_in_words() {
         (Behaviour::Status200, "HTTP 200"),
         (Behaviour::Status404, "HTTP 404"),
         (Behaviour::WrongAccept, "wrong Sec-WebSocket-Accept"),
+        // By a reset, when the request came after the close.
         (
             Behaviour::ClosesAtOnce,
-            "closed the connection before it answered",
+            "the connection before it answered",
         ),
         (
             Behaviour::UpgradesThenCloses,

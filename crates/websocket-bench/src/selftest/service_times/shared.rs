@@ -164,6 +164,7 @@ mod tests {
                 stamp,
                 connection: 0,
                 result: false,
+                bytes: 100,
                 before_ns: written_ns,
                 after_ns: written_ns + 5_000,
             });
