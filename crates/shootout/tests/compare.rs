@@ -11,7 +11,7 @@ use shootout::compare::comparison_schema;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use support::Project;
+use support::{Project, Server};
 
 const NOISE: [f64; 5] = [1.00, 1.02, 0.99, 1.012, 1.03];
 const OTHER: [f64; 5] = [1.015, 0.995, 1.024, 1.001, 1.016];
@@ -170,6 +170,7 @@ fn sides_that_were_measured_in_other_places_are_not_compared() {
 #[test]
 fn a_reader_that_goes_away_has_a_code_of_its_own_and_hides_no_regression() {
     let project = Project::new();
+    project.add(&Server::default());
     store(&project, "before", &repetitions("a", NOISE, 1.0));
     store(&project, "same", &repetitions("a", OTHER, 1.0));
     store(&project, "after", &repetitions("a", OTHER, 1.3));

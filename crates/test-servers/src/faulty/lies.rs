@@ -259,8 +259,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
 ];
 
 const MALFORMED: Ends =
-    Ends::invalid("malformed message: `|no answer could be understood; the first was `")
-        .connect(End::SERVED);
+    Ends::invalid("malformed message: `|first malformed message was `").connect(End::SERVED);
 
 /// The limit is above what the opening of connections takes.
 const LATE: Ends = Ends::all(End::new(&[0], "is above 100 ms")).connect(End::SERVED);

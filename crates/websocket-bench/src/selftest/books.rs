@@ -15,6 +15,8 @@ use test_servers::{Truth, Write};
 /// From the clock before a send to the arrival: what a write over loopback takes, unless its thread
 /// is put aside within.
 const WRITE_NS: f64 = 150_000.0;
+/// The same at a site, which tells the coordinator in between.
+const WRITE_AT_SITE_NS: f64 = 300_000.0;
 /// The same for the promptest of all sends.
 const PROMPT_NS: f64 = 50_000.0;
 /// A send that is the first of a closed loop waited for no other.
@@ -33,6 +35,8 @@ const ASIDE_NS: f64 = 100e6;
 pub(super) enum Sends {
     /// Evenly, so many per second.
     Evenly(f64),
+    /// The same, by several sites.
+    AtSites(f64),
     /// One when the one before was complete.
     InTurn,
 }
@@ -276,11 +280,11 @@ impl Books {
 
 impl Request {
     /// The earliest that it was sent, by its arrival alone.
-    const fn sent_from(&self) -> f64 {
-        if self.shared {
-            f64::NEG_INFINITY
-        } else {
-            self.arrival_ns - WRITE_NS
+    const fn sent_from(&self, sends: Sends) -> f64 {
+        match sends {
+            _ if self.shared => f64::NEG_INFINITY,
+            Sends::AtSites(_) => self.arrival_ns - WRITE_AT_SITE_NS,
+            Sends::Evenly(_) | Sends::InTurn => self.arrival_ns - WRITE_NS,
         }
     }
 }
@@ -416,7 +420,7 @@ fn together(writes: &[Write], unread_ns: f64) -> Vec<f64> {
 /// `prompt_ns` at most from the moment at which it was due.
 fn left(requests: &BTreeMap<u64, Request>, sends: Sends, prompt_ns: f64) -> Vec<Left> {
     match sends {
-        Sends::Evenly(rate) => {
+        Sends::Evenly(rate) | Sends::AtSites(rate) => {
             let after = |sample: u64| sample as f64 * 1e9 / rate;
             let starts = requests.iter().map(|(n, r)| r.arrival_ns - after(*n));
             let latest = starts.fold(f64::INFINITY, f64::min);
@@ -424,7 +428,7 @@ fn left(requests: &BTreeMap<u64, Request>, sends: Sends, prompt_ns: f64) -> Vec<
                 let due = [latest - prompt_ns + after(*sample), latest + after(*sample)];
                 Left {
                     due,
-                    sent: [due[0].max(request.sent_from()), request.arrival_ns],
+                    sent: [due[0].max(request.sent_from(sends)), request.arrival_ns],
                     aside: due[0],
                 }
             });
@@ -435,7 +439,7 @@ fn left(requests: &BTreeMap<u64, Request>, sends: Sends, prompt_ns: f64) -> Vec<
             let requests = requests.values().map(|request| {
                 let arrival = request.arrival_ns;
                 let aside = released.max(arrival - FIRST_NS);
-                let sent = [aside.max(request.sent_from()), arrival];
+                let sent = [aside.max(request.sent_from(sends)), arrival];
                 let writes = request.copies.iter().chain(&request.result);
                 released = writes.map(|span| span.before).fold(arrival, f64::max);
                 Left {

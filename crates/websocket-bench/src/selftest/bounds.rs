@@ -102,13 +102,13 @@ const FIGURES: [(&str, f64); 8] = [
 /// latency of 60 ms is to be found; the ends of a distribution rest on single samples. Where
 /// messages shared a read, upper end and mean may rest on those: they are held to what is known.
 fn tolerance(percentile: f64, at_ns: f64, shared: usize) -> f64 {
-    if shared > 0 && (percentile > 95.0 || percentile.is_nan()) {
-        f64::INFINITY
-    } else if percentile > 99.0 || percentile == 0.0 {
-        (at_ns * 0.04).max(2_000_000.0)
-    } else {
-        (at_ns * 0.008).max(400_000.0)
-    }
+    let [share, least_ns] = match shared {
+        _ if shared > 0 && (percentile > 95.0 || percentile.is_nan()) => [0.0, f64::INFINITY],
+        _ if percentile > 99.0 || percentile == 0.0 => [0.04, 2_000_000.0],
+        0 => [0.008, 500_000.0],
+        _ => [0.05, 500_000.0],
+    };
+    (at_ns * share).max(least_ns)
 }
 
 impl Bounds {

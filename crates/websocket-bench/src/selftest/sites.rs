@@ -44,7 +44,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
             ..DelayOptions::default()
         }))?;
         let step = run(bench, workload, server.addr(), *rate, lasting, UNHURRIED)?;
-        let books = Books::of(&server.truth(), &step, SEED, Sends::Evenly(*rate));
+        let books = Books::of(&server.truth(), &step, SEED, Sends::AtSites(*rate));
         let name = format!("{workload} over {PROCESSES} processes");
         let planned = (rate * lasting.as_secs_f64()) as u64;
         let mut checks = books.hold(&name, &step, planned);

@@ -16,7 +16,7 @@ use test_servers::{Delay, DelayOptions, DelayServer, Truth};
 const DELAY: Duration = Duration::from_millis(30);
 pub(super) const RATE: u32 = 200;
 /// So many that those sent at once after a stop are hardly ever on one connection.
-const CLIENTS: u32 = 400;
+const CLIENTS: u32 = 900;
 const NAME: &str = "generator stopped for 50 of every 100 ms";
 /// A signal that stops or continues a process is obeyed within this, by far.
 const OBEYED_NS: u64 = 5_000_000;
