@@ -1,4 +1,4 @@
-//! Messages that pile up on one connection share stamps, and what is true of the server lies within
+//! Messages that pile up on a connection share stamps, and what is true of the server lies within
 //! the bounds that are reported for that, at every percentile.
 
 use crate::selftest::bench::{Bench, SEED, io_flag, recorder, started};
@@ -7,10 +7,14 @@ use run_record::{Check, Recorder, StepRecord, Unit};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
 
-const NAME: &str = "one connection, stopped for 50 of every 100 ms";
+const NAME: &str = "few connections, stopped for 50 of every 100 ms";
 const DELAY: Duration = Duration::from_millis(30);
-/// So many that dozens arrive during a stop.
+/// So many that several arrive on each connection during a stop ...
 const RATE: u64 = 1_000;
+/// ... and hardly ever more than ten, the initial congestion window (RFC 6928). The kernel of a reader
+/// that is stopped delays its acknowledgments, and what is beyond the window waits for them in the
+/// server's: it arrives later than it was written.
+const CLIENTS: u32 = 10;
 const GAP_NS: u64 = 1_000_000_000 / RATE;
 /// Figures of times that begin at the moments of a plan which is laid on the server's clock by its
 /// promptest request.
@@ -34,7 +38,7 @@ pub(super) fn hinder(bench: &Bench<'_>) -> Result<Case, String> {
     }))?;
     let lasting = bench.time(Duration::from_secs(3), Duration::from_secs(1));
     let arguments = format!(
-        "echo ws://{}/ --rate {RATE} --arrivals constant --duration {}ms --initial-clients 1 \
+        "echo ws://{}/ --rate {RATE} --arrivals constant --duration {}ms --initial-clients {CLIENTS} \
          --threads 1 --seed {SEED} --limit-rtt 20s --timestamps kernel --io {}",
         server.addr(),
         lasting.as_millis(),
