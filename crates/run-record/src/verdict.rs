@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 const SENT: f64 = 0.99;
 /// Share of a core above which a loop has no room for what comes unevenly.
 pub const BUSY: f64 = 0.9;
+/// Far more than the control frames of a server that only has not answered yet.
+const FLOOD_BYTES: u64 = 1 << 20;
 /// A shorter step is a burst, which keeps any loop busy; one that breaks a limit of some use lasts
 /// longer.
 const BURST_NS: u64 = 50_000_000;
@@ -183,12 +185,19 @@ fn counted_faults(step: &StepRecord) -> Faults {
 fn failure(step: &StepRecord, plan: &Plan) -> Option<String> {
     let limit = &plan.limit;
     if step.timed_out {
-        return Some(format!(
+        let mut words = format!(
             "{} of {} samples were complete when one had taken {}",
             step.samples,
             step.samples_planned,
             time(plan.timeouts.sample_ns)
-        ));
+        );
+        if let Some(bytes) = flood(step) {
+            let megabytes = bytes as f64 / 1e6;
+            words.push_str(&format!(
+                "; the server sent {megabytes:.1} MB of frames meanwhile and not one message"
+            ));
+        }
+        return Some(words);
     }
     let limited_ns = step.limited_ns.filter(|_| step.over_limit)?;
     Some(format!(
@@ -197,6 +206,14 @@ fn failure(step: &StepRecord, plan: &Plan) -> Option<String> {
         time(limited_ns),
         time(limit.rtt_ns)
     ))
+}
+
+/// Bytes received in a step in which a server sent frames without end (pings, empty fragments) and
+/// not one message: reading them is what keeps the generator busy, and no lateness of its own.
+fn flood(step: &StepRecord) -> Option<u64> {
+    let received = step.throughput?;
+    (received.received == 0 && received.received_bytes > FLOOD_BYTES)
+        .then_some(received.received_bytes)
 }
 
 /// The server stopped reading: in plain words, since a time-out alone would not say it.
@@ -261,6 +278,9 @@ pub fn all_sent(sent: u64, planned: u64) -> bool {
 fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
     let generator = &step.generator;
     let mut signs: Vec<String> = below_the_stamps(step, plan).into_iter().collect();
+    if flood(step).is_some() {
+        return signs;
+    }
     if generator.busiest_thread > BUSY && step.elapsed_ns >= BURST_NS {
         let busiest = step
             .sites

@@ -4,7 +4,8 @@ mod support;
 
 use run_record::{
     Arrivals, Faults, GeneratorUse, InFlight, Judgement, Latency, Measure, OpenLoop, Plan,
-    Recorder, SiteUse, StepRecord, Timestamps, Verdict, Workload, judge, judge_interrupted,
+    Recorder, SiteUse, StepRecord, Throughput, Timestamps, Verdict, Workload, judge,
+    judge_interrupted,
 };
 use support::{plan, step};
 
@@ -398,4 +399,31 @@ fn a_step_that_was_interrupted_says_so_unless_the_server_was_at_fault() {
         ..broken_off
     };
     assert_eq!(judge_interrupted(&at_fault).verdict, Verdict::Fail);
+}
+
+#[test]
+fn a_server_that_floods_without_a_message_is_not_excused_by_a_busy_generator() {
+    let timed_out = |received: u64| StepRecord {
+        timed_out: true,
+        samples: 0,
+        throughput: Some(Throughput {
+            received,
+            received_bytes: 80_000_000,
+            ..Throughput::default()
+        }),
+        generator: GeneratorUse {
+            busiest_thread: 0.95,
+            ..GeneratorUse::default()
+        },
+        ..over()
+    };
+    let flooded = judge(&timed_out(0), &plan(), None);
+    assert_eq!(flooded.verdict, Verdict::Fail);
+    let words = flooded.reasons.join("; ");
+    assert!(
+        words.contains("80.0 MB of frames meanwhile and not one message"),
+        "{words}"
+    );
+    let busy = judge(&timed_out(1), &plan(), None);
+    assert_eq!(busy.verdict, Verdict::GeneratorLimited);
 }
