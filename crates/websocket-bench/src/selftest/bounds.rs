@@ -39,7 +39,7 @@ pub(super) struct Bounds {
     most_aside: Most,
 }
 
-/// Upper bounds of samples of which some, nobody knows which, came in one read with another.
+/// Upper bounds of samples of which some came in one read with another; which of them is not known.
 #[derive(Debug)]
 struct Most {
     alone: Vec<f64>,

@@ -76,7 +76,7 @@ fn requests_count_from_their_own_moments_in_whatever_order_they_come() {
 }
 
 #[test]
-fn requests_of_nobody_and_repeated_ones_are_no_samples() {
+fn foreign_and_repeated_requests_are_no_samples() {
     for change in [Some(stamp(1)), Some(stamp(0) ^ 1 << 60), None] {
         let mut served = constant();
         served.truth.answers[1000].stamp = change;
@@ -163,7 +163,7 @@ fn samples_that_are_missing_or_too_many_fail() {
     fails(&judge(&TERMS, &step, &served.truth), "sent in time");
 }
 
-/// A write that the server's thread was put aside in: nobody knows when within it the answer left.
+/// The server's thread was put aside within its writes: when within them an answer left is not known.
 #[test]
 fn a_server_that_was_put_aside_in_its_writes_makes_it_inconclusive_and_nothing_pass() {
     let mut served = constant();
