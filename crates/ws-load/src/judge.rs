@@ -134,7 +134,7 @@ pub(crate) struct Judge {
     pub(crate) first_malformed: Option<String>,
     /// Whether anything of the run was understood.
     pub(crate) first_answers: FirstAnswers,
-    /// How the first connection ended that nobody here closed, in words.
+    /// How the first connection ended that this side did not close, in words.
     pub(crate) first_disconnect: Option<String>,
 }
 

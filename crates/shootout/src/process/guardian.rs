@@ -194,7 +194,7 @@ fn kill_all_children() {
     }
 }
 
-/// Whoever reads what the worker prints sees its end when the worker has ended.
+/// A reader of the output of the worker sees its end when the worker has ended.
 fn leave_the_terminal() {
     // SAFETY: the path is a C string; the descriptors are those of every process.
     unsafe {

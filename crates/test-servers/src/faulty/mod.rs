@@ -82,7 +82,7 @@ pub enum Certificate {
     WrongName,
     /// Its time is over.
     Expired,
-    /// Of nobody but itself.
+    /// Of itself alone.
     SelfSigned,
 }
 

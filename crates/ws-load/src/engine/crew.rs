@@ -119,7 +119,7 @@ impl Crew {
         Arc::clone(&self.progress)
     }
 
-    /// A watchdog over the workers, for whoever hears their reports.
+    /// A watchdog over the workers, for the thread that hears their reports.
     pub(crate) fn watchdog(&self) -> Watchdog {
         Watchdog::new(self.progress())
     }

@@ -101,7 +101,7 @@ struct Post<'a> {
     reporter: Option<JoinHandle<()>>,
     step: Option<Arc<StepLedger>>,
     cpu: Arc<CpuMarks>,
-    /// The reporter is to end, whoever may still report.
+    /// The reporter is to end, even if workers may still report.
     over: Arc<AtomicBool>,
 }
 
