@@ -1,6 +1,6 @@
 # Thin: what each target does is in scripts/ and Cargo.toml.
 
-.PHONY: all test lint bench-generator cross-check clean
+.PHONY: all test lint mutants bench-generator cross-check clean
 
 # bin/websocket-bench, and the orchestrator behind ./shootout
 all:
@@ -13,6 +13,11 @@ test:
 lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
+
+# changes what decides a figure, one expression at a time, and names each change that no unit test
+# notices and mutants.toml does not explain. About an hour; ARGS=--help lists the choices
+mutants:
+	@scripts/mutants $(ARGS)
 
 # CPU per verified delivery and echo beside bare C loops and peers, and per echo as more are in
 # flight; memory per idle connection; needs two cores and a few minutes

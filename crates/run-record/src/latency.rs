@@ -265,6 +265,41 @@ mod tests {
         assert_eq!(Recorder::default().percentile(50.0), 0);
     }
 
+    fn of(values: impl IntoIterator<Item = u64>) -> Recorder {
+        let mut recorder = Recorder::default();
+        values.into_iter().for_each(|ns| recorder.record(ns));
+        recorder
+    }
+
+    #[test]
+    fn what_is_taken_away_is_gone() {
+        let mut left = of([2_000_000, 5_000_000, 5_000_000]);
+        left.subtract(&of([5_000_000]));
+        assert_eq!(left.latency(), of([2_000_000, 5_000_000]).latency());
+        assert_eq!((left.count(), left.count_at(5_000_000)), (2, 1));
+        left.reset();
+        assert_eq!((left.count(), left.latency()), (0, None));
+    }
+
+    #[test]
+    fn no_percent_is_the_smallest_and_a_thousandth_needs_a_thousand() {
+        let recorder = of([200_100_000, 300_000_000]);
+        let smallest = recorder.latency().unwrap().min_ns;
+        assert_eq!(recorder.percentile(0.0), smallest);
+        let thousandth = |count| of(1..=count).latency().unwrap().p999_ns.is_some();
+        assert!(!thousandth(999));
+        assert!(thousandth(1000));
+    }
+
+    #[test]
+    fn a_recorder_survives_the_way_to_another_process() {
+        let recorder = of([2_000_000, 5_000_000, 5_000_000]);
+        let sent = serde_json::to_string(&recorder).unwrap();
+        let read: Recorder = serde_json::from_str(&sent).unwrap();
+        assert_eq!(read.latency(), recorder.latency());
+        assert!(serde_json::from_str::<Recorder>("[1,2,3]").is_err());
+    }
+
     #[test]
     fn a_broken_histogram_is_an_error() {
         let mut recorder = Recorder::default();

@@ -3,9 +3,9 @@
 mod support;
 
 use run_record::{
-    Arrivals, Faults, GeneratorUse, InFlight, Judgement, Latency, Measure, OpenLoop, Plan,
-    Recorder, SiteUse, StepRecord, Throughput, Timestamps, Verdict, Workload, judge,
-    judge_interrupted,
+    Arrivals, Backpressure, Connecting, Faults, GeneratorUse, InFlight, Judgement, Latency,
+    Measure, OpenLoop, Plan, Recorder, SiteUse, StepRecord, Throughput, Timestamps, Verdict,
+    Workload, judge, judge_interrupted, remedy,
 };
 use support::{plan, step};
 
@@ -426,4 +426,136 @@ fn a_server_that_floods_without_a_message_is_not_excused_by_a_busy_generator() {
     );
     let busy = judge(&timed_out(1), &plan(), None);
     assert_eq!(busy.verdict, Verdict::GeneratorLimited);
+}
+
+#[test]
+fn a_mebibyte_of_frames_is_not_yet_a_flood() {
+    let after = |received_bytes: u64| StepRecord {
+        throughput: Some(Throughput {
+            received_bytes,
+            ..Throughput::default()
+        }),
+        ..busy(timed_out())
+    };
+    let verdict = |bytes| judge(&after(bytes), &plan(), None).verdict;
+    assert_eq!(verdict(1 << 20), Verdict::GeneratorLimited);
+    assert_eq!(verdict((1 << 20) + 1), Verdict::Fail);
+}
+
+#[test]
+fn what_the_server_did_not_take_is_its_own_doing() {
+    let blocked = |late, step| StepRecord {
+        backpressure: Some(Backpressure { late, unsent: 7 }),
+        ..sending(step, 900, 0)
+    };
+    assert_says(&blocked(90, passing()), &open(), Verdict::Pass, &[]);
+    let words = "only 90.0% of the planned requests went out in time (900 of 1000)";
+    let generators = blocked(89, passing());
+    assert_says(&generators, &open(), Verdict::GeneratorLimited, &[words]);
+    let words = "the server did not take 90 of 1000 requests in time, 7 of them not at all: it did \
+                 not read, and its connections were full (backpressure); the 95th percentile is";
+    assert_says(&blocked(90, over()), &open(), Verdict::Fail, &[words]);
+}
+
+/// At its edge each excuse is still none.
+#[test]
+fn an_excuse_begins_above_its_bound() {
+    let at = |p99_ns, reported_ns| {
+        let set = |ns, p99_ns| {
+            Some(Latency {
+                p99_ns,
+                ..of(ns).unwrap()
+            })
+        };
+        StepRecord {
+            completion: set(100_000, reported_ns),
+            ..StepRecord {
+                send_lag: set(100_000, p99_ns),
+                ..sending(over(), 1000, 0)
+            }
+        }
+    };
+    assert_says(&at(100_000, 200_000), &open(), Verdict::Fail, &["95th"]);
+    let words = "sent up to 100 us late (99th percentile), more than a tenth of the 200 us";
+    let beyond = at(100_001, 200_000);
+    assert_says(&beyond, &open(), Verdict::GeneratorLimited, &[words]);
+    let tenth = at(50_000_000, 500_000_000);
+    assert_says(&tenth, &open(), Verdict::Fail, &["95th"]);
+    let busy = reading(over(), |generator| generator.busiest_thread = 0.9);
+    assert_says(&busy, &plan(), Verdict::Fail, &["95th"]);
+    // 5,000 messages in 2.5 s.
+    let near = judge(&over(), &plan(), Some(2500.0));
+    assert_eq!(near.verdict, Verdict::Fail);
+    let law = InFlight::new(4.0, 40e-9, 100e6, 0.0);
+    let little = StepRecord {
+        in_flight: Some(InFlight {
+            deviation: 0.05,
+            ..law
+        }),
+        ..over()
+    };
+    assert_says(&little, &plan(), Verdict::Fail, &["95th"]);
+    let known = passing().completion.unwrap().p50_ns;
+    let clocks = on_sites(passing(), &[known]);
+    assert_says(&clocks, &plan(), Verdict::Pass, &[]);
+    let spared = StepRecord {
+        limited_ns: Some(LIMIT_NS - 10_000_000),
+        ..passing()
+    };
+    assert_says(&unread(spared, 10e6), &kernel(), Verdict::Pass, &[]);
+}
+
+#[test]
+fn lateness_is_told_of_the_worker_that_sent_and_of_the_generator_that_read() {
+    let sites = |step, lags_ns: [Option<u64>; 3]| {
+        let mut step = on_sites(step, &[0; 3]);
+        for (site, lag_ns) in step.sites.iter_mut().zip(lags_ns) {
+            site.send_lag_p99_ns = lag_ns;
+        }
+        step
+    };
+    let lags = [Some(9_000_000), Some(60_000_000), None];
+    let sent = sites(sending(over(), 1000, 60_000_000), lags);
+    let words = "the generator, at its latest the worker host-1, sent up to 60 ms late";
+    assert_says(&sent, &open(), Verdict::GeneratorLimited, &[words]);
+    let words = "the generator read up to 60 ms late";
+    let read = sites(late_reader(), lags);
+    assert_says(&read, &plan(), Verdict::GeneratorLimited, &[words]);
+    let unknown = sites(sending(over(), 1000, 60_000_000), [None; 3]);
+    let words = "the generator sent up to 60 ms late";
+    assert_says(&unknown, &open(), Verdict::GeneratorLimited, &[words]);
+}
+
+#[test]
+fn times_have_the_unit_that_is_read_best() {
+    let late = |ns| StepRecord {
+        completion: of(2_000_000),
+        ..sending(over(), 1000, ns)
+    };
+    for (ns, words) in [
+        (400_000, "sent up to 400 us late"),
+        (5_200_000, "sent up to 5.2 ms late"),
+        (11_000_000, "sent up to 11 ms late"),
+    ] {
+        assert_says(&late(ns), &open(), Verdict::GeneratorLimited, &[words]);
+    }
+}
+
+#[test]
+fn the_remedy_is_that_of_the_load() {
+    assert!(remedy(&open()).starts_with("lower --rate,"));
+    assert!(remedy(&plan()).starts_with("give the generator more cores"));
+    let connecting = |rate| Plan {
+        connect: Some(Connecting {
+            rate,
+            arrivals: Arrivals::Constant,
+            hold_ns: 0,
+            ping_interval_ns: 0,
+            ping_timeout_ns: 0,
+        }),
+        ..plan()
+    };
+    let paced = connecting(Some(100.0));
+    assert!(remedy(&paced).starts_with("lower --connect-rate,"));
+    assert!(remedy(&connecting(None)).starts_with("give the generator more cores"));
 }

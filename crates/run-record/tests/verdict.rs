@@ -2,7 +2,7 @@
 
 mod support;
 
-use run_record::{Faults, RunRecord, Status, StepRecord, Verdict};
+use run_record::{Faults, RunRecord, Status, StepRecord, Verdict, Workload};
 use support::{plan, record, step};
 
 #[test]
@@ -97,6 +97,13 @@ fn verdicts_are_called_what_they_are_written_as() {
         Verdict::Noisy,
     ] {
         assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
+    }
+}
+
+#[test]
+fn workloads_are_called_what_they_are_written_as() {
+    for workload in [Workload::Broadcast, Workload::Echo, Workload::Connect] {
+        assert_eq!(serde_json::to_value(workload).unwrap(), workload.name());
     }
 }
 

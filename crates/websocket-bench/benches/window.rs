@@ -65,7 +65,7 @@ fn user_ns(server: SocketAddr, window: u32) -> f64 {
         .args(["--concurrent", &window.to_string()])
         .args(["--sample-size", &ECHOES.to_string()])
         .args(["--step-size", &CLIENTS.to_string()])
-        .args(["--total-steps", "1", "--limit-rtt", "60s"])
+        .args(["--total-steps", "1", "--limit-rtt", "20s"])
         .stdout(Stdio::null())
         .status()
         .expect("websocket-bench runs");
