@@ -58,17 +58,18 @@ impl Exit {
             // As of a run with requests: without a connection there is nothing to judge.
             End::ConnectFailed if none_opened(record) => Self::Usage,
             _ if !record.faults().is_empty() => Self::Invalid,
+            // Nor where this machine let not even one step come to its end.
+            End::MachineLimit if says_nothing(record) => Self::Usage,
             _ if record.steps.is_empty() => Self::Usage,
-            _ if record
-                .steps
-                .iter()
-                .all(|step| step.verdict == Verdict::Noisy) =>
-            {
-                Self::Invalid
-            }
+            _ if says_nothing(record) => Self::Invalid,
             _ => Self::Measured,
         }
     }
+}
+
+fn says_nothing(record: &RunRecord) -> bool {
+    let mut steps = record.steps.iter();
+    steps.all(|step| step.verdict == Verdict::Noisy)
 }
 
 /// True of a `connect` run in which not a single connection could be opened.

@@ -1,7 +1,7 @@
 //! Fewer open files than clients: the limit, what it allowed, and the remedy.
 
 use crate::support::{bench, finish, honest, odd, record, url};
-use run_record::End;
+use run_record::{End, Verdict};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use test_servers::odd::Behaviour;
@@ -85,4 +85,33 @@ fn the_limit_is_named_even_when_the_last_attempts_fail_for_another_reason() {
     finish(limited().args(arguments.split_whitespace()))
         .exits(1)
         .says_in_one_line(&["0 of 200 clients connected", "no more than 100 open files"]);
+}
+
+#[test]
+fn connections_that_the_file_limit_allowed_are_kept_in_the_record() {
+    let server = honest();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let arguments = format!(
+        "connect {} --clients 200 --hold 1s --json {}",
+        url(server.addr()),
+        path.display()
+    );
+    let ran = finish(limited().args(arguments.split_whitespace())).exits(1);
+    let words = "of 200 clients connected, then: this process may have no more than 100 open files";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let record = record(&path);
+    assert_eq!(record.outcome.end, End::MachineLimit);
+    let [step] = &record.steps[..] else {
+        panic!("{:?}", record.steps);
+    };
+    let connections = step.connections.as_ref().unwrap();
+    assert_eq!((connections.planned, connections.held_ns), (200, 0));
+    assert!((80..LIMIT).contains(&connections.opened), "{connections:?}");
+    assert_eq!(step.verdict, Verdict::Noisy);
+    assert_eq!(step.completion.as_ref().unwrap().count, connections.opened);
+    // Memory is read from files, of which none can be opened any more.
+    let unknown = (&connections.generator, &connections.server);
+    assert_eq!(unknown, (&None, &None));
+    assert!(record.faults().is_empty(), "{:?}", record.faults());
 }

@@ -110,8 +110,8 @@ impl<T: Team> Engine<'_, T> {
         Ok(ended)
     }
 
-    /// Waits until all have what was ordered. `Some` when that was broken off: a site was lost, or
-    /// the user ended it.
+    /// Waits until all have what was ordered. `Some` when that was broken off: a site was lost, the
+    /// machine allows no more connections, or the user ended it.
     fn await_opened(&mut self, step: u32, order: OpenOrder) -> Result<Option<Ended>, Ended> {
         let OpenOrder { have, wanted, .. } = order;
         let mut half_way = Some(u64::midpoint(have, wanted)).filter(|_| self.watch.is_some());
@@ -148,7 +148,13 @@ impl<T: Team> Engine<'_, T> {
             });
         }
         match exhausted {
-            Some(unable) => Err(self.connect_failed(wanted, &unable)),
+            Some(unable) => {
+                let ended = self.connect_failed(wanted, &unable);
+                if self.team.connected() == have {
+                    return Err(ended);
+                }
+                Ok(Some(ended))
+            }
             None => Ok(None),
         }
     }
@@ -242,8 +248,9 @@ impl<T: Team> Engine<'_, T> {
             .unzip();
         // The memory of sites is known where they are children of this process, and not elsewhere.
         let sites = record.sites.len();
-        let generator =
-            generator.filter(|used| used.after.processes as usize > sites || sites == 0);
+        let generator = generator
+            .flatten()
+            .filter(|used| used.after.processes as usize > sites || sites == 0);
         let kernel = generator.and(self.watch.as_ref());
         let kernel = kernel.and_then(|watch| watch.kernel(now_open));
         let (server, server_unknown) = match server {

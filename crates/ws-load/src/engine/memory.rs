@@ -62,8 +62,8 @@ impl Watch {
         Some(KernelUse::new(self.kernel?, kernel_now()?, connections))
     }
 
-    /// What so many connections have taken of the generator's memory.
-    pub(super) fn generator(&mut self, connections: u64) -> MemoryUse {
+    /// What so many connections have taken of the generator's memory; `None` where it cannot be read.
+    pub(super) fn generator(&mut self, connections: u64) -> Option<MemoryUse> {
         self.generator.used(connections)
     }
 
@@ -74,7 +74,9 @@ impl Watch {
         connections: u64,
     ) -> Result<(MemoryUse, Option<String>), String> {
         let party = self.server.as_mut().map_err(|reason| reason.clone())?;
-        let mut used = party.used(connections);
+        let mut used = party.used(connections).ok_or(
+            "no process of it can be read any more: it has ended, or no open file is left",
+        )?;
         let half_way = self
             .looks
             .iter()
@@ -107,8 +109,10 @@ impl Party {
         party
     }
 
-    fn used(&mut self, connections: u64) -> MemoryUse {
-        MemoryUse::new(self.before, self.now(), connections)
+    /// `None` where nothing can be read any more.
+    fn used(&mut self, connections: u64) -> Option<MemoryUse> {
+        let after = self.now();
+        (after.processes > 0).then(|| MemoryUse::new(self.before, after, connections))
     }
 
     fn now(&mut self) -> Memory {
