@@ -1,5 +1,6 @@
 //! The program as a user meets it: the built binary against servers of this process.
 
+mod backpressure;
 mod bad_flags;
 mod bad_outputs;
 mod bad_servers;
