@@ -260,6 +260,35 @@ mod tests {
     }
 
     #[test]
+    fn each_count_has_a_column_of_its_own() {
+        let counts = |times: u64| Counts {
+            sent: times,
+            received: 20 * times,
+            sent_bytes: 300 * times,
+            received_bytes: 4_000 * times,
+            faults: 50_000 * times,
+        };
+        let part = |first: u64, second: u64| {
+            let (mut cutter, completion) = (Cutter::default(), Recorder::default());
+            cutter.begin(BEGAN_NS);
+            cutter.cut(BEGAN_NS + SECOND_NS, counts(first), &completion);
+            cutter.finish(counts(first + second), &completion)
+        };
+        let mut all = part(2, 3);
+        all.merge(part(5, 1));
+        let rows = all.series().unwrap().rows;
+        let columns = |row: &TimeRow| Counts {
+            sent: row.sent,
+            received: row.received,
+            sent_bytes: row.sent_bytes,
+            received_bytes: row.received_bytes,
+            faults: row.faults,
+        };
+        let columns: Vec<Counts> = rows.iter().map(columns).collect();
+        assert_eq!(columns, [counts(7), counts(4)]);
+    }
+
+    #[test]
     fn a_step_that_never_began_has_no_series() {
         let rows = Cutter::default().finish(sent(3), &Recorder::default());
         assert_eq!(rows.series(), None);

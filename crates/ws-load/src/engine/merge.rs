@@ -200,3 +200,6 @@ pub(crate) fn resident_bytes() -> u64 {
         .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok())
         .map_or(0, |pages| pages * page)
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,6 +49,20 @@ mod tests {
         }
     }
 
+    /// The first outputs that are published for the seed 1234567.
+    #[test]
+    fn it_is_splitmix64() {
+        let outputs: [u64; 5] = std::array::from_fn(|n| mix(1_234_567, n as u64));
+        let published = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+            4_593_380_528_125_082_431,
+            16_408_922_859_458_223_821,
+        ];
+        assert_eq!(outputs, published);
+    }
+
     #[test]
     fn senders_are_spread_evenly() {
         let mut counts = [0u32; 10];
