@@ -28,6 +28,15 @@ mod tests {
     use run_record::Workload;
 
     #[test]
+    fn besides_its_payload_a_message_may_have_32_kib() {
+        let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
+        (plan.dialect, plan.payload_padding) = (Dialect::Binary, 0);
+        assert_eq!(longest_message(&plan), STAMP + (32 << 10));
+        plan.payload_padding = u32::MAX;
+        assert_eq!(longest_message(&plan), u32::MAX);
+    }
+
+    #[test]
     fn every_request_fits_however_it_is_written() {
         for dialect in [
             Dialect::Json,

@@ -210,6 +210,34 @@ mod tests {
     }
 
     #[test]
+    fn a_ramp_to_the_same_rate_is_none() {
+        let even = open(100.0, Arrivals::Constant, 2);
+        let flat = OpenLoop {
+            ramp: Some(Ramp {
+                to: 100.0,
+                over_ns: 1_000_000_000,
+            }),
+            ..even.clone()
+        };
+        let (flat, even) = (offsets(&flat, 1), offsets(&even, 1));
+        assert_eq!(flat.len(), even.len());
+        let mut pairs = flat.iter().zip(&even);
+        assert!(pairs.all(|(a, b)| a.abs_diff(*b) <= 1), "{flat:?}");
+    }
+
+    /// The generator's first output under this seed is 7: none of the bits that are taken is set.
+    #[test]
+    fn the_longest_gap_has_an_end() {
+        const SEED: u64 = 0xF407_7B0D_BEBC_73C0;
+        assert_eq!(mix(SEED, 0), 7);
+        let schedule = Schedule {
+            seed: SEED,
+            ..Schedule::new(open(1.0, Arrivals::Poisson, 100), 1, 0)
+        };
+        assert_eq!(schedule.gap(0), 53.0 * std::f64::consts::LN_2);
+    }
+
+    #[test]
     fn the_warm_up_comes_first_and_is_counted_apart() {
         let load = OpenLoop {
             warm_up_ns: 500_000_000,

@@ -242,6 +242,25 @@ mod tests {
     }
 
     #[test]
+    fn as_many_for_as_against_is_no_side_of_the_edge() {
+        let mut hunt = Hunt::new(terms(3), 100.0, false);
+        hunt.tried(100.0, true);
+        assert_eq!(
+            (hunt.edge().passed, hunt.edge().failed),
+            (Some(100.0), None)
+        );
+        hunt.tried(100.0, false);
+        assert_eq!((hunt.edge().passed, hunt.edge().failed), (None, None));
+        assert!(!hunt.is_far());
+        assert_eq!(hunt.next(), Some(100.0));
+        hunt.tried(100.0, false);
+        assert_eq!(
+            (hunt.edge().passed, hunt.edge().failed),
+            (None, Some(100.0))
+        );
+    }
+
+    #[test]
     fn only_the_way_up_is_brief() {
         let mut hunt = Hunt::new(terms(3), 100.0, false);
         let mut brief = 0;

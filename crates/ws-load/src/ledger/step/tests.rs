@@ -196,6 +196,10 @@ fn a_sample_is_overdue_whatever_was_settled_or_sent_since_it_was_looked_for() {
     };
     assert!(!ledger.is_overdue(1000, 100));
     send(1, 1010);
+    assert!(
+        !ledger.is_overdue(1105, 100),
+        "the one before was not sent yet"
+    );
     send(0, 1020);
     assert!(!ledger.is_overdue(1105, 100));
     assert!(ledger.is_overdue(1111, 100));
@@ -236,4 +240,55 @@ fn a_completion_is_known_as_well_as_the_best_of_its_last_receipts() {
         error_ns: 400,
     };
     assert_eq!(settled, Some(Settled::Complete(completion)));
+}
+
+#[test]
+fn what_was_held_back_is_late_until_it_is_taken() {
+    let ledger = StepLedger::new(Terms {
+        by_clock: true,
+        warm_up: 1,
+        samples: 4,
+        ..terms()
+    });
+    let late = |end_ns| ledger.late_by_backpressure(end_ns);
+    assert_eq!((late(u64::MAX), ledger.never_taken()), (0, 0));
+    assert!(
+        ledger.hold_back(0, 10),
+        "of the warm-up, which is not timed"
+    );
+    assert!(ledger.hold_back(2, 20));
+    assert_eq!(ledger.released(), 3);
+    assert!(!ledger.hold_back(2, 25), "known already");
+    assert!(ledger.hold_back(1, 30));
+    assert_eq!(ledger.released(), 3);
+    assert_eq!((late(u64::MAX), ledger.never_taken()), (2, 2));
+    let sent = Sent {
+        due_ns: 15,
+        at_ns: 100,
+        sender: 0,
+    };
+    ledger.sent(2, sent);
+    assert_eq!((late(99), late(100), ledger.never_taken()), (2, 1, 1));
+    ledger.take_back(2);
+    assert_eq!(ledger.when_sent(2), None);
+    assert_eq!((late(100), ledger.never_taken()), (2, 2));
+}
+
+#[test]
+fn what_is_taken_back_was_not_in_flight() {
+    let ledger = StepLedger::new(Terms {
+        samples: 1,
+        ..terms()
+    });
+    let sent = |at_ns| Sent {
+        due_ns: 400,
+        at_ns,
+        sender: 0,
+    };
+    ledger.sent(0, sent(500));
+    ledger.take_back(0);
+    ledger.sent(0, sent(1000));
+    ledger.party_done(0, 1500.into(), read(1600));
+    let flight = ledger.flight().unwrap();
+    assert_eq!((flight.area_ns, flight.known_after_ns), (600, 100));
 }

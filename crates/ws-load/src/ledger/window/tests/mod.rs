@@ -97,6 +97,46 @@ fn an_echo_is_due_to_its_sender_alone() {
     );
 }
 
+/// Three samples of client 1, received whole; whether one of them was overtaken.
+fn play_whole(workload: Workload, window: &mut Window) -> bool {
+    let ledger = step(workload, &[1, 1, 1]);
+    let slots = match workload {
+        Workload::Echo => 1..2,
+        _ => 0..3,
+    };
+    let mut any_overtaken = false;
+    for index in 0..3 {
+        for slot in slots.clone() {
+            let received = window.deliver(&ledger, LISTENERS, index, slot, 900.into());
+            any_overtaken |= due(received).1;
+        }
+        if workload == Workload::Broadcast {
+            due(window.result(&ledger, LISTENERS, index, 1, 900.into()));
+        }
+        let read = Read {
+            at_ns: 900,
+            unread_ns: 0,
+            is_result: false,
+        };
+        ledger.party_done(index, 900.into(), read);
+    }
+    assert_eq!(window.close(&ledger, LISTENERS).deliveries, 0);
+    window.reset();
+    any_overtaken
+}
+
+#[test]
+fn nothing_of_a_step_is_in_the_next() {
+    for (workload, missing) in [(Workload::Echo, 3), (Workload::Broadcast, 9)] {
+        let mut window = Window::default();
+        assert!(!play_whole(workload, &mut window));
+        assert!(!play_whole(workload, &mut window));
+        let unheard = step(workload, &[1, 1, 1]);
+        assert_eq!(window.close(&unheard, LISTENERS).deliveries, missing);
+        assert_eq!(window.close(&unheard, LISTENERS).deliveries, 0, "told once");
+    }
+}
+
 #[test]
 fn what_was_never_sent_is_not_due() {
     let ledger = step(Workload::Broadcast, &[]);
