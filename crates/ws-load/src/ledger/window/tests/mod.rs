@@ -80,6 +80,22 @@ fn a_broadcast_is_done_with_its_last_delivery_and_result() {
 }
 
 #[test]
+fn of_two_that_were_sent_at_once_none_overtakes_the_other() {
+    let ledger = step(Workload::Broadcast, &[1, 1]);
+    let at_once = ledger.when_sent(0).unwrap();
+    ledger.sent(1, at_once);
+    let mut window = Window::default();
+    for slot in 0..3 {
+        due(window.deliver(&ledger, LISTENERS, 1, slot, 150.into()));
+    }
+    due(window.result(&ledger, LISTENERS, 1, 1, 150.into()));
+    for slot in 0..3 {
+        let (_, overtaken, _) = due(window.deliver(&ledger, LISTENERS, 0, slot, 160.into()));
+        assert!(!overtaken);
+    }
+}
+
+#[test]
 fn an_echo_is_due_to_its_sender_alone() {
     let ledger = step(Workload::Echo, &[1]);
     let mut window = Window::default();

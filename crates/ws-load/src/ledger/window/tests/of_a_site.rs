@@ -10,11 +10,15 @@ const SITE: Listeners<'static> = Listeners {
 };
 
 fn books(in_flight: u32) -> StepLedger {
+    books_of(40, in_flight)
+}
+
+fn books_of(samples: u32, in_flight: u32) -> StepLedger {
     let terms = Terms {
         workload: Workload::Broadcast,
         seed: 1,
         first_sample: 0,
-        samples: 40,
+        samples,
         warm_up: 0,
         by_clock: false,
         clients: 6,
@@ -26,7 +30,9 @@ fn books(in_flight: u32) -> StepLedger {
 
 /// The samples whose planned sender is client 1 of the other site.
 fn of_client_1(ledger: &StepLedger) -> Vec<u32> {
-    (0..40).filter(|i| ledger.sender(*i) == 1).collect()
+    (0..ledger.len())
+        .filter(|i| ledger.sender(*i) == 1)
+        .collect()
 }
 
 fn sent(at_ns: u64, sender: u32) -> Sent {
@@ -60,6 +66,21 @@ fn the_latency_waits_for_the_word_of_the_sender_s_site() {
     assert_eq!(confirmed.faults, twice);
     assert!(window.take_confirmed().is_none());
     assert_eq!(window.close(&ledger, SITE), Missing::default());
+}
+
+#[test]
+fn the_word_on_a_sample_is_taken_when_others_come() {
+    let ledger = books(40);
+    let [first, second, ..] = of_client_1(&ledger)[..] else {
+        panic!("client 1 sends two samples");
+    };
+    let mut window = Window::default();
+    window.deliver(&ledger, SITE, first, 0, Arrival::from(150));
+    ledger.sent_elsewhere(first, sent(100, 1));
+    assert!(window.take_confirmed().is_none());
+    window.deliver(&ledger, SITE, second, 0, Arrival::from(160));
+    let confirmed = window.take_confirmed().unwrap();
+    assert_eq!(confirmed.latencies, [(first, 50, 0)]);
 }
 
 #[test]
@@ -163,6 +184,47 @@ fn a_stand_in_is_in_its_own_chain() {
     assert!(!due(deliver(1, 1)).1);
     assert!(!due(deliver(0, 1)).1, "the other is another sender's");
     assert!(window.take_confirmed().unwrap().faults.is_empty());
+}
+
+/// The same where the chain is so long that the latest sample of each client is kept.
+#[test]
+fn a_stand_in_takes_its_place_out_of_a_long_chain() {
+    let ledger = books_of(1_000, 1_000);
+    let chain = of_client_1(&ledger);
+    let (before, last) = (chain[70], chain[71]);
+    let mut window = Window::default();
+    let mut deliver =
+        |index: u32, slot| window.deliver(&ledger, SITE, index, slot, Arrival::from(200));
+    for index in &chain[..70] {
+        assert_eq!(deliver(*index, 0), NOT_YET);
+    }
+    assert_eq!(deliver(last, 0), NOT_YET);
+    ledger.sent_elsewhere(last, sent(130, 5));
+    assert!(!due(deliver(last, 1)).1);
+    ledger.sent_elsewhere(before, sent(120, 1));
+    assert!(!due(deliver(before, 0)).1, "the other is another sender's");
+    assert!(window.take_confirmed().unwrap().faults.is_empty());
+}
+
+#[test]
+fn a_client_that_goes_after_its_delivery_takes_nothing_away() {
+    let ledger = books(40);
+    let index = of_client_1(&ledger)[0];
+    let mut window = Window::default();
+    for slot in 0..3 {
+        window.deliver(&ledger, SITE, index, slot, Arrival::from(110));
+    }
+    let mut done = Vec::new();
+    let missing = window.clients_lost(&ledger, SITE, &[0b100], |i, _| done.push(i));
+    assert_eq!((missing, done), (Missing::default(), Vec::new()));
+    ledger.sent_elsewhere(index, sent(100, 1));
+    let read = Read {
+        at_ns: 120,
+        unread_ns: 0,
+        is_result: false,
+    };
+    let told = ledger.party_done_here(index, 110.into(), read).unwrap();
+    assert!(!told.abandoned);
 }
 
 #[test]
