@@ -328,28 +328,27 @@ mod tests {
         got
     }
 
+    fn frame(out: &mut Vec<u8>, fin: bool, opcode: Opcode, payload_len: u64, payload: &[u8]) {
+        let header = FrameHeader {
+            fin,
+            opcode,
+            mask: None,
+            payload_len,
+        };
+        encode_header(out, &header);
+        out.extend_from_slice(payload);
+    }
+
     fn echo(payload: &[u8], cuts: &[usize]) -> Vec<u8> {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (payload.len() + 1)).collect();
         cuts.sort_unstable();
         let mut out = Vec::new();
         let mut at = 0;
         for (i, end) in cuts.iter().copied().chain([payload.len()]).enumerate() {
-            let first = i == 0;
+            let opcode = [Opcode::Binary, Opcode::Continuation][i.min(1)];
             ws_proto::encode_frame(&mut out, Opcode::Ping, None, b"hello");
-            encode_header(
-                &mut out,
-                &FrameHeader {
-                    fin: i == cuts.len(),
-                    opcode: if first {
-                        Opcode::Binary
-                    } else {
-                        Opcode::Continuation
-                    },
-                    mask: None,
-                    payload_len: (end - at) as u64,
-                },
-            );
-            out.extend_from_slice(&payload[at..end]);
+            let part = &payload[at..end];
+            frame(&mut out, i == cuts.len(), opcode, part.len() as u64, part);
             at = end;
         }
         out
@@ -439,5 +438,161 @@ mod tests {
         assert!(words(1, &text).contains("a Text frame, Binary was due"));
         let elsewhere = messages(&frames, 1, 1, 1000).remove(0);
         assert!(words(1, &echo(&elsewhere, &[])).contains("payload is not"));
+    }
+
+    /// A payload byte by byte.
+    fn expected(frames: &Frames, stamp: u64) -> Vec<u8> {
+        let first = stamp % PATTERN as u64;
+        let byte = |at: u64| match at.checked_sub(STAMP) {
+            None => stamp.to_be_bytes()[at as usize],
+            Some(behind) => frames.pattern[((first + behind) % PATTERN as u64) as usize],
+        };
+        (0..frames.payload_len).map(byte).collect()
+    }
+
+    #[test]
+    fn a_payload_is_its_stamp_and_then_the_pattern_over_and_over() {
+        let frames = Frames::new(150_000, 7);
+        for stamp in [0, PATTERN as u64 - 1, 0x0102_0304_0506_0708, u64::MAX] {
+            let whole = expected(&frames, stamp);
+            for at in [0, 3, 7, 8, 9, 65_529, 100_000, 149_999] {
+                for len in [0, 1, 5, 8, 70_000, 150_000] {
+                    let end = (at + len).min(whole.len());
+                    let mut got = Vec::new();
+                    let all = frames.pieces(stamp, at as u64, end - at, |piece| {
+                        got.extend_from_slice(piece);
+                        true
+                    });
+                    assert!(all && got == whole[at..end], "{len} from {at} of {stamp}");
+                }
+            }
+        }
+        assert!(messages(&frames, 3, 3, 50_000)[2] == expected(&frames, frames.stamp(3, 2)));
+    }
+
+    #[test]
+    fn a_payload_is_cut_behind_its_stamp_and_where_the_pattern_ends_until_a_piece_is_refused() {
+        let frames = Frames::new(150_000, 7);
+        let pieces = |at: u64, most: usize| {
+            let mut lens = Vec::new();
+            let all = frames.pieces(1, at, 140_000, |piece| {
+                lens.push(piece.len());
+                lens.len() < most
+            });
+            (all, lens)
+        };
+        let lens = [8, PATTERN - 1, PATTERN, 140_000 - 8 - (2 * PATTERN - 1)];
+        assert_eq!(pieces(0, 9), (true, lens.to_vec()));
+        for most in 1..=4 {
+            assert_eq!(pieces(0, most), (false, lens[..most].to_vec()));
+        }
+        let behind = [PATTERN - 1, PATTERN, 140_000 - (2 * PATTERN - 1)];
+        assert_eq!(pieces(STAMP, 9), (true, behind.to_vec()));
+    }
+
+    #[test]
+    fn every_stamp_is_another_and_none_is_a_word_of_the_pattern() {
+        for seed in [0, 7, u64::MAX] {
+            let frames = Frames::new(8, seed);
+            let words = frames.pattern.chunks_exact(8);
+            let mut all: Vec<u64> = words
+                .map(|word| u64::from_ne_bytes(word.try_into().unwrap()))
+                .collect();
+            all.extend((0..2500).map(|n| frames.stamp(n / 50, u64::from(n % 50))));
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), PATTERN / 8 + 2500);
+        }
+    }
+
+    #[test]
+    fn a_frame_goes_on_from_any_byte_into_any_room() {
+        for payload_len in [0, 5, 8, 40, 130] {
+            let frames = Frames::new(payload_len, 7);
+            let mut whole = Vec::new();
+            let total = frames.write(&mut whole, 3, 2, 0, usize::MAX);
+            assert_eq!(whole.len() as u64, total);
+            for (at, room) in (0..=whole.len()).flat_map(|at| (0..150).map(move |room| (at, room)))
+            {
+                let mut out = b"before".to_vec();
+                assert_eq!(frames.write(&mut out, 3, 2, at as u64, room), total);
+                let end = (at + room).min(whole.len());
+                assert_eq!(out, [b"before", &whole[at..end]].concat());
+            }
+        }
+    }
+
+    #[test]
+    fn of_more_pings_than_are_handed_on_the_last_is_the_most_recent() {
+        for count in [16, 17, 40] {
+            let mut pings: Vec<Vec<u8>> = (0..count).map(|n| vec![n]).collect();
+            let mut wire = Vec::new();
+            for ping in &pings {
+                ws_proto::encode_frame(&mut wire, Opcode::Ping, None, ping);
+            }
+            let fed = Checker::new(0).feed(&Frames::new(8, 7), 0, &wire).unwrap();
+            pings.drain(PINGS - 1..pings.len() - 1);
+            assert_eq!(fed.pings, pings);
+        }
+    }
+
+    #[test]
+    fn control_frames_and_empty_fragments_change_nothing_of_an_echo() {
+        let frames = Frames::new(20, 7);
+        let mut wire = Vec::new();
+        for message in messages(&frames, 4, 2, 1000) {
+            frame(&mut wire, false, Opcode::Binary, 0, b"");
+            frame(&mut wire, true, Opcode::Pong, 3, b"abc");
+            frame(&mut wire, false, Opcode::Continuation, 20, &message);
+            frame(&mut wire, true, Opcode::Ping, 0, b"");
+            frame(&mut wire, true, Opcode::Continuation, 0, b"");
+        }
+        frame(&mut wire, true, Opcode::Close, 2, &[3, 232]);
+        for chunk in 1..=wire.len() {
+            let mut checker = Checker::new(4);
+            assert_eq!(checker.feed(&frames, 2, b""), Ok(Fed::default()));
+            let fed = Fed {
+                echoes: 2,
+                pings: vec![vec![]; 2],
+                closed: true,
+            };
+            assert_eq!(feed_all(&mut checker, &frames, 2, &wire, chunk), Ok(fed));
+        }
+    }
+
+    #[test]
+    fn a_header_is_wrong_as_soon_as_it_is_there() {
+        let frames = Frames::new(300, 7);
+        let message = messages(&frames, 4, 1, 1000).remove(0);
+        let mut begun = Vec::new();
+        frame(&mut begun, false, Opcode::Binary, 100, &message[..100]);
+        let (first, more) = (Opcode::Binary, Opcode::Continuation);
+        for (before, opcode, len, wrong) in [
+            (&[][..], first, 300, None),
+            (&[], first, 301, Some("301 bytes of payload, 300 were sent")),
+            (&[], more, 1, Some("a Continuation frame, Binary was due")),
+            (&begun, more, 200, None),
+            (
+                &begun,
+                more,
+                201,
+                Some("301 bytes of payload, 300 were sent"),
+            ),
+            (
+                &begun,
+                first,
+                1,
+                Some("a Binary frame, Continuation was due"),
+            ),
+        ] {
+            let mut wire = before.to_vec();
+            frame(&mut wire, true, opcode, len, b"");
+            let fed = Checker::new(4).feed(&frames, 1, &wire);
+            let words = |what| Wrong(format!("echo 1 of connection 5: {what}"));
+            assert_eq!(
+                fed,
+                wrong.map_or(Ok(Fed::default()), |what| Err(words(what)))
+            );
+        }
     }
 }

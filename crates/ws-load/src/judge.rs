@@ -532,3 +532,6 @@ const fn listeners(alive: &[u64], count: u32, worker: u32, workers: u32) -> List
         workers,
     }
 }
+
+#[cfg(test)]
+mod tests;

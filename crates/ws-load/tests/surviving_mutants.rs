@@ -53,6 +53,7 @@ fn each_explained_mutant_changes_a_line_that_is_there() {
             .and_then(|c| c.split_once(" with "))
             && !survivor.change.contains("->")
         {
+            let from = from.strip_prefix("match guard ").unwrap_or(from);
             assert!(line.contains(from), "`{line}` has no `{from}`");
         }
         assert!(
