@@ -15,7 +15,7 @@ lint:
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 
 # changes what decides a figure, one expression at a time, and names each change that no unit test
-# notices and mutants.toml does not explain. About an hour; ARGS=--help lists the choices
+# notices and mutants.toml does not explain. About 40 minutes; ARGS=--help lists the choices
 mutants:
 	@scripts/mutants $(ARGS)
 
