@@ -22,11 +22,30 @@ pub(crate) fn line(line: Arguments<'_>) {
     }
 }
 
+/// Words of a server or of a record, on one line and with nothing in them that a terminal would obey.
+pub(crate) fn one_line(words: &str) -> String {
+    ws_proto::escaped(&words.replace(['\n', '\t'], " "))
+}
+
 /// The exit code of a command, where its reader went away: one that says more stays.
 pub(crate) fn exit(exit: Exit) -> Exit {
     if exit == Exit::Ok && CLOSED.load(Ordering::Relaxed) {
         Exit::Closed
     } else {
         exit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_on_one_line_and_steer_no_terminal() {
+        let words = "made\nred\x1b[31m\tand turned\u{202e}round";
+        assert_eq!(
+            one_line(words),
+            "made red\\u{1b}[31m and turned\\u{202e}round"
+        );
     }
 }

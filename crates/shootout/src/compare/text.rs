@@ -2,15 +2,12 @@
 
 use super::finding::{Comparison, FigureFinding, Finding, RowFinding, Unit, Verdict};
 use crate::report::{figures, words};
+use crate::stdout::one_line;
 use std::fmt::Write as _;
 
 /// The whole comparison for a terminal.
 pub fn comparison(of: &Comparison) -> String {
-    let mut text = format!(
-        "A: {}\nB: {}\n",
-        printable(&of.a.name),
-        printable(&of.b.name)
-    );
+    let mut text = format!("A: {}\nB: {}\n", one_line(&of.a.name), one_line(&of.b.name));
     for row in of.rows.iter().filter(|row| !row.absent) {
         text.push('\n');
         text.push_str(&self::row(row, of.tolerance));
@@ -26,7 +23,7 @@ pub fn comparison(of: &Comparison) -> String {
 fn row(row: &RowFinding, tolerance: f64) -> String {
     let mut text = String::new();
     if !row.name.is_empty() {
-        let _ = write!(text, "{}, ", printable(&row.name));
+        let _ = write!(text, "{}, ", one_line(&row.name));
     }
     let _ = write!(
         text,
@@ -35,7 +32,7 @@ fn row(row: &RowFinding, tolerance: f64) -> String {
         words::dialect(row.dialect)
     );
     if let Some(problem) = &row.problem {
-        let _ = writeln!(text, "\n  not comparable: {}", printable(problem));
+        let _ = writeln!(text, "\n  not comparable: {}", one_line(problem));
         return text;
     }
     let (a, b) = row.repetitions;
@@ -52,7 +49,7 @@ fn row(row: &RowFinding, tolerance: f64) -> String {
     grid.extend(row.figures.iter().map(|figure| line(figure, tolerance)));
     text.push_str(&aligned(&grid));
     for remark in &row.remarks {
-        let _ = writeln!(text, "  mind: {}", printable(remark));
+        let _ = writeln!(text, "  mind: {}", one_line(remark));
     }
     text
 }
@@ -138,7 +135,7 @@ pub fn verdict(of: &Comparison) -> String {
                 .filter(|(_, figure)| figure.regression)
                 .map(|(row, figure)| match row.name.as_str() {
                     "" => figure.figure.clone(),
-                    name => format!("{} {}", printable(name), figure.figure),
+                    name => format!("{} {}", one_line(name), figure.figure),
                 });
             format!("Regression: {}.", worse.collect::<Vec<_>>().join(", "))
         }
@@ -202,10 +199,4 @@ fn aligned(grid: &[[String; 7]]) -> String {
         let _ = writeln!(text, "  {}", cells.join("  ").trim_end());
     }
     text
-}
-
-/// On one line, and without the control characters by which a record could steer a terminal.
-fn printable(text: &str) -> String {
-    let visible = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().map(visible).collect()
 }

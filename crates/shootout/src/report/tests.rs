@@ -60,7 +60,7 @@ fn the_text_table_is_aligned_and_its_notes_are_numbered() {
         lines[5],
         "[1] no more than 20,000 open files; raise it with ulimit -n"
     );
-    assert_eq!(lines[7], "[3] gamma: build-failed: make [31m failed");
+    assert_eq!(lines[7], "[3] gamma: build-failed: make\\u{1b}[31m failed");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::ranking::{Row, rank};
 use super::table::{Cell, Table};
 use super::{headline, same_category, words};
+use crate::stdout::one_line;
 use run_record::Measurement;
 use std::fmt::Write as _;
 
@@ -35,9 +36,9 @@ fn category(rows: &[Row<'_>]) -> String {
         let _ = writeln!(text, "{remark}");
     }
     for note in &table.notes {
-        let _ = write!(text, "[{}] {}", note.number, printable(&note.text));
+        let _ = write!(text, "[{}] {}", note.number, one_line(&note.text));
         if let Some(link) = &note.link {
-            let _ = write!(text, " <{}>", printable(link));
+            let _ = write!(text, " <{}>", one_line(link));
         }
         text.push('\n');
     }
@@ -78,12 +79,5 @@ fn aligned(table: &Table) -> String {
 }
 
 fn shown(cell: &Cell) -> String {
-    printable(&cell.text)
-}
-
-/// On one line, and without the control characters by which a server's log could steer a terminal.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    one_line(&cell.text)
 }
