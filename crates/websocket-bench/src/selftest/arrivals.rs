@@ -177,6 +177,13 @@ mod tests {
         judge_constant(&served.step(), &served.truth, TIME)
     }
 
+    /// The same by a generator that says it was never late.
+    fn constant_unsaid(served: &Served) -> Vec<Check> {
+        let mut step = served.step();
+        step.send_lag = even(|_| 1_000).step().send_lag;
+        judge_constant(&step, &served.truth, TIME)
+    }
+
     fn even(late: impl Fn(u64) -> u64) -> Served {
         Served::late(2000, RATE, |_| 100_000, late)
     }
@@ -253,9 +260,7 @@ mod tests {
         let late = |n: u64| if n.is_multiple_of(10) { 3_000_000 } else { 0 };
         let said = even(late);
         assert_eq!(worst(&constant(&said)), ProofVerdict::Inconclusive);
-        let mut step = said.step();
-        step.send_lag = even(|_| 1_000).step().send_lag;
-        let checks = judge_constant(&step, &said.truth, TIME);
+        let checks = constant_unsaid(&said);
         let hidden = failed(&checks);
         for what in [
             "lateness of arrivals, p95",
@@ -272,9 +277,7 @@ mod tests {
         let late = |n: u64| if n.is_multiple_of(50) { 3_000_000 } else { 0 };
         let said = even(late);
         assert_eq!(worst(&constant(&said)), ProofVerdict::Inconclusive);
-        let mut step = said.step();
-        step.send_lag = even(|_| 1_000).step().send_lag;
-        let checks = judge_constant(&step, &said.truth, TIME);
+        let checks = constant_unsaid(&said);
         let hidden = failed(&checks);
         assert!(
             hidden.contains(&"constant: lateness of arrivals, p99"),
