@@ -5,7 +5,7 @@
 //! of it. This module computes; it sends nothing.
 
 use std::collections::VecDeque;
-use ws_load::site::ClockRelation;
+use ws_load::cluster::ClockRelation;
 
 /// How fast two clocks may drift apart: PHI, the frequency tolerance of RFC 5905, section 7.1.
 const DRIFT_PER_SECOND: f64 = 15e-6;

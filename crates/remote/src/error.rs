@@ -46,7 +46,7 @@ pub enum RemoteError {
         /// Where it was to listen.
         address: SocketAddr,
     },
-    /// A worker would put itself under the orders of whoever answers there.
+    /// A worker would put itself under the commands of whoever answers there.
     #[error(
         "the coordinator {address} is not on this machine's loopback: give --token-file FILE (or the variable WEBSOCKET_BENCH_TOKEN), or --tls-cert, --tls-key and --tls-ca"
     )]

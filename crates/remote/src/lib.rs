@@ -1,7 +1,7 @@
-//! The distributed run: sites of [`ws_load::site`] in other processes and on other machines, and
+//! The distributed run: sites of [`ws_load::cluster`] in other processes and on other machines, and
 //! gRPC between them and their coordinator.
 //!
-//! Purpose: carry orders and words, tell how the clocks of two machines stand to one another, notice
+//! Purpose: carry commands and words, tell how the clocks of two machines stand to one another, notice
 //! within seconds when either side is gone, and let nobody in who may not come. It reads no order
 //! and no word, plans nothing and measures nothing; it prints nothing, but hands what is worth
 //! knowing to whoever started it.
@@ -49,7 +49,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const FAREWELL: Duration = Duration::from_secs(5);
 /// Largest message that a coordinator takes: whole histograms of 1024 threads are below it.
 const LARGEST_WORDS: usize = 256 << 20;
-/// Largest message that a worker takes, and most bytes of orders that wait to be obeyed: a plan with
+/// Largest message that a worker takes, and most bytes of commands that wait to be obeyed: a plan with
 /// a system's certificate authorities is below 1 MiB, and what a coordinator relays in a second of
 /// 200,000 samples below 8.
 const LARGEST_ORDERS: usize = 32 << 20;

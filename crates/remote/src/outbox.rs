@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 
 /// Messages that wait here or in the channel; more make larger batches instead.
 pub(crate) const DEPTH: usize = 4;
-/// Orders or words in one message at most.
+/// Commands or words in one message at most.
 pub(crate) const BATCH: usize = 1024;
 
 /// The way out of a conversation.

@@ -1,6 +1,6 @@
 //! The revision of the conversation, derived from what is said in it.
 //!
-//! Orders and words travel without the names of their fields: a field that was added, moved or given
+//! Commands and words travel without the names of their fields: a field that was added, moved or given
 //! another type makes every number after it another. So two programs may only talk when all of that
 //! is equal, down to the last nested type, and no number that is raised by hand says so.
 
@@ -9,7 +9,7 @@ use serde_reflection::{Error, Registry, Samples, Tracer, TracerConfig};
 use sha1::{Digest as _, Sha1};
 use std::net::IpAddr;
 use std::sync::OnceLock;
-use ws_load::site::{Order, Word};
+use ws_load::cluster::{Command, Report};
 
 /// The messages of `proto/remote.proto`, from the build script.
 const MESSAGES: &str = env!("CONVERSATION_FINGERPRINT");
@@ -34,7 +34,7 @@ fn fingerprint(shapes: &Registry) -> u32 {
     u32::from_be_bytes([a, b, c, d])
 }
 
-/// The shape of everything that orders, words and the plan hold.
+/// The shape of everything that commands, words and the plan hold.
 fn shapes() -> Result<Tracer, Error> {
     let mut tracer = Tracer::new(TracerConfig::default());
     let mut samples = Samples::new();
@@ -50,8 +50,8 @@ fn shapes() -> Result<Tracer, Error> {
     tracer.trace_simple_type::<Timestamps>()?;
     tracer.trace_simple_type::<Workload>()?;
     tracer.trace_type::<Plan>(&samples)?;
-    tracer.trace_type::<Order>(&samples)?;
-    tracer.trace_type::<Word>(&samples)?;
+    tracer.trace_type::<Command>(&samples)?;
+    tracer.trace_type::<Report>(&samples)?;
     Ok(tracer)
 }
 
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn every_type_that_travels_is_in_the_revision() {
         let shapes = shapes().and_then(Tracer::registry).expect(
-            "the shape of an order, a word or the plan cannot be read whole: name each enum that \
+            "the shape of a command, a report or the plan cannot be read whole: name each enum that \
              they hold in `shapes`, and give a sample of each type that is not made of any value",
         );
         for name in [
@@ -82,15 +82,18 @@ mod tests {
             "Timeouts",
             "Search",
             "Ramp",
-            "Order",
+            "Command",
             "StepTerms",
-            "OpenOrder",
+            "OpenTerms",
             "StartByClock",
-            "Started",
-            "Word",
+            "SentSample",
+            "Report",
             "Done",
             "Unable",
-            "SitePart",
+            "StepPart",
+            "RawPart",
+            "RawTerms",
+            "Samples",
             "Latencies",
             "Recorder",
             "HeldPart",

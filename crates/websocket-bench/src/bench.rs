@@ -17,7 +17,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use ws_load::site;
+use ws_load::cluster;
 
 /// Carries out a plan, with the outputs that the arguments name.
 ///
@@ -113,9 +113,9 @@ pub(crate) fn bench(
             ws_load::run_with_ceiling(&plan, ceiling, &interrupted, &mut on_event)
         }
         Some(gathered) => {
-            let (sites, heard) = (gathered.sites, gathered.heard);
+            let (sites, reports) = (gathered.sites, gathered.reports);
             // A ceiling is known of one process on this machine, and not of several.
-            let done = site::run_on(&plan, sites, heard, None, &interrupted, &mut on_event);
+            let done = cluster::run_on(&plan, sites, reports, None, &interrupted, &mut on_event);
             gathered.hub.dismiss();
             done
         }

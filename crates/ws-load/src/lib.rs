@@ -1,47 +1,36 @@
-//! The load engine: plans, connections, worker loops, the books of who received what.
+//! The load engine: plans, connections, worker loops, the ledger of who received what.
 //!
 //! Purpose: carry out a [`run_record::Plan`] against a server and give back step records. It
 //! prints nothing, parses no arguments and writes no files: whoever runs it listens to
 //! [`run_record::Event`]s.
 
 mod clock;
-mod connection;
+pub mod cluster;
+mod control;
 mod dialect;
-mod engine;
-mod envelope;
-mod error;
-mod first_answers;
-mod frames;
+mod figures;
 mod io;
-mod judge;
-mod ledger;
+mod message;
+mod net;
 mod plain;
 mod plan;
-mod reach;
-mod series;
-pub mod site;
-mod sources;
-mod stamp;
-mod target;
-mod tls;
-mod transport;
+mod scenario;
+mod verify;
 mod worker;
 
-pub use engine::{Measured, Packs, Throughput, run, run_with_ceiling, throughput};
-pub use error::{ConnectError, RunError, Stage};
+pub use control::{Measured, Packs, RunError, Throughput, run, run_with_ceiling, throughput};
+pub use net::{ConnectError, Stage, TargetError, check_url, spread_over_loopback, target_addrs};
 pub use plain::plan_for_port;
-pub use sources::spread_over_loopback;
-pub use target::{TargetError, check_url, target_addrs};
 
 /// Which sample of a run under `seed`, counted from 0, the stamp in a payload belongs to; `None` for
 /// that of another run.
 pub const fn sample_of_stamp(seed: u64, stamp: u64) -> Option<u64> {
-    stamp::Stamps::of_run(seed).sample(stamp)
+    dialect::Stamps::of_run(seed).sample(stamp)
 }
 
 /// The stamp that [`sample_of_stamp`] finds that sample by.
 pub const fn stamp_of_sample(seed: u64, sample: u64) -> u64 {
-    stamp::Stamps::of_run(seed).of(sample)
+    dialect::Stamps::of_run(seed).of(sample)
 }
 
 /// Whether the kernel's receive stamps can be had here, tried on a loopback connection.

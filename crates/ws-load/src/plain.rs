@@ -1,6 +1,6 @@
 //! The plan of a program that is told a number of connections and a port, and nothing else.
 
-use crate::sources::spread_over_loopback;
+use crate::net::spread_over_loopback;
 use run_record::{
     Arrivals, Connecting, Dialect, Limit, Measure, Plan, Timeouts, Timestamps, Workload,
 };

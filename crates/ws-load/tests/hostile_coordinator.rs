@@ -10,8 +10,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use test_servers::{NullOptions, NullServer};
-use ws_load::RunError;
-use ws_load::site::{Order, Share, serve};
+use ws_load::cluster::{Command, NodeError, Share, serve};
 
 /// Counts what is held, so that a size which a peer has chosen shows.
 struct Counting;
@@ -66,7 +65,7 @@ fn plan(workload: &str, with: &[(&str, Value)]) -> Plan {
 }
 
 /// Serves what there is to serve. One at a time: what is held is counted for all.
-fn served(plan: &Plan, share: Share, orders: Vec<Order>) -> Result<(), RunError> {
+fn served(plan: &Plan, share: Share, orders: Vec<Command>) -> Result<(), NodeError> {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();
     let note = std::panic::take_hook();
@@ -89,7 +88,7 @@ fn served(plan: &Plan, share: Share, orders: Vec<Order>) -> Result<(), RunError>
     result
 }
 
-fn orders(orders: Value) -> Vec<Order> {
+fn orders(orders: Value) -> Vec<Command> {
     serde_json::from_value(orders).unwrap()
 }
 
@@ -182,7 +181,7 @@ fn an_order_that_the_plan_cannot_lead_to_ends_the_site_with_its_reason() {
     let connect = json!({"rate": 100.0, "arrivals": "poisson", "hold_ns": 1, "ping_interval_ns": 9,
         "ping_timeout_ns": 9});
     let opening = |have: u64, wanted: u64, rate: f64| {
-        json!([{"Connect": {"have": have, "wanted": wanted, "by_clock": {"rate": rate,
+        json!([{"OpenAndHold": {"have": have, "wanted": wanted, "by_clock": {"rate": rate,
             "arrivals": "poisson", "seed": 1, "start_ns": 1}}}])
     };
     for (told, words) in [
@@ -249,13 +248,13 @@ fn order() -> impl Strategy<Value = Value> {
         3 => prop::collection::vec(number(), 0..9).prop_map(|indices| json!({"Send": indices})),
         3 => prop::collection::vec(started(), 0..9).prop_map(|sent| json!({"Sent": sent})),
         2 => (load(), large()).prop_map(|(load, at)| json!({"Start": {"load": load, "start_ns": at}})),
-        2 => (few(), few(), rate(), large()).prop_map(|(have, wanted, rate, at)| json!({"Connect": {
+        2 => (few(), few(), rate(), large()).prop_map(|(have, wanted, rate, at)| json!({"OpenAndHold": {
             "have": have, "wanted": wanted, "by_clock": {"rate": rate, "arrivals": "poisson",
             "seed": 1, "start_ns": at}}})),
         1 => large().prop_map(|at| json!({"Hold": {"until_ns": at}})),
         1 => any::<bool>().prop_map(|count| json!({"GiveUp": {"count": count}})),
         2 => Just(json!("Finish")),
-        1 => Just(json!("Anew")),
+        1 => Just(json!("Renew")),
     ]
 }
 

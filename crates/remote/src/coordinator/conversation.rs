@@ -1,4 +1,4 @@
-//! A conversation with one site while the run lasts: orders out, words in, a beat every second that
+//! A conversation with one site while the run lasts: commands out, words in, a beat every second that
 //! compares the clocks as well.
 
 use super::children::why_silent;
@@ -14,18 +14,18 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tonic::{Status, Streaming};
-use ws_load::site::{ClockRelation, Heard, Link, Order, Word, clock_now_ns};
+use ws_load::cluster::{ClockRelation, Command, NodeTransport, Report, clock_now_ns};
 
 /// The way to a site in another process.
 pub(super) struct Way {
-    pub(super) orders: UnboundedSender<Order>,
+    pub(super) commands: UnboundedSender<Command>,
     pub(super) clock: Arc<Mutex<Estimate>>,
 }
 
-impl Link for Way {
-    fn tell(&self, order: Order) {
+impl NodeTransport for Way {
+    fn tell(&self, command: Command) {
         // A conversation that has ended has said why.
-        let _ = self.orders.send(order);
+        let _ = self.commands.send(command);
     }
 
     fn clock(&self) -> ClockRelation {
@@ -39,7 +39,7 @@ pub(super) struct Conversation {
     inbound: Streaming<FromWorker>,
     outbox: Outbox<FromCoordinator>,
     number: u32,
-    heard: mpsc::Sender<(u32, Heard)>,
+    reports: mpsc::Sender<(u32, Report)>,
     clock: Arc<Mutex<Estimate>>,
     /// The site has been told that the run is over.
     over: bool,
@@ -53,14 +53,14 @@ impl Conversation {
     pub(super) fn new(
         peer: Peer<FromWorker, FromCoordinator>,
         number: u32,
-        heard: mpsc::Sender<(u32, Heard)>,
+        reports: mpsc::Sender<(u32, Report)>,
         clock: Arc<Mutex<Estimate>>,
     ) -> Self {
         Self {
             inbound: peer.inbound,
             outbox: Outbox::new(peer.outbound),
             number,
-            heard,
+            reports,
             clock,
             over: false,
             child: None,
@@ -68,30 +68,30 @@ impl Conversation {
         }
     }
 
-    /// Goes on until the site has ended, is lost, or `orders` has no sender left and the site has
+    /// Goes on until the site has ended, is lost, or `commands` has no sender left and the site has
     /// had its time to end.
-    pub(super) async fn hold(mut self, mut orders: UnboundedReceiver<Order>) {
-        if let Err(reason) = self.converse(&mut orders).await
+    pub(super) async fn hold(mut self, mut commands: UnboundedReceiver<Command>) {
+        if let Err(reason) = self.converse(&mut commands).await
             && !self.over
         {
-            self.say(Heard::Lost(reason));
+            self.say(Report::Lost(reason));
         }
     }
 
-    async fn converse(&mut self, orders: &mut UnboundedReceiver<Order>) -> Result<(), String> {
+    async fn converse(&mut self, commands: &mut UnboundedReceiver<Command>) -> Result<(), String> {
         let mut beat = interval(BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut batch = Vec::new();
         loop {
             tokio::select! {
-                // What is to be said comes first, so that neither a flood of words holds orders and
+                // What is to be said comes first, so that neither a flood of words holds commands and
                 // beats up, nor a pause of this process makes the site look silent.
                 biased;
                 _ = beat.tick(), if !self.outbox.is_full() => {
                     self.outbox.push(Down::Probe(Probe { asked_ns: clock_now_ns() }));
                 }
-                count = orders.recv_many(&mut batch, BATCH), if !self.over && !self.outbox.is_full() => {
-                    self.order(&mut batch)?;
+                count = commands.recv_many(&mut batch, BATCH), if !self.over && !self.outbox.is_full() => {
+                    self.send(&mut batch)?;
                     if count == 0 {
                         self.outbox.push(Down::Over(Over {}));
                         self.over = true;
@@ -137,11 +137,11 @@ impl Conversation {
             self.deadline = Instant::now() + SILENCE;
         }
         match message.kind {
-            Some(Up::Words(words)) => {
-                for item in &words.items {
-                    let word: Word = postcard::from_bytes(item)
-                        .map_err(|error| format!("a word of it cannot be read: {error}"))?;
-                    self.say(Heard::Word(word));
+            Some(Up::Reports(reports)) => {
+                for item in &reports.items {
+                    let report: Report = postcard::from_bytes(item)
+                        .map_err(|error| format!("a report of it cannot be read: {error}"))?;
+                    self.say(report);
                 }
             }
             Some(Up::Answer(answer)) => self.learn(&answer),
@@ -163,21 +163,21 @@ impl Conversation {
         clock.learn(exchange);
     }
 
-    fn order(&mut self, batch: &mut Vec<Order>) -> Result<(), String> {
+    fn send(&mut self, batch: &mut Vec<Command>) -> Result<(), String> {
         if batch.is_empty() {
             return Ok(());
         }
         let items = batch
             .drain(..)
-            .map(|order| postcard::to_stdvec(&order))
+            .map(|command| postcard::to_stdvec(&command))
             .collect::<Result<_, _>>()
-            .map_err(|error| format!("an order cannot be written: {error}"))?;
-        self.outbox.push(Down::Orders(Batch { items }));
+            .map_err(|error| format!("a command cannot be written: {error}"))?;
+        self.outbox.push(Down::Commands(Batch { items }));
         Ok(())
     }
 
-    fn say(&self, heard: Heard) {
+    fn say(&self, report: Report) {
         // Nobody listens when the run is over.
-        let _ = self.heard.send((self.number, heard));
+        let _ = self.reports.send((self.number, report));
     }
 }

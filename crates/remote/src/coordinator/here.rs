@@ -4,15 +4,15 @@ use crate::error::RemoteError;
 use run_record::Plan;
 use std::sync::mpsc;
 use std::thread;
-use ws_load::site::{self, ClockRelation, Heard, Link, Order, Share, Site};
+use ws_load::cluster::{self, ClockRelation, Command, NodeTransport, Report, Share, Site};
 
 /// The way to a thread.
-struct Beside(mpsc::Sender<Order>);
+struct Beside(mpsc::Sender<Command>);
 
-impl Link for Beside {
-    fn tell(&self, order: Order) {
+impl NodeTransport for Beside {
+    fn tell(&self, command: Command) {
         // A site that has ended has said why.
-        let _ = self.0.send(order);
+        let _ = self.0.send(command);
     }
 
     fn clock(&self) -> ClockRelation {
@@ -27,24 +27,24 @@ impl Link for Beside {
 pub(super) fn site(
     plan: Plan,
     share: Share,
-    words: mpsc::Sender<(u32, Heard)>,
+    reports: mpsc::Sender<(u32, Report)>,
 ) -> Result<Site, RemoteError> {
-    let (orders, told) = mpsc::channel();
+    let (commands, told) = mpsc::channel();
     thread::Builder::new()
         .name("site".to_owned())
         .spawn(move || {
             let number = share.number;
-            let last = words.clone();
-            let say = move |word| {
-                let _ = words.send((number, Heard::Word(word)));
+            let last = reports.clone();
+            let say = move |report| {
+                let _ = reports.send((number, report));
             };
-            if let Err(error) = site::serve_from_here(&plan, share, told, Box::new(say)) {
-                let _ = last.send((number, Heard::Lost(error.to_string())));
+            if let Err(error) = cluster::serve_from_here(&plan, share, told, Box::new(say)) {
+                let _ = last.send((number, Report::Lost(error.to_string())));
             }
         })
         .map_err(RemoteError::Runtime)?;
     Ok(Site {
         name: "here".to_owned(),
-        link: Box::new(Beside(orders)),
+        transport: Box::new(Beside(commands)),
     })
 }

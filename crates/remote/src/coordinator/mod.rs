@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::task::{JoinHandle, JoinSet};
-use ws_load::site::{Heard, Link as _, Share, Site, clock_now_ns};
+use ws_load::cluster::{NodeTransport as _, Report, Share, Site, clock_now_ns};
 
 /// Exchanges before a run; the shortest of 16 round trips on an idle network is close to the
 /// shortest there is.
@@ -60,7 +60,7 @@ pub struct Gathered {
     /// The ways to the sites, in the order of their numbers.
     pub sites: Vec<Site>,
     /// What the sites say.
-    pub heard: mpsc::Receiver<(u32, Heard)>,
+    pub reports: mpsc::Receiver<(u32, Report)>,
     /// Keeps the conversations going.
     pub hub: Hub,
 }
@@ -122,16 +122,16 @@ pub fn gather(
     let places = runtime.block_on(gathering)?;
     let is_site = is_site_itself(invitation, plan);
     let of = places.len() as u32 + u32::from(is_site);
-    let (words, heard) = mpsc::channel();
+    let (sender, reports) = mpsc::channel();
     let mut sites = Vec::new();
     if is_site {
         let share = Share { number: 0, of };
-        sites.push(here::site(plan.clone(), share, words.clone())?);
+        sites.push(here::site(plan.clone(), share, sender.clone())?);
     }
     let first = sites.len() as u32;
     let assigning = async {
         tokio::select! {
-            started = assign(places, first, of, &words) => started,
+            started = assign(places, first, of, &sender) => started,
             () = interruption(interrupted) => Err(RemoteError::Interrupted),
         }
     };
@@ -142,12 +142,12 @@ pub fn gather(
         conversations.push(one.conversation);
         sites.push(Site {
             name: one.name,
-            link: Box::new(one.way),
+            transport: Box::new(one.way),
         });
     }
     Ok(Gathered {
         sites,
-        heard,
+        reports,
         hub: Hub {
             runtime: Some(runtime),
             conversations,
@@ -303,24 +303,25 @@ async fn assign(
     places: Vec<Place>,
     first: u32,
     of: u32,
-    words: &mpsc::Sender<(u32, Heard)>,
+    reports: &mpsc::Sender<(u32, Report)>,
 ) -> Result<Vec<Started>, RemoteError> {
     let mut starting = JoinSet::new();
     for (number, place) in (first..).zip(places) {
         let assignment = assignment(&place, Share { number, of })?;
         let child = place.is_child.then_some(place.guest.greeting.pid);
-        let (mut guest, words) = (place.guest, words.clone());
+        let (mut guest, reports) = (place.guest, reports.clone());
         starting.spawn(async move {
             guest.accept(assignment).await?;
             let clock = Arc::new(Mutex::new(guest.compare_clocks().await?));
             let name = guest.peer.name.clone();
-            let (orders, told) = tokio::sync::mpsc::unbounded_channel();
-            let mut conversation = Conversation::new(guest.peer, number, words, Arc::clone(&clock));
+            let (commands, told) = tokio::sync::mpsc::unbounded_channel();
+            let mut conversation =
+                Conversation::new(guest.peer, number, reports, Arc::clone(&clock));
             conversation.child = child;
             Ok::<_, RemoteError>(Started {
                 number,
                 name,
-                way: Way { orders, clock },
+                way: Way { commands, clock },
                 conversation: tokio::spawn(conversation.hold(told)),
             })
         });

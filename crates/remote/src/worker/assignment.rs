@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tempfile::NamedTempFile;
 use ws_load::TargetError;
-use ws_load::site::Share;
+use ws_load::cluster::Share;
 
 /// Most sites of a run: 10,000 that dial in, and as many that are dialled.
 const MOST_SITES: u32 = 20_000;

@@ -1,4 +1,4 @@
-//! A conversation with one coordinator: greeting, assignment, then orders in and words out until the
+//! A conversation with one coordinator: greeting, assignment, then commands in and words out until the
 //! run is over or the coordinator is lost.
 
 use super::assignment::{self, Taken};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::time::{Instant, sleep_until, timeout};
 use tonic::{Status, Streaming};
-use ws_load::site::{Order, Word, clock_now_ns};
+use ws_load::cluster::{Command, Report, clock_now_ns};
 
 /// Holds a conversation from its beginning to its end.
 ///
@@ -115,9 +115,9 @@ struct Conversation {
 impl Conversation {
     async fn converse(mut self, shared: &Shared) -> Left {
         let talked = self.talk(shared).await;
-        let orders = self.running.orders.take();
-        if let (Err(_), Some(orders)) = (&talked, orders) {
-            orders.abandon();
+        let commands = self.running.commands.take();
+        if let (Err(_), Some(commands)) = (&talked, commands) {
+            commands.abandon();
         }
         // Free again only when the connections are closed.
         let ended = timeout(FAREWELL, &mut self.running.ended).await;
@@ -147,7 +147,7 @@ impl Conversation {
                 biased;
                 () = &mut ending => {
                     shared.interrupted.store(true, Ordering::Relaxed);
-                    self.running.orders = None;
+                    self.running.commands = None;
                     self.outbox.push(ended_because("it was ended by a signal"));
                     let _ = timeout(FAREWELL, self.outbox.empty()).await;
                     return Err(Left::Interrupted);
@@ -155,7 +155,7 @@ impl Conversation {
                 handed_on = self.outbox.hand_on() => {
                     handed_on.map_err(|_| Left::Lost("the connection broke".to_owned()))?;
                 }
-                count = self.running.words.recv_many(&mut batch, BATCH), if !self.outbox.is_full() => {
+                count = self.running.reports.recv_many(&mut batch, BATCH), if !self.outbox.is_full() => {
                     if count == 0 {
                         return Ok(());
                     }
@@ -187,18 +187,18 @@ impl Conversation {
             self.deadline = Instant::now() + SILENCE;
         }
         match message.kind {
-            Some(Down::Orders(orders)) => {
-                for item in &orders.items {
-                    let order: Order = postcard::from_bytes(item)
-                        .map_err(|error| format!("an order cannot be read: {error}"))?;
-                    if let Some(orders) = &self.running.orders {
-                        orders.tell(order, item.len().max(size_of::<Order>()))?;
+            Some(Down::Commands(commands)) => {
+                for item in &commands.items {
+                    let command: Command = postcard::from_bytes(item)
+                        .map_err(|error| format!("a command cannot be read: {error}"))?;
+                    if let Some(commands) = &self.running.commands {
+                        commands.tell(command, item.len().max(size_of::<Command>()))?;
                     }
                 }
             }
             Some(Down::Probe(probe)) => self.answer(probe),
             Some(Down::Over(_)) => {
-                self.running.orders = None;
+                self.running.commands = None;
                 self.over = true;
                 self.deadline = Instant::now() + FAREWELL;
             }
@@ -216,13 +216,13 @@ impl Conversation {
         }));
     }
 
-    fn say(&mut self, batch: &mut Vec<Word>) -> Result<(), String> {
+    fn say(&mut self, batch: &mut Vec<Report>) -> Result<(), String> {
         let items = batch
             .drain(..)
-            .map(|word| postcard::to_stdvec(&word))
+            .map(|report| postcard::to_stdvec(&report))
             .collect::<Result<_, _>>()
-            .map_err(|error| format!("a word cannot be written: {error}"))?;
-        self.outbox.push(Up::Words(Batch { items }));
+            .map_err(|error| format!("a report cannot be written: {error}"))?;
+        self.outbox.push(Up::Reports(Batch { items }));
         Ok(())
     }
 }

@@ -6,38 +6,38 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
-use ws_load::site::{self, Order, Word};
+use ws_load::cluster::{self, Command, Report};
 
-/// A site at work. Without its `orders` it closes its connections and ends.
+/// A site at work. Without its `commands` it closes its connections and ends.
 pub(super) struct Running {
-    pub(super) orders: Option<Orders>,
+    pub(super) commands: Option<Commands>,
     /// What it says; closed when it has ended.
-    pub(super) words: UnboundedReceiver<Word>,
+    pub(super) reports: UnboundedReceiver<Report>,
     /// Why it could not go on, in words, if so.
     pub(super) ended: oneshot::Receiver<Result<(), String>>,
 }
 
-/// The way to the site: orders wait there until they are obeyed.
-pub(super) struct Orders {
-    way: mpsc::Sender<(Order, usize)>,
+/// The way to the site: commands wait there until they are obeyed.
+pub(super) struct Commands {
+    way: mpsc::Sender<(Command, usize)>,
     waiting_bytes: Arc<AtomicUsize>,
     abandoned: Arc<AtomicBool>,
 }
 
-impl Orders {
+impl Commands {
     /// Hands an order on that came in so many bytes.
     ///
     /// # Errors
     /// In words, when more wait than a coordinator has reason to send.
-    pub(super) fn tell(&self, order: Order, bytes: usize) -> Result<(), String> {
+    pub(super) fn tell(&self, command: Command, bytes: usize) -> Result<(), String> {
         let waiting = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if waiting > LARGEST_ORDERS {
             return Err(format!(
-                "the coordinator sends orders faster than they can be obeyed: {waiting} bytes wait"
+                "the coordinator sends commands faster than they can be obeyed: {waiting} bytes wait"
             ));
         }
         // A site that has ended takes none, and its last words are under way.
-        let _ = self.way.send((order, bytes));
+        let _ = self.way.send((command, bytes));
         Ok(())
     }
 
@@ -54,31 +54,32 @@ pub(super) fn start(taken: Taken, occupied: Occupied) -> std::io::Result<Running
     let waiting = Arc::clone(&waiting_bytes);
     let abandoned = Arc::new(AtomicBool::new(false));
     let is_abandoned = Arc::clone(&abandoned);
-    let (say, words) = unbounded_channel();
+    let (say, reports) = unbounded_channel();
     let (end, ended) = oneshot::channel();
     std::thread::Builder::new()
         .name("site".to_owned())
         .spawn(move || {
-            let say_word = Box::new(move |word| {
+            let report = Box::new(move |report| {
                 // Nobody listens when the coordinator is lost.
-                let _ = say.send(word);
+                let _ = say.send(report);
             });
-            let orders = told.into_iter().map_while(move |(order, bytes)| {
+            let commands = told.into_iter().map_while(move |(command, bytes)| {
                 waiting.fetch_sub(bytes, Ordering::Relaxed);
-                (!is_abandoned.load(Ordering::Relaxed)).then_some(order)
+                (!is_abandoned.load(Ordering::Relaxed)).then_some(command)
             });
-            let result = site::serve_at(&taken.plan, taken.share, &taken.addrs, orders, say_word);
+            let result =
+                cluster::serve_at(&taken.plan, taken.share, &taken.addrs, commands, report);
             drop(taken);
             drop(occupied);
             let _ = end.send(result.map_err(|error| error.to_string()));
         })?;
     Ok(Running {
-        orders: Some(Orders {
+        commands: Some(Commands {
             way,
             waiting_bytes,
             abandoned,
         }),
-        words,
+        reports,
         ended,
     })
 }

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
-use ws_load::site::Order;
+use ws_load::cluster::Command;
 
 /// A coordinator by hand, greeted.
 struct Coordinator {
@@ -63,11 +63,11 @@ impl Coordinator {
     }
 
     fn orders(&mut self, orders: Value) {
-        let orders: Vec<Order> = serde_json::from_value(orders).unwrap();
+        let orders: Vec<Command> = serde_json::from_value(orders).unwrap();
         let items = orders
             .iter()
             .map(|order| postcard::to_stdvec(order).unwrap());
-        self.says(Down::Orders(Batch {
+        self.says(Down::Commands(Batch {
             items: items.collect(),
         }));
     }
@@ -231,13 +231,14 @@ fn a_flood_of_orders_takes_a_bounded_amount_of_memory() {
     assert!(matches!(coordinator.hears(), Some(Up::Accepted(_))));
     // Each closes connections and starts threads, while the other kind comes at memory's speed.
     let anew =
-        postcard::to_stdvec(&serde_json::from_value::<Order>(json!("Anew")).unwrap()).unwrap();
+        postcard::to_stdvec(&serde_json::from_value::<Command>(json!("Renew")).unwrap()).unwrap();
     let give_up = json!({"GiveUp": {"count": true}});
-    let give_up = postcard::to_stdvec(&serde_json::from_value::<Order>(give_up).unwrap()).unwrap();
+    let give_up =
+        postcard::to_stdvec(&serde_json::from_value::<Command>(give_up).unwrap()).unwrap();
     for _ in 0..20 {
         let mut items = vec![anew.clone(); 1000];
         items.resize(300_000, give_up.clone());
-        coordinator.says(Down::Orders(Batch { items }));
+        coordinator.says(Down::Commands(Batch { items }));
     }
     worker
         .process

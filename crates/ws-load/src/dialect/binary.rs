@@ -1,7 +1,7 @@
 //! The binary dialect: type byte, size, stamp, padding.
 
+use super::StampForm;
 use super::{Codec, Incoming, Kind, Malformed};
-use crate::stamp::StampForm;
 use run_record::Workload;
 use ws_proto::Opcode;
 

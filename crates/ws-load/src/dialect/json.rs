@@ -1,7 +1,7 @@
 //! The text dialect, and the JSON payload that the frameworks' dialects wrap.
 
+use super::StampForm;
 use super::{Codec, Incoming, Kind, Malformed, either};
-use crate::stamp::StampForm;
 use run_record::Workload;
 use serde::Deserialize;
 use serde_json::Value;

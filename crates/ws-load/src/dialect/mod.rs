@@ -1,15 +1,17 @@
 //! The dialects: how a request is written and what an answer says. See docs/protocol.md.
 //!
 //! A dialect sees whole messages, never sockets or frames. What it parses here is parsed fully;
-//! recognising messages without a parse is [`crate::envelope`]'s work.
+//! recognising messages without a parse is the work of [`crate::verify`].
 
 mod action_cable;
 mod binary;
 mod json;
 mod phoenix;
+mod stamp;
 
-use crate::stamp::StampForm;
 use run_record::{Dialect, Plan, Workload};
+pub(crate) use stamp::{StampForm, Stamps};
+use std::sync::Arc;
 use ws_proto::{Opcode, printable};
 
 /// What a message is, once it is understood.
@@ -69,7 +71,7 @@ pub(crate) enum Opening {
 }
 
 /// One dialect.
-pub(crate) trait Codec: Send {
+pub(crate) trait Codec: Send + Sync {
     /// `Sec-WebSocket-Protocol` of the handshake.
     fn subprotocol(&self) -> Option<&'static str> {
         None
@@ -133,13 +135,13 @@ fn either(workload: Workload, shape: impl Fn(&str) -> String) -> String {
 }
 
 /// The codec of a plan.
-pub(crate) fn codec(plan: &Plan) -> Box<dyn Codec> {
+pub(crate) fn codec(plan: &Plan) -> Arc<dyn Codec> {
     let padding = padding(plan.payload_padding);
     match plan.dialect {
-        Dialect::Json => Box::new(json::Json::new(padding)),
-        Dialect::Binary => Box::new(binary::Binary::new(padding)),
-        Dialect::Phoenix => Box::new(phoenix::Phoenix::new(padding, &plan.url)),
-        Dialect::ActionCable => Box::new(action_cable::ActionCable::new(padding, &plan.url)),
+        Dialect::Json => Arc::new(json::Json::new(padding)),
+        Dialect::Binary => Arc::new(binary::Binary::new(padding)),
+        Dialect::Phoenix => Arc::new(phoenix::Phoenix::new(padding, &plan.url)),
+        Dialect::ActionCable => Arc::new(action_cable::ActionCable::new(padding, &plan.url)),
     }
 }
 

@@ -2,10 +2,12 @@
 //!
 //! Nothing here reads a clock, a socket or a counter, so a plan can be replayed and tested alone.
 
+mod audience;
 mod bounds;
 mod schedule;
 mod search;
 
+pub(crate) use audience::{Audience, Hearers};
 pub(crate) use bounds::longest_message;
 pub(crate) use schedule::Schedule;
 pub(crate) use search::{Hunt, briefly};

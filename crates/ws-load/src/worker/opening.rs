@@ -1,27 +1,32 @@
-//! Opening clients: a bounded number of handshakes at once, each within its time.
+//! Opening clients: a bounded number of handshakes at once, or starts by the clock, each within its
+//! time.
 
-use super::clients::{Bytes, Stamp, watch};
-use super::hold::Starts;
-use super::{Core, Report};
-use crate::connection::{Phase, Upgrade};
-use crate::error::{ConnectError, Stage};
-use crate::io::{Control, Token};
-use crate::transport::Transport;
-use crate::{clock, dialect};
+use super::clients::{ClientTable, Session};
+use super::starts::Starts;
+use crate::clock;
+use crate::dialect;
+use crate::figures::Latencies;
+use crate::io::Token;
+use crate::message::{HeldPart, OpenTerms, Report, StepPart};
+use crate::net::{ConnectError, Phase, Stage, Transport, Upgrade};
 use run_record::{Environment, FileLimit, Plan};
 use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
-use ws_proto::{Opcode, UpgradeRequest, encode_key, parse_response};
+use ws_proto::{Opcode, UpgradeRequest, encode_key};
 
-/// So many that a schedule which cannot be kept up with keeps nobody from reading.
+/// So many that a schedule which cannot be kept up with keeps this worker from reading for a short
+/// time only.
 const STARTS_AT_ONCE: usize = 64;
+/// What may lie between the end of a schedule and a start that still counts as in time: what a
+/// start that is due at its very end may lose to the scheduler of a loaded machine.
+const START_SLACK_NS: u64 = 50_000_000;
 
 /// How many clients are wanted and which attempts are under way.
 pub(super) struct Opening {
     wanted: usize,
     at_once: usize,
-    pub(super) under_way: usize,
+    under_way: usize,
     /// When further attempts are to be started, whatever became of the others; absent when each
     /// waits for an earlier one.
     starts: Option<Starts>,
@@ -34,6 +39,17 @@ pub(super) struct Opening {
     reported: bool,
     /// This machine's limit, told once the attempts under way have ended.
     exhausted: Option<Box<ConnectError>>,
+    /// Of a `connect` run, which counts the connections that fail and goes on.
+    figures: Option<Box<Figures>>,
+}
+
+/// What opening took, since it was last told.
+#[derive(Debug, Default)]
+struct Figures {
+    /// When the schedule of the starts has surely ended.
+    starts_end_ns: u64,
+    part: HeldPart,
+    latencies: Latencies,
 }
 
 impl Opening {
@@ -48,6 +64,7 @@ impl Opening {
             deadlines: VecDeque::new(),
             reported: true,
             exhausted: None,
+            figures: plan.connect.map(|_| Box::default()),
         }
     }
 
@@ -56,10 +73,16 @@ impl Opening {
         self.reported = false;
     }
 
-    /// Has the next attempts started at these moments.
-    pub(super) fn by_clock(&mut self, mut starts: Starts) {
-        self.next_start_ns = starts.next().unwrap_or(u64::MAX);
-        self.starts = Some(starts);
+    /// Has a worker's share of the connections opened, by the clock where the terms say when.
+    pub(super) fn begin(&mut self, terms: &OpenTerms, worker: u64, workers: u64) {
+        self.want(terms.share(worker, workers) as usize);
+        if let Some((mut starts, last_ns)) = terms.starts(worker, workers) {
+            self.next_start_ns = starts.next().unwrap_or(u64::MAX);
+            self.starts = Some(starts);
+            if let Some(figures) = &mut self.figures {
+                figures.starts_end_ns = last_ns + START_SLACK_NS;
+            }
+        }
     }
 
     /// When the next attempt is to be started by the clock; far in the future when none is.
@@ -83,16 +106,16 @@ impl Opening {
 
     /// When the attempt of a client that is not ready yet was meant to start. Slots are used in
     /// turn, so that the attempts stand in their order.
-    pub(super) fn intended_ns(&self, slot: Token) -> Option<u64> {
+    fn intended_ns(&self, slot: Token) -> Option<u64> {
         let (_, first) = self.deadlines.front()?;
         let at = slot.checked_sub(*first)? as usize;
         let (deadline_ns, _) = self.deadlines.get(at)?;
         Some(deadline_ns - self.patience_ns)
     }
 
-    /// True when nothing more is to be opened.
-    pub(super) const fn is_done(&self) -> bool {
-        self.reported
+    /// True while some wanted client is not ready and has not failed.
+    pub(super) const fn is_under_way(&self) -> bool {
+        !self.reported
     }
 
     pub(super) fn stop(&mut self) {
@@ -101,255 +124,84 @@ impl Opening {
         self.reported = true;
     }
 
-    /// True when this machine has allowed no further client.
-    pub(super) const fn is_exhausted(&self) -> bool {
-        self.exhausted.is_some()
+    /// Notes the start of an attempt.
+    fn note_started(&mut self, slot: Token, due_ns: u64, at_ns: u64) {
+        self.deadlines.push_back((due_ns + self.patience_ns, slot));
+        self.under_way += 1;
+        if let Some(figures) = &mut self.figures
+            && self.starts.is_some()
+        {
+            figures.part.in_time += u64::from(at_ns <= figures.starts_end_ns);
+            let lag_ns = at_ns.saturating_sub(due_ns);
+            figures.latencies.send_lag.record(lag_ns);
+        }
     }
 
-    /// True while some wanted client is not ready.
-    pub(super) const fn is_wanting(&self, ready: u32) -> bool {
-        !self.reported && (ready as usize) < self.wanted
+    /// Notes that a TCP connection was established.
+    fn note_established(&mut self, slot: Token, at_ns: u64) {
+        let intended_ns = self.intended_ns(slot);
+        if let (Some(figures), Some(intended_ns)) = (&mut self.figures, intended_ns) {
+            figures.part.tcp.record(at_ns.saturating_sub(intended_ns));
+        }
+    }
+
+    /// Notes that a client is ready.
+    fn note_ready(&mut self, slot: Token, at_ns: u64) {
+        self.under_way -= 1;
+        let intended_ns = self.intended_ns(slot);
+        if let (Some(figures), Some(intended_ns)) = (&mut self.figures, intended_ns) {
+            let part = &mut figures.part;
+            part.opened += 1;
+            part.last_open_ns = part.last_open_ns.max(at_ns);
+            let took_ns = at_ns.saturating_sub(intended_ns);
+            figures.latencies.completion.record(took_ns);
+        }
+    }
+
+    /// Counts an attempt that failed, where these are counted.
+    fn count_failed(&mut self, error: &ConnectError) -> bool {
+        let Some(figures) = &mut self.figures else {
+            return false;
+        };
+        figures.part.failed += 1;
+        figures
+            .part
+            .first_failure
+            .get_or_insert_with(|| error.to_string());
+        true
+    }
+
+    /// Adds what opening took to a worker's part of a step.
+    pub(super) fn finish(&mut self, part: &mut StepPart) {
+        if let Some(figures) = &mut self.figures {
+            let figures = std::mem::take(&mut **figures);
+            part.faults.refused += figures.part.failed;
+            part.held.merge(figures.part);
+            part.latencies.merge(&figures.latencies);
+        }
     }
 }
 
-impl Core {
-    /// Starts attempts up to the bound, gives up those whose time is over, and reports the end.
-    pub(super) fn open_more<C: Control>(&mut self, control: &mut C) {
-        self.give_up_late(control);
-        let most = match self.opening.starts {
-            Some(_) => STARTS_AT_ONCE,
-            None => usize::MAX,
-        };
-        for _ in 0..most {
-            if self.clients.len() >= self.opening.wanted {
-                break;
-            }
-            let Some(due_ns) = self.opening.take_start() else {
-                break;
-            };
-            if let Err(error) = self.open_one(control, due_ns) {
-                let slot = self.clients.len() as Token;
-                let error = self.explain(error, Stage::Connect, slot);
-                if let Some(hold) = &mut self.hold
-                    && !error.is_machine_limit()
-                {
-                    hold.failed(&error);
-                    self.judge.faults.refused += 1;
-                    self.clients.add_gone();
-                    self.opening.deadlines.push_back((due_ns, slot));
-                    continue;
-                }
-                self.opening.stop();
-                if error.is_machine_limit() {
-                    self.opening.exhausted = Some(Box::new(error));
-                } else {
-                    self.report(Report::OpenFailed(Box::new(error)));
-                }
-                break;
-            }
+impl ClientTable {
+    /// An attempt has failed.
+    pub(super) fn opening_failed(&mut self, error: ConnectError) {
+        self.opening.under_way -= 1;
+        // A limit of this machine came first, and is what will be told.
+        if !self.opening.count_failed(&error) && self.opening.exhausted.is_none() {
+            self.report(Report::OpenFailed(error.into()));
         }
-        if self.opening.under_way == 0
-            && let Some(error) = self.opening.exhausted.take()
-        {
-            self.report(Report::OpenFailed(error));
-        }
-        let wanted = self.opening.wanted;
-        let all = match self.hold {
-            Some(_) => self.opening.under_way == 0 && self.clients.len() >= wanted,
-            None => self.judge.alive_count() as usize >= wanted,
-        };
-        if !self.opening.reported && all {
-            self.opening.reported = true;
-            self.report(Report::Opened);
-        }
-    }
-
-    fn open_one<C: Control>(&mut self, control: &mut C, due_ns: u64) -> io::Result<()> {
-        let at_ns = clock::now_ns();
-        let local = self.local_addr(self.clients.len() as Token);
-        let transport = Transport::connect(&self.target, local)?;
-        let raw = transport.raw();
-        control.connecting(self.clients.len() as Token, raw)?;
-        let slot = self.clients.add(transport);
-        let deadline = due_ns + self.opening.patience_ns;
-        self.opening.deadlines.push_back((deadline, slot));
-        self.opening.under_way += 1;
-        if let Some(hold) = &mut self.hold
-            && self.opening.starts.is_some()
-        {
-            hold.started(at_ns);
-            let lag_ns = at_ns.saturating_sub(due_ns);
-            self.judge.latencies.send_lag.record(lag_ns);
-        }
-        Ok(())
     }
 
     /// Source addresses are dealt out in turn over all clients of this process.
     fn local_addr(&self, slot: Token) -> Option<IpAddr> {
         let client = u64::from(slot) * self.peers.len() as u64 + u64::from(self.thread);
-        let addrs = &self.plan.local_addrs;
+        let addrs = &self.common.plan.local_addrs;
         (!addrs.is_empty()).then(|| addrs[(client % addrs.len() as u64) as usize])
-    }
-
-    fn give_up_late<C: Control>(&mut self, control: &mut C) {
-        if self.opening.deadlines.is_empty() {
-            return;
-        }
-        let now = clock::now_ns();
-        while let Some(&(deadline, slot)) = self.opening.deadlines.front() {
-            let connection = self.clients.get(slot);
-            if connection.is_opening() && deadline > now {
-                return;
-            }
-            let late = connection.is_opening().then(|| connection.stage());
-            self.opening.deadlines.pop_front();
-            if let Some(stage) = late {
-                let error = ConnectError::TimedOut {
-                    addr: self.target.addr,
-                    stage,
-                    seconds: self.plan.timeouts.connect_ns as f64 / 1e9,
-                };
-                let error = match stage {
-                    Stage::Connect => self.after_others(error),
-                    _ => error,
-                };
-                self.lose(control, slot, error);
-            }
-        }
-    }
-
-    /// The TCP connection attempt has ended.
-    pub(super) fn on_connected<C: Control>(&mut self, control: &mut C, slot: Token) {
-        // Before the request leaves: the answer may be here before this thread is on its core again.
-        let connected_ns = clock::now_ns();
-        let key = encode_key(self.draw_nonce());
-        let codec = self.judge.codec();
-        let mut request = Vec::new();
-        UpgradeRequest {
-            authority: &self.target.authority,
-            target: &self.target.path,
-            key: &key,
-            origin: self.plan.origin.as_deref().or(codec.origin()),
-            subprotocol: codec.subprotocol(),
-        }
-        .encode(&mut request);
-        let connection = self.clients.get(slot);
-        let Some(transport) = &mut connection.transport else {
-            return;
-        };
-        let asked = transport
-            .connected()
-            .and_then(|()| transport.send(&request))
-            .and_then(|_| control.established(slot, transport.raw(), transport.wants_write()));
-        match asked {
-            Ok(()) => {
-                if let Some(hold) = &mut self.hold
-                    && let Some(intended_ns) = self.opening.intended_ns(slot)
-                {
-                    hold.established(connected_ns.saturating_sub(intended_ns));
-                }
-                connection.phase = Phase::Upgrading(Box::new(Upgrade {
-                    key,
-                    response: Vec::new(),
-                }));
-            }
-            Err(error) => self.on_failed(control, slot, error),
-        }
-    }
-
-    /// Bytes of the answer to an upgrade, and whatever follows it at once.
-    pub(super) fn on_upgrade_data<C: Control>(
-        &mut self,
-        control: &mut C,
-        slot: Token,
-        bytes: &[u8],
-    ) {
-        let subprotocol = self.judge.codec().subprotocol();
-        let connection = self.clients.get(slot);
-        let (Some(transport), Phase::Upgrading(upgrade)) =
-            (&mut connection.transport, &mut connection.phase)
-        else {
-            return;
-        };
-        let was_waiting = transport.wants_write();
-        let received = transport
-            .receive(bytes, |plain, _| {
-                upgrade.response.extend_from_slice(plain);
-                Ok::<_, io::Error>(())
-            })
-            .and_then(|has_ended| {
-                watch(control, slot, transport, was_waiting)?;
-                Ok(has_ended)
-            });
-        let has_ended = match received {
-            Ok(has_ended) => has_ended,
-            Err(error) => {
-                self.on_failed(control, slot, error);
-                return;
-            }
-        };
-        match parse_response(&upgrade.response, &upgrade.key, subprotocol) {
-            Ok(None) => {}
-            Ok(Some(head)) => {
-                let rest = upgrade.response.split_off(head);
-                connection.phase = Phase::Subscribing;
-                let opening = self.judge.codec().open();
-                self.on_opening(control, slot, opening);
-                if !rest.is_empty() {
-                    let stamp = Stamp {
-                        at_ns: clock::now_ns(),
-                        stamped: false,
-                    };
-                    self.on_frames(control, slot, Bytes::Plain(&rest), stamp);
-                }
-            }
-            Err(source) => {
-                let addr = self.target.addr;
-                self.lose(control, slot, ConnectError::Handshake { addr, source });
-            }
-        }
-        if has_ended {
-            self.on_end(control, slot);
-        }
-    }
-
-    /// The dialect's next move for a client that is not ready yet.
-    pub(super) fn on_opening<C: Control>(
-        &mut self,
-        control: &mut C,
-        slot: Token,
-        opening: dialect::Opening,
-    ) {
-        let Some(transport) = &self.clients.get(slot).transport else {
-            return;
-        };
-        match opening {
-            dialect::Opening::Await => {}
-            dialect::Opening::Send(_) if transport.unsent() > 0 => {
-                let words = "it asks again and does not read what it was answered".to_owned();
-                let addr = self.target.addr;
-                self.lose(control, slot, ConnectError::Turned { addr, words });
-            }
-            dialect::Opening::Send(message) => {
-                self.send_frame(control, slot, Opcode::Text, message.as_bytes());
-            }
-            dialect::Opening::Refused(words) => {
-                let addr = self.target.addr;
-                self.lose(control, slot, ConnectError::Turned { addr, words });
-            }
-            dialect::Opening::Ready => {
-                self.clients.get(slot).phase = Phase::Ready;
-                self.opening.under_way -= 1;
-                self.judge.client_ready(slot);
-                self.note_connected(1);
-                self.note_opened(slot);
-            }
-        }
     }
 
     /// The kernel's word for a failure, with what the user can do about it.
     pub(super) fn explain(&self, error: io::Error, stage: Stage, slot: Token) -> ConnectError {
-        let addr = self.target.addr;
+        let addr = self.common.target.addr;
         let error = match error.downcast::<rustls::Error>() {
             Ok(source) => {
                 return ConnectError::Tls {
@@ -388,7 +240,7 @@ impl Core {
 
     /// An address that does not open, where it is the last of several.
     fn after_others(&self, last: ConnectError) -> ConnectError {
-        let passed_over = &self.target.passed_over;
+        let passed_over = &self.common.target.passed_over;
         if passed_over.is_empty() {
             return last;
         }
@@ -408,7 +260,7 @@ impl Core {
             return ConnectError::NotLocal { local };
         }
         let (first, last) = Environment::collect().local_ports.unwrap_or((1, u16::MAX));
-        let sources = match self.plan.local_addrs.len() {
+        let sources = match self.common.plan.local_addrs.len() {
             0 | 1 => "the source address".to_owned(),
             several => format!("the {several} source addresses"),
         };
@@ -418,9 +270,184 @@ impl Core {
             last,
         }
     }
+}
+
+impl Session<'_> {
+    /// Starts attempts up to the bound, gives up those whose time is over, and reports the end.
+    pub(super) fn open_more(&mut self) {
+        self.give_up_late();
+        let most = match self.table.opening.starts {
+            Some(_) => STARTS_AT_ONCE,
+            None => usize::MAX,
+        };
+        for _ in 0..most {
+            if self.table.len() >= self.table.opening.wanted {
+                break;
+            }
+            let Some(due_ns) = self.table.opening.take_start() else {
+                break;
+            };
+            if let Err(error) = self.open_one(due_ns)
+                && !self.go_on_after(error, due_ns)
+            {
+                break;
+            }
+        }
+        if self.table.opening.under_way == 0
+            && let Some(error) = self.table.opening.exhausted.take()
+        {
+            self.table.report(Report::OpenFailed((*error).into()));
+        }
+        self.report_opened();
+    }
+
+    /// An attempt could not even be made. True when others may be.
+    fn go_on_after(&mut self, error: io::Error, due_ns: u64) -> bool {
+        let slot = self.table.len() as Token;
+        let error = self.table.explain(error, Stage::Connect, slot);
+        let opening = &mut self.table.opening;
+        if error.is_machine_limit() {
+            opening.stop();
+            opening.exhausted = Some(Box::new(error));
+            return false;
+        }
+        if opening.count_failed(&error) {
+            opening.deadlines.push_back((due_ns, slot));
+            self.table.add_gone();
+            return true;
+        }
+        opening.stop();
+        self.table.report(Report::OpenFailed(error.into()));
+        false
+    }
+
+    fn report_opened(&mut self) {
+        let opening = &self.table.opening;
+        if opening.reported {
+            return;
+        }
+        let all = match opening.figures {
+            Some(_) => opening.under_way == 0 && self.table.len() >= opening.wanted,
+            None => self.table.ready_count() as usize >= opening.wanted,
+        };
+        if all {
+            self.table.opening.reported = true;
+            self.table.report(Report::Opened);
+        }
+    }
+
+    fn open_one(&mut self, due_ns: u64) -> io::Result<()> {
+        let at_ns = clock::now_ns();
+        let slot = self.table.len() as Token;
+        let local = self.table.local_addr(slot);
+        let transport = Transport::connect(&self.table.common.target, local)?;
+        self.control.connecting(slot, transport.raw())?;
+        self.table.add(transport);
+        self.table.opening.note_started(slot, due_ns, at_ns);
+        Ok(())
+    }
+
+    fn give_up_late(&mut self) {
+        if self.table.opening.deadlines.is_empty() {
+            return;
+        }
+        let now = clock::now_ns();
+        while let Some(&(deadline, slot)) = self.table.opening.deadlines.front() {
+            let connection = self.table.get(slot);
+            if connection.is_opening() && deadline > now {
+                return;
+            }
+            let late = connection.is_opening().then(|| connection.stage());
+            self.table.opening.deadlines.pop_front();
+            if let Some(stage) = late {
+                let error = ConnectError::TimedOut {
+                    addr: self.table.common.target.addr,
+                    stage,
+                    seconds: self.table.common.plan.timeouts.connect_ns as f64 / 1e9,
+                };
+                let error = match stage {
+                    Stage::Connect => self.table.after_others(error),
+                    _ => error,
+                };
+                self.lose(slot, error);
+            }
+        }
+    }
+
+    /// The TCP connection attempt has ended.
+    pub(super) fn on_connected(&mut self, slot: Token) {
+        // Before the request leaves: the answer may be here before this thread is on its core again.
+        let connected_ns = clock::now_ns();
+        let key = encode_key(self.draw_nonce());
+        let common = &self.table.common;
+        let codec = &self.table.codec;
+        let mut request = Vec::new();
+        UpgradeRequest {
+            authority: &common.target.authority,
+            target: &common.target.path,
+            key: &key,
+            origin: common.plan.origin.as_deref().or(codec.origin()),
+            subprotocol: codec.subprotocol(),
+        }
+        .encode(&mut request);
+        let connection = self.table.get(slot);
+        let Some(transport) = &mut connection.transport else {
+            return;
+        };
+        let asked = transport
+            .connected()
+            .and_then(|()| transport.send(&request))
+            .and_then(|_| {
+                self.control
+                    .established(slot, transport.raw(), transport.wants_write())
+            });
+        match asked {
+            Ok(()) => {
+                connection.phase = Phase::Upgrading(Box::new(Upgrade {
+                    key,
+                    response: Vec::new(),
+                }));
+                self.table.opening.note_established(slot, connected_ns);
+            }
+            Err(error) => self.on_failed(slot, error),
+        }
+    }
+
+    /// The dialect's next move for a client that is not ready yet. True when it is ready now.
+    pub(super) fn on_opening(
+        &mut self,
+        slot: Token,
+        opening: dialect::Opening,
+        at_ns: u64,
+    ) -> bool {
+        let Some(transport) = &self.table.get(slot).transport else {
+            return false;
+        };
+        let is_answer_unread = transport.unsent() > 0;
+        let addr = self.table.common.target.addr;
+        match opening {
+            dialect::Opening::Await => {}
+            dialect::Opening::Send(_) if is_answer_unread => {
+                let words = "it asks again and does not read what it was answered".to_owned();
+                self.lose(slot, ConnectError::Turned { addr, words });
+            }
+            dialect::Opening::Send(message) => {
+                self.send_frame(slot, Opcode::Text, message.as_bytes());
+            }
+            dialect::Opening::Refused(words) => {
+                self.lose(slot, ConnectError::Turned { addr, words });
+            }
+            dialect::Opening::Ready => {
+                self.table.opening.note_ready(slot, at_ns);
+                self.table.note_ready(slot);
+                return true;
+            }
+        }
+        false
+    }
 
     fn draw_nonce(&mut self) -> [u8; 16] {
-        let halves = [self.draw(), self.draw()];
+        let halves = [self.table.draw(), self.table.draw()];
         let mut nonce = [0; 16];
         nonce[..8].copy_from_slice(&halves[0].to_ne_bytes());
         nonce[8..].copy_from_slice(&halves[1].to_ne_bytes());

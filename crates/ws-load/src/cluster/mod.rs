@@ -1,0 +1,25 @@
+//! One run over several processes, on one machine or on many.
+//!
+//! A site is a process with worker threads, connections and a ledger of its own ([`serve`]). One
+//! coordinator controls the steps of all sites and opens no connection itself ([`run_on`]). What
+//! they tell each other are the [`Command`]s and [`Report`]s of the threads; how these travel is
+//! the matter of a [`NodeTransport`], which keeps their order in each direction. No network is known
+//! here.
+
+mod check;
+mod coordinator;
+mod node;
+mod reporter;
+
+pub use crate::message::{
+    Command, Done, OpenTerms, RawTerms, Report, Samples, SentSample, Share, StartByClock, StepPart,
+    StepTerms, Unable,
+};
+pub use check::CommandError;
+pub use coordinator::{ClockRelation, NodeTransport, Site, run_on};
+pub use node::{NodeError, serve, serve_at, serve_from_here};
+
+/// Nanoseconds of the clock that sites and coordinator compare: `CLOCK_MONOTONIC`.
+pub fn clock_now_ns() -> u64 {
+    crate::clock::now_ns()
+}

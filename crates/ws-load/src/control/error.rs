@@ -1,0 +1,21 @@
+//! Why a run could not be made.
+
+use crate::net::TargetError;
+use std::io;
+
+/// A run that could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The target cannot be used.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// A run over sites without any.
+    #[error("a run over several processes needs at least one; name workers with -w host:port")]
+    NoSites,
+    /// The plan holds a value that nothing can be measured with.
+    #[error("the plan is refused: {0}")]
+    Plan(#[from] run_record::PlanError),
+    /// The kernel refuses what a worker needs.
+    #[error("cannot set up a worker: {0}")]
+    Worker(io::Error),
+}

@@ -1,0 +1,144 @@
+//! Echoes per time of a raw echo: packs of frames over randomly chosen connections.
+
+use super::error::RunError;
+use super::local::Local;
+use super::{Controller, Ended, Workers as _};
+use crate::clock;
+use crate::message::{Command, RawTerms, Report};
+use crate::worker::TICK;
+use run_record::{End, Outcome, Plan};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// What is sent, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packs {
+    /// Payload of each frame.
+    pub payload_bytes: u64,
+    /// Frames that are sent in one go over one connection; each is a message of its own.
+    pub frames: u32,
+    /// After this no further iteration is begun.
+    pub duration: Duration,
+    /// How long nothing at all may come back.
+    pub patience: Duration,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Throughput {
+    /// Echoes that were the same as what was sent, in its order.
+    pub echoes: u64,
+    /// Iterations that were completed, of all workers.
+    pub iterations: u64,
+    /// From the first send to the last echo.
+    pub elapsed_ns: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+impl Throughput {
+    /// Averaged over the whole time.
+    pub fn echoes_per_ms(&self) -> f64 {
+        self.echoes as f64 * 1e6 / self.elapsed_ns.max(1) as f64
+    }
+}
+
+/// Connects the clients of the plan's first step to a raw echo and iterates: each worker sends as
+/// many packs as it has connections, over connections chosen at random, and goes on when all their
+/// echoes have come.
+///
+/// # Errors
+/// [`RunError`] when no connection can even be tried.
+pub fn throughput(
+    plan: &Plan,
+    packs: Packs,
+    interrupted: &AtomicBool,
+) -> Result<Throughput, RunError> {
+    let plan = Plan {
+        connect: None,
+        ..plan.clone()
+    };
+    let mut no_listener = |_: &run_record::Event| {};
+    let workers = Local::start(&plan)?;
+    let mut controller = Controller::new(&plan, workers, None, interrupted, &mut no_listener);
+    let mut found = Throughput {
+        echoes: 0,
+        iterations: 0,
+        elapsed_ns: 0,
+        outcome: Outcome {
+            end: End::StepsDone,
+            detail: "the time was over".to_owned(),
+            carried_clients: None,
+            edge: None,
+        },
+    };
+    let ended = controller
+        .connect(0, plan.clients_at(0))
+        .and_then(|()| controller.iterate(packs, &mut found));
+    if let Err(ended) = ended {
+        found.outcome.end = ended.end;
+        found.outcome.detail = ended.detail;
+    }
+    controller.workers.stop(interrupted);
+    Ok(found)
+}
+
+impl Controller<'_, Local<'_>> {
+    fn iterate(&mut self, packs: Packs, found: &mut Throughput) -> Result<(), Ended> {
+        let began_ns = clock::now_ns();
+        self.workers.tell(Command::Raw(RawTerms {
+            payload_bytes: packs.payload_bytes,
+            frames: packs.frames,
+            until_ns: began_ns + clock::nanos(packs.duration),
+            seed: self.plan.seed,
+        }));
+        let mut waiting = self.workers.len();
+        let mut ended = Ok(());
+        let (mut seen, mut seen_ns) = (0, began_ns);
+        while waiting > 0 {
+            let mut early_end = self.check_interrupt().err();
+            match self.workers.wait(TICK) {
+                Some((_, Report::Part(part))) => {
+                    waiting -= 1;
+                    let raw = part.raw;
+                    found.echoes += raw.echoes;
+                    found.iterations += raw.iterations;
+                    let elapsed_ns = raw.last_ns.saturating_sub(began_ns);
+                    found.elapsed_ns = found.elapsed_ns.max(elapsed_ns);
+                    early_end = raw.fault.map(|fault| Ended::new(End::ServerLost, fault));
+                }
+                Some((_, Report::Broken(words))) => {
+                    return Err(Ended::new(End::MachineLimit, words));
+                }
+                Some((_, Report::Lost(words))) => {
+                    waiting -= 1;
+                    early_end = Some(Ended::new(End::WorkerLost, words));
+                }
+                Some(_) | None => {}
+            }
+            if self.workers.pool.bytes() > seen {
+                (seen, seen_ns) = (self.workers.pool.bytes(), clock::now_ns());
+            }
+            let silent_ns = clock::now_ns().saturating_sub(seen_ns);
+            if silent_ns > clock::nanos(packs.patience) {
+                early_end.get_or_insert_with(|| silent(packs));
+            }
+            if let (Some(early_end), Ok(())) = (early_end, &ended) {
+                ended = Err(early_end);
+                self.workers.tell(Command::GiveUp { count: false });
+            }
+        }
+        ended
+    }
+}
+
+fn silent(packs: Packs) -> Ended {
+    Ended::new(
+        End::TimedOut,
+        format!(
+            "nothing came back for {} s; is it a raw echo, and does it take messages of {} bytes?",
+            packs.patience.as_secs(),
+            packs.payload_bytes
+        ),
+    )
+}

@@ -1,0 +1,114 @@
+//! A worker's part of a step: whole histograms, exact counts.
+
+use crate::figures::{Counts, Latencies, Rows};
+use run_record::{Drops, Faults, Recorder};
+use serde::{Deserialize, Serialize};
+
+/// The part of a worker thread, or of a whole process.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct StepPart {
+    pub(crate) latencies: Latencies,
+    pub(crate) faults: Faults,
+    pub(crate) first_malformed: Option<String>,
+    pub(crate) first_disconnect: Option<String>,
+    pub(crate) messages: u64,
+    pub(crate) reads: u64,
+    pub(crate) unstamped: u64,
+    pub(crate) clock_steps: u64,
+    /// CPU time of the busiest thread.
+    pub(crate) busiest_cpu_ns: u64,
+    pub(crate) largest_lag_ns: u64,
+    /// Of a process: CPU time of all its threads. 0 of a thread.
+    pub(crate) process_cpu_ns: u64,
+    /// Of a process: its resident memory. 0 of a thread.
+    pub(crate) resident_bytes: u64,
+    /// Everything that was sent and received.
+    pub(crate) counts: Counts,
+    pub(crate) rows: Rows,
+    /// Empty but in a `connect` run.
+    pub(crate) held: HeldPart,
+    /// Empty but in a raw echo.
+    pub(crate) raw: RawPart,
+}
+
+impl StepPart {
+    /// Adds the part of another thread of the same process.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.latencies.merge(&other.latencies);
+        self.faults.merge(&other.faults);
+        self.first_malformed = self.first_malformed.take().or(other.first_malformed);
+        self.first_disconnect = self.first_disconnect.take().or(other.first_disconnect);
+        self.messages += other.messages;
+        self.reads += other.reads;
+        self.unstamped += other.unstamped;
+        self.clock_steps += other.clock_steps;
+        self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
+        self.largest_lag_ns = self.largest_lag_ns.max(other.largest_lag_ns);
+        self.counts.add(other.counts);
+        self.rows.merge(other.rows);
+        self.held.merge(other.held);
+        self.raw.merge(other.raw);
+    }
+}
+
+/// What became of connections that were opened and held.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct HeldPart {
+    pub(crate) opened: u64,
+    pub(crate) failed: u64,
+    pub(crate) first_failure: Option<String>,
+    /// Starts by the clock that were made within the time of their schedule.
+    pub(crate) in_time: u64,
+    /// When the last connection was upgraded.
+    pub(crate) last_open_ns: u64,
+    pub(crate) tcp: Recorder,
+    pub(crate) round_trip: Recorder,
+    pub(crate) ping_lag: Recorder,
+    pub(crate) sent: u64,
+    pub(crate) answered: u64,
+    pub(crate) unanswered: u64,
+    pub(crate) cut_off: u64,
+    pub(crate) unasked: u64,
+    pub(crate) drops: Drops,
+}
+
+impl HeldPart {
+    /// Adds the figures of another worker.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.opened += other.opened;
+        self.failed += other.failed;
+        self.first_failure = self.first_failure.take().or(other.first_failure);
+        self.in_time += other.in_time;
+        self.last_open_ns = self.last_open_ns.max(other.last_open_ns);
+        self.tcp.merge(&other.tcp);
+        self.round_trip.merge(&other.round_trip);
+        self.ping_lag.merge(&other.ping_lag);
+        self.sent += other.sent;
+        self.answered += other.answered;
+        self.unanswered += other.unanswered;
+        self.cut_off += other.cut_off;
+        self.unasked += other.unasked;
+        self.drops.merge(&other.drops);
+    }
+}
+
+/// What became of the packs of a raw echo.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RawPart {
+    /// Echoes that came back as they were sent.
+    pub(crate) echoes: u64,
+    pub(crate) iterations: u64,
+    /// When the last of them came.
+    pub(crate) last_ns: u64,
+    /// What ended it before its time.
+    pub(crate) fault: Option<String>,
+}
+
+impl RawPart {
+    fn merge(&mut self, other: Self) {
+        self.echoes += other.echoes;
+        self.iterations += other.iterations;
+        self.last_ns = self.last_ns.max(other.last_ns);
+        self.fault = self.fault.take().or(other.fault);
+    }
+}

@@ -1,0 +1,129 @@
+//! What has to be known of a step, of connections that are to be opened and of a share of a run.
+
+use run_record::Arrivals;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// Which site this is, and of how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Number of this site, from 0.
+    pub number: u32,
+    /// Number of sites, at least 1.
+    pub of: u32,
+}
+
+impl Share {
+    /// A process that has the run for itself.
+    pub(crate) const WHOLE: Self = Self { number: 0, of: 1 };
+
+    /// Number of the `thread`-th of `threads` workers of this site among all workers of the run, and
+    /// how many there are. Client `i` belongs to site `i % of` and, as within one process, to worker
+    /// `i % workers`.
+    pub(crate) const fn worker(self, thread: u32, threads: u32) -> (u32, u32) {
+        (thread * self.of + self.number, threads * self.of)
+    }
+
+    /// Whether a client of the run belongs to this site.
+    pub(crate) const fn has(self, client: u64) -> bool {
+        client % self.of as u64 == self.number as u64
+    }
+
+    /// The source addresses of this site, of those that were given for the run: every `of`-th, so
+    /// that each machine can be given its own and no two sites draw ports from one address. Where
+    /// that would give some sites more than others, and so fewer clients to each of their addresses,
+    /// all sites use all addresses in turn.
+    pub fn addresses(self, all: &[IpAddr]) -> Vec<IpAddr> {
+        if !all.len().is_multiple_of(self.of as usize) {
+            return all.to_vec();
+        }
+        let own = all.iter().skip(self.number as usize);
+        own.step_by(self.of as usize).copied().collect()
+    }
+}
+
+/// A step, as all workers have to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepTerms {
+    /// Number within the run of the step's first sample.
+    pub(crate) first_sample: u64,
+    pub(crate) samples: u32,
+    /// How many of them come first and are not timed.
+    pub(crate) warm_up: u32,
+    /// They are sent by the clock and not when others are complete.
+    pub(crate) by_clock: bool,
+    /// Clients of all workers together.
+    pub(crate) clients: u64,
+}
+
+/// To have `wanted` connections where there were `have`, of all workers together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenTerms {
+    pub(crate) have: u64,
+    pub(crate) wanted: u64,
+    /// Absent when each start waits for the end of an earlier one.
+    pub(crate) by_clock: Option<StartByClock>,
+}
+
+/// Starts at their own moments.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StartByClock {
+    /// Starts per second.
+    pub(crate) rate: f64,
+    pub(crate) arrivals: Arrivals,
+    pub(crate) seed: u64,
+    pub(crate) start_ns: u64,
+}
+
+/// To send packs of frames until a moment, and then to the end of the iteration under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawTerms {
+    pub(crate) payload_bytes: u64,
+    /// Frames of one pack.
+    pub(crate) frames: u32,
+    pub(crate) until_ns: u64,
+    pub(crate) seed: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::share_of;
+    use proptest::prelude::*;
+
+    #[test]
+    fn addresses_are_dealt_out_when_they_come_out_even() {
+        let all: Vec<IpAddr> = (1..=4).map(|n| IpAddr::from([127, 0, 0, n])).collect();
+        let of = |number, of, count: usize| Share { number, of }.addresses(&all[..count]);
+        assert_eq!(of(0, 2, 4), [all[0], all[2]]);
+        assert_eq!(of(1, 2, 4), [all[1], all[3]]);
+        assert_eq!(of(2, 4, 4), [all[2]]);
+        for shared in [of(1, 3, 4), of(0, 5, 4)] {
+            assert_eq!(shared, all);
+        }
+        assert_eq!(of(1, 2, 0), [] as [IpAddr; 0]);
+        assert_eq!(Share::WHOLE.addresses(&all), all);
+    }
+
+    proptest! {
+        #[test]
+        fn every_client_belongs_to_one_worker_of_its_site(
+            clients in 0u64..500, of in 1u32..6, threads in 1u32..6,
+        ) {
+            let mut owned = 0;
+            for number in 0..of {
+                let share = Share { number, of };
+                let own = share_of(clients, number.into(), of.into());
+                for thread in 0..threads {
+                    let (worker, workers) = share.worker(thread, threads);
+                    let of_worker = (0..clients).filter(|c| c % u64::from(workers) == u64::from(worker));
+                    prop_assert!(of_worker.clone().all(|c| c % u64::from(of) == u64::from(number)));
+                    let count = of_worker.count() as u64;
+                    prop_assert_eq!(count, share_of(own, thread.into(), threads.into()));
+                    owned += count;
+                }
+            }
+            prop_assert_eq!(owned, clients);
+        }
+    }
+}

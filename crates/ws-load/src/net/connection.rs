@@ -1,0 +1,80 @@
+//! One client's connection: from the TCP connect to the last close frame.
+//!
+//! ```text
+//! Connecting --established--> Upgrading --101--> Subscribing --confirmed--> Ready
+//!     |                           |                  |                        |
+//!     +---------- failed ---------+------------------+                 close sent: Closing
+//!                    v                                                        v
+//!                  Gone <------------------- lost, or closed ----------------+
+//! ```
+
+use super::{Stage, Transport};
+use ws_proto::{Decoder, Sender};
+
+/// A client's connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) transport: Option<Transport>,
+    pub(crate) decoder: Decoder,
+    pub(crate) phase: Phase,
+    /// Whatever is read from now on arrived at this time or after it.
+    pub(crate) stamped_ns: u64,
+}
+
+/// How far a connection has come.
+#[derive(Debug)]
+pub(crate) enum Phase {
+    Connecting,
+    Upgrading(Box<Upgrade>),
+    Subscribing,
+    Ready,
+    Closing,
+    Gone,
+}
+
+/// An upgrade that was asked for.
+#[derive(Debug)]
+pub(crate) struct Upgrade {
+    pub(crate) key: String,
+    pub(crate) response: Vec<u8>,
+}
+
+impl Connection {
+    /// One whose peer may send messages of at most `longest_message` bytes.
+    pub(crate) const fn connecting(transport: Transport, longest_message: u32) -> Self {
+        Self {
+            transport: Some(transport),
+            decoder: Decoder::new(Sender::Server, longest_message),
+            phase: Phase::Connecting,
+            stamped_ns: 0,
+        }
+    }
+
+    /// One that could not even be tried.
+    pub(crate) const fn gone() -> Self {
+        Self {
+            transport: None,
+            decoder: Decoder::new(Sender::Server, 0),
+            phase: Phase::Gone,
+            stamped_ns: 0,
+        }
+    }
+
+    /// The stage that a failure now belongs to.
+    pub(crate) const fn stage(&self) -> Stage {
+        match self.phase {
+            Phase::Connecting => Stage::Connect,
+            Phase::Upgrading(_) => Stage::Upgrade,
+            Phase::Subscribing => Stage::Subscribe,
+            Phase::Ready | Phase::Closing | Phase::Gone => Stage::Ready,
+        }
+    }
+
+    /// True until the client is ready or has failed.
+    pub(crate) const fn is_opening(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Connecting | Phase::Upgrading(_) | Phase::Subscribing
+        )
+    }
+}

@@ -1,0 +1,292 @@
+//! What can go wrong with a connection, in words with place and remedy.
+
+use crate::message::Unable;
+use std::io;
+use std::net::SocketAddr;
+use ws_proto::{CloseFrame, DecodeError, HandshakeError, escaped, printable};
+
+/// How far a connection attempt had come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The TCP connection was not established.
+    Connect,
+    /// The upgrade was not answered.
+    Upgrade,
+    /// The dialect's subscription was not confirmed.
+    Subscribe,
+    /// The client was ready.
+    Ready,
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "before the connection was established",
+            Self::Upgrade => "before it answered the WebSocket upgrade",
+            Self::Subscribe => "before it confirmed the subscription",
+            Self::Ready => "after the WebSocket was open",
+        })
+    }
+}
+
+/// A client that could not be connected.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// Nobody listens there, or a firewall says so.
+    #[error("{addr} refused the connection; is the server running, and on this port?")]
+    Refused {
+        /// The server's address.
+        addr: SocketAddr,
+    },
+    /// No answer in time.
+    #[error(
+        "{addr} did not get further within {seconds} s: it was silent {stage}; raise --connect-timeout if it is only slow, the server's limit of open files if it has none left"
+    )]
+    TimedOut {
+        /// The server's address.
+        addr: SocketAddr,
+        /// How far it had come.
+        stage: Stage,
+        /// The time that it had.
+        seconds: f64,
+    },
+    /// Every other address of the server's name had failed before.
+    #[error("{last}; tried before: {others}")]
+    Unreachable {
+        /// What became of the last address.
+        last: Box<Self>,
+        /// What became of the others, in words.
+        others: String,
+    },
+    /// The server ended the connection.
+    #[error("{addr} {} the connection {stage}{}", if *reset { "reset" } else { "closed" }, with_close(close.as_ref()))]
+    Closed {
+        /// The server's address.
+        addr: SocketAddr,
+        /// How far it had come.
+        stage: Stage,
+        /// By a reset, and not in order.
+        reset: bool,
+        /// The close frame, where one came with a code.
+        close: Option<CloseFrame>,
+    },
+    /// A ping was not answered in time.
+    #[error("{addr} did not answer a ping with its payload within {seconds} s (--ping-timeout)")]
+    PingUnanswered {
+        /// The server's address.
+        addr: SocketAddr,
+        /// The time that it had.
+        seconds: f64,
+    },
+    /// The upgrade was answered wrongly.
+    #[error("{addr}: {source}; {}", remedy(source))]
+    Handshake {
+        /// The server's address.
+        addr: SocketAddr,
+        /// What was wrong.
+        source: HandshakeError,
+    },
+    /// A frame that RFC 6455 forbids.
+    #[error("{addr} broke the WebSocket protocol: {source}")]
+    Protocol {
+        /// The server's address.
+        addr: SocketAddr,
+        /// What was wrong.
+        source: DecodeError,
+    },
+    /// A message longer than any that the plan allows.
+    #[error(
+        "{addr} announced a message of {size} bytes or more, the longest that this plan allows is {limit} (it follows from --payload-padding and --server-type)"
+    )]
+    TooLong {
+        /// The server's address.
+        addr: SocketAddr,
+        /// What it announced, in bytes.
+        size: u64,
+        /// The bound, in bytes.
+        limit: usize,
+    },
+    /// The framework turned the client away.
+    #[error("{addr}: {words}; check --server-type and --origin")]
+    Turned {
+        /// The server's address.
+        addr: SocketAddr,
+        /// What it said.
+        words: String,
+    },
+    /// This process may open no more files.
+    #[error(
+        "this process may have no more than {limit} open files (RLIMIT_NOFILE); raise it with `ulimit -n`, as root if need be"
+    )]
+    Files {
+        /// The limit.
+        limit: u64,
+    },
+    /// No port is left.
+    #[error("no outgoing port is left for {sources} ({first}-{last}: about {} connections per source address, net.ipv4.ip_local_port_range); add source addresses with -l, on loopback for example -l 127.0.0.2 -l 127.0.0.3", u32::from(*last) - u32::from(*first) + 1)]
+    Ports {
+        /// The source addresses in use.
+        sources: String,
+        /// First port of the range.
+        first: u16,
+        /// Last port of the range.
+        last: u16,
+    },
+    /// A source address that is not this machine's.
+    #[error("the source address {local} is not one of this machine's; see `ip address`")]
+    NotLocal {
+        /// The address.
+        local: std::net::IpAddr,
+    },
+    /// TLS did not come about, or broke.
+    #[error("{addr}: {} ({stage})", super::tls::words(source))]
+    Tls {
+        /// The server's address.
+        addr: SocketAddr,
+        /// How far it had come.
+        stage: Stage,
+        /// What was said.
+        source: rustls::Error,
+    },
+    /// Anything else that the kernel says.
+    #[error("{addr}: {} ({stage})", escaped(&source.to_string()))]
+    Io {
+        /// The server's address.
+        addr: SocketAddr,
+        /// How far it had come.
+        stage: Stage,
+        /// What was said.
+        source: io::Error,
+    },
+}
+
+impl ConnectError {
+    /// True when this machine, and not the server, was the limit.
+    pub const fn is_machine_limit(&self) -> bool {
+        matches!(self, Self::Files { .. } | Self::Ports { .. })
+    }
+}
+
+impl From<ConnectError> for Unable {
+    fn from(error: ConnectError) -> Self {
+        Self {
+            words: error.to_string(),
+            machine_limit: error.is_machine_limit(),
+        }
+    }
+}
+
+/// ` with 1008 "policy"`; nothing without a close code.
+fn with_close(close: Option<&CloseFrame>) -> String {
+    let Some(CloseFrame { code, reason }) = close else {
+        return String::new();
+    };
+    // A control frame's payload cannot be longer (RFC 6455, 5.5).
+    match printable(reason.as_bytes(), 123).as_str() {
+        "" => format!(" with {code}"),
+        reason => format!(" with {code} \"{reason}\""),
+    }
+}
+
+/// What to do when the upgrade was answered like this.
+fn remedy(source: &HandshakeError) -> String {
+    const PATH: &str = "check the path of the URL and that it is a WebSocket server";
+    let HandshakeError::Status { status, says, .. } = source else {
+        return PATH.to_owned();
+    };
+    let said = |before: &str, after: &str| {
+        says.as_ref()
+            .map_or_else(String::new, |says| format!("{before}{says}{after}"))
+    };
+    match status {
+        300..=399 => format!(
+            "it is elsewhere, and redirects are not followed: give the URL that it names{}",
+            said(" (", ")")
+        ),
+        401 => format!(
+            "the server wants authorization{}, and none is sent: give the URL with the token that the server takes in its path or query, or let it accept clients without",
+            said(" (", ")")
+        ),
+        403 => "the server forbids it to this client: check the credentials in the query of the URL, and --origin".to_owned(),
+        400 | 426 => format!(
+            "it takes no WebSocket of version 13 here{}: check that it is a WebSocket server, and the path of the URL",
+            said(" (it names version ", ")")
+        ),
+        429 | 503 => format!(
+            "the server has too much to do{}: open fewer connections at once (--connect-concurrency, --connect-rate), or fewer clients",
+            said(" (it says to wait for ", ")")
+        ),
+        500..=599 => "the server failed at it: its log says why".to_owned(),
+        _ => PATH.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(status: u16, says: Option<&str>) -> String {
+        ConnectError::Handshake {
+            addr: ([127, 0, 0, 1], 1).into(),
+            source: HandshakeError::Status {
+                status,
+                reason: "Words".to_owned(),
+                says: says.map(str::to_owned),
+            },
+        }
+        .to_string()
+    }
+
+    #[test]
+    fn each_status_has_the_remedy_that_belongs_to_it() {
+        for (status, says, remedy) in [
+            (200, None, "check the path of the URL"),
+            (302, Some("/login"), "the URL that it names (/login)"),
+            (400, None, "takes no WebSocket of version 13 here:"),
+            (401, Some("Basic"), "wants authorization (Basic)"),
+            (401, None, "wants authorization, and"),
+            (403, None, "check the credentials"),
+            (404, None, "check the path of the URL"),
+            (426, Some("8"), "(it names version 8)"),
+            (429, None, "--connect-concurrency"),
+            (500, None, "its log"),
+            (503, Some("5"), "(it says to wait for 5)"),
+        ] {
+            let words = words(status, says);
+            assert!(words.contains(remedy), "{remedy:?} in {words}");
+            assert!(words.contains(&format!("HTTP {status} Words; ")), "{words}");
+            let about_path = words.contains("path of the URL");
+            assert_eq!(
+                about_path,
+                matches!(status, 200 | 400 | 404 | 426),
+                "{words}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_close_code_and_its_reason_are_told_escaped() {
+        let closed = |close| {
+            ConnectError::Closed {
+                addr: ([127, 0, 0, 1], 1).into(),
+                stage: Stage::Ready,
+                reset: false,
+                close,
+            }
+            .to_string()
+        };
+        let frame = |reason: &str| {
+            Some(CloseFrame {
+                code: 1008,
+                reason: reason.to_owned(),
+            })
+        };
+        let begins = "127.0.0.1:1 closed the connection after the WebSocket was open";
+        assert_eq!(closed(None), begins);
+        assert_eq!(closed(frame("")), format!("{begins} with 1008"));
+        assert_eq!(
+            closed(frame("policy\u{1b}[2J")),
+            format!("{begins} with 1008 \"policy\\x1b[2J\"")
+        );
+    }
+}

@@ -1,0 +1,16 @@
+//! Connections: where to, from where, with or without TLS, and what can go wrong.
+
+mod connection;
+mod error;
+mod reach;
+mod sources;
+mod target;
+mod tls;
+mod transport;
+
+pub(crate) use connection::{Connection, Phase, Upgrade};
+pub use error::{ConnectError, Stage};
+pub use sources::spread_over_loopback;
+pub(crate) use target::Target;
+pub use target::{TargetError, check_url, target_addrs};
+pub(crate) use transport::Transport;

@@ -1,0 +1,175 @@
+//! What the clients of a worker do once they are connected: send requests, be held, echo raw frames.
+//!
+//! A scenario is told what happens on the connections of its worker and says what is sent on them.
+//! It knows no socket, no event loop and no clock but the one that it is handed with the clients,
+//! so that its tests run in virtual time.
+
+mod hold;
+mod raw_echo;
+mod requests;
+#[cfg(test)]
+mod virtual_time;
+
+pub(crate) use requests::BYTES_PER_WAITING_SAMPLE;
+
+use crate::dialect::{Codec, Stamps};
+use crate::message::{Command, Report, Share, StepPart};
+use crate::net::ConnectError;
+use crate::verify::{Read, StepLedger, Understanding, Verifier};
+use run_record::Plan;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use ws_proto::Opcode;
+
+/// A client of the worker, by the number of its connection there.
+pub(crate) type Slot = u32;
+
+/// What a scenario may do with the clients of its worker.
+pub(crate) trait Clients {
+    /// Nanoseconds of the clock that all times are of.
+    fn now_ns(&self) -> u64;
+    /// Connections that there ever were; slots are below this.
+    fn slots(&self) -> Slot;
+    /// True for a client that is connected and ready.
+    fn is_ready(&self, slot: Slot) -> bool;
+    /// How many are.
+    fn ready_count(&self) -> u32;
+    /// True while clients are being connected.
+    fn is_opening(&self) -> bool;
+    /// True while the socket of a connection takes no bytes.
+    fn is_blocked(&self, slot: Slot) -> bool;
+    /// Sends bytes. True when the kernel has taken all of them; `None` when the connection is
+    /// broken or gone. What the kernel has not taken follows by itself.
+    fn send(&mut self, slot: Slot, bytes: &[u8]) -> Option<bool>;
+    /// Ends a connection.
+    fn end(&mut self, slot: Slot, error: ConnectError);
+    /// A client that was ready and is lost, with the reason. Each is told once.
+    fn take_lost(&mut self) -> Option<(Slot, ConnectError)>;
+    /// 64 random bits that no other draw of this run gives.
+    fn draw(&mut self) -> u64;
+    /// Tells the controller.
+    fn report(&mut self, report: Report);
+    /// Tells another worker of this process.
+    fn tell(&mut self, worker: usize, command: Command);
+}
+
+/// What the clients of a worker do.
+pub(crate) trait Scenario: Send {
+    /// Obeys a command, of those that are about more than opening and closing connections.
+    fn obey(&mut self, command: Command, clients: &mut dyn Clients);
+
+    /// Does what is due. Called before each wait of the loop.
+    fn turn(&mut self, clients: &mut dyn Clients);
+
+    /// When there is something to do although nothing happens; 0 for at once.
+    fn next_ns(&self, now_ns: u64) -> u64;
+
+    /// A client is ready since `at_ns`.
+    fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients);
+
+    /// Bytes have been read, `received_bytes` of frames since the step began.
+    fn read(&mut self, _read: Read, _received_bytes: u64) {}
+
+    /// A message has come. It arrived at `at_ns`, or up to `slack_ns` before where it shares its
+    /// stamp with a later one.
+    fn message(&mut self, slot: Slot, opcode: Opcode, payload: &[u8], at_ns: u64, slack_ns: u64);
+
+    /// A pong has come.
+    fn pong(&mut self, _slot: Slot, _payload: &[u8], _at_ns: u64) {}
+
+    /// True of a scenario that takes the bytes of its connections as they come, in place of
+    /// messages and pongs.
+    fn takes_bytes(&self) -> bool {
+        false
+    }
+
+    /// Bytes have come, of a scenario that takes them.
+    fn bytes(&mut self, _slot: Slot, _bytes: &[u8], _read_ns: u64) {}
+
+    /// Follows up on what has come, with the last event at `now_ns`.
+    fn follow_up(&mut self, now_ns: u64, clients: &mut dyn Clients);
+
+    /// Bytes that wait for a connection are about to be written.
+    fn before_flush(&mut self, _slot: Slot, _now_ns: u64) {}
+
+    /// They were written, as far as the kernel took them.
+    fn after_flush(&mut self, _slot: Slot, _clients: &mut dyn Clients) {}
+
+    /// The stream broke a rule of the protocol, in words; the connection ends with it.
+    fn broke_protocol(&mut self, _words: String) {}
+
+    /// Begins to count anew: a step begins.
+    fn reset(&mut self);
+
+    /// Ends the step: adds what this scenario knows of it to the part, which has the traffic.
+    fn finish(&mut self, part: &mut StepPart);
+}
+
+/// What a scenario is made for.
+pub(crate) struct Setting {
+    pub(crate) plan: Arc<Plan>,
+    /// The server.
+    pub(crate) addr: SocketAddr,
+    pub(crate) codec: Arc<dyn Codec>,
+    pub(crate) stamps: Stamps,
+    /// The part of the run that this process has.
+    pub(crate) share: Share,
+    /// Number of the worker among those of its process, and how many these are.
+    pub(crate) thread: u32,
+    pub(crate) threads: u32,
+    pub(crate) step: Arc<CurrentStep>,
+    pub(crate) understanding: Arc<Understanding>,
+    /// Bytes of raw echoes that came back.
+    pub(crate) bytes: Arc<AtomicU64>,
+}
+
+impl Setting {
+    /// Number of the worker among all workers of the run, and how many there are.
+    pub(crate) const fn worker(&self) -> (u32, u32) {
+        self.share.worker(self.thread, self.threads)
+    }
+
+    fn verifier(&self) -> Verifier {
+        let (worker, workers) = self.worker();
+        let codec = Arc::clone(&self.codec);
+        let understanding = Arc::clone(&self.understanding);
+        let limited = self.plan.limited();
+        Verifier::new(codec, self.stamps, limited, worker, workers, understanding)
+    }
+}
+
+/// The scenario of a plan.
+pub(crate) fn of(setting: Setting) -> Box<dyn Scenario> {
+    match setting.plan.connect {
+        Some(terms) => Box::new(hold::Hold::new(terms, &setting)),
+        None if setting.plan.sample_size == 0 && setting.plan.open_loop.is_none() => {
+            Box::new(raw_echo::RawEcho::new(&setting))
+        }
+        None => Box::new(requests::Requests::new(setting)),
+    }
+}
+
+/// The ledger of the step under way, for all workers of a process.
+#[derive(Debug, Default)]
+pub(crate) struct CurrentStep(std::sync::Mutex<Option<Arc<StepLedger>>>);
+
+impl CurrentStep {
+    /// The ledger, if a step has begun.
+    pub(crate) fn get(&self) -> Option<Arc<StepLedger>> {
+        let step = self
+            .0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        step.clone()
+    }
+
+    /// A step begins.
+    pub(crate) fn set(&self, ledger: Arc<StepLedger>) {
+        let mut step = self
+            .0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        *step = Some(ledger);
+    }
+}

@@ -1,0 +1,287 @@
+//! Requests: sent in a closed loop when others are complete, or by the clock; every answer verified.
+
+mod backlog;
+mod send;
+mod send_queue;
+
+pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
+
+use super::{Clients, CurrentStep, Scenario, Setting, Slot};
+use crate::figures::{Counts, Cutter};
+use crate::message::{Command, Report, Samples, StepPart};
+use crate::plan::Schedule;
+use crate::verify::{Read, Verifier};
+use backlog::{Backlog, Request};
+use run_record::OpenLoop;
+use send_queue::SendQueue;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use ws_proto::Opcode;
+
+pub(super) struct Requests {
+    setting: Setting,
+    /// Number of this worker among all workers of the run, and how many there are.
+    number: u32,
+    workers: u32,
+    step: Arc<CurrentStep>,
+    verifier: Verifier,
+    /// Samples that this worker's clients are to send next.
+    to_send: VecDeque<Request>,
+    /// Samples whose connections take no bytes.
+    backlog: Backlog,
+    /// Samples that this worker sends by the clock.
+    by_clock: SendQueue,
+    /// A request and its frame, while they are made.
+    payload: Vec<u8>,
+    frame: Vec<u8>,
+    /// Requests of the step that were written, and bytes of their frames.
+    sent: u64,
+    sent_bytes: u64,
+    /// Bytes of frames that were received since the step began.
+    received_bytes: u64,
+    cutter: Cutter,
+}
+
+impl Requests {
+    pub(super) fn new(setting: Setting) -> Self {
+        let (number, workers) = setting.worker();
+        Self {
+            number,
+            workers,
+            step: Arc::clone(&setting.step),
+            verifier: setting.verifier(),
+            to_send: VecDeque::new(),
+            backlog: Backlog::default(),
+            by_clock: SendQueue::default(),
+            payload: Vec::new(),
+            frame: Vec::new(),
+            sent: 0,
+            sent_bytes: 0,
+            received_bytes: 0,
+            cutter: Cutter::default(),
+            setting,
+        }
+    }
+
+    fn begin(&mut self, clients: &mut dyn Clients) {
+        if let Some(ledger) = self.step.get() {
+            self.verifier.open_step(ledger);
+        }
+        // Opening and closing the ledger takes longer than a short step, and is not its work.
+        self.reset();
+        clients.report(Report::Begun);
+    }
+
+    /// Begins to send by the clock.
+    fn start(&mut self, load: OpenLoop, start_ns: u64) {
+        let Some(ledger) = self.verifier.step().cloned() else {
+            return;
+        };
+        let schedule = Schedule::new(load, self.setting.plan.seed, ledger.first_sample);
+        let (worker, workers) = (u64::from(self.number), u64::from(self.workers));
+        let is_ours = move |client: u64| client % workers == worker;
+        self.by_clock = SendQueue::new(schedule, start_ns, ledger, is_ours);
+    }
+
+    /// Samples of a closed loop whose senders are clients of this worker.
+    fn queue(&mut self, samples: &[u32]) {
+        let Some(ledger) = self.verifier.step() else {
+            return;
+        };
+        let requests = samples
+            .iter()
+            .map(|&index| Request::now(index, ledger.sender(index)));
+        self.to_send.extend(requests);
+    }
+
+    /// Sends nothing more of the step.
+    fn forget_sends(&mut self) {
+        self.to_send.clear();
+        self.backlog.clear();
+        self.by_clock = SendQueue::default();
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            sent: self.sent,
+            received: self.verifier.messages,
+            sent_bytes: self.sent_bytes,
+            received_bytes: self.received_bytes,
+            faults: self.verifier.faults.total(),
+        }
+    }
+
+    /// An interval of the step is over.
+    #[cold]
+    fn cut(&mut self, now_ns: u64) {
+        let counts = self.counts();
+        self.cutter
+            .cut(now_ns, counts, &self.verifier.latencies.completion);
+    }
+
+    /// Follows up on clients that were lost, and on samples that they alone were waited for in. To be
+    /// called before anything is sent.
+    fn settle_lost(&mut self, clients: &mut dyn Clients) {
+        while let Some((slot, error)) = clients.take_lost() {
+            self.verifier.client_lost(slot);
+            self.send_elsewhere(slot);
+            if self.verifier.step().is_none() || clients.is_opening() {
+                clients.report(Report::OpenFailed(error.into()));
+                continue;
+            }
+            self.verifier.disconnected(&error);
+            if clients.ready_count() == 0 {
+                clients.report(Report::AllLost);
+            }
+        }
+        self.verifier.settle_lost();
+        if self.verifier.finished > 0 {
+            self.release(clients);
+        }
+    }
+
+    /// Releases the next sample for each one that was settled here.
+    fn release(&mut self, clients: &mut dyn Clients) {
+        let settled = std::mem::take(&mut self.verifier.finished);
+        let Some(ledger) = self.verifier.step().cloned() else {
+            return;
+        };
+        if ledger.is_shared() {
+            let done = std::mem::take(&mut self.verifier.done);
+            clients.report(Report::Samples(Samples {
+                done,
+                ..Samples::default()
+            }));
+            return;
+        }
+        for _ in 0..settled {
+            match ledger.release() {
+                Some((index, client)) => self.hand_over(index, client, clients),
+                None if ledger.is_over() => clients.report(Report::AllSamples),
+                None => {}
+            }
+        }
+    }
+
+    /// Gives a sample to the worker that owns the client which is to send it.
+    fn hand_over(&mut self, index: u32, client: u64, clients: &mut dyn Clients) {
+        let owner = client % u64::from(self.setting.threads);
+        if owner == u64::from(self.setting.thread) {
+            self.to_send.push_back(Request::now(index, client));
+        } else {
+            clients.tell(owner as usize, Command::Send(vec![index]));
+        }
+    }
+
+    fn heed_first_answers(&mut self, clients: &mut dyn Clients) {
+        if !self.verifier.first_answers.is_hopeless(clients.now_ns()) {
+            return;
+        }
+        let first = self.verifier.first_malformed.as_deref().unwrap_or_default();
+        let expected = self.verifier.codec().expects(self.setting.plan.workload);
+        clients.report(Report::NotUnderstood(format!(
+            "no answer could be understood; the first malformed message was {first}; expected was {expected} (docs/protocol.md): check --server-type, and that the server speaks the protocol",
+        )));
+    }
+}
+
+impl Scenario for Requests {
+    fn obey(&mut self, command: Command, clients: &mut dyn Clients) {
+        match command {
+            Command::Begin(_) => self.begin(clients),
+            Command::Send(samples) => self.queue(&samples),
+            Command::CountFrom { from_ns } => self.cutter.begin(from_ns),
+            Command::Start { load, start_ns } => self.start(load, start_ns),
+            Command::GiveUp { count } => {
+                self.forget_sends();
+                self.verifier.give_up_step(count);
+            }
+            _ => {}
+        }
+    }
+
+    /// Sends the samples whose turn it is, and those that a failing send completes.
+    fn turn(&mut self, clients: &mut dyn Clients) {
+        if !self.verifier.first_answers.is_settled() {
+            self.heed_first_answers(clients);
+        }
+        self.settle_lost(clients);
+        while let Some(request) = self.to_send.pop_front() {
+            self.send_sample(request, clients);
+            self.settle_lost(clients);
+        }
+        if self.backlog.has_ready() {
+            self.send_ready(clients);
+            self.settle_lost(clients);
+        }
+        if !self.by_clock.is_empty() && self.by_clock.is_due(clients.now_ns()) {
+            self.send_by_clock(clients);
+        }
+    }
+
+    fn next_ns(&self, _: u64) -> u64 {
+        if !self.to_send.is_empty() || self.backlog.has_ready() {
+            return 0;
+        }
+        self.by_clock.next_ns()
+    }
+
+    fn ready(&mut self, slot: Slot, _: u64, _: &mut dyn Clients) {
+        self.verifier.client_ready(slot);
+    }
+
+    #[inline]
+    fn read(&mut self, read: Read, received_bytes: u64) {
+        self.received_bytes = received_bytes;
+        if read.at_ns >= self.cutter.end_ns {
+            self.cut(read.at_ns);
+        }
+        self.verifier.read = read;
+    }
+
+    #[inline]
+    fn message(&mut self, slot: Slot, opcode: Opcode, payload: &[u8], at_ns: u64, slack_ns: u64) {
+        self.verifier.slack_ns = slack_ns;
+        self.verifier.message(slot, opcode, payload, at_ns);
+    }
+
+    #[inline]
+    fn follow_up(&mut self, now_ns: u64, clients: &mut dyn Clients) {
+        if self.verifier.finished > 0 {
+            self.release(clients);
+        }
+        if self.by_clock.is_due(now_ns) {
+            self.send_by_clock(clients);
+        }
+    }
+
+    fn before_flush(&mut self, slot: Slot, now_ns: u64) {
+        self.note_cut_as_sent(slot, now_ns);
+    }
+
+    fn after_flush(&mut self, slot: Slot, clients: &mut dyn Clients) {
+        self.send_rest(slot, clients);
+    }
+
+    fn broke_protocol(&mut self, words: String) {
+        if self.verifier.step().is_some() {
+            self.verifier.malformed(words);
+        }
+    }
+
+    fn reset(&mut self) {
+        self.verifier.messages = 0;
+        (self.sent, self.sent_bytes, self.received_bytes) = (0, 0, 0);
+        self.cutter = Cutter::default();
+    }
+
+    fn finish(&mut self, part: &mut StepPart) {
+        self.forget_sends();
+        self.verifier.close_step();
+        self.received_bytes = part.counts.received_bytes;
+        let cutter = std::mem::take(&mut self.cutter);
+        part.rows = cutter.finish(self.counts(), &self.verifier.latencies.completion);
+        (part.counts.sent, part.counts.sent_bytes) = (self.sent, self.sent_bytes);
+        self.verifier.finish(part);
+    }
+}

@@ -1,0 +1,219 @@
+//! Sending samples. One counts as sent when the kernel has taken the last byte of its frame.
+//!
+//! It is noted as sent before the bytes go, since a delivery of it may reach a client of another
+//! worker before the call returns, and taken back when the kernel did not take all of them: then the
+//! peer cannot have it, and nothing of it can have come.
+
+use super::backlog::Request;
+use super::{Clients, Requests, Slot};
+use crate::message::{Report, Samples, SentSample};
+use crate::verify::{Sent, StepLedger};
+use ws_proto::{FrameHeader, apply_mask, encode_header};
+
+/// About as many as an outgoing burst of one event's time.
+const SENDS_AT_ONCE: u32 = 64;
+
+impl Requests {
+    /// Sends a sample, or has it wait for its connection.
+    pub(super) fn send_sample(&mut self, request: Request, clients: &mut dyn Clients) {
+        let Some(ledger) = self.verifier.step().cloned() else {
+            return;
+        };
+        let planned = request.client / u64::from(self.workers);
+        let Some(slot) = next_ready(planned as Slot, clients) else {
+            return;
+        };
+        if self.backlog.holds(slot) || clients.is_blocked(slot) {
+            let now_ns = clients.now_ns();
+            let request = self.note_lag(&ledger, request, now_ns);
+            hold_back(&ledger, request, now_ns, clients);
+            self.backlog.push(slot, request);
+        } else {
+            self.write_sample(&ledger, slot, request, clients);
+        }
+    }
+
+    /// Sends what is due by the clock, however late it is; so many at a time that a rate which
+    /// cannot be met keeps this worker neither from reading nor from being told to give up.
+    pub(super) fn send_by_clock(&mut self, clients: &mut dyn Clients) {
+        for _ in 0..SENDS_AT_ONCE {
+            let Some(send) = self.by_clock.take_due(clients.now_ns()) else {
+                break;
+            };
+            self.settle_lost(clients);
+            self.send_sample(Request::due(send.index, send.client, send.due_ns), clients);
+        }
+        self.settle_lost(clients);
+    }
+
+    /// Before bytes that wait are written: the frame that was cut may be complete by that.
+    pub(super) fn note_cut_as_sent(&self, slot: Slot, now_ns: u64) {
+        if let Some(request) = self.backlog.cut(slot)
+            && let Some(ledger) = self.verifier.step()
+        {
+            ledger.sent(request.index, self.sent_at(now_ns, slot, request));
+        }
+    }
+
+    /// After that: sends more where the socket takes it.
+    pub(super) fn send_rest(&mut self, slot: Slot, clients: &mut dyn Clients) {
+        if !self.backlog.holds(slot) {
+            return;
+        }
+        let Some(ledger) = self.verifier.step().cloned() else {
+            return;
+        };
+        if clients.is_blocked(slot) {
+            if let Some(request) = self.backlog.cut(slot) {
+                ledger.take_back(request.index);
+            }
+            return;
+        }
+        if let Some(request) = self.backlog.take_cut(slot) {
+            self.tell_sent(&ledger, request.index, clients);
+        }
+        self.send_waiting(&ledger, slot, clients);
+    }
+
+    /// Gives more to the connections that took all they were given.
+    pub(super) fn send_ready(&mut self, clients: &mut dyn Clients) {
+        for slot in self.backlog.take_ready() {
+            self.send_rest(slot, clients);
+        }
+    }
+
+    /// What waits for a connection that is lost is sent by other clients.
+    pub(super) fn send_elsewhere(&mut self, slot: Slot) {
+        if !self.backlog.holds(slot) {
+            return;
+        }
+        if let Some(request) = self.backlog.cut(slot)
+            && let Some(ledger) = self.verifier.step()
+        {
+            ledger.take_back(request.index);
+        }
+        self.to_send.extend(self.backlog.remove(slot));
+    }
+
+    fn send_waiting(&mut self, ledger: &StepLedger, slot: Slot, clients: &mut dyn Clients) {
+        for _ in 0..SENDS_AT_ONCE {
+            let Some(request) = self.backlog.next(slot) else {
+                break;
+            };
+            self.write_sample(ledger, slot, request, clients);
+            if !clients.is_ready(slot) || self.backlog.cut(slot).is_some() {
+                return;
+            }
+        }
+        if !self.backlog.drop_empty(slot) {
+            self.backlog.set_ready(slot);
+        }
+    }
+
+    fn write_sample(
+        &mut self,
+        ledger: &StepLedger,
+        slot: Slot,
+        request: Request,
+        clients: &mut dyn Clients,
+    ) {
+        let sample = ledger.first_sample + u64::from(request.index);
+        let mask = (clients.draw() as u32).to_ne_bytes();
+        self.encode_request(self.verifier.stamp(sample), mask);
+        let sent = self.sent_at(clients.now_ns(), slot, request);
+        if sent.at_ns >= self.cutter.end_ns {
+            self.cut(sent.at_ns);
+        }
+        self.sent_bytes += self.frame.len() as u64;
+        let request = self.note_lag(ledger, request, sent.at_ns);
+        ledger.sent(request.index, sent);
+        if clients.send(slot, &self.frame) == Some(false) {
+            ledger.take_back(request.index);
+            hold_back(ledger, request, sent.at_ns, clients);
+            self.backlog.set_cut(slot, request);
+        } else {
+            // One that a broken connection had is lost with it.
+            self.tell_sent(ledger, request.index, clients);
+        }
+    }
+
+    fn sent_at(&self, at_ns: u64, slot: Slot, request: Request) -> Sent {
+        Sent {
+            due_ns: request.due_ns.unwrap_or(at_ns),
+            at_ns,
+            sender: slot * self.workers + self.number,
+        }
+    }
+
+    /// How late the generator comes to a sample, whether or not the connection takes it then.
+    fn note_lag(&mut self, ledger: &StepLedger, request: Request, now_ns: u64) -> Request {
+        if let Some(due_ns) = request.due_ns
+            && request.is_new
+            && ledger.is_timed(request.index)
+        {
+            let lag_ns = now_ns.saturating_sub(due_ns);
+            self.verifier.latencies.send_lag.record(lag_ns);
+        }
+        Request {
+            is_new: false,
+            ..request
+        }
+    }
+
+    /// The kernel has a whole frame. Of a site: the coordinator and the other sites are to know.
+    fn tell_sent(&mut self, ledger: &StepLedger, index: u32, clients: &mut dyn Clients) {
+        self.sent += 1;
+        if ledger.is_shared()
+            && let Some(sent) = ledger.when_sent(index)
+        {
+            clients.report(Report::Samples(Samples {
+                sent: vec![SentSample {
+                    index,
+                    sender: sent.sender,
+                    due_ns: sent.due_ns,
+                    at_ns: sent.at_ns,
+                }],
+                ..Samples::default()
+            }));
+        }
+    }
+
+    /// Makes the whole frame of a request.
+    fn encode_request(&mut self, stamp: u64, mask: [u8; 4]) {
+        let codec = self.verifier.codec();
+        let workload = self.setting.plan.workload;
+        self.payload.clear();
+        codec.request(workload, stamp, &mut self.payload);
+        self.frame.clear();
+        encode_header(
+            &mut self.frame,
+            &FrameHeader {
+                fin: true,
+                opcode: codec.opcode(),
+                mask: Some(mask),
+                payload_len: self.payload.len() as u64,
+            },
+        );
+        let head = self.frame.len();
+        self.frame.extend_from_slice(&self.payload);
+        apply_mask(&mut self.frame[head..], mask);
+    }
+}
+
+fn hold_back(ledger: &StepLedger, request: Request, now_ns: u64, clients: &mut dyn Clients) {
+    let since_ns = request.due_ns.unwrap_or(now_ns);
+    if ledger.hold_back(request.index, since_ns) && ledger.is_shared() {
+        clients.report(Report::Samples(Samples {
+            held_back: vec![request.index],
+            ..Samples::default()
+        }));
+    }
+}
+
+/// The first client at or after `slot` that is ready.
+fn next_ready(slot: Slot, clients: &dyn Clients) -> Option<Slot> {
+    let slots = clients.slots();
+    (slot..slots)
+        .chain(0..slot)
+        .find(|slot| clients.is_ready(*slot))
+}

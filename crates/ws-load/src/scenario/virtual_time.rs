@@ -1,0 +1,1 @@
+//! Clients without sockets, in a time that the test sets.

@@ -1,0 +1,132 @@
+//! Learned envelopes: messages recognised by comparing bytes instead of parsing them.
+//!
+//! A server's messages of one kind differ in nothing but their stamp. From one message that was
+//! parsed and verified, the bytes around the stamp are kept; a later message with the same bytes
+//! around another stamp means the same with that stamp, by construction: the stamp has a fixed
+//! width, stands once in the message, and its characters need no escaping. Whatever differs in
+//! a single byte is not recognised here and is parsed in full.
+
+use crate::dialect::{Kind, StampForm};
+
+/// Spellings kept per run; a server that spells its messages in more ways is parsed.
+const CAPACITY: usize = 8;
+
+/// The envelopes that were learned so far.
+#[derive(Debug)]
+pub(crate) struct Envelopes {
+    form: StampForm,
+    known: Vec<Envelope>,
+}
+
+#[derive(Debug)]
+struct Envelope {
+    kind: Kind,
+    /// Where the stamp begins.
+    hole: usize,
+    message: Box<[u8]>,
+}
+
+impl Envelopes {
+    pub(crate) const fn new(form: StampForm) -> Self {
+        Self {
+            form,
+            known: Vec::new(),
+        }
+    }
+
+    /// The kind and stamp of a message whose envelope is known.
+    #[inline]
+    pub(crate) fn recognise(&self, message: &[u8]) -> Option<(Kind, u64)> {
+        let width = self.form.width();
+        self.known.iter().find_map(|known| {
+            if message.len() != known.message.len() {
+                return None;
+            }
+            let (before, rest) = message.split_at(known.hole);
+            let (stamp, after) = rest.split_at(width);
+            let same = before == &known.message[..known.hole]
+                && after == &known.message[known.hole + width..];
+            if !same {
+                return None;
+            }
+            Some((known.kind, self.form.read(stamp)?))
+        })
+    }
+
+    /// Keeps the envelope of a message that was parsed and found to carry exactly this.
+    #[cold]
+    pub(crate) fn learn(&mut self, message: &[u8], kind: Kind, stamp: u64) {
+        if self.known.len() == CAPACITY {
+            return;
+        }
+        let mut needle = Vec::new();
+        self.form.write(stamp, &mut needle);
+        let mut found = message
+            .windows(needle.len())
+            .enumerate()
+            .filter(|(_, window)| *window == needle);
+        if let (Some((hole, _)), None) = (found.next(), found.next()) {
+            self.known.push(Envelope {
+                kind,
+                hole,
+                message: message.into(),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{Incoming, codec};
+    use proptest::prelude::*;
+    use run_record::{Dialect, Workload};
+
+    fn plan(dialect: Dialect) -> run_record::Plan {
+        run_record::Plan {
+            dialect,
+            payload_padding: 20,
+            ..crate::test_plan("ws://127.0.0.1:1/")
+        }
+    }
+
+    proptest! {
+        /// Law: recognised means the parser says the same.
+        #[test]
+        fn recognition_never_disagrees_with_the_parser(
+            binary: bool,
+            learned: u64,
+            stamp: u64,
+            change in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
+        ) {
+            let plan = plan(if binary { Dialect::Binary } else { Dialect::Json });
+            let codec = codec(&plan);
+            let mut known = Envelopes::new(codec.stamp_form());
+            let mut first = Vec::new();
+            codec.request(Workload::Echo, learned, &mut first);
+            known.learn(&first, Kind::Echo, learned);
+
+            let mut message = Vec::new();
+            codec.request(Workload::Echo, stamp, &mut message);
+            prop_assert_eq!(known.recognise(&message), Some((Kind::Echo, stamp)));
+            if let Some((at, byte)) = change {
+                let at = at.index(message.len());
+                message[at] = byte;
+            }
+            if let Some((kind, stamp)) = known.recognise(&message) {
+                prop_assert_eq!(
+                    codec.parse(&message).unwrap(),
+                    Incoming::Message { kind, stamp, intact: true }
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn an_envelope_with_the_stamp_twice_is_not_learned() {
+        let mut known = Envelopes::new(StampForm::Hex);
+        known.learn(b"0000000000000001 0000000000000001", Kind::Echo, 1);
+        assert_eq!(known.recognise(b"0000000000000002 0000000000000001"), None);
+        assert!(known.known.is_empty());
+    }
+}

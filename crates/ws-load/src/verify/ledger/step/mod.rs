@@ -1,0 +1,438 @@
+//! The shared half of the books: when each sample was sent, who still waits for it, when the last
+//! listener had it.
+//!
+//! A sample is settled when nothing of it is awaited any more: that releases the next one of a closed
+//! loop and ends the step. It is complete when all of it has come. One that a listener went away from
+//! is abandoned: it is settled in the end and never complete, and no figure of completions has it.
+
+mod sample;
+mod site;
+
+#[cfg(test)]
+mod tests;
+
+use crate::figures::{Arrival, Completion, Latencies};
+use crate::message::{Done, SentSample, Share, StepTerms};
+use crate::plan::{self, Audience};
+use run_record::{Measure, Plan};
+use sample::Sample;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// All samples of one step.
+#[derive(Debug)]
+pub(crate) struct StepLedger {
+    /// Who is to hear a sample.
+    pub(crate) audience: Audience,
+    /// Number within the run of this step's first sample.
+    pub(crate) first_sample: u64,
+    /// Clients of the step.
+    clients: u64,
+    seed: u64,
+    /// Samples are sent by the clock and not when others are complete.
+    pub(crate) by_clock: bool,
+    /// Samples before this index are sent and checked but not timed.
+    warm_up: u32,
+    keeper: Keeper,
+    /// The limit applies to completion.
+    limits_completion: bool,
+    samples: Box<[Sample]>,
+    released: AtomicU32,
+    settled: AtomicU32,
+    completed_timed: AtomicU32,
+    /// No sample before this index is open.
+    open_from: AtomicU32,
+    /// No sample that is open was sent before this moment.
+    oldest_ns: AtomicU64,
+    /// The area under the number of timed samples in flight over time, in nanoseconds: what was
+    /// counted down less what was counted up, each at its moment. Wraps, and is meaningful when
+    /// none is in flight.
+    area_ns: AtomicU64,
+    /// Of the timed samples, the times from their last receipts until they were known to be complete.
+    known_after_ns: AtomicU64,
+    /// How much of that the generator was late.
+    unread_ns: AtomicU64,
+}
+
+/// Which part of a run keeps a ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeper {
+    /// A process that has the run for itself.
+    Process,
+    /// One site of several: some of the samples are sent elsewhere, and when a sample is complete
+    /// everywhere only the coordinator can say.
+    Site {
+        /// Which.
+        share: Share,
+        /// Closed loop: samples in flight at any time, of all sites together.
+        in_flight: u32,
+    },
+    /// The coordinator of several sites, which are the parties here.
+    Coordinator,
+}
+
+/// What a step's ledger is opened for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    /// Who is to hear a sample.
+    pub(crate) audience: Audience,
+    /// The run's seed.
+    pub(crate) seed: u64,
+    /// The step, as all workers know it.
+    pub(crate) step: StepTerms,
+    /// Who keeps it.
+    pub(crate) keeper: Keeper,
+    /// Workers or sites that wait for a sample.
+    pub(crate) parties: u32,
+    /// The limit applies to completion.
+    pub(crate) limits_completion: bool,
+}
+
+impl Terms {
+    /// Of a step of `plan` that `workers` workers or sites take, which have `clients` clients
+    /// together.
+    pub(crate) fn new(
+        plan: &Plan,
+        step: StepTerms,
+        keeper: Keeper,
+        clients: u64,
+        workers: u64,
+    ) -> Self {
+        let audience = Audience::of(plan);
+        Self {
+            audience,
+            seed: plan.seed,
+            step,
+            keeper,
+            parties: audience.parties(clients, workers),
+            limits_completion: plan.limited() == Measure::Completion,
+        }
+    }
+}
+
+/// What is known of a sample that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    /// When it was to be sent: what latencies count from.
+    pub(crate) due_ns: u64,
+    /// When it was written to the socket; in a closed loop the same.
+    pub(crate) at_ns: u64,
+    /// The client that sent it.
+    pub(crate) sender: u32,
+}
+
+impl From<SentSample> for Sent {
+    fn from(sample: SentSample) -> Self {
+        Self {
+            due_ns: sample.due_ns,
+            at_ns: sample.at_ns,
+            sender: sample.sender,
+        }
+    }
+}
+
+impl StepLedger {
+    /// What the entry of one sample takes.
+    pub(crate) const BYTES_PER_SAMPLE: u64 = size_of::<Sample>() as u64;
+
+    /// Opens the ledger.
+    pub(crate) fn new(terms: Terms) -> Self {
+        let step = terms.step;
+        Self {
+            audience: terms.audience,
+            first_sample: step.first_sample,
+            clients: step.clients,
+            seed: terms.seed,
+            by_clock: step.by_clock,
+            warm_up: step.warm_up,
+            keeper: terms.keeper,
+            limits_completion: terms.limits_completion,
+            samples: (0..step.samples)
+                .map(|_| Sample::awaited_by(terms.parties))
+                .collect(),
+            released: AtomicU32::new(0),
+            settled: AtomicU32::new(0),
+            completed_timed: AtomicU32::new(0),
+            open_from: AtomicU32::new(0),
+            oldest_ns: AtomicU64::new(0),
+            area_ns: AtomicU64::new(0),
+            known_after_ns: AtomicU64::new(0),
+            unread_ns: AtomicU64::new(0),
+        }
+    }
+
+    /// Samples of the step.
+    pub(crate) const fn len(&self) -> u32 {
+        self.samples.len() as u32
+    }
+
+    /// Samples that may have been sent: all below this.
+    pub(crate) fn released(&self) -> u32 {
+        self.released.load(Ordering::Acquire).min(self.len())
+    }
+
+    /// Samples of which nothing is awaited any more.
+    pub(crate) fn settled(&self) -> u32 {
+        self.settled.load(Ordering::Acquire)
+    }
+
+    /// True when nothing of the whole step is awaited any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.settled() == self.len()
+    }
+
+    /// True when a sample's latencies belong into the histograms.
+    #[inline]
+    pub(crate) const fn is_timed(&self, index: u32) -> bool {
+        index >= self.warm_up
+    }
+
+    /// Samples that are timed.
+    pub(crate) fn timed(&self) -> u32 {
+        self.len() - self.warm_up
+    }
+
+    /// Timed samples that are complete.
+    pub(crate) fn completed_timed(&self) -> u32 {
+        self.completed_timed.load(Ordering::Acquire)
+    }
+
+    /// The client that is to send a sample.
+    pub(crate) fn sender(&self, index: u32) -> u64 {
+        let sample = self.first_sample + u64::from(index);
+        plan::sender_of(self.seed, sample, self.clients)
+    }
+
+    /// Takes the next sample to send, and the client that is to send it; of samples that are sent
+    /// by the clock there is never one, and of those of several sites only the coordinator knows.
+    pub(crate) fn release(&self) -> Option<(u32, u64)> {
+        if self.by_clock || self.is_shared() {
+            return None;
+        }
+        let index = self
+            .released
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| {
+                (n < self.len()).then_some(n + 1)
+            })
+            .ok()?;
+        Some((index, self.sender(index)))
+    }
+
+    /// Notes that a sample is about to be written to a socket.
+    pub(crate) fn sent(&self, index: u32, sent: Sent) {
+        let sample = &self.samples[index as usize];
+        sample.note_last(sent.at_ns.into());
+        sample.sender.store(sent.sender, Ordering::Relaxed);
+        sample.due_ns.store(sent.due_ns, Ordering::Relaxed);
+        sample.sent_ns.store(sent.at_ns, Ordering::Release);
+        if self.is_timed(index) {
+            self.area_ns.fetch_sub(sent.at_ns, Ordering::Relaxed);
+        }
+        if self.by_clock || self.is_shared() {
+            self.released.fetch_max(index + 1, Ordering::AcqRel);
+        }
+    }
+
+    /// The kernel has not taken all of a sample that was noted as sent.
+    pub(crate) fn take_back(&self, index: u32) {
+        let sample = &self.samples[index as usize];
+        let at_ns = sample.sent_ns.swap(0, Ordering::AcqRel);
+        if self.is_timed(index) {
+            self.area_ns.fetch_add(at_ns, Ordering::Relaxed);
+        }
+    }
+
+    /// The connection that is to carry a sample takes no bytes. `false` when that is known.
+    pub(crate) fn hold_back(&self, index: u32, since_ns: u64) -> bool {
+        self.released.fetch_max(index + 1, Ordering::AcqRel);
+        self.samples[index as usize].hold_back(since_ns)
+    }
+
+    /// Timed samples that the peers had not taken by `end_ns`, although they were to be sent by then.
+    pub(crate) fn late_by_backpressure(&self, end_ns: u64) -> u64 {
+        self.held_back(|sent_ns| sent_ns == 0 || sent_ns > end_ns)
+    }
+
+    /// Timed samples that the peers have not taken.
+    pub(crate) fn never_taken(&self) -> u64 {
+        self.held_back(|sent_ns| sent_ns == 0)
+    }
+
+    /// Timed samples that were held back, by the time of their send.
+    fn held_back(&self, is_counted: impl Fn(u64) -> bool) -> u64 {
+        let timed = &self.samples[self.warm_up as usize..];
+        let held = timed.iter().filter(|sample| sample.was_held_back());
+        held.filter(|sample| is_counted(sample.sent_ns.load(Ordering::Acquire)))
+            .count() as u64
+    }
+
+    /// When and by whom a sample was sent; `None` before that, and beyond the step.
+    pub(crate) fn when_sent(&self, index: u32) -> Option<Sent> {
+        let sample = self.samples.get(index as usize)?;
+        let at_ns = sample.sent_ns.load(Ordering::Acquire);
+        (at_ns != 0).then(|| Sent {
+            due_ns: sample.due_ns.load(Ordering::Relaxed),
+            at_ns,
+            sender: sample.sender.load(Ordering::Relaxed),
+        })
+    }
+
+    /// The place of a sample among those of its sender. Within a process that is the time of the
+    /// send. A coordinator releases samples in the order of their indices, and sites keep that order
+    /// for each sender, whose clocks cannot be compared as exactly.
+    #[inline]
+    pub(crate) const fn place(&self, index: u32, sent: Sent) -> u64 {
+        match self.is_shared() {
+            true => index as u64,
+            false => sent.at_ns,
+        }
+    }
+
+    /// Something of a sample will never come: it is not complete, whatever else comes of it.
+    pub(crate) fn abandon(&self, index: u32) {
+        self.samples[index as usize].abandon();
+    }
+
+    /// Takes the receipt of an echo at the only worker that waits for it. `false` when there was one.
+    #[inline]
+    pub(crate) fn take_echo(&self, index: u32) -> bool {
+        self.samples[index as usize].take_echo()
+    }
+
+    /// True of a sample of which something is awaited.
+    pub(crate) fn is_open(&self, index: u32) -> bool {
+        self.samples[index as usize].is_open()
+    }
+
+    /// One party waits for nothing more of a sample, of which it received the `last`; `read` brought
+    /// that. When it was the last party, the sample is settled here: says how, and records its
+    /// completion in `latencies` where this ledger is the one that knows both of its ends.
+    pub(crate) fn settle(
+        &self,
+        index: u32,
+        last: Arrival,
+        read: Read,
+        latencies: &mut Latencies,
+    ) -> Option<Done> {
+        let sample = &self.samples[index as usize];
+        let (last, abandoned) = sample.party_done(last)?;
+        let last_ns = last.at_ns;
+        let read_ns = read.at_ns.max(last_ns);
+        let done = Done {
+            index,
+            last_ns,
+            earliest_ns: last.earliest_ns,
+            read_ns,
+            // With several parties the last message to arrive need not be the last to be read.
+            unread_ns: read.unread_ns.min(read_ns - last_ns),
+            by_result: read.is_result,
+            abandoned,
+        };
+        if !abandoned && self.is_timed(index) {
+            self.count_complete(done);
+            if self.records_completion() {
+                let completion = Completion {
+                    from_due_ns: last_ns.saturating_sub(sample.due_ns.load(Ordering::Acquire)),
+                    from_sent_ns: last_ns.saturating_sub(sample.sent_ns.load(Ordering::Acquire)),
+                    error_ns: last.error_since(sample.sent_ns.load(Ordering::Acquire)),
+                };
+                latencies.complete(completion, self.by_clock, self.limits_completion);
+            }
+        }
+        self.settled.fetch_add(1, Ordering::AcqRel);
+        Some(done)
+    }
+
+    fn count_complete(&self, done: Done) {
+        // A result may come after the last delivery, which is what completion ends with.
+        let known_after_ns = match done.by_result {
+            true => done.read_ns - done.last_ns,
+            false => done.unread_ns,
+        };
+        self.area_ns.fetch_add(done.read_ns, Ordering::Relaxed);
+        self.known_after_ns
+            .fetch_add(known_after_ns, Ordering::Relaxed);
+        self.unread_ns.fetch_add(done.unread_ns, Ordering::Relaxed);
+        self.completed_timed.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// An echo has both ends at the site of its sender; those of a broadcast are at several sites,
+    /// and only their coordinator hears of all.
+    const fn records_completion(&self) -> bool {
+        match self.keeper {
+            Keeper::Process => true,
+            Keeper::Site { .. } => !self.audience.reaches_others(),
+            Keeper::Coordinator => self.audience.reaches_others(),
+        }
+    }
+
+    /// The number of timed samples in flight over the step; `None` unless all are complete.
+    pub(crate) fn flight(&self) -> Option<Flight> {
+        (self.completed_timed() == self.timed()).then(|| Flight {
+            area_ns: self.area_ns.load(Ordering::Acquire),
+            known_after_ns: self.known_after_ns.load(Ordering::Acquire),
+            unread_ns: self.unread_ns.load(Ordering::Acquire),
+        })
+    }
+
+    /// Timed samples that were sent by `end_ns`.
+    pub(crate) fn sent_by(&self, end_ns: u64) -> u64 {
+        let timed = &self.samples[self.warm_up as usize..];
+        let is_sent =
+            |sample: &&Sample| (1..=end_ns).contains(&sample.sent_ns.load(Ordering::Acquire));
+        timed.iter().filter(is_sent).count() as u64
+    }
+
+    /// True when a sample that was sent more than `patience_ns` before `now_ns`, or was to be sent
+    /// then and is held back, is still open.
+    ///
+    /// Goes through the open samples only when the oldest of the last time would be that old by now:
+    /// whatever was open or was sent since then is younger.
+    pub(crate) fn is_overdue(&self, now_ns: u64, patience_ns: u64) -> bool {
+        let is_late = |sent_ns: u64| now_ns.saturating_sub(sent_ns) > patience_ns;
+        if !is_late(self.oldest_ns.load(Ordering::Relaxed)) {
+            return false;
+        }
+        let oldest_ns = self.oldest_open();
+        self.oldest_ns
+            .store(oldest_ns.unwrap_or(now_ns), Ordering::Relaxed);
+        oldest_ns.is_some_and(is_late)
+    }
+
+    /// When the oldest sample that is open was sent, or held back.
+    fn oldest_open(&self) -> Option<u64> {
+        let is_settled = |sample: &Sample| !sample.is_open();
+        let released = &self.samples[..self.released() as usize];
+        let mut open_from = self.open_from.load(Ordering::Relaxed) as usize;
+        while released.get(open_from).is_some_and(is_settled) {
+            open_from += 1;
+        }
+        self.open_from.store(open_from as u32, Ordering::Relaxed);
+        released[open_from..]
+            .iter()
+            .filter(|sample| sample.is_open())
+            .filter_map(Sample::since_ns)
+            .min()
+    }
+}
+
+/// A read of a socket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Read {
+    /// When it was made.
+    pub(crate) at_ns: u64,
+    /// How long what it brought had been there, as far as is known.
+    pub(crate) unread_ns: u64,
+    /// The message in hand is a sender's result.
+    pub(crate) is_result: bool,
+}
+
+/// The number of timed samples in flight, of a step in which all were completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flight {
+    /// Integral of the number over time.
+    pub(crate) area_ns: u64,
+    /// Sum of the times from the last receipts until it was known that they were the last.
+    pub(crate) known_after_ns: u64,
+    /// How much of that the generator was late.
+    pub(crate) unread_ns: u64,
+}

@@ -1,0 +1,286 @@
+//! The window of broadcasts: of each sample under way one bit per client of this worker.
+//!
+//! A sample has an entry from its first receipt here to its last. Of those that were sent and have
+//! not been heard of there is nothing but the shared ledger.
+
+use super::entry::{Entry, Live};
+use super::order::Chains;
+use super::{Arrival, Confirmed, Listeners, Missing, Received, Sent, StepLedger};
+use crate::plan::Hearers;
+use std::collections::VecDeque;
+
+#[derive(Debug, Default)]
+pub(super) struct Broadcasts {
+    /// All samples before this index are done.
+    pub(super) first: u32,
+    /// From there on; those beyond the end have not been heard of.
+    pub(super) states: VecDeque<State>,
+    pub(super) entries: Vec<Entry>,
+    free: Vec<u32>,
+    spare_bits: Vec<Vec<u64>>,
+    pub(super) chains: Chains,
+    /// Samples that wait for another site's word, in the order in which they are looked at.
+    pub(super) unconfirmed: VecDeque<u32>,
+    /// Of samples of other sites: what was kept until it was known when they were sent.
+    pub(super) confirmed: Confirmed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Not heard of.
+    New,
+    /// It has this entry.
+    Entry(u32),
+    /// Everything of it has been received, or will never be.
+    Done,
+}
+
+/// Where a message belongs.
+#[derive(Clone, Copy, Debug)]
+enum Found {
+    Live(u32),
+    Unconfirmed(u32),
+    Not(Received),
+}
+
+impl Broadcasts {
+    #[inline]
+    pub(super) fn deliver(
+        &mut self,
+        ledger: &StepLedger,
+        listeners: Listeners<'_>,
+        index: u32,
+        slot: u32,
+        at: Arrival,
+    ) -> Received {
+        let number = match self.find(ledger, listeners, index) {
+            Found::Live(number) => number,
+            Found::Unconfirmed(number) => return self.deliver_unconfirmed(number, slot, at),
+            Found::Not(received) => return received,
+        };
+        let Entry::Live(live) = &mut self.entries[number as usize] else {
+            return Received::Duplicate;
+        };
+        if !live.receive(slot) {
+            return Received::Duplicate;
+        }
+        live.last = live.last.later(at);
+        let latency_ns = at.at_ns.saturating_sub(live.sent.due_ns);
+        let overtaken = live.crowded && self.chains.is_overtaken(&self.entries, number, slot);
+        Received::Due {
+            latency_ns,
+            overtaken,
+            party_done: self.retire_if_done(number),
+        }
+    }
+
+    pub(super) fn result(
+        &mut self,
+        ledger: &StepLedger,
+        listeners: Listeners<'_>,
+        index: u32,
+        slot: u32,
+        at: Arrival,
+    ) -> Received {
+        let number = match self.find(ledger, listeners, index) {
+            Found::Live(number) => number,
+            // No sample of another site has its sender here.
+            Found::Unconfirmed(_) => return Received::NotDue,
+            Found::Not(received) => return received,
+        };
+        let Entry::Live(live) = &mut self.entries[number as usize] else {
+            return Received::Duplicate;
+        };
+        if !listeners.is_slot_of(live.sent.sender, slot) {
+            return Received::NotDue;
+        }
+        if !live.awaits_result {
+            return Received::Duplicate;
+        }
+        live.awaits_result = false;
+        Received::Due {
+            latency_ns: at.at_ns.saturating_sub(live.sent.due_ns),
+            overtaken: false,
+            party_done: self.retire_if_done(number),
+        }
+    }
+
+    pub(super) fn close(&mut self, ledger: &StepLedger, listeners: Listeners<'_>) -> Missing {
+        self.confirm_all(ledger);
+        let mut missing = self.missing_of_new(ledger, listeners);
+        for entry in &self.entries {
+            match entry {
+                Entry::Live(live) => {
+                    missing.deliveries += u64::from(live.missing);
+                    missing.results += u64::from(live.awaits_result);
+                }
+                Entry::Unconfirmed(unconfirmed) => missing.unsent += unconfirmed.receipts(),
+                Entry::Free => {}
+            }
+        }
+        self.forget();
+        missing
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.forget();
+        self.confirmed = Confirmed::default();
+    }
+
+    fn forget(&mut self) {
+        *self = Self {
+            confirmed: std::mem::take(&mut self.confirmed),
+            ..Self::default()
+        };
+    }
+
+    pub(super) fn take_confirmed(&mut self) -> Option<Confirmed> {
+        let is_empty = self.confirmed.latencies.is_empty() && self.confirmed.faults.is_empty();
+        (!is_empty).then(|| std::mem::take(&mut self.confirmed))
+    }
+
+    /// What is known of a sample here.
+    #[inline]
+    pub(super) fn state(&self, index: u32) -> State {
+        let Some(position) = index.checked_sub(self.first) else {
+            return State::Done;
+        };
+        let state = self.states.get(position as usize);
+        state.copied().unwrap_or(State::New)
+    }
+
+    /// The entry that a message of a sample belongs to.
+    #[inline]
+    fn find(&mut self, ledger: &StepLedger, listeners: Listeners<'_>, index: u32) -> Found {
+        match self.state(index) {
+            State::Entry(number) if matches!(self.entries[number as usize], Entry::Live(_)) => {
+                Found::Live(number)
+            }
+            State::Entry(number) => self.find_unconfirmed(ledger, index, number),
+            State::Done => Found::Not(Received::Duplicate),
+            State::New => self.find_new(ledger, listeners, index),
+        }
+    }
+
+    /// The same for one that other sites had not confirmed.
+    #[cold]
+    fn find_unconfirmed(&mut self, ledger: &StepLedger, index: u32, number: u32) -> Found {
+        match ledger.when_sent(index) {
+            None => Found::Unconfirmed(number),
+            Some(sent) => match self.confirm(ledger, number, sent) {
+                true => Found::Live(number),
+                false => Found::Not(Received::Duplicate),
+            },
+        }
+    }
+
+    /// The same for one that has no entry yet.
+    fn find_new(&mut self, ledger: &StepLedger, listeners: Listeners<'_>, index: u32) -> Found {
+        self.confirm_some(ledger);
+        let Some(sent) = ledger.when_sent(index) else {
+            return match self.admit_unconfirmed(ledger, listeners, index) {
+                Some(number) => Found::Unconfirmed(number),
+                None => Found::Not(Received::NotDue),
+            };
+        };
+        let ours = listeners.owns(sent.sender);
+        let hearers = listeners.hearers(ledger.audience, index);
+        let live = Live {
+            index,
+            sent,
+            place: ledger.place(index, sent),
+            received: self.blank_bits(hearers),
+            missing: hearers.count,
+            // A sender that is lost by now was counted as such.
+            awaits_result: listeners.has(sent.sender),
+            crowded: false,
+            last: match ours || !ledger.is_shared() {
+                true => sent.at_ns.into(),
+                false => Arrival::default(),
+            },
+        };
+        Found::Live(self.admit(Entry::Live(live), index))
+    }
+
+    /// Enters a sample.
+    pub(super) fn admit(&mut self, entry: Entry, index: u32) -> u32 {
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.entries[number as usize] = entry;
+                number
+            }
+            None => {
+                self.entries.push(entry);
+                (self.entries.len() - 1) as u32
+            }
+        };
+        self.set_state(index, State::Entry(number));
+        self.chains.link(&mut self.entries, number);
+        number
+    }
+
+    /// A bit per client, set for those who will receive nothing.
+    pub(super) fn blank_bits(&mut self, hearers: Hearers<'_>) -> Vec<u64> {
+        let mut bits = self.spare_bits.pop().unwrap_or_default();
+        bits.clear();
+        bits.extend(hearers.slots.iter().map(|hears| !hears));
+        bits
+    }
+
+    #[inline]
+    pub(super) fn retire_if_done(&mut self, number: u32) -> Option<Arrival> {
+        let Entry::Live(live) = &self.entries[number as usize] else {
+            return None;
+        };
+        if live.missing > 0 || live.awaits_result {
+            return None;
+        }
+        let last = live.last;
+        self.retire(number);
+        Some(last)
+    }
+
+    /// Gives up the entry of a sample of which nothing more is awaited.
+    pub(super) fn retire(&mut self, number: u32) {
+        self.chains.unlink(&self.entries, number, true);
+        let entry = std::mem::replace(&mut self.entries[number as usize], Entry::Free);
+        self.free.push(number);
+        let live = match entry {
+            Entry::Live(live) => live,
+            Entry::Unconfirmed(unconfirmed) => unconfirmed.live,
+            Entry::Free => return,
+        };
+        self.spare_bits.push(live.received);
+        self.set_state(live.index, State::Done);
+    }
+
+    pub(super) fn set_state(&mut self, index: u32, state: State) {
+        let position = (index - self.first) as usize;
+        if self.states.len() <= position {
+            self.states.resize(position + 1, State::New);
+        }
+        self.states[position] = state;
+        while self.states.front() == Some(&State::Done) {
+            self.states.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// What of samples that were sent and that have no entry will be missing.
+    fn missing_of_new(&self, ledger: &StepLedger, listeners: Listeners<'_>) -> Missing {
+        let mut missing = Missing::default();
+        for (index, sent) in self.unheard(ledger) {
+            let hearers = listeners.hearers(ledger.audience, index);
+            missing.deliveries += u64::from(hearers.count);
+            missing.results += u64::from(listeners.has(sent.sender));
+        }
+        missing
+    }
+
+    /// Samples that were sent and have not been heard of.
+    pub(super) fn unheard(&self, ledger: &StepLedger) -> impl Iterator<Item = (u32, Sent)> {
+        (self.first..ledger.released())
+            .filter(|index| self.state(*index) == State::New)
+            .filter_map(|index| Some((index, ledger.when_sent(index)?)))
+    }
+}

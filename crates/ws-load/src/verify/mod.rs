@@ -1,0 +1,10 @@
+//! Every message is checked: what it is, who was to hear it, and when it came.
+
+mod envelope;
+mod first_answers;
+mod ledger;
+mod verifier;
+
+pub(crate) use first_answers::Understanding;
+pub(crate) use ledger::{Flight, Keeper, Read, Sent, StepLedger, Terms};
+pub(crate) use verifier::Verifier;

@@ -1,0 +1,416 @@
+//! Every message is checked: understood, matched against the ledger, timed, or named as a fault.
+//!
+//! The verifier of one worker. It sees whole messages and knows neither sockets nor frames.
+
+use super::envelope::Envelopes;
+use super::first_answers::{FirstAnswers, Understanding};
+use super::ledger::{Confirmed, Listeners, Missing, Read, Received, StepLedger, Window};
+use crate::dialect::{Codec, Incoming, Kind, Malformed, Stamps};
+use crate::figures::{Arrival, Latencies};
+use crate::message::{Done, StepPart};
+use crate::net::ConnectError;
+use run_record::{Faults, Measure};
+use std::sync::Arc;
+use ws_proto::Opcode;
+
+pub(crate) struct Verifier {
+    codec: Arc<dyn Codec>,
+    opcode: Opcode,
+    /// A delivery that was overtaken is a fault.
+    keeps_order: bool,
+    envelopes: Envelopes,
+    stamps: Stamps,
+    /// The latency that the limit applies to.
+    limited: Measure,
+    step: Option<Arc<StepLedger>>,
+    /// The step was given up: what still comes of it is neither late nor double.
+    given_up: bool,
+    window: Window,
+    /// The read that the messages in hand came with.
+    pub(crate) read: Read,
+    /// The message in hand may have arrived so much before its stamp, which is that of a later one;
+    /// 0 where the stamp is its own.
+    pub(crate) slack_ns: u64,
+    /// Clients that the ledger count on: those that are alive, and those below.
+    alive: Vec<u64>,
+    /// Clients that are gone, which the ledger do not know yet.
+    gone: Vec<u64>,
+    gone_count: u32,
+    /// How many are set in `alive`.
+    alive_count: u32,
+    worker: u32,
+    workers: u32,
+    /// What went wrong since it was last taken.
+    pub(crate) faults: Faults,
+    /// Latencies since they were last taken.
+    pub(crate) latencies: Latencies,
+    /// Messages since they were last taken.
+    pub(crate) messages: u64,
+    /// Samples that were settled here and that have not been followed up yet.
+    pub(crate) finished: u32,
+    /// Of a site: samples that are settled here and have not been reported yet.
+    pub(crate) done: Vec<Done>,
+    /// What the first malformed message was, in words.
+    pub(crate) first_malformed: Option<String>,
+    /// Whether anything of the run was understood.
+    pub(crate) first_answers: FirstAnswers,
+    /// How the first connection ended that this side did not close, in words.
+    pub(crate) first_disconnect: Option<String>,
+}
+
+impl Verifier {
+    pub(crate) fn new(
+        codec: Arc<dyn Codec>,
+        stamps: Stamps,
+        limited: Measure,
+        worker: u32,
+        workers: u32,
+        understanding: Arc<Understanding>,
+    ) -> Self {
+        Self {
+            opcode: codec.opcode(),
+            keeps_order: codec.keeps_order(),
+            envelopes: Envelopes::new(codec.stamp_form()),
+            codec,
+            stamps,
+            limited,
+            step: None,
+            given_up: false,
+            window: Window::default(),
+            read: Read::default(),
+            slack_ns: 0,
+            alive: Vec::new(),
+            gone: Vec::new(),
+            gone_count: 0,
+            alive_count: 0,
+            worker,
+            workers,
+            faults: Faults::default(),
+            latencies: Latencies::default(),
+            messages: 0,
+            finished: 0,
+            done: Vec::new(),
+            first_malformed: None,
+            first_answers: FirstAnswers::new(understanding),
+            first_disconnect: None,
+        }
+    }
+
+    pub(crate) fn codec(&self) -> &dyn Codec {
+        &*self.codec
+    }
+
+    /// The stamp of a sample of the run.
+    pub(crate) const fn stamp(&self, sample: u64) -> u64 {
+        self.stamps.of(sample)
+    }
+
+    /// A client is ready.
+    pub(crate) fn client_ready(&mut self, slot: u32) {
+        let word = slot as usize / 64;
+        if self.alive.len() <= word {
+            self.alive.resize(word + 1, 0);
+            self.gone.resize(word + 1, 0);
+        }
+        self.alive[word] |= 1 << (slot % 64);
+        self.alive_count += 1;
+    }
+
+    /// A client that was ready is gone: nothing more is sent by it. The books learn it with
+    /// [`Verifier::settle_lost`].
+    pub(crate) fn client_lost(&mut self, slot: u32) {
+        self.gone[slot as usize / 64] |= 1 << (slot % 64);
+        self.gone_count += 1;
+    }
+
+    /// Counts what was due to the clients that were lost since the last time, all at once: what is
+    /// under way is gone through for it. To be called before anything is sent.
+    #[inline]
+    pub(crate) fn settle_lost(&mut self) {
+        if self.gone_count > 0 {
+            self.count_lost_clients();
+        }
+    }
+
+    #[cold]
+    fn count_lost_clients(&mut self) {
+        let mut done = Vec::new();
+        if let Some(step) = self.step.clone() {
+            let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+            let missing = self
+                .window
+                .clients_lost(&step, listeners, &self.gone, |index, last| {
+                    done.push((index, last));
+                });
+            self.count_missing(missing);
+            for (index, last) in done {
+                self.settle(&step, index, last);
+            }
+        }
+        for (alive, gone) in self.alive.iter_mut().zip(&mut self.gone) {
+            *alive &= !std::mem::take(gone);
+        }
+        self.alive_count -= self.gone_count;
+        self.gone_count = 0;
+    }
+
+    /// Begins a step.
+    pub(crate) fn open_step(&mut self, step: Arc<StepLedger>) {
+        self.settle_lost();
+        self.window.reset();
+        self.given_up = false;
+        self.step = Some(step);
+    }
+
+    /// The step under way.
+    pub(crate) const fn step(&self) -> Option<&Arc<StepLedger>> {
+        self.step.as_ref()
+    }
+
+    /// Adds what was counted and recorded since the last time to a worker's part of a step.
+    pub(crate) fn finish(&mut self, part: &mut StepPart) {
+        part.latencies.merge(&std::mem::take(&mut self.latencies));
+        part.faults.merge(&std::mem::take(&mut self.faults));
+        part.first_malformed = self.first_malformed.take();
+        part.first_disconnect = self.first_disconnect.take();
+        part.messages = self.messages;
+        part.counts.received = self.messages;
+        part.counts.faults = part.faults.total();
+    }
+
+    /// Ends a step whose samples are all complete. Messages of it are recognised as late until the
+    /// next one begins.
+    pub(crate) fn close_step(&mut self) {
+        if !self.given_up {
+            let unsent = self.close_window().unsent;
+            self.faults.misdirected += unsent;
+        }
+    }
+
+    /// Ends a step before its time; what has not come is counted as missing when `count` is set.
+    pub(crate) fn give_up_step(&mut self, count: bool) {
+        let missing = self.close_window();
+        if count {
+            self.count_missing(missing);
+        }
+        self.given_up = true;
+    }
+
+    fn close_window(&mut self) -> Missing {
+        self.settle_lost();
+        let Some(step) = self.step.clone() else {
+            return Missing::default();
+        };
+        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+        let missing = self.window.close(&step, listeners);
+        let confirmed = self.window.take_confirmed();
+        self.count_confirmed(&step, confirmed);
+        missing
+    }
+
+    /// Records what had to wait until another site said when it sent.
+    fn count_confirmed(&mut self, step: &StepLedger, confirmed: Option<Confirmed>) {
+        let Some(confirmed) = confirmed else { return };
+        for (index, latency_ns, error_ns) in confirmed.latencies {
+            if step.is_timed(index) {
+                self.latencies.delivery.record(latency_ns);
+                if error_ns > 0 {
+                    let is_limited = limits(self.limited, Kind::Broadcast);
+                    self.latencies
+                        .shared
+                        .note(error_ns, is_limited.then_some(latency_ns));
+                }
+            }
+        }
+        self.faults.duplicate += confirmed.faults.duplicate;
+        self.faults.lost += confirmed.faults.lost;
+        if self.keeps_order {
+            self.faults.reordered += confirmed.faults.reordered;
+        }
+    }
+
+    /// Verifiers one message that reached the client in `slot` at `at_ns`.
+    #[inline]
+    pub(crate) fn message(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
+        self.messages += 1;
+        match self.envelopes.recognise(payload) {
+            Some((kind, stamp)) if opcode == self.opcode => {
+                self.account(slot, kind, stamp, at_ns);
+            }
+            _ => self.parse(slot, opcode, payload, at_ns),
+        }
+    }
+
+    #[cold]
+    fn parse(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
+        if opcode != self.opcode {
+            let why = format!("a {opcode:?} message where {:?} was due", self.opcode);
+            self.malformed_message(payload, &Malformed(why), at_ns);
+            return;
+        }
+        match self.codec.parse(payload) {
+            Ok(Incoming::Message {
+                kind,
+                stamp,
+                intact,
+            }) => {
+                self.first_answers.understood = true;
+                if intact {
+                    self.envelopes.learn(payload, kind, stamp);
+                } else {
+                    self.faults.corrupt += 1;
+                }
+                self.account(slot, kind, stamp, at_ns);
+            }
+            Ok(Incoming::Refused) => {
+                self.first_answers.understood = true;
+                self.faults.refused += 1;
+            }
+            Ok(Incoming::Ignored) => {}
+            Err(why) => self.malformed_message(payload, &why, at_ns),
+        }
+    }
+
+    /// Notes a message that is not of the dialect.
+    fn malformed_message(&mut self, payload: &[u8], why: &Malformed, at_ns: u64) {
+        if self.step.is_some() && !self.given_up {
+            self.first_answers.not_understood(at_ns);
+        }
+        self.faults.malformed += 1;
+        if self.first_malformed.is_none() {
+            self.first_malformed = Some(why.of(payload));
+        }
+    }
+
+    /// Notes a connection that ended although nothing here closed it.
+    pub(crate) fn disconnected(&mut self, how: &ConnectError) {
+        self.faults.disconnected += 1;
+        if self.first_disconnect.is_none() {
+            self.first_disconnect = Some(how.to_string());
+        }
+    }
+
+    /// Notes a message or frame that breaks the rules.
+    pub(crate) fn malformed(&mut self, words: String) {
+        self.faults.malformed += 1;
+        self.first_malformed.get_or_insert(words);
+    }
+
+    #[inline]
+    fn account(&mut self, slot: u32, kind: Kind, stamp: u64, at_ns: u64) {
+        let Some(step) = &self.step else {
+            self.faults.misdirected += 1;
+            return;
+        };
+        if self.given_up {
+            return;
+        }
+        let index = match self.stamps.sample(stamp) {
+            Some(sample) if sample >= step.first_sample => sample - step.first_sample,
+            // A sample of an earlier step: everything of it had come, or had been given up.
+            Some(_) => {
+                self.faults.duplicate += 1;
+                return;
+            }
+            None => {
+                self.faults.misdirected += 1;
+                return;
+            }
+        };
+        let fits = match kind {
+            Kind::Echo => !step.audience.reaches_others(),
+            Kind::Broadcast | Kind::Result => step.audience.reaches_others(),
+        };
+        if !fits || index > u64::from(u32::MAX) {
+            self.faults.misdirected += 1;
+            return;
+        }
+        let index = index as u32;
+        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+        self.read.is_result = kind == Kind::Result;
+        let at = Arrival {
+            at_ns,
+            earliest_ns: at_ns - self.slack_ns.min(at_ns),
+        };
+        let received = match kind {
+            Kind::Result => self.window.result(step, listeners, index, slot, at),
+            Kind::Echo | Kind::Broadcast => self.window.deliver(step, listeners, index, slot, at),
+        };
+        match received {
+            Received::Due {
+                latency_ns,
+                overtaken,
+                party_done,
+            } => {
+                match kind {
+                    Kind::Broadcast if step.is_timed(index) => {
+                        self.latencies.delivery.record(latency_ns);
+                    }
+                    Kind::Result if step.is_timed(index) => self.latencies.ack.record(latency_ns),
+                    _ => {}
+                }
+                self.faults.reordered += u64::from(overtaken && self.keeps_order);
+                if self.slack_ns > 0 && step.is_timed(index) {
+                    let sent_ns = step.when_sent(index).map_or(0, |sent| sent.at_ns);
+                    let is_limited = limits(self.limited, kind);
+                    let error_ns = at.error_since(sent_ns);
+                    self.latencies
+                        .shared
+                        .note(error_ns, is_limited.then_some(latency_ns));
+                }
+                if let Some(last) = party_done {
+                    let step = Arc::clone(step);
+                    self.settle(&step, index, last);
+                }
+            }
+            Received::Unconfirmed { party_done } => {
+                let confirmed = self.window.take_confirmed();
+                if party_done.is_some() || confirmed.is_some() {
+                    let step = Arc::clone(step);
+                    self.count_confirmed(&step, confirmed);
+                    if let Some(last) = party_done {
+                        self.settle(&step, index, last);
+                    }
+                }
+            }
+            Received::Duplicate => self.faults.duplicate += 1,
+            Received::NotDue => self.faults.misdirected += 1,
+        }
+    }
+
+    /// This worker waits for nothing more of a sample.
+    fn settle(&mut self, step: &StepLedger, index: u32, last: Arrival) {
+        let Some(done) = step.settle(index, last, self.read, &mut self.latencies) else {
+            return;
+        };
+        if step.is_shared() {
+            self.done.push(done);
+        }
+        self.finished += 1;
+    }
+
+    fn count_missing(&mut self, missing: Missing) {
+        self.faults.lost += missing.deliveries;
+        self.faults.unanswered += missing.results;
+    }
+}
+
+/// True when the limit applies to the latency that such a message ends by itself.
+const fn limits(limited: Measure, kind: Kind) -> bool {
+    matches!(
+        (limited, kind),
+        (Measure::Delivery, Kind::Broadcast) | (Measure::Ack, Kind::Result)
+    )
+}
+
+const fn listeners(alive: &[u64], count: u32, worker: u32, workers: u32) -> Listeners<'_> {
+    Listeners {
+        alive,
+        count,
+        worker,
+        workers,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! The event loop of a worker: commands in, sockets served, the scenario told what happened.
+//!
+//! It knows connections and frames, and no scenario.
+
+use super::clients::{ClientTable, Session};
+use super::{Common, Peer};
+use crate::clock;
+use crate::dialect::{self, Codec};
+use crate::io::{Backend, Control, Event, Handler, Token};
+use crate::message::{Command, Report, StepPart};
+use crate::scenario::{self, Scenario, Setting};
+use crate::verify::Read;
+use run_record::{Recorder, Timestamps};
+use std::io;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+/// Longest wait of a loop that nothing wakes: the resolution of time-outs.
+const IDLE_TURN: Duration = Duration::from_millis(50);
+
+/// Everything of a worker but its backend and its mailbox.
+pub(super) struct EventLoop {
+    pub(super) clients: ClientTable,
+    pub(super) scenario: Box<dyn Scenario>,
+    pub(super) codec: Arc<dyn Codec>,
+    /// The scenario takes bytes in place of messages.
+    pub(super) takes_bytes: bool,
+    pub(super) kernel_stamps: bool,
+    /// Bytes of frames that were received since the step began.
+    pub(super) received_bytes: u64,
+    receive_lag: Recorder,
+    reads: u64,
+    unstamped: u64,
+    clock_steps: u64,
+    largest_lag_ns: u64,
+    step_cpu_start_ns: u64,
+    /// Until when the peers have time to close.
+    closing: Option<u64>,
+}
+
+/// When the last bytes of a read arrived, as far as is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamp {
+    pub(super) at_ns: u64,
+    pub(super) read_ns: u64,
+    /// As of [`crate::io::Event::Data`].
+    pub(super) stamped: bool,
+}
+
+impl EventLoop {
+    pub(super) fn new(thread: u32, peers: Vec<Peer>, common: Common) -> Self {
+        let codec = dialect::codec(&common.plan);
+        let scenario = scenario::of(Setting {
+            plan: Arc::clone(&common.plan),
+            addr: common.target.addr,
+            codec: Arc::clone(&codec),
+            stamps: common.stamps,
+            share: common.share,
+            thread,
+            threads: peers.len() as u32,
+            step: Arc::clone(&common.step),
+            understanding: Arc::clone(&common.understanding),
+            bytes: Arc::clone(&common.progress.bytes),
+        });
+        Self {
+            takes_bytes: scenario.takes_bytes(),
+            scenario,
+            kernel_stamps: common.plan.timestamps == Timestamps::Kernel,
+            clients: ClientTable::new(thread, peers, Arc::clone(&codec), common),
+            codec,
+            received_bytes: 0,
+            receive_lag: Recorder::default(),
+            reads: 0,
+            unstamped: 0,
+            clock_steps: 0,
+            largest_lag_ns: 0,
+            step_cpu_start_ns: 0,
+            closing: None,
+        }
+    }
+
+    /// Runs until it is told to close, and all connections are closed or the time for it is over.
+    pub(super) fn run<B: Backend>(
+        &mut self,
+        backend: &mut B,
+        commands: &mpsc::Receiver<Command>,
+    ) -> io::Result<()> {
+        loop {
+            self.clients.note_turn();
+            while let Ok(command) = commands.try_recv() {
+                self.obey(command, backend.control());
+            }
+            let session = &mut self.clients.session(backend.control());
+            session.open_more();
+            self.scenario.turn(session);
+            if self
+                .closing
+                .is_some_and(|end_ns| self.clients.is_closed(end_ns))
+            {
+                self.clients.abort_all();
+                return Ok(());
+            }
+            let turn = backend.turn(self.patience(), self)?;
+            self.reads += turn.reads;
+            self.unstamped += turn.unstamped;
+            self.clock_steps += u64::from(turn.clock_stepped);
+            let lag_ns = clock::now_ns().saturating_sub(turn.woke_ns);
+            self.largest_lag_ns = self.largest_lag_ns.max(lag_ns);
+        }
+    }
+
+    /// How long nothing is to be done unless something happens.
+    fn patience(&self) -> Duration {
+        let now_ns = clock::now_ns();
+        let next_ns = self.scenario.next_ns(now_ns);
+        let next_ns = next_ns.min(self.clients.opening.next_start_ns());
+        IDLE_TURN.min(Duration::from_nanos(next_ns.saturating_sub(now_ns)))
+    }
+
+    fn obey(&mut self, command: Command, control: &mut dyn Control) {
+        let mut session = self.clients.session(control);
+        match command {
+            Command::Open { clients } => session.table.want(clients),
+            Command::Finish => return self.finish_step(),
+            Command::Close => {
+                self.closing = Some(session.close());
+                return;
+            }
+            Command::OpenAndHold(terms) => {
+                session.table.open(&terms);
+                clock::wake_precisely();
+            }
+            Command::Start { .. } => clock::wake_precisely(),
+            _ => {}
+        }
+        let begins = matches!(command, Command::OpenAndHold(_) | Command::Begin(_));
+        self.scenario.obey(command, &mut session);
+        if begins {
+            // Beginning takes longer than a short step, and is not its work.
+            self.reset_counters();
+        }
+    }
+
+    fn reset_counters(&mut self) {
+        self.largest_lag_ns = 0;
+        self.reads = 0;
+        self.unstamped = 0;
+        self.clock_steps = 0;
+        self.received_bytes = 0;
+        self.receive_lag.reset();
+        self.step_cpu_start_ns = clock::thread_cpu_ns();
+    }
+
+    fn finish_step(&mut self) {
+        let mut part = StepPart {
+            busiest_cpu_ns: clock::thread_cpu_ns() - self.step_cpu_start_ns,
+            reads: self.reads,
+            unstamped: self.unstamped,
+            clock_steps: self.clock_steps,
+            largest_lag_ns: self.largest_lag_ns,
+            ..StepPart::default()
+        };
+        part.counts.received_bytes = self.received_bytes;
+        self.scenario.finish(&mut part);
+        part.latencies.receive_lag.merge(&self.receive_lag);
+        self.receive_lag.reset();
+        self.clients.opening.finish(&mut part);
+        self.clients.report(Report::Part(Box::new(part)));
+    }
+}
+
+impl<C: Control> Handler<C> for EventLoop {
+    #[inline]
+    fn on_event(&mut self, control: &mut C, token: Token, event: Event<'_>) {
+        let mut now_ns = 0;
+        match event {
+            Event::Data {
+                bytes,
+                at_ns,
+                there_ns,
+                read_ns,
+                stamped,
+            } => {
+                now_ns = read_ns;
+                self.receive_lag.record(read_ns - there_ns);
+                let read = Read {
+                    at_ns: read_ns,
+                    unread_ns: read_ns - at_ns,
+                    is_result: false,
+                };
+                self.scenario.read(read, self.received_bytes);
+                let stamp = Stamp {
+                    at_ns,
+                    read_ns,
+                    stamped,
+                };
+                self.on_data(control, token, bytes, stamp);
+            }
+            Event::Writable => self.on_writable(control, token),
+            Event::End => self.clients.session(control).on_end(token),
+            Event::Failed(error) => self.clients.session(control).on_failed(token, error),
+        }
+        self.scenario
+            .follow_up(now_ns, &mut self.clients.session(control));
+    }
+}
+
+impl ClientTable {
+    pub(super) fn session<'a>(&'a mut self, control: &'a mut dyn Control) -> Session<'a> {
+        Session {
+            table: self,
+            control,
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The worker threads of a process, told and heard as one.
+
+use super::watchdog::{SILENCE, Watchdog};
+use super::{Common, Peer, Progress, Worker};
+use crate::clock;
+use crate::dialect::Stamps;
+use crate::io::{Backend, Epoll, Uring};
+use crate::message::{Command, Report, Share, StepTerms};
+use crate::net::Target;
+use crate::plan::share_of;
+use crate::scenario::CurrentStep;
+use crate::verify::{Keeper, Sent, StepLedger, Terms};
+use run_record::{Io, Plan};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long closing connections may take.
+pub(crate) const CLOSE_PATIENCE: Duration = Duration::from_secs(3);
+/// Beyond the time that closing connections may take: what a worker with very many of them needs to
+/// write to each and to let go of it.
+const FAREWELL: Duration = Duration::from_secs(10);
+/// How long the workers have to end once the user has asked for the end.
+pub(crate) const HURRY: Duration = Duration::from_millis(700);
+/// How often is looked whether the workers have ended.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The workers and the way to and from them.
+pub(crate) struct WorkerPool {
+    plan: Arc<Plan>,
+    keeper: Keeper,
+    share: Share,
+    peers: Vec<Peer>,
+    threads: Vec<JoinHandle<()>>,
+    reports: mpsc::Receiver<(u32, Report)>,
+    progress: Arc<Progress>,
+    step: Arc<CurrentStep>,
+    watchdog: Watchdog,
+}
+
+impl WorkerPool {
+    /// Starts the workers of a process that keeps its ledger as `keeper`, on the plan's backend.
+    pub(crate) fn start(plan: &Plan, target: Arc<Target>, keeper: Keeper) -> io::Result<Self> {
+        match plan.io {
+            Io::Epoll => Self::start_on::<Epoll>(plan, target, keeper),
+            Io::Uring => Self::start_on::<Uring>(plan, target, keeper),
+        }
+    }
+
+    /// Starts the plan's number of workers on backend `B`.
+    pub(crate) fn start_on<B: Backend + Send + 'static>(
+        plan: &Plan,
+        target: Arc<Target>,
+        keeper: Keeper,
+    ) -> io::Result<Self> {
+        let share = match keeper {
+            Keeper::Process | Keeper::Coordinator => Share::WHOLE,
+            Keeper::Site { share, .. } => share,
+        };
+        let workers: Vec<Worker<B>> = (0..plan.threads)
+            .map(|_| Worker::new(plan.timestamps))
+            .collect::<io::Result<_>>()?;
+        let peers: Vec<Peer> = workers.iter().map(Worker::peer).collect();
+        let (sender, reports) = mpsc::channel();
+        let progress = Arc::new(Progress::new(workers.len()));
+        let plan = Arc::new(plan.clone());
+        let step = Arc::new(CurrentStep::default());
+        let understanding = Arc::default();
+        let mut threads = Vec::new();
+        for (thread, worker) in workers.into_iter().enumerate() {
+            let peers = peers.clone();
+            let common = Common {
+                stamps: Stamps::of_run(plan.seed),
+                plan: Arc::clone(&plan),
+                share,
+                target: Arc::clone(&target),
+                progress: Arc::clone(&progress),
+                understanding: Arc::clone(&understanding),
+                step: Arc::clone(&step),
+                reports: sender.clone(),
+            };
+            let thread = std::thread::Builder::new()
+                .name(format!("worker-{thread}"))
+                .spawn(move || worker.run(thread as u32, peers, common))?;
+            threads.push(thread);
+        }
+        Ok(Self {
+            plan,
+            keeper,
+            share,
+            peers,
+            threads,
+            reports,
+            watchdog: Watchdog::new(Arc::clone(&progress)),
+            progress,
+            step,
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.peers.len()
+    }
+
+    pub(crate) fn connected(&self) -> u64 {
+        self.progress.connected.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of raw echoes that have come back.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.progress.bytes.load(Ordering::Relaxed)
+    }
+
+    /// The ledger of the step under way.
+    pub(crate) fn step(&self) -> Option<Arc<StepLedger>> {
+        self.step.get()
+    }
+
+    /// Has the workers obey a command, each its part.
+    pub(crate) fn tell(&self, command: Command) {
+        match command {
+            Command::Begin(terms) => {
+                self.begin(terms);
+            }
+            Command::Send(samples) => self.send(&samples),
+            Command::Sent(samples) => {
+                let Some(ledger) = self.step() else { return };
+                for sample in samples {
+                    ledger.sent_elsewhere(sample.index, Sent::from(sample));
+                }
+            }
+            command => self.tell_all(&command),
+        }
+    }
+
+    /// Samples of a closed loop, all of a worker's at once: requests that trickle in one by one
+    /// would be served one by one for the rest of the step, and cost everyone more reads and writes.
+    fn send(&self, samples: &[u32]) {
+        let Some(ledger) = self.step() else { return };
+        let of = u64::from(self.share.of);
+        let mut shares = vec![Vec::new(); self.len()];
+        for &index in samples {
+            let owner = ledger.sender(index) / of % self.len() as u64;
+            shares[owner as usize].push(index);
+        }
+        for (peer, share) in self.peers.iter().zip(shares) {
+            if !share.is_empty() {
+                peer.tell(Command::Send(share));
+            }
+        }
+    }
+
+    /// Opens the ledger of a step and has the workers begin it.
+    pub(crate) fn begin(&self, step: StepTerms) -> Arc<StepLedger> {
+        let own = share_of(step.clients, self.share.number.into(), self.share.of.into());
+        let terms = Terms::new(&self.plan, step, self.keeper, own, self.len() as u64);
+        let ledger = Arc::new(StepLedger::new(terms));
+        self.step.set(Arc::clone(&ledger));
+        self.tell_all(&Command::Begin(step));
+        ledger
+    }
+
+    fn tell_all(&self, command: &Command) {
+        self.peers
+            .iter()
+            .for_each(|peer| peer.tell(command.clone()));
+    }
+
+    /// The next report and the number of its thread, or nothing within `timeout`.
+    pub(crate) fn wait(&self, timeout: Duration) -> Option<(u32, Report)> {
+        self.reports.recv_timeout(timeout).ok()
+    }
+
+    /// Gives the reports to another listener.
+    pub(crate) fn take_reports(&mut self) -> mpsc::Receiver<(u32, Report)> {
+        std::mem::replace(&mut self.reports, mpsc::channel().1)
+    }
+
+    /// What may be looked at while the workers work.
+    pub(crate) fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+
+    /// A watchdog over the workers, for the thread that hears their reports.
+    pub(crate) fn watchdog(&self) -> Watchdog {
+        Watchdog::new(self.progress())
+    }
+
+    /// A worker that does not turn any more, and that in words. Each is told once.
+    pub(crate) fn take_hung(&mut self) -> Option<(usize, String)> {
+        let worker = self.watchdog.look()?;
+        Some((worker, hung(worker, self.len())))
+    }
+
+    /// True while a worker may hang, so that nothing that does not happen is the server's fault.
+    pub(crate) fn doubts(&self) -> bool {
+        self.watchdog.doubts()
+    }
+
+    /// True for a worker that was given up.
+    pub(crate) fn has_given_up(&self, worker: usize) -> bool {
+        self.watchdog.has_given_up(worker)
+    }
+
+    /// Workers that were not given up.
+    pub(crate) fn here(&self) -> usize {
+        let all = 0..self.len();
+        all.filter(|worker| !self.has_given_up(*worker)).count()
+    }
+
+    /// Has all connections closed and waits for the workers to end: those that can be expected to,
+    /// for a limited time, and not for long once the user has `interrupted`. What does not end is
+    /// left to the end of the process.
+    pub(crate) fn stop(&mut self, interrupted: &AtomicBool) {
+        self.tell_all(&Command::Close);
+        let mut end_ns = clock::now_ns() + clock::nanos(CLOSE_PATIENCE + FAREWELL);
+        let mut threads: Vec<JoinHandle<()>> = std::mem::take(&mut self.threads)
+            .into_iter()
+            .enumerate()
+            .filter(|(worker, _)| !self.has_given_up(*worker))
+            .map(|(_, thread)| thread)
+            .collect();
+        loop {
+            // A worker that panicked has nothing left to save.
+            threads.retain(|thread| !thread.is_finished());
+            if interrupted.load(Ordering::Relaxed) {
+                end_ns = end_ns.min(clock::now_ns() + clock::nanos(HURRY));
+            }
+            if threads.is_empty() || clock::now_ns() >= end_ns {
+                return;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// A worker that does not turn any more, in words.
+pub(crate) fn hung(worker: usize, workers: usize) -> String {
+    format!(
+        "worker thread {} of {workers} has not responded for {SILENCE}; what the others measured is kept",
+        worker + 1
+    )
+}

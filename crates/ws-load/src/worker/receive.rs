@@ -1,0 +1,358 @@
+//! Bytes of a worker's connections: upgrades, frames, and what they mean for the scenario.
+
+use super::clients::{rewatch, watch};
+use super::event_loop::{EventLoop, Stamp};
+use crate::clock;
+use crate::dialect;
+use crate::io::{Control, Token};
+use crate::net::{ConnectError, Connection, Phase};
+use crate::scenario::Clients as _;
+use std::io;
+use ws_proto::{CloseFrame, DecodeError, Event, Opcode, parse_response};
+
+/// Pongs that are sent after one read. Of more pings than this the most recent is answered last, and
+/// some before it are not (RFC 6455, 5.5.3).
+const PONGS: usize = 16;
+
+/// Bytes of a connection.
+#[derive(Clone, Copy, Debug)]
+enum Bytes<'a> {
+    /// As they came from the socket.
+    Wire(&'a [u8]),
+    /// Already decrypted.
+    Plain(&'a [u8]),
+}
+
+/// Why no more bytes of a connection are read.
+#[derive(Debug)]
+enum Stop {
+    Protocol(DecodeError),
+    Io(io::Error),
+    /// The peer's close frame, if it has a code. What follows is no message (RFC 6455, 5.5.1).
+    Closed(Option<CloseFrame>),
+    /// The framework turned the client away, with these words.
+    Turned(String),
+}
+
+impl From<DecodeError> for Stop {
+    fn from(error: DecodeError) -> Self {
+        Self::Protocol(error)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// What a connection has to send after its bytes were read. Bounded, however many pings they were.
+#[derive(Debug, Default)]
+struct Replies {
+    /// Payloads of pings.
+    pongs: Vec<Vec<u8>>,
+    opening: Option<dialect::Opening>,
+}
+
+impl Replies {
+    #[cold]
+    fn pong(&mut self, payload: &[u8]) {
+        if self.pongs.len() == PONGS {
+            self.pongs.pop();
+        }
+        self.pongs.push(payload.to_vec());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.pongs.is_empty() && self.opening.is_none()
+    }
+}
+
+impl EventLoop {
+    #[inline]
+    pub(super) fn on_data(
+        &mut self,
+        control: &mut dyn Control,
+        slot: Token,
+        bytes: &[u8],
+        stamp: Stamp,
+    ) {
+        match self.clients.get(slot).phase {
+            Phase::Upgrading(_) => self.on_upgrade_data(control, slot, bytes, stamp),
+            Phase::Ready if self.takes_bytes => {
+                self.on_raw_bytes(control, slot, Bytes::Wire(bytes), stamp);
+            }
+            _ => self.on_frames(control, slot, Bytes::Wire(bytes), stamp),
+        }
+    }
+
+    /// Bytes of a connection whose upgrade is done.
+    #[inline]
+    fn on_frames(
+        &mut self,
+        control: &mut dyn Control,
+        slot: Token,
+        bytes: Bytes<'_>,
+        stamp: Stamp,
+    ) {
+        let at_ns = stamp.at_ns;
+        let scenario = &mut self.scenario;
+        let codec = &self.codec;
+        let Connection {
+            transport,
+            decoder,
+            phase,
+            stamped_ns,
+        } = self.clients.get(slot);
+        // Without stamps a latency ends with the read, and nothing about that is unknown.
+        let slack_ns = match self.kernel_stamps {
+            true => at_ns.saturating_sub(*stamped_ns),
+            false => 0,
+        };
+        if stamp.stamped {
+            *stamped_ns = at_ns;
+        }
+        let Some(transport) = transport else {
+            return;
+        };
+        // With TLS, reading may write what waits.
+        let has_unsent = transport.unsent() > 0;
+        if has_unsent {
+            scenario.before_flush(slot, clock::now_ns());
+        }
+        let mut replies = Replies::default();
+        let mut ready = !matches!(phase, Phase::Subscribing);
+        let verified = matches!(phase, Phase::Ready | Phase::Subscribing);
+        let received_bytes = &mut self.received_bytes;
+        let mut feed = |plain: &[u8], is_last: bool| {
+            *received_bytes += plain.len() as u64;
+            decoder.feed_counting(plain, |event, rest| {
+                match event {
+                    Event::Message { opcode, payload } if ready => {
+                        if verified {
+                            let is_end = rest == 0 && is_last && stamp.stamped;
+                            let slack_ns = if is_end { 0 } else { slack_ns };
+                            scenario.message(slot, opcode, payload, at_ns, slack_ns);
+                        }
+                    }
+                    Event::Message { payload, .. } => match codec.opened(payload) {
+                        dialect::Opening::Await => {}
+                        dialect::Opening::Refused(words) => return Err(Stop::Turned(words)),
+                        next => {
+                            ready = next == dialect::Opening::Ready;
+                            replies.opening = Some(next);
+                        }
+                    },
+                    Event::Ping(payload) => replies.pong(payload),
+                    Event::Pong(payload) => scenario.pong(slot, payload, at_ns),
+                    Event::Close(payload) => {
+                        let close = CloseFrame::parse(payload).map_err(DecodeError::from)?;
+                        return Err(Stop::Closed(close));
+                    }
+                }
+                Ok::<_, Stop>(())
+            })
+        };
+        let was_waiting = transport.wants_write();
+        let read = match bytes {
+            Bytes::Wire(bytes) => transport.receive(bytes, feed),
+            Bytes::Plain(bytes) => feed(bytes, false).map(|()| false),
+        };
+        // TLS has words of its own for the peer.
+        let read = match watch(control, slot, transport, was_waiting) {
+            Ok(()) => read,
+            Err(error) => read.and(Err(error.into())),
+        };
+        if has_unsent {
+            let session = &mut self.clients.session(control);
+            self.scenario.after_flush(slot, session);
+        }
+        if !replies.is_empty() {
+            self.reply(control, slot, replies, at_ns);
+        }
+        match read {
+            Ok(false) => {}
+            Ok(true) => self.clients.session(control).on_end(slot),
+            Err(stop) => self.on_stop(control, slot, stop),
+        }
+    }
+
+    /// Bytes that the scenario takes as they are.
+    fn on_raw_bytes(
+        &mut self,
+        control: &mut dyn Control,
+        slot: Token,
+        bytes: Bytes<'_>,
+        stamp: Stamp,
+    ) {
+        let scenario = &mut self.scenario;
+        let received_bytes = &mut self.received_bytes;
+        let Some(transport) = &mut self.clients.get(slot).transport else {
+            return;
+        };
+        let mut feed = |plain: &[u8], _: bool| {
+            *received_bytes += plain.len() as u64;
+            scenario.bytes(slot, plain, stamp.read_ns);
+            Ok::<_, io::Error>(())
+        };
+        let was_waiting = transport.wants_write();
+        let read = match bytes {
+            Bytes::Wire(bytes) => transport.receive(bytes, feed),
+            Bytes::Plain(bytes) => feed(bytes, false).map(|()| false),
+        };
+        let read = match watch(control, slot, transport, was_waiting) {
+            Ok(()) => read,
+            Err(error) => read.and(Err(error)),
+        };
+        match read {
+            Ok(false) => {}
+            Ok(true) => self.clients.session(control).on_end(slot),
+            Err(error) => self.clients.session(control).on_failed(slot, error),
+        }
+    }
+
+    #[cold]
+    fn reply(&mut self, control: &mut dyn Control, slot: Token, replies: Replies, at_ns: u64) {
+        for payload in replies.pongs {
+            self.clients.session(control).send_pong(slot, &payload);
+        }
+        if let Some(opening) = replies.opening {
+            self.on_opening(control, slot, opening, at_ns);
+        }
+    }
+
+    fn on_opening(
+        &mut self,
+        control: &mut dyn Control,
+        slot: Token,
+        opening: dialect::Opening,
+        at_ns: u64,
+    ) {
+        let mut session = self.clients.session(control);
+        if session.on_opening(slot, opening, at_ns) {
+            self.scenario.ready(slot, at_ns, &mut session);
+        }
+    }
+
+    pub(super) fn on_writable(&mut self, control: &mut dyn Control, slot: Token) {
+        if matches!(self.clients.get(slot).phase, Phase::Connecting) {
+            self.clients.session(control).on_connected(slot);
+            return;
+        }
+        self.scenario.before_flush(slot, clock::now_ns());
+        let Some(transport) = &mut self.clients.get(slot).transport else {
+            return;
+        };
+        let flushed = transport.flush();
+        let flushed = flushed.and_then(|_| rewatch(control, slot, transport));
+        let mut session = self.clients.session(control);
+        match flushed {
+            Ok(()) => self.scenario.after_flush(slot, &mut session),
+            Err(error) => session.on_failed(slot, error),
+        }
+    }
+
+    #[cold]
+    fn on_stop(&mut self, control: &mut dyn Control, slot: Token, stop: Stop) {
+        let is_ready = matches!(self.clients.get(slot).phase, Phase::Ready);
+        let mut session = self.clients.session(control);
+        let addr = session.table.common.target.addr;
+        match stop {
+            Stop::Io(error) => session.on_failed(slot, error),
+            Stop::Closed(close) => {
+                if is_ready {
+                    // The peer's own code, or none (RFC 6455, 5.5.1).
+                    let code = close.as_ref().map(|close| close.code.to_be_bytes());
+                    let answer = code.as_ref().map_or(&[][..], |code| &code[..]);
+                    session.send_frame(slot, Opcode::Close, answer);
+                }
+                session.on_closed(slot, close);
+            }
+            Stop::Turned(words) => session.lose(slot, ConnectError::Turned { addr, words }),
+            Stop::Protocol(source) => {
+                let error = match source {
+                    DecodeError::TooLong { size, limit } => {
+                        ConnectError::TooLong { addr, size, limit }
+                    }
+                    source => ConnectError::Protocol { addr, source },
+                };
+                if is_ready {
+                    self.scenario.broke_protocol(match &error {
+                        ConnectError::Protocol { source, .. } => source.to_string(),
+                        error => error.to_string(),
+                    });
+                }
+                session.lose(slot, error);
+            }
+        }
+    }
+
+    /// Bytes of the answer to an upgrade, and whatever follows it at once.
+    fn on_upgrade_data(
+        &mut self,
+        control: &mut dyn Control,
+        slot: Token,
+        bytes: &[u8],
+        stamp: Stamp,
+    ) {
+        let connection = self.clients.get(slot);
+        let (Some(transport), Phase::Upgrading(upgrade)) =
+            (&mut connection.transport, &mut connection.phase)
+        else {
+            return;
+        };
+        let was_waiting = transport.wants_write();
+        let received = transport
+            .receive(bytes, |plain, _| {
+                upgrade.response.extend_from_slice(plain);
+                Ok::<_, io::Error>(())
+            })
+            .and_then(|has_ended| {
+                watch(control, slot, transport, was_waiting)?;
+                Ok(has_ended)
+            });
+        let has_ended = match received {
+            Ok(has_ended) => has_ended,
+            Err(error) => return self.clients.session(control).on_failed(slot, error),
+        };
+        match parse_response(&upgrade.response, &upgrade.key, self.codec.subprotocol()) {
+            Ok(None) => {}
+            Ok(Some(head)) => {
+                let rest = upgrade.response.split_off(head);
+                connection.phase = Phase::Subscribing;
+                let opening = self.codec.open();
+                self.on_opening(control, slot, opening, stamp.at_ns);
+                if !rest.is_empty() {
+                    self.on_first_bytes(control, slot, &rest, stamp);
+                }
+            }
+            Err(source) => {
+                let mut session = self.clients.session(control);
+                let addr = session.table.common.target.addr;
+                session.lose(slot, ConnectError::Handshake { addr, source });
+            }
+        }
+        if has_ended {
+            self.clients.session(control).on_end(slot);
+        }
+    }
+
+    /// What came in one read with the answer to the upgrade.
+    fn on_first_bytes(
+        &mut self,
+        control: &mut dyn Control,
+        slot: Token,
+        plain: &[u8],
+        stamp: Stamp,
+    ) {
+        let stamp = Stamp {
+            stamped: false,
+            ..stamp
+        };
+        if self.takes_bytes && self.clients.session(control).is_ready(slot) {
+            self.on_raw_bytes(control, slot, Bytes::Plain(plain), stamp);
+        } else {
+            self.on_frames(control, slot, Bytes::Plain(plain), stamp);
+        }
+    }
+}
