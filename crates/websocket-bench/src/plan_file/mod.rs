@@ -38,11 +38,12 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
     let source = Source::read(&args.plan)?;
     let mut table = source.table()?;
     for set in &args.set {
+        let place = set.place(&table);
         overlay::apply(&mut table, set)?;
         if let Err(error) = plan_of(&table)
             && !words::is_about_what_is_missing(&error)
         {
-            return Err(words::of_set(set, &error));
+            return Err(words::of_set(&set.text, &place, &error));
         }
     }
     if let Some(url) = &args.url {

@@ -81,5 +81,14 @@ pub(crate) fn printed(draft: &Draft) -> Result<String, String> {
         limits: &plan.limits,
         generator: Generator::of(draft.given),
     };
+    if let Some(seed) = draft
+        .given
+        .seed
+        .filter(|seed| i64::try_from(*seed).is_err())
+    {
+        return Err(format!(
+            "this plan has no TOML file, whose numbers have 63 bits: --seed {seed} is larger"
+        ));
+    }
     toml::to_string(&printed).map_err(|error| format!("this plan has no TOML file: {error}"))
 }

@@ -1,6 +1,5 @@
 //! What is wrong with a plan, in one line: the file, the line, the key, and the nearest one.
 
-use super::overlay::Set;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
@@ -25,10 +24,9 @@ pub(super) fn of_file(name: &str, text: &str, error: &Error) -> String {
     format!("{name}, line {line}: {}", told(error, &path))
 }
 
-/// What is wrong with a `--set`.
-pub(super) fn of_set(set: &Set, error: &Error) -> String {
-    let path = set.place(&toml::Table::new());
-    format!("--set {}: {}", set.text, told(error, &path))
+/// What is wrong with a `--set` of this place.
+pub(super) fn of_set(set: &str, place: &[String], error: &Error) -> String {
+    format!("--set {set}: {}", told(error, place))
 }
 
 /// What is wrong with something that stands nowhere.
