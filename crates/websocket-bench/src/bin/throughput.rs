@@ -32,10 +32,10 @@ struct Args {
     /// Port of 127.0.0.1 that the server listens on
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
-    /// Begin no further iteration after this
+    /// Start no new iteration after this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
     duration: Duration,
-    /// Give up when nothing comes back for so long
+    /// Give up when nothing has come back for this long
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
     timeout: Duration,
     /// Threads, each with its share of the connections and iterations of its own
