@@ -81,7 +81,11 @@ pub(crate) fn apply(table: &mut Table, set: &Set) -> Result<(), String> {
     {
         kinds.retain(|name, _| name == kind);
     }
-    put(table, &place, set.value.clone()).map_err(|words| format!("--set {}: {words}", set.text))
+    let done = match place[..] {
+        [list @ "populations", _, ..] => Err(is_a_list(list)),
+        _ => put(table, &place, set.value.clone()),
+    };
+    done.map_err(|words| format!("--set {}: {words}", set.text))
 }
 
 /// Puts a value at a place; the tables on the way there are made where they are missing.
@@ -97,12 +101,16 @@ pub(crate) fn put(table: &mut Table, place: &[&str], value: Value) -> Result<(),
             .or_insert_with(|| Value::Table(Table::new()));
         at = match next {
             Value::Table(next) => next,
-            Value::Array(_) => return Err(format!("`{parent}` is a list; set it as a whole")),
+            Value::Array(_) => return Err(is_a_list(parent)),
             _ => return Err(format!("`{parent}` is a value and has no keys")),
         };
     }
     at.insert((*last).to_owned(), value);
     Ok(())
+}
+
+fn is_a_list(name: &str) -> String {
+    format!("`{name}` is a list; set it as a whole, like {name}=[...]")
 }
 
 #[cfg(test)]
@@ -166,8 +174,10 @@ mod tests {
 
     #[test]
     fn what_has_no_keys_is_named() {
-        let list = applied("populations = []", &["populations.share=2"]).unwrap_err();
-        assert!(list.contains("`populations` is a list"), "{list}");
+        for text in ["populations = []", ""] {
+            let list = applied(text, &["populations.share=2"]).unwrap_err();
+            assert!(list.contains("`populations` is a list"), "{list}");
+        }
         let value = applied("audience = \"sender\"", &["audience.x=2"]).unwrap_err();
         assert!(value.contains("`audience` is a value"), "{value}");
     }

@@ -159,6 +159,17 @@ fn the_schema_is_that_of_the_plan_and_allows_every_workload() {
 }
 
 #[test]
+fn the_example_of_the_documentation_is_a_plan() {
+    let page = fs::read_to_string(root().join("docs/plan.md")).unwrap();
+    let (_, rest) = page.split_once("```toml\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let ran = run_file(example, "ws://h/ --set load.rate=200 --print-plan").exits(0);
+    let plan: Plan = toml::from_str(&ran.stdout).unwrap();
+    assert_eq!(plan.open_loop().unwrap().rate, 200.0);
+    assert_eq!(plan.name.as_deref(), Some("ticker"));
+}
+
+#[test]
 fn set_and_url_go_over_the_file_in_their_order() {
     let open = "[target]\nurl = \"ws://a/\"\n[load.open]\nrate = 1\n";
     let printed = |text: &str, arguments: &str| -> Plan {
@@ -237,7 +248,11 @@ fn what_is_wrong_is_told_with_file_line_and_key() {
             "ws://h/ --set load.rate=0",
             "`load.open.rate` is 0; permitted: 0.001 to ",
         ),
-        (open, "ws://h/ --set populations.share=2", "`populations`"),
+        (
+            open,
+            "ws://h/ --set populations.share=2",
+            "--set populations.share=2: `populations` is a list",
+        ),
         (
             "audience = \"sender\"\n[load.raw]\npayload = 20\npack = 1\n",
             url,
