@@ -6,6 +6,7 @@ pub(crate) use remote::{Credentials, Sites, WorkerArgs};
 
 use crate::exit;
 use crate::expect::Expectation;
+use crate::plan_file::Set;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -32,19 +33,28 @@ Example:
 pub(crate) enum Command {
     /// 1 to many: one client's message goes to every client
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
+    #[command(override_usage = "websocket-bench broadcast <URL> [OPTIONS]")]
     Broadcast(BroadcastArgs),
     /// 1 to 1: each message is answered to its sender
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
+    #[command(override_usage = "websocket-bench echo <URL> [OPTIONS]")]
     Echo(EchoArgs),
-    /// Open connections by the clock, hold them with pings, and see what they cost
+    /// Open connections, hold them with pings, and see what they cost
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
+    #[command(override_usage = "websocket-bench connect <URL> [OPTIONS]")]
     Connect(ConnectArgs),
-    /// Make connections for runs that are started elsewhere with -w or --await-workers
+    /// Carry out a plan from a file
+    #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
+    #[command(override_usage = "websocket-bench run <PLAN> [URL] [--set KEY=VALUE]... [OPTIONS]")]
+    Run(RunArgs),
+    /// Open connections for runs that are started elsewhere with -w or --await-workers
     #[command(after_help = exit::WORKER_HELP, after_long_help = exit::WORKER_HELP)]
     Worker(WorkerArgs),
     /// Prove this instrument: measure servers whose doing is known, and print a certificate
     #[command(after_help = exit::SELFTEST_HELP, after_long_help = exit::SELFTEST_HELP)]
     Selftest(SelftestArgs),
+    /// Write the JSON Schema of a plan to stdout, for editors
+    Schema,
     /// Write a completion script for a shell to stdout
     Completions {
         /// The shell
@@ -59,6 +69,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct BroadcastArgs {
+    /// Where to connect: ws://HOST[:PORT]/PATH or wss://...
+    pub(crate) url: String,
+
     #[command(flatten)]
     pub(crate) load: BroadcastLoad,
     #[command(flatten)]
@@ -68,11 +81,11 @@ pub(crate) struct BroadcastArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct BroadcastLoad {
-    /// Broadcasts in flight at any time; the next is sent when one is complete
+    /// Broadcasts in flight at any time. The next is sent when one is complete
     #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) concurrent: u32,
-    /// Broadcasts per step; the 95th percentile of 20 is their maximum, so prefer 100 or more
-    #[arg(short, long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    /// Broadcasts per step
+    #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     pub(crate) sample_size: u32,
     /// Which latency the limit applies to
     #[arg(long, value_enum, default_value_t = Measure::Completion)]
@@ -85,18 +98,18 @@ pub(crate) struct BroadcastLoad {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Open loop (send by the clock, whatever the server does)")]
 pub(crate) struct OpenLoop {
-    /// Requests per second of all clients together, in place of --concurrent and --sample-size;
-    /// A:B/TIME changes from A to B in a straight line
+    /// Send so many requests per second, all clients together, in place of --concurrent and
+    /// --sample-size. A:B/TIME changes the rate from A to B in a straight line over TIME
     #[arg(long, value_name = "R", value_parser = rate, conflicts_with_all = ["concurrent", "sample_size"])]
     pub(crate) rate: Option<Rate>,
-    /// How the sends are spread: evenly, or as of many users who know nothing of one another
+    /// How the sends are spread over time
     #[arg(long, value_enum, default_value_t = Arrivals::Poisson, requires = "rate")]
     pub(crate) arrivals: Arrivals,
-    /// Length of each step's measurement; at least that of a ramp [default: 10s, or the ramp's
-    /// where that is longer]
+    /// Length of the measurement of each step, at least the length of a ramp [default: 10s, or the
+    /// length of the ramp if that is longer]
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "rate")]
     pub(crate) duration: Option<Duration>,
-    /// Time at the start of each step that is not timed [default: none]
+    /// Time at the start of each step in which requests are sent but not timed [default: none]
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "rate")]
     pub(crate) warm_up: Option<Duration>,
 }
@@ -112,12 +125,15 @@ pub(crate) struct Rate {
 pub(crate) enum Arrivals {
     /// At equal distances
     Constant,
-    /// A Poisson process: exponential gaps
+    /// At random, as from many independent users (a Poisson process)
     Poisson,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EchoArgs {
+    /// Where to connect: ws://HOST[:PORT]/PATH or wss://...
+    pub(crate) url: String,
+
     #[command(flatten)]
     pub(crate) load: EchoLoad,
     #[command(flatten)]
@@ -127,7 +143,7 @@ pub(crate) struct EchoArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct EchoLoad {
-    /// Echoes in flight at any time; the next is sent when one has come back
+    /// Echoes in flight at any time. The next is sent when one has come back
     #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) concurrent: u32,
     /// Echoes per step
@@ -185,9 +201,6 @@ pub(crate) enum Part {
 /// Everything that the workloads with requests share.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Where to connect: ws://HOST[:PORT]/PATH or wss://...
-    pub(crate) url: String,
-
     #[command(flatten)]
     pub(crate) steps: Steps,
     #[command(flatten)]
@@ -219,17 +232,36 @@ pub(crate) struct ConnectArgs {
     pub(crate) output: Output,
 }
 
+/// A plan from a file.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The plan, a TOML file (docs/plan.md); `-` reads it from stdin
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: PathBuf,
+    /// Where to connect: ws://HOST[:PORT]/PATH or wss://... [default: target.url of the plan]
+    pub(crate) url: Option<String>,
+    /// Change one key of the plan, e.g. load.rate=200 or message.dialect=binary; repeat it for more
+    /// than one
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<Set>,
+
+    #[command(flatten)]
+    pub(crate) sites: Sites,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct ConnectLoad {
-    /// One step of so many connections; short for --initial-clients N --total-steps 1
+    /// Open this many connections in one step; short for --initial-clients N --total-steps 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), conflicts_with_all = ["initial_clients", "step_size", "total_steps"])]
     pub(crate) clients: Option<u32>,
-    /// Connections started per second, whatever the server does [default: as fast as it takes
-    /// them, --connect-concurrency at once]
+    /// Start so many connections per second, whatever the server does [default: as fast as the
+    /// server takes them, --connect-concurrency at once]
     #[arg(long, value_name = "R", value_parser = connect_rate, conflicts_with = "connect_concurrency")]
     pub(crate) connect_rate: Option<f64>,
-    /// How the starts are spread: evenly, or as of many users who know nothing of one another
+    /// How the starts are spread over time
     #[arg(long, value_enum, default_value_t = Arrivals::Poisson, requires = "connect_rate")]
     pub(crate) arrivals: Arrivals,
     /// How long the connections are held once all are open
@@ -238,8 +270,8 @@ pub(crate) struct ConnectLoad {
     /// Time between two pings of each connection
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(crate) ping_interval: Duration,
-    /// A connection whose ping is not answered within this counts as dropped; at most the interval
-    /// [default: the interval]
+    /// Count a connection as dropped when a ping is not answered within this time, which is at most
+    /// the interval [default: the interval]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) ping_timeout: Option<Duration>,
 }
@@ -251,15 +283,15 @@ pub(crate) struct Steps {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) initial_clients: Option<u32>,
     /// Clients added for each further step
-    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) step_size: u32,
-    /// End after this many steps [default: go on until the limit; 1 with --rate]
+    /// End after this many steps [default: when a step is over the limit; 1 with --rate]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) total_steps: Option<u32>,
     /// Percentile that the limit applies to, above 0 and at most 100
     #[arg(long, value_name = "P", default_value = "95", value_parser = percentile)]
     pub(crate) limit_percentile: f64,
-    /// Longest latency at that percentile; the step that passes it is the last
+    /// Longest latency allowed at that percentile. The first step above it is the last
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
     pub(crate) limit_rtt: Duration,
 }
@@ -267,18 +299,20 @@ pub(crate) struct Steps {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Steps")]
 pub(crate) struct Searching {
-    /// Search for the highest load within the limit instead of going up by steps: doubling from
-    /// --initial-clients (or --rate), then halving what is between
+    /// Search for the highest load within the limit, in place of steps of equal size. The load
+    /// doubles from --initial-clients (or --rate) until it fails; then the gap is halved again and
+    /// again
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "clients", conflicts_with = "total_steps")]
     pub(crate) search: Option<SearchOf>,
-    /// Search: tries of each side of the edge, of which more than half decide; on the way there one
-    /// does, of a quarter of the length until a load has failed
+    /// With --search: a load at the edge is tried up to N times, and more than half of the tries
+    /// decide. Every other load is tried once, for a quarter of the time until one has failed
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99), requires = "search")]
     pub(crate) search_tries: u32,
-    /// Search: end when the two sides of the edge are so close, in percent
+    /// With --search: stop when the highest load that passes and the lowest that fails are this
+    /// close, in percent
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = precision, requires = "search")]
     pub(crate) search_precision: f64,
-    /// Give a step up when a sample takes longer than this
+    /// Give up a step when one sample takes longer than this
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub(crate) sample_timeout: Duration,
 }
@@ -286,8 +320,7 @@ pub(crate) struct Searching {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Messages and connections")]
 pub(crate) struct Messages {
-    /// Bytes of padding in each payload, at most 16776192: with 1 KiB for what stands around it,
-    /// the 16 MiB that servers take
+    /// Bytes of padding in each payload, at most 16776192 (servers take messages of 16 MiB)
     #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(run_record::MOST_PADDING)))]
     pub(crate) payload_padding: u32,
 }
@@ -301,30 +334,29 @@ pub(crate) struct Connections {
     /// Origin header of the handshake, e.g. http://localhost/
     #[arg(short, long, value_name = "URL", value_parser = header_value)]
     pub(crate) origin: Option<String>,
-    /// Source address to connect from; repeat it for more than one, they are used in turn
-    /// [default: the system's choice; `connect` takes as many of 127.0.0.0/8 as are needed where
-    /// the server is on loopback]
+    /// Source address to connect from. Repeat it to use several in turn [default: the system
+    /// chooses; `connect` uses as many addresses of 127.0.0.0/8 as a server on loopback needs]
     #[arg(short, long, value_name = "ADDRESS")]
     pub(crate) local_addr: Vec<IpAddr>,
-    /// End latencies at the kernel's receive stamps or at the generator's own reads
+    /// Where a latency ends: at the kernel's receive stamp, or when the generator reads the bytes
     #[arg(long, value_enum, default_value_t = Timestamps::Auto)]
     pub(crate) timestamps: Timestamps,
-    /// How sockets are read: io_uring costs less, epoll is there on every Linux
+    /// How sockets are read. io_uring costs less, epoll works on every Linux
     #[arg(long, value_enum, default_value_t = Io::Auto)]
     pub(crate) io: Io,
-    /// Handshakes under way at once; small accept queues take about 50
+    /// Handshakes under way at once. A server with a small accept queue takes about 50
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) connect_concurrency: u32,
-    /// Give a client up that is not ready within this time
+    /// Give up a client that is not ready within this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(crate) connect_timeout: Duration,
     /// Worker threads [default: one per core that this process may use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) threads: Option<u32>,
-    /// Seed of every random choice (senders, masks) [default: random, recorded]
+    /// Seed of every random choice (senders, masks) [default: random, kept in the record]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// wss: certificate authorities to trust besides the system's, a PEM file
+    /// wss: PEM file of certificate authorities to trust in addition to the system's
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     pub(crate) ca: Option<PathBuf>,
     /// wss: accept any certificate
@@ -335,23 +367,26 @@ pub(crate) struct Connections {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Output {
+    /// Print the plan as a file for `websocket-bench run`, and end without a run
+    #[arg(long)]
+    pub(crate) print_plan: bool,
     /// Write the run record to a file (docs/result-format.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Write events as JSON lines to stdout (`-`) in place of the human output, or to a file
+    /// Write events as JSON lines to a file, or to stdout (`-`) in place of the human output
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
-    /// Show all latencies of each step, what is not known of stamps that messages share, the
-    /// generator's own use and lag, the mean number in flight
-    /// against Little's law, and the verdict with its reasons
+    /// Show more of each step: all latencies, the uncertainty of shared receive stamps, the
+    /// generator's own use and lag, the number in flight by Little's law, and the reasons for the
+    /// verdict
     #[arg(short, long)]
     pub(crate) verbose: bool,
-    /// No progress bar
+    /// Show no progress bar
     #[arg(long)]
     pub(crate) no_progress: bool,
-    /// Fail (exit code 2) unless this holds: `clients>=5000`; for every step `p99<50ms`,
-    /// `delivery.p95<20ms`, `ack.max<1s`, `received>=10000/s`, `sent>=100/s`; for all steps together
-    /// `faults<=0`, `drops<=0`; repeat it for more than one
+    /// Exit with code 2 unless this holds: `clients>=5000`; for every step `p99<50ms`,
+    /// `delivery.p95<20ms`, `ack.max<1s`, `received>=10000/s`, `sent>=100/s`; for all steps
+    /// together `faults<=0`, `drops<=0`. Repeat it for more than one
     #[arg(long, value_name = "EXPECTATION")]
     pub(crate) expect: Vec<Expectation>,
 }
@@ -379,21 +414,22 @@ pub(crate) enum SearchOf {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Timestamps {
-    /// The kernel's where it gives them
+    /// The kernel's stamp if there is one, else the generator's read
     Auto,
-    /// When the bytes reached this machine: a late generator makes no server look late
+    /// When the bytes reached this machine, so that a busy generator does not make the server look
+    /// slow
     Kernel,
-    /// When the generator had read them
+    /// When the generator has read them
     User,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Io {
-    /// io_uring where it can be had; epoll with workers that somebody else started
+    /// io_uring if it is available; epoll if workers take part that were started separately
     Auto,
-    /// epoll, and a receive for each socket that it reports
+    /// epoll, with one receive for each socket that is ready
     Epoll,
-    /// io_uring, with multishot receives; needs Linux 6.0, and nobody who forbids it
+    /// io_uring, with multishot receives. It needs Linux 6.0, and it must not be disabled there
     Uring,
 }
 

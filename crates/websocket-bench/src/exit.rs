@@ -82,24 +82,24 @@ pub(crate) fn none_opened(record: &RunRecord) -> bool {
 pub(crate) const HELP: &str = "\
 Exit codes:
   0    the run was measured (a step over the limit is a measurement)
-  1    wrong usage, or no step could be measured, or not one connection opened; also: a worker that is not there, is busy, has
-       another version, refuses the token or the destination, or an address to listen on that
-       is in use
+  1    wrong usage; no step could be measured; no connection could be opened; a worker is missing
+       or busy, has another version, or refuses the token or the server; or the address to listen
+       on is in use
   2    an expectation of --expect failed
-  3    the result is invalid: messages or connections were lost or came wrong, the generator
-       and not the server was the limit, a worker was lost in mid-run, or every step was noisy
+  3    the result is invalid: messages or connections were lost, messages were wrong, the generator
+       was the limit and not the server, a worker was lost during the run, or every step was noisy
   130  interrupted; what was measured before is written
-  141  the reader of stdout went away (as `| head` does): with --json or --events FILE the run went
-       on and is written there, else it was ended";
+  141  the reader of stdout closed it (as `| head` does): with --json or --events FILE the run went
+       on and is written there; without them it was ended";
 
 /// The text of `worker --help` about exit codes.
 pub(crate) const WORKER_HELP: &str = "\
 Exit codes:
-  0    the run that was joined is over; or a signal ended an idle worker
-  1    wrong usage; the address to wait on is in use or open to strangers; or the coordinator is not
-       there, has another version, refuses the token, or has all its workers
-  3    the coordinator that was joined was lost in mid-run
-  130  a signal ended the worker in mid-run";
+  0    the run of --coordinator is over, or a signal ended a worker without a run
+  1    wrong usage; the address is in use, or is not on loopback and has no credentials; or the
+       coordinator is missing, has another version, refuses the token, or has all its workers
+  3    the coordinator was lost during the run
+  130  a signal ended the worker during a run";
 
 /// The text of `selftest --help` about exit codes.
 pub(crate) const SELFTEST_HELP: &str = "\

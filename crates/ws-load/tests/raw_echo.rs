@@ -1,20 +1,19 @@
-//! Packs over a raw echo: every echo is counted and checked, and what is not one ends the run.
+//! Raw over a raw echo: every echo is counted and checked, and what is not one ends the run.
 
 #![allow(missing_docs)]
 
-use run_record::End;
+use run_record::{End, Nanos, Plan, Raw};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use test_servers::odd::{Behaviour, OddServer};
 use test_servers::{NullOptions, NullServer};
-use ws_load::{Packs, Throughput};
+use ws_load::Throughput;
 
-const PACKS: Packs = Packs {
-    payload_bytes: 20,
-    frames: 10,
-    duration: Duration::from_millis(1),
-    patience: Duration::from_secs(30),
+const PACKS: Raw = Raw {
+    payload: 20,
+    pack: 10,
+    duration: Nanos(1_000_000),
 };
 
 fn echo() -> NullServer {
@@ -25,20 +24,22 @@ fn echo() -> NullServer {
     .unwrap()
 }
 
-fn run(addr: SocketAddr, connections: u32, threads: u32, packs: Packs) -> Throughput {
+fn plan(addr: SocketAddr, connections: u32, threads: u32) -> Plan {
     let mut plan = ws_load::plan_for_port(addr.port(), connections, 7);
-    plan.threads = threads;
+    plan.generator.threads = threads;
+    plan
+}
+
+fn run(addr: SocketAddr, connections: u32, threads: u32, packs: Raw) -> Throughput {
+    let plan = plan(addr, connections, threads);
     ws_load::throughput(&plan, packs, &AtomicBool::new(false)).unwrap()
 }
 
 #[test]
 fn each_iteration_brings_as_many_echoes_as_packs_have_frames() {
-    for (threads, payload_bytes) in [(1, 20), (2, 20), (1, 0), (3, 7), (1, 200_000)] {
+    for (threads, payload) in [(1, 20), (2, 20), (1, 0), (3, 7), (1, 200_000)] {
         let server = echo();
-        let packs = Packs {
-            payload_bytes,
-            ..PACKS
-        };
+        let packs = Raw { payload, ..PACKS };
         let found = run(server.addr(), 30, threads, packs);
         assert_eq!(
             found.outcome.end,
@@ -57,9 +58,9 @@ fn each_iteration_brings_as_many_echoes_as_packs_have_frames() {
 #[test]
 fn a_message_far_larger_than_every_buffer_comes_back_whole() {
     let server = echo();
-    let packs = Packs {
-        payload_bytes: 15 << 20,
-        frames: 1,
+    let packs = Raw {
+        payload: 15 << 20,
+        pack: 1,
         ..PACKS
     };
     let found = run(server.addr(), 1, 1, packs);
@@ -84,9 +85,9 @@ fn what_is_no_echo_is_named() {
 #[test]
 fn a_message_that_the_server_refuses_ends_the_run() {
     let server = echo();
-    let packs = Packs {
-        payload_bytes: 17 << 20,
-        frames: 1,
+    let packs = Raw {
+        payload: 17 << 20,
+        pack: 1,
         ..PACKS
     };
     let found = run(server.addr(), 1, 1, packs);
@@ -101,11 +102,9 @@ fn a_message_that_the_server_refuses_ends_the_run() {
 #[test]
 fn silence_ends_the_run() {
     let server = OddServer::start(Behaviour::Freezes, 0).unwrap();
-    let packs = Packs {
-        patience: Duration::from_millis(400),
-        ..PACKS
-    };
-    let found = run(server.addr(), 2, 2, packs);
+    let mut plan = plan(server.addr(), 2, 2);
+    plan.limits.sample_timeout = Nanos(400_000_000);
+    let found = ws_load::throughput(&plan, PACKS, &AtomicBool::new(false)).unwrap();
     assert_eq!((found.outcome.end, found.echoes), (End::TimedOut, 0));
     assert!(found.outcome.detail.contains("nothing came back"));
 }
@@ -113,10 +112,10 @@ fn silence_ends_the_run() {
 #[test]
 fn an_interrupt_keeps_the_average_so_far() {
     let server = echo();
-    let plan = ws_load::plan_for_port(server.addr().port(), 10, 7);
+    let plan = plan(server.addr(), 10, 1);
     let interrupted = AtomicBool::new(false);
-    let packs = Packs {
-        duration: Duration::from_secs(3600),
+    let packs = Raw {
+        duration: Nanos::secs(3600),
         ..PACKS
     };
     let found = std::thread::scope(|scope| {

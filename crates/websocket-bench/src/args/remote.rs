@@ -11,20 +11,20 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Several processes and machines")]
 pub(crate) struct Sites {
-    /// Run on the worker that listens there (`websocket-bench worker`); repeat it for more than
-    /// one. With -l, this process makes connections from those addresses beside them
+    /// Run on the worker that listens at this address (`websocket-bench worker`). Repeat it to use
+    /// several. With -l, this process opens connections from those addresses as well
     #[arg(short, long, value_name = "HOST:PORT")]
     pub(crate) worker_addr: Vec<Address>,
-    /// Run in so many processes of this machine: each may open as many files as one process may
+    /// Run in N processes on this machine. The limit on open files applies to each of them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) processes: Option<u32>,
-    /// Run on so many workers that dial in (`websocket-bench worker --coordinator`)
+    /// Run on N workers that connect to this process (`websocket-bench worker --coordinator`)
     #[arg(long, value_name = "N", requires = "listen", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) await_workers: Option<u32>,
-    /// Where to wait for them
+    /// Address on which to wait for these workers
     #[arg(long, value_name = "HOST:PORT", requires = "await_workers")]
     pub(crate) listen: Option<Address>,
-    /// How long to wait for them
+    /// How long to wait for these workers
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, requires = "await_workers")]
     pub(crate) await_timeout: Duration,
     #[command(flatten)]
@@ -45,19 +45,19 @@ impl Sites {
 
 /// What coordinator and workers show each other.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Credentials (both sides alike; needed but on loopback)")]
+#[command(next_help_heading = "Credentials (the same on both sides; not needed on loopback)")]
 pub(crate) struct Credentials {
     /// File with a token that both sides know [default: the variable WEBSOCKET_BENCH_TOKEN].
-    /// It is sent in clear text unless TLS is used
+    /// Without TLS it is sent in clear text
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Mutual TLS: own certificate, PEM
+    /// Mutual TLS: PEM file with the own certificate
     #[arg(long, value_name = "FILE", requires_all = ["tls_key", "tls_ca"])]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// Mutual TLS: key of the certificate, PEM
+    /// Mutual TLS: PEM file with the key of that certificate
     #[arg(long, value_name = "FILE", requires_all = ["tls_cert", "tls_ca"])]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Mutual TLS: authority that the other side's certificate must come from, PEM
+    /// Mutual TLS: PEM file with the authority that issued the other side's certificate
     #[arg(long, value_name = "FILE", requires_all = ["tls_cert", "tls_key"])]
     pub(crate) tls_ca: Option<PathBuf>,
 }
@@ -65,29 +65,30 @@ pub(crate) struct Credentials {
 /// A worker.
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
-    /// Address to wait on for coordinators
+    /// Address to listen on for coordinators
     #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub(crate) address: String,
-    /// Port to wait on; 0 takes a free one, which is printed
+    /// Port to listen on; 0 takes a free port and prints it
     #[arg(short, long, default_value_t = 4000)]
     pub(crate) port: u16,
-    /// Join this coordinator for one run (it is started with --await-workers and --listen) instead
-    /// of waiting for coordinators
+    /// Connect to this coordinator for one run, in place of listening. The coordinator is started
+    /// with --await-workers and --listen
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["address", "port"])]
     pub(crate) coordinator: Option<Address>,
-    /// How long to wait until the coordinator is there
+    /// How long to wait for the coordinator
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, requires = "coordinator")]
     pub(crate) await_timeout: Duration,
-    /// Source address to connect from, whatever the run says; repeat it for more than one
+    /// Source address to connect from, in place of those of the run. Repeat it to use several
     #[arg(short, long, value_name = "ADDRESS")]
     pub(crate) local_addr: Vec<IpAddr>,
-    /// Worker threads, whatever the run says [default: the run's, else one per core]
+    /// Worker threads, in place of the number of the run [default: that of the run, else one per
+    /// core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) threads: Option<u32>,
-    /// Load only this server; repeat it for more than one [default: any]
+    /// Load only this server. Repeat it for more than one [default: any]
     #[arg(long, value_name = "HOST[:PORT]|CIDR")]
     pub(crate) allow: Vec<Allowed>,
-    /// Say nothing but errors
+    /// Print nothing but errors
     #[arg(long)]
     pub(crate) quiet: bool,
     /// The coordinator has started this process and ends it

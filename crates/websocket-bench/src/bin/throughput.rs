@@ -4,14 +4,13 @@
 //! uWebSockets (2016). Unlike that one it looks at every byte that comes back.
 
 use clap::Parser;
-use run_record::{End, FileLimit};
+use run_record::{End, FileLimit, Raw};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use ws_load::Packs;
 
 /// Send messages to a raw echo server on this machine, which sends every message back as it came.
 /// Each iteration sends numberOfConnections packs of framesPerSend messages, each over a connection
@@ -32,10 +31,10 @@ struct Args {
     /// Port of 127.0.0.1 that the server listens on
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
-    /// Begin no further iteration after this
+    /// Start no new iteration after this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
     duration: Duration,
-    /// Give up when nothing comes back for so long
+    /// Give up when nothing has come back for this long
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
     timeout: Duration,
     /// Threads, each with its share of the connections and iterations of its own
@@ -77,14 +76,14 @@ fn throughput(args: &Args) -> Result<u8, String> {
     }
     FileLimit::raise();
     let mut plan = ws_load::plan_for_port(args.port, args.connections, std::process::id().into());
-    plan.threads = args.threads.min(args.connections);
-    let packs = Packs {
-        payload_bytes: args.payload_bytes,
-        frames: args.frames,
-        duration: args.duration,
-        patience: args.timeout,
+    plan.generator.threads = args.threads.min(args.connections);
+    plan.limits.sample_timeout = args.timeout.into();
+    let raw = Raw {
+        payload: args.payload_bytes,
+        pack: args.frames,
+        duration: args.duration.into(),
     };
-    let found = ws_load::throughput(&plan, packs, &interrupted).map_err(|e| e.to_string())?;
+    let found = ws_load::throughput(&plan, raw, &interrupted).map_err(|e| e.to_string())?;
     let end = found.outcome.end;
     if !matches!(end, End::StepsDone | End::Interrupted) {
         let _ = writeln!(io::stderr(), "throughput: {}", found.outcome.detail);

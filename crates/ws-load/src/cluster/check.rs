@@ -121,7 +121,7 @@ impl<'a> Permits<'a> {
     }
 
     fn is_for(&self, command: &'static str, workloads: &[Workload]) -> Result<(), CommandError> {
-        if workloads.contains(&self.plan.workload) {
+        if workloads.contains(&self.plan.workload()) {
             return Ok(());
         }
         Err(out_of_turn(command, "the run has another workload"))
@@ -141,9 +141,9 @@ impl<'a> Permits<'a> {
         }
         valued("connect", within("wanted", terms.wanted, (1, MOST_CLIENTS)))?;
         valued("connect", within("have", terms.have, (0, terms.wanted)))?;
-        let planned = self.plan.connect.and_then(|connect| {
+        let planned = self.plan.connect().and_then(|connect| {
             let rate = connect.rate?;
-            Some((rate, connect.arrivals, self.plan.seed))
+            Some((rate, connect.arrivals, self.plan.generator.seed))
         });
         let told = terms
             .by_clock
@@ -164,7 +164,7 @@ impl<'a> Permits<'a> {
         if self.clients != Some(terms.clients) {
             return refused("its clients are not those that were opened");
         }
-        if terms.by_clock != self.plan.open_loop.is_some() {
+        if terms.by_clock != self.plan.open_loop().is_some() {
             return refused("it mixes an open loop with a closed one");
         }
         let samples = (1, self.most_samples());
@@ -199,9 +199,9 @@ impl<'a> Permits<'a> {
 
     /// The largest step that the plan can lead to.
     fn most_samples(&self) -> u32 {
-        let search = self.plan.search.map(|search| search.of);
-        match &self.plan.open_loop {
-            None => self.plan.sample_size,
+        let search = self.plan.search().map(|search| search.of);
+        match self.plan.open_loop() {
+            None => self.plan.samples(),
             Some(_) if search == Some(SearchOf::Rate) => u32::MAX,
             Some(load) => {
                 let expected = Schedule::new(load.clone(), 0, 0).expected();
@@ -223,7 +223,7 @@ impl<'a> Permits<'a> {
     }
 
     fn send(&mut self, samples: &[u32]) -> Result<(), CommandError> {
-        let (share, seed) = (self.share, self.plan.seed);
+        let (share, seed) = (self.share, self.plan.generator.seed);
         let step = self.step("send", false)?;
         for index in samples {
             let permitted = (step.next, step.terms.samples - 1);

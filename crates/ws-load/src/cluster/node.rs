@@ -52,10 +52,8 @@ pub fn serve(
     commands: impl IntoIterator<Item = Command>,
     tell: Box<dyn Fn(Report) + Send + Sync>,
 ) -> Result<(), NodeError> {
-    let plan = Plan {
-        local_addrs: share.addresses(&plan.local_addrs),
-        ..plan.clone()
-    };
+    let mut plan = plan.clone();
+    plan.target.local_addrs = share.addresses(&plan.target.local_addrs);
     serve_from_here(&plan, share, commands, tell)
 }
 
@@ -86,7 +84,7 @@ pub fn serve_at(
 ) -> Result<(), NodeError> {
     plan.validate()?;
     // Where it gives none, the reads without a stamp are counted.
-    let _stamping = match plan.timestamps {
+    let _stamping = match plan.generator.timestamps {
         Timestamps::Kernel => io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
@@ -132,7 +130,7 @@ impl Node {
     ) -> Result<Self, RunError> {
         let keeper = Keeper::Site {
             share,
-            in_flight: plan.concurrent,
+            in_flight: plan.in_flight(),
         };
         let mut pool =
             WorkerPool::start(plan, Arc::clone(target), keeper).map_err(RunError::Worker)?;

@@ -6,7 +6,7 @@ use super::{ANSWER, Controller, Ended, Kept, Workers, merge};
 use crate::clock;
 use crate::message::{Command, HeldPart, OpenTerms, Report, StartByClock};
 use crate::worker::{HURRY, TICK};
-use run_record::{Connecting, Connections, End, Event, Pings, StepRecord, Verdict};
+use run_record::{Connect, Connections, End, Event, Pings, StepRecord, Verdict};
 use std::time::Duration;
 
 /// How often the opening is looked at until it is half-way.
@@ -28,7 +28,7 @@ impl<W: Workers> Controller<'_, W> {
         &mut self,
         step: u32,
         clients: u64,
-        terms: Connecting,
+        terms: Connect,
     ) -> Result<Option<Ended>, Ended> {
         if self.watch.is_none() {
             self.watch = self.workers.server().map(Watch::begin);
@@ -37,7 +37,7 @@ impl<W: Workers> Controller<'_, W> {
         let by_clock = terms.rate.map(|rate| StartByClock {
             rate,
             arrivals: terms.arrivals,
-            seed: self.plan.seed,
+            seed: self.plan.generator.seed,
             start_ns: clock::now_ns() + clock::nanos(self.workers.start_in()),
         });
         let began_ns = by_clock.map_or_else(clock::now_ns, |by_clock| by_clock.start_ns);
@@ -53,7 +53,7 @@ impl<W: Workers> Controller<'_, W> {
         let open = self.workers.connected();
         let all_opened = broken_off.is_none();
         let early_end = match broken_off {
-            None => self.hold(step, open, opened_ns + terms.hold_ns)?,
+            None => self.hold(step, open, opened_ns + terms.hold.ns())?,
             // What was opened, pinged and dropped by then is kept.
             Some(ended) => {
                 self.workers.tell(Command::GiveUp { count: false });
@@ -89,7 +89,7 @@ impl<W: Workers> Controller<'_, W> {
             record.verdict_reasons = vec![format!(
                 "it was ended after {:.1} s of a hold of {:.1} s",
                 times.held_ns as f64 / 1e9,
-                terms.hold_ns as f64 / 1e9
+                terms.hold.ns() as f64 / 1e9
             )];
         }
         if let Some(ended) = early_end
@@ -166,8 +166,8 @@ impl<W: Workers> Controller<'_, W> {
         let mut early_end = None;
         let timeout_ns = self
             .plan
-            .connect
-            .map_or(0, |connect| connect.ping_timeout_ns);
+            .connect()
+            .map_or(0, |connect| connect.ping_timeout.ns());
         let mut end_ns = until_ns.max(began_ns) + timeout_ns + clock::nanos(ANSWER);
         while waiting > 0 {
             if clock::now_ns() >= end_ns {

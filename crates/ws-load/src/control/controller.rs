@@ -58,7 +58,7 @@ pub fn run_with_ceiling(
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Measured, RunError> {
     // Where it gives none, the reads without a stamp are counted.
-    let _stamping = match plan.timestamps {
+    let _stamping = match plan.generator.timestamps {
         Timestamps::Kernel => crate::io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
@@ -92,7 +92,7 @@ pub(crate) struct Controller<'a, W> {
 
 /// What a step puts on the server.
 #[derive(Clone, Debug)]
-pub(super) struct Load {
+pub(super) struct StepLoad {
     pub(super) clients: u64,
     pub(super) open: Option<OpenLoop>,
     /// Samples of a closed loop.
@@ -125,7 +125,7 @@ impl<'a, W: Workers> Controller<'a, W> {
 
     /// Goes through the plan to its end.
     pub(crate) fn carry_out(mut self) -> Measured {
-        let ended = match self.plan.search {
+        let ended = match self.plan.search() {
             Some(terms) => self.search(terms),
             None => self.steps(),
         };
@@ -149,7 +149,7 @@ impl<'a, W: Workers> Controller<'a, W> {
 
     fn steps(&mut self) -> Ended {
         for step in 0.. {
-            if self.plan.total_steps.is_some_and(|total| step >= total) {
+            if self.plan.steps().is_some_and(|total| step >= total) {
                 let words = match step {
                     1 => "the one planned step was measured".to_owned(),
                     several => format!("all {several} planned steps were measured"),
@@ -165,18 +165,18 @@ impl<'a, W: Workers> Controller<'a, W> {
         unreachable!("a run ends before 2^32 steps")
     }
 
-    fn load_at(&self, step: u32) -> Load {
-        Load {
+    fn load_at(&self, step: u32) -> StepLoad {
+        StepLoad {
             clients: self.plan.clients_at(step),
-            open: self.plan.open_loop.clone(),
-            samples: self.plan.sample_size,
+            open: self.plan.open_loop().cloned(),
+            samples: self.plan.samples(),
         }
     }
 
     /// Measures a step. `Some` when it is to be the last; an error when it could not be measured.
-    pub(super) fn step(&mut self, step: u32, load: &Load) -> Result<Option<Ended>, Ended> {
+    pub(super) fn step(&mut self, step: u32, load: &StepLoad) -> Result<Option<Ended>, Ended> {
         let clients = load.clients;
-        if let Some(terms) = self.plan.connect {
+        if let Some(terms) = self.plan.connect() {
             return self.connect_step(step, clients, terms);
         }
         let connecting = clock::now_ns();

@@ -1,12 +1,12 @@
 //! One step: its samples taken, its parts put together and judged.
 
 use super::afford::{affordable, countable};
-use super::controller::Load;
+use super::controller::StepLoad;
 use super::merge::Merged;
 use super::{ANSWER, Controller, Ended, Workers};
 use crate::clock;
 use crate::message::{Command, Report, StepPart, StepTerms};
-use crate::plan;
+use crate::plan::{self, Hearing as _};
 use crate::verify::StepLedger;
 use crate::worker::{HURRY, TICK};
 use run_record::{Backpressure, End, Event, StepRecord};
@@ -24,13 +24,13 @@ impl<W: Workers> Controller<'_, W> {
     pub(super) fn measure(
         &mut self,
         step: u32,
-        load: &Load,
+        load: &StepLoad,
     ) -> Result<(StepRecord, Option<Ended>), Ended> {
         let clients = load.clients;
         let schedule = load
             .open
             .clone()
-            .map(|open| plan::Schedule::new(open, self.plan.seed, self.samples));
+            .map(|open| plan::Schedule::new(open, self.plan.generator.seed, self.samples));
         let (samples, warm_up) = match &schedule {
             Some(schedule) => {
                 affordable(schedule)?;
@@ -57,7 +57,7 @@ impl<W: Workers> Controller<'_, W> {
             start_ns + schedule.length_ns() + clock::nanos(SEND_SLACK)
         });
         if sent_by.is_none() {
-            self.workers.fill(self.plan.concurrent);
+            self.workers.fill(self.plan.in_flight());
         }
         let early_end = self.await_samples(step, clients, &ledger, sent_by)?;
         let ended = clock::now_ns();
@@ -80,7 +80,7 @@ impl<W: Workers> Controller<'_, W> {
             backpressure: backpressure(&ledger, sent_by),
             flight: ledger.flight(),
             elapsed_ns: ended - began,
-            warm_up_ns: load.open.as_ref().map_or(0, |open| open.warm_up_ns),
+            warm_up_ns: load.open.as_ref().map_or(0, |open| open.warm_up.ns()),
             cpu_ns,
             timed_out: is_end(End::TimedOut),
             kept: self.workers.take_kept(),
@@ -186,7 +186,7 @@ impl<W: Workers> Controller<'_, W> {
         if self.workers.doubts() {
             return None;
         }
-        let is_overdue = ledger.is_overdue(clock::now_ns(), self.plan.timeouts.sample_ns);
+        let is_overdue = ledger.is_overdue(clock::now_ns(), self.plan.limits.sample_timeout.ns());
         is_overdue.then(|| {
             Ended::new(
                 End::TimedOut,
@@ -196,7 +196,7 @@ impl<W: Workers> Controller<'_, W> {
                         false => "sample (echo)",
                         true => "broadcast",
                     },
-                    self.plan.timeouts.sample_ns as f64 / 1e9
+                    self.plan.limits.sample_timeout.ns() as f64 / 1e9
                 ),
             )
         })

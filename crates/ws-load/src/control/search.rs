@@ -1,6 +1,6 @@
 //! Steps whose loads are chosen by what the steps before them showed.
 
-use super::controller::Load;
+use super::controller::StepLoad;
 use super::{Controller, Ended, Workers};
 use crate::plan::{Hunt, briefly};
 use run_record::{Edge, End, OpenLoop, RunRecord, Search, SearchOf, Verdict};
@@ -12,8 +12,8 @@ impl<W: Workers> Controller<'_, W> {
     /// Finds the highest load within the limit.
     pub(super) fn search(&mut self, terms: Search) -> Ended {
         let first = match terms.of {
-            SearchOf::Clients => f64::from(self.plan.initial_clients),
-            SearchOf::Rate => self.plan.open_loop.as_ref().map_or(1.0, |open| open.rate),
+            SearchOf::Clients => f64::from(self.plan.clients.first()),
+            SearchOf::Rate => self.plan.open_loop().map_or(1.0, |open| open.rate),
         };
         let mut hunt = Hunt::new(terms, first, terms.of == SearchOf::Clients);
         let mut void = 0;
@@ -71,7 +71,7 @@ impl<W: Workers> Controller<'_, W> {
         let mut load = self.load_of(of, value);
         if is_far {
             briefly(
-                self.plan.limit.percentile,
+                self.plan.limits.percentile,
                 &mut load.open,
                 &mut load.samples,
             );
@@ -103,17 +103,17 @@ impl<W: Workers> Controller<'_, W> {
         Ok((!is_noisy).then_some(passed))
     }
 
-    fn load_of(&self, of: SearchOf, value: f64) -> Load {
-        let open = self.plan.open_loop.clone();
-        let samples = self.plan.sample_size;
+    fn load_of(&self, of: SearchOf, value: f64) -> StepLoad {
+        let open = self.plan.open_loop().cloned();
+        let samples = self.plan.samples();
         match of {
-            SearchOf::Clients => Load {
+            SearchOf::Clients => StepLoad {
                 clients: value as u64,
                 open,
                 samples,
             },
-            SearchOf::Rate => Load {
-                clients: u64::from(self.plan.initial_clients),
+            SearchOf::Rate => StepLoad {
+                clients: self.plan.clients_at(0),
                 open: open.map(|open| OpenLoop {
                     rate: value,
                     ..open
@@ -136,7 +136,7 @@ impl<W: Workers> Controller<'_, W> {
             }) => Some(clients as u64),
             Some(Edge {
                 of: SearchOf::Rate, ..
-            }) => Some(u64::from(self.plan.initial_clients)),
+            }) => Some(self.plan.clients_at(0)),
         }
     }
 }

@@ -6,22 +6,8 @@ use super::{Controller, Ended, Workers as _};
 use crate::clock;
 use crate::message::{Command, RawTerms, Report};
 use crate::worker::TICK;
-use run_record::{End, Outcome, Plan};
+use run_record::{End, Load, Outcome, Plan, Raw};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-
-/// What is sent, and for how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packs {
-    /// Payload of each frame.
-    pub payload_bytes: u64,
-    /// Frames that are sent in one go over one connection; each is a message of its own.
-    pub frames: u32,
-    /// After this no further iteration is begun.
-    pub duration: Duration,
-    /// How long nothing at all may come back.
-    pub patience: Duration,
-}
 
 /// What came back.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,17 +31,13 @@ impl Throughput {
 
 /// Connects the clients of the plan's first step to a raw echo and iterates: each worker sends as
 /// many packs as it has connections, over connections chosen at random, and goes on when all their
-/// echoes have come.
+/// echoes have come. Gives up when nothing at all comes back for the plan's sample time-out.
 ///
 /// # Errors
 /// [`RunError`] when no connection can even be tried.
-pub fn throughput(
-    plan: &Plan,
-    packs: Packs,
-    interrupted: &AtomicBool,
-) -> Result<Throughput, RunError> {
+pub fn throughput(plan: &Plan, raw: Raw, interrupted: &AtomicBool) -> Result<Throughput, RunError> {
     let plan = Plan {
-        connect: None,
+        load: Load::Raw(raw),
         ..plan.clone()
     };
     let mut no_listener = |_: &run_record::Event| {};
@@ -74,7 +56,7 @@ pub fn throughput(
     };
     let ended = controller
         .connect(0, plan.clients_at(0))
-        .and_then(|()| controller.iterate(packs, &mut found));
+        .and_then(|()| controller.iterate(raw, &mut found));
     if let Err(ended) = ended {
         found.outcome.end = ended.end;
         found.outcome.detail = ended.detail;
@@ -84,13 +66,13 @@ pub fn throughput(
 }
 
 impl Controller<'_, Local<'_>> {
-    fn iterate(&mut self, packs: Packs, found: &mut Throughput) -> Result<(), Ended> {
+    fn iterate(&mut self, raw: Raw, found: &mut Throughput) -> Result<(), Ended> {
         let began_ns = clock::now_ns();
         self.workers.tell(Command::Raw(RawTerms {
-            payload_bytes: packs.payload_bytes,
-            frames: packs.frames,
-            until_ns: began_ns + clock::nanos(packs.duration),
-            seed: self.plan.seed,
+            payload_bytes: raw.payload,
+            frames: raw.pack,
+            until_ns: began_ns + raw.duration.ns(),
+            seed: self.plan.generator.seed,
         }));
         let mut waiting = self.workers.len();
         let mut ended = Ok(());
@@ -100,12 +82,12 @@ impl Controller<'_, Local<'_>> {
             match self.workers.wait(TICK) {
                 Some((_, Report::Part(part))) => {
                     waiting -= 1;
-                    let raw = part.raw;
-                    found.echoes += raw.echoes;
-                    found.iterations += raw.iterations;
-                    let elapsed_ns = raw.last_ns.saturating_sub(began_ns);
+                    let echoed = part.raw;
+                    found.echoes += echoed.echoes;
+                    found.iterations += echoed.iterations;
+                    let elapsed_ns = echoed.last_ns.saturating_sub(began_ns);
                     found.elapsed_ns = found.elapsed_ns.max(elapsed_ns);
-                    early_end = raw.fault.map(|fault| Ended::new(End::ServerLost, fault));
+                    early_end = echoed.fault.map(|fault| Ended::new(End::ServerLost, fault));
                 }
                 Some((_, Report::Broken(words))) => {
                     return Err(Ended::new(End::MachineLimit, words));
@@ -120,8 +102,8 @@ impl Controller<'_, Local<'_>> {
                 (seen, seen_ns) = (self.workers.pool.bytes(), clock::now_ns());
             }
             let silent_ns = clock::now_ns().saturating_sub(seen_ns);
-            if silent_ns > clock::nanos(packs.patience) {
-                early_end.get_or_insert_with(|| silent(packs));
+            if silent_ns > self.plan.limits.sample_timeout.ns() {
+                early_end.get_or_insert_with(|| silent(self.plan, raw));
             }
             if let (Some(early_end), Ok(())) = (early_end, &ended) {
                 ended = Err(early_end);
@@ -132,13 +114,13 @@ impl Controller<'_, Local<'_>> {
     }
 }
 
-fn silent(packs: Packs) -> Ended {
+fn silent(plan: &Plan, raw: Raw) -> Ended {
     Ended::new(
         End::TimedOut,
         format!(
             "nothing came back for {} s; is it a raw echo, and does it take messages of {} bytes?",
-            packs.patience.as_secs(),
-            packs.payload_bytes
+            plan.limits.sample_timeout.ns() as f64 / 1e9,
+            raw.payload
         ),
     )
 }

@@ -136,12 +136,12 @@ fn either(workload: Workload, shape: impl Fn(&str) -> String) -> String {
 
 /// The codec of a plan.
 pub(crate) fn codec(plan: &Plan) -> Arc<dyn Codec> {
-    let padding = padding(plan.payload_padding);
-    match plan.dialect {
-        Dialect::Json => Arc::new(json::Json::new(padding)),
+    let padding = padding(plan.message.padding);
+    match plan.message.dialect {
+        Dialect::Text => Arc::new(json::Json::new(padding)),
         Dialect::Binary => Arc::new(binary::Binary::new(padding)),
-        Dialect::Phoenix => Arc::new(phoenix::Phoenix::new(padding, &plan.url)),
-        Dialect::ActionCable => Arc::new(action_cable::ActionCable::new(padding, &plan.url)),
+        Dialect::Phoenix => Arc::new(phoenix::Phoenix::new(padding, &plan.target.url)),
+        Dialect::ActionCable => Arc::new(action_cable::ActionCable::new(padding, &plan.target.url)),
     }
 }
 
@@ -158,17 +158,16 @@ mod tests {
     #[test]
     fn a_request_with_the_most_padding_leaves_room_within_16_mib() {
         for (dialect, url) in [
-            (Dialect::Json, "ws://h/ws"),
+            (Dialect::Text, "ws://h/ws"),
             (Dialect::Binary, "ws://h/ws"),
             (Dialect::Phoenix, "ws://h/socket/websocket"),
             (Dialect::Phoenix, "ws://h/socket/websocket?vsn=2.0.0"),
             (Dialect::ActionCable, "ws://h/cable"),
         ] {
-            let plan = Plan {
-                dialect,
-                payload_padding: run_record::MOST_PADDING,
-                ..crate::test_plan(url)
-            };
+            let plan = crate::test_plan(url).with(|plan| {
+                plan.message.dialect = dialect;
+                plan.message.padding = run_record::MOST_PADDING;
+            });
             let mut request = Vec::new();
             codec(&plan).request(Workload::Broadcast, u64::MAX, &mut request);
             let room = (16_usize << 20).checked_sub(request.len());

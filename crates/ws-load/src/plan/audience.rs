@@ -1,15 +1,6 @@
 //! Who is to hear a sample. That everyone listens stands here and nowhere else.
 
-use run_record::{Plan, Workload};
-
-/// Who is to hear a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Audience {
-    /// The client that sent it.
-    Sender,
-    /// Every client; the sender gets a result besides.
-    Everyone,
-}
+pub(crate) use run_record::Audience;
 
 /// Those of a worker's clients that are to hear a sample.
 #[derive(Clone, Copy, Debug)]
@@ -20,36 +11,37 @@ pub(crate) struct Hearers<'a> {
     pub(crate) count: u32,
 }
 
-impl Audience {
-    /// The audience of a plan's samples.
-    pub(crate) const fn of(plan: &Plan) -> Self {
-        match plan.workload {
-            Workload::Echo | Workload::Connect => Self::Sender,
-            Workload::Broadcast => Self::Everyone,
-        }
-    }
-
+/// What an audience means for those who wait for a sample.
+pub(crate) trait Hearing: Copy {
     /// True when clients other than the sender hear a sample, and the sender gets a result.
+    fn reaches_others(self) -> bool;
+
+    /// How many of `workers` workers, which have `clients` clients together, wait for a sample.
+    fn parties(self, clients: u64, workers: u64) -> u32;
+
+    /// Of the `count` clients of a worker that are set in `alive`: those that are to hear the sample
+    /// `index`. The sender alone is found by the ledger, which knows it.
+    fn hearers(self, index: u32, alive: &[u64], count: u32) -> Hearers<'_>;
+}
+
+impl Hearing for Audience {
     #[inline]
-    pub(crate) const fn reaches_others(self) -> bool {
+    fn reaches_others(self) -> bool {
         match self {
             Self::Sender => false,
             Self::Everyone => true,
         }
     }
 
-    /// How many of `workers` workers, which have `clients` clients together, wait for a sample.
-    pub(crate) fn parties(self, clients: u64, workers: u64) -> u32 {
+    fn parties(self, clients: u64, workers: u64) -> u32 {
         match self {
             Self::Sender => 1,
             Self::Everyone => clients.min(workers) as u32,
         }
     }
 
-    /// Of the `count` clients of a worker that are set in `alive`: those that are to hear the sample
-    /// `index`. The sender alone is found by the ledger, which knows it.
     #[inline]
-    pub(crate) const fn hearers(self, _index: u32, alive: &[u64], count: u32) -> Hearers<'_> {
+    fn hearers(self, _index: u32, alive: &[u64], count: u32) -> Hearers<'_> {
         match self {
             Self::Sender => Hearers {
                 slots: &[],

@@ -7,7 +7,7 @@ mod bounds;
 mod schedule;
 mod search;
 
-pub(crate) use audience::{Audience, Hearers};
+pub(crate) use audience::{Audience, Hearers, Hearing};
 pub(crate) use bounds::longest_message;
 pub(crate) use schedule::Schedule;
 pub(crate) use search::{Hunt, briefly};

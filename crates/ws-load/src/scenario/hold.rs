@@ -7,7 +7,7 @@ use crate::message::{Command, HeldPart, Report, StepPart};
 use crate::net::ConnectError;
 use crate::plan;
 use crate::verify::Verifier;
-use run_record::Connecting;
+use run_record::Connect;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ struct Ping {
 /// What a worker knows of the connections that it holds. Memory per idle connection: one entry of
 /// `due`.
 pub(super) struct Hold {
-    terms: Connecting,
+    terms: Connect,
     /// The server.
     addr: SocketAddr,
     /// Seed of the moments of the first pings.
@@ -46,11 +46,11 @@ pub(super) struct Hold {
 }
 
 impl Hold {
-    pub(super) fn new(terms: Connecting, setting: &Setting) -> Self {
+    pub(super) fn new(terms: Connect, setting: &Setting) -> Self {
         Self {
             terms,
             addr: setting.addr,
-            seed: setting.plan.seed ^ u64::from(setting.worker().0),
+            seed: setting.plan.generator.seed ^ u64::from(setting.worker().0),
             due: BinaryHeap::new(),
             under_way: HashMap::new(),
             deadlines: VecDeque::new(),
@@ -79,7 +79,7 @@ impl Hold {
     /// Somewhere within the interval, so that the pings of connections that were opened together
     /// are spread over it.
     fn ping_later(&mut self, slot: Slot, now_ns: u64) {
-        let within = plan::mix(self.seed, slot.into()) % self.terms.ping_interval_ns;
+        let within = plan::mix(self.seed, slot.into()) % self.terms.ping_interval.ns();
         self.due.push(Reverse((now_ns + 1 + within, slot)));
     }
 
@@ -114,7 +114,7 @@ impl Hold {
     fn ping(&mut self, slot: Slot, due_ns: u64, clients: &mut dyn Clients) {
         let payload = clients.draw();
         let now_ns = clients.now_ns();
-        let interval_ns = self.terms.ping_interval_ns;
+        let interval_ns = self.terms.ping_interval.ns();
         // A generator that was stopped for long leaves out what it missed.
         let missed = now_ns.saturating_sub(due_ns) / interval_ns;
         let next_ns = due_ns + interval_ns * (missed + 1);
@@ -122,7 +122,7 @@ impl Hold {
         if self.under_way.contains_key(&slot) {
             return;
         }
-        let deadline_ns = now_ns + self.terms.ping_timeout_ns;
+        let deadline_ns = now_ns + self.terms.ping_timeout.ns();
         self.deadlines.push_back((deadline_ns, slot, payload));
         self.under_way.insert(slot, Ping { due_ns, payload });
         self.part.sent += 1;
@@ -137,7 +137,7 @@ impl Hold {
     fn end_unanswered(&mut self, slot: Slot, clients: &mut dyn Clients) {
         self.under_way.remove(&slot);
         self.part.unanswered += 1;
-        let seconds = self.terms.ping_timeout_ns as f64 / 1e9;
+        let seconds = self.terms.ping_timeout.ns() as f64 / 1e9;
         clients.end(
             slot,
             ConnectError::PingUnanswered {

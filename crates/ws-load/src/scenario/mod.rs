@@ -16,7 +16,7 @@ use crate::dialect::{Codec, Stamps};
 use crate::message::{Command, Report, Share, StepPart};
 use crate::net::ConnectError;
 use crate::verify::{Read, StepLedger, Understanding, Verifier};
-use run_record::Plan;
+use run_record::{Load, Plan};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -141,12 +141,10 @@ impl Setting {
 
 /// The scenario of a plan.
 pub(crate) fn of(setting: Setting) -> Box<dyn Scenario> {
-    match setting.plan.connect {
-        Some(terms) => Box::new(hold::Hold::new(terms, &setting)),
-        None if setting.plan.sample_size == 0 && setting.plan.open_loop.is_none() => {
-            Box::new(raw_echo::RawEcho::new(&setting))
-        }
-        None => Box::new(requests::Requests::new(setting)),
+    match setting.plan.load {
+        Load::Closed(_) | Load::Open(_) => Box::new(requests::Requests::new(setting)),
+        Load::Connect(terms) => Box::new(hold::Hold::new(terms, &setting)),
+        Load::Raw(_) => Box::new(raw_echo::RawEcho::new(&setting)),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::dialect::{Codec, Incoming, Kind, Malformed, Stamps};
 use crate::figures::{Arrival, Latencies};
 use crate::message::{Done, StepPart};
 use crate::net::ConnectError;
+use crate::plan::Hearing as _;
 use run_record::{Faults, Measure};
 use std::sync::Arc;
 use ws_proto::Opcode;

@@ -114,7 +114,7 @@ impl ClientTable {
     /// 64 random bits that no other draw of this run gives.
     pub(super) fn draw(&mut self) -> u64 {
         self.drawn += 1;
-        let stream = self.common.plan.seed ^ u64::from(self.number) << 32;
+        let stream = self.common.plan.generator.seed ^ u64::from(self.number) << 32;
         plan::mix(!stream, self.drawn)
     }
 

@@ -65,7 +65,7 @@ impl EventLoop {
         Self {
             takes_bytes: scenario.takes_bytes(),
             scenario,
-            kernel_stamps: common.plan.timestamps == Timestamps::Kernel,
+            kernel_stamps: common.plan.generator.timestamps == Timestamps::Kernel,
             clients: ClientTable::new(thread, peers, Arc::clone(&codec), common),
             codec,
             received_bytes: 0,

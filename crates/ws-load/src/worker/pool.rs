@@ -43,7 +43,7 @@ pub(crate) struct WorkerPool {
 impl WorkerPool {
     /// Starts the workers of a process that keeps its ledger as `keeper`, on the plan's backend.
     pub(crate) fn start(plan: &Plan, target: Arc<Target>, keeper: Keeper) -> io::Result<Self> {
-        match plan.io {
+        match plan.generator.io {
             Io::Epoll => Self::start_on::<Epoll>(plan, target, keeper),
             Io::Uring => Self::start_on::<Uring>(plan, target, keeper),
         }
@@ -59,8 +59,8 @@ impl WorkerPool {
             Keeper::Process | Keeper::Coordinator => Share::WHOLE,
             Keeper::Site { share, .. } => share,
         };
-        let workers: Vec<Worker<B>> = (0..plan.threads)
-            .map(|_| Worker::new(plan.timestamps))
+        let workers: Vec<Worker<B>> = (0..plan.generator.threads)
+            .map(|_| Worker::new(plan.generator.timestamps))
             .collect::<io::Result<_>>()?;
         let peers: Vec<Peer> = workers.iter().map(Worker::peer).collect();
         let (sender, reports) = mpsc::channel();
@@ -72,7 +72,7 @@ impl WorkerPool {
         for (thread, worker) in workers.into_iter().enumerate() {
             let peers = peers.clone();
             let common = Common {
-                stamps: Stamps::of_run(plan.seed),
+                stamps: Stamps::of_run(plan.generator.seed),
                 plan: Arc::clone(&plan),
                 share,
                 target: Arc::clone(&target),

@@ -2,7 +2,7 @@
 
 use crate::message::{OpenTerms, StartByClock};
 use crate::plan::{Schedule, share_of};
-use run_record::OpenLoop;
+use run_record::{Nanos, OpenLoop};
 
 /// The moments at which connections are started, in the order of their slots.
 pub(super) type Starts = Box<dyn Iterator<Item = u64> + Send>;
@@ -30,8 +30,8 @@ impl OpenTerms {
             ramp: None,
             arrivals: by_clock.arrivals,
             // The number of connections ends it, and not the time.
-            duration_ns: u64::MAX / 4,
-            warm_up_ns: 0,
+            duration: Nanos(u64::MAX / 4),
+            warm_up: Nanos(0),
         };
         Schedule::new(load, by_clock.seed, self.have)
             .take((self.wanted - self.have) as usize)

@@ -2,7 +2,7 @@
 
 use super::{ClockRelation, Site};
 use crate::message::{Command, Report, SentSample};
-use crate::plan::{Audience, share_of};
+use crate::plan::{Audience, Hearing as _, share_of};
 use run_record::SiteUse;
 
 /// All sites, those that are lost included: a site keeps its number.

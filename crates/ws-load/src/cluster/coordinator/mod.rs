@@ -14,7 +14,6 @@ mod tests;
 use crate::control::{ANSWER, Controller, Ended, Kept, Measured, RunError, Workers, unanswered};
 use crate::message::{Command, Report, StepTerms, Unable};
 use crate::net::Target;
-use crate::plan::Audience;
 use crate::verify::StepLedger;
 use crate::worker::{CLOSE_PATIENCE, TICK};
 use members::Members;
@@ -116,8 +115,8 @@ impl Sites<'_> {
             }
             Report::Samples(samples) => {
                 let Some(step) = &mut self.step else { return };
-                let audience = Audience::of(self.plan);
-                self.members.relay(number, &samples.sent, audience);
+                self.members
+                    .relay(number, &samples.sent, self.plan.audience);
                 if !step.note(&samples) {
                     return;
                 }

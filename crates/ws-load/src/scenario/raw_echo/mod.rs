@@ -52,7 +52,7 @@ pub(super) struct RawEcho {
 
 impl RawEcho {
     pub(super) fn new(setting: &Setting) -> Self {
-        let seed = setting.plan.seed;
+        let seed = setting.plan.generator.seed;
         Self {
             number: setting.worker().0,
             seed,

@@ -77,7 +77,7 @@ impl Requests {
         let Some(ledger) = self.verifier.step().cloned() else {
             return;
         };
-        let schedule = Schedule::new(load, self.setting.plan.seed, ledger.first_sample);
+        let schedule = Schedule::new(load, self.setting.plan.generator.seed, ledger.first_sample);
         let (worker, workers) = (u64::from(self.number), u64::from(self.workers));
         let is_ours = move |client: u64| client % workers == worker;
         self.by_clock = SendQueue::new(schedule, start_ns, ledger, is_ours);
@@ -178,7 +178,7 @@ impl Requests {
             return;
         }
         let first = self.verifier.first_malformed.as_deref().unwrap_or_default();
-        let expected = self.verifier.codec().expects(self.setting.plan.workload);
+        let expected = self.verifier.codec().expects(self.setting.plan.workload());
         clients.report(Report::NotUnderstood(format!(
             "no answer could be understood; the first malformed message was {first}; expected was {expected} (docs/protocol.md): check --server-type, and that the server speaks the protocol",
         )));

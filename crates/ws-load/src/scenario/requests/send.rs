@@ -181,7 +181,7 @@ impl Requests {
     /// Makes the whole frame of a request.
     fn encode_request(&mut self, stamp: u64, mask: [u8; 4]) {
         let codec = self.verifier.codec();
-        let workload = self.setting.plan.workload;
+        let workload = self.setting.plan.workload();
         self.payload.clear();
         codec.request(workload, stamp, &mut self.payload);
         self.frame.clear();

@@ -13,7 +13,7 @@ mod tests;
 
 use crate::figures::{Arrival, Completion, Latencies};
 use crate::message::{Done, SentSample, Share, StepTerms};
-use crate::plan::{self, Audience};
+use crate::plan::{self, Audience, Hearing as _};
 use run_record::{Measure, Plan};
 use sample::Sample;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -97,10 +97,10 @@ impl Terms {
         clients: u64,
         workers: u64,
     ) -> Self {
-        let audience = Audience::of(plan);
+        let audience = plan.audience;
         Self {
             audience,
-            seed: plan.seed,
+            seed: plan.generator.seed,
             step,
             keeper,
             parties: audience.parties(clients, workers),
@@ -357,7 +357,7 @@ impl StepLedger {
 
     /// An echo has both ends at the site of its sender; those of a broadcast are at several sites,
     /// and only their coordinator hears of all.
-    const fn records_completion(&self) -> bool {
+    fn records_completion(&self) -> bool {
         match self.keeper {
             Keeper::Process => true,
             Keeper::Site { .. } => !self.audience.reaches_others(),

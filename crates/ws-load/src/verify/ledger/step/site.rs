@@ -1,6 +1,7 @@
 //! The ledger of a site: some of a step's samples are sent elsewhere.
 
 use super::{Keeper, Sent, StepLedger};
+use crate::plan::Hearing as _;
 use std::sync::atomic::Ordering;
 
 impl StepLedger {

@@ -1,7 +1,7 @@
 //! The state of one broadcast in a worker's window, and the clients that are to have it.
 
 use crate::figures::Arrival;
-use crate::plan::{Audience, Hearers};
+use crate::plan::{Audience, Hearers, Hearing as _};
 use crate::verify::ledger::Sent;
 use run_record::Faults;
 
@@ -115,7 +115,7 @@ pub(crate) struct Listeners<'a> {
 impl<'a> Listeners<'a> {
     /// Those who are to hear a sample.
     #[inline]
-    pub(super) const fn hearers(&self, audience: Audience, index: u32) -> Hearers<'a> {
+    pub(super) fn hearers(&self, audience: Audience, index: u32) -> Hearers<'a> {
         audience.hearers(index, self.alive, self.count)
     }
 
