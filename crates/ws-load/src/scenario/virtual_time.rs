@@ -1,1 +1,459 @@
-//! Clients without sockets, in a time that the test sets.
+//! Scenarios in virtual time: clients without sockets, a server without a network, and a clock that
+//! the test moves. Every time is exact.
+
+use super::{Clients, CurrentStep, Scenario, Setting, Slot, of};
+use crate::dialect::{Stamps, codec};
+use crate::message::{Command, OpenTerms, RawTerms, Report, Share, StepPart, StepTerms};
+use crate::net::ConnectError;
+use crate::verify::{Keeper, Read, StepLedger, Terms};
+use run_record::{Arrivals, Audience, Connect, Load, Nanos, OpenLoop, Plan, Raw};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use ws_proto::{FrameHeader, Opcode, Sender, apply_mask};
+
+const MS: u64 = 1_000_000;
+
+/// What is sent over a connection, unmasked.
+struct SentFrame {
+    slot: Slot,
+    opcode: Opcode,
+    payload: Vec<u8>,
+    at_ns: u64,
+}
+
+/// The clients of a worker, all ready, and what was done with them.
+#[derive(Default)]
+struct Fake {
+    now_ns: u64,
+    clients: u32,
+    blocked: Vec<Slot>,
+    ended: Vec<(Slot, u64)>,
+    lost: VecDeque<(Slot, ConnectError)>,
+    sent: VecDeque<SentFrame>,
+    reports: Vec<(u64, Report)>,
+    drawn: u64,
+}
+
+impl Clients for Fake {
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn slots(&self) -> Slot {
+        self.clients
+    }
+
+    fn is_ready(&self, slot: Slot) -> bool {
+        !self.ended.iter().any(|(ended, _)| *ended == slot)
+    }
+
+    fn ready_count(&self) -> u32 {
+        self.clients - self.ended.len() as u32
+    }
+
+    fn is_opening(&self) -> bool {
+        false
+    }
+
+    fn is_blocked(&self, slot: Slot) -> bool {
+        self.blocked.contains(&slot)
+    }
+
+    fn send(&mut self, slot: Slot, mut bytes: &[u8]) -> Option<bool> {
+        while let Ok(Some((header, len))) = FrameHeader::parse(bytes, Sender::Client) {
+            let end = len + header.payload_len as usize;
+            let mut payload = bytes[len..end].to_vec();
+            apply_mask(&mut payload, header.mask.unwrap());
+            self.sent.push_back(SentFrame {
+                slot,
+                opcode: header.opcode,
+                payload,
+                at_ns: self.now_ns,
+            });
+            bytes = &bytes[end..];
+        }
+        assert!(bytes.is_empty(), "whole frames");
+        Some(true)
+    }
+
+    fn end(&mut self, slot: Slot, error: ConnectError) {
+        self.ended.push((slot, self.now_ns));
+        self.lost.push_back((slot, error));
+    }
+
+    fn take_lost(&mut self) -> Option<(Slot, ConnectError)> {
+        self.lost.pop_front()
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.drawn += 1;
+        self.drawn
+    }
+
+    fn report(&mut self, report: Report) {
+        self.reports.push((self.now_ns, report));
+    }
+
+    fn tell(&mut self, _: usize, _: Command) {
+        panic!("there is no other worker");
+    }
+}
+
+impl Fake {
+    fn reported(&self, is: fn(&Report) -> bool) -> Option<u64> {
+        let found = self.reports.iter().find(|(_, report)| is(report));
+        found.map(|(at_ns, _)| *at_ns)
+    }
+}
+
+fn setting(load: Load, step: &Arc<CurrentStep>) -> Setting {
+    let plan = Plan {
+        load,
+        audience: Audience::Sender,
+        ..crate::test_plan("ws://127.0.0.1:1/")
+    };
+    Setting {
+        addr: ([127, 0, 0, 1], 1).into(),
+        codec: codec(&plan),
+        stamps: Stamps::of_run(plan.generator.seed),
+        plan: Arc::new(plan),
+        share: Share::WHOLE,
+        thread: 0,
+        threads: 1,
+        step: Arc::clone(step),
+        understanding: Arc::default(),
+        bytes: Arc::default(),
+    }
+}
+
+/// A world of one worker with so many ready clients.
+struct World {
+    scenario: Box<dyn Scenario>,
+    clients: Fake,
+    step: Arc<CurrentStep>,
+}
+
+impl World {
+    fn new(load: Load, clients: u32) -> Self {
+        let step = Arc::default();
+        let mut world = Self {
+            scenario: of(setting(load, &step)),
+            clients: Fake {
+                clients,
+                now_ns: 1_000 * MS,
+                ..Fake::default()
+            },
+            step,
+        };
+        for slot in 0..clients {
+            let now_ns = world.clients.now_ns;
+            world.scenario.ready(slot, now_ns, &mut world.clients);
+        }
+        world
+    }
+
+    fn begin(&mut self, samples: u32, by_clock: bool) -> Arc<StepLedger> {
+        let terms = StepTerms {
+            first_sample: 0,
+            samples,
+            warm_up: 0,
+            by_clock,
+            clients: self.clients.clients.into(),
+        };
+        let ledger = Arc::new(StepLedger::new(Terms {
+            audience: Audience::Sender,
+            seed: 1,
+            step: terms,
+            keeper: Keeper::Process,
+            parties: 1,
+            limits_completion: true,
+        }));
+        self.step.set(Arc::clone(&ledger));
+        self.tell(Command::Begin(terms));
+        ledger
+    }
+
+    fn tell(&mut self, command: Command) {
+        self.scenario.obey(command, &mut self.clients);
+    }
+
+    /// Lets time pass until `until_ns`, with a server that answers each frame with itself `delay`
+    /// after it came, and within `silent` not at all. The loop is away while `away` lasts.
+    fn pass(&mut self, until_ns: u64, delay: u64, away: std::ops::Range<u64>) {
+        let mut answers: VecDeque<SentFrame> = VecDeque::new();
+        loop {
+            self.scenario.turn(&mut self.clients);
+            answers.extend(self.clients.sent.drain(..));
+            let now_ns = self.clients.now_ns;
+            let answer_ns = answers.front().map_or(u64::MAX, |sent| sent.at_ns + delay);
+            let next_ns = self.scenario.next_ns(now_ns).max(now_ns).min(answer_ns);
+            if next_ns > until_ns {
+                self.clients.now_ns = until_ns;
+                return;
+            }
+            let next_ns = match away.contains(&next_ns) {
+                true => away.end,
+                false => next_ns,
+            };
+            self.clients.now_ns = next_ns.max(now_ns);
+            while answers
+                .front()
+                .is_some_and(|sent| sent.at_ns + delay <= next_ns)
+            {
+                let Some(sent) = answers.pop_front() else {
+                    break;
+                };
+                self.answer(&sent, sent.at_ns + delay);
+            }
+        }
+    }
+
+    fn answer(&mut self, sent: &SentFrame, arrived_ns: u64) {
+        let read = Read {
+            at_ns: self.clients.now_ns,
+            unread_ns: self.clients.now_ns - arrived_ns,
+            is_result: false,
+        };
+        let (slot, payload) = (sent.slot, &sent.payload[..]);
+        self.scenario.read(read, payload.len() as u64);
+        match sent.opcode {
+            Opcode::Ping => self.scenario.pong(slot, payload, arrived_ns),
+            opcode => self.scenario.message(slot, opcode, payload, arrived_ns, 0),
+        }
+        self.scenario.follow_up(read.at_ns, &mut self.clients);
+    }
+
+    fn finish(&mut self) -> StepPart {
+        let mut part = StepPart::default();
+        self.scenario.finish(&mut part);
+        part
+    }
+}
+
+/// The latency at the 100th percentile and the mean, in milliseconds, and how many there are.
+fn figures(recorder: &run_record::Recorder) -> (u64, u64, u64) {
+    let latency = recorder.latency().expect("there are samples");
+    let in_ms = |ns: f64| (ns / MS as f64).round() as u64;
+    (
+        in_ms(latency.max_ns as f64),
+        in_ms(latency.mean_ns),
+        latency.count,
+    )
+}
+
+#[test]
+fn a_closed_loop_sends_the_next_sample_when_one_is_complete() {
+    let mut world = World::new(Load::closed(4, 20), 10);
+    let ledger = world.begin(20, false);
+    let began_ns = world.clients.now_ns;
+    let first = (0..4).map(|_| ledger.release().unwrap().0).collect();
+    world.tell(Command::Send(first));
+    world.pass(began_ns + 1_000 * MS, 10 * MS, 0..0);
+    let over_ns = world
+        .clients
+        .reported(|report| matches!(report, Report::AllSamples));
+    assert_eq!(over_ns, Some(began_ns + 50 * MS), "five rounds of four");
+    let part = world.finish();
+    assert_eq!(figures(&part.latencies.completion), (10, 10, 20));
+    assert_eq!(part.counts.sent, 20);
+    assert!(part.faults.is_empty(), "{}", part.faults);
+}
+
+fn every_10_ms(duration_ns: u64) -> OpenLoop {
+    OpenLoop {
+        rate: 100.0,
+        ramp: None,
+        arrivals: Arrivals::Constant,
+        duration: Nanos(duration_ns),
+        warm_up: Nanos(0),
+    }
+}
+
+/// The loop of the generator is away for 200 ms of a second. What was due meanwhile is sent at once
+/// when it is back: its latency counts from when it was due, and the uncorrected one does not.
+#[test]
+fn an_open_loop_counts_from_the_intended_moment() {
+    let load = every_10_ms(1_000 * MS);
+    let mut world = World::new(Load::Open(load.clone()), 10);
+    let ledger = world.begin(100, true);
+    let start_ns = world.clients.now_ns;
+    world.tell(Command::Start { load, start_ns });
+    let away = start_ns + 400 * MS + 1..start_ns + 600 * MS;
+    world.pass(start_ns + 2_000 * MS, 2 * MS, away);
+    assert_eq!(ledger.completed_timed(), 100);
+    let latencies = world.finish().latencies;
+    // 410 ms was due 190 ms before, and the answer takes 2 ms more.
+    assert_eq!(figures(&latencies.completion).0, 192);
+    assert_eq!(figures(&latencies.send_lag), (190, 19, 100));
+    // The answer to 400 ms came at 402 ms; its arrival is stamped, whenever it is read.
+    assert_eq!(figures(&latencies.uncorrected), (2, 2, 100));
+}
+
+/// Nothing that the server does moves a send.
+#[test]
+fn an_open_loop_does_not_wait_for_the_server() {
+    let load = every_10_ms(1_000 * MS);
+    let mut world = World::new(Load::Open(load.clone()), 10);
+    let ledger = world.begin(100, true);
+    let start_ns = world.clients.now_ns;
+    world.tell(Command::Start { load, start_ns });
+    world.pass(start_ns + 1_000 * MS, 60_000 * MS, 0..0);
+    assert_eq!(ledger.sent_by(start_ns + 990 * MS), 100);
+    assert_eq!(ledger.completed_timed(), 0);
+}
+
+#[test]
+fn a_sample_whose_connection_takes_no_bytes_waits_for_it() {
+    let mut world = World::new(Load::closed(1, 1), 1);
+    let ledger = world.begin(1, false);
+    let (index, _) = ledger.release().unwrap();
+    world.clients.blocked.push(0);
+    world.tell(Command::Send(vec![index]));
+    let began_ns = world.clients.now_ns;
+    world.pass(began_ns + 300 * MS, MS, 0..0);
+    assert_eq!((ledger.when_sent(index), ledger.never_taken()), (None, 1));
+    world.clients.blocked.clear();
+    world.scenario.after_flush(0, &mut world.clients);
+    assert_eq!(ledger.when_sent(index).unwrap().at_ns, began_ns + 300 * MS);
+    world.pass(began_ns + 400 * MS, MS, 0..0);
+    assert_eq!(ledger.completed_timed(), 1);
+}
+
+#[test]
+fn a_client_that_is_lost_is_not_waited_for() {
+    let mut world = World::new(Load::closed(1, 2), 1);
+    let ledger = world.begin(2, false);
+    let (index, _) = ledger.release().unwrap();
+    world.tell(Command::Send(vec![index]));
+    let began_ns = world.clients.now_ns;
+    world.pass(began_ns + MS, 10 * MS, 0..0);
+    let addr = ([127, 0, 0, 1], 1).into();
+    world.clients.end(0, ConnectError::Refused { addr });
+    world.pass(began_ns + 2 * MS, 10 * MS, 0..0);
+    assert!(
+        world
+            .clients
+            .reported(|report| matches!(report, Report::AllLost))
+            .is_some()
+    );
+    let part = world.finish();
+    assert_eq!(part.faults.to_string(), "1 lost, 1 disconnected");
+    assert_eq!(part.latencies.completion.count(), 0);
+}
+
+fn hold(interval_ms: u64, timeout_ms: u64) -> World {
+    let terms = Connect {
+        hold: Nanos(1_000 * MS),
+        ping_interval: Nanos(interval_ms * MS),
+        ping_timeout: Nanos(timeout_ms * MS),
+        ..Connect::default()
+    };
+    let mut world = World::new(Load::Connect(terms), 20);
+    world.tell(Command::OpenAndHold(OpenTerms {
+        have: 0,
+        wanted: 20,
+        by_clock: None,
+    }));
+    world
+}
+
+#[test]
+fn a_hold_pings_each_connection_once_in_an_interval() {
+    let mut world = hold(100, 100);
+    let until_ns = world.clients.now_ns + 1_000 * MS;
+    world.tell(Command::Hold { until_ns });
+    world.pass(until_ns + 500 * MS, 7 * MS, 0..0);
+    let held_ns = world
+        .clients
+        .reported(|report| matches!(report, Report::Held));
+    assert!(held_ns.is_some_and(|at_ns| (until_ns..until_ns + 8 * MS).contains(&at_ns)));
+    let held = world.finish().held;
+    assert_eq!((held.sent, held.answered, held.unanswered), (200, 200, 0));
+    assert_eq!(figures(&held.round_trip), (7, 7, 200));
+    assert_eq!(figures(&held.ping_lag).0, 0);
+}
+
+#[test]
+fn a_ping_that_is_not_answered_in_time_ends_its_connection_then() {
+    let mut world = hold(100, 30);
+    let began_ns = world.clients.now_ns;
+    world.tell(Command::Hold {
+        until_ns: began_ns + 1_000 * MS,
+    });
+    world.pass(began_ns + 2_000 * MS, 31 * MS, 0..0);
+    assert_eq!(world.clients.ended.len(), 20);
+    let last_ns = began_ns + 130 * MS;
+    assert!(
+        world
+            .clients
+            .ended
+            .iter()
+            .all(|(_, at_ns)| *at_ns <= last_ns)
+    );
+    let held = world.finish().held;
+    assert_eq!(
+        (held.sent, held.unanswered, held.drops.unanswered),
+        (20, 20, 20)
+    );
+    let held_ns = world
+        .clients
+        .reported(|report| matches!(report, Report::Held));
+    assert_eq!(held_ns, Some(world.clients.ended[19].1));
+}
+
+/// A generator that was stopped leaves out the pings that it missed, and drops no connection for it.
+#[test]
+fn a_hold_that_was_stopped_goes_on_with_the_next_pings() {
+    let mut world = hold(100, 100);
+    let began_ns = world.clients.now_ns;
+    let until_ns = began_ns + 1_000 * MS;
+    world.tell(Command::Hold { until_ns });
+    world.pass(
+        until_ns + 500 * MS,
+        5 * MS,
+        began_ns + 300 * MS..began_ns + 650 * MS,
+    );
+    let held = world.finish().held;
+    assert_eq!(held.unanswered, 0);
+    assert_eq!(held.sent, held.answered);
+    assert!((120..180).contains(&held.sent), "{}", held.sent);
+}
+
+#[test]
+fn a_raw_echo_iterates_until_its_time_is_over() {
+    let terms = RawTerms {
+        payload_bytes: 20,
+        frames: 5,
+        until_ns: 1_030 * MS,
+        seed: 1,
+    };
+    let raw = Raw {
+        payload: terms.payload_bytes,
+        pack: terms.frames,
+        duration: Nanos(30 * MS),
+    };
+    let mut world = World::new(Load::Raw(raw), 3);
+    world.tell(Command::Raw(terms));
+    for _ in 0..10 {
+        world.scenario.turn(&mut world.clients);
+        world.clients.now_ns += 10 * MS;
+        let now_ns = world.clients.now_ns;
+        for sent in std::mem::take(&mut world.clients.sent) {
+            let mut echo = Vec::new();
+            ws_proto::encode_frame(&mut echo, sent.opcode, None, &sent.payload);
+            world.scenario.bytes(sent.slot, &echo, now_ns);
+        }
+    }
+    let part = world
+        .clients
+        .reports
+        .iter()
+        .find_map(|(at_ns, report)| match report {
+            Report::Part(part) => Some((*at_ns, part.raw.clone())),
+            _ => None,
+        });
+    let (at_ns, raw) = part.unwrap();
+    assert_eq!(raw.fault, None);
+    assert_eq!((raw.iterations, raw.echoes), (3, 45));
+    assert_eq!((raw.last_ns, at_ns), (1_030 * MS, 1_030 * MS));
+}
