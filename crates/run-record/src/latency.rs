@@ -212,6 +212,18 @@ impl Latency {
     }
 }
 
+/// A latency in five characters where it fits: `420us`, `1.2ms`, ` 47ms`, `500ms`, `1037ms`.
+///
+/// In whole milliseconds everything fast would look alike.
+pub fn latency_text(ns: u64) -> String {
+    match ns {
+        // Rounded, 999.5 us are a millisecond.
+        0..999_500 => format!("{:3.0}us", ns as f64 / 1e3),
+        999_500..9_950_000 => format!("{:3.1}ms", ns as f64 / 1e6),
+        _ => format!("{:3.0}ms", ns as f64 / 1e6),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,5 +324,24 @@ mod tests {
         assert!(matches!(with("%").recorder(), Err(EncodeError::Base64(_))));
         assert!(matches!(with("AAAA").recorder(), Err(EncodeError::Hdr(_))));
         assert_eq!(Recorder::default().latency(), None);
+    }
+
+    #[test]
+    fn latencies_can_be_told_apart_and_keep_their_width() {
+        let cases = [
+            (900, "  1us"),
+            (42_000, " 42us"),
+            (420_400, "420us"),
+            (999_600, "1.0ms"),
+            (1_250_000, "1.2ms"),
+            (9_940_000, "9.9ms"),
+            (9_960_000, " 10ms"),
+            (47_000_000, " 47ms"),
+            (500_000_000, "500ms"),
+            (1_037_000_000, "1037ms"),
+        ];
+        for (ns, text) in cases {
+            assert_eq!(latency_text(ns), text);
+        }
     }
 }

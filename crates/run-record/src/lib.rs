@@ -1,7 +1,8 @@
 //! What a run leaves behind: plan, environment, steps, histograms, faults, outcome.
 //!
 //! Purpose: the data that every output is made from, with its JSON Schema. This crate opens no
-//! connection and makes no measurement; `environment` alone looks at the machine.
+//! connection and makes no measurement; `environment` alone looks at the machine, and `file` alone
+//! writes.
 //!
 //! Durations are nanoseconds in fields that end in `_ns`, memory is bytes in fields that end in
 //! `_bytes`, times of day are RFC 3339 in UTC.
@@ -11,6 +12,7 @@ mod connections;
 mod environment;
 mod event;
 mod faults;
+mod file;
 mod latency;
 mod limits;
 mod measurement;
@@ -28,7 +30,8 @@ pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pi
 pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};
-pub use latency::{EncodeError, Latency, Recorder};
+pub use file::{RecordFile, unwritable};
+pub use latency::{EncodeError, Latency, Recorder, latency_text};
 pub use limits::{
     LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
     MOST_SAMPLES, MOST_THREADS, PlanError, RATES, within,

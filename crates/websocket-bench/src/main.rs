@@ -6,14 +6,13 @@
 
 mod args;
 mod bench;
-mod ceiling;
 mod distributed;
 mod exit;
 mod expect;
 mod format;
 mod output;
 mod planning;
-mod selftest;
+mod proving;
 
 use args::{Cli, Command};
 use clap::{CommandFactory as _, Parser as _};
@@ -54,7 +53,7 @@ fn main() -> ExitCode {
             .map_err(Into::into)
             .and_then(|plan| bench::bench(plan, &args.connections, &args.sites, &args.output)),
         Command::Worker(args) => distributed::worker(&args),
-        Command::Selftest(args) => selftest::selftest(&args),
+        Command::Selftest(args) => proving::selftest(&args),
         Command::Completions { shell } => completions(shell)
             .map(|()| Exit::Measured)
             .map_err(Into::into),

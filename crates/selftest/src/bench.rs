@@ -24,8 +24,11 @@ pub(super) struct Bench<'a> {
     /// The user wants it to end; what is measured then is of no use.
     pub(super) interrupted: &'a AtomicBool,
     /// Carries out a plan of one step. Tests put generators with a planted fault here.
-    pub(super) generate: &'a dyn Fn(&Plan) -> Result<StepRecord, String>,
+    pub(super) generate: &'a Generate<'a>,
 }
+
+/// What carries out a plan of one step.
+pub(super) type Generate<'a> = dyn Fn(&Plan) -> Result<StepRecord, String> + 'a;
 
 /// The engine of this program, on threads of this process.
 pub(super) fn in_process(plan: &Plan, interrupted: &AtomicBool) -> Result<StepRecord, String> {

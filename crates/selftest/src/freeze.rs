@@ -5,7 +5,7 @@ use super::books::{Books, Sends, own_clock};
 use super::bounds::brief;
 use super::fit::above;
 use super::{Chapter, Findings};
-use crate::args::Part;
+use crate::Part;
 use run_record::{Arrivals, Check, Recorder, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Freeze, Truth};
@@ -126,7 +126,7 @@ fn beside(open: &StepRecord, closed: &StepRecord, frozen_ns: u64) -> String {
     let late = |all: &Recorder| above(all, threshold(frozen_ns)).count();
     let [open, closed] = [open, closed].map(|step| recorder(step.completion.as_ref()));
     let p95 = |all: &Recorder| {
-        crate::format::latency(all.percentile(95.0))
+        run_record::latency_text(all.percentile(95.0))
             .trim()
             .to_owned()
     };

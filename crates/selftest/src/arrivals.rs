@@ -5,7 +5,7 @@ use super::books::{Books, SENT, Sends, own_clock};
 use super::bounds::brief;
 use super::fit::{above, critical, distance};
 use super::{Chapter, Findings};
-use crate::args::Part;
+use crate::Part;
 use run_record::{Arrivals, Check, Recorder, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{DelayOptions, DelayServer, Truth};

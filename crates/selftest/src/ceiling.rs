@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, io_flag, started};
 use super::{Chapter, Findings, child};
-use crate::args::Part;
+use crate::Part;
 use run_record::{Ceiling, Check, Dialect, Io, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{NullOptions, NullServer};

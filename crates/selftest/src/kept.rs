@@ -1,5 +1,4 @@
-//! What this generator can do at most on this machine, from the certificate that `selftest` leaves
-//! in the user's cache directory. Without one, nothing is known, and nothing is held against it.
+//! What this generator can do at most on this machine, from the certificate that a test leaves in the user's cache directory. Without one, nothing is known, and nothing is held against it.
 
 use run_record::{BUSY, Ceiling, Certificate, Environment, Plan};
 use std::io;
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 const SIMILAR_BYTES: u32 = 1024;
 
 /// Where the certificate lies; `None` for a user without a home.
-pub(crate) fn certificate_path() -> Option<PathBuf> {
+fn certificate_path() -> Option<PathBuf> {
     let absolute = |name| {
         let path = PathBuf::from(std::env::var_os(name)?);
         path.is_absolute().then_some(path)
@@ -20,7 +19,7 @@ pub(crate) fn certificate_path() -> Option<PathBuf> {
 
 /// Leaves a certificate for later runs, if it has found a ceiling. Where the cache takes none, later
 /// runs know none, as if the test had not been made.
-pub(crate) fn keep(certificate: &Certificate) {
+pub(super) fn keep(certificate: &Certificate) {
     if certificate.ceilings.is_empty() {
         return;
     }
@@ -39,7 +38,7 @@ fn write(path: &Path, certificate: &Certificate) -> io::Result<()> {
 }
 
 /// Messages per second that were reached on this machine with a plan of this kind.
-pub(crate) fn known(plan: &Plan) -> Option<f64> {
+pub fn known_ceiling(plan: &Plan) -> Option<f64> {
     let text = std::fs::read_to_string(certificate_path()?).ok()?;
     find(
         &serde_json::from_str(&text).ok()?,
@@ -74,22 +73,16 @@ fn find(certificate: &Certificate, plan: &Plan, here: &Environment) -> Option<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Cli, Command};
-    use crate::planning;
-    use clap::Parser as _;
-    use run_record::{Dialect, SELFTEST_FORMAT, Timestamps, Tool, VERSION, Workload};
+    use crate::testing::{bench, uninterrupted};
+    use run_record::{Dialect, Io, SELFTEST_FORMAT, Timestamps, Tool, VERSION, Workload};
+    use std::net::{Ipv4Addr, SocketAddr};
 
-    fn plan(arguments: &str) -> Plan {
-        let line = format!("websocket-bench {arguments} --threads 2 --timestamps user --io epoll");
-        match Cli::parse_from(line.split_whitespace()).command {
-            Command::Echo(args) => planning::plan(&args.common, planning::echo(&args.load)),
-            Command::Broadcast(args) => {
-                planning::plan(&args.common, planning::broadcast(&args.load))
-            }
-            _ => unreachable!(),
+    fn plan(workload: Workload) -> Plan {
+        let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+        Plan {
+            threads: 2,
+            ..bench(&uninterrupted).plan(nowhere, workload, 100)
         }
-        .unwrap()
-        .plan
     }
 
     fn certificate(busiest_thread: f64) -> Certificate {
@@ -116,7 +109,7 @@ mod tests {
             command: Vec::new(),
             short: false,
             timestamps: Timestamps::User,
-            io: run_record::Io::Epoll,
+            io: Io::Epoll,
             environment: Environment::collect(),
             parts: Vec::new(),
             not_made: Vec::new(),
@@ -130,20 +123,22 @@ mod tests {
     #[test]
     fn a_ceiling_counts_for_a_plan_of_its_kind_on_its_machine() {
         let here = Environment::collect();
-        let echo = plan("echo ws://127.0.0.1/");
-        let broadcast = plan("broadcast ws://127.0.0.1/");
+        let echo = plan(Workload::Echo);
+        let broadcast = plan(Workload::Broadcast);
         assert_eq!(find(&certificate(0.98), &echo, &here), Some(1e5));
         assert_eq!(find(&certificate(0.98), &broadcast, &here), Some(7e5));
         assert_eq!(find(&certificate(0.6), &echo, &here), None);
-        for other in ["--server-type binary", "--payload-padding 5000"] {
-            let other = plan(&format!("echo ws://127.0.0.1/ {other}"));
-            assert_eq!(find(&certificate(0.98), &other, &here), None);
+        let of_another_kind: [fn(&mut Plan); 4] = [
+            |plan| plan.dialect = Dialect::Binary,
+            |plan| plan.payload_padding = 5000,
+            |plan| plan.threads = 1,
+            |plan| plan.io = Io::Uring,
+        ];
+        for change in of_another_kind {
+            let mut other = echo.clone();
+            change(&mut other);
+            assert_eq!(find(&certificate(0.98), &other, &here), None, "{other:?}");
         }
-        let uring = Plan {
-            io: run_record::Io::Uring,
-            ..echo.clone()
-        };
-        assert_eq!(find(&certificate(0.98), &uring, &here), None);
         let elsewhere = Environment {
             cores: here.cores + 1,
             ..here

@@ -5,7 +5,7 @@ use super::books::{Books, Sends, own_clock};
 use super::bounds::brief;
 use super::fit::above;
 use super::{Chapter, Findings};
-use crate::args::Part;
+use crate::Part;
 use run_record::{Arrivals, Check, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{DelayOptions, DelayServer, Truth};

@@ -5,7 +5,7 @@ use super::books::{Books, Sends, own_clock};
 use super::bounds::brief;
 use super::faults::{TIMEOUT, judge_mixture, mixture};
 use super::{Chapter, Findings, child};
-use crate::args::Part;
+use crate::Part;
 use run_record::{Check, StepRecord, Timestamps};
 use std::net::SocketAddr;
 use std::time::Duration;

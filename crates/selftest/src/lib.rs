@@ -1,10 +1,13 @@
-//! `websocket-bench selftest`: what this program reports, held against servers whose doing is
+//! `websocket-bench selftest`: what the load engine reports, held against servers whose doing is
 //! known.
 //!
 //! Each part is a file: it measures, and a pure function judges the figures. A part says
 //! inconclusive where the noise of the machine, by the generator's or the server's own books,
 //! explains a difference; it is tried again before it is said. No part measures a server of a
 //! user.
+//!
+//! The engine runs on threads of this process or, where it is to be stopped or to have a CPU time of
+//! its own, as a child: the caller's program, which must take the arguments of `websocket-bench`.
 
 mod arrivals;
 mod bench;
@@ -17,26 +20,80 @@ mod deliveries;
 mod faults;
 mod fit;
 mod freeze;
+mod kept;
 mod last_listener;
 mod service_times;
 mod sites;
 #[cfg(test)]
 mod testing;
 
-use crate::args::{Part, SelftestArgs};
-use crate::bench::{catch_signals, now, tool};
-use crate::exit::Exit;
-use crate::output::RecordFile;
-use crate::planning;
+pub use kept::known_ceiling;
+
 use bench::Bench;
+use clap::ValueEnum;
 use run_record::{
-    Ceiling, Certificate, Check, Environment, FileLimit, Proof, ProofVerdict, SELFTEST_FORMAT,
-    VERSION,
+    Ceiling, Certificate, Check, Environment, FileLimit, Io, Proof, ProofVerdict, RecordFile,
+    SELFTEST_FORMAT, Timestamps, Tool, VERSION,
 };
 use std::error::Error;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// A part of the certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// Service times: known delays are reported as they were
+    A,
+    /// Frozen server: a stop is seen by everybody who came meanwhile
+    B,
+    /// Faults: each is counted, exactly
+    C,
+    /// Last listener: completion waits for it, ack does not
+    D,
+    /// Arrivals: requests are sent when the plan says
+    E,
+    /// Ceiling: what this generator can do at most
+    F,
+    /// Deliveries: each listener, the result and the whole, in every dialect
+    G,
+    /// Sites: two processes report what one would
+    H,
+}
+
+/// What is to be proved, and by whom.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// Under half a minute: fewer samples, and what is inconclusive is only said.
+    pub short: bool,
+    /// Where the certificate is written besides stdout.
+    pub json: Option<&'a Path>,
+    /// Only these parts; all of them when empty.
+    pub only: &'a [Part],
+    /// What is left to chance follows from this.
+    pub seed: u64,
+    /// The time stamps to prove.
+    pub timestamps: Timestamps,
+    /// How sockets are read.
+    pub io: Io,
+    /// The calling program, as the certificate names it.
+    pub tool: Tool,
+    /// The time of day, as records hold it.
+    pub now: fn() -> String,
+    /// The user wants it to end.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// How the test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conclusion {
+    /// Every part passed; of the short form, none failed.
+    Proved,
+    /// A part failed, or the machine was too noisy to tell.
+    NotProved,
+    /// It was interrupted; what was proved before is printed and written.
+    Interrupted,
+}
 
 /// An inconclusive part is tried so often ...
 const ATTEMPTS: u32 = 3;
@@ -92,52 +149,22 @@ const CHAPTERS: [Chapter; 8] = [
 ///
 /// # Errors
 /// In words, when the test cannot be made here or an output cannot be written.
-pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
-    if args.json.as_deref() == Some(Path::new("-")) {
-        return Err("--json writes to a file, not to stdout; name a file".into());
-    }
-    let timestamps = planning::timestamps(args.timestamps)?;
-    let (io, _) = planning::io(args.io, timestamps)?;
-    let patience = if args.short { SHORT_PATIENCE } else { PATIENCE };
-    let wanted = |chapter: &&Chapter| args.only.is_empty() || args.only.contains(&chapter.part);
-    let chapters: Vec<&Chapter> = CHAPTERS.iter().filter(wanted).collect();
-    let seed = args.seed.unwrap_or_else(planning::random_seed);
-    let interrupted = catch_signals()?;
+pub fn selftest(request: &Request<'_>) -> Result<Conclusion, Box<dyn Error>> {
+    let short = request.short;
+    let patience = if short { SHORT_PATIENCE } else { PATIENCE };
+    let chapters = request.chapters();
     FileLimit::raise();
     let began = Instant::now();
-    let mut certificate = Certificate {
-        format: SELFTEST_FORMAT.to_owned(),
-        version: VERSION,
-        tool: tool(),
-        started: now(),
-        ended: now(),
-        command: std::env::args().collect(),
-        short: args.short,
-        seed,
-        timestamps,
-        io,
-        environment: Environment::collect(),
-        parts: Vec::new(),
-        not_made: chapters.iter().map(|c| c.id.to_owned()).collect(),
-        ceilings: Vec::new(),
-    };
-    let file = args
+    let mut certificate = request.empty_certificate(&chapters);
+    let file = request
         .json
-        .as_deref()
         .map(|path| RecordFile::new(path, &certificate))
         .transpose()?;
-    let bench = Bench {
-        short: args.short,
-        seed,
-        timestamps,
-        io,
-        prove_hindered: ws_load::probe_kernel_timestamps().is_ok(),
-        interrupted: &interrupted,
-        generate: &|plan| bench::in_process(plan, &interrupted),
-    };
+    let generate = |plan: &_| bench::in_process(plan, request.interrupted);
+    let bench = request.bench(&generate);
     certificate::print_head(&certificate)?;
     for (number, chapter) in chapters.iter().enumerate() {
-        let rest = chapters[number + 1..].iter().map(|c| c.takes(args.short));
+        let rest = chapters[number + 1..].iter().map(|c| c.takes(short));
         let end = began + patience.saturating_sub(rest.sum());
         let made = prove(chapter, &bench, end)
             .map_err(|error| format!("part ({}) could not be made: {error}", chapter.id))?;
@@ -146,30 +173,68 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
         certificate.parts.push(proof);
         certificate.not_made.remove(0);
         certificate.ceilings.extend(ceilings);
-        certificate.ended = now();
+        certificate.ended = (request.now)();
         // Not even a kill loses what was proved.
         if let Some(file) = &file {
             file.save(&certificate)?;
         }
     }
-    certificate.ended = now();
+    certificate.ended = (request.now)();
     if let Some(file) = file {
         file.finish(&certificate)?;
     }
-    crate::ceiling::keep(&certificate);
+    kept::keep(&certificate);
     certificate::print_verdict(&certificate)?;
     Ok(if certificate.is_complete() {
-        exit(certificate.verdict(), args.short)
+        conclusion(certificate.verdict(), short)
     } else {
-        Exit::Interrupted
+        Conclusion::Interrupted
     })
 }
 
-const fn exit(verdict: ProofVerdict, short: bool) -> Exit {
+impl Request<'_> {
+    fn chapters(&self) -> Vec<&'static Chapter> {
+        let wanted = |chapter: &&Chapter| self.only.is_empty() || self.only.contains(&chapter.part);
+        CHAPTERS.iter().filter(wanted).collect()
+    }
+
+    fn empty_certificate(&self, chapters: &[&Chapter]) -> Certificate {
+        Certificate {
+            format: SELFTEST_FORMAT.to_owned(),
+            version: VERSION,
+            tool: self.tool.clone(),
+            started: (self.now)(),
+            ended: (self.now)(),
+            command: std::env::args().collect(),
+            short: self.short,
+            seed: self.seed,
+            timestamps: self.timestamps,
+            io: self.io,
+            environment: Environment::collect(),
+            parts: Vec::new(),
+            not_made: chapters.iter().map(|c| c.id.to_owned()).collect(),
+            ceilings: Vec::new(),
+        }
+    }
+
+    fn bench<'a>(&'a self, generate: &'a bench::Generate<'a>) -> Bench<'a> {
+        Bench {
+            short: self.short,
+            seed: self.seed,
+            timestamps: self.timestamps,
+            io: self.io,
+            prove_hindered: ws_load::probe_kernel_timestamps().is_ok(),
+            interrupted: self.interrupted,
+            generate,
+        }
+    }
+}
+
+const fn conclusion(verdict: ProofVerdict, short: bool) -> Conclusion {
     match verdict {
-        ProofVerdict::Pass => Exit::Measured,
-        ProofVerdict::Inconclusive if short => Exit::Measured,
-        ProofVerdict::Inconclusive | ProofVerdict::Fail => Exit::Invalid,
+        ProofVerdict::Pass => Conclusion::Proved,
+        ProofVerdict::Inconclusive if short => Conclusion::Proved,
+        ProofVerdict::Inconclusive | ProofVerdict::Fail => Conclusion::NotProved,
     }
 }
 
@@ -211,9 +276,7 @@ fn prove(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::{Io, Timestamps};
     use std::cell::Cell;
-    use std::sync::atomic::AtomicBool;
 
     fn bench(interrupted: &AtomicBool) -> Bench<'_> {
         Bench {
@@ -276,10 +339,11 @@ mod tests {
 
     #[test]
     fn what_is_not_proved_passes_only_when_short() {
-        assert_eq!(exit(ProofVerdict::Pass, false), Exit::Measured);
-        assert_eq!(exit(ProofVerdict::Inconclusive, true), Exit::Measured);
-        assert_eq!(exit(ProofVerdict::Inconclusive, false), Exit::Invalid);
-        assert_eq!(exit(ProofVerdict::Fail, true), Exit::Invalid);
+        let proved = |verdict, short| conclusion(verdict, short) == Conclusion::Proved;
+        assert!(proved(ProofVerdict::Pass, false));
+        assert!(proved(ProofVerdict::Inconclusive, true));
+        assert!(!proved(ProofVerdict::Inconclusive, false));
+        assert!(!proved(ProofVerdict::Fail, true));
         assert_eq!(Findings::default().verdict(), ProofVerdict::Inconclusive);
     }
 

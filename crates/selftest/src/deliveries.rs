@@ -5,7 +5,7 @@ use super::bench::{Bench, DIALECTS, Draws, SEED, Spoken, at_rate, started};
 use super::books::{Books, Sends, own_clock};
 use super::bounds::brief;
 use super::{Chapter, Findings};
-use crate::args::Part;
+use crate::Part;
 use run_record::{Arrivals, Check, Plan, Workload};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer};

@@ -1,8 +1,8 @@
 //! Messages that pile up on a connection share stamps, and what is true of the server lies within
 //! the bounds that are reported for that, at every percentile.
 
-use crate::selftest::bench::{Bench, SEED, io_flag, recorder, started};
-use crate::selftest::child::{self, Measured};
+use crate::bench::{Bench, SEED, io_flag, recorder, started};
+use crate::child::{self, Measured};
 use run_record::{Check, Recorder, StepRecord, Unit};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
@@ -134,7 +134,7 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::selftest::testing::{failed, stamp, step};
+    use crate::testing::{failed, stamp, step};
     use run_record::GeneratorUse;
     use test_servers::{Answer, Write};
 

@@ -3,11 +3,11 @@
 //! What is measured while a generator starves belongs here: each case is a [`Case`], an answer by
 //! the server's books and a list of checks.
 
-use crate::selftest::bench::{Bench, SEED, io_flag, nanos, recorder, started};
-use crate::selftest::books::{Books, Sends};
-use crate::selftest::bounds::brief;
-use crate::selftest::child::{self, Measured, Stop};
-use crate::selftest::fit::above;
+use crate::bench::{Bench, SEED, io_flag, nanos, recorder, started};
+use crate::books::{Books, Sends};
+use crate::bounds::brief;
+use crate::child::{self, Measured, Stop};
+use crate::fit::above;
 use run_record::{Check, StepRecord, Timestamps, Unit};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};

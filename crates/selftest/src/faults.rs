@@ -3,7 +3,7 @@
 use super::bench::{Bench, DIALECTS, Draws, Spoken, at_rate, nanos, recorder, started};
 use super::books::SENT;
 use super::{Chapter, Findings};
-use crate::args::Part;
+use crate::Part;
 use run_record::{Arrivals, Check, Dialect, Faults, Plan, StepRecord, Workload};
 use std::time::Duration;
 use test_servers::odd::{Behaviour, Done, Misdeeds, MixedServer, OddServer};

@@ -1,6 +1,5 @@
 //! A record as a file: checked before the run, written whole or not at all.
 
-use super::unwritable;
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a record goes.
 #[derive(Debug)]
-pub(crate) struct RecordFile {
+pub struct RecordFile {
     path: PathBuf,
     place: Place,
 }
@@ -26,7 +25,7 @@ impl RecordFile {
     ///
     /// # Errors
     /// In words, when it cannot.
-    pub(crate) fn new(path: &Path, sample: &impl Serialize) -> Result<Self, String> {
+    pub fn new(path: &Path, sample: &impl Serialize) -> Result<Self, String> {
         let place =
             Place::of(path, sample).map_err(|error| unwritable("the record", path, &error))?;
         Ok(Self {
@@ -39,7 +38,7 @@ impl RecordFile {
     ///
     /// # Errors
     /// When the disk does not take it; an earlier record is kept then.
-    pub(crate) fn save(&self, record: &impl Serialize) -> io::Result<()> {
+    pub fn save(&self, record: &impl Serialize) -> io::Result<()> {
         match &self.place {
             Place::File { .. } => self.finish(record),
             Place::Stream(_) => Ok(()),
@@ -50,7 +49,7 @@ impl RecordFile {
     ///
     /// # Errors
     /// When the disk or the reader does not take it; an earlier record is kept then.
-    pub(crate) fn finish(&self, record: &impl Serialize) -> io::Result<()> {
+    pub fn finish(&self, record: &impl Serialize) -> io::Result<()> {
         let written = match &self.place {
             Place::Stream(stream) => write(stream, record),
             Place::File { target, draft } => {
@@ -102,4 +101,15 @@ fn write(file: &File, record: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut out, record)?;
     out.write_all(b"\n")?;
     out.flush()
+}
+
+/// Why an output cannot be written, with the remedy.
+pub fn unwritable(what: &str, path: &Path, error: &io::Error) -> String {
+    let remedy = match error.kind() {
+        io::ErrorKind::NotFound => "; create its folder first",
+        io::ErrorKind::IsADirectory => "; name a file in it",
+        io::ErrorKind::StorageFull => "; make room or choose another place",
+        _ => "",
+    };
+    format!("cannot write {what} to {}: {error}{remedy}", path.display())
 }
