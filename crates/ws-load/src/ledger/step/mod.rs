@@ -7,8 +7,11 @@
 
 mod sample;
 mod shared;
+mod sync;
 
-#[cfg(test)]
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(all(test, not(loom)))]
 mod tests;
 
 pub(crate) use shared::Shared;
@@ -17,7 +20,8 @@ use super::Arrival;
 use crate::plan;
 use run_record::Workload;
 use sample::{Left, Sample};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
+use sync::{AtomicU32, AtomicU64};
 
 /// All samples of one step.
 #[derive(Debug)]
