@@ -178,6 +178,11 @@ impl Recorder {
             .0
             .add(&read)
             .map_err(|error| EncodeError::Hdr(error.to_string()))?;
+        let samples = recorder.samples().map(|(_, count)| u128::from(count));
+        if samples.sum::<u128>() != u128::from(recorder.count()) {
+            let words = "it has more samples than can be counted";
+            return Err(EncodeError::Hdr(words.to_owned()));
+        }
         Ok(recorder)
     }
 }
@@ -186,6 +191,19 @@ impl Recorder {
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Recorder")]
 struct Encoded(Vec<u8>);
+
+/// Cookie of the V2 encoding, uncompressed: the first field of four bytes.
+const COOKIE: u32 = 0x1c84_9313;
+
+/// True of bytes in that encoding with the bounds of [`Recorder::default`]. Memory for a histogram is
+/// taken by its bounds, and the widest take 48 MiB.
+fn has_own_bounds(bytes: &[u8]) -> bool {
+    let bounds = [LOWEST_NS.to_be_bytes(), HIGHEST_NS.to_be_bytes()].concat();
+    bytes.starts_with(&COOKIE.to_be_bytes())
+        // Behind the length and the offset: digits, lowest and highest value.
+        && bytes.get(12..16) == Some(&u32::from(DIGITS).to_be_bytes())
+        && bytes.get(16..32) == Some(&bounds)
+}
 
 /// A recorder travels between processes as its histogram in HdrHistogram V2 encoding, uncompressed.
 impl Serialize for Recorder {
@@ -197,6 +215,10 @@ impl Serialize for Recorder {
 impl<'de> Deserialize<'de> for Recorder {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Encoded(bytes) = Encoded::deserialize(deserializer)?;
+        if !has_own_bounds(&bytes) {
+            let words = "a histogram has other bounds than a recorder's";
+            return Err(serde::de::Error::custom(words));
+        }
         Self::decoded(&bytes).map_err(serde::de::Error::custom)
     }
 }
@@ -310,6 +332,9 @@ mod tests {
         let read: Recorder = serde_json::from_str(&sent).unwrap();
         assert_eq!(read.latency(), recorder.latency());
         assert!(serde_json::from_str::<Recorder>("[1,2,3]").is_err());
+        let wider = Histogram::new_with_bounds(1, u64::MAX, 5).unwrap();
+        let sent = serde_json::to_string(&Recorder(wider)).unwrap();
+        assert!(serde_json::from_str::<Recorder>(&sent).is_err());
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub enum OrderError {
 }
 
 /// What the orders so far permit the next one to say.
-pub(super) struct Permits<'a> {
+pub struct Permits<'a> {
     plan: &'a Plan,
     share: Share,
     /// Clients of all sites that were ordered last.
@@ -68,7 +68,8 @@ const LATEST_NS: u64 = 2 * LONGEST_NS;
 const DEVIATIONS: f64 = 10.0;
 
 impl<'a> Permits<'a> {
-    pub(super) const fn new(plan: &'a Plan, share: Share) -> Self {
+    /// Before the first order of a run with this plan, which is valid, at that site.
+    pub const fn new(plan: &'a Plan, share: Share) -> Self {
         Self {
             plan,
             share,
@@ -79,7 +80,10 @@ impl<'a> Permits<'a> {
     }
 
     /// Checks the next order.
-    pub(super) fn check(&mut self, order: &Order) -> Result<(), OrderError> {
+    ///
+    /// # Errors
+    /// [`OrderError`] when it is not to be obeyed; the site ends then, and nothing more is checked.
+    pub fn check(&mut self, order: &Order) -> Result<(), OrderError> {
         match order {
             Order::Open { clients } => self.open(*clients),
             Order::Connect(Connect(order)) => self.connect(order),

@@ -11,7 +11,7 @@ mod reporter;
 mod serve;
 
 pub use crate::engine::run_on;
-pub use check::OrderError;
+pub use check::{OrderError, Permits};
 pub use order::{Connect, Done, Order, SitePart, Started, StepTerms, Unable, Word};
 pub use serve::{serve, serve_at, serve_from_here};
 
