@@ -1,6 +1,6 @@
 # Thin: what each target does is in scripts/ and Cargo.toml.
 
-.PHONY: all test lint mutants bench-generator cross-check clean
+.PHONY: all test lint mutants loom fuzz bench-generator cross-check clean
 
 # bin/websocket-bench, and the orchestrator behind ./shootout
 all:
@@ -18,6 +18,15 @@ lint:
 # notices and mutants.toml does not explain. About 40 minutes; ARGS=--help lists the choices
 mutants:
 	@scripts/mutants $(ARGS)
+
+# the books that worker threads share, under every order in which these may take their steps
+loom:
+	RUSTFLAGS='--cfg loom' cargo test --locked --target-dir target/loom -p ws-load --lib models
+
+# every target of fuzz/ for SECONDS each; the names of some in ARGS run these alone
+SECONDS = 60
+fuzz:
+	@scripts/fuzz --seconds $(SECONDS) $(ARGS)
 
 # CPU per verified delivery and echo beside bare C loops and peers, and per echo as more are in
 # flight; memory per idle connection; needs two cores and a few minutes

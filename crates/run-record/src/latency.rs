@@ -178,6 +178,11 @@ impl Recorder {
             .0
             .add(&read)
             .map_err(|error| EncodeError::Hdr(error.to_string()))?;
+        let samples = recorder.samples().map(|(_, count)| u128::from(count));
+        if samples.sum::<u128>() != u128::from(recorder.count()) {
+            let words = "it has more samples than can be counted";
+            return Err(EncodeError::Hdr(words.to_owned()));
+        }
         Ok(recorder)
     }
 }
@@ -186,6 +191,19 @@ impl Recorder {
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Recorder")]
 struct Encoded(Vec<u8>);
+
+/// Cookie of the V2 encoding, uncompressed: the first field of four bytes.
+const COOKIE: u32 = 0x1c84_9313;
+
+/// True of bytes in that encoding with the bounds of [`Recorder::default`]. Memory for a histogram is
+/// taken by its bounds, and the widest take 48 MiB.
+fn has_own_bounds(bytes: &[u8]) -> bool {
+    let bounds = [LOWEST_NS.to_be_bytes(), HIGHEST_NS.to_be_bytes()].concat();
+    bytes.starts_with(&COOKIE.to_be_bytes())
+        // Behind the length and the offset: digits, lowest and highest value.
+        && bytes.get(12..16) == Some(&u32::from(DIGITS).to_be_bytes())
+        && bytes.get(16..32) == Some(&bounds)
+}
 
 /// A recorder travels between processes as its histogram in HdrHistogram V2 encoding, uncompressed.
 impl Serialize for Recorder {
@@ -197,6 +215,10 @@ impl Serialize for Recorder {
 impl<'de> Deserialize<'de> for Recorder {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Encoded(bytes) = Encoded::deserialize(deserializer)?;
+        if !has_own_bounds(&bytes) {
+            let words = "a histogram has other bounds than a recorder's";
+            return Err(serde::de::Error::custom(words));
+        }
         Self::decoded(&bytes).map_err(serde::de::Error::custom)
     }
 }
@@ -209,6 +231,18 @@ impl Latency {
     pub fn recorder(&self) -> Result<Recorder, EncodeError> {
         let bytes = BASE64.decode(&self.histogram)?;
         Recorder::decoded(&bytes)
+    }
+}
+
+/// A latency in five characters where it fits: `420us`, `1.2ms`, ` 47ms`, `500ms`, `1037ms`.
+///
+/// In whole milliseconds everything fast would look alike.
+pub fn latency_text(ns: u64) -> String {
+    match ns {
+        // Rounded, 999.5 us are a millisecond.
+        0..999_500 => format!("{:3.0}us", ns as f64 / 1e3),
+        999_500..9_950_000 => format!("{:3.1}ms", ns as f64 / 1e6),
+        _ => format!("{:3.0}ms", ns as f64 / 1e6),
     }
 }
 
@@ -298,6 +332,9 @@ mod tests {
         let read: Recorder = serde_json::from_str(&sent).unwrap();
         assert_eq!(read.latency(), recorder.latency());
         assert!(serde_json::from_str::<Recorder>("[1,2,3]").is_err());
+        let wider = Histogram::new_with_bounds(1, u64::MAX, 5).unwrap();
+        let sent = serde_json::to_string(&Recorder(wider)).unwrap();
+        assert!(serde_json::from_str::<Recorder>(&sent).is_err());
     }
 
     #[test]
@@ -312,5 +349,24 @@ mod tests {
         assert!(matches!(with("%").recorder(), Err(EncodeError::Base64(_))));
         assert!(matches!(with("AAAA").recorder(), Err(EncodeError::Hdr(_))));
         assert_eq!(Recorder::default().latency(), None);
+    }
+
+    #[test]
+    fn latencies_can_be_told_apart_and_keep_their_width() {
+        let cases = [
+            (900, "  1us"),
+            (42_000, " 42us"),
+            (420_400, "420us"),
+            (999_600, "1.0ms"),
+            (1_250_000, "1.2ms"),
+            (9_940_000, "9.9ms"),
+            (9_960_000, " 10ms"),
+            (47_000_000, " 47ms"),
+            (500_000_000, "500ms"),
+            (1_037_000_000, "1037ms"),
+        ];
+        for (ns, text) in cases {
+            assert_eq!(latency_text(ns), text);
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! What a run leaves behind: plan, environment, steps, histograms, faults, outcome.
 //!
 //! Purpose: the data that every output is made from, with its JSON Schema. This crate opens no
-//! connection and makes no measurement; `environment` alone looks at the machine.
+//! connection and makes no measurement; `environment` alone looks at the machine, and `file` alone
+//! writes.
 //!
 //! Durations are nanoseconds in fields that end in `_ns` and words in a plan, memory is bytes in fields that end in
 //! `_bytes`, times of day are RFC 3339 in UTC.
@@ -11,6 +12,7 @@ mod connections;
 mod environment;
 mod event;
 mod faults;
+mod file;
 mod latency;
 mod measurement;
 mod plan;
@@ -27,7 +29,8 @@ pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pi
 pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};
-pub use latency::{EncodeError, Latency, Recorder};
+pub use file::{RecordFile, unwritable};
+pub use latency::{EncodeError, Latency, Recorder, latency_text};
 pub use measurement::{
     CheckOutcome, CheckVerdict, Conformance, MEASUREMENT_FORMAT, Measurement, Memory, Pinning,
     ServerIdentity, ServerStep, Status,

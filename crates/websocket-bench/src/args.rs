@@ -8,6 +8,7 @@ use crate::exit;
 use crate::expect::Expectation;
 use crate::plan_file::Set;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use selftest::Part;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -175,27 +176,6 @@ pub(crate) struct SelftestArgs {
     /// How sockets are read: io_uring costs less, epoll is there on every Linux
     #[arg(long, value_enum, default_value_t = Io::Auto)]
     pub(crate) io: Io,
-}
-
-/// A part of the certificate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Part {
-    /// Service times: known delays are reported as they were
-    A,
-    /// Frozen server: a stop is seen by everybody who came meanwhile
-    B,
-    /// Faults: each is counted, exactly
-    C,
-    /// Last listener: completion waits for it, ack does not
-    D,
-    /// Arrivals: requests are sent when the plan says
-    E,
-    /// Ceiling: what this generator can do at most
-    F,
-    /// Deliveries: each listener, the result and the whole, in every dialect
-    G,
-    /// Sites: two processes report what one would
-    H,
 }
 
 /// Everything that the workloads with requests share.

@@ -1,14 +1,14 @@
 //! One run: plan, outputs, engine, record, exit code.
 
 use crate::args::{Output, Sites};
-use crate::ceiling;
 use crate::distributed;
 use crate::draft::Planned;
 use crate::exit::Exit;
-use crate::output::{Outputs, RecordFile};
+use crate::output::Outputs;
 use remote::RemoteError;
 use run_record::{
-    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Tool, VERSION, redacted,
+    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RecordFile, RunRecord, Tool, VERSION,
+    redacted,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -109,7 +109,7 @@ pub(crate) fn bench(
     };
     let measured = match gathered {
         None => {
-            let ceiling = ceiling::known(&plan);
+            let ceiling = selftest::known_ceiling(&plan);
             ws_load::run_with_ceiling(&plan, ceiling, &interrupted, &mut on_event)
         }
         Some(gathered) => {

@@ -1,7 +1,6 @@
 //! Expectations: `clients>=5000`, `p99<50ms`, `delivery.p95<20ms`, `faults<=0`, `drops<=0`,
 //! `received>=10000/s`.
 
-use crate::format;
 use run_record::{Faults, Latency, Measure, Plan, RunRecord, StepRecord, Throughput, Workload};
 use std::fmt;
 use std::str::FromStr;
@@ -222,7 +221,7 @@ impl Expectation {
         (ns >= below.as_nanos() as f64).then(|| {
             format!(
                 "{self}: {} at {} clients",
-                format::latency(ns as u64).trim(),
+                run_record::latency_text(ns as u64).trim(),
                 step.clients
             )
         })

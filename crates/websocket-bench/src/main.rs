@@ -6,7 +6,6 @@
 
 mod args;
 mod bench;
-mod ceiling;
 mod distributed;
 mod draft;
 mod exit;
@@ -15,7 +14,7 @@ mod format;
 mod output;
 mod plan_file;
 mod planning;
-mod selftest;
+mod proving;
 
 use args::{Cli, Command, Output, Sites};
 use clap::{CommandFactory as _, Parser as _};
@@ -48,7 +47,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run(plan_file::draft(&args), &args.sites, &args.output),
         Command::Schema => schema().map(|()| Exit::Measured),
         Command::Worker(args) => distributed::worker(&args),
-        Command::Selftest(args) => selftest::selftest(&args),
+        Command::Selftest(args) => proving::selftest(&args),
         Command::Completions { shell } => completions(shell)
             .map(|()| Exit::Measured)
             .map_err(Into::into),

@@ -3,9 +3,6 @@
 //! Each output subscribes to events; the engine knows none of them.
 
 mod progress;
-mod record_file;
-
-pub(crate) use record_file::RecordFile;
 
 use crate::args;
 use crate::exit::{Exit, none_opened};
@@ -13,7 +10,9 @@ use crate::expect::Expectation;
 use crate::format;
 use anstyle::{AnsiColor, Style};
 use progress::Progress;
-use run_record::{BUSY, End, Event, Plan, RunRecord, StepRecord, Verdict};
+use run_record::{
+    BUSY, End, Event, Plan, RunRecord, StepRecord, Verdict, latency_text, unwritable,
+};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -147,8 +146,8 @@ impl Outputs {
                 err,
                 "at {} clients the workers took {} (99th percentile {}) to send the next request after one was complete everywhere; no latency contains that",
                 step.clients,
-                format::latency(delay.p50_ns).trim_start(),
-                format::latency(delay.p99_ns).trim_start()
+                latency_text(delay.p50_ns).trim_start(),
+                latency_text(delay.p99_ns).trim_start()
             );
         }
         if record.steps.is_empty() || none_opened(record) {
@@ -224,15 +223,4 @@ fn open_events(path: &Path) -> Result<BufWriter<File>, String> {
     probed
         .map(BufWriter::new)
         .map_err(|error| unwritable("events", place, &error))
-}
-
-/// Why an output cannot be written, with the remedy.
-fn unwritable(what: &str, path: &Path, error: &io::Error) -> String {
-    let remedy = match error.kind() {
-        io::ErrorKind::NotFound => "; create its folder first",
-        io::ErrorKind::IsADirectory => "; name a file in it",
-        io::ErrorKind::StorageFull => "; make room or choose another place",
-        _ => "",
-    };
-    format!("cannot write {what} to {}: {error}{remedy}", path.display())
 }

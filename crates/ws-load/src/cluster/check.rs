@@ -43,7 +43,7 @@ pub enum CommandError {
 }
 
 /// What the commands so far permit the next one to say.
-pub(super) struct Permits<'a> {
+pub struct Permits<'a> {
     plan: &'a Plan,
     share: Share,
     /// Clients of all sites that were wanted last.
@@ -66,7 +66,8 @@ const LATEST_NS: u64 = 2 * LONGEST_NS;
 const DEVIATIONS: f64 = 10.0;
 
 impl<'a> Permits<'a> {
-    pub(super) const fn new(plan: &'a Plan, share: Share) -> Self {
+    /// Before the first order of a run with this plan, which is valid, at that site.
+    pub const fn new(plan: &'a Plan, share: Share) -> Self {
         Self {
             plan,
             share,
@@ -77,7 +78,10 @@ impl<'a> Permits<'a> {
     }
 
     /// Checks the next command.
-    pub(super) fn check(&mut self, command: &Command) -> Result<(), CommandError> {
+    ///
+    /// # Errors
+    /// [`CommandError`] when it is not to be obeyed; the site ends then, and nothing more is checked.
+    pub fn check(&mut self, command: &Command) -> Result<(), CommandError> {
         match command {
             Command::Open { clients } => self.open(*clients),
             Command::OpenAndHold(terms) => self.connect(terms),

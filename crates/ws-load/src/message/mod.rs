@@ -30,8 +30,6 @@ pub enum Command {
         /// Until this moment.
         until_ns: u64,
     },
-    /// Send packs to a raw echo over all connections, and give them up then.
-    Raw(RawTerms),
     /// Begin a step.
     Begin(StepTerms),
     /// Closed loop: send these samples of the step, whose senders are among your clients.
@@ -61,6 +59,8 @@ pub enum Command {
     Renew,
     /// Close all connections and end.
     Close,
+    /// Send packs to a raw echo over all connections, and give them up then.
+    Raw(RawTerms),
 }
 
 /// What a worker reports.
@@ -78,8 +78,6 @@ pub enum Report {
     Held,
     /// Of a site: samples that it sent, and samples that none of its clients waits for any more.
     Samples(Samples),
-    /// The last sample of the step is settled. Over sites only the coordinator knows it.
-    AllSamples,
     /// Every client of a worker thread has been lost.
     AllLost,
     /// The first answers were not of the dialect: what they were, in words.
@@ -90,10 +88,12 @@ pub enum Report {
     Renewed,
     /// It cannot go on: why, in words.
     Broken(String),
-    /// It does not respond any more, or cannot be reached: why, in words.
-    Lost(String),
     /// It has closed all connections.
     Closed,
+    /// It does not respond any more, or cannot be reached: why, in words.
+    Lost(String),
+    /// The last sample of the step is settled. Over sites only the coordinator knows it.
+    AllSamples,
 }
 
 /// What became of samples at a site since it last said so.

@@ -1,4 +1,4 @@
-//! The shared half of the books: when each sample was sent, who still waits for it, when the last
+//! The shared half of the ledger: when each sample was sent, who still waits for it, when the last
 //! listener had it.
 //!
 //! A sample is settled when nothing of it is awaited any more: that releases the next one of a closed
@@ -7,8 +7,11 @@
 
 mod sample;
 mod site;
+mod sync;
 
-#[cfg(test)]
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(all(test, not(loom)))]
 mod tests;
 
 use crate::figures::{Arrival, Completion, Latencies};
@@ -16,7 +19,8 @@ use crate::message::{Done, SentSample, Share, StepTerms};
 use crate::plan::{self, Audience, Hearing as _};
 use run_record::{Measure, Plan};
 use sample::Sample;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
+use sync::{AtomicU32, AtomicU64};
 
 /// All samples of one step.
 #[derive(Debug)]

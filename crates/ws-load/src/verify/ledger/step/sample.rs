@@ -1,7 +1,8 @@
-//! One sample in the shared books: when it was sent, and how many still wait for it.
+//! One sample in the shared ledger: when it was sent, and how many still wait for it.
 
+use super::sync::{AtomicU32, AtomicU64};
 use crate::figures::Arrival;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Something of the sample will never come.
 const ABANDONED: u32 = 1 << 31;

@@ -1,0 +1,229 @@
+//! (b) A server that stops is late for everybody who comes meanwhile.
+
+use super::bench::{Bench, SEED, at_rate, recorder, started};
+use super::books::{Books, Sends, own_clock};
+use super::bounds::brief;
+use super::fit::above;
+use super::{Chapter, Findings};
+use crate::Part;
+use run_record::{Arrivals, Check, Recorder, StepRecord, Unit, Workload};
+use std::time::Duration;
+use test_servers::{Delay, DelayOptions, DelayServer, Freeze, Truth};
+
+pub(super) const CHAPTER: Chapter = Chapter {
+    part: Part::B,
+    id: "b",
+    name: "frozen server",
+    proves: "When the server stops, everybody who would have come meanwhile counts as late, \
+             and by how much.",
+    takes: (Duration::from_secs(8), Duration::from_secs(3)),
+    measure,
+};
+
+const RATE: f64 = 500.0;
+/// So many that few of the answers after a freeze are on one connection.
+const CLIENTS: u32 = 500;
+const USUAL: Duration = Duration::from_millis(2);
+/// Requests of the closed loop beside it, and how many of them at a time.
+const CONCURRENT: u32 = 4;
+
+/// How a server is frozen, and for how long it is asked.
+#[derive(Clone, Copy)]
+struct Terms {
+    duration: Duration,
+    freeze: Freeze,
+}
+
+impl Terms {
+    /// One second in four, or the same in half the time.
+    fn of(bench: &Bench<'_>) -> Self {
+        let second = bench.time(Duration::from_secs(1), Duration::from_millis(500));
+        Self {
+            duration: 4 * second,
+            freeze: Freeze {
+                after: second,
+                length: second,
+            },
+        }
+    }
+
+    fn server(&self) -> Result<DelayServer, String> {
+        started(DelayServer::start(DelayOptions {
+            delay: Delay::Constant(USUAL),
+            freeze: Some(self.freeze),
+            ..DelayOptions::default()
+        }))
+    }
+}
+
+fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+    let terms = Terms::of(bench);
+    let server = terms.server()?;
+    let mut plan = bench.plan(server.addr(), Workload::Echo, CLIENTS);
+    plan.load = at_rate(RATE, Arrivals::Constant, terms.duration);
+    let step = bench.run(&plan)?;
+    let truth = server.truth();
+    let frozen_ns = truth
+        .frozen_ns
+        .ok_or("the server was not frozen within the run")?;
+    let mut notes = Vec::new();
+    if !bench.short {
+        notes.push(beside(&step, &closed_loop(bench, terms)?, frozen_ns));
+    }
+    let checks = judge(&step, &truth, terms.duration, frozen_ns);
+    Ok(Findings {
+        checks: own_clock(bench.timestamps, checks),
+        notes,
+        ceilings: Vec::new(),
+    })
+}
+
+fn closed_loop(bench: &Bench<'_>, terms: Terms) -> Result<StepRecord, String> {
+    let server = terms.server()?;
+    let mut plan = bench.plan(server.addr(), Workload::Echo, CLIENTS);
+    // As many as take the time that is not frozen, if each takes the usual delay and half of it.
+    let working = terms.duration - terms.freeze.length;
+    let each = USUAL.mul_f64(1.5).div_f64(f64::from(CONCURRENT));
+    plan.load = run_record::Load::closed(CONCURRENT, working.div_duration_f64(each) as u32);
+    bench.run(&plan)
+}
+
+/// Later than this is late: one part in twenty of the freeze.
+const fn threshold(frozen_ns: u64) -> f64 {
+    frozen_ns as f64 / 20.0
+}
+
+/// Holds an open loop's latencies against a freeze.
+fn judge(step: &StepRecord, truth: &Truth, duration: Duration, frozen_ns: u64) -> Vec<Check> {
+    let books = Books::of(truth, step, SEED, Sends::Evenly(RATE));
+    let threshold = threshold(frozen_ns);
+    let planned = (RATE * duration.as_secs_f64()) as u64;
+    // Those who were to come while it was frozen, the last twentieth of the time left out.
+    let due = ((frozen_ns as f64 - threshold) * RATE / 1e9).floor();
+    let late = above(&recorder(step.completion.as_ref()), threshold).count() as f64;
+    let (least, most) = books.completion.above(threshold);
+    let mut checks = vec![Check {
+        known: Some(due),
+        ..Check::between(
+            "late samples, at least rate times freeze",
+            Unit::Count,
+            late,
+            // The first and the last of the freeze lie on its edges.
+            Some((due - 2.0).max(least as f64)),
+            Some(most as f64),
+        )
+    }];
+    let mut held = books.hold("freeze", step, planned);
+    // What came during the freeze shares reads of the server, which then knows only the last.
+    held.extend(books.hold_sums("freeze", step, duration));
+    checks.extend(brief("freeze", &["p95"], held));
+    books.unless_given_up(checks, step, planned, duration)
+}
+
+/// What the two loops say of the same server, in a sentence.
+fn beside(open: &StepRecord, closed: &StepRecord, frozen_ns: u64) -> String {
+    let late = |all: &Recorder| above(all, threshold(frozen_ns)).count();
+    let [open, closed] = [open, closed].map(|step| recorder(step.completion.as_ref()));
+    let p95 = |all: &Recorder| {
+        run_record::latency_text(all.percentile(95.0))
+            .trim()
+            .to_owned()
+    };
+    format!(
+        "the same server, frozen for {:.1} s in four times that: p95 {} by this open loop ({} of \
+         {} late), p95 {} by a closed loop of {CONCURRENT} ({} of {} late)",
+        frozen_ns as f64 / 1e9,
+        p95(&open),
+        late(&open),
+        open.count(),
+        p95(&closed),
+        late(&closed),
+        closed.count(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Served, bench, failed, planted, worst};
+    use super::*;
+    use run_record::ProofVerdict;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// 2,000 samples in 4 s; those of the second second are answered at its end.
+    fn frozen() -> Served {
+        Served::new(2000, RATE, |n| {
+            let waited = if (500..1000).contains(&n) {
+                (1000 - n) * 2_000_000
+            } else {
+                0
+            };
+            2_100_000 + waited
+        })
+    }
+
+    fn judged(served: &Served) -> Vec<Check> {
+        judge(
+            &served.step(),
+            &served.truth,
+            Duration::from_secs(4),
+            SECOND,
+        )
+    }
+
+    #[test]
+    fn a_freeze_that_everybody_saw_passes() {
+        let checks = judged(&frozen());
+        assert_eq!(worst(&checks), ProofVerdict::Pass, "{:?}", failed(&checks));
+    }
+
+    #[test]
+    fn a_freeze_that_only_some_saw_fails() {
+        // As a closed loop of four sees it: four late, the rest never asked.
+        let mut closed = frozen();
+        closed.report(|ns| {
+            if (100_000_000..990_000_000).contains(&ns) {
+                2_100_000
+            } else {
+                ns
+            }
+        });
+        // All late by the same, as from the send that the thaw let through.
+        let mut bunched = frozen();
+        bunched.report(|ns| if ns > 100_000_000 { SECOND } else { ns });
+        // One in ten of them dropped from the count.
+        let mut dropped = frozen();
+        dropped.report(|ns| {
+            if ns / 1_000_000 % 10 == 0 {
+                2_100_000
+            } else {
+                ns
+            }
+        });
+        for (served, what) in [
+            (closed, "late samples"),
+            (bunched, "completion, p95"),
+            (dropped, "completion, mean"),
+        ] {
+            let checks = judged(&served);
+            assert!(
+                failed(&checks).iter().any(|failed| failed.contains(what)),
+                "{checks:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_closed_loop_in_place_of_the_schedule_fails() {
+        let generate = planted(|plan| {
+            plan.load = run_record::Load::closed(4, plan.samples().max(1000));
+        });
+        let found = measure(&bench(&generate)).unwrap();
+        assert_eq!(found.verdict(), ProofVerdict::Fail);
+        let failed = failed(&found.checks);
+        assert!(
+            failed.iter().any(|what| what.contains("rate times freeze")),
+            "{failed:?}"
+        );
+    }
+}

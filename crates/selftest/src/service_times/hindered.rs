@@ -1,0 +1,118 @@
+//! A generator that is stopped again and again reports the server's times all the same.
+//!
+//! What is measured while a generator starves belongs here: each case is a [`Case`], an answer by
+//! the server's books and a list of checks.
+
+use crate::bench::{Bench, SEED, io_flag, nanos, recorder, started};
+use crate::books::{Books, Sends};
+use crate::bounds::brief;
+use crate::child::{self, Measured, Stop};
+use crate::fit::above;
+use run_record::{Check, StepRecord, Timestamps, Unit};
+use std::time::Duration;
+use test_servers::{Delay, DelayOptions, DelayServer, Truth};
+
+/// Long enough that many answers arrive while the generator is stopped.
+const DELAY: Duration = Duration::from_millis(30);
+pub(super) const RATE: u32 = 200;
+/// So many that those sent at once after a stop are hardly ever on one connection.
+const CLIENTS: u32 = 900;
+const NAME: &str = "generator stopped for 50 of every 100 ms";
+/// A signal that stops or continues a process is obeyed within this, by far.
+const OBEYED_NS: u64 = 5_000_000;
+/// A message that came so long before the end of a stop was surely read late, ...
+const WAITED_NS: u64 = 15_000_000;
+/// ... by at least so much.
+const LATE_NS: f64 = (WAITED_NS - OBEYED_NS) as f64;
+
+/// What a hindered generator reported, and what is known of it.
+pub(super) struct Case {
+    pub(super) step: StepRecord,
+    pub(super) truth: Truth,
+    pub(super) stops: Vec<Stop>,
+    pub(super) lasting: Duration,
+}
+
+pub(super) fn hinder(bench: &Bench<'_>) -> Result<Case, String> {
+    let server = started(DelayServer::start(DelayOptions {
+        delay: Delay::Constant(DELAY),
+        ..DelayOptions::default()
+    }))?;
+    let lasting = bench.time(Duration::from_secs(6), Duration::from_secs(2));
+    let stamps = match bench.timestamps {
+        Timestamps::Kernel => "kernel",
+        Timestamps::User => "user",
+    };
+    let arguments = format!(
+        "echo ws://{}/ --rate {RATE} --arrivals constant --duration {}ms \
+         --initial-clients {CLIENTS} --threads 1 --seed {SEED} --limit-rtt 20s \
+         --timestamps {stamps} --io {}",
+        server.addr(),
+        lasting.as_millis(),
+        io_flag(bench.io)
+    );
+    let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
+    let Measured { step, stops } = child::measure(&arguments, true, bench.interrupted)?;
+    Ok(Case {
+        step,
+        truth: server.truth(),
+        stops,
+        lasting,
+    })
+}
+
+impl Case {
+    /// Holds the figures of a generator that was stopped again and again against the server's.
+    pub(super) fn judge(&self) -> Vec<Check> {
+        let step = &self.step;
+        let lag = step.send_lag.as_ref().map_or(0, |lag| lag.max_ns);
+        let unhindered = (lag < nanos(child::STOPS) / 2).then(|| {
+            "the generator was not held up: it cannot be stopped here, or was too short".to_owned()
+        });
+        let mut checks = vec![
+            Check::between(
+                &format!("{NAME}: latest send"),
+                Unit::Nanoseconds,
+                lag as f64,
+                Some(nanos(child::STOPS) as f64 / 2.0),
+                None,
+            )
+            .unless(unhindered),
+            self.late_reads(),
+        ];
+        let books = Books::of(&self.truth, step, SEED, Sends::Evenly(RATE.into()));
+        let planned = u64::from(RATE) * self.lasting.as_millis() as u64 / 1000;
+        let mut held = books.hold(NAME, step, planned);
+        held.extend(books.hold_open(NAME, step, self.lasting));
+        checks.extend(brief(NAME, &["p50", "p95", "p99"], held));
+        books.unless_given_up(checks, step, planned, self.lasting)
+    }
+
+    /// What came in the first part of a stop cannot have been read before its end, and the books
+    /// of the generator must say so.
+    fn late_reads(&self) -> Check {
+        let in_stop = |before_ns: u64, after_ns: u64| {
+            self.stops.iter().any(|stop| {
+                before_ns > stop.stopped_ns + OBEYED_NS
+                    && after_ns.saturating_add(WAITED_NS) < stop.continued_ns
+            })
+        };
+        let writes = self.truth.writes.iter();
+        let known = writes.filter(|w| in_stop(w.before_ns, w.after_ns)).count();
+        let used = &self.step.generator;
+        let said = above(&recorder(used.receive_lag.as_ref()), LATE_NS).count();
+        // Messages of one read are late once.
+        let shared = used.messages.saturating_sub(used.reads);
+        let kernel = Check::between(
+            &format!("{NAME}: reads that were late"),
+            Unit::Count,
+            said as f64,
+            Some(known as f64 - shared as f64),
+            None,
+        );
+        Check {
+            known: Some(known as f64),
+            ..kernel
+        }
+    }
+}
