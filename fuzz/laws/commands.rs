@@ -50,7 +50,7 @@ fn plan(number: u8) -> Plan {
         audience: Audience::Everyone,
         load: Load::closed(4, 50),
         clients: Clients::steps(10, 10, Some(1)),
-        ..ws_load::plan_for_port(1, 10, 1)
+        ..Plan::new("ws://127.0.0.1:1/")
     };
     let open = Load::Open(OpenLoop {
         rate: 100.0,
