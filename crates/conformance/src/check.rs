@@ -1,6 +1,7 @@
 //! A check, and what came of it.
 
-use crate::context::{Checked, Context};
+use crate::context::Context;
+use crate::failure::Checked;
 use crate::target::{Dialect, Workload};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use std::fmt;

@@ -3,8 +3,8 @@
 //! It is tolerant where only one check judges (headers of the 101 answer) and strict on frames:
 //! what the codec refuses ends the connection here as [`Ending::Malformed`].
 
-use crate::context::Failure;
 use crate::dialect::{self, Speech};
+use crate::failure::Failure;
 use crate::message::Reply;
 use crate::raw;
 use crate::target::{Dialect, Target};

@@ -1,7 +1,8 @@
 //! What a check has at hand: connections, fresh payloads, and the waits that judge.
 
-use crate::client::{Client, Incoming, OpenError, Opening};
+use crate::client::{Client, Ending, Incoming, OpenError, Opening};
 use crate::dialect::Speech;
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload, Reply};
 use crate::raw;
 use crate::target::{Dialect, Target, Workload};
@@ -11,24 +12,6 @@ use rand_chacha::rand_core::SeedableRng;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 use ws_proto::{Opcode, encode_key};
-
-/// What a server did instead of the expected, in words.
-#[derive(Debug)]
-pub(crate) struct Failure(pub(crate) String);
-
-impl Failure {
-    pub(crate) fn new(observed: impl Into<String>) -> Self {
-        Self(observed.into())
-    }
-
-    /// Says at which part of a check it was.
-    pub(crate) fn at(self, part: impl std::fmt::Display) -> Self {
-        Self(format!("{part}: {}", self.0))
-    }
-}
-
-/// What a check returns.
-pub(crate) type Checked = Result<(), Failure>;
 
 /// Transfers of many megabytes take seconds on a busy machine.
 const LARGE: Duration = Duration::from_secs(10);
@@ -278,7 +261,7 @@ pub(crate) fn refused(client: &mut Client) -> Checked {
     match client.next_within(wait) {
         Some(Incoming::Close(_)) => Ok(()),
         Some(Incoming::End(ending)) => match ending {
-            crate::client::Ending::Malformed(_) => Err(Failure(format!("got {ending}"))),
+            Ending::Malformed(_) => Err(Failure(format!("got {ending}"))),
             _ => Ok(()),
         },
         Some(other) => Err(Failure(format!("got {other} and no end of the connection"))),

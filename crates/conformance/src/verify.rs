@@ -3,7 +3,8 @@
 use crate::check::{Check, Outcome, Scope, Verdict};
 use crate::checks::checks;
 use crate::client::{Client, Incoming, OpenError};
-use crate::context::{Checked, Context};
+use crate::context::Context;
+use crate::failure::Checked;
 use crate::message::{Kind, Payload};
 use crate::target::{Dialect, Target, Workload};
 use std::io;

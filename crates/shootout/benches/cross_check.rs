@@ -11,7 +11,7 @@ use clap::Parser;
 use run_record::RunRecord;
 use serde::Deserialize;
 use shootout::compare::agreement::{Agreement, Paired, paired};
-use shootout::compare::stats::{Resampling, median};
+use shootout::stats::{Resampling, median};
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@
 
 use crate::interrupt::Interrupt;
 use crate::manifest::{Dialect, Workload};
+use crate::options::{RunOptions, Schedule};
 use crate::process::{Group, tail};
-use crate::session::{RunOptions, Schedule};
 use crate::supervise::Server;
 use run_record::{Event, Measure, RunRecord};
 use std::fs::{self, File};

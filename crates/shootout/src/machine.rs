@@ -3,8 +3,8 @@
 //! Reads limits; changes none.
 
 use crate::exit::Refusal;
+use crate::options::Pin;
 use crate::sample::cpus;
-use crate::session::Pin;
 use run_record::{Environment, Pinning};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 

@@ -5,8 +5,8 @@
 
 use crate::exit::Refusal;
 use crate::manifest::{DEFAULT_VARIANT, Dialect, Manifest, Problem, Variant, Workload, suggestion};
+use crate::options::{RunOptions, Schedule, VariantChoice};
 use crate::project::Entry;
-use crate::session::{RunOptions, Schedule, VariantChoice};
 use run_record::ServerIdentity;
 
 /// One measurement that is to be made.

@@ -2,7 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::Client;
-use crate::context::{Checked, Context, Failure, as_reply};
+use crate::context::{Context, as_reply};
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
 use crate::raw;
 use crate::target::Workload;

@@ -2,7 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::Incoming;
-use crate::context::{Checked, Context, Failure, refused};
+use crate::context::{Context, refused};
+use crate::failure::{Checked, Failure};
 use crate::raw::{FIN, frame};
 use ws_proto::Opcode;
 

@@ -3,8 +3,9 @@
 use super::broadcast::everyone_once;
 use crate::check::{Check, Scope};
 use crate::client::{Client, Incoming};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
 use crate::dialect::{Fault, Owed};
+use crate::failure::{Checked, Failure};
 use crate::message::Kind;
 use crate::raw::{FIN, frame, unmasked};
 use crate::target::Dialect;

@@ -2,7 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::Incoming;
-use crate::context::{Checked, Context, Failure, as_reply, refused};
+use crate::context::{Context, as_reply, refused};
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
 use crate::raw::{FIN, fragments, frame};
 use crate::target::{Dialect, Workload};

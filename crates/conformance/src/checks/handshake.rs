@@ -2,7 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::{NoHead, Opening, connect_tcp, is_no_101, origin, read_head};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
+use crate::failure::{Checked, Failure};
 use std::io::Write;
 use ws_proto::{HandshakeError, parse_response};
 

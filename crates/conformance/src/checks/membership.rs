@@ -3,7 +3,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::{Client, Incoming};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
+use crate::failure::{Checked, Failure};
 use crate::message::Kind;
 use crate::target::Workload;
 use std::time::Duration;

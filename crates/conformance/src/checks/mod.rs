@@ -41,3 +41,8 @@ static ALL: &[&[Check]] = &[
 pub fn checks() -> impl Iterator<Item = &'static Check> {
     ALL.iter().copied().flatten()
 }
+
+/// The ids of all checks, in the same order.
+pub fn check_ids() -> Vec<&'static str> {
+    checks().map(|check| check.id).collect()
+}

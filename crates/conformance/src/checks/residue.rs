@@ -4,7 +4,8 @@
 use super::broadcast::everyone_once;
 use crate::check::{Check, Scope};
 use crate::client::{Client, Incoming};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
 use crate::target::Workload;
 use ws_proto::{CloseFrame, Opcode};

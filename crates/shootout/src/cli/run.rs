@@ -1,7 +1,7 @@
 //! The options of `shootout run`, and how they become what the run is asked for.
 
 use crate::manifest::{Dialect, Workload};
-use crate::session::{Pin, RunOptions, VariantChoice};
+use crate::options::{Pin, RunOptions, VariantChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, value_parser};
 use run_record::Measure;

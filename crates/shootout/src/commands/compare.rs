@@ -2,9 +2,10 @@
 
 use super::Context;
 use crate::cli::CompareArgs;
-use crate::compare::{Comparison, Figure, Question, Side, Verdict, read, stats, text};
+use crate::compare::{Comparison, Figure, Question, Side, Verdict, read, text};
 use crate::exit::{Exit, Refusal};
 use crate::session;
+use crate::stats;
 use std::fs;
 use std::path::{Path, PathBuf};
 

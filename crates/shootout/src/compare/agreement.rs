@@ -4,7 +4,7 @@
 //! did meanwhile is in both; the ratios of the pairs are what is resampled. This module compares
 //! numbers and knows no instrument.
 
-use super::stats::{Interval, Resampling, median, median_interval, ratio};
+use crate::stats::{Interval, Resampling, median, median_interval, ratio};
 
 /// What the pairs say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

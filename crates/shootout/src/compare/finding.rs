@@ -1,6 +1,6 @@
 //! What a comparison found, as data: the JSON output, and what the words are made from.
 
-use super::stats::{Interval, Resampling};
+use crate::stats::{Interval, Resampling};
 use run_record::{Dialect, Measure, Workload};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;

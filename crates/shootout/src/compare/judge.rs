@@ -6,8 +6,8 @@ use super::finding::{
 };
 use super::pair::{self, Common, Pair};
 use super::side::{Contestant, Side};
-use super::stats::{self, ALPHA, Resampling};
 use crate::report::ranking::carried_by;
+use crate::stats::{self, ALPHA, Resampling};
 use run_record::{Recorder, VERSION};
 
 /// What is asked.

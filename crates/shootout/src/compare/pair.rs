@@ -1,7 +1,8 @@
 //! Which row of one side belongs to which of the other, and what keeps two from being compared.
 
+use super::plans;
 use super::side::{Contestant, Invocation, Load, Side};
-use super::{plans, stats};
+use crate::stats;
 use run_record::{Environment, Recorder};
 use std::collections::BTreeSet;
 

@@ -51,7 +51,7 @@ pub(super) fn render(lines: &[Line]) -> String {
             .collect();
         let _ = writeln!(text, "\n| check | {} |", labels.join(" | "));
         let _ = writeln!(text, "|---|{}", ":-:|".repeat(part.len()));
-        for (number, id) in crate::conform::check_ids().into_iter().enumerate() {
+        for (number, id) in conformance::check_ids().into_iter().enumerate() {
             let cells: Vec<&str> = part
                 .iter()
                 .map(|column| column.cells[number].as_str())
@@ -105,7 +105,7 @@ fn cells(line: &Line, notes: &mut Notes) -> Vec<String> {
     let of = |list: &'_ [Exception], id: &str| -> Option<Exception> {
         list.iter().find(|exception| exception.check == id).cloned()
     };
-    crate::conform::check_ids()
+    conformance::check_ids()
         .into_iter()
         .map(|id| {
             if line.passed.contains(id) {

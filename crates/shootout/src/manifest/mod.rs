@@ -7,6 +7,7 @@ mod check;
 mod placeholder;
 mod problem;
 mod raw;
+mod target;
 mod translate;
 mod variant;
 

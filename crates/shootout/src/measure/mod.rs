@@ -16,12 +16,13 @@ use crate::generator::Task;
 use crate::interrupt::Interrupt;
 use crate::machine::{Capacity, Cores};
 use crate::manifest::{Manifest, Variant};
+use crate::options::RunOptions;
 use crate::progress::Progress;
 use crate::project::{Project, lines};
 use crate::rows::{Row, Wanted};
 use crate::sample::Sampler;
 use crate::sample::cpus::Confined;
-use crate::session::{RunOptions, now};
+use crate::session::now;
 use crate::supervise::{self, Server, Spec, StartError};
 use run_record::{Conformance, End, MEASUREMENT_FORMAT, Measurement, RunRecord, Status, VERSION};
 use std::collections::HashMap;
@@ -290,7 +291,7 @@ impl<'a> Bench<'a> {
             Err(trouble) => return (None, Err(trouble)),
         };
         let mut done = 0;
-        let total = conform::check_ids().len();
+        let total = conformance::check_ids().len();
         let outcomes = conform::verify(&mut server, variant, self.interrupt, &mut |_| {
             done += 1;
             progress.phase(&format!("checking conformance, {done} done, {total} rules"));

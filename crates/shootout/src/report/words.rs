@@ -2,7 +2,7 @@
 
 use super::figures;
 use super::ranking::{Carried, Row};
-use crate::compare::stats::Interval;
+use crate::stats::Interval;
 use run_record::{CheckVerdict, Dialect, End, Limit, Measure, Workload};
 
 pub(crate) fn dialect(dialect: Dialect) -> &'static str {

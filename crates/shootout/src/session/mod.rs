@@ -11,13 +11,12 @@
 //! Does not measure and does not read what a measurement means, but for its status.
 
 mod lock;
-mod options;
 mod origin;
 
-pub use options::{Pin, RunOptions, Schedule, VariantChoice, differences};
 pub use origin::Origin;
 
 use crate::exit::Refusal;
+use crate::options::RunOptions;
 use crate::project::Project;
 use crate::rows::Row;
 use lock::Locked;

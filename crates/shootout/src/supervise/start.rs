@@ -3,7 +3,6 @@
 use super::part::{Launch, LaunchError, Part};
 use super::services::{ServiceError, Services};
 use super::{Death, HOST, Server, Spec, port};
-use crate::conform;
 use crate::interrupt::Interrupt;
 use crate::manifest::Start;
 use crate::process::describe_exit;
@@ -127,7 +126,7 @@ fn wait_ready(
     let addr = SocketAddr::new(HOST, server.port());
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let target = conform::target(spec.variant, addr, left.clamp(POLL, ONE_ATTEMPT));
+        let target = spec.variant.target(addr, left.clamp(POLL, ONE_ATTEMPT));
         let answer = conformance::ready(&target);
         if let Some((death, tail)) = services.death() {
             return Err((StartError::ServiceDied(death), tail));

@@ -3,9 +3,10 @@
 use super::left_out;
 use crate::generator::measure_name;
 use crate::machine::{self, Capacity, Cores};
+use crate::options::Schedule;
 use crate::project::Project;
 use crate::rows::{Rows, alike};
-use crate::session::{Schedule, Session};
+use crate::session::Session;
 
 pub(super) fn plan(
     project: &Project,

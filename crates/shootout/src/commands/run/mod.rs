@@ -12,11 +12,12 @@ use crate::exit::{Exit, Refusal};
 use crate::generator;
 use crate::machine::{self, Capacity, Cores};
 use crate::measure::Bench;
+use crate::options::{RunOptions, differences};
 use crate::process::shortened;
 use crate::progress::{Progress, milliseconds};
 use crate::report;
 use crate::rows::{self, Row, Rows, Wanted};
-use crate::session::{Origin, RunOptions, Session, differences};
+use crate::session::{Origin, Session};
 use run_record::{Environment, Measurement, Status};
 use std::path::{Path, PathBuf};
 

@@ -7,7 +7,7 @@
 //! clients carried, or the latency at the clients that both have.
 
 use super::{Row, spread};
-use crate::compare::stats::{ALPHA, enough, rank_test};
+use crate::stats::{ALPHA, enough, rank_test};
 use std::fmt;
 
 /// The places that a row may have, from 1: those that are left when every row that is before it,

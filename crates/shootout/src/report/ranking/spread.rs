@@ -4,7 +4,7 @@
 use super::Row;
 use super::carried::found;
 use super::steps::says_of_the_server;
-use crate::compare::stats::{Interval, Resampling, enough, median_interval};
+use crate::stats::{Interval, Resampling, enough, median_interval};
 use run_record::{Measure, Recorder, Status};
 
 /// Clients carried by each repetition that was not cut short by the user.
