@@ -174,7 +174,7 @@ impl Reader<'_> {
     }
 
     fn used(&mut self, path: &[String]) {
-        let Some(target) = self.from_root(path) else {
+        let Some(target) = self.behind_root(path) else {
             return;
         };
         if target == "*" {
@@ -196,7 +196,7 @@ impl Reader<'_> {
     }
 
     /// The first part behind the crate's root, of a path that goes through it.
-    fn from_root<'p>(&self, path: &'p [String]) -> Option<&'p String> {
+    fn behind_root<'p>(&self, path: &'p [String]) -> Option<&'p String> {
         let rest = if path.first()? == "self" {
             &path[1..]
         } else {
