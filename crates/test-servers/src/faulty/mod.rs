@@ -4,7 +4,7 @@
 //! One table, [`behaviours`], split by family over the files of this folder. A row is the name of a
 //! behaviour, what it does, how a run against it ends, and the function that plays it on each
 //! connection. Peers that are wrong about single deliveries, a number of times that is known, are in
-//! [`crate::odd`].
+//! [`crate::fault`].
 
 mod conversation;
 mod ends;

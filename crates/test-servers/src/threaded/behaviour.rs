@@ -1,4 +1,4 @@
-//! What a server does at each point where it could do otherwise. The defaults are the protocol.
+//! What a server does at each point where a test server may differ. The defaults follow the protocol.
 
 use super::hub::{Hub, Peer};
 use super::request::{Reply, Request};
@@ -38,8 +38,8 @@ pub(crate) trait FrameFilter {
     fn filter(&mut self, bytes: &[u8]) -> Result<Vec<u8>, u16>;
 }
 
-/// The points of choice, each done honestly by default.
-pub(crate) trait Manners: Send + Sync + 'static {
+/// What a server does with connections, frames and messages. Each default follows the protocol.
+pub(crate) trait Behaviour: Send + Sync + 'static {
     /// The message formats of this server.
     fn framework(&self) -> Framework {
         Framework::Plain
@@ -158,7 +158,7 @@ pub(crate) trait Manners: Send + Sync + 'static {
     fn ended(&self, _hub: &Arc<Hub>, _peer: &Arc<Peer>, _how: Ended) {}
 }
 
-/// All by the book.
+/// Follows the protocol in everything.
 pub(crate) struct Honest;
 
-impl Manners for Honest {}
+impl Behaviour for Honest {}

@@ -3,7 +3,7 @@
 use super::{Lie, frames};
 use crate::Framework;
 use crate::threaded::{
-    Answer, Asked, Ended, FrameFilter, Hub, Manners, Peer, Rejected, Rejection, Reply, Request,
+    Answer, Asked, Behaviour, Ended, FrameFilter, Hub, Peer, Rejected, Rejection, Reply, Request,
     Speech, Upgrade, read,
 };
 use crate::upgrade::{Refusal, RequestHead};
@@ -105,7 +105,7 @@ impl Liar {
     }
 }
 
-impl Manners for Liar {
+impl Behaviour for Liar {
     fn framework(&self) -> Framework {
         self.framework
     }

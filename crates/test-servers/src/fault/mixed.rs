@@ -2,7 +2,7 @@
 
 use super::delivery::{padding, reset};
 use crate::Framework;
-use crate::threaded::{Hub, Manners, Peer, Rejection, Reply, Request, Server};
+use crate::threaded::{Behaviour, Hub, Peer, Rejection, Reply, Request, Server};
 use run_record::Faults;
 use std::collections::HashMap;
 use std::fmt;
@@ -79,14 +79,14 @@ impl MixedServer {
     /// When no port can be bound.
     pub fn start(misdeeds: Misdeeds, framework: Framework) -> io::Result<Self> {
         let books = Arc::<Mutex<Books>>::default();
-        let manners = Mixed {
+        let behaviour = Mixed {
             misdeeds,
             framework,
             books: Arc::clone(&books),
         };
         let address = (Ipv4Addr::LOCALHOST, 0).into();
         Ok(Self {
-            server: Server::start_plain(address, manners)?,
+            server: Server::start_plain(address, behaviour)?,
             books,
         })
     }
@@ -243,7 +243,7 @@ impl Mixed {
     }
 }
 
-impl Manners for Mixed {
+impl Behaviour for Mixed {
     fn framework(&self) -> Framework {
         self.framework
     }
