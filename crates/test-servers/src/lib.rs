@@ -26,6 +26,7 @@ mod framework;
 mod listen;
 mod null;
 mod poll;
+mod serving;
 mod skipped;
 mod threaded;
 mod tls;

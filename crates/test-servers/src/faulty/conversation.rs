@@ -1,5 +1,5 @@
-//! One connection of a faulty peer: what it can say and hear, and the protocol by the book for
-//! everything that a behaviour does not spoil.
+//! One connection of a faulty peer: what it can send and receive, and the protocol for everything
+//! that a behaviour does not change.
 
 use super::Shared;
 use crate::threaded::{Hub, Peer, Reply, Request, Speech, Wire};
@@ -209,11 +209,28 @@ impl Conversation {
         }
     }
 
-    /// Serves by the book to the end.
+    /// Follows the protocol to the end.
     pub(super) fn serve(&mut self) -> io::Result<()> {
         loop {
             let said = self.next()?;
             self.reply(&said)?;
+        }
+    }
+
+    /// Opens the WebSocket and serves it to the end, with `send` for the frames of echoes and pongs.
+    pub(super) fn serve_with(
+        &mut self,
+        send: impl Fn(&Self, &[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.open()?;
+        loop {
+            match self.next()? {
+                Said::Request(request) if !request.broadcast => {
+                    send(self, &request.frame(Reply::Echo))?;
+                }
+                Said::Ping(payload) => send(self, &frame(Opcode::Pong, &payload))?,
+                other => self.reply(&other)?,
+            }
         }
     }
 

@@ -3,8 +3,8 @@
 use super::{Lie, frames};
 use crate::Framework;
 use crate::threaded::{
-    Answer, Asked, Behaviour, Ended, FrameFilter, Hub, Peer, Rejected, Rejection, Reply, Request,
-    Speech, Upgrade, read,
+    Asked, Behaviour, Ended, FrameFilter, Hub, Peer, Rejected, Rejection, Reply, Request, Speech,
+    Upgrade, read,
 };
 use crate::upgrade::{Refusal, RequestHead};
 use serde_json::{Value, json};
@@ -211,12 +211,7 @@ impl Behaviour for Liar {
         if self.lie == Lie::ClosesUnknownTypeWith1000 && rejected.why == Rejection::UnknownType {
             return Err(1000);
         }
-        match rejected.answer {
-            Answer::Frame(frame) => from.send(&frame),
-            Answer::Close(code) => return Err(code),
-            Answer::Nothing => {}
-        }
-        Ok(())
+        rejected.answer(from)
     }
 
     fn echo(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {

@@ -2,7 +2,7 @@
 
 use super::hub::{Hub, Peer};
 use super::request::{Reply, Request};
-use super::speech::{self, Answer, Asked, Rejected};
+use super::speech::{self, Asked, Rejected};
 use crate::framework::Framework;
 use crate::upgrade::RequestHead;
 use std::sync::Arc;
@@ -114,12 +114,7 @@ pub(crate) trait Behaviour: Send + Sync + 'static {
 
     /// A message is no request.
     fn reject(&self, from: &Arc<Peer>, rejected: Rejected) -> Result<(), u16> {
-        match rejected.answer {
-            Answer::Frame(frame) => from.send(&frame),
-            Answer::Close(code) => return Err(code),
-            Answer::Nothing => {}
-        }
-        Ok(())
+        rejected.answer(from)
     }
 
     fn echo(&self, _hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {

@@ -4,6 +4,7 @@
 mod action_cable;
 mod phoenix;
 
+use super::hub::Peer;
 use super::request::{Rejection, Reply, Request, error_message};
 use crate::framework::Framework;
 use crate::upgrade::RequestHead;
@@ -52,6 +53,18 @@ pub(crate) enum Answer {
     Frame(Vec<u8>),
     Close(u16),
     Nothing,
+}
+
+impl Rejected {
+    /// Answers as an honest server does; an error ends the connection with that close code.
+    pub(crate) fn answer(self, to: &Peer) -> Result<(), u16> {
+        match self.answer {
+            Answer::Frame(frame) => to.send(&frame),
+            Answer::Close(code) => return Err(code),
+            Answer::Nothing => {}
+        }
+        Ok(())
+    }
 }
 
 impl Speech {
