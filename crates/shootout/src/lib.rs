@@ -24,6 +24,7 @@ pub mod options;
 pub mod process;
 pub mod progress;
 pub mod project;
+pub mod records;
 pub mod report;
 pub mod rows;
 pub mod sample;

@@ -3,10 +3,12 @@
 //! Purpose: install the suite apart from everything else, run it against an address, and turn its
 //! report into a record. Knows no server; the suite's cases are the suite's own.
 
+mod broken;
 mod install;
 mod suite;
 mod tally;
 
+pub use broken::Broken;
 pub use install::{Unavailable, install};
 pub use suite::{Suite, SuiteError};
 

@@ -1,8 +1,9 @@
 //! One pass of the suite's fuzzing client against an address.
 
+use super::broken::Broken;
 use super::{SECTIONS, tally};
 use crate::interrupt::Interrupt;
-use crate::process::{Job, JobError, describe_exit, tail};
+use crate::process::{Job, JobError, describe_exit};
 use run_record::AutobahnRecord;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -15,7 +16,6 @@ use std::time::Duration;
 /// A pass takes half a minute; a server that stays silent costs some seconds a case.
 const TIMEOUT: Duration = Duration::from_secs(1800);
 const LOOK: Duration = Duration::from_millis(500);
-const LOG_LINES: usize = 10;
 /// Name under which the suite files the one server of a pass.
 const AGENT: &str = "server";
 
@@ -32,15 +32,8 @@ pub struct Suite<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// The suite ended badly.
-    #[error("the suite failed: {reason}; the log is {log}{tail}")]
-    Failed {
-        /// How.
-        reason: String,
-        /// Where its output is.
-        log: String,
-        /// The last lines of it.
-        tail: String,
-    },
+    #[error("the suite failed: {0}")]
+    Failed(Broken),
     /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,
@@ -60,11 +53,7 @@ impl Suite<'_> {
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<(), SuiteError> {
         let log = self.dir.join("suite.log");
-        let failed = |reason: String| SuiteError::Failed {
-            reason,
-            log: log.display().to_string(),
-            tail: tail(&log, LOG_LINES).map_or_else(String::new, |last| format!("\n{last}")),
-        };
+        let failed = |reason: String| SuiteError::Failed(Broken::new(reason, &log));
         let spec = self
             .prepare(url)
             .map_err(|error| failed(error.to_string()))?;

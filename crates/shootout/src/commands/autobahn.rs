@@ -86,14 +86,7 @@ pub(super) fn autobahn(context: &Context<'_>, servers: &[String]) -> Result<Exit
             }
         }
     }
-    if let Some(line) = tally.line() {
-        say!("{line}");
-    }
-    Ok(if tally.fails() {
-        Exit::Failed
-    } else {
-        Exit::Ok
-    })
+    Ok(tally.finish())
 }
 
 /// One pass of the suite against one variant.

@@ -2,6 +2,7 @@
 //! command that works on all of them.
 
 use crate::build::BuildError;
+use crate::exit::Exit;
 use crate::rows::contestant;
 
 /// Counts variants.
@@ -41,12 +42,16 @@ impl Tally {
         self.fails |= count > 0;
     }
 
-    pub(super) fn fails(&self) -> bool {
-        self.fails
+    /// Prints the last line of the command and says how it ends.
+    pub(super) fn finish(&self) -> Exit {
+        if let Some(line) = self.line() {
+            say!("{line}");
+        }
+        if self.fails { Exit::Failed } else { Exit::Ok }
     }
 
     /// The counts in a line; nothing for a single variant, whose result was just told.
-    pub(super) fn line(&self) -> Option<String> {
+    fn line(&self) -> Option<String> {
         let all = self.ok + self.failed.len() + self.missing.len();
         if all < 2 {
             return None;

@@ -5,7 +5,7 @@ use super::build::{order, tell};
 use super::tally::Tally;
 use crate::build;
 use crate::conform::{self, VerifyError};
-use crate::conformance_table::{self, Files, Line, TableError};
+use crate::conformance_table::{self, Files, Line};
 use crate::exit::{Exit, Refusal};
 use crate::machine;
 use crate::manifest::{Manifest, Variant, suggestion};
@@ -86,26 +86,19 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
             }));
         }
     }
-    if let Some(line) = tally.line() {
-        say!("{line}");
-    }
+    let exit = tally.finish();
     let kept = match choice.table {
         None => true,
         Some(table) => keep(context, table, lines)?,
     };
-    Ok(if tally.fails() || !kept {
-        Exit::Failed
-    } else {
-        Exit::Ok
-    })
+    Ok(if kept { exit } else { Exit::Failed })
 }
 
 /// Writes the table, or holds it against what was seen. False where they differ.
 fn keep(context: &Context<'_>, table: Table, fresh: Vec<Line>) -> Result<bool, Refusal> {
-    let refuse = |error: TableError| Refusal::new(error.to_string());
     let project = &context.project;
     let files = Files::of(project.root());
-    let stored = files.read().map_err(refuse)?;
+    let stored = files.read()?;
     let entries = project.select(&[])?;
     let all = Wanted::all(&entries);
     let variants: Vec<(&str, &str)> = all
@@ -118,9 +111,8 @@ fn keep(context: &Context<'_>, table: Table, fresh: Vec<Line>) -> Result<bool, R
         .collect();
     match table {
         Table::Write => {
-            let exists = |server: &str, variant: &str| variants.contains(&(server, variant));
-            let lines = conformance_table::merged(stored, fresh, exists);
-            files.write(&lines).map_err(refuse)?;
+            let lines = conformance_table::merged(stored, fresh, &variants);
+            files.write(&lines)?;
             say!("{}", project.shown(&files.page));
             Ok(true)
         }

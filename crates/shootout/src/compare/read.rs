@@ -1,16 +1,10 @@
 //! Sides from files: records, result directories, servers within a result directory.
 
 use super::side::{Contestant, Side};
-use run_record::{Latency, MEASUREMENT_FORMAT, Measurement, RUN_FORMAT, RunRecord, VERSION};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use crate::records::{self, Record};
+use run_record::{MEASUREMENT_FORMAT, RUN_FORMAT};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
-
-/// Formats of this project's other files begin like this; they lie beside records.
-const OWN_FORMATS: &str = "websocket-shootout/";
-/// What the orchestrator keeps beside the measurements of a run.
-const SESSION_FILE: &str = "session.json";
 
 /// A side that cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -66,11 +60,6 @@ fn listed(problems: &[String]) -> String {
         .collect()
 }
 
-enum Record {
-    Measurement(Box<Measurement>),
-    Run(Box<RunRecord>),
-}
-
 /// A record, or the records of a directory: its measurements, or the runs of `websocket-bench`
 /// where it has no measurement.
 ///
@@ -90,24 +79,24 @@ pub fn side(path: &Path) -> Result<Side, ReadError> {
         }
         return Ok(side);
     }
-    let mut records = Vec::new();
-    for file in files(path)? {
+    let mut found = Vec::new();
+    for file in records::files(path).map_err(|error| unreadable(path, error))? {
         match record(&file)? {
-            Ok(found) => records.extend(found),
+            Ok(record) => found.extend(record),
             Err(problem) => side.left_out.push(format!("{}: {problem}", file.display())),
         }
     }
     let measured = |record: &Record| matches!(record, Record::Measurement(_));
-    if records.iter().any(measured) {
-        records.retain(measured);
+    if found.iter().any(measured) {
+        found.retain(measured);
     }
-    if records.is_empty() {
+    if found.is_empty() {
         return Err(ReadError::Empty {
             path: path.to_owned(),
             problems: side.left_out,
         });
     }
-    for record in records {
+    for record in found {
         add(&mut side, record);
     }
     Ok(side)
@@ -177,69 +166,15 @@ fn no_record(path: &Path, problem: String) -> ReadError {
     }
 }
 
-fn files(dir: &Path) -> Result<Vec<PathBuf>, ReadError> {
-    let unreadable = |source| ReadError::Unreadable {
-        path: dir.to_owned(),
+fn unreadable(path: &Path, source: io::Error) -> ReadError {
+    ReadError::Unreadable {
+        path: path.to_owned(),
         source,
-    };
-    let entries = fs::read_dir(dir).map_err(unreadable)?;
-    let mut files = entries
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(unreadable)?;
-    files.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "json")
-            && path.file_name().is_some_and(|name| name != SESSION_FILE)
-    });
-    files.sort();
-    Ok(files)
-}
-
-#[derive(Deserialize)]
-struct Head {
-    format: String,
-    version: Option<u32>,
+    }
 }
 
 /// The record in a file, nothing for another file of this project, or what is wrong with it.
 fn record(path: &Path) -> Result<Result<Option<Record>, String>, ReadError> {
-    let text = fs::read_to_string(path).map_err(|source| ReadError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
-    Ok(parsed(&text))
-}
-
-fn parsed(text: &str) -> Result<Option<Record>, String> {
-    let head: Head =
-        serde_json::from_str(text).map_err(|error| format!("not a record: {error}"))?;
-    if let Some(version) = head.version.filter(|version| *version > VERSION) {
-        return Err(format!(
-            "written by a newer program (format version {version}, this one reads up to {VERSION})"
-        ));
-    }
-    let record = match head.format.as_str() {
-        MEASUREMENT_FORMAT => Record::Measurement(broken_or(text)?),
-        RUN_FORMAT => Record::Run(broken_or(text)?),
-        other if other.starts_with(OWN_FORMATS) => return Ok(None),
-        other => return Err(format!("not a record: its format is {other:?}")),
-    };
-    let run = match &record {
-        Record::Measurement(measurement) => measurement.run.as_ref(),
-        Record::Run(run) => Some(&**run),
-    };
-    for step in run.iter().flat_map(|run| &run.steps) {
-        let all: [&Option<Latency>; 3] = [&step.completion, &step.delivery, &step.ack];
-        for latency in all.into_iter().flatten() {
-            let readable = latency.recorder();
-            readable
-                .map_err(|error| format!("a broken record: {} clients: {error}", step.clients))?;
-        }
-    }
-    Ok(Some(record))
-}
-
-fn broken_or<T: DeserializeOwned>(text: &str) -> Result<Box<T>, String> {
-    serde_json::from_str(text).map_err(|error| format!("a broken record: {error}"))
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, error))?;
+    Ok(records::parse(&text, &[MEASUREMENT_FORMAT, RUN_FORMAT]))
 }

@@ -7,11 +7,7 @@ use run_record::Status;
 
 /// One sentence for the rows of one workload and dialect, in ranked order.
 pub(super) fn sentence(rows: &[Row<'_>]) -> String {
-    let category = format!(
-        "{} over {}",
-        words::capital(rows[0].workload().name()),
-        words::dialect(rows[0].dialect())
-    );
+    let category = words::capital(&category(rows));
     let placed: Vec<&Row<'_>> = rows.iter().filter(|row| row.place.is_some()).collect();
     let without = match rows.len() - placed.len() {
         0 => String::new(),
@@ -33,6 +29,12 @@ pub(super) fn sentence(rows: &[Row<'_>]) -> String {
         words::carried_in_words(carried)
     );
     format!("{lead}{}.{without}", follower(&placed))
+}
+
+/// Workload and dialect of these rows.
+pub(super) fn category(rows: &[Row<'_>]) -> String {
+    let dialect = words::dialect(rows[0].dialect());
+    format!("{} over {dialect}", rows[0].workload().name())
 }
 
 /// How the second compares to the first.

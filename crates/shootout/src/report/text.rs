@@ -9,20 +9,16 @@ use std::fmt::Write as _;
 
 /// One aligned table for each workload and dialect, with its rule above and its notes below.
 pub fn table(measurements: &[Measurement]) -> String {
-    let rows = rank(measurements);
-    rows.chunk_by(same_category)
+    let texts: Vec<String> = rank(measurements)
+        .chunk_by(same_category)
         .map(category)
-        .collect::<Vec<_>>()
-        .join("\n")
+        .collect();
+    texts.join("\n")
 }
 
 fn category(rows: &[Row<'_>]) -> String {
     let table = Table::new(rows);
-    let mut text = format!(
-        "{} over {}",
-        rows[0].workload().name(),
-        words::dialect(rows[0].dialect())
-    );
+    let mut text = headline::category(rows);
     if let Some(limit) = rows.iter().find_map(Row::limit) {
         let _ = write!(
             text,
