@@ -7,7 +7,7 @@
 //! the realtime clock, so all times here are of that clock: where it is stepped, the times kept of
 //! that moment are wrong.
 //!
-//! No contestant, and no model of a real server.
+//! It is no contestant, and does not behave like a real server.
 
 mod clock;
 mod connection;
@@ -38,7 +38,7 @@ pub struct DelayOptions {
     pub delay: Delay,
     /// Seed of the delays: the n-th request of a server gets the same delay each time.
     pub seed: u64,
-    /// Once, nothing is read or written for a while.
+    /// A single pause in which nothing is read or written.
     pub freeze: Option<Freeze>,
     /// The copy of a broadcast for the connection that opened last leaves this much later than
     /// the others and the result.

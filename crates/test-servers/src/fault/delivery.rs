@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use ws_proto::Opcode;
 
-/// Long enough that no clock mistakes it for a delivery before the result.
+/// Longer than any error of a clock: the delivery is seen after the result.
 const LATE: Duration = Duration::from_millis(20);
 
 pub(super) struct Faulty {
@@ -19,7 +19,7 @@ pub(super) struct Faulty {
     framework: Framework,
     /// Broadcasts so far.
     seen: AtomicU64,
-    /// Misdeeds still to do; for a freeze, requests still to answer.
+    /// Faults still to make; for a freeze, requests still to answer.
     left: AtomicU64,
     /// By sender: the listener and the frame that waits for its successor.
     held: Mutex<HashMap<u64, (u64, Vec<u8>)>>,
@@ -37,7 +37,7 @@ impl Faulty {
         }
     }
 
-    /// True as long as there are misdeeds left; takes one.
+    /// Takes one of the faults that are left; false when none is.
     fn take_one(&self) -> bool {
         let less = |left: u64| left.checked_sub(1);
         let order = Ordering::SeqCst;
@@ -102,7 +102,7 @@ impl Faulty {
     }
 }
 
-/// The listener that suffers: the first that is not the sender, or else the sender.
+/// The listener that gets the fault: the first that is not the sender, or else the sender.
 fn victim(peers: &[Arc<Peer>], from: &Peer) -> Option<u64> {
     let other = peers.iter().find(|peer| peer.id != from.id);
     other.or(peers.first()).map(|peer| peer.id)
@@ -114,8 +114,8 @@ pub(super) fn reset(peers: &[Arc<Peer>], victim: Option<u64>) {
     }
 }
 
-/// A byte of the padding: the middle of the longest run of letters and digits. A payload that is
-/// to be spoilt has more of it than any name or stamp is long.
+/// The index of a byte of the padding: the middle of the longest run of letters and digits. The
+/// padding of a payload that is to be corrupted is longer than any name or stamp.
 pub(super) fn padding(frame: &[u8]) -> usize {
     let mut best = (0, frame.len() - 1);
     let mut start = 0;

@@ -33,11 +33,10 @@ pub enum Fault {
     Duplicates,
     /// Flips one bit of the padding in exactly count deliveries, one per broadcast.
     Corrupts,
-    /// Exactly count times, swaps two successive broadcasts of one sender to one listener. Needs
-    /// senders with two broadcasts under way: the first is held back until the second comes.
+    /// Swaps two successive broadcasts of one sender to one listener, exactly count times. Needs
+    /// senders with two broadcasts in flight: the first is held back until the second comes.
     Reorders,
-    /// Exactly count times, sends the echo to another client than the one who asked. Needs two
-    /// clients.
+    /// Sends exactly count echoes to a client that did not ask for them. Needs two clients.
     Misdelivers,
     /// Answers each broadcast with its result first, and delivers 20 ms later.
     AcksFirst,

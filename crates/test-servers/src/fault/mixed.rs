@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use ws_proto::{Opcode, encode_frame};
 
-/// No broadcast is held back this close to the last, so that its sender has another one to come.
+/// The last broadcasts, so many of them, are never held back: their senders may have no later one.
 const NOT_HELD: u64 = 64;
 /// Any bit of the nonce in a stamp (docs/protocol.md).
 const OTHER_RUN: u64 = 1 << 60;
@@ -23,12 +23,13 @@ pub struct Misdeeds {
     /// Broadcasts of the run. Each class is spread evenly over them, at most one of a class to a
     /// broadcast.
     pub broadcasts: u64,
-    /// How many of each class: `lost` leaves out a delivery, `duplicate` makes one twice,
-    /// `corrupt` flips a bit of the padding, `reordered` swaps two broadcasts of one sender to one
-    /// listener, `misdirected` adds a delivery of another run, `unanswered` leaves out a result,
-    /// `refused` adds an error answer (not in every message format), `malformed` adds a message
-    /// that is none, `disconnected` resets a connection that is not the sender's; what it was
-    /// due is lost.
+    /// How many of each class:
+    /// `lost` leaves out a delivery; `duplicate` makes one twice; `corrupt` flips a bit of the
+    /// padding; `reordered` swaps two broadcasts of one sender to one listener; `misdirected` adds
+    /// a delivery of another run; `unanswered` leaves out a result; `refused` adds an error answer
+    /// (not in every message format); `malformed` adds a message that no dialect has;
+    /// `disconnected` resets a connection other than the sender's, and the delivery to it counts as
+    /// lost.
     pub faults: Faults,
 }
 
@@ -113,7 +114,7 @@ fn lock(books: &Mutex<Books>) -> MutexGuard<'_, Books> {
 }
 
 impl Misdeeds {
-    /// Whether broadcast `number`, counted from 0, is one of the `count` that a class is dealt to.
+    /// Whether a class with `count` faults has one in broadcast `number`, counted from 0.
     const fn strikes(&self, count: u64, number: u64) -> bool {
         let all = if self.broadcasts == 0 {
             1
@@ -125,7 +126,7 @@ impl Misdeeds {
 }
 
 impl Mixed {
-    /// The listener that suffers from the class with this number in this broadcast.
+    /// The listener that gets the fault of this class in this broadcast.
     fn victim(peers: &[Arc<Peer>], number: u64, class: u64) -> Option<&Arc<Peer>> {
         let place = (number + class) % peers.len().max(1) as u64;
         peers.get(place as usize)
@@ -219,8 +220,8 @@ impl Mixed {
         books.done.lasting = began.elapsed();
     }
 
-    /// Holds a broadcast back from its listener, or sends it with the one that was held back
-    /// behind it. False when neither is its turn.
+    /// Holds a broadcast back from its listener, or sends it before the one that was held back.
+    /// False when it does neither.
     fn swaps(&self, books: &mut Books, number: u64, from: &Peer, to: &Peer, frame: &[u8]) -> bool {
         let held = books.held.get(&from.id);
         if held.is_some_and(|(listener, _)| *listener == to.id) {

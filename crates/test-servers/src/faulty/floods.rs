@@ -12,7 +12,7 @@ const OTHER_RUN: &[u8] = br#"{"type":"echo","payload":{"stamp":"0123456789abcdef
 const STALLED: Ends =
     Ends::invalid("not complete after").connect(End::invalid("did not answer a ping"));
 
-/// A pong that answers nothing is allowed; the hold may be over before a second ping is due.
+/// An unsolicited pong is allowed; the hold may be over before a second ping is due.
 const ANSWERED_ONCE: End = End::new(
     &[0, 3],
     "did not answer a ping|the one planned step was measured",

@@ -145,7 +145,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
         |c| {
             c.opened()?;
             c.send(&[0x81, 100, b'{'])?;
-            // Delivered before the reset, which may overtake nothing that was read.
+            // The bytes must arrive before the reset, which discards what was not read.
             std::thread::sleep(Duration::from_millis(50));
             c.reset()
         },

@@ -1,8 +1,8 @@
 //! A correct server that breaks exactly one rule of choice, to prove that the conformance checks
-//! bite.
+//! find it.
 //!
-//! Lies are kept narrow, often to messages of one band of lengths, so that each trips the check
-//! of its own rule and no other.
+//! Lies are narrow, often for messages of certain lengths only, so that each fails the check of its
+//! own rule and no other.
 
 mod behaviour;
 mod frames;

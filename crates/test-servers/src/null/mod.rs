@@ -1,9 +1,9 @@
 //! The null server: echo and broadcast as fast as one thread can.
 //!
-//! It is the yardstick for the load generator and **no contestant**: it breaks the protocol's rule
-//! that a server must really parse. It finds the type by a scan of the bytes, copies the payload
-//! unread and checks no UTF-8. A frame is built once per broadcast; what became ready in one round
-//! of the loop leaves in one `send` per client.
+//! It is the reference that the load generator is measured against, and **no contestant**: it
+//! breaks the protocol's rule that a server must really parse. It finds the type by a scan of the
+//! bytes, copies the payload unread and checks no UTF-8. A frame is built once for each broadcast;
+//! what became ready in one round of the loop leaves in one `send` for each client.
 
 mod outbox;
 mod reactor;

@@ -144,7 +144,7 @@ pub(crate) trait Behaviour: Send + Sync + 'static {
         })
     }
 
-    /// True when the TCP connection is to be ended after the closing handshake.
+    /// True when the server ends the TCP connection after the closing handshake.
     fn ends_after_close(&self) -> bool {
         true
     }

@@ -59,7 +59,7 @@ pub(super) fn serve(id: u64, wire: &Arc<dyn Wire>, hub: &Arc<Hub>, behaviour: &d
             behaviour.ended(hub, &peer, Ended::Failed);
             peer.send_frame(Opcode::Close, &code.to_be_bytes());
             wire.finish();
-            // Unread bytes would turn the end into a reset that eats the close frame.
+            // Unread bytes would turn the end into a reset, which discards the close frame.
             drain(&**wire, &mut buffer);
         }
         Stop::Closed(payload) => {

@@ -34,8 +34,8 @@ pub(crate) struct Speaker {
 /// What a message asks for.
 pub(crate) enum Asked {
     Request(Request),
-    /// To be a listener from now on, or no longer; with the frame that confirms it, if there is
-    /// to be one.
+    /// To become a listener, or to stop being one; with the frame that confirms it, where there is
+    /// one.
     Member(bool, Option<Vec<u8>>),
     /// A sign of life, with its answer.
     Heartbeat(Vec<u8>),
@@ -112,7 +112,7 @@ impl Speech {
         Rejected { why, answer }
     }
 
-    /// Words about an error, also where an honest server says none.
+    /// An error message, also where an honest server sends none.
     pub(crate) fn complaint(self, why: Rejection, reference: &Value) -> Vec<u8> {
         match self.refuse(why, reference).answer {
             Answer::Frame(frame) => frame,
