@@ -121,8 +121,8 @@ fn recorded(dialect: conformance::Dialect) -> Option<run_record::Dialect> {
     }
 }
 
-/// What a record says of an outcome: both serializers of Phoenix are one dialect there, so their
-/// outcomes are told apart here.
+/// The detail that is recorded. Records know one dialect for both serializers of Phoenix, so the
+/// detail names the serializer.
 fn detail(outcome: &Outcome, detail: Option<&String>) -> Option<String> {
     let serializer = outcome.dialect.filter(|dialect| dialect.is_phoenix());
     match (serializer, detail) {

@@ -1,8 +1,8 @@
 //! Brings the suite: a Python 2.7 that is here already, a virtual environment of its own in the
 //! cache, and exactly the packages of requirements.txt.
 //!
-//! The suite has never left Python 2, so it cannot be a dependency of anything else; nothing is
-//! installed outside the cache.
+//! The suite needs Python 2, so nothing else can depend on it; nothing is installed outside the
+//! cache.
 
 use super::SUITE_VERSION;
 use super::broken::Broken;

@@ -40,8 +40,8 @@ pub enum SuiteError {
 }
 
 impl Suite<'_> {
-    /// Runs the sections against `url` and counts their cases in `record`; `progress` hears how
-    /// many cases have begun, of how many.
+    /// Runs the sections against `url` and counts their cases in `record`. `progress` is told how
+    /// many cases have begun, and of how many.
     ///
     /// # Errors
     /// [`SuiteError`] when the suite does not come to an end or leaves cases out.
@@ -121,7 +121,7 @@ fn watch(log: &Path, over: &AtomicBool, progress: &dyn Fn(usize, usize)) {
     }
 }
 
-/// Cases that have begun and all that will run, by the suite's own words.
+/// Cases that have begun, and all that will run, as the log of the suite says.
 fn begun(log: &Path) -> (usize, usize) {
     const PLANNED: &str = "Ok, will run ";
     let text = fs::read(log).unwrap_or_default();

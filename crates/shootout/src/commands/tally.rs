@@ -1,5 +1,4 @@
-//! How many variants of several servers came out well, and which did not: the last line of a
-//! command that works on all of them.
+//! How many variants are ok, and which are not: the last line of a command over several servers.
 
 use crate::build::BuildError;
 use crate::exit::Exit;
@@ -25,9 +24,9 @@ impl Tally {
         self.fails = true;
     }
 
-    /// A variant that was not built. What is missing fails the command when the server was asked
-    /// for by its name, or when a Debian package brings it; else it is only told, so that a machine
-    /// on which `setup` has done all it can is in order.
+    /// A variant that was not built. A missing requirement fails the command when the server was
+    /// named by the user, or when a Debian package provides it. Otherwise it is only counted, so
+    /// that a machine on which `setup` has installed everything that it can passes.
     pub(super) fn not_built(&mut self, server: &str, variant: &str, why: &BuildError, named: bool) {
         let BuildError::Missing(missing) = why else {
             self.failed(server, variant);

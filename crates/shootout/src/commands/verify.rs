@@ -94,7 +94,7 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
     Ok(if kept { exit } else { Exit::Failed })
 }
 
-/// Writes the table, or holds it against what was seen. False where they differ.
+/// Writes the table, or compares it with the results. False where they differ.
 fn keep(context: &Context<'_>, table: Table, fresh: Vec<Line>) -> Result<bool, Refusal> {
     let project = &context.project;
     let files = Files::of(project.root());
@@ -155,7 +155,7 @@ fn check_variants(readable: &[Wanted<'_>], names: &[String]) -> Result<(), Refus
     }
 }
 
-/// What came of one variant; nothing was seen where the server did not live through it.
+/// The result of one variant; without conformance where the server ended before the last check.
 #[derive(Default)]
 struct Verified {
     passed: bool,
@@ -176,7 +176,7 @@ fn verify_variant(
         build::logs(&context.project, &entry.name).join(format!("verify-{}.log", variant.name));
     let cores = machine::cores(&Pin::Auto, &Environment::collect())?;
     let place = (entry.dir.as_path(), bin.as_path());
-    // Two at least, so that what passes between loops or processes is checked too.
+    // At least two, so that messages between loops or processes are checked, too.
     let threads = cores.server_threads.max(2);
     let spec = Spec::new(manifest, variant, place, (threads, &[]), &log);
     let mut server = match supervise::start(&spec, context.interrupt) {
@@ -237,7 +237,7 @@ fn print_failures(outcomes: &[Outcome], conformance: &Conformance) {
     }
 }
 
-/// Waivers that are used, when they are wanted; those that are not needed in any case.
+/// Prints the waivers that were used, with `used_too`, and in any case those that are not needed.
 fn print_waivers(
     manifest: &Manifest,
     variant: &Variant,

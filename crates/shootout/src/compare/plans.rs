@@ -4,8 +4,7 @@ use run_record::{Environment, Plan};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Where a server listens, random choices, and how finely clients are told: none of it decides
-/// what a step measures.
+/// Address, random choices and the grid of clients: none of them decides what a step measures.
 const NO_MATTER: [&str; 8] = [
     "url",
     "seed",

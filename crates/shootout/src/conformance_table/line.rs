@@ -6,7 +6,7 @@ use run_record::{CheckOutcome, CheckVerdict, Conformance};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was seen of one variant of one server, by check.
+/// The results of one variant of one server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
     /// Folder name.
@@ -36,14 +36,14 @@ pub struct Line {
 pub struct Exception {
     /// Id of the check.
     pub check: String,
-    /// The waiver's reason, or why the check does not apply; empty for a failure, whose words
-    /// change from run to run.
+    /// The waiver's reason, or why the check does not apply; empty for a failure, whose text
+    /// changes from run to run.
     pub reason: String,
     /// A page about it.
     pub link: Option<String>,
 }
 
-/// What was seen, by the id of the check.
+/// Results by the id of the check.
 pub(super) type Seen<'a> = BTreeMap<&'a str, (&'static str, Option<&'a Exception>)>;
 
 impl Line {
@@ -77,7 +77,7 @@ impl Line {
         line
     }
 
-    /// A check counts once, whatever the number of its dialects: by the worst that was seen.
+    /// A check counts once, by the worst result of its dialects.
     fn add(&mut self, id: &str, conformance: &Conformance) {
         let outcomes = || conformance.checks.iter().filter(|check| check.id == id);
         let first = |verdict| outcomes().find(|check| check.verdict == verdict);
@@ -112,8 +112,8 @@ impl Line {
         variants.contains(&(&self.server, &self.variant))
     }
 
-    /// What a fresh line of the same variant shows otherwise, in words. The version and the day
-    /// may differ: a distribution updates its packages without notice.
+    /// The differences between this line and a new one of the same variant, in words. The version
+    /// and the day may differ: a distribution updates its packages without notice.
     pub fn differences(&self, fresh: &Self) -> Vec<String> {
         let (old, new) = (self.seen(), fresh.seen());
         let ids: BTreeSet<&str> = old.keys().chain(new.keys()).copied().collect();
@@ -136,7 +136,7 @@ impl Line {
             .collect()
     }
 
-    /// By check, the word for what was seen, and the exception where it did not pass.
+    /// The results by check: a word, and the exception where it did not pass.
     pub(super) fn seen(&self) -> Seen<'_> {
         let exceptions = [
             ("waived", &self.waived),

@@ -1,8 +1,8 @@
-//! The conformance table of the documentation: what every server was seen to do, check by check.
+//! The conformance table of the documentation: the results of every server, check by check.
 //!
-//! Purpose: keep one line per server and variant in a file beside the page, so that a server whose
-//! toolchain is missing here keeps what was seen where it is not; make the page from the lines;
-//! and tell where a fresh verification differs. Verifies nothing.
+//! Purpose: keep one line for each server and variant in a file beside the page, so that a machine
+//! that lacks a server's toolchain keeps the line that another machine wrote; make the page from
+//! the lines; and say where a new verification differs. Verifies nothing.
 
 mod line;
 mod page;
@@ -74,7 +74,7 @@ impl Files {
         Ok(())
     }
 
-    /// True when the page is the one that the lines make.
+    /// True when the page has been made from these lines.
     pub fn page_is_current(&self, lines: &[Line]) -> bool {
         fs::read_to_string(&self.page).is_ok_and(|text| text == page::render(lines))
     }

@@ -63,7 +63,7 @@ pub(super) fn render(lines: &[Line]) -> String {
     text
 }
 
-/// Variants of one server that show the same.
+/// Variants of one server with the same results.
 struct Column<'a> {
     lines: Vec<&'a Line>,
     cells: Vec<String>,

@@ -1,11 +1,7 @@
 //! One row: build, check, start, measure, stop, and the record of it.
 //!
-//! ```text
-//! build (once a server, its variants together) -> start, verify, stop (once a variant) -> start -> idle memory
-//!   -> generator, the server sampled step by step -> stop -> verdict
-//! ```
-//! Whatever goes wrong on the way ends this row with a status and a reason, and no other row.
-//! Does not write files but logs; what the figures mean is for `report`.
+//! A failure ends this row with a status and a reason, and no other row. Writes no files but logs;
+//! what the figures mean is for `report`.
 
 mod steps;
 mod verdict;

@@ -37,11 +37,12 @@ fn median_of(values: &mut [f64]) -> f64 {
     f64::midpoint(lower, upper)
 }
 
-/// Fewest figures a side: of one or two nobody knows how they vary, however many the other has.
+/// Fewest figures of a side: one or two do not show how much they vary, however many the other side
+/// has.
 const FEWEST: usize = 3;
 
-/// Whether so many figures a side can show a difference at all: with fewer, even two sides of
-/// which every figure of one is above all of the other could be chance.
+/// Whether so many figures a side can show a difference at all. With fewer, chance alone explains
+/// even sides of which all figures of one are above all of the other.
 pub fn enough(a: usize, b: usize) -> bool {
     a.min(b) >= FEWEST && smallest_p(a, b) <= ALPHA
 }

@@ -40,7 +40,7 @@ pub enum LaunchError {
     Log(PathBuf, io::Error),
 }
 
-/// A process that has ended although nobody asked it to.
+/// A process that has ended without being asked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Death {
     /// "the server", or "the service NAME".

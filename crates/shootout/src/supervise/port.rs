@@ -30,7 +30,7 @@ pub(super) fn free() -> Option<u16> {
         })
 }
 
-/// True when somebody accepts connections there.
+/// True when a connection to it is accepted.
 pub(super) fn listening(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::new(HOST, port), Duration::from_millis(200)).is_ok()
 }

@@ -49,7 +49,7 @@ impl Services {
         let mut attempt = 1;
         loop {
             match Self::try_start(spec, interrupt) {
-                // Somebody else took the port between the look at it and the service's own attempt.
+                // Another process took the port between the check and the service's own attempt.
                 Err((_, ServiceError::Exited(_), _, true)) if attempt < ATTEMPTS => attempt += 1,
                 Err((name, error, tail, _)) => return Err((name, error, tail)),
                 Ok(services) => return Ok(services),

@@ -19,7 +19,7 @@ pub struct Stopped {
     pub killed_after: Option<Duration>,
     /// Other processes that were still there, and were killed.
     pub left: Vec<Leftover>,
-    /// Somebody still accepted connections on the port.
+    /// The port still accepted connections.
     pub still_listening: Option<u16>,
 }
 

@@ -42,9 +42,10 @@ pub fn install_command(packages: &[String]) -> String {
     words.join(" ")
 }
 
-/// Installs the packages in one go; fetches the package lists first when they do not have them
-/// all. Where that fails, one after the other, so that one that cannot be had keeps no other away.
-/// `say` is told what is being done, and every ten seconds the last line of apt-get's output.
+/// Installs the packages with one command; fetches the package lists first when they do not have
+/// them all. If that fails, installs one after the other, so that a package that cannot be
+/// installed does not stop the others. `say` is told what is being done, and every ten seconds the
+/// last line of apt-get's output.
 ///
 /// # Errors
 /// When this is no Debian or the user may not install; with the remedy.

@@ -1,7 +1,7 @@
 //! `shootout run`: measures every row, writes each as it is done, and ranks them.
 //!
-//! A row's failure ends only that row. What is done to a server is in `measure`; here is the order
-//! of things, what is kept, and what the user is told.
+//! A row's failure ends only that row. What is done with a server is in `measure`; here are the
+//! order of things, what is stored, and what the user is told.
 
 mod announce;
 
@@ -184,12 +184,13 @@ fn conclude(
         );
         return Ok(Exit::Interrupted);
     }
-    // Who names no server asks for what can be built here; what cannot be is told, and no failure.
+    // Without named servers the run is of what can be built on this machine: what cannot be is
+    // reported, and is no failure.
     let all = session.options.servers.is_empty();
     let is_valid = |m: &Measurement| match m.status {
         Status::Ok => true,
         Status::MissingToolchain => all,
-        // What was carried before the generator gave out stands as a lower bound.
+        // The clients carried before the generator was the limit are a lower bound.
         Status::GeneratorLimited => {
             let outcome = m.run.as_ref().map(|run| &run.outcome);
             outcome.is_some_and(|outcome| outcome.carried_clients.is_some())

@@ -1,4 +1,4 @@
-//! Turns the manifest as written into the manifest as meant, and finds what cannot be meant.
+//! Turns the manifest as written into the manifest as meant, and finds what has no meaning.
 //!
 //! Looks at values only; keys and types were settled by the parser.
 

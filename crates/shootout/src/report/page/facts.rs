@@ -5,7 +5,7 @@ use super::super::load::Run;
 use super::super::{figures, words};
 use run_record::{Environment, Measurement, Pinning, Plan, RunRecord};
 
-/// Values that are shown of a fact; runs against many ports would fill the page else.
+/// Values that are shown of a fact, so that runs against many ports do not fill the page.
 const SHOWN: usize = 6;
 
 /// Facts of one run.
@@ -159,7 +159,7 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-/// A fact with all its different values; `None` when nobody knows it.
+/// A fact with all its different values; `None` without any.
 fn fact(name: &'static str, values: impl Iterator<Item = Shown>) -> Option<Fact> {
     let mut different: Vec<Shown> = Vec::new();
     for value in values {

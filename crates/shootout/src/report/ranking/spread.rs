@@ -1,5 +1,4 @@
-//! The figures of a row's repetitions, each for itself, and how far they leave the row's figure
-//! open.
+//! The figures of each repetition of a row, and how much they vary.
 
 use super::Row;
 use super::carried::found;
