@@ -1,4 +1,4 @@
-//! What a check has at hand: connections, fresh payloads, and the waits that judge.
+//! What a check works with: connections, fresh payloads, and waits with a verdict.
 
 use crate::client::{Client, Ending, Incoming, OpenError, Opening};
 use crate::dialect::Speech;
@@ -16,8 +16,8 @@ use ws_proto::{Opcode, encode_key};
 /// Transfers of many megabytes take seconds on a busy machine.
 const LARGE: Duration = Duration::from_secs(10);
 
-/// How long after a broadcast a client listens for what should not come, where the answer to an
-/// echo says nothing of what was queued before.
+/// How long a client listens after a broadcast for what must not come, where the answer to an echo
+/// does not prove that the queue was empty.
 const SETTLE: Duration = Duration::from_millis(100);
 
 /// Bits of a tag that number the payloads of one check; the number of the check is above them.
@@ -104,13 +104,13 @@ impl<'a> Context<'a> {
         Payload::tagged(self.dialect, self.run << TAG_BITS | self.tags, padding)
     }
 
-    /// The result may overtake the broadcast on its way to others: between processes, and where
-    /// a dialect keeps no order.
+    /// The result may overtake the broadcast to other clients: between processes, and where a
+    /// dialect keeps no order.
     pub(crate) fn hands_over(&self) -> bool {
         self.target.multi_process || !self.speech().is_ordered()
     }
 
-    /// What is handed over may reach a client that came later, even that of a later check.
+    /// A message between processes may reach a client that came later, even one of a later check.
     fn is_stray(&self, reply: &Reply) -> bool {
         let earlier = |tag: u64| tag >> TAG_BITS < self.run;
         self.hands_over()
@@ -168,8 +168,8 @@ impl<'a> Context<'a> {
         self.expect(client, Kind::Echo, payload)
     }
 
-    /// Sends an echo and returns all that came before its answer: on one connection nothing that
-    /// the server had queued can come later.
+    /// Sends an echo and returns everything that came before its answer: nothing that the server
+    /// had queued for this connection can come later.
     ///
     /// Where a dialect keeps no order, or the server has no echo (a ping then takes its place),
     /// time decides: also returned is all that comes within [`SETTLE`] of the last broadcast.
@@ -217,7 +217,7 @@ impl<'a> Context<'a> {
     pub(crate) fn quiet(&mut self, client: &mut Client) -> Checked {
         match self.fence(client)?.first() {
             None => Ok(()),
-            Some(reply) => Err(Failure(format!("got {reply}, which nobody sent to it"))),
+            Some(reply) => Err(Failure(format!("got {reply}, which was not sent to it"))),
         }
     }
 
@@ -254,8 +254,8 @@ pub(crate) fn as_reply(incoming: Option<Incoming>, wait: Duration) -> Result<Rep
     }
 }
 
-/// The server fails the connection: by a close frame, or by ending it. Whatever it answers
-/// otherwise, and silence, is a failure.
+/// The server fails the connection: by a close frame, or by ending it. Any other answer is a
+/// failure, and so is silence.
 pub(crate) fn refused(client: &mut Client) -> Checked {
     let wait = client.timeout;
     match client.next_within(wait) {

@@ -1,5 +1,5 @@
-//! Lines on stdout, of which a reader that goes away (`| head`) takes no more: the work goes on, and
-//! the exit code says so.
+//! Lines on stdout. When the reader goes away (`| head`), the work goes on, and the exit code says
+//! so.
 
 use crate::exit::Exit;
 use std::fmt::Arguments;
@@ -22,12 +22,12 @@ pub(crate) fn line(line: Arguments<'_>) {
     }
 }
 
-/// Words of a server or of a record, on one line and with nothing in them that a terminal would obey.
+/// Words of a server or of a record, on one line and without control characters.
 pub(crate) fn one_line(words: &str) -> String {
     ws_proto::escaped(&words.replace(['\n', '\t'], " "))
 }
 
-/// The exit code of a command, where its reader went away: one that says more stays.
+/// The exit code of a command whose reader went away; a code other than 0 stays.
 pub(crate) fn exit(exit: Exit) -> Exit {
     if exit == Exit::Ok && CLOSED.load(Ordering::Relaxed) {
         Exit::Closed

@@ -113,7 +113,7 @@ fn with_pings(context: &mut Context<'_>) -> Checked {
     client.send_raw(&stream.concat())?;
     let mut pongs = Vec::new();
     let mut echoed = false;
-    // A pong as soon as is practical: before or behind the message (5.5.2).
+    // The pong may come before or after the message: "as soon as is practical" (5.5.2).
     while pongs.len() < 2 || !echoed {
         let wait = client.timeout;
         match client.next_within(wait) {

@@ -36,8 +36,7 @@ static ALL: &[&[Check]] = &[
     residue::CHECKS,
 ];
 
-/// Every check, always in the same order: from what everything else needs to what may break a
-/// server.
+/// Every check, always in the same order: first what all others need, last what may break a server.
 pub fn checks() -> impl Iterator<Item = &'static Check> {
     ALL.iter().copied().flatten()
 }

@@ -27,7 +27,10 @@ fn parse_text(message: &[u8]) -> Result<Reply, String> {
         return Err(format!("a message without a payload: {}", shown()));
     };
     if kind == Kind::Error && !payload.is_string() {
-        return Err(format!("an error whose payload is no words: {}", shown()));
+        return Err(format!(
+            "an error whose payload is not a string: {}",
+            shown()
+        ));
     }
     Ok(Reply {
         kind,

@@ -227,7 +227,7 @@ impl<'a> Builder<'a> {
         version
             .map(|version| version.as_str().to_owned())
             .ok_or_else(|| BuildError::Failed {
-                reason: format!("{what} does not print what matches /{}/", receipt.matches),
+                reason: format!("the output of {what} does not match /{}/", receipt.matches),
                 tail: tail(&log, LOG_LINES),
                 log,
             })

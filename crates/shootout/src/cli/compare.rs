@@ -7,8 +7,8 @@ use std::path::PathBuf;
 const HELP: &str = "\
 A and B are records (of shootout run, or of websocket-bench --json), or directories of them. In two
 directories rows are matched by server, variant, workload and dialect. Where A and B have one
-row each, these two are compared, whatever their names. A directory of websocket-bench records is one row,
-each file a repetition.
+row each, these two are compared, whatever their names. A directory of websocket-bench records is
+one row, each file a repetition.
 
 Each repetition, that is each start of a server, gives one figure: a percentile of its whole
 histogram, at the largest number of clients that every repetition of both sides was measured with.

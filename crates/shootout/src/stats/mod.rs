@@ -1,7 +1,7 @@
-//! Statistics of few, dear samples: medians, resampling, ranks.
+//! Statistics of few, expensive samples: medians, resampling, ranks.
 //!
-//! Purpose: what can be said of two handfuls of figures, each of which is one start of a server.
-//! Pure functions of numbers, and of a seed where chance is needed; this module knows no record.
+//! Purpose: what a few figures of each side show, each of which is one start of a server. Pure
+//! functions of numbers, and of a seed where chance is needed; this module knows no record.
 
 mod bootstrap;
 mod holm;

@@ -137,7 +137,7 @@ impl Part {
                 killed_after = Some(self.grace);
                 self.group.kill();
             }
-            // Children may take as long as their parent.
+            // Its children have the same grace time.
             while Instant::now() < deadline && !members(session).is_empty() {
                 std::thread::sleep(POLL);
             }

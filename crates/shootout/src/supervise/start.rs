@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const ATTEMPTS: u32 = 3;
 const POLL: Duration = Duration::from_millis(20);
-/// One attempt at readiness may not hide an exit for longer than this.
+/// Longest attempt at readiness, so that an exit of the server is noticed soon.
 const ONE_ATTEMPT: Duration = Duration::from_secs(1);
 
 /// Why a server is not running.
@@ -34,7 +34,7 @@ pub enum StartError {
     #[error("the service {0} did not start: {1}")]
     Service(String, ServiceError),
     /// A service that it needs ended before the server was ready.
-    #[error("before the server was ready {0}")]
+    #[error("before the server was ready, {0}")]
     ServiceDied(Death),
     /// The user wants to stop.
     #[error("interrupted")]

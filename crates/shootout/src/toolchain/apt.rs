@@ -147,7 +147,7 @@ struct Apt<'a> {
 }
 
 impl Apt<'_> {
-    /// Lists that cannot be fetched are no reason to stop: the old ones may do.
+    /// A failure to fetch the lists does not stop: the old ones may do.
     fn update(&mut self, why: &str) -> Result<(), Refusal> {
         (self.say)(why);
         let words = ["apt-get", "update"].map(str::to_owned);

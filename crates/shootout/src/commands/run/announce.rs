@@ -52,7 +52,7 @@ pub(super) fn plan(
         );
     }
     if o.total_steps != usual.total_steps {
-        anstream::eprintln!("this machine ends it at: {}", capacity.limit);
+        anstream::eprintln!("the limit of this machine: {}", capacity.limit);
     }
     match &cores.pinning {
         Some(pinning) => anstream::eprintln!(
@@ -78,7 +78,10 @@ pub(super) fn plan(
         );
     }
     if !rows.unsupported.is_empty() {
-        anstream::eprintln!("cannot be measured so: {}", rows.unsupported.join(", "));
+        anstream::eprintln!(
+            "not measured, the variants do not support it: {}",
+            rows.unsupported.join(", ")
+        );
     }
     anstream::eprintln!("results: {}/", project.shown(&session.dir));
 }

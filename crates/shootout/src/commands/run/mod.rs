@@ -62,7 +62,7 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     conclude(context, &session, &rows, &measured)
 }
 
-/// The run to go on with, or a new one that is not on disk yet.
+/// The run to continue, or a new one that is not on disk yet.
 fn session(context: &Context<'_>, args: &RunArgs) -> Result<Session, Refusal> {
     let Some(dir) = &args.resume else {
         return Session::create(&context.project, args.out.as_deref(), args.options());
@@ -86,7 +86,7 @@ fn generator_program(context: &Context<'_>, args: &RunArgs) -> Result<PathBuf, R
         .unwrap_or_else(|| context.project.bin().join(generator::PROGRAM));
     if !program.is_file() {
         return Err(Refusal::new(format!(
-            "{}: the load generator is not there; run the project's ./shootout script, or make",
+            "{}: the load generator is missing; run the project's ./shootout script, or make",
             context.project.shown(&program)
         )));
     }
@@ -179,7 +179,7 @@ fn conclude(
     if context.interrupt.requested() {
         let left = unfinished(session, &rows.rows);
         say!(
-            "interrupted with {left} of {} rows to do; go on with: shootout run --resume {shown}",
+            "interrupted, {left} of {} rows are left; continue with: shootout run --resume {shown}",
             rows.rows.len()
         );
         return Ok(Exit::Interrupted);
