@@ -1,72 +1,19 @@
 //! Sides from files: records, result directories, servers within a result directory.
 
 use super::side::{Contestant, Side};
+use crate::exit::Refusal;
 use crate::records::{self, Record};
 use run_record::{MEASUREMENT_FORMAT, RUN_FORMAT};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
-
-/// A side that cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// A file or directory cannot be read.
-    #[error("{}: cannot be read: {source}", path.display())]
-    Unreadable {
-        /// The file or directory.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// A file that was named is no record.
-    #[error("{}: {problem}; give a record of shootout run or of websocket-bench --json", path.display())]
-    NoRecord {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// A directory holds no record.
-    #[error("{}: no record in this directory{}; shootout run writes them", path.display(), listed(problems))]
-    Empty {
-        /// The directory.
-        path: PathBuf,
-        /// What was found instead.
-        problems: Vec<String>,
-    },
-    /// A server is not among the rows.
-    #[error("no row of {wanted} in {}; there are {}", path.display(), known.join(", "))]
-    UnknownServer {
-        /// What was asked for.
-        wanted: String,
-        /// The directory.
-        path: PathBuf,
-        /// What is there.
-        known: Vec<String>,
-    },
-    /// A server has several variants.
-    #[error("{server} has several variants here: name one, {}", variants.join(" or "))]
-    SeveralVariants {
-        /// The server.
-        server: String,
-        /// How its variants are named.
-        variants: Vec<String>,
-    },
-}
-
-fn listed(problems: &[String]) -> String {
-    problems
-        .iter()
-        .map(|problem| format!("\n{problem}\n"))
-        .collect()
-}
 
 /// A record, or the records of a directory: its measurements, or the runs of `websocket-bench`
 /// where it has no measurement.
 ///
 /// # Errors
-/// [`ReadError`] when there is no record. Broken files beside good ones are named in
+/// When there is no record. Broken files beside good ones are named in
 /// [`Side::left_out`].
-pub fn side(path: &Path) -> Result<Side, ReadError> {
+pub fn side(path: &Path) -> Result<Side, Refusal> {
     let mut side = Side {
         name: path.display().to_string(),
         ..Side::default()
@@ -74,13 +21,13 @@ pub fn side(path: &Path) -> Result<Side, ReadError> {
     if !path.is_dir() {
         match record(path)? {
             Ok(Some(record)) => add(&mut side, record),
-            Ok(None) => return Err(no_record(path, "neither a measurement nor a run".into())),
-            Err(problem) => return Err(no_record(path, problem)),
+            Ok(None) => return Err(no_record(path, "neither a measurement nor a run")),
+            Err(problem) => return Err(no_record(path, &problem)),
         }
         return Ok(side);
     }
     let mut found = Vec::new();
-    for file in records::files(path).map_err(|error| unreadable(path, error))? {
+    for file in records::files(path).map_err(|error| unreadable(path, &error))? {
         match record(&file)? {
             Ok(record) => found.extend(record),
             Err(problem) => side.left_out.push(format!("{}: {problem}", file.display())),
@@ -91,10 +38,12 @@ pub fn side(path: &Path) -> Result<Side, ReadError> {
         found.retain(measured);
     }
     if found.is_empty() {
-        return Err(ReadError::Empty {
-            path: path.to_owned(),
-            problems: side.left_out,
-        });
+        let problems = side.left_out.iter().map(|problem| format!("\n{problem}\n"));
+        return Err(Refusal::new(format!(
+            "{}: no record in this directory{}; shootout run writes them",
+            path.display(),
+            problems.collect::<String>()
+        )));
     }
     for record in found {
         add(&mut side, record);
@@ -105,14 +54,14 @@ pub fn side(path: &Path) -> Result<Side, ReadError> {
 /// Two servers of one directory, each named `server` or `server:variant`.
 ///
 /// # Errors
-/// [`ReadError`] when there is no record, or no such row.
-pub fn servers(dir: &Path, names: &[String; 2]) -> Result<[Side; 2], ReadError> {
+/// When there is no record, or no such row.
+pub fn servers(dir: &Path, names: &[String; 2]) -> Result<[Side; 2], Refusal> {
     let all = side(dir)?;
     let [a, b] = names;
     Ok([select(&all, a, dir)?, select(&all, b, dir)?])
 }
 
-fn select(all: &Side, wanted: &str, dir: &Path) -> Result<Side, ReadError> {
+fn select(all: &Side, wanted: &str, dir: &Path) -> Result<Side, Refusal> {
     let full = |row: &Contestant| {
         let (server, variant) = row.server.clone().unwrap_or_default();
         (format!("{server}:{variant}"), server)
@@ -126,20 +75,20 @@ fn select(all: &Side, wanted: &str, dir: &Path) -> Result<Side, ReadError> {
     variants.sort();
     variants.dedup();
     if variants.len() > 1 {
-        return Err(ReadError::SeveralVariants {
-            server: wanted.to_owned(),
-            variants,
-        });
+        return Err(Refusal::new(format!(
+            "{wanted} has several variants here: name one, {}",
+            variants.join(" or ")
+        )));
     }
     if rows.is_empty() {
         let mut known: Vec<String> = all.rows.iter().map(|row| full(row).0).collect();
         known.sort();
         known.dedup();
-        return Err(ReadError::UnknownServer {
-            wanted: wanted.to_owned(),
-            path: dir.to_owned(),
-            known,
-        });
+        return Err(Refusal::new(format!(
+            "no row of {wanted} in {}; there are {}",
+            dir.display(),
+            known.join(", ")
+        )));
     }
     // Rows of two servers are told apart by request and message format alone.
     for row in &mut rows {
@@ -159,22 +108,19 @@ fn add(side: &mut Side, record: Record) {
     }
 }
 
-fn no_record(path: &Path, problem: String) -> ReadError {
-    ReadError::NoRecord {
-        path: path.to_owned(),
-        problem,
-    }
+fn no_record(path: &Path, problem: &str) -> Refusal {
+    Refusal::new(format!(
+        "{}: {problem}; give a record of shootout run or of websocket-bench --json",
+        path.display()
+    ))
 }
 
-fn unreadable(path: &Path, source: io::Error) -> ReadError {
-    ReadError::Unreadable {
-        path: path.to_owned(),
-        source,
-    }
+fn unreadable(path: &Path, error: &io::Error) -> Refusal {
+    Refusal::new(format!("{}: cannot be read: {error}", path.display()))
 }
 
 /// The record in a file, nothing for another file of this project, or what is wrong with it.
-fn record(path: &Path) -> Result<Result<Option<Record>, String>, ReadError> {
-    let text = fs::read_to_string(path).map_err(|error| unreadable(path, error))?;
+fn record(path: &Path) -> Result<Result<Option<Record>, String>, Refusal> {
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     Ok(records::parse(&text, &[MEASUREMENT_FORMAT, RUN_FORMAT]))
 }

@@ -3,7 +3,7 @@
 use super::ranking::{Row, rank};
 use super::table::{Cell, Table};
 use super::{headline, same_category, words};
-use crate::stdout::one_line;
+use crate::stdout::{aligned, one_line};
 use run_record::Measurement;
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub fn table(measurements: &[Measurement]) -> String {
 
 fn category(rows: &[Row<'_>]) -> String {
     let table = Table::new(rows);
-    let mut text = headline::category(rows);
+    let mut text = headline::category(&rows[0]);
     if let Some(limit) = rows.iter().find_map(Row::limit) {
         let _ = write!(
             text,
@@ -27,7 +27,7 @@ fn category(rows: &[Row<'_>]) -> String {
         );
     }
     let _ = writeln!(text, " ({})", headline::tally(rows));
-    text.push_str(&aligned(&table));
+    text.push_str(&grid(&table));
     if let Some(remark) = table.remark {
         let _ = writeln!(text, "{remark}");
     }
@@ -41,7 +41,7 @@ fn category(rows: &[Row<'_>]) -> String {
     text
 }
 
-fn aligned(table: &Table) -> String {
+fn grid(table: &Table) -> String {
     let head = table.columns.iter().map(|column| column.title.to_owned());
     let lines = table.lines.iter().map(|line| {
         let mut cells: Vec<String> = line.cells.iter().map(shown).collect();
@@ -52,26 +52,8 @@ fn aligned(table: &Table) -> String {
         cells
     });
     let grid: Vec<Vec<String>> = std::iter::once(head.collect()).chain(lines).collect();
-    let width = |column: usize| {
-        let cells = grid.iter().map(|line| line[column].chars().count());
-        cells.max().unwrap_or_default()
-    };
-    let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
-    let mut text = String::new();
-    for line in &grid {
-        let cells: Vec<String> = line
-            .iter()
-            .zip(&widths)
-            .zip(&table.columns)
-            .map(|((cell, &width), column)| match column.numeric {
-                true => format!("{cell:>width$}"),
-                false => format!("{cell:<width$}"),
-            })
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
+    let right = |column: usize| table.columns[column].numeric;
+    aligned(&grid, right).join("\n") + "\n"
 }
 
 fn shown(cell: &Cell) -> String {

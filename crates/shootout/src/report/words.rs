@@ -14,14 +14,6 @@ pub(crate) fn dialect(dialect: Dialect) -> &'static str {
     }
 }
 
-pub(crate) fn measure(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Completion => "completion",
-        Measure::Delivery => "delivery",
-        Measure::Ack => "ack",
-    }
-}
-
 pub(super) fn end(end: End) -> &'static str {
     match end {
         End::OverLimit => "a step was above the limit",

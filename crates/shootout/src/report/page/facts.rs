@@ -3,6 +3,7 @@
 
 use super::super::load::Run;
 use super::super::{figures, words};
+use crate::generator::measure_name;
 use run_record::{Environment, Measurement, Pinning, Plan, RunRecord};
 
 /// Values that are shown of a fact, so that runs against many ports do not fill the page.
@@ -111,7 +112,7 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
             )
         }),
         of("limited latency", |plan| {
-            word(words::measure(plan.limit.measure))
+            word(measure_name(plan.limit.measure))
         }),
         of("limit percentile", |plan| {
             let percentile = figures::percentile(plan.limit.percentile);
