@@ -1,4 +1,4 @@
-//! Servers for tests alone: the yardstick, the faulty and the liars.
+//! Servers for tests alone: the reference, the faulty and the liars.
 //!
 //! [`NullServer`] answers as fast as can be and is what the load generator is measured against.
 //! [`DelayServer`] answers after a known delay and keeps the truth of it.

@@ -53,11 +53,11 @@ pub struct Done {
 /// A running server that misbehaves by plan; dropping it ends it and all its connections.
 pub struct MixedServer {
     server: Server,
-    books: Arc<Mutex<Books>>,
+    ledger: Arc<Mutex<Ledger>>,
 }
 
 #[derive(Debug, Default)]
-struct Books {
+struct Ledger {
     done: Done,
     /// When the first broadcast came.
     began: Option<Instant>,
@@ -70,7 +70,7 @@ struct Books {
 struct Mixed {
     misdeeds: Misdeeds,
     framework: Framework,
-    books: Arc<Mutex<Books>>,
+    ledger: Arc<Mutex<Ledger>>,
 }
 
 impl MixedServer {
@@ -79,16 +79,16 @@ impl MixedServer {
     /// # Errors
     /// When no port can be bound.
     pub fn start(misdeeds: Misdeeds, framework: Framework) -> io::Result<Self> {
-        let books = Arc::<Mutex<Books>>::default();
+        let ledger = Arc::<Mutex<Ledger>>::default();
         let behaviour = Mixed {
             misdeeds,
             framework,
-            books: Arc::clone(&books),
+            ledger: Arc::clone(&ledger),
         };
         let address = (Ipv4Addr::LOCALHOST, 0).into();
         Ok(Self {
             server: Server::start_plain(address, behaviour)?,
-            books,
+            ledger,
         })
     }
 
@@ -99,7 +99,7 @@ impl MixedServer {
 
     /// What it has done so far.
     pub fn done(&self) -> Done {
-        lock(&self.books).done
+        lock(&self.ledger).done
     }
 }
 
@@ -109,8 +109,8 @@ impl fmt::Debug for MixedServer {
     }
 }
 
-fn lock(books: &Mutex<Books>) -> MutexGuard<'_, Books> {
-    books.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
+    ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Misdeeds {
@@ -133,30 +133,30 @@ impl Mixed {
     }
 
     fn deliver(&self, peers: &[Arc<Peer>], from: &Peer, mut request: Request) {
-        let mut books = lock(&self.books);
-        let books = &mut *books;
-        let number = books.done.broadcasts;
-        books.done.broadcasts += 1;
-        let began = *books.began.get_or_insert_with(Instant::now);
+        let mut ledger = lock(&self.ledger);
+        let ledger = &mut *ledger;
+        let number = ledger.done.broadcasts;
+        ledger.done.broadcasts += 1;
+        let began = *ledger.began.get_or_insert_with(Instant::now);
         let planned = self.misdeeds.faults;
         let strikes = |count| self.misdeeds.strikes(count, number);
         let mut whole = true;
         if strikes(planned.disconnected) {
             let victim = peers
                 .iter()
-                .find(|peer| peer.id != from.id && !books.gone.contains(&peer.id));
+                .find(|peer| peer.id != from.id && !ledger.gone.contains(&peer.id));
             if let Some(victim) = victim {
-                books.gone.push(victim.id);
+                ledger.gone.push(victim.id);
                 reset(peers, Some(victim.id));
                 victim.wire.end();
-                books.done.faults.disconnected += 1;
-                books.done.faults.lost += 1;
+                ledger.done.faults.disconnected += 1;
+                ledger.done.faults.lost += 1;
                 whole = false;
             }
         }
         let listeners: Vec<Arc<Peer>> = peers
             .iter()
-            .filter(|peer| peer.is_member() && !books.gone.contains(&peer.id))
+            .filter(|peer| peer.is_member() && !ledger.gone.contains(&peer.id))
             .cloned()
             .collect();
         let frame = request.frame(Reply::Broadcast);
@@ -164,38 +164,38 @@ impl Mixed {
             Self::victim(&listeners, number, class).is_some_and(|victim| victim.id == peer.id)
         };
         for peer in &listeners {
-            if self.swaps(books, number, from, peer, &frame) {
+            if self.swaps(ledger, number, from, peer, &frame) {
                 continue;
             }
             if strikes(planned.lost) && is_victim(peer, 0) {
-                books.done.faults.lost += 1;
+                ledger.done.faults.lost += 1;
                 whole = false;
                 continue;
             }
             let mut copy = frame.clone();
             if strikes(planned.corrupt) && is_victim(peer, 1) {
                 copy[padding(&frame)] ^= 1;
-                books.done.faults.corrupt += 1;
+                ledger.done.faults.corrupt += 1;
             }
             peer.send(&copy);
-            books.done.deliveries += 1;
-            books.done.messages += 1;
+            ledger.done.deliveries += 1;
+            ledger.done.messages += 1;
             if strikes(planned.duplicate) && is_victim(peer, 2) {
                 peer.send(&frame);
-                books.done.faults.duplicate += 1;
-                books.done.messages += 1;
+                ledger.done.faults.duplicate += 1;
+                ledger.done.messages += 1;
             }
         }
         let result = request.frame(Reply::Result);
         let mut extra = |class, frame: &[u8]| {
             if let Some(victim) = Self::victim(&listeners, number, class) {
                 victim.send(frame);
-                books.done.messages += 1;
+                ledger.done.messages += 1;
                 return 1;
             }
             0
         };
-        let faults = &mut books.done.faults;
+        let faults = &mut ledger.done.faults;
         if strikes(planned.malformed) {
             let mut nonsense = Vec::new();
             encode_frame(&mut nonsense, Opcode::Text, None, b"{");
@@ -210,35 +210,42 @@ impl Mixed {
             faults.misdirected += extra(5, &request.frame(Reply::Broadcast));
         }
         if strikes(planned.unanswered) {
-            books.done.faults.unanswered += 1;
+            ledger.done.faults.unanswered += 1;
             whole = false;
         } else {
             from.send(&result);
-            books.done.messages += 1;
+            ledger.done.messages += 1;
         }
-        books.done.whole += u64::from(whole);
-        books.done.lasting = began.elapsed();
+        ledger.done.whole += u64::from(whole);
+        ledger.done.lasting = began.elapsed();
     }
 
     /// Holds a broadcast back from its listener, or sends it before the one that was held back.
     /// False when it does neither.
-    fn swaps(&self, books: &mut Books, number: u64, from: &Peer, to: &Peer, frame: &[u8]) -> bool {
-        let held = books.held.get(&from.id);
+    fn swaps(
+        &self,
+        ledger: &mut Ledger,
+        number: u64,
+        from: &Peer,
+        to: &Peer,
+        frame: &[u8],
+    ) -> bool {
+        let held = ledger.held.get(&from.id);
         if held.is_some_and(|(listener, _)| *listener == to.id) {
-            let (_, first) = books.held.remove(&from.id).unwrap_or_default();
+            let (_, first) = ledger.held.remove(&from.id).unwrap_or_default();
             to.send(frame);
             to.send(&first);
-            books.done.faults.reordered += 1;
-            books.done.deliveries += 2;
-            books.done.messages += 2;
+            ledger.done.faults.reordered += 1;
+            ledger.done.deliveries += 2;
+            ledger.done.messages += 2;
             return true;
         }
         let planned = self.misdeeds.faults.reordered;
-        let begins = books.held.is_empty()
-            && books.done.faults.reordered < planned
+        let begins = ledger.held.is_empty()
+            && ledger.done.faults.reordered < planned
             && number + NOT_HELD < self.misdeeds.broadcasts;
         if begins {
-            books.held.insert(from.id, (to.id, frame.to_vec()));
+            ledger.held.insert(from.id, (to.id, frame.to_vec()));
         }
         begins
     }
