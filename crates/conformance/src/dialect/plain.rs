@@ -141,7 +141,7 @@ mod tests {
         assert!(error("{").contains("not JSON"));
         assert!(error(r#"{"type":"x"}"#).contains("known type"));
         assert!(error(r#"{"type":"echo"}"#).contains("without a payload"));
-        assert!(error(r#"{"type":"error","payload":1}"#).contains("no words"));
+        assert!(error(r#"{"type":"error","payload":1}"#).contains("not a string"));
         assert!(Plain.parse(Opcode::Binary, b"").is_err());
     }
 }
