@@ -1,6 +1,7 @@
 //! A check, and what came of it.
 
-use crate::context::{Checked, Context};
+use crate::context::Context;
+use crate::failure::Checked;
 use crate::target::{Dialect, Workload};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use std::fmt;
@@ -17,7 +18,7 @@ pub struct Check {
     /// What a conforming server does then.
     pub expectation: &'static str,
     pub(crate) scope: Scope,
-    /// The request without which there is nothing to check.
+    /// The request that the check needs.
     pub(crate) needs: Option<Workload>,
     pub(crate) run: fn(&mut Context<'_>) -> Checked,
 }
@@ -44,8 +45,8 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// Why a check of this scope says nothing about a server that speaks this dialect; `None` when
-    /// it does.
+    /// Why a check of this scope does not apply to a server that speaks this dialect; `None` when
+    /// it applies.
     pub(crate) fn reason_against(self, dialect: Dialect) -> Option<&'static str> {
         const NOT_SPOKEN: &str = "the server does not speak it";
         let (applies, reason) = match self {
@@ -93,7 +94,7 @@ pub enum Verdict {
     },
 }
 
-/// A check that was run (or left out), on one dialect where that matters.
+/// A check that was run or skipped, on one dialect where dialects matter.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The check.

@@ -1,10 +1,10 @@
 //! A small blocking client in which every wait is bounded.
 //!
-//! It is tolerant where only one check judges (headers of the 101 answer) and strict on frames:
-//! what the codec refuses ends the connection here as [`Ending::Malformed`].
+//! Headers of the 101 answer are left to their own checks. Frames are strict: what the codec
+//! refuses ends the connection as [`Ending::Malformed`].
 
-use crate::context::Failure;
 use crate::dialect::{self, Speech};
+use crate::failure::Failure;
 use crate::message::Reply;
 use crate::raw;
 use crate::target::{Dialect, Target};
@@ -107,7 +107,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Makes the dialect's first move, if it is the client's.
+    /// Sends the first message of the dialect's opening, if the client sends it.
     pub(crate) fn ask_to_join(&mut self) -> Result<(), OpenError> {
         match self.speech.open() {
             dialect::Opening::Send(text) => self.say(&text),
@@ -115,7 +115,7 @@ impl Client {
         }
     }
 
-    /// Makes the moves of the dialect that follow, until requests may be sent.
+    /// Completes the dialect's opening, until requests may be sent.
     pub(crate) fn joined(&mut self) -> Result<(), OpenError> {
         let failed = |what: String| Err(OpenError::Join(what));
         let mut next = self.speech.open();
@@ -139,7 +139,7 @@ impl Client {
         sent.map_err(|failure| OpenError::Join(failure.0))
     }
 
-    /// Sends bytes as they are. That the server has gone is found by the next read.
+    /// Sends bytes as they are. If the server has gone, the next read finds it.
     pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         match self.stream.write_all(bytes) {
             Err(error) if is_timeout(&error) => Err(Failure::new(
@@ -169,7 +169,7 @@ impl Client {
             if left.is_zero() {
                 return None;
             }
-            // A system call saved per read: any timeout within the wait will do.
+            // Saves a system call: any timeout up to the wait is right.
             if self.read_timeout.is_none_or(|set| set > wait) {
                 let _ = self.stream.set_read_timeout(Some(wait));
                 self.read_timeout = Some(wait);
@@ -178,8 +178,8 @@ impl Client {
         }
     }
 
-    /// As [`Self::next_within`] the client's timeout, but burning the processor, so that it
-    /// returns within microseconds of the arrival.
+    /// As [`Self::next_within`] the client's timeout, but by polling, so that it returns within
+    /// microseconds of the arrival.
     pub(crate) fn next_spinning(&mut self) -> Option<Incoming> {
         let deadline = Instant::now() + self.timeout;
         let _ = self.stream.set_nonblocking(true);
@@ -233,7 +233,7 @@ impl Client {
         let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
     }
 
-    /// Makes this a client that cannot take much at once.
+    /// Gives this client a small receive buffer, so that it takes little at once.
     pub(crate) fn narrow(&self) {
         let _ = SockRef::from(&self.stream).set_recv_buffer_size(4096);
     }
@@ -272,8 +272,8 @@ impl Opening {
         })
     }
 
-    /// Waits for the answer; anything but 101 is an error, headers are left to their own checks.
-    /// What a dialect needs beyond the handshake is still to be done.
+    /// Waits for the answer. Anything but 101 is an error; headers are left to their own checks.
+    /// The dialect's opening is still to come.
     pub(crate) fn finish(mut self) -> Result<Client, OpenError> {
         let (head, rest) = read_head(&mut self.stream, self.timeout)
             .map_err(|error| OpenError::Handshake(error.to_string()))?;
@@ -303,7 +303,7 @@ impl Opening {
     }
 }
 
-/// True where no 101 came at all, whatever its headers would have been.
+/// True when the answer is no 101 at all.
 pub(crate) const fn is_no_101(error: &HandshakeError) -> bool {
     matches!(
         error,
@@ -333,8 +333,8 @@ impl fmt::Display for NoHead {
     }
 }
 
-/// Reads up to the empty line, of the last head where interim ones come before it; returns the
-/// heads and what came behind them.
+/// Reads up to the empty line that ends the head; interim heads may come before it. Returns the
+/// heads, and the bytes after them.
 pub(crate) fn read_head(
     stream: &mut TcpStream,
     timeout: Duration,

@@ -1,7 +1,8 @@
-//! What a check has at hand: connections, fresh payloads, and the waits that judge.
+//! What a check works with: connections, fresh payloads, and waits with a verdict.
 
-use crate::client::{Client, Incoming, OpenError, Opening};
+use crate::client::{Client, Ending, Incoming, OpenError, Opening};
 use crate::dialect::Speech;
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload, Reply};
 use crate::raw;
 use crate::target::{Dialect, Target, Workload};
@@ -12,29 +13,11 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 use ws_proto::{Opcode, encode_key};
 
-/// What a server did instead of the expected, in words.
-#[derive(Debug)]
-pub(crate) struct Failure(pub(crate) String);
-
-impl Failure {
-    pub(crate) fn new(observed: impl Into<String>) -> Self {
-        Self(observed.into())
-    }
-
-    /// Says at which part of a check it was.
-    pub(crate) fn at(self, part: impl std::fmt::Display) -> Self {
-        Self(format!("{part}: {}", self.0))
-    }
-}
-
-/// What a check returns.
-pub(crate) type Checked = Result<(), Failure>;
-
 /// Transfers of many megabytes take seconds on a busy machine.
 const LARGE: Duration = Duration::from_secs(10);
 
-/// How long after a broadcast a client listens for what should not come, where the answer to an
-/// echo says nothing of what was queued before.
+/// How long a client listens after a broadcast for what must not come, where the answer to an echo
+/// does not prove that the queue was empty.
 const SETTLE: Duration = Duration::from_millis(100);
 
 /// Bits of a tag that number the payloads of one check; the number of the check is above them.
@@ -121,13 +104,13 @@ impl<'a> Context<'a> {
         Payload::tagged(self.dialect, self.run << TAG_BITS | self.tags, padding)
     }
 
-    /// The result may overtake the broadcast on its way to others: between processes, and where
-    /// a dialect keeps no order.
+    /// The result may overtake the broadcast to other clients: between processes, and where a
+    /// dialect keeps no order.
     pub(crate) fn hands_over(&self) -> bool {
         self.target.multi_process || !self.speech().is_ordered()
     }
 
-    /// What is handed over may reach a client that came later, even that of a later check.
+    /// A message between processes may reach a client that came later, even one of a later check.
     fn is_stray(&self, reply: &Reply) -> bool {
         let earlier = |tag: u64| tag >> TAG_BITS < self.run;
         self.hands_over()
@@ -185,8 +168,8 @@ impl<'a> Context<'a> {
         self.expect(client, Kind::Echo, payload)
     }
 
-    /// Sends an echo and returns all that came before its answer: on one connection nothing that
-    /// the server had queued can come later.
+    /// Sends an echo and returns everything that came before its answer: nothing that the server
+    /// had queued for this connection can come later.
     ///
     /// Where a dialect keeps no order, or the server has no echo (a ping then takes its place),
     /// time decides: also returned is all that comes within [`SETTLE`] of the last broadcast.
@@ -234,7 +217,7 @@ impl<'a> Context<'a> {
     pub(crate) fn quiet(&mut self, client: &mut Client) -> Checked {
         match self.fence(client)?.first() {
             None => Ok(()),
-            Some(reply) => Err(Failure(format!("got {reply}, which nobody sent to it"))),
+            Some(reply) => Err(Failure(format!("got {reply}, which was not sent to it"))),
         }
     }
 
@@ -271,14 +254,14 @@ pub(crate) fn as_reply(incoming: Option<Incoming>, wait: Duration) -> Result<Rep
     }
 }
 
-/// The server fails the connection: by a close frame, or by ending it. Whatever it answers
-/// otherwise, and silence, is a failure.
+/// The server fails the connection: by a close frame, or by ending it. Any other answer is a
+/// failure, and so is silence.
 pub(crate) fn refused(client: &mut Client) -> Checked {
     let wait = client.timeout;
     match client.next_within(wait) {
         Some(Incoming::Close(_)) => Ok(()),
         Some(Incoming::End(ending)) => match ending {
-            crate::client::Ending::Malformed(_) => Err(Failure(format!("got {ending}"))),
+            Ending::Malformed(_) => Err(Failure(format!("got {ending}"))),
             _ => Ok(()),
         },
         Some(other) => Err(Failure(format!("got {other} and no end of the connection"))),

@@ -8,12 +8,13 @@ mod checks;
 mod client;
 mod context;
 mod dialect;
+mod failure;
 mod message;
 mod raw;
 mod target;
 mod verify;
 
 pub use check::{Check, Outcome, Verdict};
-pub use checks::checks;
+pub use checks::{check_ids, checks};
 pub use target::{Dialect, Target, Workload};
 pub use verify::{ReadyError, ready, run_check, verify};

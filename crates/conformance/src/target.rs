@@ -19,10 +19,9 @@ pub struct Target {
     pub dialects: Vec<Dialect>,
     /// The requests that it answers; checks of the others are skipped.
     pub workloads: Vec<Workload>,
-    /// It is several processes: the second half of the ack rule applies.
+    /// The server is several processes: the second half of the ack rule applies.
     pub multi_process: bool,
-    /// The value of `Origin`. When there is none, dialects that cannot do without send the
-    /// server's own.
+    /// The value of `Origin`. Without it, dialects that need one send the server's own.
     pub origin: Option<String>,
     /// How long to wait for one answer before it counts as missing. Transfers of many megabytes
     /// get at least ten seconds.

@@ -3,7 +3,8 @@
 use crate::check::{Check, Outcome, Scope, Verdict};
 use crate::checks::checks;
 use crate::client::{Client, Incoming, OpenError};
-use crate::context::{Checked, Context};
+use crate::context::Context;
+use crate::failure::Checked;
 use crate::message::{Kind, Payload};
 use crate::target::{Dialect, Target, Workload};
 use std::io;
@@ -26,11 +27,11 @@ pub enum ReadyError {
     Echo(String),
 }
 
-/// One handshake, whatever the first dialect of the target needs to join, and one echo: the server
-/// is up. A broadcast takes the place of the echo where the server has none.
+/// Waits for one handshake, the dialect's opening, and one echo: then the server is ready. Where it
+/// has no echo, a broadcast takes its place. The first dialect of the target is used.
 ///
-/// The headers of a 101 answer are not judged here, that is for the checks. Each stage is bounded
-/// by the target's timeout.
+/// The headers of a 101 answer are left to the checks. Each stage is bounded by the target's
+/// timeout.
 ///
 /// # Errors
 /// [`ReadyError`] names the stage.
@@ -64,8 +65,8 @@ fn broadcast_once(context: &mut Context<'_>, client: &mut Client, payload: &Payl
 /// Runs every check in the order of [`checks`], on every dialect of the target that it applies
 /// to, and tells `on_outcome` as each is done.
 ///
-/// When a check has failed and the server no longer opens connections, the rest is not run and
-/// fails with that reason: a rule that could not be checked is not kept.
+/// When a check has failed and the server opens no connections any more, the remaining checks are
+/// not run and fail with that reason: a rule that was not checked does not count as kept.
 pub fn verify(target: &Target, on_outcome: &mut dyn FnMut(&Outcome)) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     let mut gone: Option<String> = None;
@@ -98,9 +99,9 @@ pub fn verify(target: &Target, on_outcome: &mut dyn FnMut(&Outcome)) -> Vec<Outc
     outcomes
 }
 
-/// Waits until nothing of a failed check is under way any more: it may have ended in the middle of
-/// its broadcasts, which would reach the clients of the next. An error means that the server opens
-/// no connection.
+/// Waits until nothing of a failed check is in flight: it may have ended between its broadcasts,
+/// which would reach the clients of the next check. An error means that the server opens no
+/// connection.
 fn settle(target: &Target) -> Result<(), OpenError> {
     const SILENCE: Duration = Duration::from_millis(100);
     const LONGEST: Duration = Duration::from_secs(2);
@@ -160,7 +161,7 @@ enum Run {
     Skip(String),
 }
 
-/// The runs of a check against a target; at least one, and be it one that is skipped.
+/// The runs of a check against a target; at least one, which may be skipped.
 fn runs(check: &Check, target: &Target) -> Vec<Run> {
     let skip = |reason: &str| vec![Run::Skip(reason.to_owned())];
     if let Some(workload) = check.needs

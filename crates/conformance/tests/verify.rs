@@ -9,8 +9,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread;
 use std::time::{Duration, Instant};
 use test_servers::Framework;
+use test_servers::fault::{Fault, FaultServer};
 use test_servers::liar::{LiarServer, Lie};
-use test_servers::odd::{Behaviour, OddServer};
 
 fn target(addr: SocketAddr) -> Target {
     Target {
@@ -19,8 +19,8 @@ fn target(addr: SocketAddr) -> Target {
     }
 }
 
-fn readiness(behaviour: Behaviour) -> Result<(), ReadyError> {
-    let server = OddServer::start(behaviour, 0).unwrap();
+fn readiness(fault: Fault) -> Result<(), ReadyError> {
+    let server = FaultServer::start(fault, 0).unwrap();
     ready(&target(server.addr()))
 }
 
@@ -35,18 +35,14 @@ fn readiness_names_the_stage_that_failed() {
     let addr = closed.local_addr().unwrap();
     drop(closed);
     assert!(matches!(ready(&target(addr)), Err(ReadyError::Connect(_))));
-    for behaviour in [
-        Behaviour::NeverAnswers,
-        Behaviour::Status404,
-        Behaviour::ClosesAtOnce,
-    ] {
+    for behaviour in [Fault::NeverAnswers, Fault::Status404, Fault::ClosesAtOnce] {
         let result = readiness(behaviour);
         assert!(
             matches!(result, Err(ReadyError::Handshake(_))),
             "{behaviour:?}: {result:?}"
         );
     }
-    for behaviour in [Behaviour::Freezes, Behaviour::UpgradesThenCloses] {
+    for behaviour in [Fault::Freezes, Fault::UpgradesThenCloses] {
         let result = readiness(behaviour);
         assert!(
             matches!(result, Err(ReadyError::Echo(_))),
@@ -235,7 +231,7 @@ fn several_processes_owe_everything_else() {
 
 #[test]
 fn a_server_that_is_gone_is_not_asked_forty_times() {
-    let server = OddServer::start(Behaviour::NeverAnswers, 0).unwrap();
+    let server = FaultServer::start(Fault::NeverAnswers, 0).unwrap();
     let started = Instant::now();
     let outcomes = verify(&target(server.addr()), &mut |_| {});
     let run = |outcome: &&Outcome| !matches!(outcome.verdict, Verdict::Skipped { .. });

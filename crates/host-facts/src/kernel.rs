@@ -1,8 +1,8 @@
 //! Memory that the kernel has taken for itself, on the whole machine.
 //!
-//! What a socket takes beside its queues (the socket, its file, its place in tables) is in no
-//! process and in no answer of sock_diag(7). It is slab memory, of which only the sum is known. Both
-//! readings take the same time however many sockets there are.
+//! A socket takes memory beside its queues (the socket itself, its file, its place in tables) that
+//! is in no process and in no answer of sock_diag(7). It is slab memory, of which only the sum is
+//! known. Both readings take the same time however many sockets there are.
 
 use procfs::Current as _;
 

@@ -1,8 +1,8 @@
 //! What processes and their sockets use on this machine.
 //!
-//! Purpose: readings of /proc, of clocks and of sock_diag(7): which processes belong together, who
-//! listens on a port, how much memory they and their sockets take. Reads only: it sends no signal,
-//! keeps no series and knows neither servers nor records.
+//! Purpose: readings of /proc, of clocks and of sock_diag(7): which processes belong together,
+//! which listen on a port, how much memory they and their sockets take. Reads only: it sends no
+//! signal, keeps no series and knows neither servers nor records.
 
 pub mod kernel;
 mod listener;

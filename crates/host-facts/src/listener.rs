@@ -1,4 +1,4 @@
-//! Who listens on a port: the sockets of /proc/net/tcp and their owners in /proc/PID/fd.
+//! Which processes listen on a port: the sockets of /proc/net/tcp and their owners in /proc/PID/fd.
 
 use procfs::net::{TcpNetEntry, TcpState, tcp, tcp6};
 use procfs::process::{FDTarget, all_processes};
@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 /// The processes on this machine that listen for connections to `target`, lowest number first.
-/// Empty when the address is another machine's, when nobody listens, or when the owner is another
-/// user's and may not be looked into.
+/// Empty when the address is another machine's, when no process listens, or when the process is
+/// another user's and cannot be inspected.
 ///
 /// Several processes own a port when they were forked after it was opened, or share it
 /// (`SO_REUSEPORT`, socket(7)).
@@ -47,7 +47,8 @@ fn is_ours(ip: IpAddr) -> bool {
 }
 
 /// Whether a socket that listens on `local` takes connections to `target`. One that listens on any
-/// IPv6 address takes those of IPv4, too, unless it was told not to, which /proc does not tell.
+/// IPv6 address takes those of IPv4, too, unless an option of it forbids that, which /proc does not
+/// show.
 fn serves(local: SocketAddr, target: SocketAddr) -> bool {
     local.port() == target.port()
         && (local.ip().is_unspecified() || local.ip().to_canonical() == target.ip().to_canonical())

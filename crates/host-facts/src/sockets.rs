@@ -19,7 +19,7 @@ use std::os::fd::AsRawFd;
 
 /// The kernel fills at most 32 KiB a message of a dump when it is given that much room.
 const ROOM: usize = 32 << 10;
-/// A kernel that does not answer a dump within this never will.
+/// Longest wait for the answer of a dump; a kernel that takes longer does not answer.
 const PATIENCE: libc::timeval = libc::timeval {
     tv_sec: 2,
     tv_usec: 0,
@@ -61,7 +61,7 @@ impl Sockets {
             .map(|family| self.dump(family))
             .sum::<io::Result<u64>>();
         if sum.is_err() {
-            // Answers of a dump that was left in the middle would be taken for those of the next.
+            // Unread answers of a dump would be taken for those of the next.
             self.netlink = None;
         }
         sum.ok()

@@ -94,7 +94,7 @@ impl Tree {
                         .get(&kin.parent)
                         .is_some_and(|parent| self.members.contains(parent));
                     // A group or session keeps the number of the process that opened it, and the
-                    // kernel gives that number to nobody else while a process is left in it.
+                    // kernel gives that number to no other process while one is left in it.
                     let number_is_free = |id: i32| {
                         opened.contains(&id)
                             && by_pid.get(&id).is_none_or(|now| self.members.contains(now))

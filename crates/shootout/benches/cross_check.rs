@@ -11,7 +11,7 @@ use clap::Parser;
 use run_record::RunRecord;
 use serde::Deserialize;
 use shootout::compare::agreement::{Agreement, Paired, paired};
-use shootout::compare::stats::{Resampling, median};
+use shootout::stats::{Resampling, median};
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use test_servers::{NullOptions, NullServer};
 
-/// Exit code when the generators do not agree, or when nobody can tell.
+/// Exit code when the generators do not agree, or when that cannot be told.
 const DISAGREE: u8 = 3;
 
 /// Compares the two generators.
@@ -159,7 +159,7 @@ fn compare(
 ) -> Result<bool, String> {
     let (mut cpp, mut user, mut kernel) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..args.rounds {
-        // Whoever comes first in a round comes last in the next.
+        // The generator that is first in one round is last in the next.
         let mut order = [0, 1, 2];
         order.rotate_left(round % 3);
         for which in order {

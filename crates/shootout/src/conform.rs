@@ -4,9 +4,9 @@
 //! Contains no check of its own.
 
 use crate::interrupt::Interrupt;
-use crate::manifest::{Dialect, Manifest, Variant, Workload};
+use crate::manifest::{Manifest, Variant};
 use crate::supervise::{Death, HOST, Server};
-use conformance::{Outcome, Target, Verdict};
+use conformance::{Outcome, Verdict};
 use run_record::{CheckOutcome, CheckVerdict, Conformance};
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -26,30 +26,6 @@ pub enum VerifyError {
     Interrupted,
 }
 
-/// The ids of all checks.
-pub fn check_ids() -> Vec<&'static str> {
-    conformance::checks().map(|check| check.id).collect()
-}
-
-/// A variant at an address, as the checks want it.
-pub fn target(variant: &Variant, addr: SocketAddr, timeout: Duration) -> Target {
-    Target {
-        addr,
-        host: addr.to_string(),
-        path: variant.path.clone(),
-        dialects: variant
-            .dialects
-            .iter()
-            .flat_map(|d| checked(*d))
-            .copied()
-            .collect(),
-        workloads: variant.workloads.iter().map(|w| asked(*w)).collect(),
-        multi_process: variant.multi_process,
-        origin: None,
-        timeout,
-    }
-}
-
 /// Runs every check against a running server and tells `progress` as each is done.
 ///
 /// # Errors
@@ -61,11 +37,11 @@ pub fn verify(
     interrupt: &Interrupt,
     progress: &mut dyn FnMut(&Outcome),
 ) -> Result<Vec<Outcome>, VerifyError> {
-    let target = target(variant, SocketAddr::new(HOST, server.port()), ANSWER);
+    let target = variant.target(SocketAddr::new(HOST, server.port()), ANSWER);
     let (sender, outcomes) = mpsc::channel();
     std::thread::spawn(move || {
         conformance::verify(&target, &mut |outcome| {
-            // Nobody listens any more when the caller has given up.
+            // The receiver is gone when the caller has given up.
             let _ = sender.send(outcome.clone());
         });
     });
@@ -135,27 +111,6 @@ pub fn failed_ids(conformance: &Conformance) -> Vec<&str> {
     ids
 }
 
-/// The dialects of the checks: of Phoenix, both serializers.
-const fn checked(dialect: Dialect) -> &'static [conformance::Dialect] {
-    match dialect {
-        Dialect::Text => &[conformance::Dialect::Text],
-        Dialect::Binary => &[conformance::Dialect::Binary],
-        Dialect::Phoenix => &[
-            conformance::Dialect::PhoenixV1,
-            conformance::Dialect::PhoenixV2,
-        ],
-        Dialect::ActionCable => &[conformance::Dialect::ActionCable],
-    }
-}
-
-const fn asked(workload: Workload) -> conformance::Workload {
-    match workload {
-        // Who holds connections needs no more of the protocol than who echoes.
-        Workload::Echo | Workload::Connect => conformance::Workload::Echo,
-        Workload::Broadcast => conformance::Workload::Broadcast,
-    }
-}
-
 fn recorded(dialect: conformance::Dialect) -> Option<run_record::Dialect> {
     match dialect {
         conformance::Dialect::Text => Some(run_record::Dialect::Text),
@@ -166,8 +121,8 @@ fn recorded(dialect: conformance::Dialect) -> Option<run_record::Dialect> {
     }
 }
 
-/// What a record says of an outcome: both serializers of Phoenix are one dialect there, so their
-/// outcomes are told apart here.
+/// The detail that is recorded. Records know one dialect for both serializers of Phoenix, so the
+/// detail names the serializer.
 fn detail(outcome: &Outcome, detail: Option<&String>) -> Option<String> {
     let serializer = outcome.dialect.filter(|dialect| dialect.is_phoenix());
     match (serializer, detail) {

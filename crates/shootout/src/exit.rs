@@ -9,10 +9,10 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Everything asked for was done and has a result.
     Ok,
-    /// Wrong usage, or the environment does not allow it; for `doctor` and `verify`: something is
+    /// Wrong usage, or this machine lacks something; for `doctor` and `verify`: something is
     /// missing or fails.
     Failed,
-    /// A comparison shows that something has become worse.
+    /// A comparison shows a regression.
     Regression,
     /// Some row of a run has no valid result, or cannot be compared.
     Invalid,

@@ -1,11 +1,11 @@
 //! The load generator as a child process: its command line, its events, its record.
 //!
-//! Does not judge the record and does not touch the server, but watches that both live.
+//! Does not judge the record and does not touch the server; watches that both programs live.
 
 use crate::interrupt::Interrupt;
 use crate::manifest::{Dialect, Workload};
+use crate::options::{RunOptions, Schedule};
 use crate::process::{Group, tail};
-use crate::session::{RunOptions, Schedule};
 use crate::supervise::Server;
 use run_record::{Event, Measure, RunRecord};
 use std::fs::{self, File};
@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 /// Name of the program in the project's bin/.
 pub const PROGRAM: &str = "websocket-bench";
 const POLL: Duration = Duration::from_millis(50);
-/// Events come several times a second; its own longest wait, for one sample, is half a minute.
+/// Longest silence: events come several times a second, and the longest wait within the generator,
+/// for one sample, is half a minute.
 const SILENCE: Duration = Duration::from_secs(120);
 /// Time to notice that the server is gone, or to write the record after SIGINT.
 const FAREWELL: Duration = Duration::from_secs(10);
@@ -42,7 +43,7 @@ pub struct Task<'a> {
     pub local_addrs: &'a [IpAddr],
     /// Worker threads.
     pub threads: usize,
-    /// Cores that it is confined to; all, when empty.
+    /// Cores that it is pinned to; all, when empty.
     pub cpus: &'a [usize],
     /// Where it writes its record.
     pub record: PathBuf,
@@ -179,7 +180,7 @@ pub const fn measure_name(measure: Measure) -> &'static str {
     }
 }
 
-/// Events as they come; lines that are no event are not for us.
+/// The events; other lines are left out.
 fn follow(stdout: std::process::ChildStdout) -> Receiver<Event> {
     let (sender, events) = mpsc::channel();
     std::thread::spawn(move || {

@@ -1,9 +1,8 @@
 //! Ctrl-C: the first asks for an orderly end, the second ends everything at once.
 //!
-//! Whoever works for long asks [`Interrupt::requested`]; nobody is interrupted by force.
+//! Long work asks [`Interrupt::requested`] and ends itself; the first signal stops nothing by force.
 
 use crate::exit::Exit;
-use crate::process;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io;
@@ -19,11 +18,12 @@ const SAME: Duration = Duration::from_millis(100);
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Takes over SIGINT, SIGTERM and SIGHUP.
+    /// Takes over SIGINT, SIGTERM and SIGHUP. At the second of them `kill_all` is called and the
+    /// program ends.
     ///
     /// # Errors
     /// When the signals cannot be taken over.
-    pub fn install() -> io::Result<Self> {
+    pub fn install(kill_all: fn()) -> io::Result<Self> {
         let interrupt = Self::default();
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         let requested = interrupt.0.clone();
@@ -39,7 +39,7 @@ impl Interrupt {
                         continue;
                     }
                     if requested.swap(true, Ordering::SeqCst) {
-                        process::kill_all();
+                        kill_all();
                         std::process::exit(i32::from(Exit::Interrupted.code()));
                     }
                     anstream::eprintln!(

@@ -1,10 +1,10 @@
-//! What this machine allows: how many clients, and which cores for whom.
+//! What this machine allows: how many clients, and which cores for server and generator.
 //!
 //! Reads limits; changes none.
 
 use crate::exit::Refusal;
+use crate::options::Pin;
 use crate::sample::cpus;
-use crate::session::Pin;
 use run_record::{Environment, Pinning};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
@@ -68,7 +68,7 @@ fn capacity_of(environment: &Environment, local_addrs: Vec<IpAddr>) -> Capacity 
 /// Which cores each side gets, and how many threads it may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cores {
-    /// Where they are confined to; absent when they are not.
+    /// The cores that each side is pinned to; absent without pinning.
     pub pinning: Option<Pinning>,
     /// Threads of the server.
     pub server_threads: usize,
@@ -77,19 +77,19 @@ pub struct Cores {
 }
 
 impl Cores {
-    /// Cores of the server; empty, when it is not confined.
+    /// Cores of the server; empty without pinning.
     pub fn server(&self) -> &[usize] {
         self.pinning.as_ref().map_or(&[], |p| &p.server_cpus)
     }
 
-    /// Cores of the generator; empty, when it is not confined.
+    /// Cores of the generator; empty without pinning.
     pub fn generator(&self) -> &[usize] {
         self.pinning.as_ref().map_or(&[], |p| &p.generator_cpus)
     }
 }
 
-/// Chooses the cores. The number of threads is the same with and without confinement, so that the
-/// confinement is all that `--no-pin` changes.
+/// Chooses the cores. The number of threads is the same with and without pinning, so that
+/// `--no-pin` changes the pinning only.
 ///
 /// # Errors
 /// When the cores that were asked for are not allowed, overlap, or leave none for the other side.

@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Where stdout is closed there is nobody to tell.
+            // Fails only where the output is closed, and then there is nowhere to report it.
             let _ = error.print();
             return if error.use_stderr() {
                 Exit::Failed
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     };
     let started = process::guard().and_then(|code| match code {
         Some(code) => Ok(Err(code)),
-        None => Interrupt::install().map(Ok),
+        None => Interrupt::install(process::kill_all).map(Ok),
     });
     let exit = match started {
         Ok(Err(code)) => return ExitCode::from(code),

@@ -1,6 +1,6 @@
 //! Where things are in the project, and the servers that it holds.
 //!
-//! Does not know any server: a folder with a manifest is one.
+//! Knows no server by name: a folder with a manifest is one.
 
 use crate::exit::Refusal;
 use crate::manifest::{self, Manifest, Problem, suggestion};
@@ -65,7 +65,7 @@ impl Project {
         self.root.join("target/shootout")
     }
 
-    /// Where runs go when nothing else is said.
+    /// The directory of runs without `--out`.
     pub fn results(&self) -> PathBuf {
         self.root.join("results/local")
     }

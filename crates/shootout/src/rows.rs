@@ -1,12 +1,12 @@
 //! The rows of a run: which server, variant and dialect is measured when.
 //!
 //! Pure: from options and manifests to a list. Repetitions are interleaved, round after round over
-//! all rows, so that a machine that slows down in the course of an hour slows every row alike.
+//! all rows: a machine that becomes slower in the course of an hour slows every row alike.
 
 use crate::exit::Refusal;
 use crate::manifest::{DEFAULT_VARIANT, Dialect, Manifest, Problem, Variant, Workload, suggestion};
+use crate::options::{RunOptions, Schedule, VariantChoice};
 use crate::project::Entry;
-use crate::session::{RunOptions, Schedule, VariantChoice};
 use run_record::ServerIdentity;
 
 /// One measurement that is to be made.
@@ -71,7 +71,7 @@ impl Row {
         self.entry.manifest.as_ref().ok()
     }
 
-    /// Who is measured, for records.
+    /// The server that is measured, for records.
     pub fn identity(&self) -> ServerIdentity {
         let unknown = || "unknown".to_owned();
         let manifest = self.manifest();
@@ -175,7 +175,7 @@ fn or_text(dialects: &[Dialect]) -> &[Dialect] {
     }
 }
 
-/// A server and its variant, for people: the only variant goes without saying.
+/// A server and its variant, for people; without the variant when it is the only one.
 pub fn contestant(server: &str, variant: &str) -> String {
     if variant == DEFAULT_VARIANT {
         server.to_owned()
@@ -184,7 +184,7 @@ pub fn contestant(server: &str, variant: &str) -> String {
     }
 }
 
-/// The same for some of a server's `of` variants: all of them go without saying.
+/// The same for some of a server's `of` variants; without names when they are all.
 pub fn contestants(server: &str, variants: &[&str], of: usize) -> String {
     if variants.len() == of {
         server.to_owned()

@@ -1,5 +1,5 @@
-//! Lines on stdout, of which a reader that goes away (`| head`) takes no more: the work goes on, and
-//! the exit code says so.
+//! Lines on stdout. When the reader goes away (`| head`), the work goes on, and the exit code says
+//! so.
 
 use crate::exit::Exit;
 use std::fmt::Arguments;
@@ -22,12 +22,37 @@ pub(crate) fn line(line: Arguments<'_>) {
     }
 }
 
-/// Words of a server or of a record, on one line and with nothing in them that a terminal would obey.
+/// Words of a server or of a record, on one line and without control characters.
 pub(crate) fn one_line(words: &str) -> String {
     ws_proto::escaped(&words.replace(['\n', '\t'], " "))
 }
 
-/// The exit code of a command, where its reader went away: one that says more stays.
+/// The lines of a grid of cells, each column as wide as its widest cell. `right` names the columns
+/// whose cells stand at the right.
+pub(crate) fn aligned<L: AsRef<[String]>>(
+    grid: &[L],
+    right: impl Fn(usize) -> bool,
+) -> Vec<String> {
+    let mut widths: Vec<usize> = Vec::new();
+    for line in grid {
+        let line = line.as_ref();
+        widths.resize(widths.len().max(line.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let padded = |(column, cell): (usize, &String)| match (right(column), widths[column]) {
+        (true, width) => format!("{cell:>width$}"),
+        (false, width) => format!("{cell:<width$}"),
+    };
+    let lines = grid.iter().map(|line| {
+        let cells: Vec<String> = line.as_ref().iter().enumerate().map(padded).collect();
+        cells.join("  ").trim_end().to_owned()
+    });
+    lines.collect()
+}
+
+/// The exit code of a command whose reader went away; a code other than 0 stays.
 pub(crate) fn exit(exit: Exit) -> Exit {
     if exit == Exit::Ok && CLOSED.load(Ordering::Relaxed) {
         Exit::Closed

@@ -66,7 +66,7 @@ fn doctor_names_what_is_missing_and_the_command_that_brings_it() {
     let said = project.command("doctor").env("PATH", old).output().unwrap();
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
     assert!(
-        said.contains("does not say what it should (it must match /tool 2\\./): tool 1.9"),
+        said.contains("does not match /tool 2\\./: tool 1.9"),
         "{said}"
     );
     let new = with_path(&project, &[("the-tool", "echo tool 2.1")]);
@@ -408,7 +408,7 @@ fn a_receipt_that_does_not_match_is_a_failed_build() {
     fs::write(&path, text).unwrap();
     project.shootout("build").expect(
         1,
-        &["the version command (`echo hello`) does not print what matches"],
+        &["the output of the version command (`echo hello`) does not match"],
     );
 }
 

@@ -2,9 +2,9 @@
 
 use ignore::WalkBuilder;
 use serde_json::Value;
+use shootout::options::RunOptions;
 use shootout::project::{Entry, Project};
 use shootout::rows::{Row, plan};
-use shootout::session::RunOptions;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

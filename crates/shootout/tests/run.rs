@@ -43,7 +43,7 @@ fn a_run_writes_valid_measurements_a_ranking_and_a_report() {
     }
     assert!(project.path("out/report.html").is_file() && project.path("out/report.md").is_file());
     let again = project.shootout(SHORT);
-    again.expect(1, &["a run is there already", "--resume"]);
+    again.expect(1, &["has a run already", "--resume"]);
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn an_interrupted_run_keeps_what_it_has_and_resume_does_the_rest() {
     done.expect(
         130,
         &[
-            "interrupted with 2 of 3 rows to do",
+            "interrupted, 2 of 3 rows are left",
             "shootout run --resume out",
             "report.html",
         ],
@@ -561,7 +561,7 @@ fn what_cannot_work_is_said_before_anything_is_measured() {
         ("run --limit-rtt never", "--limit-rtt"),
         (
             "run --generator /nowhere/bench",
-            "the load generator is not there",
+            "the load generator is missing",
         ),
     ] {
         project.shootout(arguments).expect(1, &[said]);

@@ -25,8 +25,8 @@ fn script(text: &str) -> Fixture {
             &support::programs().join("liar-server").to_string_lossy(),
         )
         .replace(
-            "ODD",
-            &support::programs().join("odd-server").to_string_lossy(),
+            "FAULT",
+            &support::programs().join("fault-server").to_string_lossy(),
         );
     Fixture {
         dir: tempfile::tempdir().unwrap(),
@@ -225,7 +225,7 @@ fn a_port_that_is_taken_is_replaced_by_another() {
     // A stranger takes the port between the look at it and the server's own attempt.
     let fixture = script(
         "if [ -e stranger ]; then exec SERVER --port {port}; fi; \
-         setsid env -u SHOOTOUT_CHILD ODD --behaviour never-answers --port {port} >/dev/null 2>&1 & \
+         setsid env -u SHOOTOUT_CHILD FAULT --fault never-answers --port {port} >/dev/null 2>&1 & \
          echo $! > stranger; sleep 0.5; echo address in use >&2; exit 1",
     );
     let result = fixture.start(10_000);

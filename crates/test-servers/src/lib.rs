@@ -1,23 +1,32 @@
-//! Servers for tests alone: the yardstick, the odd ones and the liars.
+//! Servers for tests alone: the reference, the faulty and the liars.
 //!
 //! [`NullServer`] answers as fast as can be and is what the load generator is measured against.
 //! [`DelayServer`] answers after a known delay and keeps the truth of it.
-//! [`TlsServer`] is the plain protocol over TLS. [`odd`] holds peers that misbehave a known number
-//! of times, [`faulty`] those that break, flood, stall or lie, with the end that a run against each
-//! must come to, [`liar`] a correct server that breaks one rule of choice, so that the conformance
-//! checks can be proved to bite. [`skipped`] is for tests that cannot be made here.
+//! [`TlsServer`] is the plain protocol over TLS. [`fault`] has servers that make one fault a
+//! known number of times. [`faulty`] is a table of peers that break, flood, stall or lie, with the
+//! end that a run against each must come to. [`liar`] is a correct server that breaks one rule of
+//! choice and shows that the conformance checks find it. [`skipped`] is for tests that cannot run
+//! on this machine.
 //!
-//! Nothing here is a contestant, and nothing here is fit for a network other than loopback.
+//! These servers are not contestants, and are safe on loopback only.
 
+pub mod fault;
 pub mod faulty;
 pub mod liar;
-pub mod odd;
+
+/// The earlier names of [`fault`].
+pub mod odd {
+    pub use crate::fault::{
+        Done, Fault as Behaviour, FaultServer as OddServer, Misdeeds, MixedServer,
+    };
+}
 
 mod delay;
 mod framework;
 mod listen;
 mod null;
 mod poll;
+mod serving;
 mod skipped;
 mod threaded;
 mod tls;

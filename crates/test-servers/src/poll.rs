@@ -1,4 +1,4 @@
-//! epoll and accept4, without their sharp edges. Knows no connection.
+//! epoll and accept4 behind safe functions. Knows no connection.
 
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -33,7 +33,7 @@ fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
 
 impl Poll {
     pub(crate) fn new() -> io::Result<Self> {
-        // SAFETY: a fresh descriptor that nobody else owns.
+        // SAFETY: the descriptor is new and has no other owner.
         unsafe {
             let fd = checked(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
             Ok(Self(OwnedFd::from_raw_fd(fd)))
@@ -107,7 +107,7 @@ impl Poll {
 
 /// Accepts one connection, non-blocking from its first moment.
 pub(crate) fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
-    // SAFETY: no address is asked for; the descriptor is fresh and nobody else owns it.
+    // SAFETY: no address is asked for; the descriptor is new and has no other owner.
     unsafe {
         let fd = checked(libc::accept4(
             listener.as_raw_fd(),

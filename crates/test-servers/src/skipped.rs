@@ -1,7 +1,7 @@
-//! Tests that cannot be made on a machine: told as skipped, and never counted as passed.
+//! Tests that cannot run on a machine: reported as skipped, and not counted as passed.
 //!
-//! The harness knows passed and failed alone, and a test that returns early has passed. Such a test
-//! says so here, and `scripts/test` takes it from those that passed.
+//! The test harness knows passed and failed only, and a test that returns early has passed. A test
+//! that cannot run calls [`skipped`], and `scripts/test` subtracts it from those that passed.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -9,8 +9,8 @@ use std::io::{self, Write as _};
 /// Names the file in which `scripts/test` gathers what was skipped.
 pub const SKIPPED_VARIABLE: &str = "TESTS_SKIPPED";
 
-/// The running test is not made, or not on what it is for, and this is why. Called on the thread of
-/// the test, as often as there are reasons.
+/// Reports that the running test cannot run, or not completely, and why. Called on the thread of
+/// the test, once for each reason.
 ///
 /// # Panics
 /// When the file that is to hold it cannot be written.
@@ -23,7 +23,7 @@ pub fn skipped(reason: &str) {
     let test = thread.name().unwrap_or("a test");
     let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = format!("{program} {test}: {reason}\n");
-    // Past the harness, which would show it of failed tests alone.
+    // Not by eprint!, which the harness captures and shows of failed tests only.
     let _ = write!(io::stderr(), "skipped: {line}");
     if let Some(path) = std::env::var_os(SKIPPED_VARIABLE) {
         let file = File::options().append(true).create(true).open(path);

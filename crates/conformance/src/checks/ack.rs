@@ -2,23 +2,24 @@
 
 use crate::check::{Check, Scope};
 use crate::client::Client;
-use crate::context::{Checked, Context, Failure, as_reply};
+use crate::context::{Context, as_reply};
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
 use crate::raw;
 use crate::target::Workload;
 use std::time::{Duration, Instant};
 
-/// How long several processes may take after the result. The protocol sets no limit: this one
-/// is far from what a relay needs and near enough to find a message that was not handed over.
+/// How long several processes may take after the result. The protocol sets no limit. This one is
+/// far longer than a relay needs, and short enough to find a message that was not passed on.
 const HANDED_OVER: Duration = Duration::from_secs(1);
 
-/// Many rounds with many listeners, because a thread that delivers just behind the answer wins
-/// the race now and then.
+/// Many rounds with many listeners: a thread that delivers just after the answer is sometimes
+/// first.
 const ROUNDS: usize = 60;
 const LISTENERS: usize = 16;
 
-/// Keeps a server that delivers behind its answer busy for a millisecond, and still fits the
-/// socket buffers, so that a server with blocking writes is not held up.
+/// A payload of this size takes a server that delivers after its answer a millisecond, and still
+/// fits the socket buffers, so that a server with blocking writes does not wait.
 const LARGE: usize = 256 * 1024;
 
 pub(super) static CHECKS: &[Check] = &[
@@ -48,15 +49,16 @@ fn ack_rule(context: &mut Context<'_>) -> Checked {
     let mut listeners = context.connect_many(LISTENERS)?;
     let mut sender = context.connect()?;
     for round in 0..ROUNDS {
-        // Action Cable encodes a message anew for each listener: a large one takes it the whole
-        // time that it has, and tells nothing of who was first.
+        // Action Cable encodes a message anew for each listener. A large one would take it the
+        // whole time that it has, and would not show which came first.
         let large = round % 2 == 0 && context.speech().is_ordered();
         let padding = if large { LARGE } else { 100 };
         let payload = context.payload_padded(padding);
         let fence = context.payload();
         let (opcode, message) = context.message(Kind::Echo, &fence);
         let fence_frame = raw::frame(raw::FIN | opcode as u8, &message);
-        // From another end each time: nobody knows in which order a server delivers.
+        // From the other end in every second round: the order in which a server delivers is not
+        // known.
         listeners.rotate_left(5);
         context.request(&mut sender, Kind::Broadcast, &payload)?;
         let own = await_result(&mut sender, &payload)
@@ -75,7 +77,7 @@ fn ack_rule(context: &mut Context<'_>) -> Checked {
                 delivered_before(context, listener, &payload, &fence).map_err(at)?;
             }
         }
-        // The sender's own broadcast may come behind its result: another check's business.
+        // The sender's own broadcast may come after its result: another check tests that.
         if context.speech().is_ordered() {
             context.fence(&mut sender)?;
         } else if !own {

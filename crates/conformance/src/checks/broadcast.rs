@@ -2,7 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::Client;
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload, Reply};
 use crate::target::Workload;
 
@@ -65,7 +66,7 @@ pub(super) static CHECKS: &[Check] = &[
 /// Two broadcasts of one sender and all that every client got of them.
 ///
 /// The second is a fence for the first: where several processes pass messages on, a duplicate of
-/// the first comes before the second. An echo is the fence behind both.
+/// the first comes before the second. An echo is the fence after both.
 struct Round {
     sent: [Payload; 2],
     got: Vec<Vec<Reply>>,
@@ -107,9 +108,8 @@ fn count(replies: &[Reply], kind: Kind, tag: Option<u64>) -> usize {
         .count()
 }
 
-/// Every client gets each of two broadcasts exactly once; of a server that has no broadcast, every
-/// client lives. Payloads are told apart by their tags:
-/// whether they are whole is another check's business.
+/// Every client gets each of two broadcasts exactly once. Of a server without broadcasts every
+/// client lives. Payloads are told apart by their tags; another check tests whether they are whole.
 pub(super) fn everyone_once(
     context: &mut Context<'_>,
     clients: &mut [Client],
@@ -137,7 +137,7 @@ pub(super) fn everyone_once(
             .find(|reply| !round.sent.iter().any(|p| p.tag() == reply.payload.tag()))
         {
             return Err(Failure(format!(
-                "client {number} of {total} got {other}, which nobody sent"
+                "client {number} of {total} got {other}, which no client sent"
             )));
         }
     }

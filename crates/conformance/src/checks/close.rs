@@ -2,7 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::{Client, Incoming};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
+use crate::failure::{Checked, Failure};
 use ws_proto::{CloseFrame, Opcode};
 
 pub(super) static CHECKS: &[Check] = &[

@@ -2,7 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::Incoming;
-use crate::context::{Checked, Context, Failure, refused};
+use crate::context::{Context, refused};
+use crate::failure::{Checked, Failure};
 use crate::raw::{FIN, frame};
 use ws_proto::Opcode;
 
@@ -21,7 +22,7 @@ pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "rfc6455-5.5.3-unsolicited-pong",
         section: "RFC 6455, 5.5.3",
-        description: "Sends two pongs that nobody asked for.",
+        description: "Sends two unsolicited pongs.",
         expectation: "no answer, and the connection lives on",
         scope: Scope::Once,
         needs: None,

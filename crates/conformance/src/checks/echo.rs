@@ -2,7 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::Client;
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload, Reply};
 use crate::target::{Dialect, Workload};
 
@@ -194,8 +195,8 @@ fn both_requests(
     broadcast_pair(context, sender, listener, payload)
 }
 
-/// Where the server has broadcasts: broadcasts, and expects it at the sender and at one listener; the result in any order, because
-/// the order is the ack rule's business.
+/// Where the server has broadcasts: broadcasts, and expects it at the sender and at one listener.
+/// The result may come in any order, which the ack rule tests.
 pub(super) fn broadcast_pair(
     context: &Context<'_>,
     sender: &mut Client,

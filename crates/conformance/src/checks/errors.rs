@@ -3,8 +3,9 @@
 use super::broadcast::everyone_once;
 use crate::check::{Check, Scope};
 use crate::client::{Client, Incoming};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
 use crate::dialect::{Fault, Owed};
+use crate::failure::{Checked, Failure};
 use crate::message::Kind;
 use crate::raw::{FIN, frame, unmasked};
 use crate::target::Dialect;
@@ -15,10 +16,10 @@ const SECTION: &str = "protocol, Errors";
 const EXPECTATION: &str = "an error answer, or a close with 1003, 1007 or 1008 (Phoenix: or 1011; \
                            Action Cable: or no answer, and the connection goes on)";
 
-/// Time for a bad message to do its harm, where no answer says that it was read.
+/// Time that a bad message may take to do harm, where no answer says that it was read.
 const ANSWERED: Duration = Duration::from_millis(200);
 
-/// The same where no answer is the rule.
+/// The same where the protocol expects no answer.
 const UNANSWERED: Duration = Duration::from_millis(50);
 
 const fn fault_check(
@@ -67,7 +68,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "protocol-error-unknown-topic",
         section: SECTION,
         description: "Sends requests to topics (Action Cable: identifiers) that the client did not \
-                      join, and joins one that there is not.",
+                      join, and joins one that does not exist.",
         expectation: EXPECTATION,
         scope: Scope::Joined,
         needs: None,
@@ -152,7 +153,7 @@ fn is_answer(incoming: &Incoming, codes: &[u16]) -> Checked {
     }
 }
 
-/// A proper answer, or none: then the connection must serve as before.
+/// A proper answer, or none, and then the connection serves as before.
 fn passed_over(context: &mut Context<'_>, client: &mut Client, codes: &[u16]) -> Checked {
     if let Some(incoming) = client.next_within(UNANSWERED) {
         return is_answer(&incoming, codes);
@@ -185,7 +186,7 @@ fn isolated(context: &mut Context<'_>) -> Checked {
     for bytes in &bad {
         let mut client = context.connect()?;
         client.send_raw(bytes)?;
-        // Whether and how it is answered is for the other checks.
+        // Other checks test whether and how it is answered.
         let may_be_silent = matches!(
             context.speech().owed(Fault::MalformedJson),
             Owed::AnswerOrNothing(_)

@@ -2,7 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::Incoming;
-use crate::context::{Checked, Context, Failure, as_reply, refused};
+use crate::context::{Context, as_reply, refused};
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
 use crate::raw::{FIN, fragments, frame};
 use crate::target::{Dialect, Workload};
@@ -112,7 +113,7 @@ fn with_pings(context: &mut Context<'_>) -> Checked {
     client.send_raw(&stream.concat())?;
     let mut pongs = Vec::new();
     let mut echoed = false;
-    // A pong as soon as is practical: before or behind the message (5.5.2).
+    // The pong may come before or after the message: "as soon as is practical" (5.5.2).
     while pongs.len() < 2 || !echoed {
         let wait = client.timeout;
         match client.next_within(wait) {

@@ -1,7 +1,8 @@
 //! Frames that a server must refuse (RFC 6455, sections 5.1 and 5.2).
 
 use crate::check::{Check, Scope};
-use crate::context::{Checked, Context, refused};
+use crate::context::{Context, refused};
+use crate::failure::Checked;
 use crate::message::Kind;
 use crate::raw::{FIN, frame, unmasked};
 

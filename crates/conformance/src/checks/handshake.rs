@@ -2,7 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::{NoHead, Opening, connect_tcp, is_no_101, origin, read_head};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
+use crate::failure::{Checked, Failure};
 use std::io::Write;
 use ws_proto::{HandshakeError, parse_response};
 
@@ -68,7 +69,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "rfc6455-4.2.2-version",
         section: "RFC 6455, 4.2.2",
         description: "Asks for version 12 of the protocol.",
-        expectation: "any answer but 101 (426 by the letter), or the end of the connection",
+        expectation: "any answer but 101 (RFC 6455 asks for 426), or the end of the connection",
         scope: Scope::Once,
         needs: None,
         run: |context| {
@@ -89,8 +90,8 @@ pub(super) static CHECKS: &[Check] = &[
 
 const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade";
 
-/// Fails when the head of an answer has the fault that this check is about; the others have their
-/// own checks.
+/// Fails when the head of an answer has the fault that this check looks for; other faults have
+/// checks of their own.
 fn judge_head(context: &mut Context<'_>, is_mine: fn(&HandshakeError) -> bool) -> Checked {
     for _ in 0..3 {
         let key = context.key();
@@ -124,7 +125,7 @@ fn request_is_refused(context: &Context<'_>, headers: &[&str]) -> Checked {
         head.push_str("\r\n");
     }
     head.push_str("\r\n");
-    // A server that ends the connection early has refused; the read finds it.
+    // A server that ends the connection early has refused the request; the read finds that.
     let _ = stream.write_all(head.as_bytes());
     match read_head(&mut stream, target.timeout) {
         Ok((head, _)) if head.starts_with(b"HTTP/1.1 101") => {

@@ -2,7 +2,8 @@
 
 use crate::check::{Check, Scope};
 use crate::client::{Client, Ending, Incoming};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
 use crate::raw::fragments;
 use crate::target::{Dialect, Workload};

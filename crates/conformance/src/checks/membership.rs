@@ -1,15 +1,16 @@
-//! Who is a listener where clients join before they are served (docs/protocol.md, Phoenix and
-//! Action Cable).
+//! Which clients are listeners where clients join before they are served (docs/protocol.md, Phoenix
+//! and Action Cable).
 
 use crate::check::{Check, Scope};
 use crate::client::{Client, Incoming};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
+use crate::failure::{Checked, Failure};
 use crate::message::Kind;
 use crate::target::Workload;
 use std::time::Duration;
 use ws_proto::Opcode;
 
-/// How long to wait for what should not come, and for a leave that nobody need answer.
+/// How long to wait for what must not come, and for the answer to a leave, which is optional.
 const SILENCE: Duration = Duration::from_millis(200);
 
 pub(super) static CHECKS: &[Check] = &[Check {

@@ -36,8 +36,12 @@ static ALL: &[&[Check]] = &[
     residue::CHECKS,
 ];
 
-/// Every check, always in the same order: from what everything else needs to what may break a
-/// server.
+/// Every check, always in the same order: first what all others need, last what may break a server.
 pub fn checks() -> impl Iterator<Item = &'static Check> {
     ALL.iter().copied().flatten()
+}
+
+/// The ids of all checks, in the same order.
+pub fn check_ids() -> Vec<&'static str> {
+    checks().map(|check| check.id).collect()
 }

@@ -2,8 +2,9 @@
 
 use crate::check::{Check, Scope};
 use crate::client::{Client, Incoming};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
 use crate::dialect::phoenix::{JOIN_REF, Message, Phoenix, TOPIC};
+use crate::failure::{Checked, Failure};
 use crate::target::{Dialect, Workload};
 use serde_json::{Value, json};
 use ws_proto::Opcode;

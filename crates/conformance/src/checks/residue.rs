@@ -1,10 +1,11 @@
-//! Clients that go, in all ways, and what must not be left of them (docs/protocol.md: every
+//! Clients that go, in every way, and what must not be left of them (docs/protocol.md: every
 //! connected client exactly once; every other connection lives on).
 
 use super::broadcast::everyone_once;
 use crate::check::{Check, Scope};
 use crate::client::{Client, Incoming};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
 use crate::target::Workload;
 use ws_proto::{CloseFrame, Opcode};
@@ -130,7 +131,7 @@ fn churn(context: &mut Context<'_>) -> Checked {
     Ok(())
 }
 
-/// Lets the server finish the closing handshake; how it does is another check's business.
+/// Lets the server finish the closing handshake; another check tests how it does.
 fn await_close(client: &mut Client) {
     let wait = client.timeout;
     while let Some(incoming) = client.next_within(wait) {

@@ -2,7 +2,8 @@
 
 use super::echo::broadcast_pair;
 use crate::check::{Check, Scope};
-use crate::context::{Checked, Context, Failure};
+use crate::context::Context;
+use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
 use crate::target::Workload;
 use serde_json::Value;

@@ -1,7 +1,8 @@
 //! Text that is not UTF-8 (RFC 6455, section 8.1).
 
 use crate::check::{Check, Scope};
-use crate::context::{Checked, Context, refused};
+use crate::context::{Context, refused};
+use crate::failure::Checked;
 use crate::message::Kind;
 use crate::raw::fragments;
 use ws_proto::Opcode;

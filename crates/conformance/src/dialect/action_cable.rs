@@ -63,7 +63,7 @@ impl Speech for ActionCable {
             && serde_json::from_slice::<Value>(message).is_ok_and(|value| value["type"] == "ping")
     }
 
-    /// The worker pool takes up the messages of one connection at the same time.
+    /// The worker pool handles the messages of one connection at the same time.
     fn is_ordered(&self) -> bool {
         false
     }
@@ -110,7 +110,7 @@ impl Speech for ActionCable {
         let mut value: Value = serde_json::from_slice(message)
             .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
         if value["identifier"] != IDENTIFIER || value.get("type").is_some() {
-            return Err(format!("no message of the subscription: {}", shown()));
+            return Err(format!("not a message of the subscription: {}", shown()));
         }
         let kind = kind(value["message"]["action"].as_str());
         let payload = value["message"].get_mut("payload").map(Value::take);

@@ -1,5 +1,6 @@
-//! What the dialects (docs/protocol.md) do differently: how a connection is opened, how a request
-//! is written, what a reply says, and what a server does with messages that are no requests.
+//! The differences between the dialects (docs/protocol.md): how a connection is opened, how a
+//! request is written, what a reply says, and what a server does with messages that are no
+//! requests.
 //!
 //! The checks know one common form, [`Reply`], and ask here for the rest. Does no I/O.
 
@@ -11,7 +12,7 @@ use crate::message::{Kind, Payload, Reply};
 use crate::target::Dialect;
 use ws_proto::Opcode;
 
-/// The next move of a client between its handshake and its first request.
+/// What a client does next between its handshake and its first request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
     /// Ready for requests.
@@ -24,16 +25,16 @@ pub(crate) enum Opening {
     Refused(String),
 }
 
-/// A way in which a message can be no request (docs/protocol.md, Errors).
+/// A reason why a message is no request (docs/protocol.md, Errors).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// No JSON.
     MalformedJson,
-    /// JSON of another structure than a message has.
+    /// JSON that has not the structure of a message.
     NotAnObject,
     /// No type, event, command or action.
     MissingType,
-    /// One that nobody knows.
+    /// An unknown one.
     UnknownType,
     /// No payload.
     MissingPayload,
@@ -52,7 +53,7 @@ impl Fault {
     ];
 }
 
-/// What a server owes to the sender of a bad message.
+/// What a server must send to the sender of a bad message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owed {
     /// An error answer, or a close with one of these codes.
@@ -98,7 +99,7 @@ pub(crate) trait Speech: Sync {
         false
     }
 
-    /// True when the messages of one connection are worked off and answered in their order.
+    /// True when the messages of one connection are answered in their order.
     fn is_ordered(&self) -> bool {
         true
     }
@@ -117,7 +118,7 @@ pub(crate) trait Speech: Sync {
         }
     }
 
-    /// Echoes spelled in ways that only a parser understands, each with its payload.
+    /// Echoes in spellings that need a parser, each with its payload.
     fn odd_spellings(&self) -> Vec<(String, &'static str)>;
 
     /// Reads a message of the server; an error says what is wrong with it.
@@ -126,7 +127,7 @@ pub(crate) trait Speech: Sync {
     /// Text messages with this fault; none where the dialect cannot have it.
     fn faulty(&self, fault: Fault) -> Vec<String>;
 
-    /// What is owed to the sender of one.
+    /// What the server must send to the sender of such a message.
     fn owed(&self, fault: Fault) -> Owed;
 }
 

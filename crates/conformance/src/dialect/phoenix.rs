@@ -79,7 +79,10 @@ impl Phoenix {
         );
         let (Some(topic), Some(event), Some(payload)) = parts else {
             let version = if self.arrays { "2.0.0" } else { "1.0.0" };
-            return Err(format!("no message of serializer {version}: {}", shown()));
+            return Err(format!(
+                "not a message of serializer {version}: {}",
+                shown()
+            ));
         };
         Ok(Message {
             join_ref: part(0, "join_ref").unwrap_or_default(),
@@ -203,7 +206,7 @@ impl Speech for Phoenix {
             }
             "phx_reply" => got.payload["response"].take(),
             "broadcast" => got.payload,
-            _ => return Err(format!("an event that nobody asked for: {}", shown())),
+            _ => return Err(format!("an unknown event: {}", shown())),
         };
         // Only a broadcast is an event of its own, and only the rest are replies.
         let kind = kind(inner["type"].as_str())

@@ -27,7 +27,10 @@ fn parse_text(message: &[u8]) -> Result<Reply, String> {
         return Err(format!("a message without a payload: {}", shown()));
     };
     if kind == Kind::Error && !payload.is_string() {
-        return Err(format!("an error whose payload is no words: {}", shown()));
+        return Err(format!(
+            "an error whose payload is not a string: {}",
+            shown()
+        ));
     }
     Ok(Reply {
         kind,
@@ -138,7 +141,7 @@ mod tests {
         assert!(error("{").contains("not JSON"));
         assert!(error(r#"{"type":"x"}"#).contains("known type"));
         assert!(error(r#"{"type":"echo"}"#).contains("without a payload"));
-        assert!(error(r#"{"type":"error","payload":1}"#).contains("no words"));
+        assert!(error(r#"{"type":"error","payload":1}"#).contains("not a string"));
         assert!(Plain.parse(Opcode::Binary, b"").is_err());
     }
 }

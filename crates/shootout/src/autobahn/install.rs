@@ -1,12 +1,13 @@
 //! Brings the suite: a Python 2.7 that is here already, a virtual environment of its own in the
 //! cache, and exactly the packages of requirements.txt.
 //!
-//! The suite has never left Python 2, so it cannot be a dependency of anything else; nothing is
-//! installed outside the cache.
+//! The suite needs Python 2, so nothing else can depend on it; nothing is installed outside the
+//! cache.
 
 use super::SUITE_VERSION;
+use super::broken::Broken;
 use crate::interrupt::Interrupt;
-use crate::process::{Job, JobError, describe_exit, tail};
+use crate::process::{Job, JobError, describe_exit};
 use sha1::{Digest as _, Sha1};
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +19,6 @@ const REQUIREMENTS: &str = include_str!("requirements.txt");
 /// The last line of virtualenv that can make an environment for Python 2.7.
 const VIRTUALENV: &str = "virtualenv==20.15.1";
 const STEP_TIMEOUT: Duration = Duration::from_secs(900);
-const LOG_LINES: usize = 10;
 
 /// Why the suite cannot run here.
 #[derive(Debug, thiserror::Error)]
@@ -30,15 +30,8 @@ pub enum Unavailable {
     )]
     NoPython2,
     /// A step of the installation failed.
-    #[error("the Autobahn|Testsuite could not be installed: {reason}; the log is {log}{tail}")]
-    Failed {
-        /// Which step, and how.
-        reason: String,
-        /// Where its output is.
-        log: String,
-        /// The last lines of it.
-        tail: String,
-    },
+    #[error("the Autobahn|Testsuite could not be installed: {0}")]
+    Failed(Broken),
     /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,
@@ -89,7 +82,7 @@ pub fn install(
         &[],
         &[],
     )?;
-    fs::write(&stamp_file, stamp).map_err(|error| installer.failed(error.to_string()))?;
+    fs::write(&stamp_file, stamp).map_err(|error| installer.failed(error))?;
     Ok(program)
 }
 
@@ -113,7 +106,7 @@ impl Installer<'_> {
             })
             .and_then(|()| fs::write(self.cache.join("requirements.txt"), REQUIREMENTS))
             .and_then(|()| fs::write(&self.log, ""));
-        prepared.map_err(|error| self.failed(error.to_string()))
+        prepared.map_err(|error| self.failed(error))
     }
 
     fn step(&self, words: &str, more: &[&str], env: &[(&str, &str)]) -> Result<(), Unavailable> {
@@ -141,16 +134,12 @@ impl Installer<'_> {
                 describe_exit(status)
             ))),
             Err(JobError::Interrupted) => Err(Unavailable::Interrupted),
-            Err(error) => Err(self.failed(error.to_string())),
+            Err(error) => Err(self.failed(error)),
         }
     }
 
-    fn failed(&self, reason: String) -> Unavailable {
-        Unavailable::Failed {
-            reason,
-            log: self.log.display().to_string(),
-            tail: tail(&self.log, LOG_LINES).map_or_else(String::new, |last| format!("\n{last}")),
-        }
+    fn failed(&self, reason: impl std::fmt::Display) -> Unavailable {
+        Unavailable::Failed(Broken::new(reason, &self.log))
     }
 }
 

@@ -3,10 +3,12 @@
 //! Purpose: install the suite apart from everything else, run it against an address, and turn its
 //! report into a record. Knows no server; the suite's cases are the suite's own.
 
+mod broken;
 mod install;
 mod suite;
 mod tally;
 
+pub use broken::Broken;
 pub use install::{Unavailable, install};
 pub use suite::{Suite, SuiteError};
 
@@ -16,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 /// Version of the suite, as requirements.txt pins it.
 pub const SUITE_VERSION: &str = "25.10.1";
-/// Cases that every server can be asked: 12 and 13 are about compression, which is off here, 8
-/// does not exist, and 11 is empty.
+/// The cases that every server runs. 12 and 13 are about compression, which is off; 8 does not
+/// exist; 11 is empty.
 pub const SECTIONS: [&str; 9] = [
     "1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "9.*", "10.*",
 ];

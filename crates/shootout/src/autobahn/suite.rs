@@ -1,8 +1,9 @@
 //! One pass of the suite's fuzzing client against an address.
 
+use super::broken::Broken;
 use super::{SECTIONS, tally};
 use crate::interrupt::Interrupt;
-use crate::process::{Job, JobError, describe_exit, tail};
+use crate::process::{Job, JobError, describe_exit};
 use run_record::AutobahnRecord;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -15,7 +16,6 @@ use std::time::Duration;
 /// A pass takes half a minute; a server that stays silent costs some seconds a case.
 const TIMEOUT: Duration = Duration::from_secs(1800);
 const LOOK: Duration = Duration::from_millis(500);
-const LOG_LINES: usize = 10;
 /// Name under which the suite files the one server of a pass.
 const AGENT: &str = "server";
 
@@ -32,23 +32,16 @@ pub struct Suite<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// The suite ended badly.
-    #[error("the suite failed: {reason}; the log is {log}{tail}")]
-    Failed {
-        /// How.
-        reason: String,
-        /// Where its output is.
-        log: String,
-        /// The last lines of it.
-        tail: String,
-    },
+    #[error("the suite failed: {0}")]
+    Failed(Broken),
     /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl Suite<'_> {
-    /// Runs the sections against `url` and counts their cases in `record`; `progress` hears how
-    /// many cases have begun, of how many.
+    /// Runs the sections against `url` and counts their cases in `record`. `progress` is told how
+    /// many cases have begun, and of how many.
     ///
     /// # Errors
     /// [`SuiteError`] when the suite does not come to an end or leaves cases out.
@@ -60,11 +53,7 @@ impl Suite<'_> {
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<(), SuiteError> {
         let log = self.dir.join("suite.log");
-        let failed = |reason: String| SuiteError::Failed {
-            reason,
-            log: log.display().to_string(),
-            tail: tail(&log, LOG_LINES).map_or_else(String::new, |last| format!("\n{last}")),
-        };
+        let failed = |reason: String| SuiteError::Failed(Broken::new(reason, &log));
         let spec = self
             .prepare(url)
             .map_err(|error| failed(error.to_string()))?;
@@ -132,7 +121,7 @@ fn watch(log: &Path, over: &AtomicBool, progress: &dyn Fn(usize, usize)) {
     }
 }
 
-/// Cases that have begun and all that will run, by the suite's own words.
+/// Cases that have begun, and all that will run, as the log of the suite says.
 fn begun(log: &Path) -> (usize, usize) {
     const PLANNED: &str = "Ok, will run ";
     let text = fs::read(log).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! From probes to receipts, and which variants a step concerns.
+//! Builds variants: from the probes to the receipts, and which variants a step concerns.
 //!
-//! A variant is built when its stamp is old or its receipt fails. It needs the steps that cover
-//! it; a step may be shared, and the programs of the other variants that it covers may be made
-//! from its outputs: they are built with it.
+//! A variant is built when its stamp is old or its receipt fails. That runs the steps that cover
+//! it. A step may cover other variants, whose programs may be made from its outputs: they are built
+//! as well.
 
 use super::stamp::{Sources, Stamp};
 use super::{BuildError, Builds, Built, Order, Outcome, logs};
@@ -156,7 +156,8 @@ impl<'a> Builder<'a> {
             if !covers(step, &left) {
                 continue;
             }
-            // Also those that are not wanted now: their programs may be made from its outputs.
+            // Also variants that were not asked for: their programs may be made from the outputs of
+            // these steps.
             for variant in &manifest.variants {
                 if step.variants.covers(&variant.name) {
                     let _ = fs::remove_file(self.stamp_file(&variant.name));
@@ -226,7 +227,7 @@ impl<'a> Builder<'a> {
         version
             .map(|version| version.as_str().to_owned())
             .ok_or_else(|| BuildError::Failed {
-                reason: format!("{what} does not print what matches /{}/", receipt.matches),
+                reason: format!("the output of {what} does not match /{}/", receipt.matches),
                 tail: tail(&log, LOG_LINES),
                 log,
             })

@@ -1,10 +1,9 @@
 //! Builds a server: probes, steps, and the receipt that the result works.
 //!
-//! Purpose: turn a folder into programs that print their library's version, or into a status with
-//! a reason, each variant for itself: one that lacks its toolchain leaves the others as they are.
-//! A build is left out when nothing has changed since one that worked; the receipt is asked for
-//! every time, so that a program that was deleted is built again.
-//! Does not install anything.
+//! Purpose: turn a folder into programs that print their library's version, or into a status with a
+//! reason. Each variant is built on its own: one that lacks its toolchain does not stop the others.
+//! Nothing is built when nothing has changed since a build that worked; the receipt is run every
+//! time, so that a deleted program is built again. Installs nothing.
 
 mod builder;
 mod stamp;
@@ -118,7 +117,7 @@ impl Order<'_> {
         Builder::new(*self).build(force, say)
     }
 
-    /// The versions that variants print which were built before; nothing is probed or built.
+    /// The versions that the variants print as they are; nothing is probed or built.
     pub fn receipts(&self) -> Builds {
         Builder::new(*self).receipts()
     }

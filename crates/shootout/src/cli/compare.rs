@@ -6,17 +6,17 @@ use std::path::PathBuf;
 
 const HELP: &str = "\
 A and B are records (of shootout run, or of websocket-bench --json), or directories of them. In two
-directories rows are matched by server, variant, workload and dialect; a single row of A and a
-single row of B belong together whoever they are. A directory of websocket-bench records is one row,
-each file a repetition.
+directories rows are matched by server, variant, workload and dialect. Where A and B have one
+row each, these two are compared, whatever their names. A directory of websocket-bench records is
+one row, each file a repetition.
 
 Each repetition, that is each start of a server, gives one figure: a percentile of its whole
 histogram, at the largest number of clients that every repetition of both sides was measured with.
 The medians of the sides are compared by an exact Mann-Whitney U test, corrected by Holm for the
 number of comparisons, and by a bootstrap interval of their ratio. A difference is shown when the
-corrected p is at most 0.05 and the interval does not hold 1; otherwise it says \"no difference
-shown\", which does not mean that there is none. It takes at least 4 repetitions a side; 5 for up to
-6 comparisons, 10 are good. Choosing fewer figures (--figures p50) shows smaller differences.
+corrected p is at most 0.05 and the interval does not hold 1; otherwise the line is \"no
+difference shown\", which does not mean that there is none. At least 4 repetitions a side are needed,
+5 for up to 6 comparisons; 10 are good. With fewer figures (--figures p50) smaller differences show.
 
 Examples:
   shootout compare results/local/before results/local/after
@@ -28,10 +28,10 @@ Exit codes:
   0    everything was compared, no regression is shown
   1    wrong usage, or a file cannot be read
   2    a regression: B is shown to be worse than A, its whole interval beyond the tolerance
-  3    not comparable: different plans, other processors or cores (also pinned against not
-       pinned), too few repetitions, or a row without a result; it says which. A regression
-       elsewhere takes precedence
-  141  the reader of stdout went away; what was found would have been 0";
+  3    not comparable: different plans, processors or cores (also pinned against not pinned), too
+       few repetitions, or a row without a result; the output says which. When another row shows
+       a regression, the code is 2
+  141  the reader of stdout went away; the code was 0 otherwise";
 
 /// Options of `shootout compare`.
 #[derive(Clone, Debug, Args)]
@@ -44,14 +44,14 @@ pub struct CompareArgs {
     /// Compares two servers of one run, each NAME or NAME:VARIANT
     #[arg(long, value_name = "A,B", value_parser = two)]
     pub servers: Option<[String; 2]>,
-    /// What is compared: clients, p50, p99.9, ...; a percentile only where each repetition has a
-    /// sample beyond it (p99.9: 1,000 samples) [default: p50,p95,p99,p99.9,clients]
+    /// Figures to compare: clients, p50, p99.9, ...; a percentile needs a sample beyond it in each
+    /// repetition (p99.9: 1,000 samples) [default: p50,p95,p99,p99.9,clients]
     #[arg(long, value_delimiter = ',', value_name = "FIGURE,..", value_parser = figure)]
     pub figures: Vec<Figure>,
-    /// Percent by which B may be worse
+    /// Percent by which B may be worse without being a regression
     #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = percent)]
     pub tolerance: f64,
-    /// Writes the findings as JSON too
+    /// Writes the findings as JSON, too
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }

@@ -1,6 +1,6 @@
 //! The command line: words, defaults and help, in one definition.
 //!
-//! Checks what can be checked without looking at the project; does nothing.
+//! Checks what can be checked without looking at the project; executes nothing.
 
 mod compare;
 mod run;
@@ -13,27 +13,26 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  shootout list                         what there is
+  shootout list                         the servers and their variants
   shootout doctor                       what is missing, and the one command that installs it
   shootout run --quick                  a first result, some 20 s for each server
-  shootout run                          every server that can be built here, to this machine's limits
+  shootout run                          every server that can be built on this machine
   shootout run --servers a,b --repeat 3 two servers, three times, interleaved
-  shootout run --resume                 goes on where the last run was interrupted
+  shootout run --resume                 continues the newest run
   shootout compare before/ after/       is it slower now? exit code 2 if so
-  shootout verify my-server             is it correct? check by check
-  shootout autobahn my-server           what the Autobahn|Testsuite says of its framing
+  shootout verify my-server             is it correct? every check of the protocol
+  shootout autobahn my-server           the Autobahn|Testsuite against its raw echo
 
 Exit codes:
-  0    done, everything has a result
-  1    wrong usage, or the environment does not allow it; doctor: something is missing;
-       setup: a package is still missing; build, verify: a build or a check failed, a package is
-       missing that setup brings, or a server that was named lacks anything it needs
+  0    everything that was asked for has a result
+  1    wrong usage, or this machine lacks something. doctor: something is missing. setup: a package
+       is still missing. build, verify: a build or a check failed, or something is missing that
+       setup installs or that a server named on the command line needs
   2    compare: a regression
-  3    compare: not comparable; run: some row has no valid result, see its status (a row that
-       cannot be built here is told, and counts only where its server was named)
+  3    run: a row has no valid result, its status says why; a row that cannot be built here counts
+       only when its server was named. compare: not comparable
   130  interrupted; what was finished is kept
-  141  the reader of stdout went away (as `| head` does) before a command was done that would have
-       ended with 0; its work was done all the same
+  141  the reader of stdout went away (`| head`); all else was done
 
 A server is a folder under servers/ with a server.toml; see docs/adding-a-server.md.";
 
@@ -64,23 +63,22 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Says what is missing for which server, the one command that installs it, and this machine's
-    /// limits
+    /// Shows what each server lacks, the command that installs it, and this machine's limits
     #[command(after_help = "Example:\n  shootout doctor my-server")]
     Doctor {
-        /// Servers; all, when none is named
+        /// Servers [default: all]
         servers: Vec<String>,
     },
     /// Installs the Debian packages that are missing, after asking
     #[command(
-        after_help = "All packages are installed in one go; one that cannot be had keeps no other \
-                            away. What no Debian package brings is listed at the end with its remedy \
-                            and is no failure.\n\nElsewhere than on a terminal it installs only with \
-                            --yes, and prints the command otherwise.\n\nExample:\n  shootout setup \
-                            --yes my-server"
+        after_help = "All packages are installed with one command. A package that cannot be \
+                      installed does not stop the others. What no Debian package provides is \
+                      listed at the end with its remedy, and does not fail this command.\n\n\
+                      Without a terminal it installs only with --yes, and prints the command \
+                      otherwise.\n\nExample:\n  shootout setup --yes my-server"
     )]
     Setup {
-        /// Servers; all, when none is named
+        /// Servers [default: all]
         servers: Vec<String>,
         /// Installs without asking
         #[arg(short, long)]
@@ -88,12 +86,12 @@ pub enum Command {
     },
     /// Builds servers and prints their libraries' versions
     #[command(
-        after_help = "Each variant for itself: one that lacks its tools leaves the others as they \
-                            are. A server is built again when its sources or tools have changed. \
-                            Logs: target/shootout/logs/\n\nExample:\n  shootout build --force my-server"
+        after_help = "Each variant is built on its own: one that lacks its tools does not stop the \
+                      others. A server is built again when its sources or tools have changed. \
+                      Logs: target/shootout/logs/\n\nExample:\n  shootout build --force my-server"
     )]
     Build {
-        /// Servers; all, when none is named
+        /// Servers [default: all]
         servers: Vec<String>,
         /// Builds even when nothing has changed
         #[arg(short, long)]
@@ -101,11 +99,11 @@ pub enum Command {
     },
     /// Builds and starts servers and runs every conformance check
     #[command(
-        after_help = "Each check stands for a section of RFC 6455 or a rule of \
-                            docs/protocol.md.\n\nExample:\n  shootout verify my-server --variants clustered"
+        after_help = "Each check tests a section of RFC 6455 or a rule of docs/protocol.md.\n\n\
+                      Example:\n  shootout verify my-server --variants clustered"
     )]
     Verify {
-        /// Servers; all, when none is named
+        /// Servers [default: all]
         servers: Vec<String>,
         /// Only these variants
         #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
@@ -113,27 +111,25 @@ pub enum Command {
         /// Lists the passed checks too
         #[arg(long)]
         all: bool,
-        /// Uses the servers as they were built before
+        /// Uses the servers as they are, without building them
         #[arg(long)]
         skip_build: bool,
-        /// Puts what was seen into docs/conformance.md, in place of what was seen of the same
-        /// variants before
+        /// Writes the results into docs/conformance.md, in place of older ones of the same variants
         #[arg(long, conflicts_with = "check_table")]
         write_table: bool,
-        /// Fails where docs/conformance.md says otherwise than what was seen
+        /// Fails when docs/conformance.md differs from the results
         #[arg(long)]
         check_table: bool,
     },
     /// Runs the Autobahn|Testsuite against the raw echo of servers
     #[command(
-        after_help = "Sections 1-7, 9 and 10 of the suite, which needs a Python 2.7 \
-                            and is installed apart, in target/shootout/autobahn. The summaries go \
-                            to results/autobahn/, and the report shows them. Failed cases are a \
-                            result and no failure of this command.\n\nExample:\n  shootout \
-                            autobahn my-server"
+        after_help = "Runs sections 1-7, 9 and 10. The suite needs Python 2.7 and is installed into \
+                      target/shootout/autobahn only. The summaries are written to \
+                      results/autobahn/ and stand in the report. Failed cases are a result and \
+                      do not fail this command.\n\nExample:\n  shootout autobahn my-server"
     )]
     Autobahn {
-        /// Servers; all, when none is named
+        /// Servers [default: all]
         servers: Vec<String>,
     },
     /// Measures servers and ranks them
@@ -143,16 +139,16 @@ pub enum Command {
         after_help = "Example:\n  shootout report results/local/* --html all.html --markdown all.md"
     )]
     Report {
-        /// Result directories; the newest under results/local/, when none is named
+        /// Result directories [default: the newest under results/local/]
         dirs: Vec<PathBuf>,
-        /// Where the page goes [default: report.html in the first directory]
+        /// The HTML page [default: report.html in the first directory]
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
-        /// Where the Markdown goes [default: report.md in the first directory]
+        /// The Markdown [default: report.md in the first directory]
         #[arg(long, value_name = "FILE")]
         markdown: Option<PathBuf>,
     },
-    /// Compares two runs, records or servers: whether B is slower than A, and how sure that is
+    /// Compares two runs, records or servers: is B slower than A, and how sure is that
     Compare(CompareArgs),
 }
 

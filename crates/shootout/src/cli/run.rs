@@ -1,7 +1,7 @@
-//! The options of `shootout run`, and how they become what the run is asked for.
+//! The options of `shootout run`, and the run options that they make.
 
 use crate::manifest::{Dialect, Workload};
-use crate::session::{Pin, RunOptions, VariantChoice};
+use crate::options::{Pin, RunOptions, VariantChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, value_parser};
 use run_record::Measure;
@@ -9,26 +9,26 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
-Without options every server and variant is measured that can be built here: broadcasts in the text
-dialect (in its own, where it does not speak text), 4 at a time, 100 a step, 200 bytes of padding, 1,000 clients more each step (fewer where a
-manifest says that the server carries no such steps), until the 95th percentile of the completion
-passes 500 ms or this machine's limits are reached.
+Without options it measures every server and variant that can be built here, with the parameters of
+2016: broadcasts in text (or in the format that the variant speaks), 4 in flight, 100 a step, 200
+bytes of padding. Each step has 1,000 clients more (or what the manifest says), until the 95th
+percentile of the completion is above 500 ms or this machine holds no more clients.
 
 Examples:
   shootout run --quick --yes                    a first result on a fresh machine
   shootout run --servers a,b --dialects text,binary --repeat 3
   shootout run --workload echo --step-size 500 --limit-rtt 100ms
-  shootout run --resume                         goes on with the newest run
-  shootout run --resume results/local/X         goes on with that one
+  shootout run --resume                         continues the newest run
+  shootout run --resume results/local/X         continues that one
 
-Statuses of a row without a result, each with its reason: missing-toolchain, build-failed,
+Status of a row without a result, with a reason each: missing-toolchain, build-failed,
 start-failed, nonconforming, crashed, timeout, faulty, leaked, generator-limited, interrupted.
 
-Exit codes: 0 every row has a result, 1 usage or environment, 3 some row has none, 130 interrupted,
+Exit codes: 0 every row has a result, 1 usage or environment, 3 a row has none, 130 interrupted,
 141 the reader of stdout went away.";
 
-/// Options of `shootout run`. Those that are not given keep the default, or what the resumed run
-/// had.
+/// Options of `shootout run`. An option that is not given keeps its default, or its value in the
+/// resumed run.
 #[derive(Clone, Debug, Default, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RunArgs {
@@ -38,16 +38,16 @@ pub struct RunArgs {
     /// Only these variants [default: all; with --quick the first of each server]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pub variants: Vec<String>,
-    /// Which request: broadcast (to all clients) or echo (to the sender) [default: broadcast]
+    /// Request: broadcast (to all clients) or echo (to the sender) [default: broadcast]
     #[arg(long, value_parser = workload_parser(), value_name = "REQUEST")]
     pub workload: Option<Workload>,
-    /// Message formats, each measured apart [default: text, or what a variant speaks instead]
+    /// Message formats; each is a row of its own [default: text, else the first of the variant]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT,..")]
     pub dialects: Vec<Dialect>,
-    /// A short look: the first variant of each server, 5 steps; about three minutes for four servers
+    /// A short run: the first variant of each server, 5 steps; about three minutes for four servers
     #[arg(long)]
     pub quick: bool,
-    /// Measures each row so often, interleaved, the server restarted each time [default: 1]
+    /// Repetitions of each row, interleaved, with the server restarted for each [default: 1]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
 
@@ -63,7 +63,7 @@ pub struct RunArgs {
     /// Clients that each step adds [default: what the server's manifest says, or 1000]
     #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
     pub step_size: Option<u32>,
-    /// Steps at most [default: up to this machine's limits; with --quick 5]
+    /// Largest number of steps [default: up to this machine's limits; with --quick 5]
     #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
     pub total_steps: Option<u32>,
     /// Bytes of padding in each payload [default: 200]
@@ -72,10 +72,11 @@ pub struct RunArgs {
     /// Percentile that the limit applies to [default: 95]
     #[arg(long, value_name = "P", help_heading = "Load", value_parser = percentile)]
     pub limit_percentile: Option<f64>,
-    /// The latency at which a server has had enough [default: 500ms]
+    /// Limit of the latency: a step above it ends the row [default: 500ms]
     #[arg(long, value_name = "TIME", help_heading = "Load", value_parser = latency)]
     pub limit_rtt: Option<Duration>,
-    /// Which latency: completion (by the last listener), delivery, or ack (2016) [default: completion]
+    /// Latency that the limit applies to: completion (at the last listener), delivery (at each), or
+    /// ack (the result at the sender, as in 2016) [default: completion]
     #[arg(long, value_name = "CLOCK", help_heading = "Load", value_parser = measure_parser())]
     pub measure: Option<Measure>,
 
@@ -92,13 +93,13 @@ pub struct RunArgs {
     /// Installs missing Debian packages without asking
     #[arg(short, long, help_heading = "Session")]
     pub yes: bool,
-    /// Uses the servers as they were built before
+    /// Uses the servers as they are, without building them
     #[arg(long, help_heading = "Session")]
     pub skip_build: bool,
-    /// Goes on with the newest run, or with the one in DIR: finished measurements are kept
+    /// Continues the newest run, or the one in DIR; finished measurements are kept
     #[arg(long, value_name = "DIR", num_args = 0..=1, help_heading = "Session", conflicts_with = "out")]
     pub resume: Option<Option<PathBuf>>,
-    /// Where the results go [default: results/local/<time>/]
+    /// Directory of the results [default: results/local/<time>/]
     #[arg(long, value_name = "DIR", help_heading = "Session")]
     pub out: Option<PathBuf>,
     /// The load generator [default: bin/websocket-bench]
@@ -186,14 +187,14 @@ fn measure_parser() -> impl clap::builder::TypedValueParser<Value = Measure> {
 fn percentile(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value <= 100.0 => Ok(value),
-        _ => Err("a percentile is above 0 and at most 100".into()),
+        _ => Err("a percentile is above 0 and at most 100, like 95".into()),
     }
 }
 
 fn latency(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(value) if !value.is_zero() => Ok(value),
-        Ok(_) => Err("no server answers in no time".into()),
+        Ok(_) => Err("the limit must be above 0; write it like 500ms or 1s".into()),
         Err(error) => Err(format!("{error}; write it like 500ms or 1s")),
     }
 }

@@ -8,8 +8,9 @@ use crate::build;
 use crate::exit::{Exit, Refusal};
 use crate::machine;
 use crate::manifest::{RawEcho, Variant};
+use crate::options::Pin;
 use crate::rows::{Wanted, contestant};
-use crate::session::{Pin, now};
+use crate::session::now;
 use crate::supervise::{self, Spec, StartError};
 use indicatif::{ProgressBar, ProgressStyle};
 use run_record::{AutobahnRecord, Environment, ServerIdentity};
@@ -85,14 +86,7 @@ pub(super) fn autobahn(context: &Context<'_>, servers: &[String]) -> Result<Exit
             }
         }
     }
-    if let Some(line) = tally.line() {
-        say!("{line}");
-    }
-    Ok(if tally.fails() {
-        Exit::Failed
-    } else {
-        Exit::Ok
-    })
+    Ok(tally.finish())
 }
 
 /// One pass of the suite against one variant.

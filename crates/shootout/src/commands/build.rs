@@ -31,14 +31,7 @@ pub(super) fn build(
             }
         }
     }
-    if let Some(line) = tally.line() {
-        say!("{line}");
-    }
-    Ok(if tally.fails() {
-        Exit::Failed
-    } else {
-        Exit::Ok
-    })
+    Ok(tally.finish())
 }
 
 pub(super) fn order<'a>(context: &'a Context<'_>, wanted: &'a Wanted<'_>) -> Order<'a> {

@@ -2,9 +2,10 @@
 
 use super::Context;
 use crate::cli::CompareArgs;
-use crate::compare::{Comparison, Figure, Question, Side, Verdict, read, stats, text};
+use crate::compare::{Comparison, Figure, Question, Side, Verdict, read, text};
 use crate::exit::{Exit, Refusal};
 use crate::session;
+use crate::stats;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -40,19 +41,15 @@ pub(super) fn compare(context: &Context<'_>, args: &CompareArgs) -> Result<Exit,
 }
 
 fn sides(context: &Context<'_>, args: &CompareArgs) -> Result<[Side; 2], Refusal> {
-    let refused = |error: read::ReadError| Refusal::new(error.to_string());
     match (&args.servers, args.paths.as_slice()) {
         (Some(names), paths) if paths.len() < 2 => {
             let dir = match paths.first() {
                 Some(dir) => dir.clone(),
                 None => newest(context)?,
             };
-            read::servers(&dir, names).map_err(refused)
+            read::servers(&dir, names)
         }
-        (None, [a, b]) => Ok([
-            read::side(a).map_err(refused)?,
-            read::side(b).map_err(refused)?,
-        ]),
+        (None, [a, b]) => Ok([read::side(a)?, read::side(b)?]),
         _ => Err(Refusal::new(
             "name two records or directories, or one directory and --servers a,b; see shootout \
              compare --help",

@@ -10,7 +10,7 @@ use crate::toolchain::{Missing, Probed, Survey, apt, packages};
 use anstyle::{AnsiColor, Style};
 use run_record::Environment;
 
-/// Servers open their accept queue this long; the kernel cuts it to somaxconn.
+/// Length of the accept queue that servers ask for; the kernel cuts it to somaxconn.
 const ACCEPT_QUEUE: u32 = 4096;
 
 pub(super) fn doctor(context: &Context<'_>, servers: &[String]) -> Result<Exit, Refusal> {

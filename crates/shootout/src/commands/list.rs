@@ -4,6 +4,7 @@ use super::Context;
 use crate::exit::{Exit, Refusal};
 use crate::manifest::{Manifest, RawEcho, Variant};
 use crate::project::{Entry, lines};
+use crate::stdout::aligned;
 use serde_json::{Value, json};
 
 pub(super) fn list(context: &Context<'_>, as_json: bool) -> Result<Exit, Refusal> {
@@ -36,7 +37,9 @@ pub(super) fn list(context: &Context<'_>, as_json: bool) -> Result<Exit, Refusal
             ]),
         }
     }
-    print_aligned(&grid);
+    for line in aligned(&grid, |_| false) {
+        say!("{line}");
+    }
     Ok(Exit::Ok)
 }
 
@@ -93,23 +96,5 @@ fn has_raw_echo(manifest: &Manifest, variant: &Variant) -> bool {
     match &manifest.raw_echo {
         Some(RawEcho::Modes(modes)) => modes.iter().any(|mode| mode.name == variant.name),
         Some(RawEcho::None(_)) | None => false,
-    }
-}
-
-fn print_aligned(grid: &[[String; 6]]) {
-    let width = |column: usize| {
-        grid.iter()
-            .map(|line| line[column].chars().count())
-            .max()
-            .unwrap_or_default()
-    };
-    let widths: Vec<usize> = (0..6).map(width).collect();
-    for line in grid {
-        let cells: Vec<String> = line
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:<width$}"))
-            .collect();
-        say!("{}", cells.join("  ").trim_end());
     }
 }

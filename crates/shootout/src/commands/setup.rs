@@ -11,7 +11,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 pub(super) enum Installed {
     /// Nothing was missing that Debian packages bring.
     Nothing,
-    /// What could be had was installed; the packages that could not be, each with the reason.
+    /// What can be installed was installed; the packages that could not be, each with the reason.
     Done(Vec<apt::Failed>),
     /// The user did not consent; the command was printed.
     Declined,
@@ -32,7 +32,7 @@ pub(super) fn setup(context: &Context<'_>, servers: &[String], yes: bool) -> Res
         return Ok(Exit::Failed);
     }
     if let Installed::Done(failed) = &installed {
-        // Again all of them: a probe may have failed for want of another requirement's package.
+        // All requirements again: a probe may have failed because another requirement was missing.
         lacks = lacking(context, &wanted);
         for failed in failed {
             say!("cannot be installed: {failed}");
@@ -59,8 +59,8 @@ pub(super) fn setup(context: &Context<'_>, servers: &[String], yes: bool) -> Res
     })
 }
 
-/// Installs the Debian packages that these variants lack: with `yes` at once, on a terminal after
-/// asking, elsewhere not at all. Packages that cannot be had are told on stderr.
+/// Installs the Debian packages that these variants lack: at once with `yes`, after asking on a
+/// terminal, otherwise not at all. Packages that cannot be installed are named on stderr.
 ///
 /// # Errors
 /// When nothing can be installed here.

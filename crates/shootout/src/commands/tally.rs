@@ -1,7 +1,7 @@
-//! How many variants of several servers came out well, and which did not: the last line of a
-//! command that works on all of them.
+//! How many variants are ok, and which are not: the last line of a command over several servers.
 
 use crate::build::BuildError;
+use crate::exit::Exit;
 use crate::rows::contestant;
 
 /// Counts variants.
@@ -24,9 +24,9 @@ impl Tally {
         self.fails = true;
     }
 
-    /// A variant that was not built. What is missing fails the command when the server was asked
-    /// for by its name, or when a Debian package brings it; else it is only told, so that a machine
-    /// on which `setup` has done all it can is in order.
+    /// A variant that was not built. A missing requirement fails the command when the server was
+    /// named by the user, or when a Debian package provides it. Otherwise it is only counted, so
+    /// that a machine on which `setup` has installed everything that it can passes.
     pub(super) fn not_built(&mut self, server: &str, variant: &str, why: &BuildError, named: bool) {
         let BuildError::Missing(missing) = why else {
             self.failed(server, variant);
@@ -41,12 +41,16 @@ impl Tally {
         self.fails |= count > 0;
     }
 
-    pub(super) fn fails(&self) -> bool {
-        self.fails
+    /// Prints the last line of the command and says how it ends.
+    pub(super) fn finish(&self) -> Exit {
+        if let Some(line) = self.line() {
+            say!("{line}");
+        }
+        if self.fails { Exit::Failed } else { Exit::Ok }
     }
 
     /// The counts in a line; nothing for a single variant, whose result was just told.
-    pub(super) fn line(&self) -> Option<String> {
+    fn line(&self) -> Option<String> {
         let all = self.ok + self.failed.len() + self.missing.len();
         if all < 2 {
             return None;

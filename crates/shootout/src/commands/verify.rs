@@ -5,12 +5,12 @@ use super::build::{order, tell};
 use super::tally::Tally;
 use crate::build;
 use crate::conform::{self, VerifyError};
-use crate::conformance_table::{self, Files, Line, TableError};
+use crate::conformance_table::{self, Files, Line};
 use crate::exit::{Exit, Refusal};
 use crate::machine;
 use crate::manifest::{Manifest, Variant, suggestion};
+use crate::options::Pin;
 use crate::rows::{Wanted, contestant};
-use crate::session::Pin;
 use crate::supervise::{self, Spec, StartError};
 use anstyle::{AnsiColor, Style};
 use conformance::{Outcome, Verdict};
@@ -86,26 +86,19 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
             }));
         }
     }
-    if let Some(line) = tally.line() {
-        say!("{line}");
-    }
+    let exit = tally.finish();
     let kept = match choice.table {
         None => true,
         Some(table) => keep(context, table, lines)?,
     };
-    Ok(if tally.fails() || !kept {
-        Exit::Failed
-    } else {
-        Exit::Ok
-    })
+    Ok(if kept { exit } else { Exit::Failed })
 }
 
-/// Writes the table, or holds it against what was seen. False where they differ.
+/// Writes the table, or compares it with the results. False where they differ.
 fn keep(context: &Context<'_>, table: Table, fresh: Vec<Line>) -> Result<bool, Refusal> {
-    let refuse = |error: TableError| Refusal::new(error.to_string());
     let project = &context.project;
     let files = Files::of(project.root());
-    let stored = files.read().map_err(refuse)?;
+    let stored = files.read()?;
     let entries = project.select(&[])?;
     let all = Wanted::all(&entries);
     let variants: Vec<(&str, &str)> = all
@@ -118,9 +111,8 @@ fn keep(context: &Context<'_>, table: Table, fresh: Vec<Line>) -> Result<bool, R
         .collect();
     match table {
         Table::Write => {
-            let exists = |server: &str, variant: &str| variants.contains(&(server, variant));
-            let lines = conformance_table::merged(stored, fresh, exists);
-            files.write(&lines).map_err(refuse)?;
+            let lines = conformance_table::merged(stored, fresh, &variants);
+            files.write(&lines)?;
             say!("{}", project.shown(&files.page));
             Ok(true)
         }
@@ -163,7 +155,7 @@ fn check_variants(readable: &[Wanted<'_>], names: &[String]) -> Result<(), Refus
     }
 }
 
-/// What came of one variant; nothing was seen where the server did not live through it.
+/// The result of one variant; without conformance where the server ended before the last check.
 #[derive(Default)]
 struct Verified {
     passed: bool,
@@ -184,7 +176,7 @@ fn verify_variant(
         build::logs(&context.project, &entry.name).join(format!("verify-{}.log", variant.name));
     let cores = machine::cores(&Pin::Auto, &Environment::collect())?;
     let place = (entry.dir.as_path(), bin.as_path());
-    // Two at least, so that what passes between loops or processes is checked too.
+    // At least two, so that messages between loops or processes are checked, too.
     let threads = cores.server_threads.max(2);
     let spec = Spec::new(manifest, variant, place, (threads, &[]), &log);
     let mut server = match supervise::start(&spec, context.interrupt) {
@@ -245,7 +237,7 @@ fn print_failures(outcomes: &[Outcome], conformance: &Conformance) {
     }
 }
 
-/// Waivers that are used, when they are wanted; those that are not needed in any case.
+/// Prints the waivers that were used, with `used_too`, and in any case those that are not needed.
 fn print_waivers(
     manifest: &Manifest,
     variant: &Variant,

@@ -1,10 +1,10 @@
-//! Whether two instruments that measured the same in turn say the same.
+//! Whether two instruments that measured the same thing in turn agree.
 //!
-//! Figures come in pairs, one of each instrument from the same minute, so that what the machine
-//! did meanwhile is in both; the ratios of the pairs are what is resampled. This module compares
-//! numbers and knows no instrument.
+//! Figures come in pairs, one of each instrument from the same minute, so that both have what the
+//! machine did meanwhile. The ratios of the pairs are resampled. This module compares numbers and
+//! knows no instrument.
 
-use super::stats::{Interval, Resampling, median, median_interval, ratio};
+use crate::stats::{Interval, Resampling, median, median_interval, ratio};
 
 /// What the pairs say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,8 +27,8 @@ impl Figure {
         Self::Clients,
     ];
 
-    /// Samples that a repetition must have: enough for one to lie beyond the percentile, which
-    /// else would be the maximum.
+    /// Samples that a repetition must have so that one lies beyond the percentile; with fewer the
+    /// percentile is the maximum.
     pub fn samples_needed(self) -> u64 {
         match self {
             // A little less, since 100 - 99.9 is a little less than 0.1.

@@ -1,6 +1,6 @@
 //! What a comparison found, as data: the JSON output, and what the words are made from.
 
-use super::stats::{Interval, Resampling};
+use crate::stats::{Interval, Resampling};
 use run_record::{Dialect, Measure, Workload};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -47,7 +47,8 @@ pub struct SideName {
 /// One server, variant, workload and dialect.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RowFinding {
-    /// Server and variant; both, where the sides differ in them; empty where nobody knows.
+    /// Server and variant; both names where the sides differ in them; empty where the record has
+    /// none.
     pub name: String,
     /// Which request.
     pub workload: Workload,
@@ -57,7 +58,7 @@ pub struct RowFinding {
     pub measure: Option<Measure>,
     /// Clients at which latencies are compared.
     pub clients: Option<u64>,
-    /// Requests per second at which they are, in an open loop.
+    /// Requests per second of the load that is compared, in an open loop.
     pub rate: Option<f64>,
     /// Repetitions of the two sides.
     pub repetitions: (usize, usize),
@@ -65,7 +66,7 @@ pub struct RowFinding {
     pub figures: Vec<FigureFinding>,
     /// Why the row cannot be compared.
     pub problem: Option<String>,
-    /// Neither side has a result, so that there is nothing to compare and nothing to miss.
+    /// Neither side has a result: there is nothing to compare.
     pub absent: bool,
     /// What must be known beside the figures.
     pub remarks: Vec<String>,

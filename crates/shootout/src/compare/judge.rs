@@ -6,8 +6,8 @@ use super::finding::{
 };
 use super::pair::{self, Common, Pair};
 use super::side::{Contestant, Side};
-use super::stats::{self, ALPHA, Resampling};
 use crate::report::ranking::carried_by;
+use crate::stats::{self, ALPHA, Resampling};
 use run_record::{Recorder, VERSION};
 
 /// What is asked.
@@ -187,7 +187,7 @@ fn clients(a: &Contestant, b: &Contestant, how: Resampling) -> FigureFinding {
         };
     }
     let mut found = tested(figure, Unit::Clients, one, other, how);
-    // A side that might carry more cannot be shown to carry less.
+    // A side that might carry more clients cannot be shown to carry fewer.
     let unsafe_side = match found.ratio {
         Some(ratio) if ratio > 1.0 => a_more,
         Some(ratio) if ratio < 1.0 => b_more,
@@ -257,8 +257,8 @@ fn too_few(a: usize, b: usize) -> String {
     )
 }
 
-/// Corrects the p values of all rows together, and says how many there are. Figures whose ties
-/// leave no room for a p of five percent cannot be wrongly called different, and do not count.
+/// Corrects the p values of all rows together, and says how many there are. A figure whose ties
+/// allow no p of five percent cannot be called different, and does not count.
 fn correct(rows: &mut [RowFinding]) -> usize {
     let mut family: Vec<&mut FigureFinding> = rows
         .iter_mut()

@@ -22,7 +22,6 @@ mod pair;
 mod plans;
 pub mod read;
 mod side;
-pub mod stats;
 pub mod text;
 
 pub use figure::{Figure, UnknownFigure};

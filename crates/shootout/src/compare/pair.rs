@@ -1,15 +1,16 @@
 //! Which row of one side belongs to which of the other, and what keeps two from being compared.
 
+use super::plans;
 use super::side::{Contestant, Invocation, Load, Side};
-use super::{plans, stats};
+use crate::stats;
 use run_record::{Environment, Recorder};
 use std::collections::BTreeSet;
 
 /// A row of each side, where there is one.
 pub(super) type Pair<'s> = (Option<&'s Contestant>, Option<&'s Contestant>);
 
-/// Rows by server, variant, workload and dialect; the only row of one side and the only row of the
-/// other belong together whoever they are.
+/// Pairs rows by server, variant, workload and dialect. Where each side has a single row, these two
+/// are a pair, whatever their names.
 pub(super) fn pairs<'s>(a: &'s Side, b: &'s Side) -> Vec<Pair<'s>> {
     if let ([one], [other]) = (a.rows.as_slice(), b.rows.as_slice()) {
         return vec![(Some(one), Some(other))];
@@ -89,8 +90,8 @@ pub(super) fn remarks(a: &Contestant, b: &Contestant) -> Vec<String> {
     remarks
 }
 
-/// In what the processors differ that server and generator had: then a difference says nothing
-/// about the servers, however large it is.
+/// The differences between the processors that server and generator had. With any, a difference of
+/// the figures says nothing about the servers.
 fn other_place(one: &Invocation, other: &Invocation) -> Option<String> {
     let (a, b) = (&one.run.environment, &other.run.environment);
     if (&a.cpu_model, a.cores) != (&b.cpu_model, b.cores) {

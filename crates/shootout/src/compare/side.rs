@@ -49,7 +49,7 @@ pub struct Invocation {
 pub(super) type Load = (u64, u64);
 
 impl Contestant {
-    /// Server and variant in words; empty where nobody knows.
+    /// Server and variant in words; empty where the record has none.
     pub fn name(&self) -> String {
         match &self.server {
             Some((server, variant)) if variant == "default" => server.clone(),
@@ -103,7 +103,7 @@ impl Side {
             )
         };
         match (status, measurement.run) {
-            // What the user or the generator ended has complete steps before its end.
+            // A run that the user or the generator ended has complete steps before its end.
             (
                 Status::Ok | Status::Noisy | Status::GeneratorLimited | Status::Interrupted,
                 Some(run),
@@ -160,8 +160,8 @@ impl Invocation {
     }
 }
 
-/// A passed step that carries reasons is one in which the generator may have made the server look
-/// worse: two servers would look more alike than they are.
+/// A passed step with reasons is one in which the generator may have made the server look slower;
+/// two servers would look more alike than they are.
 fn counts(step: &StepRecord) -> bool {
     let servers_own = match step.verdict {
         Verdict::Pass => step.verdict_reasons.is_empty(),

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::report::fixture::{echo, measured, repeated, unmeasured, variant};
+use crate::stats::Resampling;
 use run_record::{End, Measurement, Status, Verdict as StepVerdict};
-use stats::Resampling;
 
 /// How restarts of one server differ; the second has the same spread in another order.
 const ONE: [f64; 6] = [1.00, 1.02, 0.99, 1.012, 1.03, 0.998];

@@ -1,8 +1,9 @@
 //! Findings in words.
 
 use super::finding::{Comparison, FigureFinding, Finding, RowFinding, Unit, Verdict};
+use crate::generator::measure_name;
 use crate::report::{figures, words};
-use crate::stdout::one_line;
+use crate::stdout::{aligned, one_line};
 use std::fmt::Write as _;
 
 /// The whole comparison for a terminal.
@@ -38,7 +39,7 @@ fn row(row: &RowFinding, tolerance: f64) -> String {
     let (a, b) = row.repetitions;
     let _ = write!(text, ", {a} and {b} repetitions");
     if let (Some(measure), Some(clients)) = (row.measure, row.clients) {
-        let measure = words::measure(measure);
+        let measure = measure_name(measure);
         let _ = write!(text, ", {measure} at {} clients", figures::count(clients));
     }
     if let Some(rate) = row.rate {
@@ -47,7 +48,9 @@ fn row(row: &RowFinding, tolerance: f64) -> String {
     text.push('\n');
     let mut grid = vec![["", "A", "B", "B/A", "95 % interval", "p", ""].map(str::to_owned)];
     grid.extend(row.figures.iter().map(|figure| line(figure, tolerance)));
-    text.push_str(&aligned(&grid));
+    for line in aligned(&grid, |column| !matches!(column, 0 | 6)) {
+        let _ = writeln!(text, "  {line}");
+    }
     for remark in &row.remarks {
         let _ = writeln!(text, "  mind: {}", one_line(remark));
     }
@@ -178,25 +181,4 @@ fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let decimals = usize::from(percent.abs() < 9.95);
     format!("{percent:.decimals$}")
-}
-
-fn aligned(grid: &[[String; 7]]) -> String {
-    let width = |column: usize| {
-        let cells = grid.iter().map(|line| line[column].chars().count());
-        cells.max().unwrap_or_default()
-    };
-    let widths: Vec<usize> = (0..7).map(width).collect();
-    let mut text = String::new();
-    for line in grid {
-        let cells: Vec<String> = line
-            .iter()
-            .enumerate()
-            .map(|(column, cell)| match column {
-                0 | 6 => format!("{cell:<0$}", widths[column]),
-                _ => format!("{cell:>0$}", widths[column]),
-            })
-            .collect();
-        let _ = writeln!(text, "  {}", cells.join("  ").trim_end());
-    }
-    text
 }

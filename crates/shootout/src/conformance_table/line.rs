@@ -4,9 +4,9 @@ use crate::manifest::Manifest;
 use crate::rows::contestant;
 use run_record::{CheckOutcome, CheckVerdict, Conformance};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What was seen of one variant of one server, by check.
+/// The results of one variant of one server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
     /// Folder name.
@@ -36,12 +36,15 @@ pub struct Line {
 pub struct Exception {
     /// Id of the check.
     pub check: String,
-    /// The waiver's reason, or why the check does not apply; empty for a failure, whose words
-    /// change from run to run.
+    /// The waiver's reason, or why the check does not apply; empty for a failure, whose text
+    /// changes from run to run.
     pub reason: String,
     /// A page about it.
     pub link: Option<String>,
 }
+
+/// Results by the id of the check.
+pub(super) type Seen<'a> = BTreeMap<&'a str, (&'static str, Option<&'a Exception>)>;
 
 impl Line {
     /// The line of a variant that was verified on `date`.
@@ -65,13 +68,16 @@ impl Line {
             failed: Vec::new(),
             skipped: Vec::new(),
         };
-        for id in ids(conformance) {
-            line.add(id, conformance);
+        let mut added = BTreeSet::new();
+        for check in &conformance.checks {
+            if added.insert(&check.id) {
+                line.add(&check.id, conformance);
+            }
         }
         line
     }
 
-    /// A check counts once, whatever the number of its dialects: by the worst that was seen.
+    /// A check counts once, by the worst result of its dialects.
     fn add(&mut self, id: &str, conformance: &Conformance) {
         let outcomes = || conformance.checks.iter().filter(|check| check.id == id);
         let first = |verdict| outcomes().find(|check| check.verdict == verdict);
@@ -98,72 +104,50 @@ impl Line {
 
     /// True for the same server and variant.
     pub fn is_of(&self, other: &Self) -> bool {
-        self.server == other.server && self.variant == other.variant
+        self.is_among(&[(&other.server, &other.variant)])
     }
 
-    /// What a fresh line of the same variant shows otherwise, in words. The version and the day
-    /// may differ: a distribution mends its packages without a word.
+    /// True when these pairs of server and variant have its own.
+    pub fn is_among(&self, variants: &[(&str, &str)]) -> bool {
+        variants.contains(&(&self.server, &self.variant))
+    }
+
+    /// The differences between this line and a new one of the same variant, in words. The version
+    /// and the day may differ: a distribution updates its packages without notice.
     pub fn differences(&self, fresh: &Self) -> Vec<String> {
-        let ids: BTreeSet<&str> = self.ids().chain(fresh.ids()).collect();
+        let (old, new) = (self.seen(), fresh.seen());
+        let ids: BTreeSet<&str> = old.keys().chain(new.keys()).copied().collect();
+        let word = |seen: &Seen<'_>, id| seen.get(id).map_or("absent", |(word, _)| *word);
         let mut found: Vec<String> = ids
             .into_iter()
-            .filter(|id| self.verdict(id) != fresh.verdict(id))
-            .map(|id| {
-                format!(
-                    "{}: {id}: {} in the table, {} now",
-                    self.name(),
-                    self.verdict(id),
-                    fresh.verdict(id)
-                )
-            })
+            .map(|id| (id, word(&old, id), word(&new, id)))
+            .filter(|(_, old, new)| old != new)
+            .map(|(id, old, new)| format!("{id}: {old} in the table, {new} now"))
             .collect();
-        let words = |line: &Self| [line.waived.clone(), line.skipped.clone()];
-        if found.is_empty() && words(self) != words(fresh) {
-            found.push(format!(
-                "{}: reasons or links differ from the table's",
-                self.name()
-            ));
+        if found.is_empty() && old != new {
+            found.push("reasons or links differ from the table's".into());
+        } else if found.is_empty() && (self.place, &self.library) != (fresh.place, &fresh.library) {
+            found.push("library or order of variants differ".into());
         }
-        if found.is_empty() && (self.place, &self.library) != (fresh.place, &fresh.library) {
-            found.push(format!(
-                "{}: library or order of variants differ",
-                self.name()
-            ));
-        }
+        let name = self.name();
         found
+            .into_iter()
+            .map(|what| format!("{name}: {what}"))
+            .collect()
     }
 
-    /// The word for what was seen of a check.
-    fn verdict(&self, id: &str) -> &'static str {
-        let in_list = |list: &[Exception]| list.iter().any(|exception| exception.check == id);
-        if self.passed.contains(id) {
-            "passed"
-        } else if in_list(&self.waived) {
-            "waived"
-        } else if in_list(&self.failed) {
-            "failed"
-        } else if in_list(&self.skipped) {
-            "skipped"
-        } else {
-            "absent"
-        }
+    /// The results by check: a word, and the exception where it did not pass.
+    pub(super) fn seen(&self) -> Seen<'_> {
+        let exceptions = [
+            ("waived", &self.waived),
+            ("failed", &self.failed),
+            ("skipped", &self.skipped),
+        ];
+        let passed = self.passed.iter().map(|id| (id.as_str(), ("passed", None)));
+        let others = exceptions.into_iter().flat_map(|(word, list)| {
+            list.iter()
+                .map(move |one| (one.check.as_str(), (word, Some(one))))
+        });
+        passed.chain(others).collect()
     }
-
-    fn ids(&self) -> impl Iterator<Item = &str> {
-        let lists = [&self.waived, &self.failed, &self.skipped];
-        let exceptions = lists.into_iter().flatten();
-        let passed = self.passed.iter().map(String::as_str);
-        passed.chain(exceptions.map(|exception| exception.check.as_str()))
-    }
-}
-
-/// The ids of all checks, each once, in order.
-fn ids(conformance: &Conformance) -> Vec<&str> {
-    let mut ids: Vec<&str> = Vec::new();
-    for check in &conformance.checks {
-        if !ids.contains(&check.id.as_str()) {
-            ids.push(&check.id);
-        }
-    }
-    ids
 }

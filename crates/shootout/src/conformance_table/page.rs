@@ -51,7 +51,7 @@ pub(super) fn render(lines: &[Line]) -> String {
             .collect();
         let _ = writeln!(text, "\n| check | {} |", labels.join(" | "));
         let _ = writeln!(text, "|---|{}", ":-:|".repeat(part.len()));
-        for (number, id) in crate::conform::check_ids().into_iter().enumerate() {
+        for (number, id) in conformance::check_ids().into_iter().enumerate() {
             let cells: Vec<&str> = part
                 .iter()
                 .map(|column| column.cells[number].as_str())
@@ -63,7 +63,7 @@ pub(super) fn render(lines: &[Line]) -> String {
     text
 }
 
-/// Variants of one server that show the same.
+/// Variants of one server with the same results.
 struct Column<'a> {
     lines: Vec<&'a Line>,
     cells: Vec<String>,
@@ -102,23 +102,16 @@ fn columns<'a>(lines: &'a [Line], notes: &mut Notes) -> Vec<Column<'a>> {
 }
 
 fn cells(line: &Line, notes: &mut Notes) -> Vec<String> {
-    let of = |list: &'_ [Exception], id: &str| -> Option<Exception> {
-        list.iter().find(|exception| exception.check == id).cloned()
+    let seen = line.seen();
+    let cell = |id| match seen.get(id) {
+        Some(("passed", _)) => "✓".to_owned(),
+        Some(("waived", Some(waiver))) => {
+            format!("\\[{}\\]", notes.number(&line.server, waiver))
+        }
+        Some(("failed", _)) => "✗".to_owned(),
+        _ => "–".to_owned(),
     };
-    crate::conform::check_ids()
-        .into_iter()
-        .map(|id| {
-            if line.passed.contains(id) {
-                "✓".to_owned()
-            } else if let Some(waived) = of(&line.waived, id) {
-                format!("\\[{}\\]", notes.number(&line.server, waived))
-            } else if of(&line.failed, id).is_some() {
-                "✗".to_owned()
-            } else {
-                "–".to_owned()
-            }
-        })
-        .collect()
+    conformance::check_ids().into_iter().map(cell).collect()
 }
 
 /// The waivers in the order of their first use, each once.
@@ -126,8 +119,8 @@ fn cells(line: &Line, notes: &mut Notes) -> Vec<String> {
 struct Notes(Vec<(String, Exception)>);
 
 impl Notes {
-    fn number(&mut self, server: &str, waiver: Exception) -> usize {
-        let note = (server.to_owned(), waiver);
+    fn number(&mut self, server: &str, waiver: &Exception) -> usize {
+        let note = (server.to_owned(), waiver.clone());
         let place = self.0.iter().position(|known| *known == note);
         place.unwrap_or_else(|| {
             self.0.push(note);

@@ -66,7 +66,7 @@ fn fresh_lines_replace_their_own_and_lines_of_no_server_go() {
         line("b", "two", CheckVerdict::Fail),
         line("b", "one", CheckVerdict::Pass),
     ];
-    let lines = merged(stored, fresh, |server, _| server != "gone");
+    let lines = merged(stored, fresh, &[("a", "one"), ("b", "one"), ("b", "two")]);
     let names: Vec<String> = lines.iter().map(Line::name).collect();
     assert_eq!(names, ["a (one)", "b (one)", "b (two)"]);
     assert_eq!(lines[2].failed.len(), 1);

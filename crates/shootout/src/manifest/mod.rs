@@ -1,12 +1,13 @@
 //! The manifest of a server folder: everything the orchestrator knows of a server.
 //!
-//! Purpose: read `server.toml`, refuse what cannot work with a line that says where, and hand out
-//! complete variants. Does not run anything and does not look at other files of the folder.
+//! Purpose: read `server.toml`, refuse what cannot work with the line where it stands, and hand out
+//! complete variants. Runs nothing and looks at no other file of the folder.
 
 mod check;
 mod placeholder;
 mod problem;
 mod raw;
+mod target;
 mod translate;
 mod variant;
 
@@ -61,7 +62,7 @@ pub struct Manifest {
     pub waivers: Vec<Waiver>,
 }
 
-/// Whether a server is what the library's documentation would write.
+/// Whether a server does what the library's documentation shows, or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
@@ -181,8 +182,7 @@ impl Waiver {
 impl Manifest {
     /// Parses `text`, the manifest of the folder `folder`. `file` names it in problems.
     ///
-    /// # Errors
-    /// Everything that is wrong with the values; of errors in syntax, keys and types the first.
+    /// All problems of the values; of problems of syntax, keys and types the first.
     pub fn parse(text: &str, file: &Path, folder: &str) -> Result<Self, Vec<Problem>> {
         let mut problems = problem::Problems::new(file, text);
         match toml::from_str::<raw::Manifest>(text) {

@@ -40,8 +40,8 @@ pub struct Start {
 }
 
 impl Values {
-    /// Replaces the placeholders of `text`. Text in braces that is no placeholder stays as it is:
-    /// `find` has refused it when the manifest was read, where it matters.
+    /// Replaces the placeholders of `text`. Other text in braces stays as it is: where it is wrong,
+    /// `find` has refused it when the manifest was read.
     pub fn expand(&self, text: &str) -> String {
         let mut out = text
             .replace("{bin}", &self.bin.to_string_lossy())

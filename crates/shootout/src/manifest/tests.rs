@@ -194,7 +194,7 @@ fn missing_keys_and_broken_syntax_are_named() {
 
 #[test]
 fn waivers_name_a_check_and_a_variant_that_exist() {
-    let id = crate::conform::check_ids()[0];
+    let id = conformance::check_ids()[0];
     let waiver = |check: &str, variant: &str| {
         format!(
             "{GOOD}\n[[waiver]]\ncheck = \"{check}\"\nvariants = [\"{variant}\"]\nreason = \"why\"\n"

@@ -52,7 +52,7 @@ pub struct Service {
     pub ready_timeout: Duration,
 }
 
-/// Variants that something concerns: those that are named, or all.
+/// The variants that a key applies to: those that it names, or all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope(pub Option<Vec<String>>);
 
@@ -68,8 +68,8 @@ impl Scope {
 /// A mode in which a server sends every message back as it came.
 #[derive(Clone, Debug)]
 pub enum RawEcho {
-    /// The variants that have one, ready to be started: command, environment and path are those of
-    /// the mode, and what speaks to it finds an echo in the text and the binary dialect.
+    /// The variants that have such a mode, ready to be started. Command, environment and path are
+    /// those of the mode, which answers like an echo of the text and the binary dialect.
     Modes(Vec<Variant>),
     /// The library can have no such mode, for this reason.
     None(String),

@@ -1,11 +1,7 @@
 //! One row: build, check, start, measure, stop, and the record of it.
 //!
-//! ```text
-//! build (once a server, its variants together) -> start, verify, stop (once a variant) -> start -> idle memory
-//!   -> generator, the server sampled step by step -> stop -> verdict
-//! ```
-//! Whatever goes wrong on the way ends this row with a status and a reason, and no other row.
-//! Does not write files but logs; what the figures mean is for `report`.
+//! A failure ends this row with a status and a reason, and no other row. Writes no files but logs;
+//! what the figures mean is for `report`.
 
 mod steps;
 mod verdict;
@@ -16,12 +12,13 @@ use crate::generator::Task;
 use crate::interrupt::Interrupt;
 use crate::machine::{Capacity, Cores};
 use crate::manifest::{Manifest, Variant};
+use crate::options::RunOptions;
 use crate::progress::Progress;
 use crate::project::{Project, lines};
 use crate::rows::{Row, Wanted};
 use crate::sample::Sampler;
 use crate::sample::cpus::Confined;
-use crate::session::{RunOptions, now};
+use crate::session::now;
 use crate::supervise::{self, Server, Spec, StartError};
 use run_record::{Conformance, End, MEASUREMENT_FORMAT, Measurement, RunRecord, Status, VERSION};
 use std::collections::HashMap;
@@ -290,7 +287,7 @@ impl<'a> Bench<'a> {
             Err(trouble) => return (None, Err(trouble)),
         };
         let mut done = 0;
-        let total = conform::check_ids().len();
+        let total = conformance::check_ids().len();
         let outcomes = conform::verify(&mut server, variant, self.interrupt, &mut |_| {
             done += 1;
             progress.phase(&format!("checking conformance, {done} done, {total} rules"));

@@ -1,9 +1,9 @@
 //! What the server used in each step, from samples at the events of the generator.
 //!
 //! Processor time is counted from the event that says a step is being measured to the event that
-//! ends it, while the clients are still connected. Events may arrive late, or in one bunch when
-//! the step was short: then it is counted from an earlier sample, so that what was measured is in
-//! it, and a little of the connecting too.
+//! ends it, while the clients are still connected. Events may arrive late, or all at once when the
+//! step was short: then it is counted from an earlier sample, so that it covers the whole
+//! measurement and a little of the connecting.
 
 use crate::sample::{Sampler, Snapshot};
 use run_record::{Event, ServerStep};

@@ -1,7 +1,7 @@
-//! From how server and generator ended to the status of the row.
+//! The status of a row, from how server and generator ended.
 //!
-//! The order is that of blame: what the user did, then what the server's process did, then what
-//! the generator could not do, then what the figures say, then what was left behind.
+//! The first that applies decides: what the user did, what happened to the server's process, what
+//! the generator could not do, what the figures say, and what processes were left behind.
 
 use super::Trouble;
 use crate::generator::Ended;
@@ -130,7 +130,7 @@ fn generator_was_the_limit(step: &StepRecord) -> bool {
     step.verdict == Verdict::GeneratorLimited
 }
 
-/// The last step of a run without any that says something.
+/// The last step of a run in which no step says anything.
 fn nothing_said(record: &RunRecord) -> Option<&StepRecord> {
     let last = record.steps.last()?;
     let all_noisy = record

@@ -113,7 +113,7 @@ impl Drop for Group {
     }
 }
 
-/// Kills every group that is still alive. For the moment before the program leaves in a hurry.
+/// Kills every group that is still alive. Called before the program exits at once.
 pub fn kill_all() {
     for id in alive().iter() {
         // SAFETY: plain system call.

@@ -1,15 +1,9 @@
 //! The guardian: an ancestor of everything that this program starts, which survives it.
 //!
-//! ```text
-//! the process that the user started: passes signals on, waits, ends with the same code
-//!   └─ guardian: adopts what is orphaned below it (PR_SET_CHILD_SUBREAPER), in a process group of its own
-//!        └─ worker: the program itself
-//!             └─ servers, builds, generators, and whatever they start
-//! ```
-//! When the process above or the one below has ended, however that came about, the guardian kills its
-//! children until it has none. A process that made a session of its own, forked twice and cleared its
-//! environment has nowhere else to go. Only the death of the guardian itself is not made good: then the
-//! worker ends as at SIGTERM.
+//! When the process above or the one below has ended, in whatever way, the guardian kills its
+//! children until it has none. A process that made a session of its own, forked twice and cleared
+//! its environment is still a child of the guardian. Only the death of the guardian itself is not
+//! covered: then the worker ends as at SIGTERM.
 
 use super::leftover;
 use std::io::{self, PipeReader, Read as _};

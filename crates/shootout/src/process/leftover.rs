@@ -1,7 +1,7 @@
 //! Finds processes that a child left behind, by its session and by a mark in their environment.
 //!
-//! The session finds what stayed, the mark what made a session of its own; together they miss only
-//! a process that did both and cleared its environment.
+//! The session finds what stayed in it, the mark finds what made a session of its own. A process
+//! that made its own session and cleared its environment is missed.
 
 use procfs::process::{Process, all_processes};
 use std::ffi::OsStr;
@@ -63,8 +63,8 @@ pub fn kill(leftovers: &[Leftover]) {
     }
 }
 
-/// Reaps what is dead of a session and has become ours: without it a machine whose init reaps
-/// nothing, as in many containers, fills with zombies.
+/// Reaps the dead processes of a session that became our children. On a machine whose init reaps
+/// nothing, as in many containers, they would stay as zombies.
 pub fn reap(session: u32) {
     let own = std::process::id() as i32;
     let dead = find(|process| {
@@ -77,8 +77,8 @@ pub fn reap(session: u32) {
     }
 }
 
-/// Waits for a process that is ending, if it is a child of ours: a process counts as dead before
-/// the last of its threads is gone, and cannot be reaped until then.
+/// Waits for a process that is ending, if it is a child of ours: it counts as dead before its last
+/// thread has gone, and cannot be reaped until then.
 fn await_death(pid: i32) {
     for _ in 0..100 {
         // SAFETY: the null pointer says that the status is not wanted; waiting for a process that

@@ -1,4 +1,5 @@
-//! Child processes: started in a session of their own, found again, ended without rest.
+//! Child processes: started in a session of their own, found again, ended with all that they
+//! started.
 //!
 //! Does not know what the children are for; servers are supervised in `supervise`.
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use ws_proto::escaped;
 
-/// Bytes that are read from the end of a log: 20 lines of the length that people write, many times.
+/// Bytes that are read from the end of a log: far more than 20 lines of usual length.
 const WINDOW: u64 = 64 * 1024;
 const LINE_LENGTH: usize = 500;
 

@@ -7,11 +7,7 @@ use run_record::Status;
 
 /// One sentence for the rows of one workload and dialect, in ranked order.
 pub(super) fn sentence(rows: &[Row<'_>]) -> String {
-    let category = format!(
-        "{} over {}",
-        words::capital(rows[0].workload().name()),
-        words::dialect(rows[0].dialect())
-    );
+    let category = words::capital(&category(&rows[0]));
     let placed: Vec<&Row<'_>> = rows.iter().filter(|row| row.place.is_some()).collect();
     let without = match rows.len() - placed.len() {
         0 => String::new(),
@@ -33,6 +29,15 @@ pub(super) fn sentence(rows: &[Row<'_>]) -> String {
         words::carried_in_words(carried)
     );
     format!("{lead}{}.{without}", follower(&placed))
+}
+
+/// Workload and dialect of a row.
+pub(super) fn category(row: &Row<'_>) -> String {
+    format!(
+        "{} over {}",
+        row.workload().name(),
+        words::dialect(row.dialect())
+    )
 }
 
 /// How the second compares to the first.

@@ -1,15 +1,10 @@
 //! Result directories: which files are measurements, and what is wrong with the others.
 
 use super::ReportError;
-use run_record::{Latency, MEASUREMENT_FORMAT, Measurement, VERSION};
-use serde::Deserialize;
+use crate::records::{self, Record};
+use run_record::{MEASUREMENT_FORMAT, Measurement};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Formats of this project's other files begin like this; they lie beside measurements.
-const OWN_FORMATS: &str = "websocket-shootout/";
-/// What the orchestrator keeps beside the measurements of a run.
-const SESSION_FILE: &str = "session.json";
 
 /// The measurements of one result directory.
 #[derive(Debug)]
@@ -49,23 +44,16 @@ fn run(dir: &Path) -> Result<Run, ReportError> {
         path: dir.to_owned(),
         source,
     };
-    let mut files = fs::read_dir(dir)
-        .map_err(unreadable)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(unreadable)?;
-    files.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "json")
-            && path.file_name().is_some_and(|name| name != SESSION_FILE)
-    });
-    files.sort();
+    let files = records::files(dir).map_err(unreadable)?;
     let (mut measurements, mut warnings) = (Vec::new(), Vec::new());
     for path in files {
         match measurement(&path) {
             Ok(Some(measurement)) => measurements.push(measurement),
             Ok(None) => {}
-            Err(problem) => warnings.push(format!("{}: {problem}", path.display())),
+            Err(problem) => {
+                let path = path.display();
+                warnings.push(format!("{path}: {problem}; left out of the report"));
+            }
         }
     }
     if measurements.is_empty() {
@@ -94,56 +82,11 @@ fn name(dir: &Path) -> String {
     )
 }
 
-#[derive(Deserialize)]
-struct Head {
-    format: String,
-    version: Option<u32>,
-}
-
 /// A measurement, nothing for another file of this project, or what is wrong.
 fn measurement(path: &Path) -> Result<Option<Measurement>, String> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| format!("not readable: {error}; left out of the report"))?;
-    let head: Head = serde_json::from_str(&text)
-        .map_err(|error| format!("not a file of this project: {error}; left out of the report"))?;
-    if head.format != MEASUREMENT_FORMAT {
-        if head.format.starts_with(OWN_FORMATS) {
-            return Ok(None);
-        }
-        return Err(format!(
-            "format {:?} is not {MEASUREMENT_FORMAT:?}; left out of the report",
-            head.format
-        ));
-    }
-    if let Some(version) = head.version.filter(|version| *version > VERSION) {
-        return Err(format!(
-            "written by a newer shootout (format version {version}, this one reads up to \
-             {VERSION}); left out of the report: make it again with that shootout"
-        ));
-    }
-    let measurement: Measurement = serde_json::from_str(&text)
-        .map_err(|error| format!("a broken measurement: {error}; left out of the report"))?;
-    histograms(&measurement)?;
-    Ok(Some(measurement))
-}
-
-/// Every histogram must be readable, so that no row is made from a part of its samples.
-fn histograms(measurement: &Measurement) -> Result<(), String> {
-    for step in measurement.run.iter().flat_map(|run| &run.steps) {
-        let all = [&step.completion, &step.delivery, &step.ack];
-        for latency in all.into_iter().flatten() {
-            latency
-                .recorder()
-                .map_err(|error| broken(step.clients, latency, &error))?;
-        }
-    }
-    Ok(())
-}
-
-fn broken(clients: u64, latency: &Latency, error: &run_record::EncodeError) -> String {
-    format!(
-        "a broken measurement: step of {clients} clients, {} samples: {error}; left out of the \
-         report",
-        latency.count
-    )
+    let text = fs::read_to_string(path).map_err(|error| format!("not readable: {error}"))?;
+    Ok(match records::parse(&text, &[MEASUREMENT_FORMAT])? {
+        Some(Record::Measurement(measurement)) => Some(*measurement),
+        _ => None,
+    })
 }

@@ -2,25 +2,24 @@
 
 use super::ranking::{Row, rank};
 use super::table::Table;
-use super::{headline, same_category, words};
+use super::{headline, same_category};
 use run_record::Measurement;
 use std::fmt::Write as _;
 
 /// One table for each workload and dialect, with its rule above and its numbered notes below.
 pub fn table(measurements: &[Measurement]) -> String {
-    let rows = rank(measurements);
-    rows.chunk_by(same_category)
+    let texts: Vec<String> = rank(measurements)
+        .chunk_by(same_category)
         .map(category)
-        .collect::<Vec<_>>()
-        .join("\n")
+        .collect();
+    texts.join("\n")
 }
 
 fn category(rows: &[Row<'_>]) -> String {
     let table = Table::new(rows);
     let mut text = format!(
-        "### {} over {}\n\n{}\n\n",
-        rows[0].workload().name(),
-        words::dialect(rows[0].dialect()),
+        "### {}\n\n{}\n\n",
+        headline::category(&rows[0]),
         escaped(&headline::sentence(rows))
     );
     let titles: Vec<&str> = table.columns.iter().map(|column| column.title).collect();

@@ -63,7 +63,7 @@ impl Notes {
         number
     }
 
-    /// Where the steps of a row are not those of most.
+    /// The note of a row whose steps are not those of most rows.
     fn other_steps(&self, row: &Row<'_>) -> Option<String> {
         let (first, step) = row.runs().map(|run| steps(&run.plan)).next()?;
         let (usual_first, usual_step) = self.usual?;
@@ -81,7 +81,8 @@ impl Notes {
     }
 }
 
-/// Only of rows that were tested: equal rows of few repetitions speak for themselves.
+/// Only for rows that were tested: rows with too few repetitions share places because their figures
+/// are equal.
 fn shared_places(row: &Row<'_>) -> Option<String> {
     let shared = row.place.is_some_and(|place| place.best < place.worst);
     (shared && row.clients_interval().is_some()).then(|| {

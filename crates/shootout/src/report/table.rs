@@ -240,9 +240,9 @@ fn clients(row: &Row<'_>) -> Cell {
     }
 }
 
-/// Whether all rows were measured in the same way. Where a server listens, how its certificate is
-/// checked and which random choices were made do not matter. Nor do the steps: they decide how
-/// finely the clients are told, and a note says where they are not those of the other rows.
+/// Whether all rows were measured in the same way. Addresses, the check of certificates and random
+/// choices do not matter. Neither do the steps, which only decide how finely clients are counted; a
+/// note says where they differ.
 fn same_plan(rows: &[Row<'_>]) -> bool {
     let mut plans = rows.iter().flat_map(Row::runs).map(|run| {
         run.plan.clone().with(|plan| {

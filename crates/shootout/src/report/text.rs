@@ -3,26 +3,22 @@
 use super::ranking::{Row, rank};
 use super::table::{Cell, Table};
 use super::{headline, same_category, words};
-use crate::stdout::one_line;
+use crate::stdout::{aligned, one_line};
 use run_record::Measurement;
 use std::fmt::Write as _;
 
 /// One aligned table for each workload and dialect, with its rule above and its notes below.
 pub fn table(measurements: &[Measurement]) -> String {
-    let rows = rank(measurements);
-    rows.chunk_by(same_category)
+    let texts: Vec<String> = rank(measurements)
+        .chunk_by(same_category)
         .map(category)
-        .collect::<Vec<_>>()
-        .join("\n")
+        .collect();
+    texts.join("\n")
 }
 
 fn category(rows: &[Row<'_>]) -> String {
     let table = Table::new(rows);
-    let mut text = format!(
-        "{} over {}",
-        rows[0].workload().name(),
-        words::dialect(rows[0].dialect())
-    );
+    let mut text = headline::category(&rows[0]);
     if let Some(limit) = rows.iter().find_map(Row::limit) {
         let _ = write!(
             text,
@@ -31,7 +27,7 @@ fn category(rows: &[Row<'_>]) -> String {
         );
     }
     let _ = writeln!(text, " ({})", headline::tally(rows));
-    text.push_str(&aligned(&table));
+    text.push_str(&grid(&table));
     if let Some(remark) = table.remark {
         let _ = writeln!(text, "{remark}");
     }
@@ -45,7 +41,7 @@ fn category(rows: &[Row<'_>]) -> String {
     text
 }
 
-fn aligned(table: &Table) -> String {
+fn grid(table: &Table) -> String {
     let head = table.columns.iter().map(|column| column.title.to_owned());
     let lines = table.lines.iter().map(|line| {
         let mut cells: Vec<String> = line.cells.iter().map(shown).collect();
@@ -56,26 +52,8 @@ fn aligned(table: &Table) -> String {
         cells
     });
     let grid: Vec<Vec<String>> = std::iter::once(head.collect()).chain(lines).collect();
-    let width = |column: usize| {
-        let cells = grid.iter().map(|line| line[column].chars().count());
-        cells.max().unwrap_or_default()
-    };
-    let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
-    let mut text = String::new();
-    for line in &grid {
-        let cells: Vec<String> = line
-            .iter()
-            .zip(&widths)
-            .zip(&table.columns)
-            .map(|((cell, &width), column)| match column.numeric {
-                true => format!("{cell:>width$}"),
-                false => format!("{cell:<width$}"),
-            })
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
+    let right = |column: usize| table.columns[column].numeric;
+    aligned(&grid, right).join("\n") + "\n"
 }
 
 fn shown(cell: &Cell) -> String {

@@ -2,7 +2,7 @@
 
 use super::figures;
 use super::ranking::{Carried, Row};
-use crate::compare::stats::Interval;
+use crate::stats::Interval;
 use run_record::{CheckVerdict, Dialect, End, Limits, Measure, Workload};
 
 pub(crate) fn dialect(dialect: Dialect) -> &'static str {
@@ -11,14 +11,6 @@ pub(crate) fn dialect(dialect: Dialect) -> &'static str {
         Dialect::Binary => "binary",
         Dialect::Phoenix => "Phoenix",
         Dialect::ActionCable => "Action Cable",
-    }
-}
-
-pub(crate) fn measure(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Completion => "completion",
-        Measure::Delivery => "delivery",
-        Measure::Ack => "ack",
     }
 }
 

@@ -1,10 +1,10 @@
 //! Which cores are given to the server and which to the generator.
 //!
-//! The rule: the allowed logical processors are put together into cores (hyperthreads of one core
-//! share its execution units, so they stay on one side). The server gets the lower-numbered half
-//! of the cores, the generator the other half and, where the number is odd, the middle one: a
-//! generator that is short of processor time makes a result invalid, a server with a core less
-//! is only measured on that much less. A single core is not split.
+//! The rule: the allowed logical processors are grouped into cores (hyperthreads of one core share
+//! its execution units, so they stay on one side). The server gets the lower-numbered half of the
+//! cores, the generator the other half. Of an odd number the generator gets the middle core: a
+//! generator that is short of processor time makes a result invalid, a server with one core less is
+//! measured with one core less. A single core is not split.
 
 use run_record::Environment;
 use std::fs;
@@ -63,7 +63,7 @@ impl Confined {
 
 impl Drop for Confined {
     fn drop(&mut self) {
-        // It was allowed before; should the machine have changed, the thread stays where it is.
+        // It was allowed before. If the machine has changed since, the thread stays where it is.
         let _ = pin_current(&self.before);
     }
 }

@@ -1,12 +1,12 @@
 //! What a server uses while it is measured: processor time, memory, kernel memory of its sockets.
 //!
 //! Purpose: a thread that follows the server's process tree through /proc, clocks and sock_diag,
-//! and answers "what now?" and "how much at most between then and then?". It changes nothing:
-//! it sends no signal, starts no process, and only [`cpus::pin_current`] alters its caller.
+//! and answers what the server uses now, and at most between two moments. It changes nothing: it
+//! sends no signal and starts no process; only [`cpus::pin_current`] changes its caller.
 //!
-//! Reading costs processor time of its own, up to milliseconds for thousands of sockets. Each
-//! kind of reading therefore has a [`budget::Budget`], all together 2 percent of one core: a dear
-//! reading is made less often than asked for, never left out of a [`Sampler::snapshot`].
+//! Reading costs processor time, up to milliseconds for thousands of sockets. Each kind of reading
+//! has a [`budget::Budget`], all together 2 percent of one core: an expensive reading is made less
+//! often than asked for, and never left out of a [`Sampler::snapshot`].
 
 mod budget;
 pub mod cpus;
@@ -89,7 +89,7 @@ impl Sampler {
         *lock(&self.shared.stopping) = true;
         self.shared.stop.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been printed by then and harms no measurement.
+            // A panic of the thread has been printed, and changes no measurement.
             let _ = thread.join();
         }
     }

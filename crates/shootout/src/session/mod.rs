@@ -1,23 +1,14 @@
 //! A run's directory: its options, its measurements, and what is still to be done.
 //!
-//! ```text
-//! <dir>/session.json                                         options and what it is measured with,
-//!                                                            so that --resume can agree
-//! <dir>/.lock                                                held by the run that is under way
-//! <dir>/<server>.<variant>.<workload>.<dialect>.<rep>.json   one Measurement each
-//! <dir>/report.html, report.md                               written at the end
-//! <dir>/logs/                                                what servers and generator printed
-//! ```
-//! Does not measure and does not read what a measurement means, but for its status.
+//! Measures nothing; of a measurement it reads the status only.
 
 mod lock;
-mod options;
 mod origin;
 
-pub use options::{Pin, RunOptions, Schedule, VariantChoice, differences};
 pub use origin::Origin;
 
 use crate::exit::Refusal;
+use crate::options::RunOptions;
 use crate::project::Project;
 use crate::rows::Row;
 use lock::Locked;
@@ -82,8 +73,8 @@ impl Session {
         })
     }
 
-    /// Takes the directory for this process alone, proves before anything is measured that it can
-    /// be written, and puts there what the rows are measured with.
+    /// Locks the directory for this process, shows before anything is measured that it can be
+    /// written, and stores there what the rows are measured with.
     ///
     /// # Errors
     /// When it cannot be written, another process has it, or rows are there that were measured with
@@ -149,7 +140,7 @@ impl Session {
             return Ok(());
         }
         Err(Refusal::new(format!(
-            "{shown}: cannot resume, since its rows would be of different things: {}; start a new run \
+            "{shown}: cannot resume, its rows would not be comparable: {}; start a new run \
              with another --out",
             differences.join("; ")
         )))
@@ -199,7 +190,7 @@ impl Session {
         self.dir.join("logs")
     }
 
-    /// Writes a measurement: afterwards the file is there in full, or as it was before.
+    /// Writes a measurement. A failure leaves the file as it was.
     ///
     /// # Errors
     /// When the directory cannot be written.
@@ -209,8 +200,8 @@ impl Session {
         Ok(self.dir.join(file))
     }
 
-    /// The measurement of that name, when it was finished: measured, or with a verdict about the
-    /// server. What was interrupted or could not be built is to be done again.
+    /// The measurement of that name, when it is finished: measured, or with a verdict about the
+    /// server. Rows that were interrupted or could not be built are done again.
     pub fn finished(&self, name: &str) -> Option<Measurement> {
         let text = fs::read_to_string(self.dir.join(format!("{name}.json"))).ok()?;
         let measurement: Measurement = serde_json::from_str(&text).ok()?;
@@ -234,7 +225,7 @@ impl Session {
 fn refuse_a_run_in(dir: &Path, project: &Project) -> Result<(), Refusal> {
     if dir.join(FILE).exists() {
         return Err(Refusal::new(format!(
-            "{}: a run is there already; go on with --resume {0}, or name another --out",
+            "{}: this directory has a run already; continue it with --resume {0}, or name another with --out",
             project.shown(dir)
         )));
     }

@@ -41,7 +41,7 @@ impl Origin {
         }
     }
 
-    /// In what it differs from the origin of rows that are kept, in words. `kept` has the server and
+    /// The differences from the origin of rows that are kept, in words. `kept` has the server and
     /// the file of each.
     pub(super) fn differences(&self, then: &Self, kept: &[(String, String)]) -> Vec<String> {
         let mut differences = Vec::new();

@@ -1,4 +1,4 @@
-//! A server's life, from start to nothing left.
+//! A server from its start until nothing of it is left.
 //!
 //! ```text
 //!            +-- exits ----------------> Failed (exited)   -- port was taken --> started again
@@ -20,7 +20,7 @@
 //! it, in the same way; a service is ready when its port accepts a connection. A service that ends
 //! by itself is a crash of the whole.
 //!
-//! Does not judge: what a crash or a leak means for a measurement is decided in `measure`.
+//! What a crash or a leak means for a measurement is decided in `measure`.
 
 mod part;
 mod port;
@@ -60,7 +60,7 @@ pub struct Spec<'a> {
     pub bin: &'a Path,
     /// Value of `{threads}`.
     pub threads: usize,
-    /// Cores that the server and its services are confined to; all, when empty.
+    /// Cores that the server and its services are pinned to; all, when empty.
     pub cpus: &'a [usize],
     /// Where its output goes; that of a service goes beside it.
     pub log: &'a Path,
@@ -128,7 +128,8 @@ impl Server {
         format!("ws://{HOST}:{}{}", self.port(), self.path)
     }
 
-    /// What has ended by itself: a service, since the server may have died of that, or the server.
+    /// What has ended by itself: a service first, since the server may have ended because of it, or
+    /// the server.
     pub fn death(&mut self) -> Option<Death> {
         let of_service = self.services.death().map(|(death, _)| death);
         of_service.or_else(|| self.server.death())

@@ -40,7 +40,7 @@ pub enum LaunchError {
     Log(PathBuf, io::Error),
 }
 
-/// A process that has ended although nobody asked it to.
+/// A process that has ended without being asked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Death {
     /// "the server", or "the service NAME".
@@ -137,7 +137,7 @@ impl Part {
                 killed_after = Some(self.grace);
                 self.group.kill();
             }
-            // Children may take as long as their parent.
+            // Its children have the same grace time.
             while Instant::now() < deadline && !members(session).is_empty() {
                 std::thread::sleep(POLL);
             }

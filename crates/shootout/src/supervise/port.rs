@@ -1,7 +1,7 @@
 //! Ports for servers, on loopback.
 //!
-//! They are taken from below the range of outgoing connections, so that no client of a run before
-//! can sit on one. A port is only seen to be free, not reserved: the starter tries again.
+//! They are below the range of outgoing connections, so that no client of an earlier run holds one.
+//! A port is only seen to be free, not reserved: the caller tries again.
 
 use super::HOST;
 use run_record::Environment;
@@ -30,7 +30,7 @@ pub(super) fn free() -> Option<u16> {
         })
 }
 
-/// True when somebody accepts connections there.
+/// True when a connection to it is accepted.
 pub(super) fn listening(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::new(HOST, port), Duration::from_millis(200)).is_ok()
 }

@@ -49,7 +49,7 @@ impl Services {
         let mut attempt = 1;
         loop {
             match Self::try_start(spec, interrupt) {
-                // Somebody else took the port between the look at it and the service's own attempt.
+                // Another process took the port between the check and the service's own attempt.
                 Err((_, ServiceError::Exited(_), _, true)) if attempt < ATTEMPTS => attempt += 1,
                 Err((name, error, tail, _)) => return Err((name, error, tail)),
                 Ok(services) => return Ok(services),
@@ -117,18 +117,18 @@ impl Services {
         })
     }
 
-    /// Those that have ended, to be told apart from those that are going to be stopped.
+    /// The services that have ended, to be told apart from those that are stopped later.
     pub(super) fn deaths(&mut self) -> Vec<Option<Death>> {
         self.parts.iter_mut().map(Part::death).collect()
     }
 
-    /// Stops them when there is no server to be stopped before.
+    /// Stops them when no server runs.
     pub(super) fn stop_all(mut self) {
         let died = self.deaths();
         self.stop(died);
     }
 
-    /// Stops them, the last that was started first.
+    /// Stops them in the reverse order of their start.
     pub(super) fn stop(self, died: Vec<Option<Death>>) -> Vec<super::stop::Stopped> {
         let all = self.parts.into_iter().zip(died).rev();
         all.map(|(part, died)| part.stop(died)).collect()

@@ -3,7 +3,6 @@
 use super::part::{Launch, LaunchError, Part};
 use super::services::{ServiceError, Services};
 use super::{Death, HOST, Server, Spec, port};
-use crate::conform;
 use crate::interrupt::Interrupt;
 use crate::manifest::Start;
 use crate::process::describe_exit;
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const ATTEMPTS: u32 = 3;
 const POLL: Duration = Duration::from_millis(20);
-/// One attempt at readiness may not hide an exit for longer than this.
+/// Longest attempt at readiness, so that an exit of the server is noticed soon.
 const ONE_ATTEMPT: Duration = Duration::from_secs(1);
 
 /// Why a server is not running.
@@ -35,7 +34,7 @@ pub enum StartError {
     #[error("the service {0} did not start: {1}")]
     Service(String, ServiceError),
     /// A service that it needs ended before the server was ready.
-    #[error("before the server was ready {0}")]
+    #[error("before the server was ready, {0}")]
     ServiceDied(Death),
     /// The user wants to stop.
     #[error("interrupted")]
@@ -127,7 +126,7 @@ fn wait_ready(
     let addr = SocketAddr::new(HOST, server.port());
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let target = conform::target(spec.variant, addr, left.clamp(POLL, ONE_ATTEMPT));
+        let target = spec.variant.target(addr, left.clamp(POLL, ONE_ATTEMPT));
         let answer = conformance::ready(&target);
         if let Some((death, tail)) = services.death() {
             return Err((StartError::ServiceDied(death), tail));

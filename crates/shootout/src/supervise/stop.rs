@@ -4,7 +4,7 @@ use super::{Death, Server};
 use crate::process::Leftover;
 use std::time::Duration;
 
-/// How a row's processes went: the server first, then its services.
+/// How the processes of a row ended: the server first, then its services.
 #[derive(Debug)]
 pub struct StopReport(pub Vec<Stopped>);
 
@@ -19,18 +19,18 @@ pub struct Stopped {
     pub killed_after: Option<Duration>,
     /// Other processes that were still there, and were killed.
     pub left: Vec<Leftover>,
-    /// Somebody still accepted connections on the port.
+    /// The port still accepted connections.
     pub still_listening: Option<u16>,
 }
 
 impl StopReport {
-    /// What was left behind, in words; `None` when all went as it should.
+    /// The processes that were left behind, in words; `None` without any.
     pub fn leak(&self) -> Option<String> {
         let said: Vec<String> = self.0.iter().filter_map(Stopped::leak).collect();
         (!said.is_empty()).then(|| said.join("; "))
     }
 
-    /// The crashes in words: those of services first, since a server may die of them.
+    /// The crashes in words: services first, since a server may end because of them.
     pub fn crash(&self) -> Option<String> {
         let deaths = self.0.iter().rev().filter_map(|part| part.died.as_ref());
         let said: Vec<String> = deaths.map(ToString::to_string).collect();
@@ -65,7 +65,7 @@ impl Stopped {
         }
         if let Some(port) = self.still_listening {
             said.push(format!(
-                "after {who} had ended port {port} still accepted connections"
+                "after {who} had ended, port {port} still accepted connections"
             ));
         }
         (!said.is_empty()).then(|| said.join("; "))

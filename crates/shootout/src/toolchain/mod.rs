@@ -1,4 +1,4 @@
-//! What must be installed before a server can be built, and how to bring it.
+//! What must be installed before a server can be built, and how to install it.
 //!
 //! Does not build anything.
 

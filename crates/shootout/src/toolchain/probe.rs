@@ -1,4 +1,4 @@
-//! Probes: a command that must succeed and say something that matches.
+//! Probes: a command that must succeed, with output that matches.
 
 use crate::interrupt::Interrupt;
 use crate::manifest::Requirement;
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Letters of a command and of what it said that are shown; the log has it all.
+/// Letters of a command and its output that are shown; the log has everything.
 const COMMAND_LETTERS: usize = 80;
 const LINE_LETTERS: usize = 200;
 /// Long enough for a Java virtual machine on a busy machine, short enough for a hanging probe.
@@ -110,7 +110,7 @@ fn look(
             Ok(shortened(line.trim(), LINE_LETTERS))
         }
         None => Err(format!(
-            "`{shown}` does not say what it should (it must match /{wanted}/){quoted}"
+            "the output of `{shown}` does not match /{wanted}/{quoted}"
         )),
     }
 }

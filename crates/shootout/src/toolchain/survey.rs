@@ -1,4 +1,4 @@
-//! The requirements of a server, looked at once, and what they mean for each of its variants.
+//! The requirements of a server, probed once, and what they mean for each of its variants.
 
 use super::{Missing, Probed, probe};
 use crate::interrupt::Interrupt;

@@ -1,5 +1,5 @@
-//! The null server as a program. It is a yardstick that cheats on purpose and no contestant: see
-//! `test_servers::NullServer`.
+//! The null server as a program. It is the reference that the generator is measured against, does
+//! not really parse, and is no contestant: see `test_servers::NullServer`.
 
 use clap::Parser;
 use std::io::{self, Read as _, Write};

@@ -16,14 +16,15 @@ pub(super) fn now_ns() -> u64 {
     time.tv_sec as u64 * SECOND + time.tv_nsec as u64
 }
 
-/// Becomes readable at a moment, without the slack of a poll's time-out.
+/// Becomes readable at a set moment, more exactly than the time-out of a poll.
 #[derive(Debug)]
 pub(super) struct Alarm(OwnedFd);
 
 impl Alarm {
     pub(super) fn new() -> io::Result<Self> {
         let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
-        // SAFETY: the call takes no pointer; a good descriptor is fresh and nobody else owns it.
+        // SAFETY: the call takes no pointer; a descriptor that it returns is new and has no other
+        // owner.
         unsafe {
             let fd = libc::timerfd_create(libc::CLOCK_REALTIME, flags);
             if fd < 0 {
@@ -33,9 +34,9 @@ impl Alarm {
         }
     }
 
-    /// Sets the moment anew, which also makes it unreadable until then; `None` for never.
+    /// Sets another moment; until then it is not readable. `None` is never.
     pub(super) fn set(&self, at_ns: Option<u64>) -> io::Result<()> {
-        // A time of zero would disarm: a moment long past is as good.
+        // Zero would stop the timer; any moment in the past makes it readable at once.
         let at_ns = at_ns.map_or(0, |at_ns| at_ns.max(1));
         let zero = libc::timespec {
             tv_sec: 0,

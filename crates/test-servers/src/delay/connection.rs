@@ -28,7 +28,7 @@ pub(super) struct Connection {
     framework: Framework,
     pub(super) speaker: Speaker,
     pending: Vec<u8>,
-    /// Which of the writes in the books were not sent at once, and may not be sent yet.
+    /// Writes that were recorded, were not sent at once, and may be unsent still.
     pub(super) unsent: Vec<usize>,
     /// EPOLLOUT is armed.
     pub(super) armed: bool,
@@ -102,7 +102,7 @@ impl Connection {
         !self.pending.is_empty()
     }
 
-    /// Nothing waits here, nor in the kernel for the other side to acknowledge what came before.
+    /// Nothing waits here, and the other side has acknowledged everything that the kernel has sent.
     pub(super) fn is_all_sent(&self) -> bool {
         !self.is_blocked() && unsent(&self.stream) == 0
     }

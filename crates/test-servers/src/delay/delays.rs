@@ -12,9 +12,9 @@ pub enum Delay {
     Constant(Duration),
     /// Exponential with this mean.
     Exponential(Duration),
-    /// One of two. The rare one comes to exactly so many of each thousand requests, wherever the
-    /// seed puts them: were its number left to chance, a percentile near its share would lie now on
-    /// one side of the gap and now on the other.
+    /// One of two delays. Exactly so many of each thousand requests get the rare one; the seed
+    /// decides which. If their number were random, a percentile near their share would be a usual
+    /// delay in one run and a rare one in the next.
     Bimodal {
         /// The usual delay.
         usual: Duration,
@@ -91,9 +91,9 @@ pub(super) struct Schedule {
     pace: Option<Pace>,
     random: ChaCha8Rng,
     drawn: usize,
-    /// Which of the block of requests under way get the rare delay.
+    /// The requests of the current thousand that get the rare delay.
     rare: Vec<usize>,
-    /// When the queue is done with what it has.
+    /// When the last request in the queue is served.
     free_ns: u64,
 }
 
@@ -123,7 +123,7 @@ impl Schedule {
     fn draw(&mut self) -> u64 {
         let delay = match self.delay {
             Delay::Constant(delay) => delay,
-            // In (0, 1]: never the logarithm of nothing.
+            // In (0, 1], so that the logarithm is of a number above zero.
             Delay::Exponential(mean) => mean.mul_f64(-(1.0 - self.random.random::<f64>()).ln()),
             Delay::Bimodal {
                 usual,

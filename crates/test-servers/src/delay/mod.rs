@@ -1,13 +1,13 @@
-//! The delay server: answers after a time that is known beforehand, and keeps the time that it
-//! really took, so that what a load generator reports can be held against the truth.
+//! The delay server: answers after a known delay, and keeps the time that each answer really took,
+//! so that the report of a load generator can be compared with the truth.
 //!
-//! Echo and broadcast by the protocol, in the message formats of any framework, every request really parsed, one thread. A request is
-//! answered a drawn delay after the kernel stamped its arrival; requests do not wait for one
-//! another, unless a [`Pace`] puts them into one queue. All its times are of the realtime clock,
-//! which the stamps are of, and are subtracted from that clock only: a clock that is stepped
-//! spoils the truth of that moment.
+//! It follows the protocol in the message formats of any framework, parses every request and has one
+//! thread. The answer leaves a drawn delay after the kernel stamped the request's arrival; requests
+//! do not wait for one another, unless a [`Pace`] puts them into one queue. The kernel stamps with
+//! the realtime clock, so all times here are of that clock: where it is stepped, the times kept of
+//! that moment are wrong.
 //!
-//! No contestant, and no model of a real server.
+//! It is no contestant, and does not behave like a real server.
 
 mod clock;
 mod connection;
@@ -22,12 +22,11 @@ pub use truth::{Answer, Truth, Write};
 
 use crate::Framework;
 use crate::listen::{listen, raise_file_limit};
+use crate::serving::Serving;
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How a [`DelayServer`] is started; the default answers at once on a free port of 127.0.0.1.
@@ -39,7 +38,7 @@ pub struct DelayOptions {
     pub delay: Delay,
     /// Seed of the delays: the n-th request of a server gets the same delay each time.
     pub seed: u64,
-    /// Once, nothing is read or written for a while.
+    /// A single pause in which nothing is read or written.
     pub freeze: Option<Freeze>,
     /// The copy of a broadcast for the connection that opened last leaves this much later than
     /// the others and the result.
@@ -82,10 +81,8 @@ impl Default for DelayOptions {
 
 /// A running delay server on a thread of its own; dropping it ends it and all its connections.
 pub struct DelayServer {
-    addr: SocketAddr,
+    serving: Serving,
     truth: Arc<Mutex<Truth>>,
-    wake: UnixStream,
-    thread: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl DelayServer {
@@ -96,28 +93,18 @@ impl DelayServer {
     pub fn start(options: DelayOptions) -> io::Result<Self> {
         raise_file_limit();
         let listener = listen(options.address)?;
-        let addr = listener.local_addr()?;
-        let (wake, woken) = UnixStream::pair()?;
         let truth = Arc::new(Mutex::new(Truth::default()));
-        let mut reactor = reactor::Reactor::new(listener, &woken, options, Arc::clone(&truth))?;
-        let thread = std::thread::Builder::new()
-            .name("delay-server".into())
-            .spawn(move || {
-                let result = reactor.run();
-                drop(woken);
-                result
-            })?;
-        Ok(Self {
-            addr,
-            truth,
-            wake,
-            thread: Some(thread),
-        })
+        let kept = Arc::clone(&truth);
+        let serving = Serving::start("delay-server", listener, |listener, wake| {
+            let mut reactor = reactor::Reactor::new(listener, wake, options, kept)?;
+            Ok(move || reactor.run())
+        })?;
+        Ok(Self { serving, truth })
     }
 
     /// Where it listens.
     pub const fn addr(&self) -> SocketAddr {
-        self.addr
+        self.serving.addr()
     }
 
     /// What it has done so far.
@@ -130,25 +117,13 @@ impl DelayServer {
     ///
     /// # Errors
     /// When the loop itself fails; a failing connection is only closed.
-    pub fn wait(mut self) -> io::Result<()> {
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(result)) => result,
-            _ => Err(io::Error::other("the server thread panicked")),
-        }
-    }
-}
-
-impl Drop for DelayServer {
-    fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            let _ = self.wake.shutdown(std::net::Shutdown::Both);
-            let _ = thread.join();
-        }
+    pub fn wait(self) -> io::Result<()> {
+        self.serving.wait()
     }
 }
 
 impl fmt::Debug for DelayServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("DelayServer").field(&self.addr).finish()
+        f.debug_tuple("DelayServer").field(&self.addr()).finish()
     }
 }

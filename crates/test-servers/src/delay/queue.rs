@@ -25,7 +25,7 @@ pub(super) struct Job {
 pub(super) struct Asked {
     pub(super) arrival_ns: u64,
     pub(super) stamp: Option<u64>,
-    /// It came in one read with a later one.
+    /// Its request came in one read with a later one.
     pub(super) shared: bool,
 }
 

@@ -97,7 +97,7 @@ impl Reactor {
         self.truth.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// When the freeze is to begin that is still to come.
+    /// When the freeze begins, if it is still to come.
     fn freeze_ns(&self) -> Option<u64> {
         let after = self.options.freeze?.after;
         Some(self.first_request_ns? + after.as_nanos() as u64)
@@ -149,7 +149,7 @@ impl Reactor {
         self.settle(number, done);
     }
 
-    /// After anything that may have ended or filled a connection.
+    /// Called after anything that may have ended a connection or filled its socket.
     fn settle(&mut self, number: u64, done: Result<(), Over>) {
         let Some(connection) = self.connections.get_mut(&number) else {
             return;
@@ -306,7 +306,7 @@ impl Reactor {
     fn write_due(&mut self) {
         let truth = Arc::clone(&self.truth);
         while let Some(job) = self.queue.take_due(clock::now_ns()) {
-            // Held while writing: whoever has an answer finds it in the books.
+            // Locked while writing, so that an answer is recorded before a client can have it.
             let mut truth = truth.lock().unwrap_or_else(PoisonError::into_inner);
             let numbers = match job.to {
                 To::One(number) => vec![number],
@@ -341,7 +341,7 @@ impl Reactor {
         }
     }
 
-    /// Puts a write into the books. When it was sent, so was what came before it.
+    /// Records a write. When it was sent, everything before it was sent, too.
     fn keep(&mut self, truth: &mut Truth, write: Write) {
         let place = truth.writes.len();
         truth.writes.push(write);

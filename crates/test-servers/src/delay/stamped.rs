@@ -1,5 +1,5 @@
-//! Reads that tell when the bytes arrived. Written apart from the generator's own, so that one
-//! mistake cannot be in both.
+//! Reads with the time at which the bytes arrived. It shares no code with the generator, so that no
+//! mistake is in both.
 
 use std::io;
 use std::os::fd::AsRawFd;

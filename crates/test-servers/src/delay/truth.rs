@@ -1,4 +1,4 @@
-//! What the server knows of its own doing.
+//! What the server did, and when.
 
 use run_record::Recorder;
 
@@ -47,9 +47,9 @@ pub struct Write {
     pub bytes: u64,
     /// The clock before the write.
     pub before_ns: u64,
-    /// The clock after it; when it was not sent at once, since the socket was full or
-    /// the other side had to acknowledge what came before, that of the next write that found all
-    /// sent, or `u64::MAX`.
+    /// The clock after it was sent. A write is not sent at once when the socket is full or the
+    /// other side has not acknowledged what came before; then it is the clock after the next write
+    /// that found everything sent, or `u64::MAX`.
     pub after_ns: u64,
 }
 

@@ -1,5 +1,5 @@
-//! One connection of a faulty peer: what it can say and hear, and the protocol by the book for
-//! everything that a behaviour does not spoil.
+//! One connection of a faulty peer: what it can send and receive, and the protocol for everything
+//! that a behaviour does not change.
 
 use super::Shared;
 use crate::threaded::{Hub, Peer, Reply, Request, Speech, Wire};
@@ -16,7 +16,7 @@ use ws_proto::{DecodeError, Decoder, Event, Opcode, Sender, encode_frame};
 /// Above every message that a test's client sends.
 const MAX_MESSAGE: u32 = 1 << 26;
 
-/// How soon a peer that does nothing notices that it is to end.
+/// How often a peer that does nothing looks whether it is to end.
 const STOP_CHECK: Duration = Duration::from_millis(50);
 
 /// What a client says.
@@ -99,7 +99,7 @@ impl Conversation {
         }
     }
 
-    /// Byte for byte with a pause after each.
+    /// Sends one byte at a time, with a pause after each.
     pub(super) fn drip(&self, bytes: &[u8], pause: Duration) -> io::Result<()> {
         for byte in bytes {
             self.send(std::slice::from_ref(byte))?;
@@ -209,11 +209,28 @@ impl Conversation {
         }
     }
 
-    /// Serves by the book to the end.
+    /// Follows the protocol to the end.
     pub(super) fn serve(&mut self) -> io::Result<()> {
         loop {
             let said = self.next()?;
             self.reply(&said)?;
+        }
+    }
+
+    /// Opens the WebSocket and serves it to the end, with `send` for the frames of echoes and pongs.
+    pub(super) fn serve_with(
+        &mut self,
+        send: impl Fn(&Self, &[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.open()?;
+        loop {
+            match self.next()? {
+                Said::Request(request) if !request.broadcast => {
+                    send(self, &request.frame(Reply::Echo))?;
+                }
+                Said::Ping(payload) => send(self, &frame(Opcode::Pong, &payload))?,
+                other => self.reply(&other)?,
+            }
         }
     }
 
@@ -232,13 +249,13 @@ impl Conversation {
         Ok(())
     }
 
-    /// Ends the side of the peer, and waits until the client ends its own: what was not read would
-    /// turn the end into a reset.
+    /// Ends the sending side. The caller reads on until the client ends its own side: unread bytes
+    /// would turn the end into a reset.
     pub(super) fn finish(&self) {
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
-    /// Has the connection end with a reset when it is let go.
+    /// The connection ends with a reset when it is dropped.
     pub(super) fn reset(&self) -> io::Result<()> {
         socket2::SockRef::from(&*self.stream).set_linger(Some(Duration::ZERO))
     }

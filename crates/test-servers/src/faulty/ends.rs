@@ -14,8 +14,8 @@ pub struct Ends {
 /// The end of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
-    /// The exit codes that are right; several where it depends on a race between the peer's bytes
-    /// and the start of the step.
+    /// The expected exit codes; several where a race between the peer's bytes and the start of the
+    /// step decides.
     pub codes: &'static [i32],
     /// A regular expression that one line of stderr matches.
     pub says: &'static str,
@@ -43,7 +43,7 @@ impl End {
         Self::new(&[3], says)
     }
 
-    /// Where the peer acts when the step may have begun or not.
+    /// For a peer that may act before or after the step has begun.
     pub(super) const fn early(says: &'static str) -> Self {
         Self::new(&[1, 3], says)
     }
@@ -53,7 +53,7 @@ impl End {
         self.codes == [1]
     }
 
-    /// True when nothing is wrong with what the peer does to this workload.
+    /// True when a run of this workload is not affected.
     pub fn is_served(&self) -> bool {
         self.codes == [0]
     }

@@ -1,4 +1,4 @@
-//! More than anybody asked for, and clients whose bytes are not taken.
+//! Peers that send far more than was asked for, and peers that take no bytes.
 
 use super::conversation::{Conversation, Said, frame};
 use super::{Behaviour, End, Ends};
@@ -12,7 +12,7 @@ const OTHER_RUN: &[u8] = br#"{"type":"echo","payload":{"stamp":"0123456789abcdef
 const STALLED: Ends =
     Ends::invalid("not complete after").connect(End::invalid("did not answer a ping"));
 
-/// A pong that answers nothing is allowed; the hold may be over before a second ping is due.
+/// An unsolicited pong is allowed; the hold may be over before a second ping is due.
 const ANSWERED_ONCE: End = End::new(
     &[0, 3],
     "did not answer a ping|the one planned step was measured",
@@ -153,9 +153,9 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     .with(LARGE),
     Behaviour::new(
         "takes-large-messages",
-        "serves messages of 4 MB by the book, which is allowed",
+        "serves messages of 4 MB, which is allowed",
         Ends::SERVED,
-        by_the_book,
+        serve,
     )
     .with(LARGE),
 ];
@@ -168,7 +168,7 @@ const fn reply_to(request: &crate::threaded::Request) -> crate::threaded::Reply 
     }
 }
 
-fn by_the_book(c: &mut Conversation) -> io::Result<()> {
+fn serve(c: &mut Conversation) -> io::Result<()> {
     c.open()?;
     c.serve()
 }

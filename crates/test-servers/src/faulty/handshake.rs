@@ -1,4 +1,4 @@
-//! Faulty answers to the upgrade, and odd ones that are within the rules.
+//! Faulty answers to the upgrade, and unusual ones that the rules allow.
 
 use super::conversation::{Conversation, frame};
 use super::{Behaviour, End, Ends};

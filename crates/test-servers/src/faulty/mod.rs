@@ -1,10 +1,10 @@
-//! Faulty peers: servers that break a handshake, a frame, TLS or a promise, flood, stall or reset,
-//! and what `websocket-bench` is to make of each.
+//! Faulty peers: servers that break the handshake, frames, TLS or the protocol, that flood, stall
+//! or reset, and the end that a run of `websocket-bench` against each must come to.
 //!
-//! One table, [`behaviours`], split by family over the files of this folder. A row is the name of a
-//! behaviour, what it does, how a run against it ends, and the function that plays it on each
-//! connection. Peers that are wrong about single deliveries, a number of times that is known, are in
-//! [`crate::odd`].
+//! One table, [`behaviours`], split by family over the files of this folder. A row has the name of
+//! a behaviour, what it does, how a run against it ends, and the function that runs on each
+//! connection. Peers that make a known number of faults in single deliveries are in
+//! [`crate::fault`].
 
 mod conversation;
 mod ends;
@@ -33,10 +33,10 @@ use std::thread::JoinHandle;
 /// Enough for a read buffer on the heap and JSON of ordinary depth.
 const STACK: usize = 256 * 1024;
 
-/// What is played on one connection. An error ends it as a return does.
+/// What the peer does on one connection. An error ends the connection, as a return does.
 type Play = fn(&mut Conversation) -> io::Result<()>;
 
-/// One way to be faulty, or to be within the rules at their edge.
+/// One faulty behaviour, or an unusual one that the rules allow.
 #[derive(Clone, Copy)]
 pub struct Behaviour {
     /// Unique, in words and hyphens.
@@ -47,14 +47,14 @@ pub struct Behaviour {
     pub arguments: &'static str,
     /// Present when the peer listens for `wss://`, with the certificate that it shows.
     pub certificate: Option<Certificate>,
-    /// Sends at full speed, so that few can be run side by side.
+    /// Sends at full speed, so that only a few can run at the same time.
     pub busy: bool,
     /// How a run against it ends.
     pub ends: Ends,
     play: Play,
 }
 
-/// Behaviours that have to do with one another.
+/// Behaviours that concern the same layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// The answer to the upgrade.
@@ -63,7 +63,7 @@ pub enum Family {
     Framing,
     /// How frames follow one another and messages are made of them.
     Streams,
-    /// More than anybody asked for, or nothing taken.
+    /// Far more bytes than were asked for, or none taken.
     Floods,
     /// Below the WebSocket.
     Tls,
@@ -238,7 +238,7 @@ impl Shared {
     }
 
     fn serve(self: Arc<Self>, id: u64, stream: TcpStream) {
-        // An error is how most of these end: the client has gone.
+        // Most connections end with an error here: the client has gone.
         let _ = self.try_serve(id, stream);
     }
 
@@ -254,7 +254,7 @@ impl Shared {
             None => Arc::new(PlainWire::new(stream.try_clone()?)?),
             Some(tls) => Arc::clone(tls) as Arc<dyn Wire>,
         };
-        // A client that takes nothing is waited for: that may be what is played.
+        // No time limit: some behaviours wait for a client that takes no bytes.
         stream.set_write_timeout(None)?;
         let stream = Arc::new(stream);
         let streams = self.streams.lock();

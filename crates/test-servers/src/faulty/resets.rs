@@ -1,7 +1,8 @@
 //! How connections end, at every stage.
 
-use super::conversation::Said;
+use super::conversation::{Conversation, Said};
 use super::{Behaviour, Ends};
+use std::io;
 use std::time::Duration;
 use ws_proto::Opcode;
 
@@ -109,14 +110,8 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
         "resets when it is pinged",
         Ends::SERVED.connect(LOST.connect),
         |c| {
-            c.open()?;
-            loop {
-                let said = c.next()?;
-                if matches!(said, Said::Ping(_)) {
-                    return c.reset();
-                }
-                c.reply(&said)?;
-            }
+            serve_to(c, |said| matches!(said, Said::Ping(_)))?;
+            c.reset()
         },
     ),
     Behaviour::new(
@@ -124,14 +119,8 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
         "resets when the client closes, which costs nothing",
         Ends::SERVED,
         |c| {
-            c.open()?;
-            loop {
-                let said = c.next()?;
-                if matches!(said, Said::Close(_)) {
-                    return c.reset();
-                }
-                c.reply(&said)?;
-            }
+            serve_to(c, is_close)?;
+            c.reset()
         },
     ),
     Behaviour::new(
@@ -139,14 +128,9 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
         "answers a close after a second",
         Ends::SERVED,
         |c| {
-            c.open()?;
-            loop {
-                let said = c.next()?;
-                if matches!(said, Said::Close(_)) {
-                    std::thread::sleep(Duration::from_secs(1));
-                }
-                c.reply(&said)?;
-            }
+            let close = serve_to(c, is_close)?;
+            std::thread::sleep(Duration::from_secs(1));
+            c.reply(&close)
         },
     ),
     Behaviour::new(
@@ -154,14 +138,8 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
         "answers no close and stays",
         Ends::SERVED,
         |c| {
-            c.open()?;
-            loop {
-                let said = c.next()?;
-                if matches!(said, Said::Close(_)) {
-                    return c.hang();
-                }
-                c.reply(&said)?;
-            }
+            serve_to(c, is_close)?;
+            c.hang()
         },
     ),
     Behaviour::new(
@@ -169,14 +147,8 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
         "answers a close with messages at full speed",
         Ends::SERVED,
         |c| {
-            c.open()?;
-            loop {
-                let said = c.next()?;
-                if matches!(said, Said::Close(_)) {
-                    return c.flood(&super::conversation::frame(Opcode::Text, b"{}"));
-                }
-                c.reply(&said)?;
-            }
+            serve_to(c, is_close)?;
+            c.flood(&super::conversation::frame(Opcode::Text, b"{}"))
         },
     )
     .busy(),
@@ -192,3 +164,19 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
         },
     ),
 ];
+
+fn is_close(said: &Said) -> bool {
+    matches!(said, Said::Close(_))
+}
+
+/// Opens the connection and serves it up to what is `wanted`, which is left unanswered.
+fn serve_to(c: &mut Conversation, wanted: fn(&Said) -> bool) -> io::Result<Said> {
+    c.open()?;
+    loop {
+        let said = c.next()?;
+        if wanted(&said) {
+            return Ok(said);
+        }
+        c.reply(&said)?;
+    }
+}

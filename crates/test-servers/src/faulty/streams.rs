@@ -136,21 +136,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
         "drops-of-a-byte",
         "sends every frame in writes of one byte, which is allowed",
         Ends::SERVED,
-        |c| {
-            c.open()?;
-            loop {
-                let said = c.next()?;
-                let bytes = match &said {
-                    Said::Request(request) if !request.broadcast => request.frame(Reply::Echo),
-                    Said::Ping(payload) => frame(Opcode::Pong, payload),
-                    other => {
-                        c.reply(other)?;
-                        continue;
-                    }
-                };
-                c.drip(&bytes, Duration::from_millis(1))?;
-            }
-        },
+        |c| c.serve_with(|c, bytes| c.drip(bytes, Duration::from_millis(1))),
     ),
     Behaviour::new(
         "reset-in-a-frame",
@@ -159,7 +145,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
         |c| {
             c.opened()?;
             c.send(&[0x81, 100, b'{'])?;
-            // Delivered before the reset, which may overtake nothing that was read.
+            // The bytes must arrive before the reset, which discards what was not read.
             std::thread::sleep(Duration::from_millis(50));
             c.reset()
         },
@@ -212,7 +198,7 @@ fn fragment(opcode: Opcode, fin: bool, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Serves by the book, with each message written in another way.
+/// Follows the protocol, with each message turned into bytes by `write`.
 fn in_fragments(c: &mut Conversation, write: impl Fn(&[u8]) -> Vec<u8>) -> io::Result<()> {
     c.open()?;
     loop {

@@ -1,8 +1,7 @@
 //! Below the WebSocket: certificates, handshakes and records.
 
-use super::conversation::{Conversation, Said, frame};
+use super::conversation::{Conversation, frame};
 use super::{Behaviour, Certificate, End, Ends};
-use crate::threaded::Reply;
 use std::io::{self, Read as _};
 use ws_proto::Opcode;
 
@@ -13,57 +12,43 @@ const NO_RECORD: &[u8] = &[0x17, 3, 3, 0, 32];
 
 pub(super) const BEHAVIOURS: &[Behaviour] = &[
     tls(
-        "tls-by-the-book",
+        "tls-correct",
         "serves over TLS, which is allowed",
         Ends::SERVED,
-        by_the_book,
+        serve,
     ),
     tls(
         "tls-large-messages",
         "serves messages of 70 KB over TLS, which is allowed",
         Ends::SERVED,
-        by_the_book,
+        serve,
     )
     .with("--payload-padding 70000"),
     tls(
         "tls-records-of-a-byte",
         "sends every byte in a record of its own, which is allowed",
         Ends::SERVED,
-        |c| {
-            c.open()?;
-            loop {
-                let said = c.next()?;
-                let bytes = match &said {
-                    Said::Request(request) if !request.broadcast => request.frame(Reply::Echo),
-                    Said::Ping(payload) => frame(Opcode::Pong, payload),
-                    other => {
-                        c.reply(other)?;
-                        continue;
-                    }
-                };
-                bytes.iter().try_for_each(|byte| c.send(&[*byte]))?;
-            }
-        },
+        |c| c.serve_with(|c, bytes| bytes.iter().try_for_each(|byte| c.send(&[*byte]))),
     ),
     tls(
         "tls-wrong-name",
         "shows a certificate for another name, with escapes in it",
         Ends::unopened("certificate"),
-        by_the_book,
+        serve,
     )
     .over_tls(Certificate::WrongName),
     tls(
         "tls-expired",
         "shows a certificate whose time is over",
         Ends::unopened("certificate.*expired"),
-        by_the_book,
+        serve,
     )
     .over_tls(Certificate::Expired),
     tls(
         "tls-self-signed",
-        "shows a certificate of nobody but itself",
+        "shows a certificate that it signed itself",
         Ends::unopened("certificate"),
-        by_the_book,
+        serve,
     )
     .over_tls(Certificate::SelfSigned),
     tls(
@@ -243,7 +228,7 @@ const fn tls(name: &'static str, does: &'static str, ends: Ends, play: super::Pl
     Behaviour::new(name, does, ends, play).over_tls(Certificate::Good)
 }
 
-fn by_the_book(c: &mut Conversation) -> io::Result<()> {
+fn serve(c: &mut Conversation) -> io::Result<()> {
     c.open()?;
     c.serve()
 }

@@ -1,4 +1,4 @@
-//! Lies below the level of messages: forbidden frames made acceptable before the codec sees them.
+//! Lies about frames: forbidden frames are made acceptable before the codec sees them.
 
 use super::Lie;
 use crate::threaded::FrameFilter;

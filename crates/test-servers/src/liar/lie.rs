@@ -1,4 +1,4 @@
-//! The list of lies. Says what, not how.
+//! The list of lies; `behaviour` and `frames` tell them.
 
 use crate::Framework;
 use clap::ValueEnum;
@@ -12,9 +12,9 @@ pub enum Lie {
     WrongAccept,
     /// Leaves `Upgrade: websocket` out of the 101 answer.
     NoUpgradeHeader,
-    /// Names an extension that nobody asked for.
+    /// Names an extension that was not offered.
     UnaskedExtension,
-    /// Names a subprotocol that nobody asked for.
+    /// Names a subprotocol that was not offered.
     UnaskedSubprotocol,
     /// Answers 101 to a request that asks for no upgrade.
     UpgradesPlainRequests,
@@ -107,8 +107,8 @@ pub enum Lie {
     AcceptsInvalidUtf8,
     /// Replaces bytes that are not UTF-8 in fragmented messages.
     AcceptsInvalidFragments,
-    /// Gives no answer to malformed JSON. (This and the others that ignore: where no answer is
-    /// right, nor to anything behind it.)
+    /// Gives no answer to malformed JSON. Where the framework itself gives none, this lie and the
+    /// others that ignore a message ignore everything behind it as well.
     IgnoresMalformedJson,
     /// Gives no answer to JSON that is no object.
     IgnoresNonObjects,
@@ -138,7 +138,7 @@ pub enum Lie {
     LimitPerFrame,
     /// The first reset of a client that never spoke ends all connections.
     ResetTakesAll,
-    /// A client that vanishes within a frame takes all connections along.
+    /// A client that vanishes within a frame ends all connections.
     CutTakesAll,
     /// Lists no connection after the first 1,000.
     TiresAfter1000,
@@ -185,8 +185,8 @@ impl Lie {
         value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// The id of the conformance check that this lie must trip in this framework; [`Lie::None`]
-    /// trips none, and what the framework allows neither.
+    /// The id of the conformance check that must find this lie in this framework; `None` for
+    /// [`Lie::None`] and for what the framework allows.
     pub fn trips(self, framework: Framework) -> Option<&'static str> {
         let trips = self.breaks()?;
         (!self.is_allowed(framework)).then_some(trips)

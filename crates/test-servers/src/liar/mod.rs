@@ -1,12 +1,12 @@
 //! A correct server that breaks exactly one rule of choice, to prove that the conformance checks
-//! bite.
+//! find it.
 //!
-//! Lies are kept narrow, often to messages of one band of lengths, so that each trips the check
-//! of its own rule and no other.
+//! Lies are narrow, often for messages of certain lengths only, so that each fails the check of its
+//! own rule and no other.
 
+mod behaviour;
 mod frames;
 mod lie;
-mod manners;
 
 pub use lie::Lie;
 
@@ -41,8 +41,8 @@ impl LiarServer {
     /// # Errors
     /// When the address cannot be bound.
     pub fn start_on(address: SocketAddr, lie: Lie, framework: Framework) -> io::Result<Self> {
-        let manners = manners::Liar::new(lie, framework);
-        Ok(Self(Server::start_plain(address, manners)?))
+        let behaviour = behaviour::Liar::new(lie, framework);
+        Ok(Self(Server::start_plain(address, behaviour)?))
     }
 
     /// Where it listens.

@@ -1,9 +1,9 @@
 //! The null server: echo and broadcast as fast as one thread can.
 //!
-//! It is the yardstick for the load generator and **no contestant**: it breaks the protocol's rule
-//! that a server must really parse. It finds the type by a scan of the bytes, copies the payload
-//! unread and checks no UTF-8. A frame is built once per broadcast; what became ready in one round
-//! of the loop leaves in one `send` per client.
+//! It is the reference that the load generator is measured against, and **no contestant**: it
+//! breaks the protocol's rule that a server must really parse. It finds the type by a scan of the
+//! bytes, copies the payload unread and checks no UTF-8. A frame is built once for each broadcast;
+//! what became ready in one round of the loop leaves in one `send` for each client.
 
 mod outbox;
 mod reactor;
@@ -13,10 +13,9 @@ mod several;
 pub use several::NullServers;
 
 use crate::listen::{listen, listen_sharing, raise_file_limit};
+use crate::serving::Serving;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::net::UnixStream;
-use std::thread::JoinHandle;
 
 /// How a [`NullServer`] is started; the default is a free port of 127.0.0.1.
 #[derive(Clone, Copy, Debug)]
@@ -42,11 +41,7 @@ impl Default for NullOptions {
 
 /// A running null server on a thread of its own; dropping it ends it and all its connections.
 #[derive(Debug)]
-pub struct NullServer {
-    addr: SocketAddr,
-    wake: UnixStream,
-    thread: Option<JoinHandle<io::Result<()>>>,
-}
+pub struct NullServer(Serving);
 
 impl NullServer {
     /// Starts listening and serving. Any path is served.
@@ -60,45 +55,23 @@ impl NullServer {
         } else {
             listen(options.address)?
         };
-        let addr = listener.local_addr()?;
-        let (wake, woken) = UnixStream::pair()?;
-        let mut reactor = reactor::Reactor::new(listener, &woken, options.echo_raw)?;
-        let thread = std::thread::Builder::new()
-            .name("null-server".into())
-            .spawn(move || {
-                let result = reactor.run();
-                drop(woken);
-                result
-            })?;
-        Ok(Self {
-            addr,
-            wake,
-            thread: Some(thread),
-        })
+        let serving = Serving::start("null-server", listener, |listener, wake| {
+            let mut reactor = reactor::Reactor::new(listener, wake, options.echo_raw)?;
+            Ok(move || reactor.run())
+        })?;
+        Ok(Self(serving))
     }
 
     /// Where it listens.
     pub const fn addr(&self) -> SocketAddr {
-        self.addr
+        self.0.addr()
     }
 
     /// Serves until the process is ended.
     ///
     /// # Errors
     /// When the loop itself fails; a failing connection is only closed.
-    pub fn wait(mut self) -> io::Result<()> {
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(result)) => result,
-            _ => Err(io::Error::other("the server thread panicked")),
-        }
-    }
-}
-
-impl Drop for NullServer {
-    fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            let _ = self.wake.shutdown(std::net::Shutdown::Both);
-            let _ = thread.join();
-        }
+    pub fn wait(self) -> io::Result<()> {
+        self.0.wait()
     }
 }

@@ -8,10 +8,10 @@ const MAX_PENDING: usize = 64 * 1024 * 1024;
 /// A drained queue larger than this gives its memory back.
 const KEPT_CAPACITY: usize = 16 * 1024;
 
-/// The private queue of one connection, in step with the broadcasts that all connections share.
+/// The queue of one connection, in step with the broadcasts that all connections share.
 ///
-/// Broadcasts of one round stand once in a shared buffer. A private reply must keep its place
-/// among them, so it first copies what was shared before it.
+/// The broadcasts of one round stand once in a shared buffer. A reply for this connection alone
+/// must keep its place among them, so the shared bytes before it are copied first.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     pending: Vec<u8>,
@@ -31,7 +31,7 @@ impl Outbox {
         }
     }
 
-    /// Appends private bytes behind all that was shared so far.
+    /// Appends bytes for this connection, behind everything that was shared so far.
     pub(super) fn reply(&mut self, shared: &[u8], put: impl FnOnce(&mut Vec<u8>)) {
         self.pending.extend_from_slice(&shared[self.taken..]);
         self.taken = shared.len();
@@ -42,7 +42,7 @@ impl Outbox {
         self.pending.is_empty()
     }
 
-    /// Ends a round: sends, with one call if the socket takes it, what is private and shared.
+    /// Ends a round: sends the own and the shared bytes, with one call if the socket takes them.
     pub(super) fn flush(&mut self, to: &mut impl Write, shared: &[u8]) -> io::Result<()> {
         let rest = &shared[self.taken..];
         self.taken = 0;

@@ -1,5 +1,5 @@
-//! Requests recognised and answers built by looking at as few bytes as possible.
-//! Parses no JSON: see the head of the parent module.
+//! Recognises requests and builds answers by looking at as few bytes as possible. Parses no JSON:
+//! see the head of the parent module.
 
 use ws_proto::{FrameHeader, Opcode, encode_frame, encode_header};
 

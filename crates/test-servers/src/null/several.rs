@@ -1,5 +1,5 @@
-//! Several null servers on one port, each a process with files of its own. Passes nothing from one
-//! to another: who needs broadcasts to all takes one process.
+//! Several null servers on one port, each a process with files of its own. They pass no messages to
+//! one another: a broadcast to all clients needs one process.
 
 use crate::listen::hold_port;
 use socket2::Socket;
@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 pub struct NullServers {
     addr: SocketAddr,
     processes: Vec<Child>,
-    /// Nobody else is given the port while they start.
+    /// Keeps the port for them while they start.
     _port: Socket,
 }
 
@@ -44,7 +44,7 @@ impl NullServers {
             if echo_raw {
                 command.arg("--echo-raw");
             }
-            // Each ends with its standard input, and so with whoever holds the other end.
+            // Each process ends when its standard input ends, which this process holds.
             let process = command
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
@@ -68,10 +68,9 @@ impl NullServers {
         self.addr
     }
 
-    /// Waits for the end of one, which is the end of all.
+    /// Waits until one process ends; the others are then stopped.
     ///
-    /// # Errors
-    /// When it ended by itself, which none does without a reason.
+    /// Always, once a process has ended: none ends without a reason.
     pub fn wait(mut self) -> io::Result<()> {
         loop {
             for process in &mut self.processes {

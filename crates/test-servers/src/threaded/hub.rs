@@ -60,7 +60,7 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    /// The connections, locked: while the caller holds them, nobody joins, leaves or broadcasts.
+    /// The connections, locked: while the caller holds them, no client joins, leaves or broadcasts.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<Arc<Peer>>> {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -79,7 +79,7 @@ impl Hub {
         members.cloned().collect()
     }
 
-    /// Makes a connection a listener, or one no longer, between two broadcasts, and confirms it.
+    /// Makes a connection a listener or ends that, between two broadcasts, and confirms it.
     pub(crate) fn set_member(&self, peer: &Peer, member: bool, confirmation: Option<&[u8]>) {
         let _between = self.lock();
         peer.member.store(member, Ordering::SeqCst);

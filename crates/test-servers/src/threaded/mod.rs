@@ -1,17 +1,17 @@
-//! A correct server with a thread per connection, whose manners can be replaced.
+//! A correct server with a thread per connection, whose behaviour can be replaced.
 //!
-//! The honest half of every misbehaving server: what is not overridden in [`Manners`] is done by
-//! the book. Meant for thousands of connections at most, and for clients that read.
+//! Every misbehaving server is made of it: what is not overridden in [`Behaviour`] follows the
+//! protocol. Meant for thousands of connections at most, and for clients that read.
 
+mod behaviour;
 mod hub;
-mod manners;
 mod request;
 mod session;
 mod speech;
 mod wire;
 
+pub(crate) use behaviour::{Behaviour, Ended, FrameFilter, Honest, Upgrade};
 pub(crate) use hub::{Hub, Peer};
-pub(crate) use manners::{Ended, FrameFilter, Honest, Manners, Upgrade};
 pub(crate) use request::{Rejection, Reply, Request};
 pub(crate) use speech::{Answer, Asked, Rejected, Speaker, Speech, read};
 pub(crate) use wire::{PlainWire, WRITE_TIMEOUT, Wire};
@@ -39,7 +39,7 @@ pub(crate) struct Server {
 
 struct Shared {
     hub: Arc<Hub>,
-    manners: Arc<dyn Manners>,
+    behaviour: Arc<dyn Behaviour>,
     make_wire: MakeWire,
     stopping: AtomicBool,
     wires: Mutex<HashMap<u64, Arc<dyn Wire>>>,
@@ -49,7 +49,7 @@ struct Shared {
 impl Server {
     pub(crate) fn start(
         address: SocketAddr,
-        manners: Arc<dyn Manners>,
+        behaviour: Arc<dyn Behaviour>,
         make_wire: MakeWire,
     ) -> io::Result<Self> {
         raise_file_limit();
@@ -57,7 +57,7 @@ impl Server {
         let addr = listener.local_addr()?;
         let shared = Arc::new(Shared {
             hub: Arc::new(Hub::default()),
-            manners,
+            behaviour,
             make_wire,
             stopping: AtomicBool::new(false),
             wires: Mutex::default(),
@@ -74,9 +74,9 @@ impl Server {
         })
     }
 
-    pub(crate) fn start_plain(address: SocketAddr, manners: impl Manners) -> io::Result<Self> {
+    pub(crate) fn start_plain(address: SocketAddr, behaviour: impl Behaviour) -> io::Result<Self> {
         let make_wire = Box::new(|stream| Ok(Arc::new(PlainWire::new(stream)?) as Arc<dyn Wire>));
-        Self::start(address, Arc::new(manners), make_wire)
+        Self::start(address, Arc::new(behaviour), make_wire)
     }
 
     pub(crate) const fn addr(&self) -> SocketAddr {
@@ -130,7 +130,7 @@ impl Shared {
             let spawned = std::thread::Builder::new()
                 .stack_size(STACK)
                 .spawn(move || {
-                    session::serve(id, &wire, &shared.hub, &*shared.manners);
+                    session::serve(id, &wire, &shared.hub, &*shared.behaviour);
                     shared.lock_wires().remove(&id);
                 });
             if spawned.is_err() {

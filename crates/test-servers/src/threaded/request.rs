@@ -14,7 +14,7 @@ pub(crate) struct Request {
     body: Body,
     /// That of the sender.
     speech: Speech,
-    /// What a reply must carry to be told from others, where the framework has that.
+    /// What a reply must repeat of its request, where the framework has that.
     reference: Value,
 }
 
@@ -116,7 +116,7 @@ impl Request {
         }
     }
 
-    /// The reference, for those who want to spoil it.
+    /// The reference, for a server that changes it.
     pub(crate) const fn reference_mut(&mut self) -> &mut Value {
         &mut self.reference
     }
@@ -159,7 +159,7 @@ impl Request {
         true
     }
 
-    /// The payload, for those who want to spoil it: JSON ...
+    /// The payload, for a server that changes it: JSON ...
     pub(crate) fn json_mut(&mut self) -> Option<&mut Value> {
         match &mut self.body {
             Body::Json(value) => Some(value),

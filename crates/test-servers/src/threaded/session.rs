@@ -1,7 +1,7 @@
 //! One connection from its first byte to its last.
 
+use super::behaviour::{Behaviour, Ended};
 use super::hub::{Hub, Peer};
-use super::manners::{Ended, Manners};
 use super::speech::Speech;
 use super::wire::Wire;
 use crate::upgrade::RequestHead;
@@ -30,15 +30,15 @@ impl From<DecodeError> for Stop {
 }
 
 /// Serves the connection until it ends.
-pub(super) fn serve(id: u64, wire: &Arc<dyn Wire>, hub: &Arc<Hub>, manners: &dyn Manners) {
-    if !manners.accepted(id) {
+pub(super) fn serve(id: u64, wire: &Arc<dyn Wire>, hub: &Arc<Hub>, behaviour: &dyn Behaviour) {
+    if !behaviour.accepted(id) {
         return;
     }
     let mut buffer = vec![0; READ_SIZE];
     let Some((head, rest)) = read_head(&**wire, &mut buffer) else {
         return;
     };
-    let Some(upgrade) = manners.upgrade(&head) else {
+    let Some(upgrade) = behaviour.upgrade(&head) else {
         drain(&**wire, &mut buffer);
         return;
     };
@@ -47,27 +47,27 @@ pub(super) fn serve(id: u64, wire: &Arc<dyn Wire>, hub: &Arc<Hub>, manners: &dyn
         wire.finish();
         return;
     }
-    let speech = Speech::of(manners.framework(), &head);
+    let speech = Speech::of(behaviour.framework(), &head);
     let peer = Arc::new(Peer::new(id, Arc::clone(wire), speech));
     hub.join(&peer, &[upgrade.answer, speech.greeting()].concat());
-    manners.opened(&peer);
-    let stop = read_frames(&peer, rest, &mut buffer, hub, manners);
+    behaviour.opened(&peer);
+    let stop = read_frames(&peer, rest, &mut buffer, hub, behaviour);
     hub.leave(id);
     match stop {
-        Stop::Gone(how) => manners.ended(hub, &peer, how),
+        Stop::Gone(how) => behaviour.ended(hub, &peer, how),
         Stop::Fail(code) => {
-            manners.ended(hub, &peer, Ended::Failed);
+            behaviour.ended(hub, &peer, Ended::Failed);
             peer.send_frame(Opcode::Close, &code.to_be_bytes());
             wire.finish();
-            // Unread bytes would turn the end into a reset that eats the close frame.
+            // Unread bytes would turn the end into a reset, which discards the close frame.
             drain(&**wire, &mut buffer);
         }
         Stop::Closed(payload) => {
-            manners.ended(hub, &peer, Ended::Closed);
-            if let Some(answer) = manners.close(&payload) {
+            behaviour.ended(hub, &peer, Ended::Closed);
+            if let Some(answer) = behaviour.close(&payload) {
                 peer.send_frame(Opcode::Close, &answer);
             }
-            if manners.ends_after_close() {
+            if behaviour.ends_after_close() {
                 wire.finish();
             }
             drain(&**wire, &mut buffer);
@@ -94,20 +94,20 @@ fn read_frames(
     first: Vec<u8>,
     buffer: &mut [u8],
     hub: &Arc<Hub>,
-    manners: &dyn Manners,
+    behaviour: &dyn Behaviour,
 ) -> Stop {
-    let mut decoder = Decoder::new(Sender::Client, manners.max_message());
-    let mut filter = manners.filter();
+    let mut decoder = Decoder::new(Sender::Client, behaviour.max_message());
+    let mut filter = behaviour.filter();
     let mut feed = |decoder: &mut Decoder, bytes: &[u8]| {
         let filtered = filter.as_mut().map(|filter| filter.filter(bytes));
         let filtered = filtered.transpose().map_err(Stop::Fail)?;
         decoder.feed(filtered.as_deref().unwrap_or(bytes), |event| {
             match event {
-                Event::Message { opcode, payload } => manners
+                Event::Message { opcode, payload } => behaviour
                     .message(hub, peer, opcode, payload)
                     .map_err(Stop::Fail)?,
-                Event::Ping(payload) => manners.ping(peer, payload),
-                Event::Pong(payload) => manners.pong(peer, payload),
+                Event::Ping(payload) => behaviour.ping(peer, payload),
+                Event::Pong(payload) => behaviour.pong(peer, payload),
                 Event::Close(payload) => return Err(Stop::Closed(payload.to_vec())),
             }
             Ok(())

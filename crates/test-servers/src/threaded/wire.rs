@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A client that takes nothing for this long is cut off, so that no broadcast hangs.
+/// A client that takes no bytes for this long is disconnected, so that a broadcast does not wait
+/// for it any longer.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One connection, plain or over TLS.
@@ -15,11 +16,11 @@ pub(crate) trait Wire: Send + Sync {
     fn send(&self, bytes: &[u8]) -> io::Result<()>;
     /// Waits for bytes; 0 means that the client ended its side.
     fn recv(&self, buffer: &mut [u8]) -> io::Result<usize>;
-    /// Says no more, but lets what was sent arrive.
+    /// Ends the sending side; what was sent still arrives.
     fn finish(&self);
     /// Ends both directions and wakes the reader.
     fn end(&self);
-    /// Arranges that the connection ends with a reset as soon as its last user lets go of it.
+    /// The connection ends with a reset as soon as its last user drops it.
     fn reset(&self);
 }
 
@@ -29,8 +30,8 @@ pub(crate) struct PlainWire {
     writing: Mutex<()>,
     /// From now on nothing may be sent, not even a FIN: only the reset.
     resetting: AtomicBool,
-    /// A writer was told of the client's reset. The kernel tells it once, so the reader would see
-    /// an ordinary end.
+    /// Set when a writer got the error of the client's reset: the kernel reports it once, and the
+    /// reader would see an ordinary end.
     was_reset: AtomicBool,
 }
 
@@ -88,7 +89,7 @@ impl Wire for PlainWire {
         self.resetting.store(true, Ordering::SeqCst);
         let socket = socket2::SockRef::from(&self.stream);
         let _ = socket.set_linger(Some(Duration::ZERO));
-        // Wakes the reader, who lets go of the socket.
+        // Wakes the reader, which drops the socket.
         let _ = self.stream.shutdown(Shutdown::Read);
     }
 }

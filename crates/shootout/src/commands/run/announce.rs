@@ -3,9 +3,10 @@
 use super::left_out;
 use crate::generator::measure_name;
 use crate::machine::{self, Capacity, Cores};
+use crate::options::Schedule;
 use crate::project::Project;
 use crate::rows::{Rows, alike};
-use crate::session::{Schedule, Session};
+use crate::session::Session;
 
 pub(super) fn plan(
     project: &Project,
@@ -51,7 +52,7 @@ pub(super) fn plan(
         );
     }
     if o.total_steps != usual.total_steps {
-        anstream::eprintln!("this machine ends it at: {}", capacity.limit);
+        anstream::eprintln!("the limit of this machine: {}", capacity.limit);
     }
     match &cores.pinning {
         Some(pinning) => anstream::eprintln!(
@@ -77,7 +78,10 @@ pub(super) fn plan(
         );
     }
     if !rows.unsupported.is_empty() {
-        anstream::eprintln!("cannot be measured so: {}", rows.unsupported.join(", "));
+        anstream::eprintln!(
+            "not measured, the variants do not support it: {}",
+            rows.unsupported.join(", ")
+        );
     }
     anstream::eprintln!("results: {}/", project.shown(&session.dir));
 }

@@ -1,7 +1,7 @@
 //! `shootout run`: measures every row, writes each as it is done, and ranks them.
 //!
-//! A row's failure ends only that row. What is done to a server is in `measure`; here is the order
-//! of things, what is kept, and what the user is told.
+//! A row's failure ends only that row. What is done with a server is in `measure`; here are the
+//! order of things, what is stored, and what the user is told.
 
 mod announce;
 
@@ -12,11 +12,12 @@ use crate::exit::{Exit, Refusal};
 use crate::generator;
 use crate::machine::{self, Capacity, Cores};
 use crate::measure::Bench;
+use crate::options::{RunOptions, differences};
 use crate::process::shortened;
 use crate::progress::{Progress, milliseconds};
 use crate::report;
 use crate::rows::{self, Row, Rows, Wanted};
-use crate::session::{Origin, RunOptions, Session, differences};
+use crate::session::{Origin, Session};
 use run_record::{Environment, Measurement, Status};
 use std::path::{Path, PathBuf};
 
@@ -61,7 +62,7 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     conclude(context, &session, &rows, &measured)
 }
 
-/// The run to go on with, or a new one that is not on disk yet.
+/// The run to continue, or a new one that is not on disk yet.
 fn session(context: &Context<'_>, args: &RunArgs) -> Result<Session, Refusal> {
     let Some(dir) = &args.resume else {
         return Session::create(&context.project, args.out.as_deref(), args.options());
@@ -85,7 +86,7 @@ fn generator_program(context: &Context<'_>, args: &RunArgs) -> Result<PathBuf, R
         .unwrap_or_else(|| context.project.bin().join(generator::PROGRAM));
     if !program.is_file() {
         return Err(Refusal::new(format!(
-            "{}: the load generator is not there; run the project's ./shootout script, or make",
+            "{}: the load generator is missing; run the project's ./shootout script, or make",
             context.project.shown(&program)
         )));
     }
@@ -178,17 +179,18 @@ fn conclude(
     if context.interrupt.requested() {
         let left = unfinished(session, &rows.rows);
         say!(
-            "interrupted with {left} of {} rows to do; go on with: shootout run --resume {shown}",
+            "interrupted, {left} of {} rows are left; continue with: shootout run --resume {shown}",
             rows.rows.len()
         );
         return Ok(Exit::Interrupted);
     }
-    // Who names no server asks for what can be built here; what cannot be is told, and no failure.
+    // Without named servers the run is of what can be built on this machine: what cannot be is
+    // reported, and is no failure.
     let all = session.options.servers.is_empty();
     let is_valid = |m: &Measurement| match m.status {
         Status::Ok => true,
         Status::MissingToolchain => all,
-        // What was carried before the generator gave out stands as a lower bound.
+        // The clients carried before the generator was the limit are a lower bound.
         Status::GeneratorLimited => {
             let outcome = m.run.as_ref().map(|run| &run.outcome);
             outcome.is_some_and(|outcome| outcome.carried_clients.is_some())

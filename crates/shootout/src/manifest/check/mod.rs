@@ -1,4 +1,4 @@
-//! Turns the manifest as written into the manifest as meant, and finds what cannot be meant.
+//! Turns the manifest as written into the manifest as meant, and finds what has no meaning.
 //!
 //! Looks at values only; keys and types were settled by the parser.
 
@@ -118,7 +118,7 @@ fn step_size(raw: &Spanned<u32>, p: &mut Problems<'_>) -> u32 {
 }
 
 fn waiver(raw: raw::Waiver, variants: &[String], p: &mut Problems<'_>) -> Waiver {
-    let ids = crate::conform::check_ids();
+    let ids = conformance::check_ids();
     if !ids.contains(&raw.check.get_ref().as_str()) {
         p.at(
             Some(raw.check.span()),

@@ -42,8 +42,7 @@ pub(super) fn services(
         .collect()
 }
 
-/// The variants, and where each of them stands in the file. `base` has everything that is
-/// inherited.
+/// The variants, each with its place in the file. `base` has everything that is inherited.
 pub(super) fn variants(
     raw: Vec<raw::Variant>,
     base: Variant,
@@ -171,7 +170,7 @@ pub(super) fn raw_echo(
         mode.command = replaced.clone().unwrap_or(mode.command);
         mode.command.extend(args.iter().flatten().cloned());
         mode.path = path.clone().unwrap_or(mode.path);
-        // A message of either dialect is answered by the same message: that is an echo.
+        // A raw echo sends a message back as it came, which is an echo of either dialect.
         mode.dialects = vec![Dialect::Text, Dialect::Binary];
         mode.workloads = vec![Workload::Echo];
         mode

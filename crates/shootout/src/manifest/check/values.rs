@@ -105,7 +105,7 @@ fn too_early(name: &str) -> String {
     format!("{{{name}}} has no value before the server is started; known here: {{bin}}, {{dir}}")
 }
 
-/// The variants that something concerns; `names` are all there are.
+/// The variants that a key names, or all; `names` are all there are.
 pub(super) fn scope(raw: Option<raw::Words>, names: &[String], p: &mut Problems<'_>) -> Scope {
     let Some(raw) = raw else {
         return Scope(None);
@@ -131,7 +131,7 @@ pub(super) fn scope(raw: Option<raw::Words>, names: &[String], p: &mut Problems<
     Scope(Some(plain(raw)))
 }
 
-/// Complains of a name that is there already, or is not made of the letters that names are.
+/// Reports a name that exists already or has other characters than names may have.
 pub(super) fn name(
     raw: &Spanned<String>,
     kind: &str,
@@ -175,7 +175,7 @@ pub(super) fn not_empty<T: Clone>(raw: &Spanned<Vec<T>>, p: &mut Problems<'_>) -
     raw.get_ref().clone()
 }
 
-/// Connections are held by any server: no folder supports that in particular.
+/// Every server can hold connections: `connect` is no workload of a manifest.
 pub(super) fn workloads(raw: &Spanned<Vec<Workload>>, p: &mut Problems<'_>) -> Vec<Workload> {
     if raw.get_ref().contains(&Workload::Connect) {
         p.at(

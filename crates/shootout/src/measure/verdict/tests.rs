@@ -237,7 +237,7 @@ fn a_leak_counts_when_nothing_else_is_wrong() {
         status(&fine, &stopped),
         (
             Status::Leaked,
-            "after the server had ended port 9000 still accepted connections".into()
+            "after the server had ended, port 9000 still accepted connections".into()
         )
     );
     let late = ended(3, record(End::TimedOut, vec![]));

@@ -3,9 +3,10 @@
 
 use super::super::load::Run;
 use super::super::{figures, words};
+use crate::generator::measure_name;
 use run_record::{Clients, Environment, Load, Measurement, Pinning, Plan, RunRecord};
 
-/// Values that are shown of a fact; runs against many ports would fill the page else.
+/// Values that are shown of a fact, so that runs against many ports do not fill the page.
 const SHOWN: usize = 6;
 
 /// Facts of one run.
@@ -116,9 +117,7 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
                 Some(plan.message.padding.to_string()),
             )
         }),
-        of("limited latency", |plan| {
-            word(words::measure(plan.limits.of))
-        }),
+        of("limited latency", |plan| word(measure_name(plan.limits.of))),
         of("limit percentile", |plan| {
             let percentile = figures::percentile(plan.limits.percentile);
             (percentile.clone(), Some(percentile))
@@ -175,7 +174,7 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-/// A fact with all its different values; `None` when nobody knows it.
+/// A fact with all its different values; `None` without any.
 fn fact(name: &'static str, values: impl Iterator<Item = Shown>) -> Option<Fact> {
     let mut different: Vec<Shown> = Vec::new();
     for value in values {

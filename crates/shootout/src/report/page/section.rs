@@ -1,7 +1,7 @@
 //! One workload and dialect: ranking tables and charts.
 
 use super::super::ranking::Row;
-use super::super::table::{Column, Line, Table};
+use super::super::table::Table;
 use super::super::{ReportError, headline, words};
 use super::Entry;
 use super::chart::{Bars, Curve, Figure, Percentile, Style, bars, curves};
@@ -23,10 +23,7 @@ pub(super) struct Ranking {
     pub(super) id: String,
     pub(super) run: String,
     pub(super) sentence: String,
-    pub(super) columns: Vec<Column>,
-    pub(super) lines: Vec<Line>,
-    pub(super) notes: Vec<super::super::notes::Note>,
-    pub(super) remark: Option<&'static str>,
+    pub(super) table: Table,
 }
 
 /// An entry of the legend.
@@ -78,12 +75,7 @@ impl Section {
         several: bool,
     ) -> Result<Self, ReportError> {
         let id = format!("s{index}");
-        let first = &entries[0].row;
-        let title = format!(
-            "{} over {}",
-            words::capital(first.workload().name()),
-            words::dialect(first.dialect())
-        );
+        let title = words::capital(&headline::category(&entries[0].row));
         let tables = entries
             .chunk_by(|a, b| a.run == b.run)
             .enumerate()
@@ -132,15 +124,11 @@ impl Section {
 
 fn ranking(id: String, entries: &[&Entry<'_>]) -> Ranking {
     let rows: Vec<Row<'_>> = entries.iter().map(|entry| entry.row.clone()).collect();
-    let table = Table::new(&rows);
     Ranking {
         id,
         run: entries[0].run.to_owned(),
         sentence: headline::sentence(&rows),
-        columns: table.columns,
-        lines: table.lines,
-        notes: table.notes,
-        remark: table.remark,
+        table: Table::new(&rows),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Clients carried, over repetitions of which some may have ended before the server's own limit.
+//! Clients carried, over repetitions of which some may have ended before the server's limit.
 
 use run_record::{End, Measurement, RunRecord, Status};
 
@@ -27,7 +27,7 @@ impl Carried {
             .iter()
             .filter_map(|measurement| found(measurement))
             .collect();
-        // One that the user ended counts only where there is no other.
+        // A repetition that the user ended counts only where there is no other.
         let complete: Vec<(u64, bool)> = repetitions
             .iter()
             .filter(|measurement| measurement.status != Status::Interrupted)
@@ -62,7 +62,7 @@ impl Carried {
     }
 }
 
-/// Clients that one repetition carried, and whether something else than the server ended it.
+/// Clients that one repetition carried, and whether something other than the server ended it.
 pub(super) fn found(measurement: &Measurement) -> Option<(u64, bool)> {
     carried_by(measurement.status, measurement.run.as_ref()?)
 }

@@ -1,4 +1,4 @@
-//! Who carried how many clients: repetitions put together, rows put in order.
+//! How many clients each server carried: repetitions put together, rows put in order.
 //!
 //! The rules:
 //! - The repetitions of one server, variant, workload and dialect are one [`Row`]. Its clients are
@@ -65,7 +65,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Who was measured; the version is the first that a repetition knows.
+    /// The server; its version is the first that a repetition knows.
     pub fn server(&self) -> &'a ServerIdentity {
         self.repetitions
             .iter()
@@ -184,7 +184,7 @@ fn in_order(row: &Row<'_>) -> (u8, u8) {
 
 type ByClients<'a> = ((bool, Reverse<u64>), (&'a str, &'a str));
 
-/// Ranked rows first, those that carried most foremost; names decide what nothing else does.
+/// Ranked rows first, those that carried most at the top; equal rows in the order of names.
 fn by_clients<'a>(row: &Row<'a>) -> ByClients<'a> {
     let ranked = row.carried.filter(|_| row.status == Status::Ok);
     let server = row.server();

@@ -7,11 +7,11 @@
 //! clients carried, or the latency at the clients that both have.
 
 use super::{Row, spread};
-use crate::compare::stats::{ALPHA, enough, rank_test};
+use crate::stats::{ALPHA, enough, rank_test};
 use std::fmt;
 
-/// The places that a row may have, from 1: those that are left when every row that is before it,
-/// and every row that is after it, has had its place.
+/// The places that a row may have, from 1. The best is behind every row that is certainly before
+/// it, the worst before every row that is certainly after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The best of them.
@@ -75,8 +75,8 @@ impl Standing {
     }
 }
 
-/// Whether two rows whose figures differ are told apart by their repetitions, as far as those can
-/// tell.
+/// Whether the repetitions tell two rows with different figures apart, as far as their number
+/// allows.
 fn separated(a: &[f64], b: &[f64]) -> bool {
     !enough(a.len(), b.len()) || rank_test(a, b).p <= ALPHA
 }

@@ -1,10 +1,9 @@
-//! The figures of a row's repetitions, each for itself, and how far they leave the row's figure
-//! open.
+//! The figures of each repetition of a row, and how much they vary.
 
 use super::Row;
 use super::carried::found;
 use super::steps::says_of_the_server;
-use crate::compare::stats::{Interval, Resampling, enough, median_interval};
+use crate::stats::{Interval, Resampling, enough, median_interval};
 use run_record::{Measure, Recorder, Status};
 
 /// Clients carried by each repetition that was not cut short by the user.

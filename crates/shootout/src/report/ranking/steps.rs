@@ -35,8 +35,8 @@ pub struct Step {
     pub generator_lag_ns: u64,
 }
 
-/// Whether the latencies of a step are the server's: not those of a generator at its limit, nor of a
-/// try that contradicts itself.
+/// Whether the latencies of a step are the server's: false where the generator was at its limit, or
+/// where two tries disagree.
 pub(super) const fn says_of_the_server(step: &StepRecord) -> bool {
     match step.verdict {
         Verdict::Pass | Verdict::Fail => true,
@@ -62,7 +62,7 @@ pub(super) fn merge(repetitions: &[&Measurement]) -> Vec<Step> {
 }
 
 fn step(clients: u64, parts: &[(&Measurement, &StepRecord)]) -> Step {
-    // Latencies of the generator's making stand only where there are no others.
+    // Latencies that the generator caused are taken only where there are no others.
     let sound: Vec<(&Measurement, &StepRecord)> = parts
         .iter()
         .copied()
@@ -98,8 +98,8 @@ fn step(clients: u64, parts: &[(&Measurement, &StepRecord)]) -> Step {
     }
 }
 
-/// All samples as one distribution. That of a single repetition is kept as it was recorded; one
-/// that cannot be read makes the whole unknown, since the rest would pass for all.
+/// All samples as one distribution. A single repetition is kept as it was recorded. If one cannot
+/// be read, the whole is unknown: the rest would be taken for all samples.
 fn merged(
     parts: &[(&Measurement, &StepRecord)],
     of: impl Fn(&StepRecord) -> Option<&Latency>,

@@ -10,7 +10,7 @@ fn names<'a>(rows: &'a [Row<'_>]) -> Vec<(Option<usize>, &'a str)> {
         .collect()
 }
 
-/// The place of a row that shares it with nobody.
+/// The place of a row that shares it with no other.
 fn sole(row: &Row<'_>) -> Option<usize> {
     let place = row.place?;
     assert_eq!(place.best, place.worst);

@@ -4,6 +4,7 @@
 mod action_cable;
 mod phoenix;
 
+use super::hub::Peer;
 use super::request::{Rejection, Reply, Request, error_message};
 use crate::framework::Framework;
 use crate::upgrade::RequestHead;
@@ -33,8 +34,8 @@ pub(crate) struct Speaker {
 /// What a message asks for.
 pub(crate) enum Asked {
     Request(Request),
-    /// To be a listener from now on, or no longer; with the frame that confirms it, if there is
-    /// to be one.
+    /// To become a listener, or to stop being one; with the frame that confirms it, where there is
+    /// one.
     Member(bool, Option<Vec<u8>>),
     /// A sign of life, with its answer.
     Heartbeat(Vec<u8>),
@@ -52,6 +53,18 @@ pub(crate) enum Answer {
     Frame(Vec<u8>),
     Close(u16),
     Nothing,
+}
+
+impl Rejected {
+    /// Answers as an honest server does; an error ends the connection with that close code.
+    pub(crate) fn answer(self, to: &Peer) -> Result<(), u16> {
+        match self.answer {
+            Answer::Frame(frame) => to.send(&frame),
+            Answer::Close(code) => return Err(code),
+            Answer::Nothing => {}
+        }
+        Ok(())
+    }
 }
 
 impl Speech {
@@ -99,7 +112,7 @@ impl Speech {
         Rejected { why, answer }
     }
 
-    /// Words about an error, also where an honest server says none.
+    /// An error message, also where an honest server sends none.
     pub(crate) fn complaint(self, why: Rejection, reference: &Value) -> Vec<u8> {
         match self.refuse(why, reference).answer {
             Answer::Frame(frame) => frame,

@@ -50,7 +50,7 @@ fn parts(arrays: bool, bytes: &[u8]) -> Result<[Value; 5], Rejection> {
             let mut parts = parts.into_iter();
             Ok([(); 5].map(|()| parts.next().unwrap_or_default()))
         }
-        // A part is missing, and nobody can say which.
+        // A part is missing, and which one cannot be known.
         (Value::Array(parts), true) if parts.len() == 4 => Err(Rejection::MissingType),
         (Value::Object(mut object), false) => {
             let mut part = |name: &str| object.remove(name);

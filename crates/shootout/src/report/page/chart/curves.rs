@@ -15,8 +15,8 @@ const TOP: f64 = 34.0;
 const BOTTOM: f64 = 378.0;
 const BELOW: f64 = 52.0;
 const LABEL_GAP: f64 = 15.0;
-/// A limit that is more than so many times the slowest figure is only mentioned: drawn, it would
-/// press all curves to the ground.
+/// A limit that is more than so many times the slowest figure is mentioned and not drawn: it would
+/// flatten all curves.
 const LIMIT_IN_SIGHT: u64 = 10;
 
 #[derive(Template)]

@@ -1,5 +1,5 @@
-//! Charts as SVG, from templates: their colours follow the reader's light or dark setting, and
-//! each point tells its exact figures, neither of which a plotting library leaves room for.
+//! Charts as SVG, from templates. Their colours follow the reader's light or dark setting, and each
+//! point has its exact figures as a title; plotting libraries offer neither.
 
 pub(super) mod bars;
 pub(super) mod curves;

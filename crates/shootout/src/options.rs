@@ -1,14 +1,14 @@
-//! What a run was asked for: everything that decides its rows and their figures.
+//! The options of a run: everything that decides its rows and their figures.
 //!
-//! Pure data; how the options are given is the command line's matter.
+//! Pure data; the command line makes it.
 
 use crate::manifest::{Dialect, Workload};
 use run_record::Measure;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Clients of the first step and of each further one, where nobody says otherwise: those of the
-/// second round of 2016.
+/// Clients of the first step and of each further one, unless the user or the manifest says
+/// otherwise: those of the second round of 2016.
 const USUAL_STEP: u32 = 1000;
 
 /// Options of a run.
@@ -116,8 +116,8 @@ impl RunOptions {
         }
     }
 
-    /// The steps of a server whose manifest asks for steps of `own` clients: what the user gave
-    /// holds for every row, then what the manifest says, then the usual.
+    /// The steps of a server whose manifest asks for steps of `own` clients. The user's options
+    /// come first, then the manifest, then the usual steps.
     pub fn schedule(&self, own: Option<u32>) -> Schedule {
         let usual = own.unwrap_or(USUAL_STEP);
         Schedule {

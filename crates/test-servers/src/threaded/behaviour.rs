@@ -1,8 +1,8 @@
-//! What a server does at each point where it could do otherwise. The defaults are the protocol.
+//! What a server does at each point where a test server may differ. The defaults follow the protocol.
 
 use super::hub::{Hub, Peer};
 use super::request::{Reply, Request};
-use super::speech::{self, Answer, Asked, Rejected};
+use super::speech::{self, Asked, Rejected};
 use crate::framework::Framework;
 use crate::upgrade::RequestHead;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ pub(crate) trait FrameFilter {
     fn filter(&mut self, bytes: &[u8]) -> Result<Vec<u8>, u16>;
 }
 
-/// The points of choice, each done honestly by default.
-pub(crate) trait Manners: Send + Sync + 'static {
+/// What a server does with connections, frames and messages. Each default follows the protocol.
+pub(crate) trait Behaviour: Send + Sync + 'static {
     /// The message formats of this server.
     fn framework(&self) -> Framework {
         Framework::Plain
@@ -114,12 +114,7 @@ pub(crate) trait Manners: Send + Sync + 'static {
 
     /// A message is no request.
     fn reject(&self, from: &Arc<Peer>, rejected: Rejected) -> Result<(), u16> {
-        match rejected.answer {
-            Answer::Frame(frame) => from.send(&frame),
-            Answer::Close(code) => return Err(code),
-            Answer::Nothing => {}
-        }
-        Ok(())
+        rejected.answer(from)
     }
 
     fn echo(&self, _hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
@@ -149,7 +144,7 @@ pub(crate) trait Manners: Send + Sync + 'static {
         })
     }
 
-    /// True when the TCP connection is to be ended after the closing handshake.
+    /// True when the server ends the TCP connection after the closing handshake.
     fn ends_after_close(&self) -> bool {
         true
     }
@@ -158,7 +153,7 @@ pub(crate) trait Manners: Send + Sync + 'static {
     fn ended(&self, _hub: &Arc<Hub>, _peer: &Arc<Peer>, _how: Ended) {}
 }
 
-/// All by the book.
+/// Follows the protocol in everything.
 pub(crate) struct Honest;
 
-impl Manners for Honest {}
+impl Behaviour for Honest {}

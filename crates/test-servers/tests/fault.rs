@@ -1,4 +1,4 @@
-//! Each odd peer does what its name says, as often as it was told to.
+//! Each server makes the fault that it was started with, as often as it was told to.
 
 mod support;
 
@@ -6,18 +6,18 @@ use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 use support::{Client, connect};
-use test_servers::odd::{Behaviour, OddServer};
+use test_servers::fault::{Fault, FaultServer};
 
 fn open(addr: SocketAddr) -> Client<TcpStream> {
     Client::upgrade(connect(addr)).unwrap()
 }
 
-fn start(behaviour: Behaviour, count: u64) -> OddServer {
-    OddServer::start(behaviour, count).unwrap()
+fn start(fault: Fault, count: u64) -> FaultServer {
+    FaultServer::start(fault, count).unwrap()
 }
 
-fn handshake_error(behaviour: Behaviour) -> String {
-    let server = start(behaviour, 1);
+fn handshake_error(fault: Fault) -> String {
+    let server = start(fault, 1);
     let stream = connect(server.addr());
     let wait = Some(Duration::from_millis(100));
     stream.set_read_timeout(wait).unwrap();
@@ -25,8 +25,8 @@ fn handshake_error(behaviour: Behaviour) -> String {
 }
 
 /// A sender, a listener (which opened first and is the victim), and `rounds` broadcasts.
-fn broadcasts(behaviour: Behaviour, count: u64, rounds: usize) -> (Vec<String>, Vec<String>) {
-    let server = start(behaviour, count);
+fn broadcasts(fault: Fault, count: u64, rounds: usize) -> (Vec<String>, Vec<String>) {
+    let server = start(fault, count);
     let mut listener = open(server.addr());
     let mut sender = open(server.addr());
     for round in 0..rounds {
@@ -41,23 +41,23 @@ fn broadcasts(behaviour: Behaviour, count: u64, rounds: usize) -> (Vec<String>, 
 
 #[test]
 fn handshakes_go_wrong_in_their_own_ways() {
-    assert!(handshake_error(Behaviour::NeverAnswers).contains("WouldBlock"));
-    assert!(handshake_error(Behaviour::Status200).contains("HTTP 200"));
-    assert!(handshake_error(Behaviour::Status404).contains("HTTP 404"));
-    assert!(handshake_error(Behaviour::WrongAccept).contains("wrong Sec-WebSocket-Accept"));
-    let ended = handshake_error(Behaviour::ClosesAtOnce);
+    assert!(handshake_error(Fault::NeverAnswers).contains("WouldBlock"));
+    assert!(handshake_error(Fault::Status200).contains("HTTP 200"));
+    assert!(handshake_error(Fault::Status404).contains("HTTP 404"));
+    assert!(handshake_error(Fault::WrongAccept).contains("wrong Sec-WebSocket-Accept"));
+    let ended = handshake_error(Fault::ClosesAtOnce);
     assert!(ended.contains("Ok(0)") || ended.contains("Reset") || ended.contains("Broken"));
 }
 
 #[test]
 fn an_upgraded_connection_is_ended_at_once() {
-    let server = start(Behaviour::UpgradesThenCloses, 1);
+    let server = start(Fault::UpgradesThenCloses, 1);
     assert_eq!(open(server.addr()).next(), Err("end".into()));
 }
 
 #[test]
 fn a_frozen_server_keeps_the_connection_open() {
-    let server = start(Behaviour::Freezes, 2);
+    let server = start(Fault::Freezes, 2);
     let mut client = open(server.addr());
     for _ in 0..2 {
         client.text("echo", "1");
@@ -71,7 +71,7 @@ fn a_frozen_server_keeps_the_connection_open() {
 
 #[test]
 fn one_connection_is_reset_and_the_others_go_on() {
-    let server = start(Behaviour::Resets, 2);
+    let server = start(Fault::Resets, 2);
     let mut victim = open(server.addr());
     let mut other = open(server.addr());
     let mut sender = open(server.addr());
@@ -86,11 +86,11 @@ fn one_connection_is_reset_and_the_others_go_on() {
 
 #[test]
 fn frames_are_spoilt_for_one_listener() {
-    for (behaviour, error) in [
-        (Behaviour::MalformedFrame, "reserved bits"),
-        (Behaviour::CutShort, "end"),
+    for (fault, error) in [
+        (Fault::MalformedFrame, "reserved bits"),
+        (Fault::CutShort, "end"),
     ] {
-        let server = start(behaviour, 2);
+        let server = start(fault, 2);
         let mut listener = open(server.addr());
         let mut sender = open(server.addr());
         sender.text("broadcast", "1");
@@ -98,7 +98,7 @@ fn frames_are_spoilt_for_one_listener() {
         assert_eq!(sender.until_echo().len(), 4);
         assert!(listener.next().is_ok());
         let observed = listener.next().unwrap_err();
-        assert!(observed.contains(error), "{behaviour:?}: {observed}");
+        assert!(observed.contains(error), "{fault:?}: {observed}");
     }
 }
 
@@ -109,20 +109,20 @@ fn deliveries_are_lost_doubled_and_spoilt_exactly_as_often_as_told() {
             .filter(|m| !m.contains("xxxxxxxxxxxxxxxxxxxx"))
             .count()
     };
-    for (behaviour, delivered, bad) in [
-        (Behaviour::Drops, 2, 0),
-        (Behaviour::Duplicates, 8, 0),
-        (Behaviour::Corrupts, 5, 3),
+    for (fault, delivered, bad) in [
+        (Fault::Drops, 2, 0),
+        (Fault::Duplicates, 8, 0),
+        (Fault::Corrupts, 5, 3),
     ] {
-        let (sent, got) = broadcasts(behaviour, 3, 5);
-        assert_eq!((sent.len(), spoilt(&sent)), (10, 0), "{behaviour:?}");
-        assert_eq!((got.len(), spoilt(&got)), (delivered, bad), "{behaviour:?}");
+        let (sent, got) = broadcasts(fault, 3, 5);
+        assert_eq!((sent.len(), spoilt(&sent)), (10, 0), "{fault:?}");
+        assert_eq!((got.len(), spoilt(&got)), (delivered, bad), "{fault:?}");
     }
 }
 
 #[test]
 fn two_messages_of_one_sender_change_places() {
-    let (_, got) = broadcasts(Behaviour::Reorders, 1, 4);
+    let (_, got) = broadcasts(Fault::Reorders, 1, 4);
     let order: Vec<_> = got
         .iter()
         .map(|message| message.split("\"n\":").nth(1).unwrap()[..1].to_owned())
@@ -132,7 +132,7 @@ fn two_messages_of_one_sender_change_places() {
 
 #[test]
 fn an_echo_goes_to_another_client() {
-    let server = start(Behaviour::Misdelivers, 1);
+    let server = start(Fault::Misdelivers, 1);
     let mut other = open(server.addr());
     let mut asking = open(server.addr());
     asking.text("echo", "\"stray\"");
@@ -142,7 +142,7 @@ fn an_echo_goes_to_another_client() {
 
 #[test]
 fn the_result_comes_first_or_not_at_all() {
-    let server = start(Behaviour::AcksFirst, 1);
+    let server = start(Fault::AcksFirst, 1);
     let mut listener = open(server.addr());
     let mut sender = open(server.addr());
     sender.text("broadcast", "1");
@@ -150,14 +150,14 @@ fn the_result_comes_first_or_not_at_all() {
     let answered = Instant::now();
     assert!(listener.next().unwrap().contains("broadcast"));
     assert!(answered.elapsed() > Duration::from_millis(10));
-    let (sent, got) = broadcasts(Behaviour::NoResult, 1, 2);
+    let (sent, got) = broadcasts(Fault::NoResult, 1, 2);
     assert_eq!((sent.len(), got.len()), (2, 2));
     assert!(sent.iter().all(|message| !message.contains("Result")));
 }
 
 #[test]
 fn connections_end_when_the_server_is_dropped() {
-    let server = start(Behaviour::NeverAnswers, 1);
+    let server = start(Fault::NeverAnswers, 1);
     let mut stream = connect(server.addr());
     std::thread::sleep(Duration::from_millis(20));
     drop(server);

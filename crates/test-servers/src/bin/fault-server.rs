@@ -1,17 +1,17 @@
-//! A misbehaving server as a program, for tests of load generators. See `test_servers::odd`.
+//! A server that makes one fault, as a program, for tests of load generators. See `test_servers::fault`.
 
 use clap::Parser;
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
-use test_servers::odd::{Behaviour, OddServer};
+use test_servers::fault::{Fault, FaultServer};
 
-/// Misbehaves in one way.
+/// Speaks the protocol and makes one fault in it.
 #[derive(Parser)]
 struct Args {
-    /// What it does wrong
+    /// The fault
     #[arg(long, value_enum)]
-    behaviour: Behaviour,
-    /// How often, or after how many requests (see each behaviour)
+    fault: Fault,
+    /// How often, or after how many requests (each fault says which)
     #[arg(long, default_value_t = 1)]
     count: u64,
     /// Address to listen on
@@ -25,7 +25,7 @@ struct Args {
 fn main() -> io::Result<()> {
     let args = Args::parse();
     let address = SocketAddr::new(args.address, args.port);
-    let server = OddServer::start_on(address, args.behaviour, args.count)?;
+    let server = FaultServer::start_on(address, args.fault, args.count)?;
     writeln!(io::stdout(), "listening on {}", server.addr())?;
     server.wait();
     Ok(())

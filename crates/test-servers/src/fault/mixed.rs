@@ -2,7 +2,7 @@
 
 use super::delivery::{padding, reset};
 use crate::Framework;
-use crate::threaded::{Hub, Manners, Peer, Rejection, Reply, Request, Server};
+use crate::threaded::{Behaviour, Hub, Peer, Rejection, Reply, Request, Server};
 use run_record::Faults;
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use ws_proto::{Opcode, encode_frame};
 
-/// No broadcast is held back this close to the last, so that its sender has another one to come.
+/// The last broadcasts, so many of them, are never held back: their senders may have no later one.
 const NOT_HELD: u64 = 64;
 /// Any bit of the nonce in a stamp (docs/protocol.md).
 const OTHER_RUN: u64 = 1 << 60;
@@ -23,12 +23,13 @@ pub struct Misdeeds {
     /// Broadcasts of the run. Each class is spread evenly over them, at most one of a class to a
     /// broadcast.
     pub broadcasts: u64,
-    /// How many of each class: `lost` leaves out a delivery, `duplicate` makes one twice,
-    /// `corrupt` flips a bit of the padding, `reordered` swaps two broadcasts of one sender to one
-    /// listener, `misdirected` adds a delivery of another run, `unanswered` leaves out a result,
-    /// `refused` adds an error answer (not in every message format), `malformed` adds a message
-    /// that is none, `disconnected` resets a connection that is not the sender's; what it was
-    /// due is lost.
+    /// How many of each class:
+    /// `lost` leaves out a delivery; `duplicate` makes one twice; `corrupt` flips a bit of the
+    /// padding; `reordered` swaps two broadcasts of one sender to one listener; `misdirected` adds
+    /// a delivery of another run; `unanswered` leaves out a result; `refused` adds an error answer
+    /// (not in every message format); `malformed` adds a message that no dialect has;
+    /// `disconnected` resets a connection other than the sender's, and the delivery to it counts as
+    /// lost.
     pub faults: Faults,
 }
 
@@ -52,11 +53,11 @@ pub struct Done {
 /// A running server that misbehaves by plan; dropping it ends it and all its connections.
 pub struct MixedServer {
     server: Server,
-    books: Arc<Mutex<Books>>,
+    ledger: Arc<Mutex<Ledger>>,
 }
 
 #[derive(Debug, Default)]
-struct Books {
+struct Ledger {
     done: Done,
     /// When the first broadcast came.
     began: Option<Instant>,
@@ -69,7 +70,7 @@ struct Books {
 struct Mixed {
     misdeeds: Misdeeds,
     framework: Framework,
-    books: Arc<Mutex<Books>>,
+    ledger: Arc<Mutex<Ledger>>,
 }
 
 impl MixedServer {
@@ -78,16 +79,16 @@ impl MixedServer {
     /// # Errors
     /// When no port can be bound.
     pub fn start(misdeeds: Misdeeds, framework: Framework) -> io::Result<Self> {
-        let books = Arc::<Mutex<Books>>::default();
-        let manners = Mixed {
+        let ledger = Arc::<Mutex<Ledger>>::default();
+        let behaviour = Mixed {
             misdeeds,
             framework,
-            books: Arc::clone(&books),
+            ledger: Arc::clone(&ledger),
         };
         let address = (Ipv4Addr::LOCALHOST, 0).into();
         Ok(Self {
-            server: Server::start_plain(address, manners)?,
-            books,
+            server: Server::start_plain(address, behaviour)?,
+            ledger,
         })
     }
 
@@ -98,7 +99,7 @@ impl MixedServer {
 
     /// What it has done so far.
     pub fn done(&self) -> Done {
-        lock(&self.books).done
+        lock(&self.ledger).done
     }
 }
 
@@ -108,12 +109,12 @@ impl fmt::Debug for MixedServer {
     }
 }
 
-fn lock(books: &Mutex<Books>) -> MutexGuard<'_, Books> {
-    books.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
+    ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Misdeeds {
-    /// Whether broadcast `number`, counted from 0, is one of the `count` that a class is dealt to.
+    /// Whether a class with `count` faults has one in broadcast `number`, counted from 0.
     const fn strikes(&self, count: u64, number: u64) -> bool {
         let all = if self.broadcasts == 0 {
             1
@@ -125,37 +126,37 @@ impl Misdeeds {
 }
 
 impl Mixed {
-    /// The listener that suffers from the class with this number in this broadcast.
+    /// The listener that gets the fault of this class in this broadcast.
     fn victim(peers: &[Arc<Peer>], number: u64, class: u64) -> Option<&Arc<Peer>> {
         let place = (number + class) % peers.len().max(1) as u64;
         peers.get(place as usize)
     }
 
     fn deliver(&self, peers: &[Arc<Peer>], from: &Peer, mut request: Request) {
-        let mut books = lock(&self.books);
-        let books = &mut *books;
-        let number = books.done.broadcasts;
-        books.done.broadcasts += 1;
-        let began = *books.began.get_or_insert_with(Instant::now);
+        let mut ledger = lock(&self.ledger);
+        let ledger = &mut *ledger;
+        let number = ledger.done.broadcasts;
+        ledger.done.broadcasts += 1;
+        let began = *ledger.began.get_or_insert_with(Instant::now);
         let planned = self.misdeeds.faults;
         let strikes = |count| self.misdeeds.strikes(count, number);
         let mut whole = true;
         if strikes(planned.disconnected) {
             let victim = peers
                 .iter()
-                .find(|peer| peer.id != from.id && !books.gone.contains(&peer.id));
+                .find(|peer| peer.id != from.id && !ledger.gone.contains(&peer.id));
             if let Some(victim) = victim {
-                books.gone.push(victim.id);
+                ledger.gone.push(victim.id);
                 reset(peers, Some(victim.id));
                 victim.wire.end();
-                books.done.faults.disconnected += 1;
-                books.done.faults.lost += 1;
+                ledger.done.faults.disconnected += 1;
+                ledger.done.faults.lost += 1;
                 whole = false;
             }
         }
         let listeners: Vec<Arc<Peer>> = peers
             .iter()
-            .filter(|peer| peer.is_member() && !books.gone.contains(&peer.id))
+            .filter(|peer| peer.is_member() && !ledger.gone.contains(&peer.id))
             .cloned()
             .collect();
         let frame = request.frame(Reply::Broadcast);
@@ -163,38 +164,38 @@ impl Mixed {
             Self::victim(&listeners, number, class).is_some_and(|victim| victim.id == peer.id)
         };
         for peer in &listeners {
-            if self.swaps(books, number, from, peer, &frame) {
+            if self.swaps(ledger, number, from, peer, &frame) {
                 continue;
             }
             if strikes(planned.lost) && is_victim(peer, 0) {
-                books.done.faults.lost += 1;
+                ledger.done.faults.lost += 1;
                 whole = false;
                 continue;
             }
             let mut copy = frame.clone();
             if strikes(planned.corrupt) && is_victim(peer, 1) {
                 copy[padding(&frame)] ^= 1;
-                books.done.faults.corrupt += 1;
+                ledger.done.faults.corrupt += 1;
             }
             peer.send(&copy);
-            books.done.deliveries += 1;
-            books.done.messages += 1;
+            ledger.done.deliveries += 1;
+            ledger.done.messages += 1;
             if strikes(planned.duplicate) && is_victim(peer, 2) {
                 peer.send(&frame);
-                books.done.faults.duplicate += 1;
-                books.done.messages += 1;
+                ledger.done.faults.duplicate += 1;
+                ledger.done.messages += 1;
             }
         }
         let result = request.frame(Reply::Result);
         let mut extra = |class, frame: &[u8]| {
             if let Some(victim) = Self::victim(&listeners, number, class) {
                 victim.send(frame);
-                books.done.messages += 1;
+                ledger.done.messages += 1;
                 return 1;
             }
             0
         };
-        let faults = &mut books.done.faults;
+        let faults = &mut ledger.done.faults;
         if strikes(planned.malformed) {
             let mut nonsense = Vec::new();
             encode_frame(&mut nonsense, Opcode::Text, None, b"{");
@@ -209,41 +210,48 @@ impl Mixed {
             faults.misdirected += extra(5, &request.frame(Reply::Broadcast));
         }
         if strikes(planned.unanswered) {
-            books.done.faults.unanswered += 1;
+            ledger.done.faults.unanswered += 1;
             whole = false;
         } else {
             from.send(&result);
-            books.done.messages += 1;
+            ledger.done.messages += 1;
         }
-        books.done.whole += u64::from(whole);
-        books.done.lasting = began.elapsed();
+        ledger.done.whole += u64::from(whole);
+        ledger.done.lasting = began.elapsed();
     }
 
-    /// Holds a broadcast back from its listener, or sends it with the one that was held back
-    /// behind it. False when neither is its turn.
-    fn swaps(&self, books: &mut Books, number: u64, from: &Peer, to: &Peer, frame: &[u8]) -> bool {
-        let held = books.held.get(&from.id);
+    /// Holds a broadcast back from its listener, or sends it before the one that was held back.
+    /// False when it does neither.
+    fn swaps(
+        &self,
+        ledger: &mut Ledger,
+        number: u64,
+        from: &Peer,
+        to: &Peer,
+        frame: &[u8],
+    ) -> bool {
+        let held = ledger.held.get(&from.id);
         if held.is_some_and(|(listener, _)| *listener == to.id) {
-            let (_, first) = books.held.remove(&from.id).unwrap_or_default();
+            let (_, first) = ledger.held.remove(&from.id).unwrap_or_default();
             to.send(frame);
             to.send(&first);
-            books.done.faults.reordered += 1;
-            books.done.deliveries += 2;
-            books.done.messages += 2;
+            ledger.done.faults.reordered += 1;
+            ledger.done.deliveries += 2;
+            ledger.done.messages += 2;
             return true;
         }
         let planned = self.misdeeds.faults.reordered;
-        let begins = books.held.is_empty()
-            && books.done.faults.reordered < planned
+        let begins = ledger.held.is_empty()
+            && ledger.done.faults.reordered < planned
             && number + NOT_HELD < self.misdeeds.broadcasts;
         if begins {
-            books.held.insert(from.id, (to.id, frame.to_vec()));
+            ledger.held.insert(from.id, (to.id, frame.to_vec()));
         }
         begins
     }
 }
 
-impl Manners for Mixed {
+impl Behaviour for Mixed {
     fn framework(&self) -> Framework {
         self.framework
     }

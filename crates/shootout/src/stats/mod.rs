@@ -1,7 +1,7 @@
-//! Statistics of few, dear samples: medians, resampling, ranks.
+//! Statistics of few, expensive samples: medians, resampling, ranks.
 //!
-//! Purpose: what can be said of two handfuls of figures, each of which is one start of a server.
-//! Pure functions of numbers, and of a seed where chance is needed; this module knows no record.
+//! Purpose: what a few figures of each side show, each of which is one start of a server. Pure
+//! functions of numbers, and of a seed where chance is needed; this module knows no record.
 
 mod bootstrap;
 mod holm;
@@ -37,11 +37,12 @@ fn median_of(values: &mut [f64]) -> f64 {
     f64::midpoint(lower, upper)
 }
 
-/// Fewest figures a side: of one or two nobody knows how they vary, however many the other has.
+/// Fewest figures of a side: one or two do not show how much they vary, however many the other side
+/// has.
 const FEWEST: usize = 3;
 
-/// Whether so many figures a side can show a difference at all: with fewer, even two sides of
-/// which every figure of one is above all of the other could be chance.
+/// Whether so many figures a side can show a difference at all. With fewer, chance alone explains
+/// even sides of which all figures of one are above all of the other.
 pub fn enough(a: usize, b: usize) -> bool {
     a.min(b) >= FEWEST && smallest_p(a, b) <= ALPHA
 }

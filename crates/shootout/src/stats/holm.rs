@@ -1,7 +1,8 @@
 //! Holm's correction for several tests at once.
 
-/// The p values, each so enlarged that calling every one of at most five percent a difference is
-/// wrong anywhere in the family in at most five percent of cases (Holm 1979), in the order given.
+/// The p values, corrected by Holm (1979), in the order given: when every one of at most five
+/// percent is called a difference, the probability that any of them is wrong is at most five
+/// percent.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));

@@ -1,8 +1,8 @@
 //! The rank test of Mann, Whitney and Wilcoxon.
 //!
-//! Exact, ties included, up to [`EXACT`] figures: the distribution of the rank sum over all ways
-//! to deal these very figures to two sides is counted, not approximated. Above that the usual
-//! normal approximation is used.
+//! Exact, ties included, up to [`EXACT`] figures: the distribution of the rank sum over all ways to
+//! divide these figures into two sides is counted, not approximated. Above that the usual normal
+//! approximation is used.
 
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
@@ -16,11 +16,11 @@ pub struct RankTest {
     /// Pairs of one figure of each side in which that of the second is larger; equal ones count
     /// half.
     pub u: f64,
-    /// Probability of ranks at least as uneven, had the figures been dealt to the sides by chance
-    /// (two-sided).
+    /// Two-sided probability of ranks at least as uneven, if the figures had been given to the
+    /// sides by chance.
     pub p: f64,
-    /// The smallest probability that these figures could have had, dealt in the most uneven way:
-    /// 1 when all are equal.
+    /// The smallest probability that these figures could have, divided in the most uneven way: 1
+    /// when all are equal.
     pub smallest_p: f64,
     /// Whether the distribution was counted.
     pub exact: bool,

@@ -1,22 +1,21 @@
 //! Debian packages: the command that installs them, and running it.
 //!
-//! Asks nobody for consent; that is the caller's duty.
-
-mod progress;
+//! Asks for no consent; the caller does.
 
 use crate::exit::Refusal;
 use crate::interrupt::Interrupt;
 use crate::process::{Job, JobError, describe_exit, tail};
-use progress::Progress;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A large toolchain over a slow line.
 const TIMEOUT: Duration = Duration::from_secs(3600);
 const LOG_LINES: usize = 20;
+/// Between two lines that show how far apt-get is: rare enough for a log of CI.
+const INTERVAL: Duration = Duration::from_secs(10);
 /// Seconds that apt-get waits for another one that holds the lock: unattended upgrades take
 /// minutes on a fresh machine.
 const LOCK: &str = "DPkg::Lock::Timeout=600";
@@ -43,9 +42,10 @@ pub fn install_command(packages: &[String]) -> String {
     words.join(" ")
 }
 
-/// Installs the packages in one go; fetches the package lists first when they do not have them
-/// all. Where that fails, one after the other, so that one that cannot be had keeps no other away.
-/// `say` is told what is being done and how far it is.
+/// Installs the packages with one command; fetches the package lists first when they do not have
+/// them all. If that fails, installs one after the other, so that a package that cannot be
+/// installed does not stop the others. `say` is told what is being done, and every ten seconds the
+/// last line of apt-get's output.
 ///
 /// # Errors
 /// When this is no Debian or the user may not install; with the remedy.
@@ -147,7 +147,7 @@ struct Apt<'a> {
 }
 
 impl Apt<'_> {
-    /// Lists that cannot be fetched are no reason to stop: the old ones may do.
+    /// A failure to fetch the lists does not stop: the old ones may do.
     fn update(&mut self, why: &str) -> Result<(), Refusal> {
         (self.say)(why);
         let words = ["apt-get", "update"].map(str::to_owned);
@@ -175,12 +175,16 @@ impl Apt<'_> {
             log: &self.log,
             timeout: TIMEOUT,
         };
-        let mut progress = Progress::new(&self.log);
-        let say = &mut self.say;
+        let mut said = (Instant::now(), None);
         let ended = job.run_watched(self.interrupt, &mut || {
-            if let Some(line) = progress.due() {
-                say(&line);
+            if said.0.elapsed() < INTERVAL {
+                return;
             }
+            let line = tail(&self.log, 1);
+            if let (Some(line), true) = (&line, line != said.1) {
+                (self.say)(line);
+            }
+            said = (Instant::now(), line);
         });
         let reason = match ended {
             Ok(status) if status.success() => return Ok(Ok(())),

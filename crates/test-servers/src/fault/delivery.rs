@@ -1,8 +1,8 @@
-//! How each behaviour is done.
+//! How each fault is done.
 
-use super::Behaviour;
+use super::Fault;
 use crate::Framework;
-use crate::threaded::{Hub, Manners, Peer, Reply, Request, Upgrade};
+use crate::threaded::{Behaviour, Hub, Peer, Reply, Request, Upgrade};
 use crate::upgrade::RequestHead;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,25 +10,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use ws_proto::Opcode;
 
-/// Long enough that no clock mistakes it for a delivery before the result.
+/// Longer than any error of a clock: the delivery is seen after the result.
 const LATE: Duration = Duration::from_millis(20);
 
-pub(super) struct Odd {
-    behaviour: Behaviour,
+pub(super) struct Faulty {
+    fault: Fault,
     count: u64,
     framework: Framework,
     /// Broadcasts so far.
     seen: AtomicU64,
-    /// Misdeeds still to do; for a freeze, requests still to answer.
+    /// Faults still to make; for a freeze, requests still to answer.
     left: AtomicU64,
     /// By sender: the listener and the frame that waits for its successor.
     held: Mutex<HashMap<u64, (u64, Vec<u8>)>>,
 }
 
-impl Odd {
-    pub(super) fn new(behaviour: Behaviour, count: u64, framework: Framework) -> Self {
+impl Faulty {
+    pub(super) fn new(fault: Fault, count: u64, framework: Framework) -> Self {
         Self {
-            behaviour,
+            fault,
             count,
             framework,
             seen: AtomicU64::new(0),
@@ -37,7 +37,7 @@ impl Odd {
         }
     }
 
-    /// True as long as there are misdeeds left; takes one.
+    /// Takes one of the faults that are left; false when none is.
     fn take_one(&self) -> bool {
         let less = |left: u64| left.checked_sub(1);
         let order = Ordering::SeqCst;
@@ -53,40 +53,40 @@ impl Odd {
                 peer.send(frame);
             }
             let half = index + 1 == peers.len().div_ceil(2);
-            if half && strikes_here && self.behaviour == Behaviour::Resets {
+            if half && strikes_here && self.fault == Fault::Resets {
                 reset(peers, victim);
             }
         }
         let Some(peer) = peers.iter().find(|peer| Some(peer.id) == victim) else {
             return;
         };
-        match self.behaviour {
-            Behaviour::Resets if strikes_here => {}
-            Behaviour::MalformedFrame if strikes_here => {
+        match self.fault {
+            Fault::Resets if strikes_here => {}
+            Fault::MalformedFrame if strikes_here => {
                 let mut bad = frame.to_vec();
                 bad[0] |= 0x40;
                 peer.send(&bad);
             }
-            Behaviour::CutShort if strikes_here => {
+            Fault::CutShort if strikes_here => {
                 peer.send(&frame[..frame.len() / 2]);
                 peer.wire.end();
             }
-            Behaviour::Drops if self.take_one() => {}
-            Behaviour::Duplicates if self.take_one() => {
+            Fault::Drops if self.take_one() => {}
+            Fault::Duplicates if self.take_one() => {
                 peer.send(frame);
                 peer.send(frame);
             }
-            Behaviour::Corrupts if self.take_one() => {
+            Fault::Corrupts if self.take_one() => {
                 let mut bad = frame.to_vec();
                 bad[padding(frame)] ^= 1;
                 peer.send(&bad);
             }
-            Behaviour::Reorders => self.swap(from, peer, frame),
+            Fault::Reorders => self.swap(from, peer, frame),
             _ => peer.send(frame),
         }
     }
 
-    /// Holds every odd broadcast of a sender back until the next one has gone out.
+    /// Holds a broadcast back until the next one of its sender has gone out.
     fn swap(&self, from: &Peer, to: &Peer, frame: &[u8]) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match held.remove(&from.id) {
@@ -102,7 +102,7 @@ impl Odd {
     }
 }
 
-/// The listener that suffers: the first that is not the sender, or else the sender.
+/// The listener that gets the fault: the first that is not the sender, or else the sender.
 fn victim(peers: &[Arc<Peer>], from: &Peer) -> Option<u64> {
     let other = peers.iter().find(|peer| peer.id != from.id);
     other.or(peers.first()).map(|peer| peer.id)
@@ -114,8 +114,8 @@ pub(super) fn reset(peers: &[Arc<Peer>], victim: Option<u64>) {
     }
 }
 
-/// A byte of the padding: the middle of the longest run of letters and digits. A payload that is
-/// to be spoilt has more of it than any name or stamp is long.
+/// The index of a byte of the padding: the middle of the longest run of letters and digits. The
+/// padding of a payload that is to be corrupted is longer than any name or stamp.
 pub(super) fn padding(frame: &[u8]) -> usize {
     let mut best = (0, frame.len() - 1);
     let mut start = 0;
@@ -129,9 +129,9 @@ pub(super) fn padding(frame: &[u8]) -> usize {
     best.1
 }
 
-impl Manners for Odd {
+impl Behaviour for Faulty {
     fn accepted(&self, _id: u64) -> bool {
-        self.behaviour != Behaviour::ClosesAtOnce
+        self.fault != Fault::ClosesAtOnce
     }
 
     fn framework(&self) -> Framework {
@@ -143,11 +143,11 @@ impl Manners for Odd {
             answer: answer.into(),
             open: false,
         };
-        Some(match self.behaviour {
-            Behaviour::NeverAnswers => return None,
-            Behaviour::Status200 => refuse("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
-            Behaviour::Status404 => refuse("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
-            Behaviour::WrongAccept => Upgrade {
+        Some(match self.fault {
+            Fault::NeverAnswers => return None,
+            Fault::Status200 => refuse("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
+            Fault::Status404 => refuse("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
+            Fault::WrongAccept => Upgrade {
                 answer: RequestHead {
                     key: Some("AAAAAAAAAAAAAAAAAAAAAA==".into()),
                     ..RequestHead::default()
@@ -164,7 +164,7 @@ impl Manners for Odd {
     }
 
     fn opened(&self, peer: &Arc<Peer>) {
-        if self.behaviour == Behaviour::UpgradesThenCloses {
+        if self.fault == Fault::UpgradesThenCloses {
             peer.wire.end();
         }
     }
@@ -176,19 +176,19 @@ impl Manners for Odd {
         opcode: Opcode,
         message: &[u8],
     ) -> Result<(), u16> {
-        if self.behaviour == Behaviour::Freezes && !self.take_one() {
+        if self.fault == Fault::Freezes && !self.take_one() {
             return Ok(());
         }
         self.handle(hub, from, opcode, message)
     }
 
     fn ping(&self, from: &Arc<Peer>, payload: &[u8]) {
-        use Behaviour::{ClosesAtPing, IgnoresPings, ResetsAtPing, SpoilsPongs};
+        use Fault::{ClosesAtPing, IgnoresPings, ResetsAtPing, SpoilsPongs};
         let strikes = matches!(
-            self.behaviour,
+            self.fault,
             ResetsAtPing | ClosesAtPing | IgnoresPings | SpoilsPongs
         ) && self.take_one();
-        match self.behaviour {
+        match self.fault {
             ResetsAtPing if strikes => {
                 from.wire.reset();
                 from.wire.end();
@@ -211,7 +211,7 @@ impl Manners for Odd {
         let peers = hub.lock();
         let other = peers.iter().find(|peer| peer.id != from.id);
         match other {
-            Some(other) if self.behaviour == Behaviour::Misdelivers && self.take_one() => {
+            Some(other) if self.fault == Fault::Misdelivers && self.take_one() => {
                 other.send(&frame);
             }
             _ => from.send(&frame),
@@ -221,7 +221,7 @@ impl Manners for Odd {
     fn broadcast(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
         let frame = request.frame(Reply::Broadcast);
         let result = request.frame(Reply::Result);
-        if self.behaviour == Behaviour::AcksFirst {
+        if self.fault == Fault::AcksFirst {
             from.send(&result);
             let hub = Arc::clone(hub);
             std::thread::spawn(move || {
@@ -234,7 +234,7 @@ impl Manners for Odd {
         }
         let peers = hub.lock();
         self.deliver(&peers, from, &frame);
-        if self.behaviour != Behaviour::NoResult {
+        if self.fault != Fault::NoResult {
             from.send(&result);
         }
     }

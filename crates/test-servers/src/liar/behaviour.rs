@@ -3,8 +3,8 @@
 use super::{Lie, frames};
 use crate::Framework;
 use crate::threaded::{
-    Answer, Asked, Ended, FrameFilter, Hub, Manners, Peer, Rejected, Rejection, Reply, Request,
-    Speech, Upgrade, read,
+    Asked, Behaviour, Ended, FrameFilter, Hub, Peer, Rejected, Rejection, Reply, Request, Speech,
+    Upgrade, read,
 };
 use crate::upgrade::{Refusal, RequestHead};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(super) struct Liar {
 struct Spoken {
     first: Option<Opcode>,
     echoes: u32,
-    /// Something was ignored, and all that comes behind it.
+    /// A message was ignored; everything after it is, too.
     deaf: bool,
 }
 
@@ -47,7 +47,7 @@ impl Liar {
         self.spoken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why this lie takes a good request for a bad one.
+    /// The error that this lie reports for a correct request.
     fn pretext(&self, request: &mut Request, message: &[u8]) -> Option<Rejection> {
         let text = request.opcode == Opcode::Text;
         let size = message.get(1..5).and_then(|s| s.try_into().ok());
@@ -69,7 +69,7 @@ impl Liar {
         })
     }
 
-    /// What becomes of a rejected message that this lie takes for a request.
+    /// The request that this lie makes of a rejected message.
     fn invented(&self, from: &Peer, rejected: &Rejected) -> Option<Request> {
         let echo = Rejection::MissingPayload { broadcast: false };
         (self.lie == Lie::InventsPayload && rejected.why == echo)
@@ -105,7 +105,7 @@ impl Liar {
     }
 }
 
-impl Manners for Liar {
+impl Behaviour for Liar {
     fn framework(&self) -> Framework {
         self.framework
     }
@@ -211,12 +211,7 @@ impl Manners for Liar {
         if self.lie == Lie::ClosesUnknownTypeWith1000 && rejected.why == Rejection::UnknownType {
             return Err(1000);
         }
-        match rejected.answer {
-            Answer::Frame(frame) => from.send(&frame),
-            Answer::Close(code) => return Err(code),
-            Answer::Nothing => {}
-        }
-        Ok(())
+        rejected.answer(from)
     }
 
     fn echo(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
@@ -254,7 +249,7 @@ impl Manners for Liar {
         let result = request.frame(Reply::Result);
         let once_band = (300..450).contains(&len);
         let result_band = (500..650).contains(&len);
-        // Held to the end: nobody joins, leaves or broadcasts in between.
+        // Locked to the end, so that no client joins, leaves or broadcasts meanwhile.
         let all = hub.lock();
         let outsiders = self.lie == Lie::ServesOutsiders;
         let members = all.iter().filter(|peer| outsiders || peer.is_member());
@@ -378,7 +373,7 @@ fn spoil_json(lie: Lie, value: &mut Value) {
         Value::String(text) if lie == Lie::DropsCombining => text.retain(|c| c != '\u{301}'),
         Value::Number(number) if lie == Lie::RoundsDoubles && number.is_f64() => {
             let rounded = number.as_f64().map(|double| (double * 1e6).round() / 1e6);
-            // Too large to be scaled: as it was.
+            // Where the scaled number is infinite, it stays as it was.
             if let Some(rounded) = rounded.and_then(serde_json::Number::from_f64) {
                 *number = rounded;
             }

@@ -1,7 +1,7 @@
 //! The statistics against figures whose truth is known: made up, seeded, as noisy as restarts of
 //! a server are.
 //!
-//! One figure is a run's percentile. It has noise of its own (a normal factor), now and then a
+//! One figure is a run's percentile. It has noise of its own (a normal factor), and sometimes a
 //! slow minute of the machine (an exponential one), as seen between restarts on shared machines.
 
 use super::*;

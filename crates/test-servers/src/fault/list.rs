@@ -1,11 +1,11 @@
-//! The list of misbehaviours. Says what, not how.
+//! The list of faults; `delivery` makes them.
 
 use clap::ValueEnum;
 
-/// One way to misbehave. "Count" is the number given to [`super::OddServer::start`]; where it is
-/// not mentioned, it has no meaning.
+/// One way to misbehave. "Count" is the number given to [`super::FaultServer::start`]; faults that
+/// do not mention it ignore it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
-pub enum Behaviour {
+pub enum Fault {
     /// Reads the upgrade request and never answers it.
     NeverAnswers,
     /// Answers the upgrade with 200.
@@ -18,7 +18,7 @@ pub enum Behaviour {
     ClosesAtOnce,
     /// Opens each connection and ends it at once, without a close frame.
     UpgradesThenCloses,
-    /// Answers count requests, over all connections, and then nobody; connections stay open.
+    /// Answers count requests, over all connections, and none after that; connections stay open.
     Freezes,
     /// In the broadcast of number count, when half of the listeners have got it, resets one other
     /// connection; goes on after that.
@@ -33,11 +33,10 @@ pub enum Behaviour {
     Duplicates,
     /// Flips one bit of the padding in exactly count deliveries, one per broadcast.
     Corrupts,
-    /// Exactly count times, swaps two successive broadcasts of one sender to one listener. Needs
-    /// senders with two broadcasts under way: the first is held back until the second comes.
+    /// Swaps two successive broadcasts of one sender to one listener, exactly count times. Needs
+    /// senders with two broadcasts in flight: the first is held back until the second comes.
     Reorders,
-    /// Exactly count times, sends the echo to another client than the one who asked. Needs two
-    /// clients.
+    /// Sends exactly count echoes to a client that did not ask for them. Needs two clients.
     Misdelivers,
     /// Answers each broadcast with its result first, and delivers 20 ms later.
     AcksFirst,

@@ -1,0 +1,48 @@
+//! A variant in the terms of the `conformance` crate.
+
+use super::{Dialect, Variant, Workload};
+use conformance::Target;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+impl Variant {
+    /// This variant at an address, for the checks. `timeout` bounds each wait for an answer.
+    pub fn target(&self, addr: SocketAddr, timeout: Duration) -> Target {
+        Target {
+            addr,
+            host: addr.to_string(),
+            path: self.path.clone(),
+            dialects: self
+                .dialects
+                .iter()
+                .flat_map(|d| checked(*d))
+                .copied()
+                .collect(),
+            workloads: self.workloads.iter().map(|w| asked(*w)).collect(),
+            multi_process: self.multi_process,
+            origin: None,
+            timeout,
+        }
+    }
+}
+
+/// The dialects of the checks: of Phoenix, both serializers.
+const fn checked(dialect: Dialect) -> &'static [conformance::Dialect] {
+    match dialect {
+        Dialect::Text => &[conformance::Dialect::Text],
+        Dialect::Binary => &[conformance::Dialect::Binary],
+        Dialect::Phoenix => &[
+            conformance::Dialect::PhoenixV1,
+            conformance::Dialect::PhoenixV2,
+        ],
+        Dialect::ActionCable => &[conformance::Dialect::ActionCable],
+    }
+}
+
+const fn asked(workload: Workload) -> conformance::Workload {
+    match workload {
+        // Held connections need no more of the protocol than echoes.
+        Workload::Echo | Workload::Connect => conformance::Workload::Echo,
+        Workload::Broadcast => conformance::Workload::Broadcast,
+    }
+}
