@@ -116,7 +116,7 @@ pub struct Connect {
     /// Time between two pings of one connection.
     pub ping_interval: Nanos,
     /// A connection whose ping is not answered within this counts as dropped. At most the interval,
-    /// so that one ping at most is on its way.
+    /// so that one ping at most is on its way; it is the interval where a file has only that.
     pub ping_timeout: Nanos,
 }
 

@@ -193,7 +193,7 @@ fn files_that_are_no_measurement_are_named_and_harm_nothing() {
         ]
     );
     assert!(
-        summary.warnings[1].contains("newer shootout (format version 2, this one reads up to 1)")
+        summary.warnings[1].contains("newer shootout (format version 3, this one reads up to 2)")
     );
     for name in named {
         assert!(html.contains(name) && markdown.contains(name));

@@ -37,7 +37,7 @@ impl Sites {
         self.are_elsewhere() || self.processes.is_some()
     }
 
-    /// True when workers that were started by somebody else take part, perhaps on other machines.
+    /// True when workers take part that were started separately, perhaps on other machines.
     pub(crate) fn are_elsewhere(&self) -> bool {
         !self.worker_addr.is_empty() || self.await_workers.is_some()
     }

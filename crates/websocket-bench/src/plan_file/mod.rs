@@ -49,6 +49,7 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
     if let Some(url) = &args.url {
         overlay::put(&mut table, &["target", "url"], url.as_str().into())?;
     }
+    follow_the_interval(&mut table);
     let mut plan = plan_of(&table).map_err(|error| source.misses(&error))?;
     if plan.target.url.is_empty() {
         return Err(format!(
@@ -68,6 +69,17 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
 
 fn plan_of(table: &Table) -> Result<Plan, toml::de::Error> {
     table.clone().try_into()
+}
+
+/// A time-out of pings that is left out is the interval, as it is with flags.
+fn follow_the_interval(table: &mut Table) {
+    let load = table.get_mut("load").and_then(toml::Value::as_table_mut);
+    let connect = load.and_then(|load| load.get_mut("connect")?.as_table_mut());
+    if let Some(connect) = connect
+        && let Some(interval) = connect.get("ping_interval").cloned()
+    {
+        connect.entry("ping_timeout").or_insert(interval);
+    }
 }
 
 /// What the plan says of its generator; the rest is left to the machine.

@@ -1,7 +1,7 @@
 //! Plans in files: what flags mean, printed and read again, and what is wrong with a file.
 
 use crate::support::{Ran, assert_valid, bench, finish, honest, nobody, run, url};
-use run_record::{Load, Plan, plan_schema};
+use run_record::{Load, Nanos, Plan, plan_schema};
 use serde_json::Value;
 use std::fs;
 use std::io::Write as _;
@@ -187,6 +187,13 @@ fn set_and_url_go_over_the_file_in_their_order() {
     let load = plan.open_loop().unwrap();
     assert_eq!((load.rate, load.duration.ns()), (300.0, 3_000_000_000));
     assert_eq!(printed(open, "").target.url, "ws://a/");
+    let held = "audience = \"sender\"\n[load.connect]\nrate = 1.0\n";
+    let connect = |arguments: &str| printed(held, arguments).connect().unwrap();
+    assert_eq!(connect("ws://h/").ping_timeout, Nanos::secs(10));
+    let quicker = connect("ws://h/ --set load.ping_interval=3s");
+    assert_eq!(quicker.ping_timeout, Nanos::secs(3));
+    let both = "ws://h/ --set load.ping_interval=3s --set load.ping_timeout=1s";
+    assert_eq!(connect(both).ping_timeout, Nanos::secs(1));
     // What a file lacks may come with --set.
     let plan = printed(
         "[load.open]\n",
