@@ -293,4 +293,63 @@ mod tests {
         let own = Credentials::read(None, Some(TOKEN), None).unwrap();
         assert!(own.guard("0.0.0.0:1".parse().unwrap()));
     }
+
+    #[test]
+    fn a_file_of_credentials_that_cannot_be_used_is_named_with_the_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let missing = folder.path().join("missing");
+        let (short, plain) = (file("short", "0123"), file("plain", "no PEM"));
+        // The markers alone decide what is read.
+        let key = file(
+            "key",
+            "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+        );
+        let broken = file("broken", "-----BEGIN CERTIFICATE-----\nAAAA\n");
+        let refused = |token: Option<&Path>, tls: Option<[&Path; 3]>| {
+            let read = Credentials::read(token, None, tls);
+            read.err().expect("none of them can be used").to_string()
+        };
+        for (error, place, words) in [
+            (refused(Some(&missing), None), &missing, "cannot read"),
+            (refused(Some(&short), None), &short, "fewer than 16"),
+            (
+                refused(None, Some([&plain, &missing, &plain])),
+                &missing,
+                "cannot read",
+            ),
+            (
+                refused(None, Some([&plain, &plain, &plain])),
+                &plain,
+                "no private key",
+            ),
+            (
+                refused(None, Some([&plain, &key, &plain])),
+                &plain,
+                "no certificate",
+            ),
+            (
+                refused(None, Some([&key, &key, &plain])),
+                &key,
+                "no certificate",
+            ),
+            (
+                refused(None, Some([&broken, &key, &plain])),
+                &broken,
+                "no certificate",
+            ),
+        ] {
+            let place = place.display().to_string();
+            assert!(error.contains(&place) && error.contains(words), "{error}");
+        }
+        let token = file("token", &format!("{TOKEN}\n"));
+        // The file comes before the variable.
+        let read = Credentials::read(Some(&token), Some("0"), None).unwrap();
+        assert!(read.admit(&shown(&format!("Bearer {TOKEN}"))).is_ok());
+        assert!(read.admit(&MetadataMap::new()).is_err());
+    }
 }

@@ -243,4 +243,48 @@ mod tests {
         assert_eq!(shown("a\n\u{1b}[2J"), "a\\n\\u{1b}[2J");
         assert_eq!(shown(&"x".repeat(5000)), "x".repeat(1000) + " ...");
     }
+
+    /// An error with another behind it.
+    #[derive(Debug, thiserror::Error)]
+    #[error("{words}")]
+    struct Wrapped {
+        words: &'static str,
+        source: io::Error,
+    }
+
+    fn wrapped(words: &'static str) -> Wrapped {
+        let source = io::Error::new(io::ErrorKind::ConnectionRefused, "connection refused");
+        Wrapped { words, source }
+    }
+
+    #[test]
+    fn a_chain_says_each_part_once_and_the_kind_behind_it_is_found() {
+        let words = chain(&wrapped("transport error"));
+        assert_eq!(words, "transport error: connection refused");
+        let words = chain(&wrapped("tcp: connection refused"));
+        assert_eq!(words, "tcp: connection refused");
+        let error = wrapped("transport error");
+        let found = io_kind(&error).map(io::Error::kind);
+        assert_eq!(found, Some(io::ErrorKind::ConnectionRefused));
+        let without = RemoteError::Interrupted;
+        assert!(io_kind(&without).is_none());
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_listened_on_comes_with_its_remedy() {
+        let words = |kind: io::ErrorKind| {
+            let (address, source) = ("127.0.0.1:80".to_owned(), kind.into());
+            RemoteError::Listen { address, source }.to_string()
+        };
+        for (kind, remedy) in [
+            (io::ErrorKind::AddrInUse, "choose another port"),
+            (io::ErrorKind::AddrNotAvailable, "see `ip address`"),
+            (io::ErrorKind::PermissionDenied, "port of 1024 or above"),
+        ] {
+            let words = words(kind);
+            assert!(words.contains("127.0.0.1:80"), "{words}");
+            assert!(words.ends_with(remedy), "{words}");
+        }
+        assert!(!words(io::ErrorKind::OutOfMemory).contains(';'));
+    }
 }

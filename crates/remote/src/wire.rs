@@ -102,4 +102,25 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_refusal_becomes_the_error_of_its_reason_with_words_that_obey_no_terminal() {
+        let error = |reason: i32| {
+            let words = "because \u{1b}[2J".to_owned();
+            Refused { reason, words }.into_error("neptune:4000".to_owned())
+        };
+        let busy = error(refused::Reason::Busy.into());
+        assert!(matches!(busy, RemoteError::Busy { .. }), "{busy}");
+        let elsewhere = error(refused::Reason::Destination.into());
+        assert!(matches!(elsewhere, RemoteError::Destination { .. }));
+        let plan = error(refused::Reason::Plan.into());
+        assert!(matches!(plan, RemoteError::Plan { .. }), "{plan}");
+        // Of a number that no version of this program sends.
+        let unknown = error(99);
+        assert!(matches!(unknown, RemoteError::Plan { .. }), "{unknown}");
+        for error in [busy, elsewhere, plan, unknown] {
+            let words = error.to_string();
+            assert!(words.contains("neptune:4000") && words.contains("because \\u{1b}[2J"));
+        }
+    }
 }

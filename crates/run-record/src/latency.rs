@@ -2,12 +2,15 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{
     Deserializer, Serializer as _, V2DeflateSerializer, V2Serializer,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::io::Read as _;
 
 /// Below this the histogram does not tell values apart: 1 microsecond.
 const LOWEST_NS: u64 = 1_000;
@@ -169,9 +172,14 @@ impl Recorder {
 
     /// Reads both forms: records of earlier versions hold the plain one. A histogram of other
     /// bounds than [`Recorder::default`]'s could not be merged.
-    fn decoded(mut bytes: &[u8]) -> Result<Self, EncodeError> {
+    fn decoded(bytes: &[u8]) -> Result<Self, EncodeError> {
+        let plain = inflated(bytes)?;
+        if !is_as_long_as_stated(&plain) {
+            let words = "its length is not the one that it states";
+            return Err(EncodeError::Hdr(words.to_owned()));
+        }
         let read: Histogram<u64> = Deserializer::new()
-            .deserialize(&mut bytes)
+            .deserialize(&mut &plain[..])
             .map_err(|error| EncodeError::Hdr(error.to_string()))?;
         let mut recorder = Self::default();
         recorder
@@ -194,6 +202,34 @@ struct Encoded(Vec<u8>);
 
 /// Cookie of the V2 encoding, uncompressed: the first field of four bytes.
 const COOKIE: u32 = 0x1c84_9313;
+/// Cookie of the same in zlib.
+const COMPRESSED: u32 = 0x1c84_9314;
+/// Bytes before the counts of the plain form.
+const HEAD: usize = 40;
+/// Most bytes of the plain form: a count takes at most nine, and the widest bounds have 6.3 million.
+const LONGEST: u64 = 64 << 20;
+
+/// The plain form of either.
+fn inflated(bytes: &[u8]) -> Result<Cow<'_, [u8]>, EncodeError> {
+    if !bytes.starts_with(&COMPRESSED.to_be_bytes()) {
+        return Ok(bytes.into());
+    }
+    let mut plain = Vec::new();
+    ZlibDecoder::new(bytes.get(8..).unwrap_or_default())
+        .take(LONGEST)
+        .read_to_end(&mut plain)
+        .map_err(|error| EncodeError::Hdr(error.to_string()))?;
+    Ok(plain.into())
+}
+
+/// The library takes as much memory as the plain form states, before it reads.
+fn is_as_long_as_stated(plain: &[u8]) -> bool {
+    let counts = plain
+        .len()
+        .checked_sub(HEAD)
+        .and_then(|n| u32::try_from(n).ok());
+    counts.is_some_and(|counts| plain.get(4..8) == Some(&counts.to_be_bytes()))
+}
 
 /// True of bytes in that encoding with the bounds of [`Recorder::default`]. Memory for a histogram is
 /// taken by its bounds, and the widest take 48 MiB.
@@ -332,6 +368,9 @@ mod tests {
         let read: Recorder = serde_json::from_str(&sent).unwrap();
         assert_eq!(read.latency(), recorder.latency());
         assert!(serde_json::from_str::<Recorder>("[1,2,3]").is_err());
+        let mut longer = recorder.plain();
+        longer[4] = 0x80;
+        assert!(Recorder::decoded(&longer).is_err());
         let wider = Histogram::new_with_bounds(1, u64::MAX, 5).unwrap();
         let sent = serde_json::to_string(&Recorder(wider)).unwrap();
         assert!(serde_json::from_str::<Recorder>(&sent).is_err());

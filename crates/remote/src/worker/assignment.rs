@@ -172,4 +172,59 @@ mod tests {
         let refused = take_with(&options, &assignment, &rebinding).unwrap_err();
         assert_eq!(refused.reason, i32::from(Reason::Destination));
     }
+
+    fn assignment(number: u32, of: u32) -> Assignment {
+        Assignment {
+            plan: serde_json::to_vec(&ws_load::plan_for_port(9, 1, 1)).unwrap(),
+            number,
+            of,
+            ..Assignment::default()
+        }
+    }
+
+    #[test]
+    fn an_assignment_that_makes_no_sense_is_refused_with_what_is_wrong() {
+        let mut without_threads = ws_load::plan_for_port(9, 1, 1);
+        without_threads.threads = 0;
+        let with_plan = |plan: Vec<u8>| Assignment {
+            plan,
+            ..assignment(0, 1)
+        };
+        for (assignment, words) in [
+            (with_plan(b"{".to_vec()), "its plan cannot be read"),
+            (
+                with_plan(serde_json::to_vec(&without_threads).unwrap()),
+                "`threads`",
+            ),
+            (assignment(0, 0), "no site 0 of 0"),
+            (assignment(2, 2), "no site 2 of 2"),
+            (assignment(0, MOST_SITES + 1), "no site 0 of 20001"),
+        ] {
+            let refused = take(&WorkerOptions::default(), &assignment).unwrap_err();
+            assert_eq!(refused.reason, i32::from(Reason::Plan), "{refused:?}");
+            assert!(refused.words.contains(words), "{refused:?}");
+        }
+        let taken = take(
+            &WorkerOptions::default(),
+            &assignment(MOST_SITES - 1, MOST_SITES),
+        );
+        assert_eq!(taken.unwrap().share.number, MOST_SITES - 1);
+    }
+
+    /// The path in the plan is the coordinator's, and not to be read here.
+    #[test]
+    fn authorities_are_those_of_the_assignment_and_gone_with_it() {
+        let mut plan = ws_load::plan_for_port(9, 1, 1);
+        plan.ca_file = Some("/etc/hostname".into());
+        let assignment = Assignment {
+            plan: serde_json::to_vec(&plan).unwrap(),
+            authorities: b"of the coordinator".to_vec(),
+            ..assignment(0, 1)
+        };
+        let taken = take(&WorkerOptions::default(), &assignment).unwrap();
+        let path = taken.plan.ca_file.clone().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"of the coordinator");
+        drop(taken);
+        assert!(!path.exists());
+    }
 }
