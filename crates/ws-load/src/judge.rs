@@ -130,6 +130,8 @@ pub(crate) struct Judge {
     pub(crate) finished: u32,
     /// Of a site: samples that are settled here and have not been reported yet.
     pub(crate) done: Vec<Done>,
+    /// What the latest keep-alive is to be answered with, until it is.
+    pub(crate) keep_alive: Option<Box<[u8]>>,
     /// What the first malformed message was, in words.
     pub(crate) first_malformed: Option<String>,
     /// Whether anything of the run was understood.
@@ -170,6 +172,7 @@ impl Judge {
             received_bytes: 0,
             finished: 0,
             done: Vec::new(),
+            keep_alive: None,
             first_malformed: None,
             first_answers: FirstAnswers::default(),
             first_disconnect: None,
@@ -359,6 +362,7 @@ impl Judge {
                 self.faults.refused += 1;
             }
             Ok(Incoming::Ignored) => {}
+            Ok(Incoming::KeepAlive(answer)) => self.keep_alive = Some(answer),
             Err(why) => self.malformed_message(payload, &why, at_ns),
         }
     }

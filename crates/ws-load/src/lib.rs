@@ -27,6 +27,9 @@ mod tls;
 mod transport;
 mod worker;
 
+#[doc(hidden)]
+pub use dialect::for_fuzzing;
+pub use dialect::{DialectError, check_dialect, read_dialect};
 pub use engine::{Measured, Packs, Throughput, run, run_with_ceiling, throughput};
 pub use error::{ConnectError, RunError, Stage};
 pub use plain::plan_for_port;

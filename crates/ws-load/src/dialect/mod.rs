@@ -1,15 +1,28 @@
-//! The dialects: how a request is written and what an answer says. See docs/protocol.md.
+//! The dialects: how a request is written and what an answer says. See docs/dialects.md.
 //!
-//! A dialect sees whole messages, never sockets or frames. What it parses here is parsed fully;
-//! recognising messages without a parse is [`crate::envelope`]'s work.
+//! A dialect sees whole messages, never sockets or frames. All but the binary one are files, which
+//! [`interpreter`] carries out. What it parses here is parsed fully; recognising messages without a
+//! parse is [`crate::envelope`]'s work.
 
-mod action_cable;
 mod binary;
-mod json;
-mod phoenix;
+mod built_in;
+mod error;
+pub mod for_fuzzing;
+mod interpreter;
+mod pattern;
+mod payload;
+mod place;
+mod pointers;
+mod rules;
+mod template;
 
-use crate::stamp::StampForm;
-use run_record::{Dialect, Plan, Workload};
+pub use error::DialectError;
+pub use interpreter::{check_dialect, read_dialect};
+
+use crate::stamp::{StampForm, Stamps};
+use interpreter::Interpreter;
+use payload::Body;
+use run_record::{Plan, Workload};
 use ws_proto::{Opcode, printable};
 
 /// What a message is, once it is understood.
@@ -37,6 +50,8 @@ pub(crate) enum Incoming {
     Refused,
     /// Traffic of the framework itself.
     Ignored,
+    /// The server asks whether the client lives, and is to be sent this.
+    KeepAlive(Box<[u8]>),
 }
 
 /// A message that is not of the dialect, in words.
@@ -62,7 +77,7 @@ pub(crate) enum Opening {
     Ready,
     /// Wait for the next message of the server.
     Await,
-    /// Send this text message, then wait.
+    /// Send this message, then wait.
     Send(String),
     /// The server turned the client away.
     Refused(String),
@@ -71,7 +86,7 @@ pub(crate) enum Opening {
 /// One dialect.
 pub(crate) trait Codec: Send {
     /// `Sec-WebSocket-Protocol` of the handshake.
-    fn subprotocol(&self) -> Option<&'static str> {
+    fn subprotocol(&self) -> Option<&str> {
         None
     }
 
@@ -115,32 +130,15 @@ pub(crate) trait Codec: Send {
     fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed>;
 }
 
-/// The type names of the answers to a request.
-const fn answer_names(workload: Workload) -> &'static [&'static str] {
-    match workload {
-        Workload::Echo | Workload::Connect => &["echo"],
-        Workload::Broadcast => &["broadcast", "broadcastResult"],
-    }
-}
-
-/// The answers to a request, one or the other, as `shape` writes each.
-fn either(workload: Workload, shape: impl Fn(&str) -> String) -> String {
-    let shapes: Vec<String> = answer_names(workload)
-        .iter()
-        .map(|name| shape(name))
-        .collect();
-    shapes.join(" or ")
-}
-
 /// The codec of a plan.
 pub(crate) fn codec(plan: &Plan) -> Box<dyn Codec> {
     let padding = padding(plan.payload_padding);
-    match plan.dialect {
-        Dialect::Json => Box::new(json::Json::new(padding)),
-        Dialect::Binary => Box::new(binary::Binary::new(padding)),
-        Dialect::Phoenix => Box::new(phoenix::Phoenix::new(padding, &plan.url)),
-        Dialect::ActionCable => Box::new(action_cable::ActionCable::new(padding, &plan.url)),
-    }
+    let Some(file) = built_in::file(plan.dialect, &plan.url) else {
+        return Box::new(binary::Binary::new(padding));
+    };
+    let stamps = Stamps::of_run(plan.seed);
+    let compiled = Interpreter::compile(file, Body::new(padding), &plan.url, stamps);
+    Box::new(compiled.expect("the files of dialects/ make sense"))
 }
 
 /// The ancestor's padding: the digits 1234567890 over and over.
@@ -149,31 +147,4 @@ fn padding(len: u32) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Answers have longer type names, and a server may write JSON with spaces.
-    #[test]
-    fn a_request_with_the_most_padding_leaves_room_within_16_mib() {
-        for (dialect, url) in [
-            (Dialect::Json, "ws://h/ws"),
-            (Dialect::Binary, "ws://h/ws"),
-            (Dialect::Phoenix, "ws://h/socket/websocket"),
-            (Dialect::Phoenix, "ws://h/socket/websocket?vsn=2.0.0"),
-            (Dialect::ActionCable, "ws://h/cable"),
-        ] {
-            let plan = Plan {
-                dialect,
-                payload_padding: run_record::MOST_PADDING,
-                ..crate::test_plan(url)
-            };
-            let mut request = Vec::new();
-            codec(&plan).request(Workload::Broadcast, u64::MAX, &mut request);
-            let room = (16_usize << 20).checked_sub(request.len());
-            assert!(
-                room.is_some_and(|room| room >= 512),
-                "{dialect:?}: {room:?}"
-            );
-        }
-    }
-}
+mod tests;

@@ -118,6 +118,8 @@ struct Replies {
     /// Payloads of pings.
     pongs: Vec<Vec<u8>>,
     opening: Option<dialect::Opening>,
+    /// To the latest of the dialect's own keep-alives.
+    keep_alive: Option<Box<[u8]>>,
 }
 
 impl Replies {
@@ -130,7 +132,7 @@ impl Replies {
     }
 
     fn is_empty(&self) -> bool {
-        self.pongs.is_empty() && self.opening.is_none()
+        self.pongs.is_empty() && self.opening.is_none() && self.keep_alive.is_none()
     }
 }
 
@@ -226,6 +228,7 @@ impl Core {
             Bytes::Wire(bytes) => transport.receive(bytes, feed),
             Bytes::Plain(bytes) => feed(bytes, false).map(|()| false),
         };
+        replies.keep_alive = judge.keep_alive.take();
         // TLS has words of its own for the peer.
         let read = match watch(control, slot, transport, was_waiting) {
             Ok(()) => read,
@@ -247,7 +250,11 @@ impl Core {
     #[cold]
     fn reply<C: Control>(&mut self, control: &mut C, slot: Token, replies: Replies) {
         for payload in replies.pongs {
-            self.send_pong(control, slot, &payload);
+            self.send_latest(control, slot, Opcode::Pong, &payload);
+        }
+        if let Some(answer) = replies.keep_alive {
+            let opcode = self.judge.codec().opcode();
+            self.send_latest(control, slot, opcode, &answer);
         }
         if let Some(opening) = replies.opening {
             self.on_opening(control, slot, opening);
@@ -268,12 +275,18 @@ impl Core {
         self.send_bytes(control, slot, &frame);
     }
 
-    /// Answers a ping. Of those that the peer lets wait, by not reading, it gets an answer to the
-    /// most recent only (RFC 6455, 5.5.3).
-    fn send_pong<C: Control>(&mut self, control: &mut C, slot: Token, payload: &[u8]) {
+    /// Answers a ping, or a keep-alive of the dialect. Of those that the peer lets wait, by not
+    /// reading, it gets an answer to the most recent only (RFC 6455, 5.5.3).
+    fn send_latest<C: Control>(
+        &mut self,
+        control: &mut C,
+        slot: Token,
+        opcode: Opcode,
+        payload: &[u8],
+    ) {
         let mask = self.draw_mask();
         let mut frame = Vec::new();
-        encode_frame(&mut frame, Opcode::Pong, Some(mask), payload);
+        encode_frame(&mut frame, opcode, Some(mask), payload);
         self.write(control, slot, |transport| transport.send_latest(&frame));
     }
 

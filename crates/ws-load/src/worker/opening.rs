@@ -12,7 +12,7 @@ use run_record::{Environment, FileLimit, Plan};
 use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
-use ws_proto::{Opcode, UpgradeRequest, encode_key, parse_response};
+use ws_proto::{UpgradeRequest, encode_key, parse_response};
 
 /// So many that a schedule which cannot be kept up with keeps nobody from reading.
 const STARTS_AT_ONCE: usize = 64;
@@ -331,7 +331,8 @@ impl Core {
                 self.lose(control, slot, ConnectError::Turned { addr, words });
             }
             dialect::Opening::Send(message) => {
-                self.send_frame(control, slot, Opcode::Text, message.as_bytes());
+                let opcode = self.judge.codec().opcode();
+                self.send_frame(control, slot, opcode, message.as_bytes());
             }
             dialect::Opening::Refused(words) => {
                 let addr = self.target.addr;
