@@ -4,7 +4,10 @@
 //! another type makes every number after it another. So two programs may only talk when all of that
 //! is equal, down to the last nested type, and no number that is raised by hand says so.
 
-use run_record::{Arrivals, Dialect, Io, Measure, Plan, Recorder, SearchOf, Timestamps, Workload};
+use run_record::{
+    Arrivals, Audience, Clients, Dialect, Io, Load, Measure, Plan, Reading, Recorder, SearchOf,
+    Timestamps,
+};
 use serde_reflection::{Error, Registry, Samples, Tracer, TracerConfig};
 use sha1::{Digest as _, Sha1};
 use std::net::IpAddr;
@@ -42,13 +45,16 @@ fn shapes() -> Result<Tracer, Error> {
     tracer.trace_value(&mut samples, &example())?;
     // An enum within another type is gone through with one of its variants only.
     tracer.trace_simple_type::<Arrivals>()?;
+    tracer.trace_simple_type::<Audience>()?;
+    tracer.trace_simple_type::<Clients>()?;
     tracer.trace_simple_type::<Dialect>()?;
     tracer.trace_simple_type::<IpAddr>()?;
     tracer.trace_simple_type::<Io>()?;
+    tracer.trace_simple_type::<Load>()?;
     tracer.trace_simple_type::<Measure>()?;
+    tracer.trace_simple_type::<Reading>()?;
     tracer.trace_simple_type::<SearchOf>()?;
     tracer.trace_simple_type::<Timestamps>()?;
-    tracer.trace_simple_type::<Workload>()?;
     tracer.trace_type::<Plan>(&samples)?;
     tracer.trace_type::<Order>(&samples)?;
     tracer.trace_type::<Word>(&samples)?;
@@ -76,12 +82,24 @@ mod tests {
         );
         for name in [
             "Plan",
-            "OpenLoop",
-            "Connecting",
-            "Limit",
-            "Timeouts",
+            "Target",
+            "Connection",
+            "Population",
+            "Reading",
+            "Clients",
+            "Steps",
             "Search",
+            "Load",
+            "Closed",
+            "OpenLoop",
             "Ramp",
+            "ConnectLoad",
+            "Raw",
+            "Audience",
+            "Message",
+            "Dialect",
+            "Limits",
+            "Generator",
             "Order",
             "StepTerms",
             "OpenOrder",

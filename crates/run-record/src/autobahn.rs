@@ -1,9 +1,11 @@
 //! What the Autobahn|Testsuite said of a server's framing.
 
-use crate::{ServerIdentity, VERSION};
+use crate::ServerIdentity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Version of the format; raised when a reader must change.
+const VERSION: u32 = 1;
 /// Value of [`AutobahnRecord::format`].
 pub const AUTOBAHN_FORMAT: &str = "websocket-shootout/autobahn";
 

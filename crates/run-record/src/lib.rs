@@ -3,7 +3,7 @@
 //! Purpose: the data that every output is made from, with its JSON Schema. This crate opens no
 //! connection and makes no measurement; `environment` alone looks at the machine.
 //!
-//! Durations are nanoseconds in fields that end in `_ns`, memory is bytes in fields that end in
+//! Durations are nanoseconds in fields that end in `_ns` and words in a plan, memory is bytes in fields that end in
 //! `_bytes`, times of day are RFC 3339 in UTC.
 
 mod autobahn;
@@ -13,7 +13,6 @@ mod environment;
 mod event;
 mod faults;
 mod latency;
-mod limits;
 mod measurement;
 mod plan;
 mod redact;
@@ -34,24 +33,24 @@ pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};
 pub use latency::{EncodeError, Latency, Recorder};
-pub use limits::{
-    LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
-    MOST_SAMPLES, MOST_THREADS, PlanError, RATES, within,
-};
 pub use measurement::{
     CheckOutcome, CheckVerdict, Conformance, MEASUREMENT_FORMAT, Measurement, Memory, Pinning,
     ServerIdentity, ServerStep, Status,
 };
 pub use plan::{
-    Arrivals, Connecting, Dialect, Io, Limit, Measure, OpenLoop, Plan, Ramp, Search, SearchOf,
-    Timeouts, Timestamps, Workload,
+    Arrivals, Audience, Clients, Closed, Connect, Connection, Dialect, Generator, Io, LONGEST_NS,
+    Limits, Load, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
+    MOST_SAMPLES, MOST_THREADS, Measure, Message, Nanos, OpenLoop, Plan, PlanError, Population,
+    RATES, Ramp, Raw, Reading, Search, SearchOf, Steps, Target, Timestamps, Workload, within,
 };
 pub use redact::redacted;
 pub use run::{
     Backpressure, Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool,
     VERSION,
 };
-pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema, selftest_schema};
+pub use schema::{
+    autobahn_schema, closed_schema, measurement_schema, plan_schema, run_schema, selftest_schema,
+};
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
 pub use site::SiteUse;
 pub use traffic::{Sketch, Throughput, TimeRow, TimeSeries};

@@ -16,6 +16,7 @@ pub struct Measurement {
     pub format: String,
     /// Version of this format.
     #[schemars(extend("const" = VERSION))]
+    #[serde(deserialize_with = "crate::run::as_of_now")]
     pub version: u32,
     /// What was measured.
     pub server: ServerIdentity,

@@ -136,10 +136,9 @@ impl Plan {
     /// The plan as it is written down: its URL without secrets.
     #[must_use]
     pub fn redacted(&self) -> Self {
-        Self {
-            url: redacted(&self.url).into_owned(),
-            ..self.clone()
-        }
+        let mut plan = self.clone();
+        plan.target.url = redacted(&plan.target.url).into_owned();
+        plan
     }
 }
 

@@ -5,13 +5,13 @@ use crate::{
     Throughput, TimeSeries, Verdict,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::net::SocketAddr;
 
 /// Value of `format` in a [`RunRecord`].
 pub const RUN_FORMAT: &str = "websocket-shootout/run";
 /// Version of both record formats; raised when a reader must change.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The record of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +21,7 @@ pub struct RunRecord {
     pub format: String,
     /// Version of this format.
     #[schemars(extend("const" = VERSION))]
+    #[serde(deserialize_with = "as_of_now")]
     pub version: u32,
     /// The program that measured.
     pub tool: Tool,
@@ -30,7 +31,8 @@ pub struct RunRecord {
     pub ended: String,
     /// The command line.
     pub command: Vec<String>,
-    /// What was planned.
+    /// What was planned. In records of version 1 it had no parts; they are read as one of these.
+    #[serde(deserialize_with = "crate::plan::of_any_version")]
     pub plan: Plan,
     /// Where it was run.
     pub environment: Environment,
@@ -42,6 +44,14 @@ pub struct RunRecord {
     /// took a connection. Absent where other processes made the connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<SocketAddr>,
+}
+
+/// The version that a record has once it is read: what is older has been brought to this one.
+///
+/// # Errors
+/// Those of the deserializer.
+pub(crate) fn as_of_now<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    u32::deserialize(deserializer).map(|version| version.max(VERSION))
 }
 
 /// A program and its version.

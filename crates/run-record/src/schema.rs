@@ -3,7 +3,7 @@
 //! The schemas are closed: a key that no record has is an error, and so is a missing one. The
 //! readers in this crate are not; they pass over what a later writer may add.
 
-use crate::{AutobahnRecord, Certificate, Measurement, RunRecord};
+use crate::{AutobahnRecord, Certificate, Measurement, Plan, RunRecord};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -26,6 +26,13 @@ pub fn autobahn_schema() -> Schema {
 /// Schema of [`Certificate`].
 pub fn selftest_schema() -> Schema {
     closed_schema::<Certificate>()
+}
+
+/// Schema of a [`Plan`] as a file has it: what has a default may be left out.
+pub fn plan_schema() -> Schema {
+    SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<Plan>()
 }
 
 /// Schema of a record that another crate defines, closed like the ones here.

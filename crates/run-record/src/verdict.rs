@@ -4,7 +4,7 @@
 //! was like. Whether the generator put the planned load on the server decides whether the latencies
 //! answer the question. Only then is a latency held against the limit. Nothing is measured here.
 
-use crate::{Connecting, Faults, Measure, Plan, SiteUse, StepRecord, Timestamps, Workload};
+use crate::{Audience, Connect, Faults, Load, Measure, Plan, SiteUse, StepRecord, Timestamps};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -183,13 +183,13 @@ fn counted_faults(step: &StepRecord) -> Faults {
 }
 
 fn failure(step: &StepRecord, plan: &Plan) -> Option<String> {
-    let limit = &plan.limit;
+    let limits = &plan.limits;
     if step.timed_out {
         let mut words = format!(
             "{} of {} samples were complete when one had taken {}",
             step.samples,
             step.samples_planned,
-            time(plan.timeouts.sample_ns)
+            time(plan.limits.sample_timeout.ns())
         );
         if let Some(bytes) = flood(step) {
             let megabytes = bytes as f64 / 1e6;
@@ -202,9 +202,9 @@ fn failure(step: &StepRecord, plan: &Plan) -> Option<String> {
     let limited_ns = step.limited_ns.filter(|_| step.over_limit)?;
     Some(format!(
         "the {}th percentile is {}, above the limit of {}",
-        limit.percentile,
+        limits.percentile,
         time(limited_ns),
-        time(limit.rtt_ns)
+        time(limits.time.ns())
     ))
 }
 
@@ -249,7 +249,7 @@ fn sent_too_few(step: &StepRecord) -> Option<String> {
 /// Of a broadcast, send and receipt may be at different sites, and a latency means nothing that is
 /// below what is known of their clocks. An echo or a result is sent and received at one site.
 fn below_the_clocks(step: &StepRecord, plan: &Plan) -> Option<String> {
-    if plan.workload != Workload::Broadcast || plan.limit.measure == Measure::Ack {
+    if plan.audience != Audience::Everyone || plan.limits.of == Measure::Ack {
         return None;
     }
     let bound_ns = SiteUse::clocks_bound_ns(&step.sites);
@@ -296,16 +296,16 @@ fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
         ));
     }
     // Of a step that was given up, the slowest are not in the histogram.
-    let given_up_ns = step.timed_out.then_some(plan.timeouts.sample_ns);
-    let reported = step.measured(plan.limit.measure).map(|l| l.p99_ns);
+    let given_up_ns = step.timed_out.then_some(plan.limits.sample_timeout.ns());
+    let reported = step.measured(plan.limits.of).map(|l| l.p99_ns);
     let reported = reported.max(given_up_ns);
     // The kernel's stamps end a latency before the generator's read. Without them the read adds its
     // lag, no more: where the limit would be broken without it as well, it excuses nothing.
-    let receive_lag = match plan.timestamps {
+    let receive_lag = match plan.generator.timestamps {
         Timestamps::Kernel => None,
         Timestamps::User => generator.receive_lag.as_ref().filter(|lag| {
             let without = step.limited_ns.unwrap_or(0).saturating_sub(lag.p99_ns);
-            without <= plan.limit.rtt_ns
+            without <= plan.limits.time.ns()
         }),
     };
     for (name, lag) in [("sent", step.send_lag.as_ref()), ("read", receive_lag)] {
@@ -344,18 +344,18 @@ fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
 /// Messages that came in one read share the stamp of the last of them. Where the limit is broken by
 /// their latest possible times and kept by their earliest, it is not known what the server did.
 fn below_the_stamps(step: &StepRecord, plan: &Plan) -> Option<String> {
-    let limit = &plan.limit;
+    let limits = &plan.limits;
     let at_least_ns = step.limited_at_least_ns.filter(|_| step.over_limit)?;
     let shared = step.generator.shared_stamps.as_ref()?;
-    (at_least_ns <= limit.rtt_ns).then(|| {
+    (at_least_ns <= limits.time.ns()).then(|| {
         format!(
             "the {}th percentile is known only to lie between {} and {}, with the limit of {} in \
              between: {} messages came in one read with a later one and may have arrived up to {} \
              before its stamp",
-            limit.percentile,
+            limits.percentile,
             time(at_least_ns),
             time(step.limited_ns.unwrap_or(at_least_ns)),
-            time(limit.rtt_ns),
+            time(limits.time.ns()),
             shared.count,
             time(shared.max_ns)
         )
@@ -372,7 +372,7 @@ fn noise(step: &StepRecord, plan: &Plan) -> Vec<String> {
             step.samples, step.samples_planned
         ));
     }
-    if plan.timestamps == Timestamps::Kernel {
+    if plan.generator.timestamps == Timestamps::Kernel {
         if generator.clock_steps > 0 {
             noise.push(
                 "the realtime clock, which the kernel's stamps are of, was stepped in the step \
@@ -406,26 +406,26 @@ fn noise(step: &StepRecord, plan: &Plan) -> Vec<String> {
 /// nobody can tell what a prompt generator would have seen.
 fn too_late_to_tell(step: &StepRecord, plan: &Plan) -> Option<String> {
     let unread_ns = step.in_flight?.unread_ns;
-    let spared = plan.open_loop.is_none() && plan.timestamps == Timestamps::Kernel;
+    let spared = plan.open_loop().is_none() && plan.generator.timestamps == Timestamps::Kernel;
     let with_it = step.limited_ns? as f64 + unread_ns;
-    (spared && with_it > plan.limit.rtt_ns as f64).then(|| {
+    (spared && with_it > plan.limits.time.ns() as f64).then(|| {
         format!(
             "the generator read answers {} late on average and sent the next requests as much \
              later; with that time the limit of {} would be broken",
             time(unread_ns as u64),
-            time(plan.limit.rtt_ns)
+            time(plan.limits.time.ns())
         )
     })
 }
 
 /// What can be done about a generator that is the limit.
 pub fn remedy(plan: &Plan) -> &'static str {
-    match (&plan.open_loop, &plan.connect) {
-        (Some(_), _) => "lower --rate, or give the generator more cores and --threads",
-        (None, Some(Connecting { rate: Some(_), .. })) => {
+    match &plan.load {
+        Load::Open(_) => "lower --rate, or give the generator more cores and --threads",
+        Load::Connect(Connect { rate: Some(_), .. }) => {
             "lower --connect-rate, or give the generator more cores and --threads"
         }
-        (None, _) => "give the generator more cores and --threads, or a machine of its own",
+        _ => "give the generator more cores and --threads, or a machine of its own",
     }
 }
 

@@ -3,9 +3,9 @@
 mod support;
 
 use run_record::{
-    Arrivals, Backpressure, Connecting, Faults, GeneratorUse, InFlight, Judgement, Latency,
-    Measure, OpenLoop, Plan, Recorder, SiteUse, StepRecord, Throughput, Timestamps, Verdict,
-    Workload, judge, judge_interrupted, remedy,
+    Arrivals, Audience, Backpressure, Connect, Faults, GeneratorUse, InFlight, Judgement, Latency,
+    Load, Measure, Nanos, OpenLoop, Plan, Recorder, SiteUse, StepRecord, Throughput, Timestamps,
+    Verdict, judge, judge_interrupted, remedy,
 };
 use support::{plan, step};
 
@@ -81,20 +81,19 @@ fn reading(step: StepRecord, change: impl FnOnce(&mut GeneratorUse)) -> StepReco
 }
 
 fn kernel() -> Plan {
-    Plan {
-        timestamps: Timestamps::Kernel,
-        ..plan()
-    }
+    let mut plan = plan();
+    plan.generator.timestamps = Timestamps::Kernel;
+    plan
 }
 
 fn open() -> Plan {
     Plan {
-        open_loop: Some(OpenLoop {
+        load: Load::Open(OpenLoop {
             rate: 100.0,
             ramp: None,
             arrivals: Arrivals::Constant,
-            duration_ns: 10_000_000_000,
-            warm_up_ns: 0,
+            duration: Nanos::secs(10),
+            warm_up: Nanos(0),
         }),
         ..kernel()
     }
@@ -297,9 +296,9 @@ fn a_latency_between_sites_must_be_above_what_is_known_of_their_clocks() {
         assert!(refused.reasons[0].contains("known to 5"), "{refused:?}");
     }
     let mut ack = plan();
-    ack.limit.measure = Measure::Ack;
+    ack.limits.of = Measure::Ack;
     let echo = Plan {
-        workload: Workload::Echo,
+        audience: Audience::Sender,
         ..plan()
     };
     for plan in [ack, echo] {
@@ -546,12 +545,9 @@ fn the_remedy_is_that_of_the_load() {
     assert!(remedy(&open()).starts_with("lower --rate,"));
     assert!(remedy(&plan()).starts_with("give the generator more cores"));
     let connecting = |rate| Plan {
-        connect: Some(Connecting {
+        load: Load::Connect(Connect {
             rate,
-            arrivals: Arrivals::Constant,
-            hold_ns: 0,
-            ping_interval_ns: 0,
-            ping_timeout_ns: 0,
+            ..Connect::default()
         }),
         ..plan()
     };

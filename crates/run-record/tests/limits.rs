@@ -1,29 +1,24 @@
 //! What a plan may say: every bound is met from both sides.
 
-use run_record::{Plan, PlanError};
+use run_record::{Load, Plan, PlanError};
 use serde_json::{Value, json};
 
 /// A plan of each kind, as JSON.
-fn plans() -> [Value; 3] {
-    let closed = json!({
-        "url": "ws://127.0.0.1:1/", "workload": "echo", "dialect": "json", "origin": null,
-        "local_addrs": [], "open_loop": null, "connect": null, "concurrent": 4, "sample_size": 20,
-        "initial_clients": 10, "step_size": 10, "search": {"of": "clients", "tries": 3, "precision": 0.02},
-        "total_steps": null, "payload_padding": 0,
-        "limit": {"percentile": 95.0, "rtt_ns": 500_000_000, "measure": "completion"},
-        "timeouts": {"connect_ns": 1_000_000_000, "sample_ns": 1_000_000_000},
-        "timestamps": "user", "io": "epoll", "connect_concurrency": 50, "threads": 1, "seed": 1,
-        "verify_certificate": true, "ca_file": null
-    });
-    let mut open = closed.clone();
-    open["open_loop"] = json!({"rate": 100.0, "ramp": {"to": 200.0, "over_ns": 5}, "arrivals": "poisson",
-        "duration_ns": 1_000_000_000, "warm_up_ns": 0});
-    let mut connect = closed.clone();
-    connect["workload"] = json!("connect");
-    connect["search"] = Value::Null;
-    connect["connect"] = json!({"rate": 100.0, "arrivals": "constant", "hold_ns": 0,
-        "ping_interval_ns": 1000, "ping_timeout_ns": 1000});
-    [closed, open, connect]
+fn plans() -> [Value; 5] {
+    let url = json!({"url": "ws://127.0.0.1:1/"});
+    let closed = json!({"name": "a", "reason": "b", "target": url, "connection": {"origin": null},
+        "load": {"closed": {"in_flight": 4, "samples": 20}},
+        "clients": {"steps": {"first": 10, "add": 10, "count": null}},
+        "populations": [{"share": 1}, {"share": 2, "reads": "full"}]});
+    let open = json!({"target": url, "clients": {"search": {"of": "clients", "tries": 3}},
+        "load": {"open": {"rate": 100.0, "ramp": {"to": 200.0, "over": "5ns"}, "duration": "1s"}}});
+    let rate = json!({"target": url, "clients": {"search": {"of": "rate"}},
+        "load": {"open": {"rate": 100.0}}});
+    let connect = json!({"target": url, "audience": "sender", "load": {"connect": {"rate": 100.0,
+        "arrivals": "constant", "hold": "0s", "ping_interval": "1us", "ping_timeout": "1us"}}});
+    let raw = json!({"target": url, "audience": "sender",
+        "load": {"raw": {"payload": 20, "pack": 10, "duration": "10s"}}});
+    [closed, open, rate, connect, raw]
 }
 
 fn validated(plan: &Value) -> Result<(), PlanError> {
@@ -40,198 +35,276 @@ fn ordinary_plans_are_permitted() {
 
 #[test]
 fn every_bound_is_met_from_both_sides() {
-    const DAY: u64 = 86_400_000_000_000;
-    let [closed, open, connect] = plans();
+    let [closed, open, rate, connect, raw] = plans();
+    let times = || {
+        (
+            json!(["1ns", "1day"]),
+            json!(["0s", "1day 1ns", "500years"]),
+        )
+    };
+    let or_none = || (json!(["0s", "1day"]), json!(["1day 1ns"]));
     let cases = [
         (
             &closed,
-            "/threads",
+            "/generator/threads",
             json!([1, 1024]),
             json!([0, 1025, u32::MAX]),
         ),
         (
             &closed,
-            "/connect_concurrency",
+            "/connection/at_once",
             json!([1, 100_000]),
             json!([0, 100_001]),
         ),
         (
             &closed,
-            "/concurrent",
+            "/load/closed/in_flight",
             json!([1, 1_000_000]),
             json!([0, 1_000_001]),
         ),
         (
             &closed,
-            "/sample_size",
+            "/load/closed/samples",
             json!([1, 100_000_000]),
-            json!([0, 100_000_001, u32::MAX]),
+            json!([0, 100_000_001]),
         ),
         (
             &closed,
-            "/initial_clients",
+            "/clients/steps/first",
             json!([1, 10_000_000]),
             json!([0, 10_000_001]),
         ),
         (
             &closed,
-            "/step_size",
+            "/clients/steps/add",
             json!([0, 10_000_000]),
             json!([10_000_001]),
         ),
         (
             &closed,
-            "/total_steps",
+            "/clients/steps/count",
             json!([null, 1, u32::MAX]),
             json!([0]),
         ),
         (
             &closed,
-            "/payload_padding",
+            "/message/padding",
             json!([0, 16_776_192]),
             json!([16_776_193, 16 << 20]),
         ),
         (
             &closed,
-            "/limit/percentile",
+            "/limits/percentile",
             json!([0.001, 100.0]),
             json!([0.0, -1.0, 100.1]),
         ),
         (
             &closed,
-            "/limit/rtt_ns",
-            json!([1, DAY]),
-            json!([0, DAY + 1]),
-        ),
-        (
-            &closed,
-            "/timeouts/connect_ns",
-            json!([1, DAY]),
-            json!([0, u64::MAX]),
-        ),
-        (
-            &closed,
-            "/timeouts/sample_ns",
-            json!([1, DAY]),
-            json!([0, u64::MAX]),
-        ),
-        (&closed, "/search/tries", json!([1, 99]), json!([0, 100])),
-        (
-            &closed,
-            "/search/precision",
-            json!([0.001, 0.5]),
-            json!([0.0, 0.6]),
-        ),
-        (
-            &closed,
-            "/url",
+            "/target/url",
             json!(["ws://h/"]),
             json!(["", "ws://h/\nx", "\u{1b}[2J"]),
         ),
         (
             &closed,
-            "/origin",
+            "/connection/origin",
             json!(["http://h/"]),
             json!(["", "a\r\nEvil: 1", "\u{e4}"]),
         ),
+        (&closed, "/name", json!(["\u{e4}"]), json!(["", "a\nb"])),
+        (&closed, "/reason", json!(["It is."]), json!(["", "a\nb"])),
+        (
+            &closed,
+            "/populations/0/share",
+            json!([1, 1_000_000]),
+            json!([0, 1_000_001]),
+        ),
+        (&closed, "/populations", json!([[{}]]), json!([[]])),
         (
             &open,
-            "/open_loop/rate",
+            "/clients/search/first",
+            json!([1, 10_000_000]),
+            json!([0, 10_000_001]),
+        ),
+        (
+            &open,
+            "/clients/search/tries",
+            json!([1, 99]),
+            json!([0, 100]),
+        ),
+        (
+            &open,
+            "/clients/search/precision",
+            json!([0.001, 0.5]),
+            json!([0.0, 0.6]),
+        ),
+        (
+            &rate,
+            "/load/open/rate",
             json!([0.001, 1e7]),
             json!([0.0, -1.0, 1.1e7, 1e300]),
         ),
         (
             &open,
-            "/open_loop/ramp/to",
+            "/load/open/ramp/to",
             json!([0.001, 1e7]),
             json!([0.0, 1e8]),
         ),
         (
-            &open,
-            "/open_loop/ramp/over_ns",
-            json!([1, DAY]),
-            json!([0, DAY + 1]),
-        ),
-        (
-            &open,
-            "/open_loop/duration_ns",
-            json!([1, DAY]),
-            json!([0, u64::MAX]),
-        ),
-        (
-            &open,
-            "/open_loop/warm_up_ns",
-            json!([0, DAY]),
-            json!([u64::MAX]),
-        ),
-        (
             &connect,
-            "/connect/rate",
+            "/load/connect/rate",
             json!([null, 0.001, 1e7]),
             json!([0.0, 2e7]),
         ),
         (
             &connect,
-            "/connect/hold_ns",
-            json!([0, DAY]),
-            json!([u64::MAX]),
+            "/load/connect/ping_timeout",
+            json!(["1ns", "1us"]),
+            json!(["0s", "1001ns"]),
         ),
         (
-            &connect,
-            "/connect/ping_interval_ns",
-            json!([1000, DAY]),
-            json!([0, u64::MAX]),
+            &raw,
+            "/load/raw/payload",
+            json!([0, 1u64 << 40]),
+            json!([(1u64 << 40) + 1]),
         ),
         (
-            &connect,
-            "/connect/ping_timeout_ns",
-            json!([1, 1000]),
-            json!([0, 1001]),
+            &raw,
+            "/load/raw/pack",
+            json!([1, 1_000_000]),
+            json!([0, 1_000_001]),
         ),
     ];
     for (plan, place, permitted, forbidden) in cases {
-        let with = |value: &Value| {
-            let mut plan = plan.clone();
-            *plan.pointer_mut(place).unwrap() = value.clone();
-            plan
-        };
-        for value in permitted.as_array().unwrap() {
-            assert_eq!(validated(&with(value)), Ok(()), "{place} = {value}");
-        }
-        for value in forbidden.as_array().unwrap() {
-            let error = validated(&with(value)).expect_err(place);
-            let field = place.trim_start_matches('/').replace('/', ".");
-            let words = error.to_string();
-            assert!(words.starts_with(&format!("`{field}` is ")), "{words}");
-            assert!(words.contains("permitted: "), "{words}");
-            assert!(!words.chars().any(char::is_control), "{words:?}");
-        }
+        assert_bounds(plan, place, &permitted, &forbidden);
     }
+    for (plan, place, (permitted, forbidden)) in [
+        (&closed, "/connection/timeout", times()),
+        (&connect, "/limits/time", times()),
+        (&connect, "/limits/sample_timeout", times()),
+        (&rate, "/load/open/duration", times()),
+        (&rate, "/load/open/warm_up", or_none()),
+        (&connect, "/load/connect/hold", or_none()),
+        (&raw, "/load/raw/duration", times()),
+    ] {
+        assert_bounds(plan, place, &permitted, &forbidden);
+    }
+    let ramp = (json!(["1ns", "1s"]), json!(["0s", "1day 1ns"]));
+    assert_bounds(&open, "/load/open/ramp/over", &ramp.0, &ramp.1);
+    let interval = (json!(["1us", "1day"]), json!(["0s", "500years"]));
+    assert_bounds(
+        &connect,
+        "/load/connect/ping_interval",
+        &interval.0,
+        &interval.1,
+    );
+}
+
+#[track_caller]
+fn assert_bounds(plan: &Value, place: &str, permitted: &Value, forbidden: &Value) {
+    let with = |value: &Value| {
+        let mut plan = plan.clone();
+        let (parent, key) = place.rsplit_once('/').unwrap();
+        put(&mut plan, parent, key, value.clone());
+        plan
+    };
+    for value in permitted.as_array().unwrap() {
+        assert_eq!(validated(&with(value)), Ok(()), "{place} = {value}");
+    }
+    for value in forbidden.as_array().unwrap() {
+        let error = validated(&with(value)).expect_err(place);
+        let field = place
+            .trim_start_matches('/')
+            .replace("/0", "")
+            .replace('/', ".");
+        let words = error.to_string();
+        assert_eq!(error.field(), field, "{words}");
+        assert!(words.starts_with(&format!("`{field}` is ")), "{words}");
+        assert!(words.contains("permitted: "), "{words}");
+        assert!(!words.chars().any(char::is_control), "{words:?}");
+    }
+}
+
+/// Puts a value under a key of a part, which is made where it is missing.
+fn put(plan: &mut Value, parent: &str, key: &str, value: Value) {
+    let part = match plan.pointer_mut(parent) {
+        Some(part) => part,
+        None => {
+            plan[parent.trim_start_matches('/')] = json!({});
+            plan.pointer_mut(parent).unwrap()
+        }
+    };
+    part[key] = value;
 }
 
 #[test]
 fn what_is_no_number_is_in_no_range() {
-    let [_, open, connect] = plans();
-    let read = |plan| serde_json::from_value::<Plan>(plan).unwrap();
-    let (mut open, mut connect) = (read(open), read(connect));
     for rate in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        open.open_loop.as_mut().unwrap().rate = rate;
-        connect.connect.as_mut().unwrap().rate = Some(rate);
-        assert!(open.validate().is_err() && connect.validate().is_err());
+        let [_, _, open, connect, _] = plans();
+        let read = |plan| serde_json::from_value::<Plan>(plan).unwrap();
+        let (mut open, mut connect) = (read(open), read(connect));
+        if let (Load::Open(open), Load::Connect(connect)) = (&mut open.load, &mut connect.load) {
+            open.rate = rate;
+            connect.rate = Some(rate);
+        }
+        assert_eq!(open.validate().unwrap_err().field(), "load.open.rate");
+        assert_eq!(connect.validate().unwrap_err().field(), "load.connect.rate");
     }
 }
 
 #[test]
-fn keys_of_two_workloads_in_one_plan_are_refused() {
-    let [closed, open, connect] = plans();
-    let mut both = open.clone();
-    both["connect"] = connect["connect"].clone();
-    let mut searching = connect.clone();
-    searching["search"] = closed["search"].clone();
-    let mut missing = connect;
-    missing["connect"] = Value::Null;
-    for plan in [both, searching, missing] {
-        let words = validated(&plan).unwrap_err().to_string();
-        assert!(words.starts_with("`connect` "), "{words}");
+fn parts_that_contradict_one_another_are_refused() {
+    let [closed, open, rate, connect, raw] = plans();
+    let with = |plan: &Value, parts: Value| {
+        let mut plan = plan.clone();
+        for (key, part) in parts.as_object().unwrap() {
+            plan[key] = part.clone();
+        }
+        plan
+    };
+    let search = json!({"clients": {"search": {}}});
+    let of_rate = json!({"clients": {"search": {"of": "rate"}}});
+    let slow = json!({"limits": {"time": "30s", "sample_timeout": "30s"}});
+    let everyone = json!({"audience": "everyone"});
+    let short = json!({"load": {"open": {"rate": 1.0, "ramp": {"to": 2.0, "over": "11s"}}}});
+    for (plan, parts, field, words) in [
+        (&connect, &search, "clients.search", "needs requests"),
+        (&raw, &search, "clients.search", "needs requests"),
+        (
+            &closed,
+            &of_rate,
+            "clients.search.of",
+            "begins with the rate",
+        ),
+        (
+            &open,
+            &of_rate,
+            "clients.search.of",
+            "leave out load.open.ramp",
+        ),
+        (&connect, &everyone, "audience", "the sender alone"),
+        (&raw, &everyone, "audience", "the sender alone"),
+        (
+            &closed,
+            &slow,
+            "limits.time",
+            "not below limits.sample_timeout",
+        ),
+        (
+            &rate,
+            &slow,
+            "limits.time",
+            "not below limits.sample_timeout",
+        ),
+        (
+            &open,
+            &short,
+            "load.open.duration",
+            "shorter than load.open.ramp.over",
+        ),
+    ] {
+        let error = validated(&with(plan, parts.clone())).expect_err(field);
+        assert_eq!(error.field(), field);
+        assert!(error.to_string().contains(words), "{error}");
     }
+    assert_eq!(validated(&with(&connect, slow)), Ok(()));
 }

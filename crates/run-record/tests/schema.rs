@@ -4,7 +4,7 @@ mod support;
 
 use run_record::{
     Dialect, MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerStep, Status, VERSION,
-    Workload, autobahn_schema, measurement_schema, run_schema, selftest_schema,
+    Workload, autobahn_schema, measurement_schema, plan_schema, run_schema, selftest_schema,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -31,12 +31,17 @@ fn assert_in_step(name: &str, schema: impl serde::Serialize) {
 
 #[test]
 fn docs_hold_the_schema_of_a_run() {
-    assert_in_step("run.v1.schema.json", run_schema());
+    assert_in_step("run.v2.schema.json", run_schema());
+}
+
+#[test]
+fn docs_hold_the_schema_of_a_plan() {
+    assert_in_step("plan.v1.schema.json", plan_schema());
 }
 
 #[test]
 fn docs_hold_the_schema_of_a_measurement() {
-    assert_in_step("measurement.v1.schema.json", measurement_schema());
+    assert_in_step("measurement.v2.schema.json", measurement_schema());
 }
 
 #[test]
@@ -46,7 +51,7 @@ fn docs_hold_the_schema_of_an_autobahn_summary() {
 
 #[test]
 fn docs_hold_the_schema_of_a_certificate() {
-    assert_in_step("selftest.v1.schema.json", selftest_schema());
+    assert_in_step("selftest.v2.schema.json", selftest_schema());
 }
 
 fn run() -> Value {
@@ -68,7 +73,7 @@ fn measurement() -> Value {
             library_version: None,
         },
         workload: Workload::Broadcast,
-        dialect: Dialect::Json,
+        dialect: Dialect::Text,
         repetition: 1,
         started: "2026-01-02T03:04:05Z".into(),
         status: Status::Ok,
@@ -119,13 +124,15 @@ const REMOVED: &str = "(removed)";
 fn broken_run_records_are_refused() {
     let changes = [
         ("/format", json!("websocket-shootout/measurement")),
-        ("/version", json!(2)),
+        ("/version", json!(1)),
         ("/stepz", json!([])),
         ("/steps", json!(REMOVED)),
         ("/plan/concurent", json!(4)),
-        ("/plan/total_steps", json!(REMOVED)),
-        ("/plan/dialect", json!("xml")),
-        ("/plan/limit/percentile", json!("95")),
+        ("/plan/load/closed/in_flite", json!(4)),
+        ("/plan/clients/steps/count", json!(REMOVED)),
+        ("/plan/message/dialect", json!("xml")),
+        ("/plan/limits/percentile", json!("95")),
+        ("/plan/limits/time", json!(500_000_000)),
         ("/steps/1/clients", json!(-1)),
         ("/steps/1/clients", json!(1.5)),
         ("/steps/0/completion/p95_ns", json!(null)),
@@ -146,7 +153,7 @@ fn broken_measurements_are_refused() {
         ("/reasn", json!("none")),
         ("/server/language", json!(REMOVED)),
         ("/server_steps/0/memory/resident_bytes", json!(-4096)),
-        ("/run/plan/url", json!(null)),
+        ("/run/plan/target/url", json!(null)),
         ("/run/steps/0/generator/lag", json!(0)),
     ];
     assert_each_is_refused(measurement_schema(), &measurement(), &changes);

@@ -158,7 +158,7 @@ const fn asked(workload: Workload) -> conformance::Workload {
 
 fn recorded(dialect: conformance::Dialect) -> Option<run_record::Dialect> {
     match dialect {
-        conformance::Dialect::Text => Some(run_record::Dialect::Json),
+        conformance::Dialect::Text => Some(run_record::Dialect::Text),
         conformance::Dialect::Binary => Some(run_record::Dialect::Binary),
         dialect if dialect.is_phoenix() => Some(run_record::Dialect::Phoenix),
         conformance::Dialect::ActionCable => Some(run_record::Dialect::ActionCable),

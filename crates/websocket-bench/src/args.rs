@@ -6,6 +6,7 @@ pub(crate) use remote::{Credentials, Sites, WorkerArgs};
 
 use crate::exit;
 use crate::expect::Expectation;
+use crate::plan_file::Set;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -32,19 +33,28 @@ Example:
 pub(crate) enum Command {
     /// 1 to many: one client's message goes to every client
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
+    #[command(override_usage = "websocket-bench broadcast <URL> [OPTIONS]")]
     Broadcast(BroadcastArgs),
     /// 1 to 1: each message is answered to its sender
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
+    #[command(override_usage = "websocket-bench echo <URL> [OPTIONS]")]
     Echo(EchoArgs),
     /// Open connections by the clock, hold them with pings, and see what they cost
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
+    #[command(override_usage = "websocket-bench connect <URL> [OPTIONS]")]
     Connect(ConnectArgs),
+    /// Carry out a plan from a file
+    #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
+    #[command(override_usage = "websocket-bench run <PLAN> [URL] [--set KEY=VALUE]... [OPTIONS]")]
+    Run(RunArgs),
     /// Make connections for runs that are started elsewhere with -w or --await-workers
     #[command(after_help = exit::WORKER_HELP, after_long_help = exit::WORKER_HELP)]
     Worker(WorkerArgs),
     /// Prove this instrument: measure servers whose doing is known, and print a certificate
     #[command(after_help = exit::SELFTEST_HELP, after_long_help = exit::SELFTEST_HELP)]
     Selftest(SelftestArgs),
+    /// Write the JSON Schema of a plan to stdout, for editors
+    Schema,
     /// Write a completion script for a shell to stdout
     Completions {
         /// The shell
@@ -59,6 +69,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct BroadcastArgs {
+    /// Where to connect: ws://HOST[:PORT]/PATH or wss://...
+    pub(crate) url: String,
+
     #[command(flatten)]
     pub(crate) load: BroadcastLoad,
     #[command(flatten)]
@@ -71,8 +84,8 @@ pub(crate) struct BroadcastLoad {
     /// Broadcasts in flight at any time; the next is sent when one is complete
     #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) concurrent: u32,
-    /// Broadcasts per step; the 95th percentile of 20 is their maximum, so prefer 100 or more
-    #[arg(short, long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    /// Broadcasts per step
+    #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     pub(crate) sample_size: u32,
     /// Which latency the limit applies to
     #[arg(long, value_enum, default_value_t = Measure::Completion)]
@@ -118,6 +131,9 @@ pub(crate) enum Arrivals {
 
 #[derive(Debug, Args)]
 pub(crate) struct EchoArgs {
+    /// Where to connect: ws://HOST[:PORT]/PATH or wss://...
+    pub(crate) url: String,
+
     #[command(flatten)]
     pub(crate) load: EchoLoad,
     #[command(flatten)]
@@ -185,9 +201,6 @@ pub(crate) enum Part {
 /// Everything that the workloads with requests share.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Where to connect: ws://HOST[:PORT]/PATH or wss://...
-    pub(crate) url: String,
-
     #[command(flatten)]
     pub(crate) steps: Steps,
     #[command(flatten)]
@@ -213,6 +226,25 @@ pub(crate) struct ConnectArgs {
     pub(crate) steps: Steps,
     #[command(flatten)]
     pub(crate) connections: Connections,
+    #[command(flatten)]
+    pub(crate) sites: Sites,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// A plan from a file.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The plan, a TOML file (docs/plan.md); `-` reads it from stdin
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: PathBuf,
+    /// Where to connect: ws://HOST[:PORT]/PATH or wss://... [default: target.url of the plan]
+    pub(crate) url: Option<String>,
+    /// Change one key of the plan, e.g. load.rate=200 or message.dialect=binary; repeat it for more
+    /// than one
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<Set>,
+
     #[command(flatten)]
     pub(crate) sites: Sites,
     #[command(flatten)]
@@ -251,7 +283,7 @@ pub(crate) struct Steps {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) initial_clients: Option<u32>,
     /// Clients added for each further step
-    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) step_size: u32,
     /// End after this many steps [default: go on until the limit; 1 with --rate]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -335,6 +367,9 @@ pub(crate) struct Connections {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Output {
+    /// Print the plan as a file for `websocket-bench run`, and end without a run
+    #[arg(long)]
+    pub(crate) print_plan: bool,
     /// Write the run record to a file (docs/result-format.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,

@@ -1,15 +1,14 @@
 //! One run: plan, outputs, engine, record, exit code.
 
-use crate::args::{self, Connections, Output, Sites};
+use crate::args::{Output, Sites};
 use crate::ceiling;
 use crate::distributed;
+use crate::draft::Planned;
 use crate::exit::Exit;
 use crate::output::{Outputs, RecordFile};
-use crate::planning::Planned;
 use remote::RemoteError;
 use run_record::{
-    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Timestamps, Tool, VERSION,
-    redacted,
+    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Tool, VERSION, redacted,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -25,11 +24,15 @@ use ws_load::site;
 /// In words, when nothing could be measured or an output cannot be written.
 pub(crate) fn bench(
     planned: Planned,
-    connections: &Connections,
     sites: &Sites,
     output: &Output,
 ) -> Result<Exit, Box<dyn Error>> {
-    let Planned { plan, io } = planned;
+    let Planned {
+        plan,
+        io,
+        lacks_stamps,
+        threads_given,
+    } = planned;
     plan.validate()?;
     let interrupted = catch_signals()?;
     FileLimit::raise();
@@ -58,13 +61,10 @@ pub(crate) fn bench(
         .map(|path| RecordFile::new(path, &record))
         .transpose()?;
     let mut outputs = Outputs::new(output, &plan)?;
-    if matches!(connections.timestamps, args::Timestamps::Auto)
-        && plan.timestamps == Timestamps::User
-    {
+    if lacks_stamps {
         outputs.no_kernel_stamps();
     }
     outputs.io(&io);
-    let threads_given = connections.threads.is_some();
     let gathered = distributed::gather(sites, threads_given, &plan, &interrupted);
     if let Err(RemoteError::Interrupted) = gathered {
         writeln!(

@@ -55,14 +55,14 @@ fn find(certificate: &Certificate, plan: &Plan, here: &Environment) -> Option<f6
         return None;
     }
     // Each backend has a ceiling of its own.
-    if certificate.io != plan.io {
+    if certificate.io != plan.generator.io {
         return None;
     }
     let of_this_kind = |ceiling: &&Ceiling| {
-        let padding = ceiling.payload_padding.abs_diff(plan.payload_padding);
-        ceiling.workload == plan.workload
-            && ceiling.dialect == plan.dialect
-            && ceiling.threads == plan.threads
+        let padding = ceiling.payload_padding.abs_diff(plan.message.padding);
+        ceiling.workload == plan.workload()
+            && ceiling.dialect == plan.message.dialect
+            && ceiling.threads == plan.generator.threads
             && padding < SIMILAR_BYTES
             // Below that the other side of the test was the limit, and the rate is no ceiling.
             && ceiling.busiest_thread > BUSY
@@ -82,9 +82,19 @@ mod tests {
     fn plan(arguments: &str) -> Plan {
         let line = format!("websocket-bench {arguments} --threads 2 --timestamps user --io epoll");
         match Cli::parse_from(line.split_whitespace()).command {
-            Command::Echo(args) => planning::plan(&args.common, planning::echo(&args.load)),
+            Command::Echo(args) => {
+                let asked = planning::echo(&args.load);
+                let draft = planning::plan(&args.url, &args.common, asked);
+                draft
+                    .unwrap()
+                    .resolved(&args.common.sites, &args.common.output)
+            }
             Command::Broadcast(args) => {
-                planning::plan(&args.common, planning::broadcast(&args.load))
+                let asked = planning::broadcast(&args.load);
+                let draft = planning::plan(&args.url, &args.common, asked);
+                draft
+                    .unwrap()
+                    .resolved(&args.common.sites, &args.common.output)
             }
             _ => unreachable!(),
         }
@@ -95,7 +105,7 @@ mod tests {
     fn certificate(busiest_thread: f64) -> Certificate {
         let ceiling = |workload, messages_per_second, busiest_thread| Ceiling {
             workload,
-            dialect: Dialect::Json,
+            dialect: Dialect::Text,
             clients: 100,
             payload_padding: 200,
             threads: 2,
@@ -139,10 +149,9 @@ mod tests {
             let other = plan(&format!("echo ws://127.0.0.1/ {other}"));
             assert_eq!(find(&certificate(0.98), &other, &here), None);
         }
-        let uring = Plan {
-            io: run_record::Io::Uring,
-            ..echo.clone()
-        };
+        let uring = echo
+            .clone()
+            .with(|plan| plan.generator.io = run_record::Io::Uring);
         assert_eq!(find(&certificate(0.98), &uring, &here), None);
         let elsewhere = Environment {
             cores: here.cores + 1,

@@ -171,20 +171,20 @@ impl Expectation {
             Self::Latency {
                 measure, figure, ..
             } => (measure, figure),
-            Self::Throughput(..) if plan.workload == Workload::Connect => {
+            Self::Throughput(..) if plan.workload() == Workload::Connect => {
                 return Some(format!("{self}: a connect run sends no messages"));
             }
             _ => return None,
         };
         let clients = plan.clients_at(0);
-        let samples = match (plan.workload, &plan.open_loop, plan.search) {
+        let samples = match (plan.workload(), plan.open_loop(), plan.search()) {
             // Arrivals are random, and the tries of a search have several lengths.
             (_, Some(_), _) | (_, _, Some(_)) => return None,
             (Workload::Connect, ..) => clients,
-            (Workload::Echo, ..) => plan.sample_size.into(),
-            (Workload::Broadcast, ..) => match measure.unwrap_or(plan.limit.measure) {
-                Measure::Delivery => u64::from(plan.sample_size) * clients,
-                Measure::Completion | Measure::Ack => plan.sample_size.into(),
+            (Workload::Echo, ..) => plan.samples().into(),
+            (Workload::Broadcast, ..) => match measure.unwrap_or(plan.limits.of) {
+                Measure::Delivery => u64::from(plan.samples()) * clients,
+                Measure::Completion | Measure::Ack => plan.samples().into(),
             },
         };
         figure
@@ -207,7 +207,7 @@ impl Expectation {
             }
             Self::Clients(_) | Self::AtMost(..) => return None,
         };
-        let measure = measure.unwrap_or(record.plan.limit.measure);
+        let measure = measure.unwrap_or(record.plan.limits.of);
         let Some(latency) = step.measured(measure) else {
             return Some(format!(
                 "{self}: nothing was measured at {} clients",

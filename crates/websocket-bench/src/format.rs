@@ -1,7 +1,6 @@
 //! Figures as people read them.
 
 use run_record::{Connections, Latency, MemoryUse, Plan, StepRecord, Verdict};
-use std::time::Duration;
 
 /// A latency in five characters where it fits: `420us`, `1.2ms`, ` 47ms`, `500ms`, `1037ms`.
 ///
@@ -31,20 +30,20 @@ const NONE: &str = " none";
 
 /// The ancestor's line: clients, limited percentile, minimum, median, maximum.
 pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
-    let measured = step.measured(plan.limit.measure);
+    let measured = step.measured(plan.limits.of);
     let figure = |of: fn(&Latency) -> u64| {
         measured.map_or_else(|| NONE.to_owned(), |measured| latency(of(measured)))
     };
     let limited = step.limited_ns.map_or_else(|| NONE.to_owned(), latency);
     let rate = step.rate.map_or_else(String::new, |from| {
-        let ramp = plan.open_loop.as_ref().and_then(|open| open.ramp);
+        let ramp = plan.open_loop().and_then(|open| open.ramp);
         let rate = match ramp {
             None => per_second(from),
             Some(ramp) => format!(
                 "{} to {} in {}",
                 per_second(from),
                 per_second(ramp.to),
-                humantime::format_duration(Duration::from_nanos(ramp.over_ns))
+                ramp.over
             ),
         };
         format!("    rate: {rate}")
@@ -52,7 +51,7 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
     let mut line = format!(
         "clients: {:5}{rate}    {}per-rtt: {limited}    min-rtt: {}    median-rtt: {}    max-rtt: {}",
         step.clients,
-        plan.limit.percentile,
+        plan.limits.percentile,
         figure(|l| l.min_ns),
         figure(|l| l.p50_ns),
         figure(|l| l.max_ns),
@@ -60,7 +59,7 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
     if let Some(uncorrected) = &step.uncorrected {
         let uncorrected = uncorrected.recorder().map_or_else(
             |_| NONE.to_owned(),
-            |recorder| latency(recorder.percentile(plan.limit.percentile)),
+            |recorder| latency(recorder.percentile(plan.limits.percentile)),
         );
         line.push_str(&format!("    uncorrected: {uncorrected}"));
     }
@@ -99,7 +98,7 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
     if let Some(at_least_ns) = visibly_less(step) {
         line.push_str(&format!(
             "    {}per-rtt at least: {}",
-            plan.limit.percentile,
+            plan.limits.percentile,
             latency(at_least_ns).trim_start()
         ));
     }

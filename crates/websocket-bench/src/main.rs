@@ -8,17 +8,21 @@ mod args;
 mod bench;
 mod ceiling;
 mod distributed;
+mod draft;
 mod exit;
 mod expect;
 mod format;
 mod output;
+mod plan_file;
 mod planning;
 mod selftest;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Output, Sites};
 use clap::{CommandFactory as _, Parser as _};
+use draft::Draft;
 use exit::Exit;
 use run_record::redacted;
+use std::error::Error;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -30,29 +34,19 @@ fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
-        Command::Broadcast(args) => planning::plan(&args.common, planning::broadcast(&args.load))
-            .map_err(Into::into)
-            .and_then(|plan| {
-                bench::bench(
-                    plan,
-                    &args.common.connections,
-                    &args.common.sites,
-                    &args.common.output,
-                )
-            }),
-        Command::Echo(args) => planning::plan(&args.common, planning::echo(&args.load))
-            .map_err(Into::into)
-            .and_then(|plan| {
-                bench::bench(
-                    plan,
-                    &args.common.connections,
-                    &args.common.sites,
-                    &args.common.output,
-                )
-            }),
-        Command::Connect(args) => planning::connect(&args)
-            .map_err(Into::into)
-            .and_then(|plan| bench::bench(plan, &args.connections, &args.sites, &args.output)),
+        Command::Broadcast(args) => run(
+            planning::plan(&args.url, &args.common, planning::broadcast(&args.load)),
+            &args.common.sites,
+            &args.common.output,
+        ),
+        Command::Echo(args) => run(
+            planning::plan(&args.url, &args.common, planning::echo(&args.load)),
+            &args.common.sites,
+            &args.common.output,
+        ),
+        Command::Connect(args) => run(planning::connect(&args), &args.sites, &args.output),
+        Command::Run(args) => run(plan_file::draft(&args), &args.sites, &args.output),
+        Command::Schema => schema().map(|()| Exit::Measured),
         Command::Worker(args) => distributed::worker(&args),
         Command::Selftest(args) => selftest::selftest(&args),
         Command::Completions { shell } => completions(shell)
@@ -76,6 +70,34 @@ fn main() -> ExitCode {
     }
 }
 
+/// Carries out a plan, or prints it when that is asked for.
+fn run(
+    draft: Result<Draft, String>,
+    sites: &Sites,
+    output: &Output,
+) -> Result<Exit, Box<dyn Error>> {
+    let draft = draft?;
+    if output.print_plan {
+        draft.plan.validate()?;
+        write_out(plan_file::printed(&draft)?.as_bytes())?;
+        return Ok(Exit::Measured);
+    }
+    bench::bench(draft.resolved(sites, output)?, sites, output)
+}
+
+/// Writes the JSON Schema of a plan to stdout.
+fn schema() -> Result<(), Box<dyn Error>> {
+    let mut schema = serde_json::to_string_pretty(&run_record::plan_schema())?;
+    schema.push('\n');
+    Ok(write_out(schema.as_bytes())?)
+}
+
+fn write_out(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
+}
+
 /// Prints what is wrong with the arguments, or the help that they ask for.
 fn refused(error: &clap::Error) -> Exit {
     if !error.use_stderr() {
@@ -94,9 +116,7 @@ fn completions(shell: clap_complete::Shell) -> io::Result<()> {
     // The library panics where it cannot write.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "websocket-bench", &mut script);
-    let mut out = io::stdout().lock();
-    out.write_all(&script)?;
-    out.flush()
+    write_out(&script)
 }
 
 /// The reader went away.

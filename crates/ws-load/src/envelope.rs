@@ -84,11 +84,10 @@ mod tests {
     use run_record::{Dialect, Workload};
 
     fn plan(dialect: Dialect) -> run_record::Plan {
-        run_record::Plan {
-            dialect,
-            payload_padding: 20,
-            ..crate::test_plan("ws://127.0.0.1:1/")
-        }
+        crate::test_plan("ws://127.0.0.1:1/").with(|plan| {
+            plan.message.dialect = dialect;
+            plan.message.padding = 20;
+        })
     }
 
     proptest! {
@@ -100,7 +99,7 @@ mod tests {
             stamp: u64,
             change in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
         ) {
-            let plan = plan(if binary { Dialect::Binary } else { Dialect::Json });
+            let plan = plan(if binary { Dialect::Binary } else { Dialect::Text });
             let codec = codec(&plan);
             let mut known = Envelopes::new(codec.stamp_form());
             let mut first = Vec::new();

@@ -65,36 +65,11 @@ pub fn probe_io_uring(timestamps: run_record::Timestamps) -> Result<(), String> 
 
 #[cfg(test)]
 fn test_plan(url: &str) -> run_record::Plan {
-    run_record::Plan {
-        url: url.to_owned(),
-        workload: run_record::Workload::Broadcast,
-        dialect: run_record::Dialect::Json,
-        origin: None,
-        local_addrs: Vec::new(),
-        search: None,
-        open_loop: None,
-        connect: None,
-        concurrent: 4,
-        sample_size: 20,
-        initial_clients: 10,
-        step_size: 10,
-        total_steps: Some(2),
-        payload_padding: 200,
-        limit: run_record::Limit {
-            percentile: 95.0,
-            rtt_ns: 500_000_000,
-            measure: run_record::Measure::Completion,
-        },
-        timeouts: run_record::Timeouts {
-            connect_ns: 5_000_000_000,
-            sample_ns: 5_000_000_000,
-        },
-        timestamps: run_record::Timestamps::User,
-        io: run_record::Io::Epoll,
-        connect_concurrency: 50,
-        threads: 1,
-        seed: 1,
-        verify_certificate: true,
-        ca_file: None,
-    }
+    run_record::Plan::new(url).with(|plan| {
+        plan.load = run_record::Load::closed(4, 20);
+        plan.clients = run_record::Clients::steps(10, 10, Some(2));
+        plan.message.padding = 200;
+        plan.connection.timeout = run_record::Nanos::secs(5);
+        plan.limits.sample_timeout = run_record::Nanos::secs(5);
+    })
 }

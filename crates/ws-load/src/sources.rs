@@ -14,18 +14,18 @@ const PER_ADDRESS: u64 = 12_000;
 /// Gives a plan that names no source address as many of 127.0.0.0/8 as its connections need, where
 /// its server is on loopback.
 pub fn spread_over_loopback(plan: &mut Plan) {
-    if !plan.local_addrs.is_empty() || !is_on_loopback(&plan.url) {
+    if !plan.target.local_addrs.is_empty() || !is_on_loopback(&plan.target.url) {
         return;
     }
     // Without an end it goes on until no file is left.
-    let most = match plan.total_steps {
+    let most = match plan.steps() {
         Some(steps) => plan.clients_at(steps.saturating_sub(1)),
         None => FileLimit::current().hard,
     };
     let addresses = most.div_ceil(PER_ADDRESS).min(PER_ADDRESS);
     if addresses > 1 {
         let first = u32::from(Ipv4Addr::LOCALHOST);
-        plan.local_addrs = (0..addresses as u32)
+        plan.target.local_addrs = (0..addresses as u32)
             .map(|n| IpAddr::V4(Ipv4Addr::from(first + n)))
             .collect();
     }
@@ -49,13 +49,17 @@ fn is_on_loopback(url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use run_record::Clients;
 
     fn sources(url: &str, clients: u32) -> Vec<String> {
         let mut plan = crate::test_plan(url);
-        plan.initial_clients = clients;
-        plan.total_steps = Some(1);
+        plan.clients = Clients::steps(clients, 10, Some(1));
         spread_over_loopback(&mut plan);
-        plan.local_addrs.iter().map(ToString::to_string).collect()
+        plan.target
+            .local_addrs
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]
@@ -75,9 +79,9 @@ mod tests {
             assert_eq!(sources(url, 100_000), [""; 0], "{url}");
         }
         let mut plan = crate::test_plan("ws://127.0.0.1:1/");
-        plan.initial_clients = 100_000;
-        plan.local_addrs = vec!["127.0.0.9".parse().unwrap()];
+        plan.clients = Clients::steps(100_000, 10, Some(2));
+        plan.target.local_addrs = vec!["127.0.0.9".parse().unwrap()];
         spread_over_loopback(&mut plan);
-        assert_eq!(plan.local_addrs.len(), 1);
+        assert_eq!(plan.target.local_addrs.len(), 1);
     }
 }

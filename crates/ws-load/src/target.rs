@@ -106,8 +106,8 @@ impl Target {
         let bare_host = bare(&host);
         let (addr, passed_over) = reach::first_open(
             &reachable(addrs, plan, bare_host)?,
-            plan.local_addrs.first().copied(),
-            Duration::from_nanos(plan.timeouts.connect_ns),
+            plan.target.local_addrs.first().copied(),
+            Duration::from_nanos(plan.connection.timeout.ns()),
         )
         .ok_or_else(|| no_address(bare_host))?;
         let tls = secure.then(|| Tls::new(bare_host, plan)).transpose()?;
@@ -137,8 +137,8 @@ struct Place {
 
 impl Place {
     fn of(plan: &Plan) -> Result<Self, TargetError> {
-        let url = Url::parse(&plan.url).map_err(|error| TargetError::Url {
-            url: plan.url.clone(),
+        let url = Url::parse(&plan.target.url).map_err(|error| TargetError::Url {
+            url: plan.target.url.clone(),
             reason: error.to_string(),
         })?;
         let secure = match url.scheme() {
@@ -146,13 +146,13 @@ impl Place {
             "wss" => true,
             other => {
                 return Err(TargetError::Scheme {
-                    url: plan.url.clone(),
+                    url: plan.target.url.clone(),
                     scheme: other.to_owned(),
                 });
             }
         };
         let host = url.host_str().ok_or_else(|| TargetError::Url {
-            url: plan.url.clone(),
+            url: plan.target.url.clone(),
             reason: "no host".to_owned(),
         })?;
         if !url.username().is_empty() || url.password().is_some() {
@@ -160,7 +160,7 @@ impl Place {
             return Err(TargetError::UserInfo { host });
         }
         if url.fragment().is_some() {
-            let url = plan.url.clone();
+            let url = plan.target.url.clone();
             return Err(TargetError::Fragment { url });
         }
         Ok(Self {
@@ -220,7 +220,7 @@ fn no_address(host: &str) -> TargetError {
 /// Those addresses, at least one, that the plan's source addresses can reach.
 fn reachable(all: &[SocketAddr], plan: &Plan, host: &str) -> Result<Vec<SocketAddr>, TargetError> {
     let other_family = |remote: &SocketAddr| -> Option<std::net::IpAddr> {
-        let mut locals = plan.local_addrs.iter().copied();
+        let mut locals = plan.target.local_addrs.iter().copied();
         locals.find(|local| local.is_ipv4() != remote.is_ipv4())
     };
     let reachable: Vec<SocketAddr> = all
@@ -274,10 +274,10 @@ mod tests {
         assert!(words("ws://127.0.0.1/#x").contains("%23"));
         assert!(words("ws://no-such-host.invalid/").contains("cannot resolve"));
         let mut plan = crate::test_plan("ws://127.0.0.1/");
-        plan.local_addrs = vec!["::1".parse().unwrap()];
+        plan.target.local_addrs = vec!["::1".parse().unwrap()];
         assert!(matches!(Target::of(&plan), Err(TargetError::Family { .. })));
         let mut plan = crate::test_plan("wss://127.0.0.1/");
-        plan.ca_file = Some("/nonexistent.pem".into());
+        plan.target.ca_file = Some("/nonexistent.pem".into());
         assert!(matches!(
             Target::of(&plan),
             Err(TargetError::Certificates { .. })

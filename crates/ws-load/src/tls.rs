@@ -32,7 +32,7 @@ impl Tls {
         let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .expect("ring offers the default protocol versions");
-        let verifier: Arc<dyn ServerCertVerifier> = if plan.verify_certificate {
+        let verifier: Arc<dyn ServerCertVerifier> = if plan.target.verify_certificate {
             Arc::new(Trusted::new(plan, provider)?)
         } else {
             Arc::new(Unchecked(provider))
@@ -64,8 +64,16 @@ impl Trusted {
     fn new(plan: &Plan, provider: Arc<CryptoProvider>) -> Result<Self, TargetError> {
         let mut store = rustls::RootCertStore::empty();
         store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        let given = plan.ca_file.as_deref().map_or(Ok(Vec::new()), read)?;
-        let path = plan.ca_file.as_deref().unwrap_or(Path::new("the system's"));
+        let given = plan
+            .target
+            .ca_file
+            .as_deref()
+            .map_or(Ok(Vec::new()), read)?;
+        let path = plan
+            .target
+            .ca_file
+            .as_deref()
+            .unwrap_or(Path::new("the system's"));
         for certificate in &given {
             store
                 .add(certificate.clone())

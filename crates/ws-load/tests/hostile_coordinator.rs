@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use run_record::Plan;
+use run_record::{Nanos, Plan};
 use serde_json::{Value, json};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::net::SocketAddr;
@@ -48,21 +48,33 @@ fn server() -> SocketAddr {
     SERVER.get_or_init(start).addr()
 }
 
+/// A plan with other values at these places.
 fn plan(workload: &str, with: &[(&str, Value)]) -> Plan {
+    let audience = if workload == "broadcast" {
+        "everyone"
+    } else {
+        "sender"
+    };
+    let load = match workload {
+        "connect" => json!({"connect": {}}),
+        _ => json!({"closed": {"in_flight": 4, "samples": 20}}),
+    };
     let mut plan = json!({
-        "url": format!("ws://{}/ws", server()), "workload": workload, "dialect": "json",
-        "origin": null, "local_addrs": [], "open_loop": null, "connect": null, "concurrent": 4,
-        "sample_size": 20, "initial_clients": 10, "step_size": 10, "search": null,
-        "total_steps": null, "payload_padding": 0,
-        "limit": {"percentile": 95.0, "rtt_ns": 500_000_000, "measure": "completion"},
-        "timeouts": {"connect_ns": 1_000_000_000, "sample_ns": 1_000_000_000},
-        "timestamps": "user", "io": "epoll", "connect_concurrency": 50, "threads": 1, "seed": 1,
-        "verify_certificate": true, "ca_file": null
+        "target": {"url": format!("ws://{}/ws", server())}, "audience": audience, "load": load,
+        "clients": {"steps": {"first": 10, "add": 10}}, "message": {"padding": 0},
+        "connection": {"timeout": "1s"}, "generator": {"threads": 1},
+        "limits": {"time": "500ms", "sample_timeout": "1s"},
     });
-    for (field, value) in with {
-        plan[*field] = value.clone();
+    for (place, value) in with {
+        let (parent, key) = place.rsplit_once('/').unwrap();
+        plan.pointer_mut(parent).unwrap()[key] = value.clone();
     }
     serde_json::from_value(plan).unwrap()
+}
+
+/// A time as plans have it.
+fn time(ns: u64) -> Value {
+    json!(Nanos(ns))
 }
 
 /// Serves what there is to serve. One at a time: what is held is counted for all.
@@ -98,29 +110,39 @@ const FIRST_OF_TWO: Share = Share { number: 0, of: 2 };
 
 #[test]
 fn a_plan_that_nothing_can_be_measured_with_is_refused_with_its_field() {
-    for (field, value) in [
-        ("threads", json!(0)),
-        ("threads", json!(u32::MAX)),
-        ("sample_size", json!(u32::MAX)),
-        ("payload_padding", json!(u32::MAX)),
-        ("concurrent", json!(0)),
-        ("origin", json!("x\r\nEvil: 1")),
+    for (place, value) in [
+        ("/generator/threads", json!(0)),
+        ("/generator/threads", json!(u32::MAX)),
+        ("/load/closed/samples", json!(u32::MAX)),
+        ("/message/padding", json!(u32::MAX)),
+        ("/load/closed/in_flight", json!(0)),
+        ("/connection/origin", json!("x\r\nEvil: 1")),
     ] {
-        let error = served(&plan("echo", &[(field, value)]), ALONE, Vec::new()).unwrap_err();
+        let error = served(&plan("echo", &[(place, value)]), ALONE, Vec::new()).unwrap_err();
+        let field = place[1..].replace('/', ".");
         assert!(
             error.to_string().contains(&format!("`{field}` is ")),
             "{error}"
         );
     }
-    let connect = json!({"rate": null, "arrivals": "poisson", "hold_ns": 1, "ping_interval_ns": 0,
-        "ping_timeout_ns": 0});
-    let error = served(&plan("connect", &[("connect", connect)]), ALONE, Vec::new()).unwrap_err();
+    let connect = json!({"connect": {"ping_interval": "0s", "ping_timeout": "0s"}});
+    let error = served(&plan("connect", &[("/load", connect)]), ALONE, Vec::new()).unwrap_err();
     assert!(
         error
             .to_string()
-            .contains("`connect.ping_interval_ns` is 0"),
+            .contains("`load.connect.ping_interval` is 0s"),
         "{error}"
     );
+}
+
+/// No order leads to its packs.
+#[test]
+fn a_raw_echo_is_begun_by_no_order() {
+    let raw = json!({"raw": {"payload": 20, "pack": 10}});
+    let begin = json!([{"Open": {"clients": 4}}, {"Begin": {"first_sample": 0, "samples": 1,
+        "warm_up": 0, "by_clock": false, "clients": 4}}]);
+    let error = served(&plan("echo", &[("/load", raw)]), ALONE, orders(begin)).unwrap_err();
+    assert!(error.to_string().contains("`samples` is 1"), "{error}");
 }
 
 #[test]
@@ -179,8 +201,8 @@ fn an_order_that_the_plan_cannot_lead_to_ends_the_site_with_its_reason() {
         let error = served(&plan("broadcast", &[]), FIRST_OF_TWO, orders(told)).unwrap_err();
         assert!(error.to_string().contains(words), "{error} lacks {words}");
     }
-    let connect = json!({"rate": 100.0, "arrivals": "poisson", "hold_ns": 1, "ping_interval_ns": 9,
-        "ping_timeout_ns": 9});
+    let connect = json!({"connect": {"rate": 100.0, "hold": "1ns", "ping_interval": "9ns",
+        "ping_timeout": "9ns"}});
     let opening = |have: u64, wanted: u64, rate: f64| {
         json!([{"Connect": {"have": have, "wanted": wanted, "by_clock": {"rate": rate,
             "arrivals": "poisson", "seed": 1, "start_ns": 1}}}])
@@ -191,7 +213,7 @@ fn an_order_that_the_plan_cannot_lead_to_ends_the_site_with_its_reason() {
         (opening(0, 4, 0.0), "its rate is not the plan's"),
         (json!([{"Hold": {"until_ns": u64::MAX}}]), "`until_ns` is "),
     ] {
-        let plan = plan("connect", &[("connect", connect.clone())]);
+        let plan = plan("connect", &[("/load", connect.clone())]);
         let error = served(&plan, ALONE, orders(told)).unwrap_err();
         assert!(error.to_string().contains(words), "{error} lacks {words}");
     }
@@ -235,8 +257,8 @@ fn rate() -> impl Strategy<Value = f64> {
 
 fn load() -> impl Strategy<Value = Value> {
     (rate(), rate(), large(), any::<bool>()).prop_map(|(rate, to, ns, ramp)| {
-        let ramp = ramp.then(|| json!({"to": to, "over_ns": ns}));
-        json!({"rate": rate, "ramp": ramp, "arrivals": "poisson", "duration_ns": ns, "warm_up_ns": 0})
+        let ramp = ramp.then(|| json!({"to": to, "over": time(ns)}));
+        json!({"rate": rate, "ramp": ramp, "arrivals": "poisson", "duration": time(ns)})
     })
 }
 
@@ -281,23 +303,24 @@ fn any_plan() -> impl Strategy<Value = Plan> {
     let threads = select(vec![0, 1, 4, u32::MAX]);
     let numbers = select(vec![0, 1, 4, 20, 100_000, u32::MAX]);
     let connect = (rate(), few(), few()).prop_map(|(rate, interval, timeout)| {
-        json!({"rate": rate, "arrivals": "poisson", "hold_ns": 0, "ping_interval_ns": interval,
-            "ping_timeout_ns": timeout})
+        json!({"connect": {"rate": rate, "hold": "0s", "ping_interval": time(interval),
+            "ping_timeout": time(timeout)}})
     });
-    let open = prop_oneof![Just(Value::Null), load()];
+    let open = prop_oneof![Just(None), load().prop_map(Some)];
     let padding = select(vec![0, 200, 1 << 16, u32::MAX]);
     (workload, threads, numbers, connect, open, padding, number()).prop_map(
-        |(workload, threads, samples, connect, open, padding, concurrent)| {
-            let is_connect = workload == "connect";
+        |(workload, threads, samples, connect, open, padding, in_flight)| {
+            let load = match open {
+                _ if workload == "connect" => connect,
+                Some(open) => json!({"open": open}),
+                None => json!({"closed": {"in_flight": in_flight, "samples": samples}}),
+            };
             plan(
                 workload,
                 &[
-                    ("threads", json!(threads)),
-                    ("sample_size", json!(samples)),
-                    ("concurrent", json!(concurrent)),
-                    ("payload_padding", json!(padding)),
-                    ("connect", if is_connect { connect } else { Value::Null }),
-                    ("open_loop", if is_connect { Value::Null } else { open }),
+                    ("/generator/threads", json!(threads)),
+                    ("/message/padding", json!(padding)),
+                    ("/load", load),
                 ],
             )
         },
@@ -312,27 +335,20 @@ fn valid_plan() -> impl Strategy<Value = Plan> {
         any::<bool>(),
     )
         .prop_map(|(workload, threads, by_clock)| {
-            let open = json!({"rate": 100.0, "ramp": null, "arrivals": "poisson",
-                "duration_ns": 100_000_000, "warm_up_ns": 0});
-            let connect = json!({"rate": if by_clock { json!(100.0) } else { Value::Null },
-                "arrivals": "poisson", "hold_ns": 0, "ping_interval_ns": 1_000_000_000,
-                "ping_timeout_ns": 1_000_000_000});
-            let is_connect = workload == "connect";
-            plan(
-                workload,
-                &[
-                    ("threads", json!(threads)),
-                    ("connect", if is_connect { connect } else { Value::Null }),
-                    (
-                        "open_loop",
-                        if by_clock && !is_connect {
-                            open
-                        } else {
-                            Value::Null
-                        },
-                    ),
-                ],
-            )
+            let mut with = vec![("/generator/threads", json!(threads))];
+            let second = time(1_000_000_000);
+            if workload == "connect" {
+                let rate = by_clock.then_some(100.0);
+                with.push((
+                    "/load",
+                    json!({"connect": {"rate": rate, "hold": "0s", "ping_interval": second,
+                        "ping_timeout": second}}),
+                ));
+            } else if by_clock {
+                let open = json!({"open": {"rate": 100.0, "duration": "100ms"}});
+                with.push(("/load", open));
+            }
+            plan(workload, &with)
         })
 }
 

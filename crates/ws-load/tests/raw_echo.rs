@@ -27,7 +27,7 @@ fn echo() -> NullServer {
 
 fn run(addr: SocketAddr, connections: u32, threads: u32, packs: Packs) -> Throughput {
     let mut plan = ws_load::plan_for_port(addr.port(), connections, 7);
-    plan.threads = threads;
+    plan.generator.threads = threads;
     ws_load::throughput(&plan, packs, &AtomicBool::new(false)).unwrap()
 }
 

@@ -159,7 +159,7 @@ pub fn gather(
 /// The seeds gave `-l` for the connections of the machine where they typed the command, beside `-w`
 /// for others.
 fn is_site_itself(invitation: &Invitation, plan: &Plan) -> bool {
-    invitation.processes == 0 && !plan.local_addrs.is_empty()
+    invitation.processes == 0 && !plan.target.local_addrs.is_empty()
 }
 
 async fn interruption(interrupted: &AtomicBool) {
@@ -191,17 +191,16 @@ async fn places(
             of: invitation.processes,
         };
         let threads = if invitation.threads_given {
-            plan.threads
+            plan.generator.threads
         } else {
-            (plan.threads / invitation.processes).max(1)
+            (plan.generator.threads / invitation.processes).max(1)
         };
         places.push(Place {
             guest,
-            plan: Plan {
-                local_addrs: among.addresses(&plan.local_addrs),
-                threads,
-                ..plan.clone()
-            },
+            plan: plan.clone().with(|of| {
+                of.target.local_addrs = among.addresses(&plan.target.local_addrs);
+                of.generator.threads = threads;
+            }),
             own_threads: false,
             is_child: true,
         });
@@ -212,11 +211,10 @@ async fn places(
     }
     places.extend(guests.into_iter().map(|guest| Place {
         guest,
-        plan: Plan {
+        plan: plan.clone().with(|of| {
             // Source addresses are those of a machine: a worker has its own.
-            local_addrs: Vec::new(),
-            ..plan.clone()
-        },
+            of.target.local_addrs = Vec::new();
+        }),
         own_threads: !invitation.threads_given,
         is_child: false,
     }));
@@ -334,7 +332,7 @@ async fn assign(
 }
 
 fn assignment(place: &Place, share: Share) -> Result<Assignment, RemoteError> {
-    let authorities = match &place.plan.ca_file {
+    let authorities = match &place.plan.target.ca_file {
         None => Vec::new(),
         Some(path) => std::fs::read(path).map_err(|source| RemoteError::Read {
             path: path.clone(),

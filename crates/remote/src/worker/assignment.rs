@@ -78,21 +78,21 @@ fn take_with(
         of: assignment.of,
     };
     if let Some(threads) = options.threads {
-        plan.threads = threads;
+        plan.generator.threads = threads;
     } else if assignment.own_threads {
-        plan.threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+        plan.generator.threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     }
     if !options.local_addrs.is_empty() {
-        plan.local_addrs.clone_from(&options.local_addrs);
+        plan.target.local_addrs.clone_from(&options.local_addrs);
     }
     plan.validate().map_err(|error| unfit(error.to_string()))?;
     let addrs = checked_destination(options, &plan, look_up)?;
-    let authorities = match &plan.ca_file {
+    let authorities = match &plan.target.ca_file {
         None => None,
         Some(_) => {
             let file = keep(&assignment.authorities)
                 .map_err(|error| unfit(format!("cannot keep its certificates: {error}")))?;
-            plan.ca_file = Some(file.path().to_owned());
+            plan.target.ca_file = Some(file.path().to_owned());
             Some(file)
         }
     };
@@ -118,7 +118,7 @@ fn checked_destination(
             Reason::Destination,
             format!(
                 "{} ({target}) is not among what it may load ({})",
-                plan.url, options.allow
+                plan.target.url, options.allow
             ),
         )),
     }
@@ -150,7 +150,7 @@ mod tests {
             ..WorkerOptions::default()
         };
         let mut plan = ws_load::plan_for_port(9, 1, 1);
-        plan.url = "ws://rebinds.example:9/".to_owned();
+        plan.target.url = "ws://rebinds.example:9/".to_owned();
         let assignment = Assignment {
             plan: serde_json::to_vec(&plan).unwrap(),
             number: 0,

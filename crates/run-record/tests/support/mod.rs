@@ -1,44 +1,17 @@
 //! Records as a run would leave them.
 
 use run_record::{
-    Dialect, End, Environment, Faults, GeneratorUse, Limit, Measure, Outcome, Plan, RUN_FORMAT,
-    Recorder, RunRecord, StepRecord, Timeouts, Tool, VERSION, Verdict, Workload,
+    Clients, End, Environment, Faults, GeneratorUse, Outcome, Plan, RUN_FORMAT, Recorder,
+    RunRecord, StepRecord, Tool, VERSION, Verdict,
 };
 
 /// The plan of the second round of 2016, on loopback.
 pub(crate) fn plan() -> Plan {
-    Plan {
-        url: "ws://127.0.0.1:3334/ws".into(),
-        workload: Workload::Broadcast,
-        dialect: Dialect::Json,
-        origin: None,
-        local_addrs: vec![[127, 0, 0, 2].into()],
-        search: None,
-        open_loop: None,
-        connect: None,
-        concurrent: 4,
-        sample_size: 100,
-        initial_clients: 10_000,
-        step_size: 1000,
-        total_steps: None,
-        payload_padding: 200,
-        limit: Limit {
-            percentile: 95.0,
-            rtt_ns: 500_000_000,
-            measure: Measure::Completion,
-        },
-        timeouts: Timeouts {
-            connect_ns: 10_000_000_000,
-            sample_ns: 30_000_000_000,
-        },
-        timestamps: run_record::Timestamps::User,
-        io: run_record::Io::Epoll,
-        connect_concurrency: 50,
-        threads: 1,
-        seed: 1,
-        verify_certificate: true,
-        ca_file: None,
-    }
+    let mut plan = Plan::new("ws://127.0.0.1:3334/ws");
+    plan.target.local_addrs = vec![[127, 0, 0, 2].into()];
+    plan.clients = Clients::steps(10_000, 1000, None);
+    plan.message.padding = 200;
+    plan
 }
 
 /// A step of so many clients that passed.

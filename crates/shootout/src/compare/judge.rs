@@ -108,7 +108,7 @@ fn row((a, b): Pair<'_>, question: &Question) -> RowFinding {
         return found;
     }
     found.remarks = pair::remarks(a, b);
-    found.measure = Some(a.invocations[0].run.plan.limit.measure);
+    found.measure = Some(a.invocations[0].run.plan.limits.of);
     let common = pair::common(a, b);
     if common.is_none() {
         found.remarks.push(

@@ -150,7 +150,7 @@ pub(super) struct Common {
 
 /// The latencies at the largest number of clients that all repetitions of both rows have.
 pub(super) fn common(a: &Contestant, b: &Contestant) -> Option<Common> {
-    let measure = a.invocations[0].run.plan.limit.measure;
+    let measure = a.invocations[0].run.plan.limits.of;
     let of = |row: &Contestant| -> Vec<_> {
         let loads = row.invocations.iter().map(|at| at.loads(measure));
         loads.collect()

@@ -3,34 +3,67 @@
 use run_record::{Environment, Plan};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a server listens, random choices, and how finely clients are told: none of it decides
-/// what a step measures.
-const NO_MATTER: [&str; 8] = [
-    "url",
-    "seed",
-    "verify_certificate",
-    "ca_file",
-    "local_addrs",
-    "initial_clients",
-    "step_size",
-    "total_steps",
+/// Parts of a plan that decide nothing of what a step measures: where a server listens, random
+/// choices, what a workload is called, and how finely clients are told.
+const NO_MATTER: [&str; 5] = [
+    "target",
+    "generator.seed",
+    "name",
+    "reason",
+    "clients.steps",
 ];
 
 /// In what two plans differ, in words; empty when they are the same.
 pub(super) fn differences(a: &Plan, b: &Plan) -> Vec<String> {
-    unequal(a, b, &NO_MATTER)
+    let (a, b) = (leaves(a), leaves(b));
+    let all: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let matters = |key: &str| {
+        let is_part = |part: &&str| key.strip_prefix(*part).is_some_and(is_end_of_a_name);
+        !NO_MATTER.iter().any(is_part)
+    };
+    all.into_iter()
+        .filter(|key| matters(key) && a.get(*key) != b.get(*key))
+        .map(|key| format!("{key} {} / {}", shown(a.get(key)), shown(b.get(key))))
+        .collect()
+}
+
+fn is_end_of_a_name(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('.')
+}
+
+fn shown(value: Option<&Value>) -> String {
+    value.map_or_else(|| "none".to_owned(), Value::to_string)
+}
+
+/// The values of a plan by their keys, as `--set` names them.
+fn leaves(plan: &Plan) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    for (key, value) in keys(plan) {
+        collect(key, value, &mut found);
+    }
+    found
+}
+
+fn collect(key: String, value: Value, found: &mut BTreeMap<String, Value>) {
+    match value {
+        Value::Object(parts) => {
+            for (name, part) in parts {
+                collect(format!("{key}.{name}"), part, found);
+            }
+        }
+        value => {
+            found.insert(key, value);
+        }
+    }
 }
 
 /// In what two machines differ, in words.
 pub(super) fn machines(a: &Environment, b: &Environment) -> Vec<String> {
-    unequal(a, b, &[])
-}
-
-fn unequal<T: Serialize>(a: &T, b: &T, but: &[&str]) -> Vec<String> {
     let (a, b) = (keys(a), keys(b));
     a.iter()
-        .filter(|(key, value)| !but.contains(&key.as_str()) && b.get(*key) != Some(value))
+        .filter(|(key, value)| b.get(*key) != Some(value))
         .map(|(key, value)| {
             let name = key.replace('_', " ");
             format!("{name} {value} / {}", b.get(key).unwrap_or(&Value::Null))

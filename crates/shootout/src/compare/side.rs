@@ -119,7 +119,7 @@ impl Side {
 
     /// Adds a run of `websocket-bench`.
     pub fn add_run(&mut self, run: RunRecord) {
-        let row = self.row(None, (run.plan.workload, run.plan.dialect));
+        let row = self.row(None, (run.plan.workload(), run.plan.message.dialect));
         let faults = run.faults();
         if !faults.is_empty() {
             let started = &run.started;

@@ -221,18 +221,18 @@ fn different_plans_are_not_compared_and_different_ports_are() {
     let mut b = runs("a", &OTHER, 1.0);
     for measurement in &mut b {
         let plan = &mut measurement.run.as_mut().unwrap().plan;
-        plan.url = "ws://127.0.0.1:9/ws".into();
-        plan.seed = 99;
-        plan.total_steps = Some(3);
+        plan.target.url = "ws://127.0.0.1:9/ws".into();
+        plan.generator.seed = 99;
+        plan.clients = run_record::Clients::steps(50, 10, Some(3));
     }
     let found = compared(runs("a", &ONE, 1.0), b.clone(), "p50");
     assert_eq!(found.verdict, Verdict::NoRegression);
-    b[3].run.as_mut().unwrap().plan.payload_padding = 7;
+    b[3].run.as_mut().unwrap().plan.message.padding = 7;
     let found = compared(runs("a", &ONE, 1.0), b, "p50");
     assert_eq!(found.verdict, Verdict::NotComparable);
     let text = text::comparison(&found);
     assert!(
-        text.contains("different plans: payload padding 200 / 7"),
+        text.contains("different plans: message.padding 200 / 7"),
         "{text}"
     );
 }

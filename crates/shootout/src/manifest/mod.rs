@@ -110,7 +110,7 @@ impl Dialect {
     /// The same in records.
     pub const fn record(self) -> run_record::Dialect {
         match self {
-            Self::Text => run_record::Dialect::Json,
+            Self::Text => run_record::Dialect::Text,
             Self::Binary => run_record::Dialect::Binary,
             Self::Phoenix => run_record::Dialect::Phoenix,
             Self::ActionCable => run_record::Dialect::ActionCable,

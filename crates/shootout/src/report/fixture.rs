@@ -1,10 +1,10 @@
 //! Measurements made up for tests. Their figures follow from their arguments; none was measured.
 
 use run_record::{
-    CheckOutcome, CheckVerdict, Conformance, Dialect, End, Environment, Faults, FileLimit,
-    GeneratorUse, Limit, MEASUREMENT_FORMAT, Measure, Measurement, Memory, Outcome, Pinning, Plan,
-    RUN_FORMAT, Recorder, RunRecord, ServerIdentity, ServerStep, Status, StepRecord, Timeouts,
-    Tool, VERSION, Verdict, Workload,
+    Audience, CheckOutcome, CheckVerdict, Clients, Conformance, Dialect, End, Environment, Faults,
+    FileLimit, GeneratorUse, MEASUREMENT_FORMAT, Measurement, Memory, Nanos, Outcome, Pinning,
+    Plan, RUN_FORMAT, Recorder, RunRecord, ServerIdentity, ServerStep, Status, StepRecord, Tool,
+    VERSION, Verdict, Workload,
 };
 
 /// Idle resident memory of every made-up server.
@@ -104,7 +104,7 @@ pub(crate) fn unmeasured(name: &str, status: Status, reason: &str) -> Measuremen
             library_version: Some("1.2.3".into()),
         },
         workload: Workload::Broadcast,
-        dialect: Dialect::Json,
+        dialect: Dialect::Text,
         repetition: 1,
         started: "2026-01-02T03:04:05Z".into(),
         status,
@@ -134,7 +134,7 @@ pub(crate) fn variant(mut measurement: Measurement, variant: &str) -> Measuremen
 pub(crate) fn echo(mut measurement: Measurement) -> Measurement {
     measurement.workload = Workload::Echo;
     if let Some(run) = &mut measurement.run {
-        run.plan.workload = Workload::Echo;
+        run.plan.audience = Audience::Sender;
         for step in &mut run.steps {
             step.delivery = None;
             step.ack = None;
@@ -226,38 +226,12 @@ fn check(id: &str, verdict: CheckVerdict) -> CheckOutcome {
 }
 
 fn plan(rtt_ns: u64) -> Plan {
-    Plan {
-        url: "ws://127.0.0.1:3334/ws".into(),
-        workload: Workload::Broadcast,
-        dialect: Dialect::Json,
-        origin: None,
-        local_addrs: Vec::new(),
-        search: None,
-        open_loop: None,
-        connect: None,
-        concurrent: 4,
-        sample_size: 100,
-        initial_clients: 1_000,
-        step_size: 1_000,
-        total_steps: None,
-        payload_padding: 200,
-        limit: Limit {
-            percentile: 95.0,
-            rtt_ns,
-            measure: Measure::Completion,
-        },
-        timeouts: Timeouts {
-            connect_ns: 10_000_000_000,
-            sample_ns: 30_000_000_000,
-        },
-        timestamps: run_record::Timestamps::User,
-        io: run_record::Io::Epoll,
-        connect_concurrency: 50,
-        threads: 1,
-        seed: 7,
-        verify_certificate: true,
-        ca_file: None,
-    }
+    Plan::new("ws://127.0.0.1:3334/ws").with(|plan| {
+        plan.clients = Clients::steps(1_000, 1_000, None);
+        plan.message.padding = 200;
+        plan.limits.time = Nanos(rtt_ns);
+        plan.generator.seed = 7;
+    })
 }
 
 fn environment() -> Environment {

@@ -2,7 +2,7 @@
 
 use super::ranking::{Carried, Row};
 use super::{figures, words};
-use run_record::{CheckOutcome, CheckVerdict, Plan, Status};
+use run_record::{CheckOutcome, CheckVerdict, Clients, Plan, Status};
 
 /// One note. Rows that have the same share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +92,10 @@ fn shared_places(row: &Row<'_>) -> Option<String> {
 }
 
 fn steps(plan: &Plan) -> Steps {
-    (plan.initial_clients, plan.step_size)
+    match &plan.clients {
+        Clients::Steps(steps) => (steps.first, steps.add),
+        Clients::Search(search) => (search.first, 0),
+    }
 }
 
 /// The steps of most rows; of two that are as frequent, the larger ones.

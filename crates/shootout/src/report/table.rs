@@ -4,7 +4,7 @@ use super::figures;
 use super::notes::{Note, Notes};
 use super::ranking::{MemoryKind, Row};
 use super::words;
-use run_record::{Latency, Plan, Status, Workload};
+use run_record::{Clients, Latency, Status, Steps, Target, Workload};
 
 /// Shown where there is no figure.
 pub(super) const NOTHING: &str = "–";
@@ -244,15 +244,17 @@ fn clients(row: &Row<'_>) -> Cell {
 /// checked and which random choices were made do not matter. Nor do the steps: they decide how
 /// finely the clients are told, and a note says where they are not those of the other rows.
 fn same_plan(rows: &[Row<'_>]) -> bool {
-    let mut plans = rows.iter().flat_map(Row::runs).map(|run| Plan {
-        url: String::new(),
-        seed: 0,
-        verify_certificate: true,
-        ca_file: None,
-        initial_clients: 0,
-        step_size: 0,
-        total_steps: None,
-        ..run.plan.clone()
+    let mut plans = rows.iter().flat_map(Row::runs).map(|run| {
+        run.plan.clone().with(|plan| {
+            plan.target = Target {
+                local_addrs: std::mem::take(&mut plan.target.local_addrs),
+                ..Target::default()
+            };
+            plan.generator.seed = 0;
+            if let Clients::Steps(steps) = &mut plan.clients {
+                *steps = Steps::default();
+            }
+        })
     });
     let first = plans.next();
     plans.all(|plan| Some(plan) == first)

@@ -67,8 +67,7 @@ fn the_text_table_is_aligned_and_its_notes_are_numbered() {
 fn other_steps_are_noted_and_keep_no_row_from_being_compared() {
     let mut small = measured("small", 3, 9_000, End::OverLimit);
     if let Some(run) = &mut small.run {
-        (run.plan.initial_clients, run.plan.step_size) = (100, 100);
-        run.plan.total_steps = Some(40);
+        run.plan.clients = run_record::Clients::steps(100, 100, Some(40));
     }
     let large = |name| measured(name, 3, 9_000, End::OverLimit);
     let text = text::table(&[small.clone(), large("large"), large("other")]);
@@ -81,7 +80,7 @@ fn other_steps_are_noted_and_keep_no_row_from_being_compared() {
     assert!(!text::table(&[small.clone()]).contains(note));
     let mut padded = small;
     if let Some(run) = &mut padded.run {
-        run.plan.payload_padding = 7;
+        run.plan.message.padding = 7;
     }
     assert!(text::table(&[padded, large("large")]).contains("different plans"));
 }
@@ -228,7 +227,7 @@ fn rows_of_different_plans_are_not_passed_off_as_comparable() {
     let other = measured("beta", 3, 9_000, End::OverLimit);
     let remark = "measured under different plans";
     assert!(!text::table(&[quick.clone(), other.clone()]).contains(remark));
-    quick.run.as_mut().unwrap().plan.sample_size = 20;
+    quick.run.as_mut().unwrap().plan.load = run_record::Load::closed(4, 20);
     let both = [quick, other];
     assert!(text::table(&both).contains(remark));
     assert!(markdown::table(&both).contains(remark));

@@ -3,11 +3,11 @@
 use super::figures;
 use super::ranking::{Carried, Row};
 use crate::compare::stats::Interval;
-use run_record::{CheckVerdict, Dialect, End, Limit, Measure, Workload};
+use run_record::{CheckVerdict, Dialect, End, Limits, Measure, Workload};
 
 pub(crate) fn dialect(dialect: Dialect) -> &'static str {
     match dialect {
-        Dialect::Json => "JSON",
+        Dialect::Text => "JSON",
         Dialect::Binary => "binary",
         Dialect::Phoenix => "Phoenix",
         Dialect::ActionCable => "Action Cable",
@@ -48,8 +48,8 @@ pub(super) fn verdict(verdict: CheckVerdict) -> &'static str {
 }
 
 /// The rule that a step had to keep, as a clause.
-pub(super) fn rule(workload: Workload, limit: &Limit) -> String {
-    let what = match (workload, limit.measure) {
+pub(super) fn rule(workload: Workload, limit: &Limits) -> String {
+    let what = match (workload, limit.of) {
         (Workload::Echo, _) => "echoes back at their sender",
         (Workload::Connect, _) => "connections upgraded",
         (_, Measure::Completion) => "broadcasts at their last listener",
@@ -59,7 +59,7 @@ pub(super) fn rule(workload: Workload, limit: &Limit) -> String {
     format!(
         "{} percent of {what} within {}",
         figures::percentile(limit.percentile),
-        figures::time(limit.rtt_ns as f64)
+        figures::time(limit.time.ns() as f64)
     )
 }
 

@@ -61,7 +61,7 @@ fn scalability(args: &Args) -> Result<u8, String> {
     }
     FileLimit::raise();
     let mut plan = ws_load::plan_for_port(args.port, args.connections, std::process::id().into());
-    plan.threads = args.threads;
+    plan.generator.threads = args.threads;
     let measured = ws_load::run(&plan, &interrupted, &mut |_| {}).map_err(|e| e.to_string())?;
     let Some(step) = measured.steps.first() else {
         if measured.outcome.end == run_record::End::Interrupted {

@@ -77,7 +77,7 @@ fn throughput(args: &Args) -> Result<u8, String> {
     }
     FileLimit::raise();
     let mut plan = ws_load::plan_for_port(args.port, args.connections, std::process::id().into());
-    plan.threads = args.threads.min(args.connections);
+    plan.generator.threads = args.threads.min(args.connections);
     let packs = Packs {
         payload_bytes: args.payload_bytes,
         frames: args.frames,

@@ -43,9 +43,9 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
         let server = started(DelayServer::start(DelayOptions::default()))?;
         let mut plan = bench.plan(server.addr(), Workload::Echo, CLIENTS);
-        plan.open_loop = at_rate(RATE, arrivals, time);
+        plan.load = at_rate(RATE, arrivals, time);
         if arrivals == Arrivals::Poisson {
-            plan.seed = bench.seed;
+            plan.generator.seed = bench.seed;
         }
         let step = bench.run(&plan)?;
         let truth = server.truth();
@@ -292,8 +292,7 @@ mod tests {
     #[test]
     fn a_closed_loop_in_place_of_the_schedule_fails() {
         let generate = planted(|plan| {
-            plan.open_loop = None;
-            plan.sample_size = 750;
+            plan.load = run_record::Load::closed(1, 750);
         });
         let found = measure(&bench(&generate)).unwrap();
         assert_eq!(found.verdict(), ProofVerdict::Fail);

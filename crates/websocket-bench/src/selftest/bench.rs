@@ -1,7 +1,7 @@
 //! What every part measures with: the generator and the plans it is given.
 
 use run_record::{
-    Arrivals, Dialect, Io, Limit, Measure, OpenLoop, Plan, Recorder, StepRecord, Timeouts,
+    Arrivals, Audience, Clients, Dialect, Io, Load, Nanos, OpenLoop, Plan, Recorder, StepRecord,
     Timestamps, Workload,
 };
 use std::net::SocketAddr;
@@ -47,38 +47,20 @@ impl Bench<'_> {
 
     /// One step of so many clients against `server`, one request after the other.
     pub(super) fn plan(&self, server: SocketAddr, workload: Workload, clients: u32) -> Plan {
-        Plan {
-            url: format!("ws://{server}/"),
-            workload,
-            dialect: Dialect::Json,
-            origin: None,
-            local_addrs: Vec::new(),
-            open_loop: None,
-            connect: None,
-            concurrent: 1,
-            sample_size: 1,
-            initial_clients: clients,
-            step_size: 1,
-            search: None,
-            total_steps: Some(1),
-            payload_padding: 64,
-            limit: Limit {
-                percentile: 95.0,
-                rtt_ns: nanos(Duration::from_secs(60)),
-                measure: Measure::Completion,
-            },
-            timeouts: Timeouts {
-                connect_ns: nanos(Duration::from_secs(10)),
-                sample_ns: nanos(Duration::from_secs(10)),
-            },
-            timestamps: self.timestamps,
-            io: self.io,
-            connect_concurrency: 50,
-            threads: 1,
-            seed: SEED,
-            verify_certificate: true,
-            ca_file: None,
-        }
+        let mut plan = Plan::new(format!("ws://{server}/"));
+        plan.audience = match workload {
+            Workload::Broadcast => Audience::Everyone,
+            Workload::Echo | Workload::Connect => Audience::Sender,
+        };
+        plan.load = Load::closed(1, 1);
+        plan.clients = Clients::steps(clients, 1, Some(1));
+        plan.message.padding = 64;
+        plan.limits.time = Nanos::secs(60);
+        plan.limits.sample_timeout = Nanos::secs(10);
+        plan.generator.timestamps = self.timestamps;
+        plan.generator.io = self.io;
+        plan.generator.seed = SEED;
+        plan
     }
 }
 
@@ -95,7 +77,7 @@ pub(super) struct Spoken {
 pub(super) const DIALECTS: [Spoken; 5] = [
     Spoken {
         name: "text",
-        dialect: Dialect::Json,
+        dialect: Dialect::Text,
         framework: Framework::Plain,
         path: "",
     },
@@ -128,8 +110,8 @@ pub(super) const DIALECTS: [Spoken; 5] = [
 impl Spoken {
     /// Changes a plan of [`Bench::plan`] to this dialect.
     pub(super) fn speak(&self, plan: &mut Plan) {
-        plan.dialect = self.dialect;
-        plan.url.push_str(self.path);
+        plan.message.dialect = self.dialect;
+        plan.target.url.push_str(self.path);
     }
 }
 
@@ -178,13 +160,13 @@ pub(super) const fn io_flag(io: Io) -> &'static str {
 }
 
 /// Sends by the clock.
-pub(super) fn at_rate(rate: f64, arrivals: Arrivals, duration: Duration) -> Option<OpenLoop> {
-    Some(OpenLoop {
+pub(super) fn at_rate(rate: f64, arrivals: Arrivals, duration: Duration) -> Load {
+    Load::Open(OpenLoop {
         rate,
         ramp: None,
         arrivals,
-        duration_ns: nanos(duration),
-        warm_up_ns: 0,
+        duration: duration.into(),
+        warm_up: Nanos(0),
     })
 }
 

@@ -116,7 +116,7 @@ fn per_message(step: &StepRecord) -> f64 {
 fn ceiling(load: &Load, step: &StepRecord) -> Ceiling {
     Ceiling {
         workload: load.workload,
-        dialect: Dialect::Json,
+        dialect: Dialect::Text,
         clients: load.clients,
         payload_padding: PADDING,
         threads: load.threads,

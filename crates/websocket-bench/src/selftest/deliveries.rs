@@ -128,12 +128,12 @@ fn hold(bench: &Bench<'_>, terms: &Terms) -> Result<Vec<Check>, String> {
 fn plan(bench: &Bench<'_>, terms: &Terms, server: &DelayServer) -> Plan {
     let mut plan = bench.plan(server.addr(), Workload::Broadcast, terms.clients);
     terms.spoken.speak(&mut plan);
-    plan.threads = terms.threads;
+    plan.generator.threads = terms.threads;
     match terms.load {
         Load::Open { rate, lasting } => {
-            plan.open_loop = at_rate(rate, Arrivals::Constant, lasting);
+            plan.load = at_rate(rate, Arrivals::Constant, lasting);
         }
-        Load::InTurn(samples) => plan.sample_size = samples,
+        Load::InTurn(samples) => plan.load = run_record::Load::closed(1, samples),
     }
     plan
 }

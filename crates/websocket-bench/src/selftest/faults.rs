@@ -1,10 +1,10 @@
 //! (c) Each class of faults is counted exactly, whatever its number and in whatever company.
 
-use super::bench::{Bench, DIALECTS, Draws, Spoken, at_rate, nanos, recorder, started};
+use super::bench::{Bench, DIALECTS, Draws, Spoken, at_rate, recorder, started};
 use super::books::SENT;
 use super::{Chapter, Findings};
 use crate::args::Part;
-use run_record::{Arrivals, Check, Dialect, Faults, Plan, StepRecord, Workload};
+use run_record::{Arrivals, Check, Dialect, Faults, Load, Plan, StepRecord, Workload};
 use std::time::Duration;
 use test_servers::odd::{Behaviour, Done, Misdeeds, MixedServer, OddServer};
 
@@ -75,8 +75,8 @@ fn mixed(bench: &Bench<'_>, spoken: Spoken, misdeeds: Misdeeds) -> Result<Vec<Ch
     let server = started(MixedServer::start(misdeeds, spoken.framework))?;
     let mut plan = plan(bench, server.addr(), Workload::Broadcast, CLIENTS);
     spoken.speak(&mut plan);
-    plan.threads = 2;
-    plan.open_loop = at_rate(
+    plan.generator.threads = 2;
+    plan.load = at_rate(
         RATE,
         Arrivals::Constant,
         Duration::from_secs_f64(misdeeds.broadcasts as f64 / RATE),
@@ -132,8 +132,7 @@ fn swapped(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, String> {
     let spoken = DIALECTS[0];
     let server = started(MixedServer::start(misdeeds, spoken.framework))?;
     let mut plan = plan(bench, server.addr(), Workload::Broadcast, 2);
-    plan.concurrent = 16;
-    plan.sample_size = SWAPPING as u32;
+    plan.load = Load::closed(16, SWAPPING as u32);
     let step = bench.run(&plan)?;
     Ok(judge_mixture(
         "swapped among others, closed loop",
@@ -159,7 +158,7 @@ fn reset(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, String> {
         Workload::Broadcast,
         RESETS as u32 + 10,
     );
-    plan.sample_size = misdeeds.broadcasts as u32;
+    plan.load = Load::closed(1, misdeeds.broadcasts as u32);
     let step = bench.run(&plan)?;
     let done = server.done();
     let late = excuse(&step, &done, misdeeds.broadcasts);
@@ -172,7 +171,7 @@ fn misdelivered(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, Stri
     let strays = draws.some(ECHOES * 4 / 5);
     let server = started(OddServer::start(Behaviour::Misdelivers, strays))?;
     let mut plan = plan(bench, server.addr(), Workload::Echo, CLIENTS);
-    plan.open_loop = at_rate(
+    plan.load = at_rate(
         RATE,
         Arrivals::Constant,
         Duration::from_secs_f64(ECHOES as f64 / RATE),
@@ -198,7 +197,7 @@ fn misdelivered(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, Stri
 
 fn plan(bench: &Bench<'_>, server: std::net::SocketAddr, workload: Workload, clients: u32) -> Plan {
     let mut plan = bench.plan(server, workload, clients);
-    plan.timeouts.sample_ns = nanos(TIMEOUT);
+    plan.limits.sample_timeout = TIMEOUT.into();
     plan
 }
 

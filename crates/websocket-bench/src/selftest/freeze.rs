@@ -60,7 +60,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     let terms = Terms::of(bench);
     let server = terms.server()?;
     let mut plan = bench.plan(server.addr(), Workload::Echo, CLIENTS);
-    plan.open_loop = at_rate(RATE, Arrivals::Constant, terms.duration);
+    plan.load = at_rate(RATE, Arrivals::Constant, terms.duration);
     let step = bench.run(&plan)?;
     let truth = server.truth();
     let frozen_ns = truth
@@ -81,11 +81,10 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
 fn closed_loop(bench: &Bench<'_>, terms: Terms) -> Result<StepRecord, String> {
     let server = terms.server()?;
     let mut plan = bench.plan(server.addr(), Workload::Echo, CLIENTS);
-    plan.concurrent = CONCURRENT;
     // As many as take the time that is not frozen, if each takes the usual delay and half of it.
     let working = terms.duration - terms.freeze.length;
     let each = USUAL.mul_f64(1.5).div_f64(f64::from(CONCURRENT));
-    plan.sample_size = working.div_duration_f64(each) as u32;
+    plan.load = run_record::Load::closed(CONCURRENT, working.div_duration_f64(each) as u32);
     bench.run(&plan)
 }
 
@@ -217,9 +216,7 @@ mod tests {
     #[test]
     fn a_closed_loop_in_place_of_the_schedule_fails() {
         let generate = planted(|plan| {
-            plan.open_loop = None;
-            plan.concurrent = 4;
-            plan.sample_size = plan.sample_size.max(1000);
+            plan.load = run_record::Load::closed(4, plan.samples().max(1000));
         });
         let found = measure(&bench(&generate)).unwrap();
         assert_eq!(found.verdict(), ProofVerdict::Fail);

@@ -31,7 +31,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     }))?;
     let time = bench.time(Duration::from_secs(3), Duration::from_secs(1));
     let mut plan = bench.plan(server.addr(), Workload::Broadcast, CLIENTS);
-    plan.open_loop = at_rate(RATE, Arrivals::Constant, time);
+    plan.load = at_rate(RATE, Arrivals::Constant, time);
     let step = bench.run(&plan)?;
     let checks = judge(&step, &server.truth(), time);
     Ok(Findings {

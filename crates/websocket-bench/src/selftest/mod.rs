@@ -25,9 +25,9 @@ mod testing;
 
 use crate::args::{Part, SelftestArgs};
 use crate::bench::{catch_signals, now, tool};
+use crate::draft;
 use crate::exit::Exit;
 use crate::output::RecordFile;
-use crate::planning;
 use bench::Bench;
 use run_record::{
     Ceiling, Certificate, Check, Environment, FileLimit, Proof, ProofVerdict, SELFTEST_FORMAT,
@@ -96,12 +96,12 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
     if args.json.as_deref() == Some(Path::new("-")) {
         return Err("--json writes to a file, not to stdout; name a file".into());
     }
-    let timestamps = planning::timestamps(args.timestamps)?;
-    let (io, _) = planning::io(args.io, timestamps)?;
+    let timestamps = draft::timestamps(args.timestamps)?;
+    let (io, _) = draft::io(args.io, timestamps)?;
     let patience = if args.short { SHORT_PATIENCE } else { PATIENCE };
     let wanted = |chapter: &&Chapter| args.only.is_empty() || args.only.contains(&chapter.part);
     let chapters: Vec<&Chapter> = CHAPTERS.iter().filter(wanted).collect();
-    let seed = args.seed.unwrap_or_else(planning::random_seed);
+    let seed = args.seed.unwrap_or_else(draft::random_seed);
     let interrupted = catch_signals()?;
     FileLimit::raise();
     let began = Instant::now();

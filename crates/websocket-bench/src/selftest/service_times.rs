@@ -100,8 +100,8 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
 
 fn plan(bench: &Bench<'_>, terms: &Terms, server: &DelayServer) -> Plan {
     let mut plan = bench.plan(server.addr(), Workload::Echo, CLIENTS);
-    plan.open_loop = at_rate(RATE, Arrivals::Constant, terms.lasting);
-    plan.threads = terms.threads;
+    plan.load = at_rate(RATE, Arrivals::Constant, terms.lasting);
+    plan.generator.threads = terms.threads;
     plan
 }
 

@@ -19,10 +19,10 @@ fn the_record_of_connections_agrees_with_the_lines() {
     ))
     .exits(0);
     let record = assert_valid(&path);
-    let connect = record.plan.connect.unwrap();
-    assert_eq!(record.plan.workload, Workload::Connect);
+    let connect = record.plan.connect().unwrap();
+    assert_eq!(record.plan.workload(), Workload::Connect);
     assert_eq!(connect.rate, Some(300.0));
-    assert_eq!(connect.ping_timeout_ns, connect.ping_interval_ns);
+    assert_eq!(connect.ping_timeout, connect.ping_interval);
     assert_eq!(record.outcome.end, End::StepsDone);
     assert_eq!(record.outcome.carried_clients, Some(50));
     for (step, (clients, added)) in record.steps.iter().zip([(30, 30), (50, 20)]) {

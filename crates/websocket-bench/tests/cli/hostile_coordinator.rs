@@ -90,17 +90,14 @@ impl Coordinator {
 
 fn plan(addr: SocketAddr, with: &[(&str, Value)]) -> Vec<u8> {
     let mut plan = json!({
-        "url": url(addr), "workload": "broadcast", "dialect": "json", "origin": null,
-        "local_addrs": [], "open_loop": null, "connect": null, "concurrent": 4, "sample_size": 20,
-        "initial_clients": 10, "step_size": 10, "search": null, "total_steps": null,
-        "payload_padding": 0,
-        "limit": {"percentile": 95.0, "rtt_ns": 500_000_000, "measure": "completion"},
-        "timeouts": {"connect_ns": 1_000_000_000, "sample_ns": 1_000_000_000},
-        "timestamps": "user", "io": "epoll", "connect_concurrency": 50, "threads": 1, "seed": 1,
-        "verify_certificate": true, "ca_file": null
+        "target": {"url": url(addr)}, "load": {"closed": {"in_flight": 4, "samples": 20}},
+        "audience": "everyone", "clients": {"steps": {"first": 10, "add": 10}},
+        "message": {}, "connection": {"timeout": "1s"}, "generator": {},
+        "limits": {"time": "500ms", "sample_timeout": "1s"},
     });
-    for (field, value) in with {
-        plan[*field] = value.clone();
+    for (place, value) in with {
+        let (parent, key) = place.rsplit_once('/').unwrap();
+        plan.pointer_mut(parent).unwrap()[key] = value.clone();
     }
     serde_json::to_vec(&plan).unwrap()
 }
@@ -130,38 +127,44 @@ fn serves_the_next(worker: &Worker, server: SocketAddr) {
 fn a_plan_that_would_break_a_shared_worker_is_refused_in_words() {
     let server = honest();
     let worker = Worker::start("");
-    let connect = json!({"rate": null, "arrivals": "poisson", "hold_ns": 0, "ping_interval_ns": 0,
-        "ping_timeout_ns": 0});
+    let connect = json!({"connect": {"ping_interval": "0s", "ping_timeout": "0s"}});
     for (with, words) in [
         (
-            vec![("threads", json!(0))],
-            "`threads` is 0; permitted: 1 to 1024",
+            vec![("/generator/threads", json!(0))],
+            "`generator.threads` is 0; permitted: 1 to 1024",
         ),
         (
-            vec![("threads", json!(u32::MAX))],
-            "`threads` is 4294967295",
+            vec![("/generator/threads", json!(u32::MAX))],
+            "`generator.threads` is 4294967295",
         ),
         (
-            vec![("sample_size", json!(u32::MAX))],
-            "`sample_size` is 4294967295",
+            vec![("/load/closed/samples", json!(u32::MAX))],
+            "`load.closed.samples` is 4294967295",
         ),
         (
-            vec![("payload_padding", json!(u32::MAX))],
-            "`payload_padding` is ",
+            vec![("/message/padding", json!(u32::MAX))],
+            "`message.padding` is ",
         ),
         (
-            vec![("workload", json!("connect")), ("connect", connect)],
-            "`connect.ping_interval_ns` is 0",
+            vec![("/audience", json!("sender")), ("/load", connect)],
+            "`load.connect.ping_interval` is 0s",
         ),
         (
-            vec![("origin", json!("x\r\nEvil: 1"))],
-            "`origin` is \"x\\r\\nEvil: 1\"",
+            vec![("/connection/origin", json!("x\r\nEvil: 1"))],
+            "`connection.origin` is \"x\\r\\nEvil: 1\"",
         ),
         (
-            vec![("url", json!("ws://127.0.0.1:1/\u{1b}[2J"))],
-            "`url` is \"ws://127.0.0.1:1/\\u{1b}[2J\"",
+            vec![("/target/url", json!("ws://127.0.0.1:1/\u{1b}[2J"))],
+            "`target.url` is \"ws://127.0.0.1:1/\\u{1b}[2J\"",
         ),
-        (vec![("threads", json!(-1))], "its plan cannot be read"),
+        (
+            vec![("/generator/threads", json!(-1))],
+            "its plan cannot be read",
+        ),
+        (
+            vec![("/generator/cores", json!(1))],
+            "its plan cannot be read",
+        ),
     ] {
         let mut coordinator = Coordinator::dial(worker.addr);
         coordinator.assigns(&plan(server.addr(), &with), 0, 1);

@@ -1,6 +1,7 @@
 //! Flags that would have no effect are refused, and what is accepted is carried out as it stands.
 
 use crate::support::{honest, nobody, record, run, url};
+use run_record::Nanos;
 
 #[test]
 fn flags_without_an_effect_are_refused_with_what_they_need() {
@@ -48,7 +49,7 @@ fn flags_without_an_effect_are_refused_with_what_they_need() {
             ],
         ),
         (
-            format!("broadcast ws://{addr}/ --expect p99<1s"),
+            format!("broadcast ws://{addr}/ -s 20 --expect p99<1s"),
             &["of 20 samples", "at least 100 samples"],
         ),
         (
@@ -112,8 +113,8 @@ fn a_ramp_is_carried_out_whole_and_printed_as_it_was() {
         ran.stdout.contains("rate: 10/s to 200/s in 11s"),
         "{ran:#?}"
     );
-    let open = record(&path).plan.open_loop.unwrap();
-    assert_eq!(open.duration_ns, 11_000_000_000);
+    let plan = record(&path).plan;
+    assert_eq!(plan.open_loop().unwrap().duration, Nanos::secs(11));
 }
 
 #[test]

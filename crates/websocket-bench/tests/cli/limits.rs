@@ -108,7 +108,7 @@ fn io_uring_that_is_forbidden_is_told_and_done_without() {
             "sockets are read with epoll: io_uring cannot be had here (",
             reason,
         ]);
-        assert_eq!(record(&path).plan.io, Io::Epoll);
+        assert_eq!(record(&path).plan.generator.io, Io::Epoll);
         run_without_io_uring(&format!("{arguments} --io uring"), error)
             .exits(1)
             .says_in_one_line(&[
@@ -135,7 +135,7 @@ fn assert_reads_with(flag: &str, io: Io, words: &str) {
         path.display()
     ));
     ran.exits(0).says(&[words]);
-    assert_eq!(record(&path).plan.io, io);
+    assert_eq!(record(&path).plan.generator.io, io);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn stamps_that_the_kernel_does_not_give_are_told_and_done_without() {
         "warning: no receive time stamps of the kernel here (SO_TIMESTAMPING is refused: ",
         "every latency contains the time that the generator took to read",
     ]);
-    assert_eq!(record(&path).plan.timestamps, Timestamps::User);
+    assert_eq!(record(&path).plan.generator.timestamps, Timestamps::User);
     run_without_stamps(&format!("{arguments} --timestamps kernel"))
         .exits(1)
         .says_in_one_line(&[

@@ -21,6 +21,7 @@ mod hostile_coordinator;
 mod ignored_flags;
 mod interrupt;
 mod limits;
+mod plans;
 mod raw_peer;
 mod records;
 mod search;

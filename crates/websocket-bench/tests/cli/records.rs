@@ -58,7 +58,7 @@ fn the_record_of_a_broadcast_agrees_with_the_lines_and_adds_up() {
     }
     assert_eq!(record.outcome.end, End::StepsDone);
     assert_eq!(record.outcome.carried_clients, Some(70));
-    assert_eq!(record.plan.seed, 5);
+    assert_eq!(record.plan.generator.seed, 5);
     assert_eq!(record.command[1], "broadcast");
     assert!(record.started <= record.ended);
 }

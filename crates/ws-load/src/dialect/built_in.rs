@@ -22,7 +22,7 @@ pub(super) fn all() -> &'static [DialectFile] {
 /// The file of a dialect at a URL; binary has none.
 pub(super) fn file(dialect: Dialect, url: &str) -> Option<&'static DialectFile> {
     let index = match dialect {
-        Dialect::Json => 0,
+        Dialect::Text => 0,
         Dialect::Phoenix if has_serializer_2(url) => 2,
         Dialect::Phoenix => 1,
         Dialect::ActionCable => 3,

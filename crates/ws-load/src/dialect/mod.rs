@@ -132,12 +132,12 @@ pub(crate) trait Codec: Send {
 
 /// The codec of a plan.
 pub(crate) fn codec(plan: &Plan) -> Box<dyn Codec> {
-    let padding = padding(plan.payload_padding);
-    let Some(file) = built_in::file(plan.dialect, &plan.url) else {
+    let padding = padding(plan.message.padding);
+    let Some(file) = built_in::file(plan.message.dialect, &plan.target.url) else {
         return Box::new(binary::Binary::new(padding));
     };
-    let stamps = Stamps::of_run(plan.seed);
-    let compiled = Interpreter::compile(file, Body::new(padding), &plan.url, stamps);
+    let stamps = Stamps::of_run(plan.generator.seed);
+    let compiled = Interpreter::compile(file, Body::new(padding), &plan.target.url, stamps);
     Box::new(compiled.expect("the files of dialects/ make sense"))
 }
 

@@ -7,7 +7,7 @@ use super::team::Kept;
 use super::{ANSWER, Ended, Engine, News, TICK, Team, merge};
 use crate::clock;
 use crate::worker::{HeldPart, OpenOrder, StartByClock};
-use run_record::{Connecting, Connections, End, Event, Pings, StepRecord, Verdict};
+use run_record::{Connect, Connections, End, Event, Pings, StepRecord, Verdict};
 use std::time::Duration;
 
 /// How often the opening is looked at until it is half-way.
@@ -29,7 +29,7 @@ impl<T: Team> Engine<'_, T> {
         &mut self,
         step: u32,
         clients: u64,
-        terms: Connecting,
+        terms: Connect,
     ) -> Result<Option<Ended>, Ended> {
         if self.watch.is_none() {
             self.watch = self.team.server().map(Watch::begin);
@@ -38,7 +38,7 @@ impl<T: Team> Engine<'_, T> {
         let by_clock = terms.rate.map(|rate| StartByClock {
             rate,
             arrivals: terms.arrivals,
-            seed: self.plan.seed,
+            seed: self.plan.generator.seed,
             start_ns: clock::now_ns() + clock::nanos(self.team.start_in()),
         });
         let began_ns = by_clock.map_or_else(clock::now_ns, |by_clock| by_clock.start_ns);
@@ -54,7 +54,7 @@ impl<T: Team> Engine<'_, T> {
         let open = self.team.connected();
         let all_opened = broken_off.is_none();
         let early_end = match broken_off {
-            None => self.hold(step, open, opened_ns + terms.hold_ns)?,
+            None => self.hold(step, open, opened_ns + terms.hold.ns())?,
             // What was opened, pinged and dropped by then is kept.
             Some(ended) => {
                 self.team.give_up(false);
@@ -90,7 +90,7 @@ impl<T: Team> Engine<'_, T> {
             record.verdict_reasons = vec![format!(
                 "it was ended after {:.1} s of a hold of {:.1} s",
                 times.held_ns as f64 / 1e9,
-                terms.hold_ns as f64 / 1e9
+                terms.hold.ns() as f64 / 1e9
             )];
         }
         if let Some(ended) = early_end
@@ -167,8 +167,8 @@ impl<T: Team> Engine<'_, T> {
         let mut early_end = None;
         let timeout_ns = self
             .plan
-            .connect
-            .map_or(0, |connect| connect.ping_timeout_ns);
+            .connect()
+            .map_or(0, |connect| connect.ping_timeout.ns());
         let mut end_ns = until_ns.max(began_ns) + timeout_ns + clock::nanos(ANSWER);
         while waiting > 0 {
             if clock::now_ns() >= end_ns {

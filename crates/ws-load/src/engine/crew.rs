@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// Starts the workers of a process that has a share of the run, on the plan's backend.
 pub(crate) fn hire(plan: &Plan, target: Arc<Target>, share: Share) -> io::Result<Crew> {
-    match plan.io {
+    match plan.generator.io {
         Io::Epoll => Crew::hire::<Epoll>(plan, target, share),
         Io::Uring => Crew::hire::<Uring>(plan, target, share),
     }
@@ -46,8 +46,8 @@ impl Crew {
         target: Arc<Target>,
         share: Share,
     ) -> io::Result<Self> {
-        let workers: Vec<Worker<B>> = (0..plan.threads)
-            .map(|_| Worker::new(plan.timestamps))
+        let workers: Vec<Worker<B>> = (0..plan.generator.threads)
+            .map(|_| Worker::new(plan.generator.timestamps))
             .collect::<io::Result<_>>()?;
         let peers: Vec<Peer> = workers.iter().map(Worker::peer).collect();
         let (sender, reports) = mpsc::channel();
@@ -57,7 +57,7 @@ impl Crew {
         for (thread, worker) in workers.into_iter().enumerate() {
             let peers = peers.clone();
             let common = Common {
-                stamps: Stamps::of_run(plan.seed),
+                stamps: Stamps::of_run(plan.generator.seed),
                 plan: Arc::clone(&plan),
                 share,
                 target: Arc::clone(&target),

@@ -73,14 +73,14 @@ impl<T: Team> Engine<'_, T> {
             Verdict::Pass | Verdict::Fail => {}
         }
         if record.over_limit {
-            let limit = &self.plan.limit;
+            let limit = &self.plan.limits;
             return Some(Ended::new(
                 End::OverLimit,
                 format!(
                     "at {} clients the {}th percentile is above {} ms",
                     record.clients,
                     limit.percentile,
-                    limit.rtt_ns as f64 / 1e6
+                    limit.time.ns() as f64 / 1e6
                 ),
             ));
         }

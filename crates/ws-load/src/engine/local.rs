@@ -92,7 +92,7 @@ impl Team for Local<'_> {
     /// the step, and cost everybody more reads and writes.
     fn fill(&mut self) {
         let Some(ledger) = &self.step else { return };
-        for _ in 0..self.plan.concurrent {
+        for _ in 0..self.plan.in_flight() {
             if let Some((index, client)) = ledger.release() {
                 let owner = (client % self.crew.len() as u64) as usize;
                 self.crew.tell_later(owner, Command::Send { index, client });

@@ -29,7 +29,7 @@ impl<T: Team> Engine<'_, T> {
         let schedule = load
             .open
             .clone()
-            .map(|open| plan::Schedule::new(open, self.plan.seed, self.samples));
+            .map(|open| plan::Schedule::new(open, self.plan.generator.seed, self.samples));
         let (samples, warm_up) = match &schedule {
             Some(schedule) => {
                 affordable(schedule)?;
@@ -75,7 +75,7 @@ impl<T: Team> Engine<'_, T> {
             backpressure: backpressure(&ledger, sent_by),
             flight: ledger.flight(),
             elapsed_ns: ended - began,
-            warm_up_ns: load.open.as_ref().map_or(0, |open| open.warm_up_ns),
+            warm_up_ns: load.open.as_ref().map_or(0, |open| open.warm_up.ns()),
             cpu_ns,
             timed_out: is_end(End::TimedOut),
             kept: self.team.take_kept(),
@@ -179,17 +179,17 @@ impl<T: Team> Engine<'_, T> {
         if self.team.doubts() {
             return None;
         }
-        let is_overdue = ledger.is_overdue(clock::now_ns(), self.plan.timeouts.sample_ns);
+        let is_overdue = ledger.is_overdue(clock::now_ns(), self.plan.limits.sample_timeout.ns());
         is_overdue.then(|| {
             Ended::new(
                 End::TimedOut,
                 format!(
                     "a {} was not complete after {} s (--sample-timeout)",
-                    match self.plan.workload {
+                    match self.plan.workload() {
                         Workload::Echo | Workload::Connect => "sample (echo)",
                         Workload::Broadcast => "broadcast",
                     },
-                    self.plan.timeouts.sample_ns as f64 / 1e9
+                    self.plan.limits.sample_timeout.ns() as f64 / 1e9
                 ),
             )
         })

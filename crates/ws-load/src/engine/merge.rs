@@ -88,14 +88,14 @@ impl Merged<'_> {
             }
         }
         generator.receive_lag = all.receive_lag.latency();
-        let limit = &self.plan.limit;
+        let limit = &self.plan.limits;
         generator.shared_stamps = all.shared.error.latency();
         let limited = limited(&all, self.plan);
         let limited_ns = (limited.count() > 0).then(|| limited.percentile(limit.percentile));
         let at_least = (all.shared.at_least.count() > 0).then(|| at_least(limited, &all.shared));
         let limited_at_least_ns = at_least.as_ref().map(|of| of.percentile(limit.percentile));
-        let has_samples = self.plan.workload != Workload::Connect;
-        let broadcast = self.plan.workload == Workload::Broadcast;
+        let has_samples = self.plan.workload() != Workload::Connect;
+        let broadcast = self.plan.workload() == Workload::Broadcast;
         let listened = |recorder: &Recorder| -> Option<Latency> {
             broadcast.then(|| recorder.latency()).flatten()
         };
@@ -123,7 +123,7 @@ impl Merged<'_> {
             limited_ns,
             limited_at_least_ns,
             limited_at_least: at_least.as_ref().and_then(Recorder::latency),
-            over_limit: limited_ns.is_some_and(|ns| ns > limit.rtt_ns),
+            over_limit: limited_ns.is_some_and(|ns| ns > limit.time.ns()),
             timed_out: self.timed_out,
             throughput: has_samples.then(|| throughput(counts, self.elapsed_ns)),
             series: series.series().filter(|_| has_samples),

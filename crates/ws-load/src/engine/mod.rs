@@ -83,7 +83,7 @@ pub fn run_with_ceiling(
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Measured, RunError> {
     // Where it gives none, the reads without a stamp are counted.
-    let _stamping = match plan.timestamps {
+    let _stamping = match plan.generator.timestamps {
         Timestamps::Kernel => crate::io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
@@ -150,7 +150,7 @@ impl<'a, T: Team> Engine<'a, T> {
 
     /// Goes through the plan to its end.
     fn carry_out(mut self) -> Measured {
-        let ended = match self.plan.search {
+        let ended = match self.plan.search() {
             Some(terms) => self.search(terms),
             None => self.steps(),
         };
@@ -174,7 +174,7 @@ impl<'a, T: Team> Engine<'a, T> {
 
     fn steps(&mut self) -> Ended {
         for step in 0.. {
-            if self.plan.total_steps.is_some_and(|total| step >= total) {
+            if self.plan.steps().is_some_and(|total| step >= total) {
                 let words = match step {
                     1 => "the one planned step was measured".to_owned(),
                     several => format!("all {several} planned steps were measured"),
@@ -193,15 +193,15 @@ impl<'a, T: Team> Engine<'a, T> {
     fn load_at(&self, step: u32) -> Load {
         Load {
             clients: self.plan.clients_at(step),
-            open: self.plan.open_loop.clone(),
-            samples: self.plan.sample_size,
+            open: self.plan.open_loop().cloned(),
+            samples: self.plan.samples(),
         }
     }
 
     /// Measures a step. `Some` when it is to be the last; an error when it could not be measured.
     fn step(&mut self, step: u32, load: &Load) -> Result<Option<Ended>, Ended> {
         let clients = load.clients;
-        if let Some(terms) = self.plan.connect {
+        if let Some(terms) = self.plan.connect() {
             return self.connect_step(step, clients, terms);
         }
         let connecting = clock::now_ns();

@@ -11,8 +11,8 @@ impl<T: Team> Engine<'_, T> {
     /// Finds the highest load within the limit.
     pub(super) fn search(&mut self, terms: Search) -> Ended {
         let first = match terms.of {
-            SearchOf::Clients => f64::from(self.plan.initial_clients),
-            SearchOf::Rate => self.plan.open_loop.as_ref().map_or(1.0, |open| open.rate),
+            SearchOf::Clients => f64::from(self.plan.clients.first()),
+            SearchOf::Rate => self.plan.open_loop().map_or(1.0, |open| open.rate),
         };
         let mut hunt = Hunt::new(terms, first, terms.of == SearchOf::Clients);
         let mut void = 0;
@@ -70,7 +70,7 @@ impl<T: Team> Engine<'_, T> {
         let mut load = self.load_of(of, value);
         if is_far {
             briefly(
-                self.plan.limit.percentile,
+                self.plan.limits.percentile,
                 &mut load.open,
                 &mut load.samples,
             );
@@ -103,8 +103,8 @@ impl<T: Team> Engine<'_, T> {
     }
 
     fn load_of(&self, of: SearchOf, value: f64) -> Load {
-        let open = self.plan.open_loop.clone();
-        let samples = self.plan.sample_size;
+        let open = self.plan.open_loop().cloned();
+        let samples = self.plan.samples();
         match of {
             SearchOf::Clients => Load {
                 clients: value as u64,
@@ -112,7 +112,7 @@ impl<T: Team> Engine<'_, T> {
                 samples,
             },
             SearchOf::Rate => Load {
-                clients: u64::from(self.plan.initial_clients),
+                clients: self.plan.clients_at(0),
                 open: open.map(|open| OpenLoop {
                     rate: value,
                     ..open
@@ -135,7 +135,7 @@ impl<T: Team> Engine<'_, T> {
             }) => Some(clients as u64),
             Some(Edge {
                 of: SearchOf::Rate, ..
-            }) => Some(u64::from(self.plan.initial_clients)),
+            }) => Some(self.plan.clients_at(0)),
         }
     }
 }

@@ -118,14 +118,14 @@ pub(super) struct Kept {
 /// The terms of a step's books that `workers` keep together.
 pub(crate) fn terms(plan: &Plan, step: StepTerms, workers: u64, clients: u64) -> Terms {
     Terms {
-        workload: plan.workload,
-        seed: plan.seed,
+        workload: plan.workload(),
+        seed: plan.generator.seed,
         first_sample: step.first_sample,
         samples: step.samples,
         warm_up: step.warm_up,
         by_clock: step.by_clock,
         clients: step.clients,
-        parties: match plan.workload {
+        parties: match plan.workload() {
             Workload::Broadcast => clients.min(workers) as u32,
             Workload::Echo | Workload::Connect => 1,
         },

@@ -5,7 +5,7 @@ use super::{Crew, Engine, Measured};
 use crate::io::{Backend, Epoll, Handler, Turn, Waker};
 use crate::site::Share;
 use crate::target::Target;
-use run_record::{Connecting, End, Event, Plan, Timestamps, Workload};
+use run_record::{Audience, Connect, End, Event, Load, Nanos, Plan, Timestamps};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::Arc;
@@ -96,11 +96,10 @@ impl Switches {
 /// it: how long it went on after the worker was stopped.
 fn run(plan: Plan, meanwhile: Meanwhile<'_>) -> (Measured, Duration) {
     let server = NullServer::start(NullOptions::default()).unwrap();
-    let plan = Plan {
-        url: format!("ws://{}/ws", server.addr()),
-        threads: 2,
-        ..plan
-    };
+    let plan = plan.with(|plan| {
+        plan.target.url = format!("ws://{}/ws", server.addr());
+        plan.generator.threads = 2;
+    });
     let switches = Switches::default();
     MADE.set((0, Arc::clone(&switches.stop)));
     let target = Arc::new(Target::of(&plan).unwrap());
@@ -115,10 +114,9 @@ fn run(plan: Plan, meanwhile: Meanwhile<'_>) -> (Measured, Duration) {
 }
 
 fn echo() -> Plan {
-    Plan {
-        workload: Workload::Echo,
-        ..crate::test_plan("ws://127.0.0.1:1/ws")
-    }
+    crate::test_plan("ws://127.0.0.1:1/ws").with(|plan| {
+        plan.audience = Audience::Sender;
+    })
 }
 
 fn assert_lost(measured: &Measured) {
@@ -144,8 +142,8 @@ fn a_worker_that_hangs_before_a_step_leaves_the_steps_before() {
 #[test]
 fn a_worker_that_hangs_in_a_step_leaves_what_the_others_measured() {
     let mut plan = echo();
-    plan.sample_size = LONG;
-    plan.timeouts.sample_ns = 3_000_000_000;
+    plan.load = Load::closed(4, LONG);
+    plan.limits.sample_timeout = Nanos(3_000_000_000);
     let (measured, _) = run(plan, &|event, switches| {
         if matches!(event, Event::Measuring { samples: 1.., .. }) {
             switches.stop();
@@ -161,13 +159,13 @@ fn a_worker_that_hangs_in_a_step_leaves_what_the_others_measured() {
 #[test]
 fn a_worker_that_hangs_in_a_hold_ends_it() {
     let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
-    plan.workload = Workload::Connect;
-    plan.connect = Some(Connecting {
+    plan.audience = Audience::Sender;
+    plan.load = Load::Connect(Connect {
         rate: None,
         arrivals: run_record::Arrivals::Constant,
-        hold_ns: 60_000_000_000,
-        ping_interval_ns: 100_000_000,
-        ping_timeout_ns: 100_000_000,
+        hold: Nanos(60_000_000_000),
+        ping_interval: Nanos(100_000_000),
+        ping_timeout: Nanos(100_000_000),
     });
     let (measured, took) = run(plan, &|event, switches| {
         if matches!(event, Event::Holding { .. }) {
@@ -184,7 +182,7 @@ fn a_worker_that_hangs_in_a_hold_ends_it() {
 fn the_user_does_not_wait_for_a_worker_that_hangs() {
     for before_the_step in [true, false] {
         let mut plan = echo();
-        plan.sample_size = if before_the_step { 20 } else { LONG };
+        plan.load = Load::closed(4, if before_the_step { 20 } else { LONG });
         let (measured, took) = run(plan, &|event, switches| {
             let is_time = match event {
                 Event::Step { .. } => before_the_step,

@@ -5,7 +5,7 @@ use super::{Ended, Engine, TICK, Team};
 use crate::clock;
 use crate::error::RunError;
 use crate::worker::{Command, PacksOrder, Report};
-use run_record::{End, Outcome, Plan};
+use run_record::{End, Load, Outcome, Plan, Raw};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -54,7 +54,11 @@ pub fn throughput(
     interrupted: &AtomicBool,
 ) -> Result<Throughput, RunError> {
     let plan = Plan {
-        connect: None,
+        load: Load::Raw(Raw {
+            payload: packs.payload_bytes,
+            pack: packs.frames,
+            duration: packs.duration.into(),
+        }),
         ..plan.clone()
     };
     let mut nobody = |_: &run_record::Event| {};
@@ -89,7 +93,7 @@ impl Engine<'_, Local<'_>> {
             payload_bytes: packs.payload_bytes,
             frames: packs.frames,
             until_ns: began_ns + clock::nanos(packs.duration),
-            seed: self.plan.seed,
+            seed: self.plan.generator.seed,
         };
         self.team.crew.tell_all(|| Command::Packs(order));
         let mut waiting = self.team.crew.len();

@@ -6,7 +6,7 @@ use crate::dialect::codec;
 use crate::ledger::{Flight, Sent, Shared, Terms};
 use crate::site::Share;
 use crate::worker::Progress;
-use run_record::{Dialect, Plan};
+use run_record::Dialect;
 
 const US: u64 = 1_000;
 const STAMPS: Stamps = Stamps::new(0xAB_CDEF);
@@ -35,11 +35,10 @@ fn with(mut terms: Terms, change: impl FnOnce(&mut Terms)) -> Terms {
 
 /// A judge of one worker's clients, which are ready in the slots from 0 on.
 fn judge_of(dialect: Dialect, limited: Measure, worker: (u32, u32), clients: u32) -> Judge {
-    let plan = Plan {
-        dialect,
-        payload_padding: 0,
-        ..crate::test_plan("ws://h/")
-    };
+    let plan = crate::test_plan("ws://h/").with(|plan| {
+        plan.message.dialect = dialect;
+        plan.message.padding = 0;
+    });
     let mut judge = Judge::new(codec(&plan), STAMPS, limited, worker.0, worker.1);
     (0..clients).for_each(|slot| judge.client_ready(slot));
     judge
@@ -47,7 +46,7 @@ fn judge_of(dialect: Dialect, limited: Measure, worker: (u32, u32), clients: u32
 
 /// A judge of all clients.
 fn judge(clients: u32) -> Judge {
-    judge_of(Dialect::Json, Measure::Completion, (0, 1), clients)
+    judge_of(Dialect::Text, Measure::Completion, (0, 1), clients)
 }
 
 fn open(judge: &mut Judge, terms: Terms) -> Arc<StepLedger> {
@@ -189,7 +188,7 @@ fn a_sample_that_nobody_is_left_for_is_settled_and_not_complete() {
 
 /// Two samples, the first of which is warm-up. All messages may have come `slack` before.
 fn two_broadcasts(limited: Measure, by_clock: bool, slack: u64) -> Judge {
-    let mut judge = judge_of(Dialect::Json, limited, (0, 1), 3);
+    let mut judge = judge_of(Dialect::Text, limited, (0, 1), 3);
     let terms = with(TERMS, |of| (of.by_clock, of.warm_up) = (by_clock, 1));
     let step = open(&mut judge, terms);
     judge.slack_ns = slack * US;
@@ -333,7 +332,7 @@ fn a_stamp_says_which_sample_of_which_run_a_message_is_of() {
 
 #[test]
 fn an_overtaken_delivery_is_a_fault_where_the_dialect_keeps_order() {
-    for (dialect, reordered) in [(Dialect::Json, 2), (Dialect::ActionCable, 0)] {
+    for (dialect, reordered) in [(Dialect::Text, 2), (Dialect::ActionCable, 0)] {
         let mut judge = judge_of(dialect, Measure::Completion, (0, 1), 3);
         let step = open(&mut judge, TERMS);
         send(&step, 0, 1, 100);
@@ -349,7 +348,7 @@ fn an_overtaken_delivery_is_a_fault_where_the_dialect_keeps_order() {
 
 #[test]
 fn a_broadcast_is_complete_with_the_last_worker_s_part() {
-    let of = |worker| judge_of(Dialect::Json, Measure::Completion, (worker, 2), 2);
+    let of = |worker| judge_of(Dialect::Text, Measure::Completion, (worker, 2), 2);
     let [mut even, mut odd] = [of(0), of(1)];
     let step = open(&mut even, with(TERMS, |of| of.parties = 2));
     odd.open_step(Arc::clone(&step));
@@ -499,7 +498,7 @@ fn at_a_site(dialect: Dialect, limited: Measure, terms: Terms) -> (Judge, [u32; 
 #[test]
 fn deliveries_of_another_site_s_samples_are_judged_when_it_said_when_it_sent_them() {
     for (limited, at_most) in [(Measure::Delivery, vec![110]), (Measure::Ack, vec![])] {
-        let (mut judge, [a, b, c]) = at_a_site(Dialect::Json, limited, TERMS);
+        let (mut judge, [a, b, c]) = at_a_site(Dialect::Text, limited, TERMS);
         let step = Arc::clone(judge.step().unwrap());
         hear(&mut judge, 0, "broadcast", b, 200);
         judge.slack_ns = 40 * US;
@@ -522,7 +521,7 @@ fn deliveries_of_another_site_s_samples_are_judged_when_it_said_when_it_sent_the
 
 #[test]
 fn the_end_of_a_step_judges_what_was_confirmed_and_times_no_warm_up() {
-    let (_, [a, ..]) = at_a_site(Dialect::Json, Measure::Delivery, TERMS);
+    let (_, [a, ..]) = at_a_site(Dialect::Text, Measure::Delivery, TERMS);
     let terms = with(TERMS, |of| of.warm_up = a + 1);
     // This dialect keeps no order.
     let (mut judge, [a, b, c]) = at_a_site(Dialect::ActionCable, Measure::Delivery, terms);
@@ -543,7 +542,7 @@ fn the_end_of_a_step_judges_what_was_confirmed_and_times_no_warm_up() {
 
 #[test]
 fn the_coordinator_is_told_when_a_broadcast_is_settled_here() {
-    let (mut judge, [whole, lost, _]) = at_a_site(Dialect::Json, Measure::Completion, TERMS);
+    let (mut judge, [whole, lost, _]) = at_a_site(Dialect::Text, Measure::Completion, TERMS);
     let own = (0..).find(|i| ![whole, lost].contains(i)).unwrap();
     judge.step().unwrap().sent(own, sent(100, 2));
     judge.read.at_ns = 200 * US;
@@ -576,7 +575,7 @@ fn the_coordinator_is_told_when_a_broadcast_is_settled_here() {
 #[test]
 fn an_echo_has_both_ends_at_its_site_and_is_completed_there() {
     let terms = with(ECHOES, |of| (of.by_clock, of.warm_up) = (true, 1));
-    let (mut judge, _) = at_a_site(Dialect::Json, Measure::Completion, terms);
+    let (mut judge, _) = at_a_site(Dialect::Text, Measure::Completion, terms);
     let step = Arc::clone(judge.step().unwrap());
     judge.slack_ns = 10 * US;
     for index in 0..2 {

@@ -13,11 +13,11 @@ const STAMP: u32 = 64;
 /// Longest message in bytes that a server may legitimately send under a plan. No answer holds more
 /// than one payload, which a server may have parsed and written anew.
 pub(crate) fn longest_message(plan: &Plan) -> u32 {
-    let per_byte = match plan.dialect {
+    let per_byte = match plan.message.dialect {
         Dialect::Binary => 1,
-        Dialect::Json | Dialect::Phoenix | Dialect::ActionCable => ESCAPED,
+        Dialect::Text | Dialect::Phoenix | Dialect::ActionCable => ESCAPED,
     };
-    let payload = plan.payload_padding.saturating_add(STAMP);
+    let payload = plan.message.padding.saturating_add(STAMP);
     payload.saturating_mul(per_byte).saturating_add(ENVELOPE)
 }
 
@@ -30,23 +30,23 @@ mod tests {
     #[test]
     fn besides_its_payload_a_message_may_have_32_kib() {
         let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
-        (plan.dialect, plan.payload_padding) = (Dialect::Binary, 0);
+        (plan.message.dialect, plan.message.padding) = (Dialect::Binary, 0);
         assert_eq!(longest_message(&plan), STAMP + (32 << 10));
-        plan.payload_padding = u32::MAX;
+        plan.message.padding = u32::MAX;
         assert_eq!(longest_message(&plan), u32::MAX);
     }
 
     #[test]
     fn every_request_fits_however_it_is_written() {
         for dialect in [
-            Dialect::Json,
+            Dialect::Text,
             Dialect::Binary,
             Dialect::Phoenix,
             Dialect::ActionCable,
         ] {
             for padding in [0, 200, 70_000, 16 << 20] {
                 let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
-                (plan.dialect, plan.payload_padding) = (dialect, padding);
+                (plan.message.dialect, plan.message.padding) = (dialect, padding);
                 let mut request = Vec::new();
                 dialect::codec(&plan).request(Workload::Broadcast, u64::MAX, &mut request);
                 let escaped = if dialect == Dialect::Binary { 1 } else { 6 };

@@ -47,7 +47,7 @@ impl Schedule {
         let (mut all, mut warm_up) = (0, 0);
         for due in self.clone() {
             all += 1;
-            warm_up += u64::from(due.offset_ns < self.load.warm_up_ns);
+            warm_up += u64::from(due.offset_ns < self.load.warm_up.ns());
         }
         (all, warm_up)
     }
@@ -59,7 +59,7 @@ impl Schedule {
         let Some(ramp) = self.load.ramp else {
             return from * length;
         };
-        let ramp_length = ramp.over_ns as f64 / 1e9;
+        let ramp_length = ramp.over.ns() as f64 / 1e9;
         let ramped = length.min(ramp_length);
         let reached = from + (ramp.to - from) * ramped / ramp_length;
         (from + reached) / 2.0 * ramped + ramp.to * (length - ramped)
@@ -67,7 +67,7 @@ impl Schedule {
 
     /// Nanoseconds from its start to its end.
     pub(crate) const fn length_ns(&self) -> u64 {
-        self.load.warm_up_ns + self.load.duration_ns
+        self.load.warm_up.ns() + self.load.duration.ns()
     }
 
     /// The gap of unit rate before arrival `index`; the first comes at the start, or, of a Poisson
@@ -90,7 +90,7 @@ impl Iterator for Schedule {
     fn next(&mut self) -> Option<Due> {
         let reached = self.reached + self.gap(self.next);
         let offset_ns = time_of(&self.load, reached) * 1e9;
-        if offset_ns >= (self.load.warm_up_ns + self.load.duration_ns) as f64 {
+        if offset_ns >= (self.load.warm_up.ns() + self.load.duration.ns()) as f64 {
             return None;
         }
         let due = Due {
@@ -108,7 +108,7 @@ impl Iterator for Schedule {
 fn time_of(load: &OpenLoop, sends: f64) -> f64 {
     let from = load.rate;
     let (to, ramp) = match load.ramp {
-        Some(ramp) => (ramp.to, ramp.over_ns as f64 / 1e9),
+        Some(ramp) => (ramp.to, ramp.over.ns() as f64 / 1e9),
         None => (from, 0.0),
     };
     let of_ramp = (from + to) / 2.0 * ramp;
@@ -127,15 +127,15 @@ fn time_of(load: &OpenLoop, sends: f64) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use run_record::Ramp;
+    use run_record::{Nanos, Ramp};
 
     fn open(rate: f64, arrivals: Arrivals, seconds: u64) -> OpenLoop {
         OpenLoop {
             rate,
             ramp: None,
             arrivals,
-            duration_ns: seconds * 1_000_000_000,
-            warm_up_ns: 0,
+            duration: Nanos(seconds * 1_000_000_000),
+            warm_up: Nanos(0),
         }
     }
 
@@ -189,7 +189,7 @@ mod tests {
         let load = OpenLoop {
             ramp: Some(Ramp {
                 to: 500.0,
-                over_ns: 60_000_000_000,
+                over: Nanos(60_000_000_000),
             }),
             ..open(100.0, Arrivals::Constant, 80)
         };
@@ -215,7 +215,7 @@ mod tests {
         let flat = OpenLoop {
             ramp: Some(Ramp {
                 to: 100.0,
-                over_ns: 1_000_000_000,
+                over: Nanos(1_000_000_000),
             }),
             ..even.clone()
         };
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn the_warm_up_comes_first_and_is_counted_apart() {
         let load = OpenLoop {
-            warm_up_ns: 500_000_000,
+            warm_up: Nanos(500_000_000),
             ..open(10.0, Arrivals::Constant, 1)
         };
         assert_eq!(Schedule::new(load, 1, 0).counts(), (15, 5));
@@ -252,7 +252,7 @@ mod tests {
             rate in 1.0f64..5_000.0, to in 1.0f64..5_000.0, seed: u64, poisson: bool,
         ) {
             let load = OpenLoop {
-                ramp: Some(Ramp { to, over_ns: 700_000_000 }),
+                ramp: Some(Ramp { to, over: Nanos(700_000_000) }),
                 ..open(rate, if poisson { Arrivals::Poisson } else { Arrivals::Constant }, 1)
             };
             let first = offsets(&load, seed);

@@ -7,7 +7,7 @@
 //! that does not stand sends the search back to where it went wrong. Pure: from verdicts to the next
 //! load.
 
-use run_record::{Edge, OpenLoop, Search};
+use run_record::{Edge, Nanos, OpenLoop, Search};
 
 /// How much shorter a brief try is.
 const BRIEF: u32 = 4;
@@ -19,8 +19,8 @@ pub(crate) fn briefly(percentile: f64, open: &mut Option<OpenLoop>, samples: &mu
     let least = (BEYOND / (1.0 - percentile / 100.0).max(f64::EPSILON)).round();
     if let Some(open) = open {
         let least_ns = least / open.rate * 1e9;
-        let brief_ns = (open.duration_ns as f64 / f64::from(BRIEF)).max(least_ns);
-        open.duration_ns = open.duration_ns.min(brief_ns as u64);
+        let brief_ns = (open.duration.ns() as f64 / f64::from(BRIEF)).max(least_ns);
+        open.duration = open.duration.min(Nanos(brief_ns as u64));
     }
     *samples = (*samples).min((*samples / BRIEF).max(least.min(f64::from(u32::MAX)) as u32));
 }
@@ -156,6 +156,7 @@ mod tests {
     fn terms(tries: u32) -> Search {
         Search {
             of: SearchOf::Clients,
+            first: 1,
             tries,
             precision: 0.05,
         }
@@ -227,13 +228,13 @@ mod tests {
                 rate,
                 ramp: None,
                 arrivals: run_record::Arrivals::Constant,
-                duration_ns: 8_000_000_000,
+                duration: Nanos(8_000_000_000),
                 // Longer than what is measured after it, which is all that is cut.
-                warm_up_ns: 10_000_000_000,
+                warm_up: Nanos(10_000_000_000),
             });
             let mut samples = samples;
             briefly(percentile, &mut open, &mut samples);
-            (open.unwrap().duration_ns, samples)
+            (open.unwrap().duration.ns(), samples)
         };
         assert_eq!(brief(1000.0, 95.0, 1000), (2_000_000_000, 250));
         assert_eq!(brief(25.0, 95.0, 240), (4_000_000_000, 100));

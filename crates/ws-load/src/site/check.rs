@@ -119,7 +119,7 @@ impl<'a> Permits<'a> {
     }
 
     fn is_for(&self, order: &'static str, workloads: &[Workload]) -> Result<(), OrderError> {
-        if workloads.contains(&self.plan.workload) {
+        if workloads.contains(&self.plan.workload()) {
             return Ok(());
         }
         Err(out_of_turn(order, "the run has another workload"))
@@ -139,9 +139,9 @@ impl<'a> Permits<'a> {
         }
         valued("connect", within("wanted", order.wanted, (1, MOST_CLIENTS)))?;
         valued("connect", within("have", order.have, (0, order.wanted)))?;
-        let planned = self.plan.connect.and_then(|connect| {
+        let planned = self.plan.connect().and_then(|connect| {
             let rate = connect.rate?;
-            Some((rate, connect.arrivals, self.plan.seed))
+            Some((rate, connect.arrivals, self.plan.generator.seed))
         });
         let ordered = order
             .by_clock
@@ -162,7 +162,7 @@ impl<'a> Permits<'a> {
         if self.clients != Some(terms.clients) {
             return refused("its clients are not those that were opened");
         }
-        if terms.by_clock != self.plan.open_loop.is_some() {
+        if terms.by_clock != self.plan.open_loop().is_some() {
             return refused("it mixes an open loop with a closed one");
         }
         let samples = (1, self.most_samples());
@@ -197,9 +197,9 @@ impl<'a> Permits<'a> {
 
     /// The largest step that the plan can lead to.
     fn most_samples(&self) -> u32 {
-        let search = self.plan.search.map(|search| search.of);
-        match &self.plan.open_loop {
-            None => self.plan.sample_size,
+        let search = self.plan.search().map(|search| search.of);
+        match self.plan.open_loop() {
+            None => self.plan.samples(),
             Some(_) if search == Some(SearchOf::Rate) => u32::MAX,
             Some(load) => {
                 let expected = Schedule::new(load.clone(), 0, 0).expected();
@@ -221,7 +221,7 @@ impl<'a> Permits<'a> {
     }
 
     fn send(&mut self, samples: &[u32]) -> Result<(), OrderError> {
-        let (share, seed) = (self.share, self.plan.seed);
+        let (share, seed) = (self.share, self.plan.generator.seed);
         let step = self.step("send", false)?;
         for index in samples {
             let permitted = (step.next, step.terms.samples - 1);

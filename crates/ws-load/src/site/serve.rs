@@ -31,10 +31,8 @@ pub fn serve(
     orders: impl IntoIterator<Item = Order>,
     words: Box<dyn Fn(Word) + Send + Sync>,
 ) -> Result<(), RunError> {
-    let plan = Plan {
-        local_addrs: share.addresses(&plan.local_addrs),
-        ..plan.clone()
-    };
+    let mut plan = plan.clone();
+    plan.target.local_addrs = share.addresses(&plan.target.local_addrs);
     serve_from_here(&plan, share, orders, words)
 }
 
@@ -65,7 +63,7 @@ pub fn serve_at(
 ) -> Result<(), RunError> {
     plan.validate()?;
     // Where it gives none, the reads without a stamp are counted.
-    let _stamping = match plan.timestamps {
+    let _stamping = match plan.generator.timestamps {
         Timestamps::Kernel => io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
@@ -195,7 +193,7 @@ impl<'a> Post<'a> {
         let terms = terms(self.plan, step, self.crew.len() as u64, own);
         let shared = Shared {
             share: self.share,
-            in_flight: self.plan.concurrent,
+            in_flight: self.plan.in_flight(),
         };
         let ledger = Arc::new(StepLedger::of_site(terms, shared));
         self.crew.tell_all(|| Command::Begin(Arc::clone(&ledger)));
@@ -220,7 +218,7 @@ impl<'a> Post<'a> {
 
     fn start(&self, load: OpenLoop, start_ns: u64) {
         let Some(ledger) = &self.step else { return };
-        let schedule = Schedule::new(load, self.plan.seed, ledger.first_sample);
+        let schedule = Schedule::new(load, self.plan.generator.seed, ledger.first_sample);
         self.crew.tell_all(|| Command::Start {
             schedule: schedule.clone(),
             start_ns,

@@ -162,7 +162,7 @@ impl Core {
         stamp: Stamp,
     ) {
         let at_ns = stamp.at_ns;
-        let kernel_stamps = self.plan.timestamps == Timestamps::Kernel;
+        let kernel_stamps = self.plan.generator.timestamps == Timestamps::Kernel;
         // With TLS, reading may write what waits.
         let held = self.backlog.holds(slot);
         if held {

@@ -8,7 +8,7 @@ use crate::clock;
 use crate::error::ConnectError;
 use crate::io::{Control, Token};
 use crate::plan::{self, Schedule};
-use run_record::{Arrivals, Connecting, Drops, OpenLoop, Recorder};
+use run_record::{Arrivals, Connect, Drops, Nanos, OpenLoop, Recorder};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -67,8 +67,8 @@ impl OpenOrder {
             ramp: None,
             arrivals: by_clock.arrivals,
             // The number of connections ends it, and not the time.
-            duration_ns: u64::MAX / 4,
-            warm_up_ns: 0,
+            duration: Nanos(u64::MAX / 4),
+            warm_up: Nanos(0),
         };
         Schedule::new(load, by_clock.seed, self.have)
             .take((self.wanted - self.have) as usize)
@@ -128,7 +128,7 @@ struct Ping {
 /// `due`.
 #[derive(Debug)]
 pub(super) struct Hold {
-    terms: Connecting,
+    terms: Connect,
     /// When each connection is pinged next, earliest first.
     due: BinaryHeap<Reverse<(u64, Token)>>,
     /// Pings on their way, by connection: one at most, since it must be answered before the next.
@@ -144,7 +144,7 @@ pub(super) struct Hold {
 }
 
 impl Hold {
-    pub(super) fn new(terms: Connecting) -> Self {
+    pub(super) fn new(terms: Connect) -> Self {
         Self {
             terms,
             due: BinaryHeap::new(),
@@ -196,7 +196,7 @@ impl Hold {
     /// Somewhere within the interval, so that the pings of connections that were opened together
     /// are spread over it.
     fn first_ping(&self, slot: Token, seed: u64, now_ns: u64) -> u64 {
-        now_ns + 1 + plan::mix(seed, slot.into()) % self.terms.ping_interval_ns
+        now_ns + 1 + plan::mix(seed, slot.into()) % self.terms.ping_interval.ns()
     }
 
     /// The next connection to ping, with the moment that was meant for it.
@@ -305,7 +305,7 @@ impl Core {
     }
 
     fn ping_later(&mut self, slot: Token, now_ns: u64) {
-        let seed = self.plan.seed ^ u64::from(self.number);
+        let seed = self.plan.generator.seed ^ u64::from(self.number);
         if let Some(hold) = &mut self.hold {
             let due_ns = hold.first_ping(slot, seed, now_ns);
             hold.due.push(Reverse((due_ns, slot)));
@@ -358,7 +358,7 @@ impl Core {
         let payload = self.draw();
         let now_ns = clock::now_ns();
         if let Some(hold) = &mut self.hold {
-            let interval_ns = hold.terms.ping_interval_ns;
+            let interval_ns = hold.terms.ping_interval.ns();
             // A generator that was stopped for long leaves out what it missed.
             let missed = now_ns.saturating_sub(due_ns) / interval_ns;
             let next_ns = due_ns + interval_ns * (missed + 1);
@@ -366,7 +366,7 @@ impl Core {
             if hold.under_way.contains_key(&slot) {
                 return;
             }
-            let deadline_ns = now_ns + hold.terms.ping_timeout_ns;
+            let deadline_ns = now_ns + hold.terms.ping_timeout.ns();
             hold.deadlines.push_back((deadline_ns, slot, payload));
             hold.under_way.insert(slot, Ping { due_ns, payload });
             hold.part.sent += 1;
@@ -382,7 +382,7 @@ impl Core {
         };
         hold.under_way.remove(&slot);
         hold.part.unanswered += 1;
-        let seconds = hold.terms.ping_timeout_ns as f64 / 1e9;
+        let seconds = hold.terms.ping_timeout.ns() as f64 / 1e9;
         let addr = self.target.addr;
         self.lose(
             control,
@@ -441,12 +441,12 @@ mod tests {
     /// At its end with a ping under way that may be answered until 900.
     #[test]
     fn a_hold_that_is_over_sleeps_until_the_last_answer_can_come() {
-        let mut hold = Hold::new(Connecting {
+        let mut hold = Hold::new(Connect {
             rate: None,
             arrivals: Arrivals::Constant,
-            hold_ns: 100,
-            ping_interval_ns: 500,
-            ping_timeout_ns: 500,
+            hold: Nanos(100),
+            ping_interval: Nanos(500),
+            ping_timeout: Nanos(500),
         });
         hold.until_ns = Some(500);
         assert_eq!(hold.next_ns(100), 500);

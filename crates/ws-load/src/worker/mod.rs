@@ -286,7 +286,7 @@ impl Core {
             peers,
             judge: Judge::new(codec, common.stamps, common.plan.limited(), number, workers),
             opening: Opening::new(&common.plan, workers),
-            hold: common.plan.connect.map(Hold::new),
+            hold: common.plan.connect().map(Hold::new),
             clients: Clients::new(plan::longest_message(&common.plan)),
             plan: common.plan,
             target: common.target,
@@ -353,7 +353,7 @@ impl Core {
         let first = self.judge.first_malformed.as_deref().unwrap_or_default();
         self.report(Report::NotUnderstood(format!(
             "no answer could be understood; the first malformed message was {first}; expected was {} (docs/protocol.md): check --server-type, and that the server speaks the protocol",
-            self.judge.codec().expects(self.plan.workload)
+            self.judge.codec().expects(self.plan.workload())
         )));
     }
 
@@ -389,7 +389,7 @@ impl Core {
     /// 64 random bits that nobody else in this run draws.
     fn draw(&mut self) -> u64 {
         self.drawn += 1;
-        let stream = self.plan.seed ^ u64::from(self.number) << 32;
+        let stream = self.plan.generator.seed ^ u64::from(self.number) << 32;
         plan::mix(!stream, self.drawn)
     }
 

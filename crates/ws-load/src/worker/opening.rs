@@ -40,11 +40,11 @@ impl Opening {
     pub(super) fn new(plan: &Plan, workers: u32) -> Self {
         Self {
             wanted: 0,
-            at_once: plan.connect_concurrency.div_ceil(workers).max(1) as usize,
+            at_once: plan.connection.at_once.div_ceil(workers).max(1) as usize,
             under_way: 0,
             starts: None,
             next_start_ns: u64::MAX,
-            patience_ns: plan.timeouts.connect_ns,
+            patience_ns: plan.connection.timeout.ns(),
             deadlines: VecDeque::new(),
             reported: true,
             exhausted: None,
@@ -187,7 +187,7 @@ impl Core {
     /// Source addresses are dealt out in turn over all clients of this process.
     fn local_addr(&self, slot: Token) -> Option<IpAddr> {
         let client = u64::from(slot) * self.peers.len() as u64 + u64::from(self.thread);
-        let addrs = &self.plan.local_addrs;
+        let addrs = &self.plan.target.local_addrs;
         (!addrs.is_empty()).then(|| addrs[(client % addrs.len() as u64) as usize])
     }
 
@@ -207,7 +207,7 @@ impl Core {
                 let error = ConnectError::TimedOut {
                     addr: self.target.addr,
                     stage,
-                    seconds: self.plan.timeouts.connect_ns as f64 / 1e9,
+                    seconds: self.plan.connection.timeout.ns() as f64 / 1e9,
                 };
                 let error = match stage {
                     Stage::Connect => self.after_others(error),
@@ -229,7 +229,7 @@ impl Core {
             authority: &self.target.authority,
             target: &self.target.path,
             key: &key,
-            origin: self.plan.origin.as_deref().or(codec.origin()),
+            origin: self.plan.connection.origin.as_deref().or(codec.origin()),
             subprotocol: codec.subprotocol(),
         }
         .encode(&mut request);
@@ -409,7 +409,7 @@ impl Core {
             return ConnectError::NotLocal { local };
         }
         let (first, last) = Environment::collect().local_ports.unwrap_or((1, u16::MAX));
-        let sources = match self.plan.local_addrs.len() {
+        let sources = match self.plan.target.local_addrs.len() {
             0 | 1 => "the source address".to_owned(),
             several => format!("the {several} source addresses"),
         };

@@ -3,7 +3,7 @@
 
 use super::plan;
 use crate::common::run;
-use run_record::{Arrivals, Dialect, End, OpenLoop, Plan, Verdict, Workload};
+use run_record::{Arrivals, Audience, Clients, Dialect, End, Load, Nanos, OpenLoop, Plan, Verdict};
 use socket2::{Domain, Socket, Type};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,21 +16,13 @@ const SAMPLES: u64 = 400;
 
 /// 400 echoes of 60,000 bytes in two seconds, far more than the kernel keeps for one connection.
 fn flood(server: SocketAddr) -> Plan {
-    Plan {
-        workload: Workload::Echo,
-        dialect: Dialect::Binary,
-        initial_clients: 1,
-        total_steps: Some(1),
-        payload_padding: 60_000,
-        open_loop: Some(OpenLoop {
+    plan(server).with(|plan| { plan.audience = Audience::Sender; plan.message.dialect = Dialect::Binary; plan.message.padding = 60_000; plan.load = Load::Open(OpenLoop {
             rate: 200.0,
             ramp: None,
             arrivals: Arrivals::Constant,
-            duration_ns: 2_000_000_000,
-            warm_up_ns: 0,
-        }),
-        ..plan(server)
-    }
+            duration: Nanos(2_000_000_000),
+            warm_up: Nanos(0),
+        }); plan.clients = Clients::steps(1, 10, Some(1)); })
 }
 
 /// A listener whose connections keep little of what is not read.
@@ -113,7 +105,7 @@ fn what_a_server_that_stops_reading_did_not_take_was_not_sent() {
         (taken, frame)
     });
     let mut plan = flood(addr);
-    plan.timeouts.sample_ns = 3_000_000_000;
+    plan.limits.sample_timeout = Nanos(3_000_000_000);
     let measured = run(&plan);
     over.send(()).unwrap();
     let (taken, frame) = server.join().unwrap();
@@ -155,11 +147,7 @@ fn what_had_to_wait_is_sent_whole_and_in_order_when_the_server_reads_again() {
                 thread::spawn(move || echo_after(Duration::from_secs(1), stream));
             }
         });
-        let measured = run(&Plan {
-            initial_clients: clients,
-            threads,
-            ..flood(addr)
-        });
+        let measured = run(&flood(addr).with(|plan| { plan.generator.threads = threads; plan.clients = Clients::steps(clients, 10, Some(1)); }));
         let step = &measured.steps[0];
         assert!(step.faults.is_empty(), "{}", step.faults);
         assert_eq!((step.samples, step.samples_planned), (SAMPLES, SAMPLES));

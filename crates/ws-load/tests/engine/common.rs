@@ -1,44 +1,23 @@
 //! Plans against test servers.
 
-use run_record::{Dialect, Io, Limit, Measure, Plan, Timeouts, Timestamps, Workload};
+use run_record::{Clients, Io, Load, Nanos, Plan, Timestamps};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use ws_load::Measured;
 
 /// A short broadcast against `addr`: two steps of ten clients each.
 pub(crate) fn plan(addr: SocketAddr, io: Io, timestamps: Timestamps) -> Plan {
-    Plan {
-        url: format!("ws://{addr}/ws"),
-        workload: Workload::Broadcast,
-        dialect: Dialect::Json,
-        origin: None,
-        local_addrs: Vec::new(),
-        search: None,
-        open_loop: None,
-        connect: None,
-        concurrent: 4,
-        sample_size: 20,
-        initial_clients: 10,
-        step_size: 10,
-        total_steps: Some(2),
-        payload_padding: 200,
-        limit: Limit {
-            percentile: 95.0,
-            rtt_ns: 5_000_000_000,
-            measure: Measure::Completion,
-        },
-        timeouts: Timeouts {
-            connect_ns: 1_000_000_000,
-            sample_ns: 20_000_000_000,
-        },
-        timestamps,
-        io,
-        connect_concurrency: 50,
-        threads: 1,
-        seed: 11,
-        verify_certificate: true,
-        ca_file: None,
-    }
+    Plan::new(format!("ws://{addr}/ws")).with(|plan| {
+        plan.load = Load::closed(4, 20);
+        plan.clients = Clients::steps(10, 10, Some(2));
+        plan.message.padding = 200;
+        plan.limits.time = Nanos::secs(5);
+        plan.limits.sample_timeout = Nanos::secs(20);
+        plan.connection.timeout = Nanos::secs(1);
+        plan.generator.io = io;
+        plan.generator.timestamps = timestamps;
+        plan.generator.seed = 11;
+    })
 }
 
 /// Runs a plan to its end.

@@ -2,9 +2,7 @@
 
 use super::plan;
 use crate::common::run;
-use run_record::{
-    Arrivals, Connecting, Connections, Drops, End, Plan, StepRecord, Verdict, Workload,
-};
+use run_record::{Arrivals, Audience, Clients, Connect, Connections, Drops, End, Load, Nanos, Plan, StepRecord, Verdict};
 use std::net::{SocketAddr, TcpListener};
 use test_servers::odd::{Behaviour, OddServer};
 use test_servers::{Framework, NullOptions, NullServer};
@@ -12,20 +10,13 @@ use test_servers::{Framework, NullOptions, NullServer};
 /// Forty connections, held for a ping of each at least, with a time-out that no pause of a busy
 /// machine looks like.
 fn held(addr: SocketAddr, rate: Option<f64>) -> Plan {
-    Plan {
-        workload: Workload::Connect,
-        connect: Some(Connecting {
+    plan(addr).with(|plan| { plan.audience = Audience::Sender; plan.load = Load::Connect(Connect {
             rate,
             arrivals: Arrivals::Poisson,
-            hold_ns: 3_000_000_000,
-            ping_interval_ns: 3_000_000_000,
-            ping_timeout_ns: 3_000_000_000,
-        }),
-        initial_clients: 40,
-        total_steps: Some(1),
-        threads: 2,
-        ..plan(addr)
-    }
+            hold: Nanos(3_000_000_000),
+            ping_interval: Nanos(3_000_000_000),
+            ping_timeout: Nanos(3_000_000_000),
+        }); plan.generator.threads = 2; plan.clients = Clients::steps(40, 10, Some(1)); })
 }
 
 fn connections(step: &StepRecord) -> &Connections {
@@ -39,7 +30,7 @@ fn all_are_opened_pinged_and_answered_with_and_without_a_clock() {
     for rate in [None, Some(200.0)] {
         let server = NullServer::start(NullOptions::default()).unwrap();
         let mut plan = held(server.addr(), rate);
-        plan.total_steps = Some(2);
+        plan.clients = Clients::steps(40, 10, Some(2));
         let measured = run(&plan);
         assert_eq!(
             measured.outcome.end,
@@ -129,7 +120,9 @@ fn exactly_the_connections_that_end_are_dropped_each_in_its_class() {
 fn a_server_that_answers_no_ping_at_all_loses_everyone() {
     let server = OddServer::start(Behaviour::IgnoresPings, u64::MAX).unwrap();
     let mut plan = held(server.addr(), None);
-    plan.connect.as_mut().unwrap().hold_ns = 60_000_000_000;
+    if let Load::Connect(connect) = &mut plan.load {
+        connect.hold = Nanos::secs(60);
+    }
     // Ends long before the minute is over: nobody is left to be held.
     let measured = run(&plan);
     let of = connections(&measured.steps[0]);
@@ -142,7 +135,7 @@ fn a_server_that_answers_no_ping_at_all_loses_everyone() {
 fn connections_that_are_not_upgraded_are_failures_and_the_others_are_held() {
     let server = OddServer::start(Behaviour::NeverAnswers, 1).unwrap();
     let mut plan = held(server.addr(), Some(1000.0));
-    plan.timeouts.connect_ns = 300_000_000;
+    plan.connection.timeout = Nanos(300_000_000);
     let measured = run(&plan);
     let (step, outcome) = (&measured.steps[0], &measured.outcome);
     assert_eq!((connections(step).opened, step.faults.refused), (0, 40));
@@ -178,7 +171,7 @@ fn a_subscription_is_part_of_the_opening() {
     for framework in [Framework::Phoenix, Framework::ActionCable] {
         let server = OddServer::start_as(Behaviour::Drops, 0, framework).unwrap();
         let mut plan = held(server.addr(), None);
-        plan.dialect = match framework {
+        plan.message.dialect = match framework {
             Framework::Phoenix => run_record::Dialect::Phoenix,
             _ => run_record::Dialect::ActionCable,
         };

@@ -3,7 +3,7 @@
 
 use super::plan;
 use crate::common::run;
-use run_record::{Dialect, End, Faults, Plan, Workload};
+use run_record::{Audience, Clients, Dialect, End, Faults, Load, Nanos, Plan};
 use std::net::TcpListener;
 use test_servers::Framework;
 use test_servers::odd::{Behaviour, OddServer};
@@ -12,8 +12,8 @@ use ws_load::Measured;
 fn against(behaviour: Behaviour, count: u64, change: impl FnOnce(&mut Plan)) -> Measured {
     let server = OddServer::start(behaviour, count).unwrap();
     let mut plan = plan(server.addr());
-    plan.total_steps = Some(1);
-    plan.timeouts.sample_ns = 700_000_000;
+    plan.clients = Clients::steps(10, 10, Some(1));
+    plan.limits.sample_timeout = Nanos(700_000_000);
     change(&mut plan);
     run(&plan)
 }
@@ -30,7 +30,7 @@ fn faults(measured: &Measured) -> Faults {
 #[test]
 fn exactly_the_dropped_deliveries_are_lost() {
     // One sample at a time: the first drop ends the step, so the second is never made.
-    let measured = against(Behaviour::Drops, 1, |plan| plan.concurrent = 1);
+    let measured = against(Behaviour::Drops, 1, |plan| plan.load = Load::closed(1, 20));
     assert_eq!(measured.outcome.end, End::TimedOut);
     assert_eq!(
         faults(&measured),
@@ -44,10 +44,7 @@ fn exactly_the_dropped_deliveries_are_lost() {
 
 #[test]
 fn drops_in_samples_that_are_in_flight_together_are_all_counted() {
-    let measured = against(Behaviour::Drops, 4, |plan| {
-        plan.concurrent = 4;
-        plan.sample_size = 4;
-    });
+    let measured = against(Behaviour::Drops, 4, |plan| plan.load = Load::closed(4, 4));
     assert_eq!(
         faults(&measured),
         Faults {
@@ -90,9 +87,8 @@ fn exactly_the_corrupted_deliveries_are_corrupt() {
 #[test]
 fn exactly_the_swapped_broadcasts_are_reordered() {
     let measured = against(Behaviour::Reorders, 3, |plan| {
-        plan.initial_clients = 2;
-        plan.concurrent = 16;
-        plan.sample_size = 200;
+        plan.clients = Clients::steps(2, 10, Some(1));
+        plan.load = Load::closed(16, 200);
     });
     assert_eq!(
         faults(&measured),
@@ -110,14 +106,7 @@ fn a_swap_is_a_fault_in_phoenix_and_none_in_action_cable() {
         (Dialect::ActionCable, Framework::ActionCable, 0),
     ] {
         let server = OddServer::start_as(Behaviour::Reorders, 3, framework).unwrap();
-        let measured = run(&Plan {
-            dialect,
-            initial_clients: 2,
-            total_steps: Some(1),
-            concurrent: 16,
-            sample_size: 200,
-            ..plan(server.addr())
-        });
+        let measured = run(&plan(server.addr()).with(|plan| { plan.message.dialect = dialect; plan.load = Load::closed(16, 200); plan.clients = Clients::steps(2, 10, Some(1)); }));
         let expected = Faults {
             reordered,
             ..Faults::default()
@@ -130,9 +119,8 @@ fn a_swap_is_a_fault_in_phoenix_and_none_in_action_cable() {
 #[test]
 fn an_echo_to_the_wrong_client_is_misdirected_and_missed() {
     let measured = against(Behaviour::Misdelivers, 2, |plan| {
-        plan.workload = Workload::Echo;
-        plan.concurrent = 2;
-        plan.sample_size = 2;
+        plan.audience = Audience::Sender;
+        plan.load = Load::closed(2, 2);
     });
     assert_eq!(
         faults(&measured),
@@ -146,7 +134,7 @@ fn an_echo_to_the_wrong_client_is_misdirected_and_missed() {
 
 #[test]
 fn results_that_never_come_are_unanswered() {
-    let measured = against(Behaviour::NoResult, 0, |plan| plan.concurrent = 3);
+    let measured = against(Behaviour::NoResult, 0, |plan| plan.load = Load::closed(3, 20));
     assert_eq!(measured.outcome.end, End::TimedOut);
     assert_eq!(
         faults(&measured),
@@ -159,7 +147,7 @@ fn results_that_never_come_are_unanswered() {
 
 #[test]
 fn a_server_that_stops_answering_times_out_and_never_hangs() {
-    let measured = against(Behaviour::Freezes, 5, |plan| plan.concurrent = 1);
+    let measured = against(Behaviour::Freezes, 5, |plan| plan.load = Load::closed(1, 20));
     assert_eq!(measured.outcome.end, End::TimedOut);
     assert_eq!(measured.steps[0].samples, 5);
     assert_eq!(
@@ -196,7 +184,7 @@ fn malformed_and_truncated_frames_are_told_apart() {
 
 #[test]
 fn late_delivery_shows_in_completion_and_not_in_ack() {
-    let measured = against(Behaviour::AcksFirst, 0, |plan| plan.concurrent = 1);
+    let measured = against(Behaviour::AcksFirst, 0, |plan| plan.load = Load::closed(1, 20));
     assert!(faults(&measured).is_empty());
     let step = &measured.steps[0];
     let (completion, ack) = (
@@ -253,10 +241,7 @@ fn a_port_where_nobody_listens_is_refused() {
 #[test]
 fn a_foreign_source_address_is_named() {
     let server = OddServer::start(Behaviour::NoResult, 0).unwrap();
-    let measured = run(&Plan {
-        local_addrs: vec![[192, 0, 2, 1].into()],
-        ..plan(server.addr())
-    });
+    let measured = run(&plan(server.addr()).with(|plan| { plan.target.local_addrs = vec![[192, 0, 2, 1].into()]; }));
     assert!(
         measured
             .outcome

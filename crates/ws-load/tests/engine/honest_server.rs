@@ -2,7 +2,7 @@
 
 use super::plan;
 use crate::common::run;
-use run_record::{Dialect, End, Event, Measure, Plan, Verdict, Workload};
+use run_record::{Audience, Clients, Dialect, End, Event, Load, Measure, Nanos, Plan, Verdict, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use test_servers::liar::{LiarServer, Lie};
@@ -24,14 +24,14 @@ fn assert_accounted_for(plan: &Plan) {
     assert_eq!(measured.steps.len(), 2);
     for (number, step) in measured.steps.iter().enumerate() {
         let clients = plan.clients_at(number as u32);
-        let samples = u64::from(plan.sample_size);
+        let samples = u64::from(plan.samples());
         assert_eq!(step.clients, clients);
         assert_eq!(step.samples, samples);
         assert_eq!(step.verdict, Verdict::Pass, "{:?}", step.verdict_reasons);
         assert!(step.faults.is_empty(), "{}", step.faults);
         let count = |latency: &Option<run_record::Latency>| latency.as_ref().map_or(0, |l| l.count);
         assert_eq!(count(&step.completion), samples);
-        let listened = plan.workload == Workload::Broadcast;
+        let listened = plan.workload() == Workload::Broadcast;
         assert_eq!(
             count(&step.delivery),
             if listened { samples * clients } else { 0 }
@@ -57,17 +57,11 @@ fn assert_accounted_for(plan: &Plan) {
 #[test]
 fn every_delivery_echo_and_result_is_counted_in_both_dialects_and_any_number_of_threads() {
     let server = server();
-    for workload in [Workload::Broadcast, Workload::Echo] {
-        for dialect in [Dialect::Json, Dialect::Binary] {
+    for audience in [Audience::Everyone, Audience::Sender] {
+        for dialect in [Dialect::Text, Dialect::Binary] {
             for threads in [1, 3] {
                 for padding in [0, 200, 70_000] {
-                    assert_accounted_for(&Plan {
-                        workload,
-                        dialect,
-                        threads,
-                        payload_padding: padding,
-                        ..plan(server.addr())
-                    });
+                    assert_accounted_for(&plan(server.addr()).with(|plan| { plan.audience = audience; plan.message.dialect = dialect; plan.generator.threads = threads; plan.message.padding = padding; }));
                 }
             }
         }
@@ -86,16 +80,9 @@ fn frameworks_are_joined_and_accounted_for_in_the_same_way() {
         (Dialect::ActionCable, Framework::ActionCable, "/cable"),
     ] {
         let server = LiarServer::start_as(Lie::None, framework).unwrap();
-        for workload in [Workload::Broadcast, Workload::Echo] {
+        for audience in [Audience::Everyone, Audience::Sender] {
             for padding in [0, 200, 70_000] {
-                assert_accounted_for(&Plan {
-                    url: format!("ws://{}{path}", server.addr()),
-                    workload,
-                    dialect,
-                    threads: 2,
-                    payload_padding: padding,
-                    ..plan(server.addr())
-                });
+                assert_accounted_for(&plan(server.addr()).with(|plan| { plan.target.url = format!("ws://{}{path}", server.addr()); plan.audience = audience; plan.message.dialect = dialect; plan.generator.threads = 2; plan.message.padding = padding; }));
             }
         }
     }
@@ -104,22 +91,13 @@ fn frameworks_are_joined_and_accounted_for_in_the_same_way() {
 #[test]
 fn more_threads_than_clients_is_fine() {
     let server = server();
-    assert_accounted_for(&Plan {
-        initial_clients: 1,
-        step_size: 1,
-        threads: 4,
-        ..plan(server.addr())
-    });
+    assert_accounted_for(&plan(server.addr()).with(|plan| { plan.generator.threads = 4; plan.clients = Clients::steps(1, 1, Some(2)); }));
 }
 
 #[test]
 fn more_in_flight_than_samples_is_fine() {
     let server = server();
-    assert_accounted_for(&Plan {
-        concurrent: 100,
-        sample_size: 7,
-        ..plan(server.addr())
-    });
+    assert_accounted_for(&plan(server.addr()).with(|plan| { plan.load = Load::closed(100, 7); }));
 }
 
 #[test]
@@ -141,10 +119,7 @@ fn completion_is_never_before_the_last_delivery_nor_before_the_first() {
 fn source_addresses_are_used_in_turn() {
     let server = server();
     let local_addrs = vec![[127, 0, 0, 2].into(), [127, 0, 0, 3].into()];
-    assert_accounted_for(&Plan {
-        local_addrs,
-        ..plan(server.addr())
-    });
+    assert_accounted_for(&plan(server.addr()).with(|plan| { plan.target.local_addrs = local_addrs; }));
 }
 
 #[test]
@@ -152,8 +127,8 @@ fn the_limit_applies_to_the_chosen_latency_and_its_step_is_kept() {
     let server = server();
     for measure in [Measure::Completion, Measure::Delivery, Measure::Ack] {
         let mut plan = plan(server.addr());
-        plan.limit.rtt_ns = 1;
-        plan.limit.measure = measure;
+        plan.limits.time = Nanos(1);
+        plan.limits.of = measure;
         let measured = run(&plan);
         assert_eq!(measured.outcome.end, End::OverLimit, "{measured:?}");
         assert_eq!(measured.outcome.carried_clients, None);
@@ -179,10 +154,7 @@ fn tls_is_spoken_and_certificates_are_checked() {
         )
         .unwrap();
     let server = TlsServer::start(([127, 0, 0, 1], 0).into(), Arc::new(config)).unwrap();
-    let secure = Plan {
-        url: format!("wss://localhost:{}/ws", server.addr().port()),
-        ..plan(server.addr())
-    };
+    let secure = plan(server.addr()).with(|plan| { plan.target.url = format!("wss://localhost:{}/ws", server.addr().port()); });
 
     let refused = run(&secure);
     assert_eq!(refused.outcome.end, End::ConnectFailed);
@@ -192,17 +164,11 @@ fn tls_is_spoken_and_certificates_are_checked() {
         refused.outcome.detail
     );
 
-    assert_accounted_for(&Plan {
-        verify_certificate: false,
-        ..secure.clone()
-    });
+    assert_accounted_for(&secure.clone().with(|plan| { plan.target.verify_certificate = false; }));
 
     let ca = std::env::temp_dir().join(format!("ws-load-test-ca-{}.pem", std::process::id()));
     std::fs::write(&ca, issued.cert.pem()).unwrap();
-    assert_accounted_for(&Plan {
-        ca_file: Some(ca.clone()),
-        ..secure
-    });
+    assert_accounted_for(&secure.with(|plan| { plan.target.ca_file = Some(ca.clone()); }));
     std::fs::remove_file(ca).unwrap();
 }
 
@@ -210,10 +176,7 @@ fn tls_is_spoken_and_certificates_are_checked() {
 fn an_interrupted_run_keeps_the_steps_before() {
     let server = server();
     let interrupted = AtomicBool::new(false);
-    let endless = Plan {
-        total_steps: None,
-        ..plan(server.addr())
-    };
+    let endless = plan(server.addr()).with(|plan| { plan.clients = Clients::steps(10, 10, None); });
     let measured = ws_load::run(&endless, &interrupted, &mut |event| {
         if matches!(event, Event::Step { step: 2, .. }) {
             interrupted.store(true, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 
 use super::plan;
 use crate::common::run;
-use run_record::{Arrivals, Dialect, End, OpenLoop, Plan, Ramp, Workload};
+use run_record::{Arrivals, Audience, Clients, Dialect, End, Load, Nanos, OpenLoop, Ramp};
 use test_servers::odd::{Behaviour, OddServer};
 use test_servers::{NullOptions, NullServer};
 
@@ -13,8 +13,8 @@ fn at(rate: f64) -> OpenLoop {
         rate,
         ramp: None,
         arrivals: Arrivals::Constant,
-        duration_ns: 400 * MS,
-        warm_up_ns: 0,
+        duration: Nanos(400 * MS),
+        warm_up: Nanos(0),
     }
 }
 
@@ -25,19 +25,13 @@ fn server() -> NullServer {
 #[test]
 fn every_planned_send_is_made_and_accounted_for_on_any_number_of_threads() {
     let server = server();
-    for workload in [Workload::Broadcast, Workload::Echo] {
+    for audience in [Audience::Everyone, Audience::Sender] {
         for threads in [1, 3] {
             for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
-                let measured = run(&Plan {
-                    workload,
-                    threads,
-                    dialect: Dialect::Binary,
-                    open_loop: Some(OpenLoop {
+                let measured = run(&plan(server.addr()).with(|plan| { plan.audience = audience; plan.generator.threads = threads; plan.message.dialect = Dialect::Binary; plan.load = Load::Open(OpenLoop {
                         arrivals,
                         ..at(250.0)
-                    }),
-                    ..plan(server.addr())
-                });
+                    }); }));
                 assert_eq!(measured.outcome.end, End::StepsDone, "{measured:?}");
                 for step in &measured.steps {
                     assert!(step.faults.is_empty(), "{}", step.faults);
@@ -59,18 +53,14 @@ fn every_planned_send_is_made_and_accounted_for_on_any_number_of_threads() {
 #[test]
 fn the_warm_up_is_sent_and_not_timed() {
     let server = server();
-    let measured = run(&Plan {
-        open_loop: Some(OpenLoop {
-            warm_up_ns: 100 * MS,
+    let measured = run(&plan(server.addr()).with(|plan| { plan.load = Load::Open(OpenLoop {
+            warm_up: Nanos(100 * MS),
             ramp: Some(Ramp {
                 to: 200.0,
-                over_ns: 100 * MS,
+                over: Nanos(100 * MS),
             }),
             ..at(200.0)
-        }),
-        total_steps: Some(1),
-        ..plan(server.addr())
-    });
+        }); plan.clients = Clients::steps(10, 10, Some(1)); }));
     let step = &measured.steps[0];
     assert_eq!((step.samples_planned, step.samples), (80, 80));
     assert_eq!(step.delivery.as_ref().unwrap().count, 80 * step.clients);
@@ -80,14 +70,9 @@ fn the_warm_up_is_sent_and_not_timed() {
 #[test]
 fn a_server_that_stops_answering_moves_no_send() {
     let server = OddServer::start(Behaviour::Freezes, 10).unwrap();
-    let mut plan = Plan {
-        workload: Workload::Echo,
-        open_loop: Some(at(250.0)),
-        total_steps: Some(1),
-        ..plan(server.addr())
-    };
-    plan.timeouts.sample_ns = 700 * MS;
-    plan.limit.rtt_ns = 600 * MS;
+    let mut plan = plan(server.addr()).with(|plan| { plan.audience = Audience::Sender; plan.load = Load::Open(at(250.0)); plan.clients = Clients::steps(10, 10, Some(1)); });
+    plan.limits.sample_timeout = Nanos(700 * MS);
+    plan.limits.time = Nanos(600 * MS);
     let measured = run(&plan);
     assert_eq!(measured.outcome.end, End::TimedOut, "{measured:?}");
     let step = &measured.steps[0];
@@ -99,19 +84,13 @@ fn a_server_that_stops_answering_moves_no_send() {
 #[test]
 fn a_schedule_without_a_send_to_time_is_told() {
     let server = server();
-    let measured = run(&Plan {
-        open_loop: Some(at(0.001)),
-        ..plan(server.addr())
-    });
+    let measured = run(&plan(server.addr()).with(|plan| { plan.load = Load::Open(at(0.001)); }));
     // The first send of a constant rate is due at once; with a warm-up nothing is left to time.
     assert_eq!(measured.steps[0].samples, 1);
-    let measured = run(&Plan {
-        open_loop: Some(OpenLoop {
-            warm_up_ns: MS,
+    let measured = run(&plan(server.addr()).with(|plan| { plan.load = Load::Open(OpenLoop {
+            warm_up: Nanos(MS),
             ..at(0.001)
-        }),
-        ..plan(server.addr())
-    });
+        }); }));
     assert!(measured.steps.is_empty());
     assert!(
         measured

@@ -2,9 +2,7 @@
 
 use super::plan;
 use crate::common::run;
-use run_record::{
-    Arrivals, End, OpenLoop, Plan, Search, SearchOf, StepRecord, Timestamps, Verdict, Workload,
-};
+use run_record::{Arrivals, Audience, Clients, End, Load, Nanos, OpenLoop, Plan, Search, SearchOf, StepRecord, Timestamps, Verdict};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use test_servers::{NullOptions, NullServer};
@@ -15,50 +13,38 @@ fn server() -> NullServer {
     NullServer::start(NullOptions::default()).unwrap()
 }
 
-fn at(rate: f64) -> Option<OpenLoop> {
-    Some(OpenLoop {
+fn at(rate: f64) -> Load {
+    Load::Open(OpenLoop {
         rate,
         ramp: None,
         arrivals: Arrivals::Poisson,
-        duration_ns: 300 * MS,
-        warm_up_ns: 100 * MS,
+        duration: Nanos(300 * MS),
+        warm_up: Nanos(100 * MS),
     })
 }
 
 /// One step of echoes, one at a time.
 fn echoes(addr: SocketAddr) -> Plan {
-    Plan {
-        workload: Workload::Echo,
-        concurrent: 1,
-        sample_size: 300,
-        total_steps: Some(1),
-        ..plan(addr)
-    }
+    plan(addr).with(|plan| { plan.audience = Audience::Sender; plan.load = Load::closed(1, 300); plan.clients = Clients::steps(10, 10, Some(1)); })
 }
 
 #[test]
 fn littles_law_holds_in_both_loops_with_both_stamps() {
     let server = server();
-    for workload in [Workload::Echo, Workload::Broadcast] {
+    for audience in [Audience::Sender, Audience::Everyone] {
         for timestamps in [Timestamps::User, Timestamps::Kernel] {
-            for open_loop in [None, at(500.0)] {
-                let measured = run(&Plan {
-                    workload,
-                    timestamps,
-                    open_loop: open_loop.clone(),
-                    concurrent: 4,
-                    ..echoes(server.addr())
-                });
+            for load in [Load::closed(4, 300), at(500.0)] {
+                let measured = run(&echoes(server.addr()).with(|plan| { plan.audience = audience; plan.generator.timestamps = timestamps; plan.load = load.clone(); }));
                 let step: &StepRecord = &measured.steps[0];
                 let law = step.in_flight.unwrap();
                 assert!(
                     law.deviation < 0.01,
-                    "{law:?} in {workload:?} {timestamps:?}"
+                    "{law:?} in {audience:?} {timestamps:?}"
                 );
-                match open_loop {
-                    None => assert!((2.0..=4.0).contains(&law.seen), "{law:?}"),
+                match load {
+                    Load::Closed(_) => assert!((2.0..=4.0).contains(&law.seen), "{law:?}"),
                     // The time that was not timed is not in the throughput either.
-                    Some(_) => assert_eq!(step.sent, Some(step.samples_planned)),
+                    _ => assert_eq!(step.sent, Some(step.samples_planned)),
                 }
                 assert!(law.unread_ns <= law.known_after_ns);
                 assert_eq!(
@@ -76,7 +62,7 @@ fn a_load_near_the_ceiling_excuses_a_failure_and_takes_no_success() {
     let server = server();
     let against = |ceiling: Option<f64>, limit_ns: u64| {
         let mut plan = echoes(server.addr());
-        plan.limit.rtt_ns = limit_ns;
+        plan.limits.time = Nanos(limit_ns);
         ws_load::run_with_ceiling(&plan, ceiling, &AtomicBool::new(false), &mut |_| {}).unwrap()
     };
     let limited = against(Some(1.0), 1);
@@ -101,16 +87,12 @@ fn a_load_near_the_ceiling_excuses_a_failure_and_takes_no_success() {
 #[test]
 fn a_search_ends_where_the_generator_does_and_blames_no_server() {
     let server = server();
-    let measured = run(&Plan {
-        open_loop: at(5e6),
-        total_steps: None,
-        search: Some(Search {
+    let measured = run(&echoes(server.addr()).with(|plan| { plan.load = at(5e6); plan.clients = Clients::Search(Search {
             of: SearchOf::Rate,
+            first: 10,
             tries: 3,
             precision: 0.05,
-        }),
-        ..echoes(server.addr())
-    });
+        }); }));
     assert_eq!(
         measured.outcome.end,
         End::GeneratorLimited,

@@ -152,12 +152,12 @@ fn told(measurement: &Measurement) -> String {
         return format!("{status}: {}", shortened(&reason, REASON_LETTERS));
     };
     let Some(carried) = run.outcome.carried_clients else {
-        return format!("carries fewer than {} clients", run.plan.initial_clients);
+        return format!("carries fewer than {} clients", run.plan.clients_at(0));
     };
     let last = run.steps.iter().rfind(|step| step.clients == carried);
     let latency = last
         .and_then(|step| step.limited_ns)
-        .map(|ns| format!(", p{} {}", run.plan.limit.percentile, milliseconds(ns)))
+        .map(|ns| format!(", p{} {}", run.plan.limits.percentile, milliseconds(ns)))
         .unwrap_or_default();
     format!("{carried} clients{latency}; {}", run.outcome.detail)
 }

@@ -3,8 +3,7 @@
 use super::*;
 use crate::supervise::{Death, Stopped};
 use run_record::{
-    Environment, Faults, GeneratorUse, Limit, Measure, Outcome, Plan, RUN_FORMAT, Timeouts, Tool,
-    VERSION, Workload,
+    Environment, Faults, GeneratorUse, Load, Outcome, Plan, RUN_FORMAT, Tool, VERSION,
 };
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
@@ -54,38 +53,7 @@ fn record(end: End, steps: Vec<StepRecord>) -> RunRecord {
         ended: String::new(),
         command: Vec::new(),
         server: None,
-        plan: Plan {
-            url: "ws://127.0.0.1:1/".into(),
-            workload: Workload::Broadcast,
-            dialect: run_record::Dialect::Json,
-            origin: None,
-            local_addrs: Vec::new(),
-            search: None,
-            open_loop: None,
-            connect: None,
-            concurrent: 4,
-            sample_size: 10,
-            initial_clients: 10,
-            step_size: 10,
-            total_steps: None,
-            payload_padding: 0,
-            limit: Limit {
-                percentile: 95.0,
-                rtt_ns: 1,
-                measure: Measure::Completion,
-            },
-            timeouts: Timeouts {
-                connect_ns: 1,
-                sample_ns: 1,
-            },
-            timestamps: run_record::Timestamps::User,
-            io: run_record::Io::Epoll,
-            connect_concurrency: 1,
-            threads: 1,
-            seed: 1,
-            verify_certificate: true,
-            ca_file: None,
-        },
+        plan: Plan::new("ws://127.0.0.1:1/").with(|plan| plan.load = Load::closed(4, 10)),
         environment: Environment::collect(),
         outcome: Outcome {
             end,

@@ -3,7 +3,7 @@
 
 use super::super::load::Run;
 use super::super::{figures, words};
-use run_record::{Environment, Measurement, Pinning, Plan, RunRecord};
+use run_record::{Clients, Environment, Load, Measurement, Pinning, Plan, RunRecord};
 
 /// Values that are shown of a fact; runs against many ports would fill the page else.
 const SHOWN: usize = 6;
@@ -90,50 +90,64 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
         fact(name, records.iter().map(|record| value(&record.plan)))
     };
     let facts = [
-        of("workload", |plan| word(plan.workload.name())),
-        of("dialect", |plan| word(words::dialect(plan.dialect))),
-        of("requests in flight", |plan| number(plan.concurrent)),
-        of("samples per step", |plan| number(plan.sample_size)),
-        of("clients of the first step", |plan| {
-            count(plan.initial_clients.into())
+        of("workload", |plan| word(plan.workload().name())),
+        of("dialect", |plan| word(words::dialect(plan.message.dialect))),
+        of("requests in flight", |plan| match &plan.load {
+            Load::Closed(closed) => number(closed.in_flight),
+            _ => word("as the load brings"),
         }),
-        of("clients added per step", |plan| {
-            count(plan.step_size.into())
+        of("samples per step", |plan| match &plan.load {
+            Load::Closed(closed) => number(closed.samples),
+            _ => word("as the load brings"),
+        }),
+        of("clients of the first step", |plan| {
+            count(plan.clients_at(0))
+        }),
+        of("clients added per step", |plan| match &plan.clients {
+            Clients::Steps(steps) => count(steps.add.into()),
+            Clients::Search(_) => word("as the search needs"),
         }),
         of("steps at most", |plan| {
-            plan.total_steps
-                .map_or_else(|| word("until the limit"), number)
+            plan.steps().map_or_else(|| word("until the limit"), number)
         }),
         of("padding of a payload", |plan| {
             (
-                format!("{} bytes", plan.payload_padding),
-                Some(plan.payload_padding.to_string()),
+                format!("{} bytes", plan.message.padding),
+                Some(plan.message.padding.to_string()),
             )
         }),
         of("limited latency", |plan| {
-            word(words::measure(plan.limit.measure))
+            word(words::measure(plan.limits.of))
         }),
         of("limit percentile", |plan| {
-            let percentile = figures::percentile(plan.limit.percentile);
+            let percentile = figures::percentile(plan.limits.percentile);
             (percentile.clone(), Some(percentile))
         }),
-        of("limit", |plan| time(plan.limit.rtt_ns)),
+        of("limit", |plan| time(plan.limits.time.ns())),
         of("time-out of a connection", |plan| {
-            time(plan.timeouts.connect_ns)
+            time(plan.connection.timeout.ns())
         }),
-        of("time-out of a sample", |plan| time(plan.timeouts.sample_ns)),
-        of("handshakes at once", |plan| {
-            number(plan.connect_concurrency)
+        of("time-out of a sample", |plan| {
+            time(plan.limits.sample_timeout.ns())
         }),
-        of("generator threads", |plan| number(plan.threads)),
+        of("handshakes at once", |plan| number(plan.connection.at_once)),
+        of("generator threads", |plan| number(plan.generator.threads)),
         of("seed", |plan| {
-            (plan.seed.to_string(), Some(plan.seed.to_string()))
+            (
+                plan.generator.seed.to_string(),
+                Some(plan.generator.seed.to_string()),
+            )
         }),
         of("origin", |plan| {
-            word(plan.origin.as_deref().unwrap_or("none"))
+            word(plan.connection.origin.as_deref().unwrap_or("none"))
         }),
         of("source addresses", |plan| {
-            let addresses: Vec<String> = plan.local_addrs.iter().map(ToString::to_string).collect();
+            let addresses: Vec<String> = plan
+                .target
+                .local_addrs
+                .iter()
+                .map(ToString::to_string)
+                .collect();
             word(
                 if addresses.is_empty() {
                     "the system's choice".to_owned()
@@ -143,17 +157,19 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
                 .as_str(),
             )
         }),
-        of("URL", |plan| word(&plan.url)),
+        of("URL", |plan| word(&plan.target.url)),
         of("certificate checked", |plan| {
-            word(if plan.verify_certificate {
+            word(if plan.target.verify_certificate {
                 "yes, where there is one"
             } else {
                 "no"
             })
         }),
-        of("certificate authorities", |plan| match &plan.ca_file {
-            Some(file) => word(&file.display().to_string()),
-            None => word("the system's"),
+        of("certificate authorities", |plan| {
+            match &plan.target.ca_file {
+                Some(file) => word(&file.display().to_string()),
+                None => word("the system's"),
+            }
         }),
     ];
     facts.into_iter().flatten().collect()

@@ -28,7 +28,7 @@ pub use steps::Step;
 pub use usage::{MemoryKind, PerConnection};
 
 use run_record::{
-    CheckOutcome, Conformance, Dialect, Limit, Measurement, RunRecord, ServerIdentity, Status,
+    CheckOutcome, Conformance, Dialect, Limits, Measurement, RunRecord, ServerIdentity, Status,
     Workload,
 };
 use std::cmp::Reverse;
@@ -93,8 +93,8 @@ impl<'a> Row<'a> {
     }
 
     /// When a step was too slow.
-    pub fn limit(&self) -> Option<&'a Limit> {
-        self.runs().next().map(|run| &run.plan.limit)
+    pub fn limit(&self) -> Option<&'a Limits> {
+        self.runs().next().map(|run| &run.plan.limits)
     }
 
     /// The step with as many clients as the row carried: the one that its figures are from.
@@ -174,7 +174,7 @@ fn in_order(row: &Row<'_>) -> (u8, u8) {
         Workload::Connect => 2,
     };
     let dialect = match row.dialect() {
-        Dialect::Json => 0,
+        Dialect::Text => 0,
         Dialect::Binary => 1,
         Dialect::Phoenix => 2,
         Dialect::ActionCable => 3,

@@ -23,7 +23,7 @@ pub(super) fn latencies(row: &Row<'_>, clients: u64, percentile: f64) -> Vec<f64
     let Some(limit) = row.limit() else {
         return Vec::new();
     };
-    each(row, clients, limit.measure, percentile)
+    each(row, clients, limit.of, percentile)
 }
 
 fn each(row: &Row<'_>, clients: u64, measure: Measure, percentile: f64) -> Vec<f64> {

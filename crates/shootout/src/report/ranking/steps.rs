@@ -1,7 +1,7 @@
 //! Steps of the same number of clients, put together over repetitions.
 
 use super::usage::{self, PerConnection};
-use run_record::{Faults, Latency, Limit, Measurement, Recorder, StepRecord, Verdict};
+use run_record::{Faults, Latency, Limits, Measurement, Recorder, StepRecord, Verdict};
 use std::collections::BTreeMap;
 
 /// One number of clients, all repetitions that were measured with it together.
@@ -124,10 +124,10 @@ fn limited(parts: &[(&Measurement, &StepRecord)]) -> Option<u64> {
     if let [(_, step)] = parts {
         return step.limited_ns;
     }
-    let limit: &Limit = &parts[0].0.run.as_ref()?.plan.limit;
+    let limit: &Limits = &parts[0].0.run.as_ref()?.plan.limits;
     let known: Vec<&Latency> = parts
         .iter()
-        .filter_map(|(_, step)| step.measured(limit.measure))
+        .filter_map(|(_, step)| step.measured(limit.of))
         .collect();
     (!known.is_empty()).then(|| Some(recorder(&known)?.percentile(limit.percentile)))?
 }

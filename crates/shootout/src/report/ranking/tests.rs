@@ -87,9 +87,9 @@ fn workloads_and_dialects_are_ranked_apart() {
     assert_eq!(
         kinds,
         [
-            (Some(1), Workload::Broadcast, Dialect::Json),
+            (Some(1), Workload::Broadcast, Dialect::Text),
             (Some(1), Workload::Broadcast, Dialect::Binary),
-            (Some(1), Workload::Echo, Dialect::Json),
+            (Some(1), Workload::Echo, Dialect::Text),
         ]
     );
 }

@@ -14,15 +14,14 @@ const PHOENIX: [&str; 2] = [
 
 /// The codec of a dialect whose requests carry the digits from 1 to `padding`.
 fn of(dialect: Dialect, url: &str, padding: u32) -> Box<dyn Codec> {
-    codec(&Plan {
-        dialect,
-        payload_padding: padding,
-        ..crate::test_plan(url)
-    })
+    codec(&crate::test_plan(url).with(|plan| {
+        plan.message.dialect = dialect;
+        plan.message.padding = padding;
+    }))
 }
 
 fn text() -> Box<dyn Codec> {
-    of(Dialect::Json, "ws://h/ws", 3)
+    of(Dialect::Text, "ws://h/ws", 3)
 }
 
 fn request(codec: &dyn Codec, workload: Workload, stamp: u64) -> Value {
@@ -47,7 +46,7 @@ fn parse(codec: &dyn Codec, message: &Value) -> Result<Incoming, Malformed> {
 #[test]
 fn a_request_with_the_most_padding_leaves_room_within_16_mib() {
     for (dialect, url) in [
-        (Dialect::Json, "ws://h/ws"),
+        (Dialect::Text, "ws://h/ws"),
         (Dialect::Binary, "ws://h/ws"),
         (Dialect::Phoenix, PHOENIX[0]),
         (Dialect::Phoenix, PHOENIX[1]),
@@ -71,7 +70,7 @@ fn requests_are_json_of_the_protocol() {
         json!({"type": "broadcast", "payload": {"stamp": "00000000000000ab", "padding": "123"}})
     );
     let mut bare = Vec::new();
-    of(Dialect::Json, "ws://h/", 0).request(Workload::Echo, 1, &mut bare);
+    of(Dialect::Text, "ws://h/", 0).request(Workload::Echo, 1, &mut bare);
     assert_eq!(
         bare,
         br#"{"type":"echo","payload":{"stamp":"0000000000000001"}}"#

@@ -1,14 +1,18 @@
 use super::*;
+use run_record::{Audience, Connect, Load, Nanos};
 
 const LIMIT_NS: u64 = 10_000_000;
 
 fn plan(workload: Workload) -> Plan {
-    let mut plan = Plan {
-        workload,
-        ..crate::test_plan("ws://127.0.0.1:1/")
-    };
-    plan.limit.rtt_ns = LIMIT_NS;
-    plan.limit.percentile = 50.0;
+    let mut plan = crate::test_plan("ws://127.0.0.1:1/");
+    if workload != Workload::Broadcast {
+        plan.audience = Audience::Sender;
+    }
+    if workload == Workload::Connect {
+        plan.load = Load::Connect(Connect::default());
+    }
+    plan.limits.time = Nanos(LIMIT_NS);
+    plan.limits.percentile = 50.0;
     plan
 }
 
@@ -207,17 +211,17 @@ fn the_limit_is_broken_above_it() {
     let over = |plan: &Plan| record(merged(plan, vec![(0, part(5))])).over_limit;
     // Completion 5 ms, delivery 10 ms, ack 15 ms.
     let ten = recorder(10_000_000, 1).percentile(50.0);
-    plan.limit.rtt_ns = ten;
+    plan.limits.time = Nanos(ten);
     for (measure, breaks) in [
         (Measure::Completion, false),
         (Measure::Delivery, false),
         (Measure::Ack, true),
     ] {
-        plan.limit.measure = measure;
+        plan.limits.of = measure;
         assert_eq!(over(&plan), breaks, "{measure:?}");
     }
-    plan.limit.measure = Measure::Delivery;
-    plan.limit.rtt_ns = ten - 1;
+    plan.limits.of = Measure::Delivery;
+    plan.limits.time = Nanos(ten - 1);
     assert!(over(&plan));
     let nothing = record(merged(&plan, Vec::new()));
     assert_eq!((nothing.over_limit, nothing.limited_ns), (false, None));

@@ -105,7 +105,7 @@ impl Sites<'_> {
                 held_back,
             } => {
                 let Some(step) = &mut self.step else { return };
-                self.roll.relay(number, &sent, self.plan.workload);
+                self.roll.relay(number, &sent, self.plan.workload());
                 step.note_held_back(&held_back);
                 let complete = step.note(&sent, &done);
                 if complete {
@@ -194,7 +194,7 @@ impl Team for Sites<'_> {
 
     fn fill(&mut self) {
         let Some(step) = &mut self.step else { return };
-        for _ in 0..self.plan.concurrent {
+        for _ in 0..self.plan.in_flight() {
             step.release(None);
         }
         self.roll.send(step.take_released());

@@ -197,10 +197,10 @@ fn limit(curves: &[Curve<'_>]) -> Option<u64> {
     let mut limits = curves
         .iter()
         .flat_map(|curve| curve.row.runs())
-        .map(|run| &run.plan.limit);
+        .map(|run| &run.plan.limits);
     let first = limits.next()?;
-    let drawn = first.measure == Measure::Completion && first.percentile == 95.0;
-    (drawn && limits.all(|limit| limit == first)).then_some(first.rtt_ns)
+    let drawn = first.of == Measure::Completion && first.percentile == 95.0;
+    (drawn && limits.all(|limit| limit == first)).then_some(first.time.ns())
 }
 
 fn caption(curves: &[Curve<'_>], percentile: Percentile, slowest: u64) -> String {

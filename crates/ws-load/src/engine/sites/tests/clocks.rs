@@ -2,7 +2,7 @@
 
 use super::{calmly, echo, open, plan, run_with};
 use crate::site::ClockRelation;
-use run_record::{End, Measure, Plan, StepRecord, Verdict};
+use run_record::{End, Load, Measure, Plan, StepRecord, Verdict};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer};
 
@@ -30,14 +30,11 @@ fn clocks_that_are_seconds_apart_change_no_figure() {
         [apart(0, 0), apart(0, 0)],
         [apart(7, 1000), apart(-3, 1000)],
     ] {
-        for open_loop in [None, open(40.0)] {
+        for load in [Load::closed(2, 10), open(40.0)] {
             let server = slow_server();
-            let plan = Plan {
-                open_loop,
-                concurrent: 2,
-                sample_size: 10,
-                ..plan(server.addr())
-            };
+            let plan = plan(server.addr()).with(|plan| {
+                plan.load = load;
+            });
             let measured = calmly(|| run_with(&plan, &clocks));
             assert_eq!(measured.outcome.end, End::StepsDone, "{measured:?}");
             let step = &measured.steps[0];
@@ -58,10 +55,9 @@ fn clocks_that_are_seconds_apart_change_no_figure() {
 
 fn step_with(bound_ns: u64, change: impl FnOnce(Plan) -> Plan) -> StepRecord {
     let server = slow_server();
-    let plan = change(Plan {
-        sample_size: 4,
-        ..plan(server.addr())
-    });
+    let plan = change(plan(server.addr()).with(|plan| {
+        plan.load = Load::closed(4, 4);
+    }));
     let measured = run_with(&plan, &[apart(0, 0), apart(1, bound_ns)]);
     measured.steps.into_iter().next().expect("a step")
 }
@@ -82,7 +78,7 @@ fn latencies_below_what_is_known_of_the_clocks_are_refused() {
 fn what_one_site_measures_alone_needs_no_second_clock() {
     assert!(step_with(10_000_000_000, echo).passed());
     let ack = step_with(10_000_000_000, |mut plan| {
-        plan.limit.measure = Measure::Ack;
+        plan.limits.of = Measure::Ack;
         plan
     });
     assert_eq!(ack.verdict, Verdict::Pass);

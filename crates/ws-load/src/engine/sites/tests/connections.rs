@@ -3,7 +3,7 @@
 use super::{Field, calmly, plan};
 use crate::engine::Measured;
 use crate::site::ClockRelation;
-use run_record::{Arrivals, Connecting, Drops, End, Event, Plan, Verdict, Workload};
+use run_record::{Arrivals, Audience, Clients, Connect, Drops, End, Event, Load, Nanos, Verdict};
 use test_servers::{NullOptions, NullServer};
 
 /// The clocks of the sites are seconds apart, from the coordinator's and from each other's.
@@ -23,21 +23,18 @@ fn each_site_opens_and_holds_its_share() {
     for rate in [None, Some(200.0)] {
         let measured = calmly(|| {
             let server = NullServer::start(NullOptions::default()).unwrap();
-            let plan = Plan {
-                workload: Workload::Connect,
-                connect: Some(Connecting {
+            let plan = plan(server.addr()).with(|plan| {
+                plan.audience = Audience::Sender;
+                plan.load = Load::Connect(Connect {
                     rate,
                     arrivals: Arrivals::Constant,
-                    hold_ns: 1_500_000_000,
-                    ping_interval_ns: 1_500_000_000,
-                    ping_timeout_ns: 1_500_000_000,
-                }),
-                initial_clients: 20,
-                step_size: 11,
-                total_steps: Some(2),
-                threads: 2,
-                ..plan(server.addr())
-            };
+                    hold: Nanos(1_500_000_000),
+                    ping_interval: Nanos(1_500_000_000),
+                    ping_timeout: Nanos(1_500_000_000),
+                });
+                plan.generator.threads = 2;
+                plan.clients = Clients::steps(20, 11, Some(2));
+            });
             Field::new(&plan, &SITES).run(&plan, &false.into(), &mut |_| {})
         });
         assert_eq!(measured.outcome.end, End::StepsDone, "{measured:?}");
@@ -66,19 +63,17 @@ fn each_site_opens_and_holds_its_share() {
 /// `when` is true for.
 fn loses_a_site(when: impl Fn(&Event) -> bool) -> Measured {
     let server = NullServer::start(NullOptions::default()).unwrap();
-    let plan = Plan {
-        workload: Workload::Connect,
-        connect: Some(Connecting {
+    let plan = plan(server.addr()).with(|plan| {
+        plan.audience = Audience::Sender;
+        plan.load = Load::Connect(Connect {
             rate: Some(10.0),
             arrivals: Arrivals::Constant,
-            hold_ns: 600_000_000_000,
-            ping_interval_ns: 1_000_000_000,
-            ping_timeout_ns: 1_000_000_000,
-        }),
-        initial_clients: 40,
-        total_steps: Some(1),
-        ..plan(server.addr())
-    };
+            hold: Nanos(600_000_000_000),
+            ping_interval: Nanos(1_000_000_000),
+            ping_timeout: Nanos(1_000_000_000),
+        });
+        plan.clients = Clients::steps(40, 10, Some(1));
+    });
     let field = Field::new(&plan, &[ClockRelation::default(); 2]);
     let (channel, said) = (field.channels[1].clone(), field.said.clone());
     let mut is_lost = false;

@@ -3,7 +3,7 @@
 use super::{Field, plan, run};
 use crate::engine::Measured;
 use crate::site::{ClockRelation, Heard, Word};
-use run_record::{End, Event, Plan, Verdict};
+use run_record::{Clients, End, Event, Load, Plan, Verdict};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,11 +16,10 @@ const SITES: [ClockRelation; 2] = [ClockRelation {
 }; 2];
 
 fn endless(server: &DelayServer) -> Plan {
-    Plan {
-        total_steps: Some(2),
-        sample_size: 100_000,
-        ..plan(server.addr())
-    }
+    plan(server.addr()).with(|plan| {
+        plan.load = Load::closed(4, 100_000);
+        plan.clients = Clients::steps(10, 10, Some(2));
+    })
 }
 
 fn slow_server() -> DelayServer {
@@ -135,10 +134,9 @@ fn a_server_that_is_not_there_is_named_by_the_site_that_missed_it() {
 #[test]
 fn connections_that_end_in_a_step_are_the_server_s() {
     let server = NullServer::start(NullOptions::default()).unwrap();
-    let plan = Plan {
-        sample_size: u32::MAX / 4096,
-        ..plan(server.addr())
-    };
+    let plan = plan(server.addr()).with(|plan| {
+        plan.load = Load::closed(4, u32::MAX / 4096);
+    });
     let server = std::sync::Mutex::new(Some(server));
     let field = Field::new(&plan, &SITES);
     let measured = after_ten_samples(field, &plan, &AtomicBool::new(false), || {

@@ -1,7 +1,7 @@
 //! Faults of a server are counted exactly, whichever site they are seen at.
 
-use super::{calmly, open, plan, run};
-use run_record::{End, Faults, Plan, Workload};
+use super::{calmly, closed, open, plan, run};
+use run_record::{Audience, Clients, End, Faults, Load, Nanos, Plan};
 use test_servers::odd::{Behaviour, OddServer};
 
 fn against(
@@ -13,7 +13,8 @@ fn against(
     let measured = calmly(|| {
         let server = OddServer::start(behaviour, count).unwrap();
         let mut plan = plan(server.addr());
-        plan.timeouts.sample_ns = 700_000_000;
+        plan.limits.time = Nanos(600_000_000);
+        plan.limits.sample_timeout = Nanos(700_000_000);
         change(&mut plan);
         run(&plan, sites)
     });
@@ -28,7 +29,9 @@ fn against(
 #[test]
 fn drops_are_lost() {
     for sites in [2, 3] {
-        let (end, faults) = against(Behaviour::Drops, 4, sites, |plan| plan.sample_size = 4);
+        let (end, faults) = against(Behaviour::Drops, 4, sites, |plan| {
+            plan.load = Load::closed(4, 4)
+        });
         assert_eq!(end, End::TimedOut);
         let lost = Faults {
             lost: 4,
@@ -40,9 +43,9 @@ fn drops_are_lost() {
 
 #[test]
 fn second_copies_are_duplicates_in_both_loops() {
-    for open_loop in [None, open(100.0)] {
+    for load in [closed(), open(100.0)] {
         let (end, faults) = against(Behaviour::Duplicates, 7, 2, |plan| {
-            plan.open_loop = open_loop.clone();
+            plan.load = load.clone();
         });
         assert_eq!(end, End::StepsDone);
         let duplicates = Faults {
@@ -66,12 +69,10 @@ fn changed_payloads_are_corrupt() {
 /// A swap is seen by the clients of both sites, of which only one has the sender.
 #[test]
 fn swapped_broadcasts_are_reordered() {
-    for open_loop in [None, open(2000.0)] {
+    for load in [Load::closed(16, 200), open(2000.0)] {
         let (_, faults) = against(Behaviour::Reorders, 3, 2, |plan| {
-            plan.initial_clients = 2;
-            plan.concurrent = 16;
-            plan.sample_size = 200;
-            plan.open_loop = open_loop.clone();
+            plan.clients = Clients::steps(2, 10, Some(1));
+            plan.load = load.clone();
         });
         let reordered = Faults {
             reordered: 3,
@@ -84,9 +85,8 @@ fn swapped_broadcasts_are_reordered() {
 #[test]
 fn an_echo_to_another_site_is_misdirected_and_missed() {
     let (_, faults) = against(Behaviour::Misdelivers, 2, 2, |plan| {
-        plan.workload = Workload::Echo;
-        plan.concurrent = 2;
-        plan.sample_size = 2;
+        plan.audience = Audience::Sender;
+        plan.load = Load::closed(2, 2);
     });
     let misdirected = Faults {
         misdirected: 2,

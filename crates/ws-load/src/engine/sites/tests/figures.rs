@@ -2,7 +2,9 @@
 
 use super::{calmly, echo, kernel_stamps, open, plan, run};
 use crate::engine::Measured;
-use run_record::{End, Faults, Latency, Measure, Plan, Search, SearchOf, StepRecord, Verdict};
+use run_record::{
+    Clients, End, Faults, Latency, Load, Measure, Nanos, Search, SearchOf, StepRecord, Verdict,
+};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, NullOptions, NullServer};
 
@@ -23,11 +25,10 @@ fn count(latency: &Option<Latency>) -> u64 {
 fn a_closed_loop_broadcast_is_whole_on_any_number_of_sites_and_threads() {
     for (sites, threads) in [(1, 1), (2, 1), (3, 1), (2, 2)] {
         let server = NullServer::start(NullOptions::default()).unwrap();
-        let plan = kernel_stamps(Plan {
-            threads,
-            sample_size: 50,
-            ..plan(server.addr())
-        });
+        let plan = kernel_stamps(plan(server.addr()).with(|plan| {
+            plan.generator.threads = threads;
+            plan.load = Load::closed(4, 50);
+        }));
         let measured = run(&plan, sites);
         let step = only_step(&measured);
         assert_eq!((step.clients, step.samples), (10, 50));
@@ -66,11 +67,10 @@ fn an_echo_is_timed_where_it_is_sent() {
 fn an_open_loop_is_one_schedule_over_all_sites() {
     for workload in [|plan| plan, echo] {
         let server = NullServer::start(NullOptions::default()).unwrap();
-        let plan = workload(Plan {
-            open_loop: open(400.0),
-            threads: 2,
-            ..plan(server.addr())
-        });
+        let plan = workload(plan(server.addr()).with(|plan| {
+            plan.load = open(400.0);
+            plan.generator.threads = 2;
+        }));
         let alone = crate::run(&plan, &false.into(), &mut |_| {}).unwrap();
         let measured = calmly(|| run(&plan, 2));
         let step = only_step(&measured);
@@ -96,12 +96,9 @@ fn an_open_loop_is_one_schedule_over_all_sites() {
 #[test]
 fn later_steps_open_more_clients_everywhere() {
     let server = NullServer::start(NullOptions::default()).unwrap();
-    let plan = Plan {
-        total_steps: Some(3),
-        initial_clients: 1,
-        step_size: 2,
-        ..plan(server.addr())
-    };
+    let plan = plan(server.addr()).with(|plan| {
+        plan.clients = Clients::steps(1, 2, Some(3));
+    });
     let measured = run(&plan, 3);
     assert_eq!(measured.outcome.end, End::StepsDone, "{measured:?}");
     let clients: Vec<u64> = measured.steps.iter().map(|step| step.clients).collect();
@@ -114,18 +111,16 @@ fn later_steps_open_more_clients_everywhere() {
 /// are at the other site.
 #[test]
 fn the_last_listener_is_waited_for_at_whichever_site_it_is() {
-    for open_loop in [None, open(40.0)] {
+    for load in [Load::closed(2, 20), open(40.0)] {
         let server = DelayServer::start(DelayOptions {
             delay: Delay::Constant(Duration::from_millis(10)),
             last_listener: Duration::from_millis(60),
             ..DelayOptions::default()
         })
         .unwrap();
-        let plan = kernel_stamps(Plan {
-            open_loop,
-            concurrent: 2,
-            ..plan(server.addr())
-        });
+        let plan = kernel_stamps(plan(server.addr()).with(|plan| {
+            plan.load = load;
+        }));
         let measured = calmly(|| run(&plan, 2));
         let step = only_step(&measured);
         let of = |measure| step.measured(measure).expect("it was measured");
@@ -143,17 +138,16 @@ fn a_search_begins_anew_on_all_sites() {
         ..DelayOptions::default()
     })
     .unwrap();
-    let mut plan = Plan {
-        initial_clients: 4,
-        sample_size: 4,
-        search: Some(Search {
+    let mut plan = plan(server.addr()).with(|plan| {
+        plan.clients = Clients::Search(Search {
             of: SearchOf::Clients,
+            first: 4,
             tries: 1,
             precision: 0.5,
-        }),
-        ..plan(server.addr())
-    };
-    plan.limit.rtt_ns = 1_000_000;
+        });
+        plan.load = Load::closed(4, 4);
+    });
+    plan.limits.time = Nanos(1_000_000);
     let measured = run(&plan, 2);
     assert_eq!(measured.outcome.end, End::EdgeFound, "{measured:?}");
     let tried: Vec<u64> = measured.steps.iter().map(|step| step.clients).collect();

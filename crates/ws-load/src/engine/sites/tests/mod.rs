@@ -10,7 +10,9 @@ mod figures;
 use super::run_on;
 use crate::engine::Measured;
 use crate::site::{ClockRelation, Heard, Link, Order, Share, Site, Word, serve};
-use run_record::{Arrivals, End, Event, Limit, Measure, OpenLoop, Plan, Timestamps, Workload};
+use run_record::{
+    Arrivals, Audience, Clients, End, Event, Load, Nanos, OpenLoop, Plan, Timestamps,
+};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -18,25 +20,26 @@ use std::thread::JoinHandle;
 
 /// 20 broadcasts to 10 clients, 4 at a time.
 fn plan(addr: SocketAddr) -> Plan {
-    Plan {
-        total_steps: Some(1),
-        limit: Limit {
-            percentile: 95.0,
-            rtt_ns: 5_000_000_000,
-            measure: Measure::Completion,
-        },
-        seed: 11,
-        ..crate::test_plan(&format!("ws://{addr}/ws"))
-    }
+    crate::test_plan(&format!("ws://{addr}/ws")).with(|plan| {
+        plan.limits.time = Nanos(5_000_000_000);
+        plan.limits.sample_timeout = Nanos(6_000_000_000);
+        plan.generator.seed = 11;
+        plan.clients = Clients::steps(10, 10, Some(1));
+    })
 }
 
-fn open(rate: f64) -> Option<OpenLoop> {
-    Some(OpenLoop {
+/// 20 samples, 4 at a time.
+fn closed() -> Load {
+    Load::closed(4, 20)
+}
+
+fn open(rate: f64) -> Load {
+    Load::Open(OpenLoop {
         rate,
         ramp: None,
         arrivals: Arrivals::Poisson,
-        duration_ns: 500_000_000,
-        warm_up_ns: 100_000_000,
+        duration: Nanos(500_000_000),
+        warm_up: Nanos(100_000_000),
     })
 }
 
@@ -158,15 +161,13 @@ fn calmly(measure: impl Fn() -> Measured) -> Measured {
 }
 
 fn echo(plan: Plan) -> Plan {
-    Plan {
-        workload: Workload::Echo,
-        ..plan
-    }
+    plan.with(|plan| {
+        plan.audience = Audience::Sender;
+    })
 }
 
 fn kernel_stamps(plan: Plan) -> Plan {
-    Plan {
-        timestamps: Timestamps::Kernel,
-        ..plan
-    }
+    plan.with(|plan| {
+        plan.generator.timestamps = Timestamps::Kernel;
+    })
 }

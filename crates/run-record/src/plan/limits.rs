@@ -1,0 +1,43 @@
+//! What passes.
+
+use super::Nanos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which latency the limit applies to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// From the send to the receipt by the last listener.
+    #[default]
+    Completion,
+    /// From the send to the receipt by each listener.
+    Delivery,
+    /// From the send to the sender's result: the figure of 2016.
+    Ack,
+}
+
+/// When a step is too slow, and when it is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Percentile that is compared, above 0 and at most 100.
+    pub percentile: f64,
+    /// Which latency is compared.
+    pub of: Measure,
+    /// Longest allowed latency at that percentile.
+    pub time: Nanos,
+    /// A step is given up when one sample takes longer than this, from the send to its last receipt.
+    pub sample_timeout: Nanos,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            percentile: 95.0,
+            of: Measure::Completion,
+            time: Nanos::millis(500),
+            sample_timeout: Nanos::secs(30),
+        }
+    }
+}

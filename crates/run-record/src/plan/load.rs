@@ -1,0 +1,150 @@
+//! When is sent.
+
+use super::Nanos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// When is sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Load {
+    /// The next request goes out when one is complete.
+    Closed(Closed),
+    /// Requests go out by the clock, whatever the server does.
+    Open(OpenLoop),
+    /// No requests: connections are opened and held, with pings.
+    Connect(Connect),
+    /// Frames of a raw echo, with every byte checked.
+    Raw(Raw),
+}
+
+impl Load {
+    /// A closed loop.
+    pub const fn closed(in_flight: u32, samples: u32) -> Self {
+        Self::Closed(Closed { in_flight, samples })
+    }
+
+    /// The word of plans.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Closed(_) => "closed",
+            Self::Open(_) => "open",
+            Self::Connect(_) => "connect",
+            Self::Raw(_) => "raw",
+        }
+    }
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        Self::Closed(Closed::default())
+    }
+}
+
+/// Requests that wait for answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Closed {
+    /// Requests in flight at any time.
+    pub in_flight: u32,
+    /// Requests per step.
+    pub samples: u32,
+}
+
+impl Default for Closed {
+    fn default() -> Self {
+        Self {
+            in_flight: 4,
+            samples: 100,
+        }
+    }
+}
+
+/// How the moments of an open loop's sends are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// At equal distances.
+    Constant,
+    /// With exponentially distributed gaps, as of many independent users.
+    #[default]
+    Poisson,
+}
+
+/// A rate that changes in a straight line.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ramp {
+    /// The rate at its end and from then on, requests per second.
+    pub to: f64,
+    /// How long the change takes.
+    pub over: Nanos,
+}
+
+/// Requests sent by the clock, whatever the server does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenLoop {
+    /// Requests per second, of all clients together, at the start.
+    pub rate: f64,
+    /// How the rate changes from the start on.
+    #[serde(default)]
+    pub ramp: Option<Ramp>,
+    /// How the sends are spread.
+    #[serde(default)]
+    pub arrivals: Arrivals,
+    /// Length of the measurement of each step, after the warm-up.
+    #[serde(default = "ten_seconds")]
+    pub duration: Nanos,
+    /// Time at the start of each step in which requests are sent and checked but not timed.
+    #[serde(default)]
+    pub warm_up: Nanos,
+}
+
+/// How connections are opened and held.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+// Another type of this name travels between workers.
+#[serde(rename = "ConnectLoad", default, deny_unknown_fields)]
+pub struct Connect {
+    /// Connections opened per second, whatever the server does; absent when each waits for an
+    /// earlier one, `connection.at_once` of them at once.
+    pub rate: Option<f64>,
+    /// How the starts are spread, with a rate.
+    pub arrivals: Arrivals,
+    /// How long each step holds its connections once all are open.
+    pub hold: Nanos,
+    /// Time between two pings of one connection.
+    pub ping_interval: Nanos,
+    /// A connection whose ping is not answered within this counts as dropped. At most the interval,
+    /// so that one ping at most is on its way.
+    pub ping_timeout: Nanos,
+}
+
+impl Default for Connect {
+    fn default() -> Self {
+        Self {
+            rate: None,
+            arrivals: Arrivals::default(),
+            hold: ten_seconds(),
+            ping_interval: ten_seconds(),
+            ping_timeout: ten_seconds(),
+        }
+    }
+}
+
+/// Frames of a raw echo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Raw {
+    /// Bytes of payload in each message.
+    pub payload: u64,
+    /// Messages that are sent in one write over one connection.
+    pub pack: u32,
+    /// No further iteration begins after this.
+    #[serde(default = "ten_seconds")]
+    pub duration: Nanos,
+}
+
+const fn ten_seconds() -> Nanos {
+    Nanos::secs(10)
+}

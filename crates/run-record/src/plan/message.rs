@@ -1,0 +1,53 @@
+//! What is said, and who is to hear it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who is to hear a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Audience {
+    /// The client that asks.
+    Sender,
+    /// Every client, then the one that asks gets its result.
+    #[default]
+    Everyone,
+}
+
+/// The message format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// JSON in text messages; `json` in records of version 1.
+    #[default]
+    #[serde(alias = "json")]
+    Text,
+    /// Type byte, size, payload in binary messages.
+    Binary,
+    /// Phoenix channels; the serializer follows from `vsn` in the URL.
+    Phoenix,
+    /// Action Cable.
+    ActionCable,
+}
+
+impl Dialect {
+    /// The word of plans and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Binary => "binary",
+            Self::Phoenix => "phoenix",
+            Self::ActionCable => "actioncable",
+        }
+    }
+}
+
+/// What is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Message {
+    /// The message format.
+    pub dialect: Dialect,
+    /// Bytes of padding in each payload.
+    pub padding: u32,
+}

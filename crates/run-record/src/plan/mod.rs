@@ -1,0 +1,196 @@
+//! The plan of a run: everything that decides what is sent, to where and when it stops.
+//!
+//! One file per part. Every part can be read from a file that leaves out what has a default; what
+//! a plan may say at all is in `validate.rs`.
+
+mod clients;
+mod generator;
+mod limits;
+mod load;
+mod message;
+mod nanos;
+mod target;
+mod v1;
+mod validate;
+
+pub use clients::{Clients, Population, Reading, Search, SearchOf, Steps};
+pub use generator::{Generator, Io, Timestamps};
+pub use limits::{Limits, Measure};
+pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp, Raw};
+pub use message::{Audience, Dialect, Message};
+pub use nanos::Nanos;
+pub use target::{Connection, Target};
+pub(crate) use v1::of_any_version;
+pub use validate::{
+    LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
+    MOST_SAMPLES, MOST_THREADS, PlanError, RATES, within,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which request is measured: the word of command lines and rows. It follows from a plan's load and
+/// audience.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workload {
+    /// One client asks, the same client is answered.
+    Echo,
+    /// One client asks, every client is told, then the asker is answered.
+    Broadcast,
+    /// No requests: connections are opened and held, with pings.
+    Connect,
+}
+
+impl Workload {
+    /// The word of records, command lines and manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Echo => "echo",
+            Self::Broadcast => "broadcast",
+            Self::Connect => "connect",
+        }
+    }
+}
+
+/// The plan of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plan {
+    /// Name of the workload.
+    pub name: Option<String>,
+    /// Why the workload exists, in one sentence.
+    pub reason: Option<String>,
+    /// Where to connect.
+    pub target: Target,
+    /// How a client gets in.
+    pub connection: Connection,
+    /// Who the clients are, by their shares.
+    pub populations: Vec<Population>,
+    /// How many clients, step by step.
+    pub clients: Clients,
+    /// When is sent.
+    pub load: Load,
+    /// Who is to hear a sample.
+    pub audience: Audience,
+    /// What is said.
+    pub message: Message,
+    /// What passes.
+    pub limits: Limits,
+    /// How the generator works.
+    pub generator: Generator,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            name: None,
+            reason: None,
+            target: Target::default(),
+            connection: Connection::default(),
+            populations: vec![Population::default()],
+            clients: Clients::default(),
+            load: Load::default(),
+            audience: Audience::default(),
+            message: Message::default(),
+            limits: Limits::default(),
+            generator: Generator::default(),
+        }
+    }
+}
+
+impl Plan {
+    /// A plan with everything at its default: broadcasts in a closed loop, 100 clients more in each
+    /// step.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            target: Target {
+                url: url.into(),
+                ..Target::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// The plan with a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// Which request is measured.
+    pub const fn workload(&self) -> Workload {
+        match (&self.load, self.audience) {
+            (Load::Connect(_), _) => Workload::Connect,
+            (_, Audience::Sender) => Workload::Echo,
+            (_, Audience::Everyone) => Workload::Broadcast,
+        }
+    }
+
+    /// Sends by the clock; `None` of any other load.
+    pub const fn open_loop(&self) -> Option<&OpenLoop> {
+        match &self.load {
+            Load::Open(open) => Some(open),
+            _ => None,
+        }
+    }
+
+    /// How connections are held; `None` of a load with requests.
+    pub const fn connect(&self) -> Option<Connect> {
+        match &self.load {
+            Load::Connect(connect) => Some(*connect),
+            _ => None,
+        }
+    }
+
+    /// The search that chooses the loads; `None` where they are chosen by steps.
+    pub const fn search(&self) -> Option<Search> {
+        match &self.clients {
+            Clients::Search(search) => Some(*search),
+            Clients::Steps(_) => None,
+        }
+    }
+
+    /// Requests in flight in a closed loop; 0 of any other load.
+    pub const fn in_flight(&self) -> u32 {
+        match &self.load {
+            Load::Closed(closed) => closed.in_flight,
+            _ => 0,
+        }
+    }
+
+    /// Requests per step of a closed loop; 0 of any other load.
+    pub const fn samples(&self) -> u32 {
+        match &self.load {
+            Load::Closed(closed) => closed.samples,
+            _ => 0,
+        }
+    }
+
+    /// Number of steps after which the run ends; `None` when the limit or a search ends it.
+    pub const fn steps(&self) -> Option<u32> {
+        match &self.clients {
+            Clients::Steps(steps) => steps.count,
+            Clients::Search(_) => None,
+        }
+    }
+
+    /// The latency that the limit applies to; where the sender alone listens there is only one.
+    pub const fn limited(&self) -> Measure {
+        match self.workload() {
+            Workload::Echo | Workload::Connect => Measure::Completion,
+            Workload::Broadcast => self.limits.of,
+        }
+    }
+
+    /// The number of clients of a step, counted from 0; of a search that of the first.
+    pub fn clients_at(&self, step: u32) -> u64 {
+        match &self.clients {
+            Clients::Steps(steps) => {
+                u64::from(steps.first) + u64::from(step) * u64::from(steps.add)
+            }
+            Clients::Search(search) => search.first.into(),
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! What a plan may say at all.
+//!
+//! One rule for the command line and for a worker that takes plans from a network: what is outside
+//! of it cannot be measured, or would cost a shared worker its memory, its processor or its life.
+//! Pure: whether this machine has the memory, the files and the ports is found out elsewhere.
+
+use super::{
+    Audience, Clients, Closed, Connect, Load, Nanos, OpenLoop, Plan, Raw, Search, SearchOf, Steps,
+};
+
+/// Most clients of a step, of all sites together: 100 times the largest run that is known to have
+/// been made, and few enough that senders are numbered with 32 bits and a schedule of their starts
+/// is gone through in seconds.
+pub const MOST_CLIENTS: u64 = 100_000_000;
+/// Most clients that one step adds.
+pub const MOST_CLIENTS_A_STEP: u32 = 10_000_000;
+/// Most samples of a closed loop's step. The ledger takes 40 bytes for each.
+pub const MOST_SAMPLES: u32 = 100_000_000;
+/// Most requests in flight.
+pub const MOST_IN_FLIGHT: u32 = 1_000_000;
+/// Most worker threads of a process; each has a ring of buffers.
+pub const MOST_THREADS: u32 = 1024;
+/// Most handshakes under way at once.
+pub const MOST_HANDSHAKES: u32 = 100_000;
+/// Most bytes of padding in a payload: the 16 MiB that servers take in a message (docs/protocol.md)
+/// less 1 KiB for the dialect around it.
+pub const MOST_PADDING: u32 = (16 << 20) - (1 << 10);
+/// Lowest and highest rate, per second.
+pub const RATES: (f64, f64) = (0.001, 10_000_000.0);
+/// Longest time that anything may take: a day.
+pub const LONGEST_NS: u64 = 24 * 3600 * 1_000_000_000;
+/// Most source addresses: a network of 16 bits, with some 28,000 ports each.
+const MOST_ADDRESSES: usize = 1 << 16;
+/// Most populations of clients.
+const MOST_POPULATIONS: usize = 1000;
+/// Largest weight of a population.
+const MOST_SHARE: u32 = 1_000_000;
+/// Most bytes of payload in a message of a raw echo: a terabyte.
+const MOST_RAW_PAYLOAD: u64 = 1 << 40;
+/// Most messages in one write of a raw echo.
+const MOST_PACK: u32 = 1_000_000;
+/// Longest URL and header value. RFC 9110, 4.1, asks for 8,000 octets of every server.
+const LONGEST_TEXT: usize = 1 << 16;
+/// Share of a peer's text that is shown.
+const SHOWN: usize = 60;
+
+/// A value that nothing can be measured with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A number, a time or a text that is too small, too large or not one at all.
+    #[error("`{field}` is {value}; permitted: {permitted}")]
+    OutOfRange {
+        /// The plan's key, with its parents, like `load.connect.ping_interval`.
+        field: &'static str,
+        /// What it was, escaped and cut.
+        value: String,
+        /// What it may be, in words.
+        permitted: String,
+    },
+    /// Two keys that cannot be in one plan.
+    #[error("`{field}` {reason}")]
+    Contradiction {
+        /// The plan's key.
+        field: &'static str,
+        /// Why it cannot stand beside another one.
+        reason: &'static str,
+    },
+}
+
+type Checked = Result<(), PlanError>;
+
+/// Checks that a number is in a range.
+///
+/// # Errors
+/// [`PlanError::OutOfRange`] when it is not; one that is not a number never is.
+pub fn within<N: PartialOrd + std::fmt::Display>(
+    field: &'static str,
+    value: N,
+    (least, most): (N, N),
+) -> Checked {
+    if value >= least && value <= most {
+        return Ok(());
+    }
+    Err(PlanError::OutOfRange {
+        field,
+        value: value.to_string(),
+        permitted: format!("{least} to {most}"),
+    })
+}
+
+impl PlanError {
+    /// The key of the value, with its parents, like `load.open.rate`.
+    pub const fn field(&self) -> &'static str {
+        match self {
+            Self::OutOfRange { field, .. } | Self::Contradiction { field, .. } => field,
+        }
+    }
+}
+
+/// Times that something may take.
+const TIMES: (Nanos, Nanos) = (Nanos(1), Nanos(LONGEST_NS));
+/// Times that may also be none at all.
+const TIMES_OR_NONE: (Nanos, Nanos) = (Nanos(0), Nanos(LONGEST_NS));
+
+impl Plan {
+    /// Checks that something can be measured with every value of the plan.
+    ///
+    /// # Errors
+    /// [`PlanError`] for the first value with which nothing can be.
+    pub fn validate(&self) -> Checked {
+        self.validate_texts()?;
+        within(
+            "target.local_addrs",
+            self.target.local_addrs.len(),
+            (0, MOST_ADDRESSES),
+        )?;
+        let handshakes = (1, MOST_HANDSHAKES);
+        within("connection.at_once", self.connection.at_once, handshakes)?;
+        within("connection.timeout", self.connection.timeout, TIMES)?;
+        self.validate_populations()?;
+        self.clients.validate()?;
+        self.load.validate()?;
+        self.validate_search()?;
+        self.validate_audience()?;
+        within("message.padding", self.message.padding, (0, MOST_PADDING))?;
+        self.validate_limits()?;
+        within(
+            "generator.threads",
+            self.generator.threads,
+            (1, MOST_THREADS),
+        )
+    }
+
+    fn validate_texts(&self) -> Checked {
+        let texts = [
+            ("target.url", Some(&self.target.url)),
+            ("connection.origin", self.connection.origin.as_ref()),
+            ("name", self.name.as_ref()),
+            ("reason", self.reason.as_ref()),
+        ];
+        for (field, text) in texts {
+            let Some(text) = text else { continue };
+            within(field, text.len(), (1, LONGEST_TEXT)).map_err(|_| unfit_text(field, text))?;
+            // A line break would end the header that holds it and begin another.
+            if text.chars().any(char::is_control)
+                || field == "connection.origin" && !text.is_ascii()
+            {
+                return Err(unfit_text(field, text));
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_populations(&self) -> Checked {
+        let populations = (1, MOST_POPULATIONS);
+        within("populations", self.populations.len(), populations)?;
+        self.populations
+            .iter()
+            .try_for_each(|of| within("populations.share", of.share, (1, MOST_SHARE)))
+    }
+
+    fn validate_search(&self) -> Checked {
+        let Clients::Search(search) = &self.clients else {
+            return Ok(());
+        };
+        match (&self.load, search.of) {
+            (Load::Connect(_) | Load::Raw(_), _) => Err(contradiction(
+                "clients.search",
+                "needs requests with a time each: take load.closed or load.open, or clients.steps",
+            )),
+            (Load::Closed(_), SearchOf::Rate) => Err(contradiction(
+                "clients.search.of",
+                "is rate, which begins with the rate of load.open: give one",
+            )),
+            (Load::Open(OpenLoop { ramp: Some(_), .. }), SearchOf::Rate) => Err(contradiction(
+                "clients.search.of",
+                "is rate, which tries one rate after the other: leave out load.open.ramp",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_audience(&self) -> Checked {
+        match (&self.load, self.audience) {
+            (Load::Connect(_) | Load::Raw(_), Audience::Everyone) => Err(contradiction(
+                "audience",
+                "is everyone, but with load.connect and load.raw it is the sender alone: \
+                 audience = \"sender\"",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_limits(&self) -> Checked {
+        percentile("limits.percentile", self.limits.percentile)?;
+        within("limits.time", self.limits.time, TIMES)?;
+        within("limits.sample_timeout", self.limits.sample_timeout, TIMES)?;
+        match &self.load {
+            Load::Closed(_) | Load::Open(_) if self.limits.time >= self.limits.sample_timeout => {
+                Err(contradiction(
+                    "limits.time",
+                    "is not below limits.sample_timeout: a step would be given up before it can \
+                     pass the limit; raise limits.sample_timeout",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Clients {
+    fn validate(&self) -> Checked {
+        match self {
+            Self::Steps(Steps { first, add, count }) => {
+                within("clients.steps.first", *first, (1, MOST_CLIENTS_A_STEP))?;
+                // 0: every step has as many clients.
+                within("clients.steps.add", *add, (0, MOST_CLIENTS_A_STEP))?;
+                within("clients.steps.count", count.unwrap_or(1), (1, u32::MAX))
+            }
+            Self::Search(search) => search.validate(),
+        }
+    }
+}
+
+impl Search {
+    fn validate(&self) -> Checked {
+        within("clients.search.first", self.first, (1, MOST_CLIENTS_A_STEP))?;
+        within("clients.search.tries", self.tries, (1, 99))?;
+        within("clients.search.precision", self.precision, (0.001, 0.5))
+    }
+}
+
+impl Load {
+    fn validate(&self) -> Checked {
+        match self {
+            Self::Closed(Closed { in_flight, samples }) => {
+                within("load.closed.in_flight", *in_flight, (1, MOST_IN_FLIGHT))?;
+                within("load.closed.samples", *samples, (1, MOST_SAMPLES))
+            }
+            Self::Open(open) => {
+                open.validate()?;
+                match open.ramp {
+                    Some(ramp) if ramp.over > open.duration => Err(contradiction(
+                        "load.open.duration",
+                        "is shorter than load.open.ramp.over, so that the end of the ramp would \
+                         not be reached; raise it",
+                    )),
+                    _ => Ok(()),
+                }
+            }
+            Self::Connect(connect) => connect.validate(),
+            Self::Raw(raw) => raw.validate(),
+        }
+    }
+}
+
+impl OpenLoop {
+    /// Checks that requests can be sent so. A ramp may be longer than the step: the first steps of a
+    /// search are short.
+    ///
+    /// # Errors
+    /// As [`Plan::validate`].
+    pub fn validate(&self) -> Checked {
+        within("load.open.rate", self.rate, RATES)?;
+        if let Some(ramp) = &self.ramp {
+            within("load.open.ramp.to", ramp.to, RATES)?;
+            within("load.open.ramp.over", ramp.over, TIMES)?;
+        }
+        within("load.open.duration", self.duration, TIMES)?;
+        within("load.open.warm_up", self.warm_up, TIMES_OR_NONE)
+    }
+}
+
+impl Connect {
+    fn validate(&self) -> Checked {
+        if let Some(rate) = self.rate {
+            within("load.connect.rate", rate, RATES)?;
+        }
+        within("load.connect.hold", self.hold, TIMES_OR_NONE)?;
+        within("load.connect.ping_interval", self.ping_interval, TIMES)?;
+        // One ping at most is on its way.
+        within(
+            "load.connect.ping_timeout",
+            self.ping_timeout,
+            (Nanos(1), self.ping_interval),
+        )
+    }
+}
+
+impl Raw {
+    fn validate(&self) -> Checked {
+        within("load.raw.payload", self.payload, (0, MOST_RAW_PAYLOAD))?;
+        within("load.raw.pack", self.pack, (1, MOST_PACK))?;
+        within("load.raw.duration", self.duration, TIMES)
+    }
+}
+
+fn percentile(field: &'static str, value: f64) -> Checked {
+    if value > 0.0 && value <= 100.0 {
+        return Ok(());
+    }
+    Err(PlanError::OutOfRange {
+        field,
+        value: value.to_string(),
+        permitted: "above 0, at most 100".to_owned(),
+    })
+}
+
+const fn contradiction(field: &'static str, reason: &'static str) -> PlanError {
+    PlanError::Contradiction { field, reason }
+}
+
+fn unfit_text(field: &'static str, text: &str) -> PlanError {
+    let shown: String = text.chars().take(SHOWN).collect();
+    PlanError::OutOfRange {
+        field,
+        value: format!("\"{}\", {} bytes", shown.escape_default(), text.len()),
+        permitted: format!("1 to {LONGEST_TEXT} bytes on one line, without control characters"),
+    }
+}

@@ -1,0 +1,193 @@
+//! A plan before this machine has been looked at: what is left out of the generator is chosen when
+//! it is carried out, and shown in no file that is printed.
+
+use crate::args::{self, Output, Sites};
+use run_record::{Clients, Io, Load, Plan, Timestamps};
+use std::path::Path;
+use std::time::SystemTime;
+
+/// A plan, and which parts of its generator were given.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    /// Its generator is a default; `given` decides.
+    pub(crate) plan: Plan,
+    pub(crate) given: Given,
+}
+
+/// What was given of the generator; what was not is chosen for the machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    pub(crate) threads: Option<u32>,
+    pub(crate) io: args::Io,
+    pub(crate) timestamps: args::Timestamps,
+    pub(crate) seed: Option<u64>,
+}
+
+/// A plan that can be carried out, and what it does not say.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    /// What sockets are read with, and why not with io_uring where that would have been taken.
+    pub(crate) io: String,
+    /// Latencies end at the generator's own reads because the kernel gives no stamps here.
+    pub(crate) lacks_stamps: bool,
+    /// The number of threads was given, and not left to each worker.
+    pub(crate) threads_given: bool,
+}
+
+impl Draft {
+    /// Chooses what was left to this machine.
+    ///
+    /// # Errors
+    /// In words, when outputs or credentials contradict one another, when what was given cannot be
+    /// had here, and when no figure of the plan can meet an expectation.
+    pub(crate) fn resolved(self, sites: &Sites, output: &Output) -> Result<Planned, String> {
+        check_outputs(output)?;
+        check_credentials(sites)?;
+        if let Load::Raw(_) = self.plan.load {
+            return Err(
+                "load.raw is carried out by another program: throughput numberOfConnections \
+                 payloadByteSize framesPerSend port (see `throughput --help`)"
+                    .to_owned(),
+            );
+        }
+        let Self { mut plan, given } = self;
+        let generator = &mut plan.generator;
+        generator.timestamps = timestamps(given.timestamps)?;
+        let lacks_stamps = matches!(given.timestamps, args::Timestamps::Auto)
+            && generator.timestamps == Timestamps::User;
+        let io;
+        (generator.io, io) = io_of_sites(given.io, sites, generator.timestamps)?;
+        generator.threads = given.threads.unwrap_or_else(cores);
+        generator.seed = given.seed.unwrap_or_else(random_seed);
+        if let Load::Connect(_) = plan.load {
+            ws_load::spread_over_loopback(&mut plan);
+        }
+        check_expectations(output, &plan)?;
+        Ok(Planned {
+            plan,
+            io,
+            lacks_stamps,
+            threads_given: given.threads.is_some(),
+        })
+    }
+}
+
+/// Credentials that no worker is shown.
+fn check_credentials(sites: &Sites) -> Result<(), String> {
+    let credentials = &sites.credentials;
+    let given = [
+        (credentials.token_file.is_some(), "--token-file"),
+        (credentials.tls_cert.is_some(), "--tls-cert"),
+    ];
+    match given.iter().find(|(given, _)| *given) {
+        Some((_, flag)) if !sites.are_elsewhere() => Err(format!(
+            "{flag} is for workers that were started elsewhere, and there are none: name them with \
+             -w or --await-workers (it is not shown to the server)"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Percentiles that the samples of a step cannot have, where their number is known.
+fn check_expectations(output: &Output, plan: &Plan) -> Result<(), String> {
+    output
+        .expect
+        .iter()
+        .find_map(|expectation| expectation.impossible(plan))
+        .map_or(Ok(()), |words| Err(format!("--expect {words}")))
+}
+
+/// Two outputs in one place would spoil each other.
+fn check_outputs(output: &Output) -> Result<(), String> {
+    if output.json.as_deref() == Some(Path::new("-")) {
+        return Err(
+            "--json writes to a file, not to stdout; name a file, or follow the run with --events -"
+                .to_owned(),
+        );
+    }
+    match (&output.json, &output.events) {
+        (Some(json), Some(events)) if json == events => Err(format!(
+            "--json and --events both name {}; name two files",
+            json.display()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What the end of a latency can be taken from here.
+///
+/// # Errors
+/// In words, when what is wanted cannot be had.
+pub(crate) fn timestamps(wanted: args::Timestamps) -> Result<Timestamps, String> {
+    match wanted {
+        args::Timestamps::User => Ok(Timestamps::User),
+        args::Timestamps::Auto => Ok(match ws_load::probe_kernel_timestamps() {
+            Ok(()) => Timestamps::Kernel,
+            Err(_) => Timestamps::User,
+        }),
+        args::Timestamps::Kernel => match ws_load::probe_kernel_timestamps() {
+            Ok(()) => Ok(Timestamps::Kernel),
+            Err(reason) => Err(format!(
+                "--timestamps kernel: no receive time stamps here ({reason}); \
+                 take --timestamps user or auto"
+            )),
+        },
+    }
+}
+
+/// What sockets can be read with here; and the same in words, with the reason where io_uring would
+/// have been taken.
+///
+/// # Errors
+/// In words, when what is wanted cannot be had.
+pub(crate) fn io(wanted: args::Io, timestamps: Timestamps) -> Result<(Io, String), String> {
+    if matches!(wanted, args::Io::Epoll) {
+        return Ok((Io::Epoll, "epoll".to_owned()));
+    }
+    match (ws_load::probe_io_uring(timestamps), wanted) {
+        (Ok(()), _) => Ok((Io::Uring, "io_uring".to_owned())),
+        (Err(reason), args::Io::Uring) => Err(format!(
+            "--io uring: io_uring cannot be had here ({reason}); take --io epoll or auto"
+        )),
+        (Err(reason), _) => Ok((
+            Io::Epoll,
+            format!("epoll: io_uring cannot be had here ({reason})"),
+        )),
+    }
+}
+
+/// What is left to this program is left to what every kernel has where workers run on others: this
+/// one can be probed, theirs cannot.
+fn io_of_sites(
+    wanted: args::Io,
+    sites: &Sites,
+    timestamps: Timestamps,
+) -> Result<(Io, String), String> {
+    match wanted {
+        args::Io::Auto if sites.are_elsewhere() => Ok((
+            Io::Epoll,
+            "epoll: it is not known whether all workers can have io_uring (--io uring)".to_owned(),
+        )),
+        _ => io(wanted, timestamps),
+    }
+}
+
+/// Cores that this process may use, pinning and quotas considered.
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
+}
+
+/// Different for each run; good enough to spread senders, and recorded.
+pub(crate) fn random_seed() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    // Below 2^53, so that any JSON reader keeps it exactly.
+    since.map_or(1, |d| d.as_nanos() as u64 ^ u64::from(std::process::id())) & ((1 << 53) - 1)
+}
+
+/// One step in an open loop, where neither a number of steps nor a search was given.
+pub(crate) fn once(clients: &mut Clients) {
+    if let Clients::Steps(steps) = clients {
+        steps.count.get_or_insert(1);
+    }
+}

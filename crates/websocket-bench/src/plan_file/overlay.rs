@@ -1,0 +1,174 @@
+//! `--set KEY=VALUE`: a value at a place of a plan.
+
+use std::str::FromStr;
+use toml::{Table, Value};
+
+/// Parts of which a plan has one kind, whose name stands between the part and its keys.
+const KINDS: [(&str, &[&str]); 2] = [
+    ("load", &["closed", "open", "connect", "raw"]),
+    ("clients", &["steps", "search"]),
+];
+
+/// One `--set`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Set {
+    /// As it was given.
+    pub(crate) text: String,
+    key: Vec<String>,
+    value: Value,
+}
+
+impl FromStr for Set {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (key, value) = text
+            .split_once('=')
+            .ok_or("expected KEY=VALUE, like load.rate=200")?;
+        let key: Vec<String> = key.split('.').map(|part| part.trim().to_owned()).collect();
+        if key.iter().any(String::is_empty) {
+            return Err("expected a key like load.rate before the `=`".to_owned());
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            key,
+            value: value_of(value.trim())?,
+        })
+    }
+}
+
+/// A TOML value; what is none and begins like none is a string.
+fn value_of(text: &str) -> Result<Value, String> {
+    let parsed = toml::from_str::<Table>(&format!("value = {text}"));
+    match parsed {
+        Ok(mut table) if table.len() == 1 => {
+            Ok(table.remove("value").unwrap_or_else(|| text.into()))
+        }
+        Err(error) if text.starts_with(['"', '\'', '[', '{']) => Err(error.message().to_owned()),
+        _ => Ok(text.into()),
+    }
+}
+
+impl Set {
+    /// The key with the kind of load or of clients that a plan has where it names none.
+    pub(crate) fn place(&self, table: &Table) -> Vec<String> {
+        let mut place = self.key.clone();
+        let kinds = KINDS.iter().find(|(part, _)| *part == place[0]);
+        if let (Some((part, kinds)), Some(second)) = (kinds, place.get(1))
+            && !kinds.contains(&second.as_str())
+        {
+            place.insert(1, kind_of(table, part).unwrap_or(kinds[0]).to_owned());
+        }
+        place
+    }
+}
+
+fn kind_of<'a>(table: &'a Table, part: &str) -> Option<&'a str> {
+    let kinds = table.get(part)?.as_table()?;
+    kinds.keys().next().map(String::as_str)
+}
+
+/// Changes a plan. Another kind of load or of clients takes the place of the one that was there.
+///
+/// # Errors
+/// In words, when the place is within something that has no keys.
+pub(crate) fn apply(table: &mut Table, set: &Set) -> Result<(), String> {
+    let place = set.place(table);
+    let place: Vec<&str> = place.iter().map(String::as_str).collect();
+    if let [part, kind, ..] = place[..]
+        && KINDS.iter().any(|(of, _)| *of == part)
+        && let Some(Value::Table(kinds)) = table.get_mut(part)
+    {
+        kinds.retain(|name, _| name == kind);
+    }
+    put(table, &place, set.value.clone()).map_err(|words| format!("--set {}: {words}", set.text))
+}
+
+/// Puts a value at a place; the tables on the way there are made where they are missing.
+///
+/// # Errors
+/// In words, when something on the way is no table.
+pub(crate) fn put(table: &mut Table, place: &[&str], value: Value) -> Result<(), String> {
+    let (last, parents) = place.split_last().ok_or("a key is missing")?;
+    let mut at = table;
+    for parent in parents {
+        let next = at
+            .entry(*parent)
+            .or_insert_with(|| Value::Table(Table::new()));
+        at = match next {
+            Value::Table(next) => next,
+            Value::Array(_) => return Err(format!("`{parent}` is a list; set it as a whole")),
+            _ => return Err(format!("`{parent}` is a value and has no keys")),
+        };
+    }
+    at.insert((*last).to_owned(), value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(text: &str, sets: &[&str]) -> Result<Table, String> {
+        let mut table = toml::from_str(text).unwrap();
+        for set in sets {
+            apply(&mut table, &set.parse()?)?;
+        }
+        Ok(table)
+    }
+
+    #[test]
+    fn values_are_toml_and_bare_words_are_strings() {
+        for (text, value) in [
+            ("a=1", Value::from(1)),
+            ("a=1.5", Value::from(1.5)),
+            ("a=true", Value::from(true)),
+            ("a=\"x y\"", Value::from("x y")),
+            ("a=250ms", Value::from("250ms")),
+            ("a=1m 30s", Value::from("1m 30s")),
+            ("a=binary", Value::from("binary")),
+            ("a=[1, 2]", Value::from(vec![1, 2])),
+            ("a=ws://h/?a=b", Value::from("ws://h/?a=b")),
+            ("a=1\nb=2", Value::from("1\nb=2")),
+        ] {
+            assert_eq!(text.parse::<Set>().unwrap().value, value, "{text}");
+        }
+        for text in ["a", "=1", "a.=1", "a=[1", "a=\"x"] {
+            assert!(text.parse::<Set>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_reaches_into_whichever_kind_there_is() {
+        let open = "[load.open]\nrate = 1";
+        for (text, set, after) in [
+            (open, "load.rate=2", "[load.open]\nrate = 2"),
+            (open, "load.open.rate=2", "[load.open]\nrate = 2"),
+            ("", "load.samples=2", "[load.closed]\nsamples = 2"),
+            ("", "clients.first=2", "[clients.steps]\nfirst = 2"),
+            (
+                "[clients.search]",
+                "clients.first=2",
+                "[clients.search]\nfirst = 2",
+            ),
+            (open, "load.closed.samples=2", "[load.closed]\nsamples = 2"),
+            (
+                open,
+                "load.ramp.to=2",
+                "[load.open]\nrate = 1\nramp = { to = 2 }",
+            ),
+            ("", "audience=sender", "audience = \"sender\""),
+        ] {
+            let expected = applied(after, &[]).unwrap();
+            assert_eq!(applied(text, &[set]), Ok(expected), "{set}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_keys_is_named() {
+        let list = applied("populations = []", &["populations.share=2"]).unwrap_err();
+        assert!(list.contains("`populations` is a list"), "{list}");
+        let value = applied("audience = \"sender\"", &["audience.x=2"]).unwrap_err();
+        assert!(value.contains("`audience` is a value"), "{value}");
+    }
+}
