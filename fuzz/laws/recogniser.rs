@@ -21,7 +21,10 @@ pub(crate) fn check(data: &[u8]) -> Vec<Intact> {
                 .collect();
         }
         let [payload] = places[..] else {
-            panic!("{answer:?} has {} values at its place: {text:?}", places.len());
+            panic!(
+                "{answer:?} has {} values at its place: {text:?}",
+                places.len()
+            );
         };
         let mut held = members(payload);
         held.sort();

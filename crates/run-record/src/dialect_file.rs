@@ -125,9 +125,6 @@ pub struct Rule {
     /// begins with counts; JSON pointers apply to what follows it.
     #[serde(default)]
     pub prefix: Option<String>,
-    /// What must hold, by JSON pointer (RFC 6901): a value, or the tests of [`Condition`].
-    #[serde(default)]
-    pub when: BTreeMap<String, Condition>,
     /// JSON pointer to the payload, which is compared with the one that was sent.
     #[serde(default)]
     pub payload: Option<String>,
@@ -153,6 +150,9 @@ pub struct Rule {
     /// expected, and it proves the rule.
     #[serde(default)]
     pub example: Option<String>,
+    /// What must hold, by JSON pointer (RFC 6901): a value, or the tests of [`Condition`].
+    #[serde(default)]
+    pub when: BTreeMap<String, Condition>,
 }
 
 /// What a message means.

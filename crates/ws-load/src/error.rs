@@ -223,6 +223,9 @@ pub enum RunError {
     /// The plan holds a value that nothing can be measured with.
     #[error("the plan is refused: {0}")]
     Plan(#[from] run_record::PlanError),
+    /// The plan's dialect file makes no sense.
+    #[error("the dialect file is refused: {0}")]
+    Dialect(#[from] crate::DialectError),
     /// An order that the plan cannot lead to.
     #[error(transparent)]
     Order(#[from] crate::site::OrderError),

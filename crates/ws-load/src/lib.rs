@@ -29,7 +29,7 @@ mod worker;
 
 #[doc(hidden)]
 pub use dialect::for_fuzzing;
-pub use dialect::{DialectError, check_dialect, read_dialect};
+pub use dialect::{DialectError, check_dialect, check_message, read_dialect};
 pub use engine::{Measured, Packs, Throughput, run, run_with_ceiling, throughput};
 pub use error::{ConnectError, RunError, Stage};
 pub use plain::plan_for_port;

@@ -86,6 +86,7 @@ fn take_with(
         plan.target.local_addrs.clone_from(&options.local_addrs);
     }
     plan.validate().map_err(|error| unfit(error.to_string()))?;
+    ws_load::check_message(&plan).map_err(|error| unfit(error.to_string()))?;
     let addrs = checked_destination(options, &plan, look_up)?;
     let authorities = match &plan.target.ca_file {
         None => None,

@@ -48,7 +48,7 @@ fn ten_answers_of_another_dialect_end_the_run_and_show_the_first() {
             "echo URL -c 12",
             [
                 "{\"kind\":\"echo\"}` (",
-                "missing field `type`",
+                "there is no `/type`",
                 "--server-type",
             ],
         ),

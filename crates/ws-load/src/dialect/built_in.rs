@@ -19,14 +19,14 @@ pub(super) fn all() -> &'static [DialectFile] {
     })
 }
 
-/// The file of a dialect at a URL; binary has none.
+/// The file of a dialect at a URL; binary has none, and that of a plan is no built-in one.
 pub(super) fn file(dialect: Dialect, url: &str) -> Option<&'static DialectFile> {
     let index = match dialect {
         Dialect::Text => 0,
         Dialect::Phoenix if has_serializer_2(url) => 2,
         Dialect::Phoenix => 1,
         Dialect::ActionCable => 3,
-        Dialect::Binary => return None,
+        Dialect::Binary | Dialect::File => return None,
     };
     all().get(index)
 }

@@ -130,15 +130,43 @@ pub(crate) trait Codec: Send {
     fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed>;
 }
 
+/// Checks that the requests of a plan can be written in its dialect, and their answers understood.
+///
+/// # Errors
+/// What makes no sense in the plan's own dialect file, or that it has no such request.
+pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
+    let Some(file) = &plan.message.definition else {
+        return Ok(());
+    };
+    check_dialect(file)?;
+    let (request, name) = match plan.workload() {
+        Workload::Echo => (&file.send.echo, "echo"),
+        Workload::Broadcast => (&file.send.broadcast, "broadcast"),
+        Workload::Connect => return Ok(()),
+    };
+    match request {
+        Some(_) => Ok(()),
+        None => Err(DialectError::unfit(
+            "send",
+            format!("has no `{name}`, which the plan asks for"),
+            format!("write `{name}` and rules for its answers, or ask for the other request"),
+        )),
+    }
+}
+
 /// The codec of a plan.
+///
+/// # Panics
+/// When [`check_message`] refuses the plan.
 pub(crate) fn codec(plan: &Plan) -> Box<dyn Codec> {
     let padding = padding(plan.message.padding);
-    let Some(file) = built_in::file(plan.message.dialect, &plan.target.url) else {
+    let built_in = built_in::file(plan.message.dialect, &plan.target.url);
+    let Some(file) = plan.message.definition.as_deref().or(built_in) else {
         return Box::new(binary::Binary::new(padding));
     };
     let stamps = Stamps::of_run(plan.generator.seed);
     let compiled = Interpreter::compile(file, Body::new(padding), &plan.target.url, stamps);
-    Box::new(compiled.expect("the files of dialects/ make sense"))
+    Box::new(compiled.expect("the file was checked"))
 }
 
 /// The ancestor's padding: the digits 1234567890 over and over.

@@ -87,6 +87,7 @@ pub fn run_with_ceiling(
         Timestamps::Kernel => crate::io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
+    crate::check_message(plan)?;
     let team = local::Local::hire(plan)?;
     let server = team.server();
     let engine = Engine::new(plan, team, ceiling, interrupted, on_event);

@@ -62,6 +62,7 @@ pub fn serve_at(
     words: Box<dyn Fn(Word) + Send + Sync>,
 ) -> Result<(), RunError> {
     plan.validate()?;
+    crate::check_message(plan)?;
     // Where it gives none, the reads without a stamp are counted.
     let _stamping = match plan.generator.timestamps {
         Timestamps::Kernel => io::keep_stamps_on().ok(),
