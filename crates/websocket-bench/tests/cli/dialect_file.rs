@@ -150,7 +150,7 @@ fn dialect(folder: &Path, (from, to): (&str, &str)) -> PathBuf {
 
 fn broadcast(addr: SocketAddr, path: &Path, more: &str) -> Ran {
     run(&format!(
-        "broadcast ws://{addr}/ --dialect {} --step-size 6 --total-steps 2 -n 50 -c 3 \
+        "broadcast ws://{addr}/ --dialect {} --step-size 6 --total-steps 2 --sample-size 50 -c 3 \
          --payload-padding 20 {more}",
         path.display()
     ))
