@@ -5,8 +5,8 @@
 //! is equal, down to the last nested type, and no number that is raised by hand says so.
 
 use run_record::{
-    Arrivals, Audience, Clients, Dialect, Io, Load, Measure, Plan, Reading, Recorder, SearchOf,
-    Timestamps,
+    Arrivals, Audience, Clients, Dialect, Io, JsonType, Load, Meaning, Measure, MessageType,
+    OriginRule, PayloadForm, Plan, Reading, Recorder, Scalar, SearchOf, Timestamps,
 };
 use serde_reflection::{Error, Registry, Samples, Tracer, TracerConfig};
 use sha1::{Digest as _, Sha1};
@@ -48,6 +48,12 @@ fn shapes() -> Result<Tracer, Error> {
     tracer.trace_simple_type::<Audience>()?;
     tracer.trace_simple_type::<Clients>()?;
     tracer.trace_simple_type::<Dialect>()?;
+    tracer.trace_simple_type::<JsonType>()?;
+    tracer.trace_simple_type::<Meaning>()?;
+    tracer.trace_simple_type::<MessageType>()?;
+    tracer.trace_simple_type::<OriginRule>()?;
+    tracer.trace_simple_type::<PayloadForm>()?;
+    tracer.trace_simple_type::<Scalar>()?;
     tracer.trace_simple_type::<IpAddr>()?;
     tracer.trace_simple_type::<Io>()?;
     tracer.trace_simple_type::<Load>()?;

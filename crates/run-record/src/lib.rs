@@ -9,6 +9,7 @@
 
 mod autobahn;
 mod connections;
+mod dialect_file;
 mod environment;
 mod event;
 mod faults;
@@ -26,6 +27,10 @@ mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
 pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pings};
+pub use dialect_file::{
+    Condition, DialectFile, JsonType, Meaning, MessageType, OpeningExchange, OriginRule,
+    PayloadForm, Requests, Rule, Scalar, dialect_schema,
+};
 pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};

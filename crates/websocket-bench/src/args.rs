@@ -311,6 +311,9 @@ pub(crate) struct Connections {
     /// Message format of the server
     #[arg(long, value_enum, default_value_t = ServerType::Json)]
     pub(crate) server_type: ServerType,
+    /// Message format of the server, in a file (docs/dialects.md)
+    #[arg(long, value_name = "FILE", conflicts_with = "server_type")]
+    pub(crate) dialect: Option<PathBuf>,
     /// Origin header of the handshake, e.g. http://localhost/
     #[arg(short, long, value_name = "URL", value_parser = header_value)]
     pub(crate) origin: Option<String>,

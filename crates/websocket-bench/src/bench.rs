@@ -34,6 +34,7 @@ pub(crate) fn bench(
         threads_given,
     } = planned;
     plan.validate()?;
+    ws_load::check_message(&plan)?;
     let interrupted = catch_signals()?;
     FileLimit::raise();
     let mut record = RunRecord {

@@ -78,6 +78,7 @@ fn run(
     let draft = draft?;
     if output.print_plan {
         draft.plan.validate()?;
+        ws_load::check_message(&draft.plan)?;
         write_out(plan_file::printed(&draft)?.as_bytes())?;
         return Ok(Exit::Measured);
     }

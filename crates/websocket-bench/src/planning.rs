@@ -5,9 +5,16 @@ use crate::args::{
 };
 use crate::draft::{Draft, Given, once};
 use run_record::{
-    Audience, Clients, Connect, Dialect, Load, Nanos, OpenLoop, Plan, Ramp, Search, SearchOf,
+    Audience, Clients, Connect, Dialect, DialectFile, Load, Nanos, OpenLoop, Plan, Ramp, Search,
+    SearchOf,
 };
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::time::Duration;
+
+/// So much of a dialect file is read, in bytes: enough to tell that it is too long.
+const LONGEST_DIALECT: u64 = 1 << 20;
 
 /// What one command fixes of a plan.
 #[derive(Clone, Debug)]
@@ -182,6 +189,10 @@ fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Dr
         ServerType::Phoenix => Dialect::Phoenix,
         ServerType::Actioncable => Dialect::ActionCable,
     };
+    if let Some(path) = &connections.dialect {
+        plan.message.dialect = Dialect::File;
+        plan.message.definition = Some(Box::new(dialect_of(path)?));
+    }
     let first = steps.initial_clients.unwrap_or(steps.step_size);
     plan.clients = Clients::steps(first, steps.step_size, steps.total_steps);
     plan.limits.percentile = steps.limit_percentile;
@@ -196,6 +207,22 @@ fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Dr
             seed: connections.seed,
         },
     })
+}
+
+/// The dialect that a file describes.
+///
+/// # Errors
+/// In words, when the file cannot be read or is no dialect.
+fn dialect_of(path: &Path) -> Result<DialectFile, String> {
+    let mut text = String::new();
+    let read =
+        File::open(path).and_then(|file| file.take(LONGEST_DIALECT).read_to_string(&mut text));
+    read.map_err(|error| format!("--dialect {}: {error}", path.display()))?;
+    let checked = ws_load::read_dialect(&text).and_then(|file| {
+        ws_load::check_dialect(&file)?;
+        Ok(file)
+    });
+    checked.map_err(|error| format!("--dialect {}: {error}", path.display()))
 }
 
 fn check_certificate_flags(url: &str, connections: &Connections) -> Result<(), String> {

@@ -86,6 +86,7 @@ fn take_with(
         plan.target.local_addrs.clone_from(&options.local_addrs);
     }
     plan.validate().map_err(|error| unfit(error.to_string()))?;
+    ws_load::check_message(&plan).map_err(|error| unfit(error.to_string()))?;
     let addrs = checked_destination(options, &plan, look_up)?;
     let authorities = match &plan.target.ca_file {
         None => None,
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn an_assignment_that_makes_no_sense_is_refused_with_what_is_wrong() {
         let mut without_threads = ws_load::plan_for_port(9, 1, 1);
-        without_threads.threads = 0;
+        without_threads.generator.threads = 0;
         let with_plan = |plan: Vec<u8>| Assignment {
             plan,
             ..assignment(0, 1)
@@ -215,14 +216,14 @@ mod tests {
     #[test]
     fn authorities_are_those_of_the_assignment_and_gone_with_it() {
         let mut plan = ws_load::plan_for_port(9, 1, 1);
-        plan.ca_file = Some("/etc/hostname".into());
+        plan.target.ca_file = Some("/etc/hostname".into());
         let assignment = Assignment {
             plan: serde_json::to_vec(&plan).unwrap(),
             authorities: b"of the coordinator".to_vec(),
             ..assignment(0, 1)
         };
         let taken = take(&WorkerOptions::default(), &assignment).unwrap();
-        let path = taken.plan.ca_file.clone().unwrap();
+        let path = taken.plan.target.ca_file.clone().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"of the coordinator");
         drop(taken);
         assert!(!path.exists());

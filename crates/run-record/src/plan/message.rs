@@ -1,5 +1,6 @@
 //! What is said, and who is to hear it.
 
+use crate::DialectFile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,8 @@ pub enum Dialect {
     Phoenix,
     /// Action Cable.
     ActionCable,
+    /// That of a file, which is the plan's `message.definition`.
+    File,
 }
 
 impl Dialect {
@@ -38,16 +41,19 @@ impl Dialect {
             Self::Binary => "binary",
             Self::Phoenix => "phoenix",
             Self::ActionCable => "actioncable",
+            Self::File => "file",
         }
     }
 }
 
 /// What is said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Message {
     /// The message format.
     pub dialect: Dialect,
     /// Bytes of padding in each payload.
     pub padding: u32,
+    /// The dialect `file`, as docs/dialects.md describes it.
+    pub definition: Option<Box<DialectFile>>,
 }

@@ -117,6 +117,7 @@ impl From<PlanV1> for Plan {
             message: Message {
                 dialect: old.dialect,
                 padding: old.payload_padding,
+                definition: None,
             },
             limits: Limits {
                 percentile: old.limit.percentile,

@@ -5,7 +5,8 @@
 //! Pure: whether this machine has the memory, the files and the ports is found out elsewhere.
 
 use super::{
-    Audience, Clients, Closed, Connect, Load, Nanos, OpenLoop, Plan, Raw, Search, SearchOf, Steps,
+    Audience, Clients, Closed, Connect, Dialect, Load, Nanos, OpenLoop, Plan, Raw, Search,
+    SearchOf, Steps,
 };
 
 /// Most clients of a step, of all sites together: 100 times the largest run that is known to have
@@ -123,6 +124,13 @@ impl Plan {
         self.validate_search()?;
         self.validate_audience()?;
         within("message.padding", self.message.padding, (0, MOST_PADDING))?;
+        let is_file = self.message.dialect == Dialect::File;
+        if is_file != self.message.definition.is_some() {
+            return Err(contradiction(
+                "message.definition",
+                "belongs to the dialect `file`, and to no other",
+            ));
+        }
         self.validate_limits()?;
         within(
             "generator.threads",

@@ -59,6 +59,8 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
     }
     plan.validate()
         .map_err(|error| source.places(error.field(), &error.to_string()))?;
+    ws_load::check_message(&plan)
+        .map_err(|error| source.places("message.definition", &error.to_string()))?;
     ws_load::check_url(&plan).map_err(|error| error.to_string())?;
     if let Some(file) = &mut plan.target.ca_file {
         *file = source.folder.join(&*file);

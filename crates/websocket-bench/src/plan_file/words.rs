@@ -171,7 +171,7 @@ mod tests {
             ),
             (
                 "[message]\n\nzzz = 1\n",
-                "p.toml, line 3: unknown key `message.zzz`; known: dialect, padding",
+                "p.toml, line 3: unknown key `message.zzz`; known: dialect, padding, definition",
             ),
             (
                 "[[populations]]\nshares = 1\n",

@@ -8,6 +8,7 @@ mod certificates;
 mod closed_output;
 mod connect;
 mod deploy;
+mod dialect_file;
 mod events;
 mod expectations;
 mod files;

@@ -3,6 +3,7 @@
 use super::check::{CommandError, Permits};
 use super::reporter::{CpuMarks, Reporter};
 use crate::control::RunError;
+use crate::dialect::check_message;
 use crate::io;
 use crate::message::{Command, Report, Share};
 use crate::net::{Target, TargetError, target_addrs};
@@ -83,6 +84,7 @@ pub fn serve_at(
     tell: Box<dyn Fn(Report) + Send + Sync>,
 ) -> Result<(), NodeError> {
     plan.validate()?;
+    check_message(plan).map_err(RunError::from)?;
     // Where it gives none, the reads without a stamp are counted.
     let _stamping = match plan.generator.timestamps {
         Timestamps::Kernel => io::keep_stamps_on().ok(),

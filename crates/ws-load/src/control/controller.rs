@@ -62,6 +62,7 @@ pub fn run_with_ceiling(
         Timestamps::Kernel => crate::io::keep_stamps_on().ok(),
         Timestamps::User => None,
     };
+    crate::dialect::check_message(plan)?;
     let workers = Local::start(plan)?;
     let server = workers.server();
     let controller = Controller::new(plan, workers, ceiling, interrupted, on_event);

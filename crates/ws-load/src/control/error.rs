@@ -15,6 +15,9 @@ pub enum RunError {
     /// The plan holds a value that nothing can be measured with.
     #[error("the plan is refused: {0}")]
     Plan(#[from] run_record::PlanError),
+    /// The plan's dialect file makes no sense.
+    #[error("the dialect file is refused: {0}")]
+    Dialect(#[from] crate::dialect::DialectError),
     /// The kernel refuses what a worker needs.
     #[error("cannot set up a worker: {0}")]
     Worker(io::Error),

@@ -1,16 +1,30 @@
-//! The dialects: how a request is written and what an answer says. See docs/protocol.md.
+//! The dialects: how a request is written and what an answer says. See docs/dialects.md.
 //!
-//! A dialect sees whole messages, never sockets or frames. What it parses here is parsed fully;
-//! recognising messages without a parse is the work of [`crate::verify`].
+//! A dialect sees whole messages, never sockets or frames. All but the binary one are files, which
+//! [`interpreter`] carries out. What it parses here is parsed fully; recognising messages without a
+//! parse is the work of [`crate::verify`].
 
-mod action_cable;
 mod binary;
-mod json;
-mod phoenix;
+mod built_in;
+mod error;
+pub mod for_fuzzing;
+mod interpreter;
+mod pattern;
+mod payload;
+mod place;
+mod pointers;
+mod rules;
 mod stamp;
+mod template;
 
-use run_record::{Dialect, Plan, Workload};
+pub use error::DialectError;
+pub use interpreter::{check_dialect, read_dialect};
+
 pub(crate) use stamp::{StampForm, Stamps};
+
+use interpreter::Interpreter;
+use payload::Body;
+use run_record::{Plan, Workload};
 use std::sync::Arc;
 use ws_proto::{Opcode, printable};
 
@@ -39,6 +53,8 @@ pub(crate) enum Incoming {
     Refused,
     /// Traffic of the framework itself.
     Ignored,
+    /// The server asks whether the client lives, and is to be sent this.
+    KeepAlive(Box<[u8]>),
 }
 
 /// A message that is not of the dialect, in words.
@@ -64,7 +80,7 @@ pub(crate) enum Opening {
     Ready,
     /// Wait for the next message of the server.
     Await,
-    /// Send this text message, then wait.
+    /// Send this message, then wait.
     Send(String),
     /// The server turned the client away.
     Refused(String),
@@ -73,7 +89,7 @@ pub(crate) enum Opening {
 /// One dialect.
 pub(crate) trait Codec: Send + Sync {
     /// `Sec-WebSocket-Protocol` of the handshake.
-    fn subprotocol(&self) -> Option<&'static str> {
+    fn subprotocol(&self) -> Option<&str> {
         None
     }
 
@@ -117,32 +133,43 @@ pub(crate) trait Codec: Send + Sync {
     fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed>;
 }
 
-/// The type names of the answers to a request.
-const fn answer_names(workload: Workload) -> &'static [&'static str] {
-    match workload {
-        Workload::Echo | Workload::Connect => &["echo"],
-        Workload::Broadcast => &["broadcast", "broadcastResult"],
+/// Checks that the requests of a plan can be written in its dialect, and their answers understood.
+///
+/// # Errors
+/// What makes no sense in the plan's own dialect file, or that it has no such request.
+pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
+    let Some(file) = &plan.message.definition else {
+        return Ok(());
+    };
+    check_dialect(file)?;
+    let (request, name) = match plan.workload() {
+        Workload::Echo => (&file.send.echo, "echo"),
+        Workload::Broadcast => (&file.send.broadcast, "broadcast"),
+        Workload::Connect => return Ok(()),
+    };
+    match request {
+        Some(_) => Ok(()),
+        None => Err(DialectError::unfit(
+            "send",
+            format!("has no `{name}`, which the plan asks for"),
+            format!("write `{name}` and rules for its answers, or ask for the other request"),
+        )),
     }
-}
-
-/// The answers to a request, one or the other, as `shape` writes each.
-fn either(workload: Workload, shape: impl Fn(&str) -> String) -> String {
-    let shapes: Vec<String> = answer_names(workload)
-        .iter()
-        .map(|name| shape(name))
-        .collect();
-    shapes.join(" or ")
 }
 
 /// The codec of a plan.
+///
+/// # Panics
+/// When [`check_message`] refuses the plan.
 pub(crate) fn codec(plan: &Plan) -> Arc<dyn Codec> {
     let padding = padding(plan.message.padding);
-    match plan.message.dialect {
-        Dialect::Text => Arc::new(json::Json::new(padding)),
-        Dialect::Binary => Arc::new(binary::Binary::new(padding)),
-        Dialect::Phoenix => Arc::new(phoenix::Phoenix::new(padding, &plan.target.url)),
-        Dialect::ActionCable => Arc::new(action_cable::ActionCable::new(padding, &plan.target.url)),
-    }
+    let built_in = built_in::file(plan.message.dialect, &plan.target.url);
+    let Some(file) = plan.message.definition.as_deref().or(built_in) else {
+        return Arc::new(binary::Binary::new(padding));
+    };
+    let stamps = Stamps::of_run(plan.generator.seed);
+    let compiled = Interpreter::compile(file, Body::new(padding), &plan.target.url, stamps);
+    Arc::new(compiled.expect("the file was checked"))
 }
 
 /// The ancestor's padding: the digits 1234567890 over and over.
@@ -151,30 +178,4 @@ fn padding(len: u32) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Answers have longer type names, and a server may write JSON with spaces.
-    #[test]
-    fn a_request_with_the_most_padding_leaves_room_within_16_mib() {
-        for (dialect, url) in [
-            (Dialect::Text, "ws://h/ws"),
-            (Dialect::Binary, "ws://h/ws"),
-            (Dialect::Phoenix, "ws://h/socket/websocket"),
-            (Dialect::Phoenix, "ws://h/socket/websocket?vsn=2.0.0"),
-            (Dialect::ActionCable, "ws://h/cable"),
-        ] {
-            let plan = crate::test_plan(url).with(|plan| {
-                plan.message.dialect = dialect;
-                plan.message.padding = run_record::MOST_PADDING;
-            });
-            let mut request = Vec::new();
-            codec(&plan).request(Workload::Broadcast, u64::MAX, &mut request);
-            let room = (16_usize << 20).checked_sub(request.len());
-            assert!(
-                room.is_some_and(|room| room >= 512),
-                "{dialect:?}: {room:?}"
-            );
-        }
-    }
-}
+mod tests;

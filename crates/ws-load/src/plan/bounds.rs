@@ -15,7 +15,7 @@ const STAMP: u32 = 64;
 pub(crate) fn longest_message(plan: &Plan) -> u32 {
     let per_byte = match plan.message.dialect {
         Dialect::Binary => 1,
-        Dialect::Text | Dialect::Phoenix | Dialect::ActionCable => ESCAPED,
+        Dialect::Text | Dialect::Phoenix | Dialect::ActionCable | Dialect::File => ESCAPED,
     };
     let payload = plan.message.padding.saturating_add(STAMP);
     payload.saturating_mul(per_byte).saturating_add(ENVELOPE)

@@ -2,7 +2,7 @@
 //!
 //! Reads no memory and judges nothing.
 
-use super::{Clients, Scenario, Setting, Slot};
+use super::{Clients, Scenario, Setting, Slot, answer_keep_alive};
 use crate::message::{Command, HeldPart, Report, StepPart};
 use crate::net::ConnectError;
 use crate::plan;
@@ -237,6 +237,7 @@ impl Scenario for Hold {
     }
 
     fn follow_up(&mut self, _: u64, clients: &mut dyn Clients) {
+        answer_keep_alive(&mut self.verifier, clients);
         self.note_lost(clients);
     }
 

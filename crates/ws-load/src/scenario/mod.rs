@@ -42,6 +42,9 @@ pub(crate) trait Clients {
     /// Sends bytes. True when the kernel has taken all of them; `None` when the connection is
     /// broken or gone. What the kernel has not taken follows by itself.
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Option<bool>;
+    /// Answers a ping, or a keep-alive of the dialect. Of those that the peer lets wait, by not
+    /// reading, it gets an answer to the most recent only (RFC 6455, 5.5.3).
+    fn send_latest(&mut self, slot: Slot, opcode: Opcode, payload: &[u8]);
     /// Ends a connection.
     fn end(&mut self, slot: Slot, error: ConnectError);
     /// A client that was ready and is lost, with the reason. Each is told once.
@@ -145,6 +148,13 @@ pub(crate) fn of(setting: Setting) -> Box<dyn Scenario> {
         Load::Closed(_) | Load::Open(_) => Box::new(requests::Requests::new(setting)),
         Load::Connect(terms) => Box::new(hold::Hold::new(terms, &setting)),
         Load::Raw(_) => Box::new(raw_echo::RawEcho::new(&setting)),
+    }
+}
+
+/// Answers the keep-alive of the dialect that the last read brought, if it did.
+fn answer_keep_alive(verifier: &mut Verifier, clients: &mut dyn Clients) {
+    if let Some((slot, answer)) = verifier.keep_alive.take() {
+        clients.send_latest(slot, verifier.codec().opcode(), &answer);
     }
 }
 

@@ -76,6 +76,10 @@ impl Clients for Fake {
         Some(true)
     }
 
+    fn send_latest(&mut self, _: Slot, _: Opcode, _: &[u8]) {
+        panic!("the server asks for nothing");
+    }
+
     fn end(&mut self, slot: Slot, error: ConnectError) {
         self.ended.push((slot, self.now_ns));
         self.lost.push_back((slot, error));

@@ -55,6 +55,8 @@ pub(crate) struct Verifier {
     pub(crate) first_malformed: Option<String>,
     /// Whether anything of the run was understood.
     pub(crate) first_answers: FirstAnswers,
+    /// The client that got the latest keep-alive, and what it is to be answered with.
+    pub(crate) keep_alive: Option<(u32, Box<[u8]>)>,
     /// How the first connection ended that this side did not close, in words.
     pub(crate) first_disconnect: Option<String>,
 }
@@ -93,6 +95,7 @@ impl Verifier {
             done: Vec::new(),
             first_malformed: None,
             first_answers: FirstAnswers::new(understanding),
+            keep_alive: None,
             first_disconnect: None,
         }
     }
@@ -268,6 +271,7 @@ impl Verifier {
                 self.faults.refused += 1;
             }
             Ok(Incoming::Ignored) => {}
+            Ok(Incoming::KeepAlive(answer)) => self.keep_alive = Some((slot, answer)),
             Err(why) => self.malformed_message(payload, &why, at_ns),
         }
     }

@@ -168,15 +168,6 @@ impl Session<'_> {
         self.write(slot, |transport| transport.send(&frame));
     }
 
-    /// Answers a ping. Of those that the peer lets wait, by not reading, it gets an answer to the
-    /// most recent only (RFC 6455, 5.5.3).
-    pub(super) fn send_pong(&mut self, slot: Token, payload: &[u8]) {
-        let mask = self.table.draw_mask();
-        let mut frame = Vec::new();
-        encode_frame(&mut frame, Opcode::Pong, Some(mask), payload);
-        self.write(slot, |transport| transport.send_latest(&frame));
-    }
-
     /// Sends bytes; a connection that cannot take them is broken. True when the kernel has taken
     /// all, `None` when the connection is broken or gone.
     #[inline]
@@ -295,6 +286,13 @@ impl scenario::Clients for Session<'_> {
     #[inline]
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Option<bool> {
         self.write(slot, |transport| transport.send(bytes))
+    }
+
+    fn send_latest(&mut self, slot: Slot, opcode: Opcode, payload: &[u8]) {
+        let mask = self.table.draw_mask();
+        let mut frame = Vec::new();
+        encode_frame(&mut frame, opcode, Some(mask), payload);
+        self.write(slot, |transport| transport.send_latest(&frame));
     }
 
     fn end(&mut self, slot: Slot, error: ConnectError) {

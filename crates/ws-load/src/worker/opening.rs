@@ -13,7 +13,7 @@ use run_record::{Environment, FileLimit, Plan};
 use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
-use ws_proto::{Opcode, UpgradeRequest, encode_key};
+use ws_proto::{UpgradeRequest, encode_key};
 
 /// So many that a schedule which cannot be kept up with keeps this worker from reading for a short
 /// time only.
@@ -432,7 +432,8 @@ impl Session<'_> {
                 self.lose(slot, ConnectError::Turned { addr, words });
             }
             dialect::Opening::Send(message) => {
-                self.send_frame(slot, Opcode::Text, message.as_bytes());
+                let opcode = self.table.codec.opcode();
+                self.send_frame(slot, opcode, message.as_bytes());
             }
             dialect::Opening::Refused(words) => {
                 self.lose(slot, ConnectError::Turned { addr, words });

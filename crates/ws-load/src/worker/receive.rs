@@ -214,7 +214,9 @@ impl EventLoop {
     #[cold]
     fn reply(&mut self, control: &mut dyn Control, slot: Token, replies: Replies, at_ns: u64) {
         for payload in replies.pongs {
-            self.clients.session(control).send_pong(slot, &payload);
+            self.clients
+                .session(control)
+                .send_latest(slot, Opcode::Pong, &payload);
         }
         if let Some(opening) = replies.opening {
             self.on_opening(control, slot, opening, at_ns);

@@ -178,6 +178,7 @@ fn in_order(row: &Row<'_>) -> (u8, u8) {
         Dialect::Binary => 1,
         Dialect::Phoenix => 2,
         Dialect::ActionCable => 3,
+        Dialect::File => 4,
     };
     (workload, dialect)
 }

@@ -6,7 +6,7 @@ mod send_queue;
 
 pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
 
-use super::{Clients, CurrentStep, Scenario, Setting, Slot};
+use super::{Clients, CurrentStep, Scenario, Setting, Slot, answer_keep_alive};
 use crate::figures::{Counts, Cutter};
 use crate::message::{Command, Report, Samples, StepPart};
 use crate::plan::Schedule;
@@ -247,6 +247,9 @@ impl Scenario for Requests {
 
     #[inline]
     fn follow_up(&mut self, now_ns: u64, clients: &mut dyn Clients) {
+        if self.verifier.keep_alive.is_some() {
+            answer_keep_alive(&mut self.verifier, clients);
+        }
         if self.verifier.finished > 0 {
             self.release(clients);
         }

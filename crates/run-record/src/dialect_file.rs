@@ -1,0 +1,394 @@
+//! A dialect as a file: what is sent, and what the messages of a server mean. See docs/dialects.md.
+//!
+//! Pure data. Whether a file makes sense is found out by the engine, which compiles it.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// JSON Schema of a dialect file, for editors.
+pub fn dialect_schema() -> Schema {
+    SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<DialectFile>()
+}
+
+/// A dialect: the messages of a protocol over WebSocket.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DialectFile {
+    /// Lower-case letters, digits and hyphens.
+    pub name: String,
+    /// The dialect in one sentence.
+    pub summary: String,
+    /// Whether messages are text or binary, both ways. They are UTF-8 in both cases.
+    #[serde(default)]
+    pub opcode: MessageType,
+    /// `Sec-WebSocket-Protocol` of the handshake, which the server must name in its answer.
+    #[serde(default)]
+    pub subprotocol: Option<String>,
+    /// `Origin` of the handshake, unless the plan names one.
+    #[serde(default)]
+    pub origin: OriginRule,
+    /// False when a server may deliver the broadcasts of one sender in any order.
+    #[serde(default = "yes")]
+    pub keeps_order: bool,
+    /// What holds of every message that is JSON, by JSON pointer; one of which it does not hold is
+    /// malformed.
+    #[serde(default)]
+    pub shape: BTreeMap<String, Condition>,
+    /// What happens between the handshake and the first request. Without it a client is ready at
+    /// once.
+    #[serde(default)]
+    pub open: OpeningExchange,
+    /// The requests.
+    pub send: Requests,
+    /// What the messages of a ready client mean. The first rule that matches decides; a message that
+    /// no rule matches is malformed.
+    pub receive: Vec<Rule>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// What a message is sent as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MessageType {
+    /// Text messages.
+    #[default]
+    Text,
+    /// Binary messages.
+    Binary,
+}
+
+/// Where the `Origin` header comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OriginRule {
+    /// There is none.
+    #[default]
+    None,
+    /// The server's own, as a browser sends it from a page of that server.
+    Server,
+}
+
+/// The exchange that makes a client ready.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpeningExchange {
+    /// Sent right after the handshake.
+    #[serde(default)]
+    pub send: Option<String>,
+    /// What the messages mean that come before the client is ready. The first rule that matches
+    /// decides; a message that no rule matches refuses the client.
+    #[serde(default)]
+    pub receive: Vec<Rule>,
+}
+
+/// The templates of requests. `{payload}` stands for `{"stamp":"...","padding":"..."}`,
+/// `{escaped_payload}` for the same within a JSON string, `{stamp}` for 16 hexadecimal digits,
+/// `{padding}` for the plan's padding, `{number}` for the number of the request, from 1 on, and `{{`
+/// for a brace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Requests {
+    /// One client asks, the same client is answered.
+    #[serde(default)]
+    pub echo: Option<String>,
+    /// One client asks, every client is told, then the asker is answered.
+    #[serde(default)]
+    pub broadcast: Option<String>,
+}
+
+/// What a message means, and how it is recognised: by `text`, by `pattern`, or by `prefix` and
+/// `when`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// What the message means.
+    pub means: Meaning,
+    /// The message is exactly this.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// The message has this shape. `{any}` stands for any text, up to the next text of the pattern;
+    /// `{payload}`, `{stamp}` and `{padding}` are what a request carried.
+    #[serde(default)]
+    pub pattern: Option<String>,
+    /// The message begins with this. Of the prefixes of all rules only the longest that a message
+    /// begins with counts; JSON pointers apply to what follows it.
+    #[serde(default)]
+    pub prefix: Option<String>,
+    /// JSON pointer to the payload, which is compared with the one that was sent.
+    #[serde(default)]
+    pub payload: Option<String>,
+    /// How the payload stands there.
+    #[serde(default)]
+    pub payload_form: PayloadForm,
+    /// JSON pointer to the stamp, in a result that carries no payload.
+    #[serde(default)]
+    pub stamp: Option<String>,
+    /// JSON pointer to the number of the request, in a result that carries no payload.
+    #[serde(default)]
+    pub number: Option<String>,
+    /// Sent in answer: the next message of the opening exchange, or the answer to a keep-alive.
+    #[serde(default)]
+    pub send: Option<String>,
+    /// What the user is told of a refusal while a client opens.
+    #[serde(default)]
+    pub words: Option<String>,
+    /// JSON pointer to the server's own words, which are added to that.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// An answer of this kind as a template of a request is written. It shows users what was
+    /// expected, and it proves the rule.
+    #[serde(default)]
+    pub example: Option<String>,
+    /// What must hold, by JSON pointer (RFC 6901): a value, or the tests of [`Condition`].
+    #[serde(default)]
+    pub when: BTreeMap<String, Condition>,
+}
+
+/// What a message means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meaning {
+    /// The answer to an echo.
+    Echo,
+    /// A delivery of a broadcast.
+    Delivery,
+    /// The sender's result of a broadcast.
+    Result,
+    /// The server could not do what it was asked, or turns the client away.
+    Refused,
+    /// Traffic of the framework itself.
+    Ignored,
+    /// The server asks whether the client lives; `send` is the answer.
+    KeepAlive,
+    /// While a client opens: it is ready for requests.
+    Ready,
+    /// While a client opens: `send` is the next message.
+    Send,
+    /// While a client opens: the next message of the server decides.
+    Wait,
+}
+
+/// How a payload stands in a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PayloadForm {
+    /// As a JSON value.
+    #[default]
+    Json,
+    /// As a string that holds JSON.
+    String,
+}
+
+/// What must hold of the value at a JSON pointer; several tests must all hold. In a file a value
+/// alone stands for one that is equal to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", deny_unknown_fields)]
+pub struct Condition {
+    /// The value is one of these; without any, it may be every value.
+    #[serde(default)]
+    pub one_of: Vec<Scalar>,
+    /// The value is none of these, or there is none.
+    #[serde(default)]
+    pub none_of: Vec<Scalar>,
+    /// The value is of one of these types.
+    #[serde(default)]
+    pub is: Vec<JsonType>,
+    /// An array has so many elements, an object so many names.
+    #[serde(default)]
+    pub length: Option<u32>,
+}
+
+impl Condition {
+    /// The condition that the value is equal to `value`.
+    pub fn equals(value: Scalar) -> Self {
+        Self {
+            one_of: vec![value],
+            ..Self::default()
+        }
+    }
+}
+
+/// The type of a JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum JsonType {
+    /// There is no value.
+    Absent,
+    /// There is a value, of any type.
+    Present,
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Boolean,
+    /// A number.
+    Number,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+/// A value that a message may hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+pub enum Scalar {
+    /// A string.
+    Text(String),
+    /// An integer.
+    Integer(i64),
+    /// `true` or `false`.
+    Boolean(bool),
+}
+
+// Files and records have the value alone; the wire between coordinator and workers has no type in
+// its bytes, so that it is told which of the three comes.
+impl Serialize for Scalar {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return Self::serialize(self, serializer);
+        }
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Integer(integer) => serializer.serialize_i64(*integer),
+            Self::Boolean(boolean) => serializer.serialize_bool(*boolean),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(ScalarVisitor)
+        } else {
+            Self::deserialize(deserializer)
+        }
+    }
+}
+
+struct ScalarVisitor;
+
+impl Visitor<'_> for ScalarVisitor {
+    type Value = Scalar;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string, an integer, true or false")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Scalar, E> {
+        Ok(Scalar::Text(text.to_owned()))
+    }
+
+    fn visit_i64<E: Error>(self, integer: i64) -> Result<Scalar, E> {
+        Ok(Scalar::Integer(integer))
+    }
+
+    fn visit_u64<E: Error>(self, integer: u64) -> Result<Scalar, E> {
+        i64::try_from(integer)
+            .map(Scalar::Integer)
+            .map_err(|_| E::custom("an integer above 2^63 - 1"))
+    }
+
+    fn visit_bool<E: Error>(self, boolean: bool) -> Result<Scalar, E> {
+        Ok(Scalar::Boolean(boolean))
+    }
+}
+
+impl Serialize for Condition {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Condition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(ConditionVisitor)
+        } else {
+            Self::deserialize(deserializer)
+        }
+    }
+}
+
+struct ConditionVisitor;
+
+impl<'de> Visitor<'de> for ConditionVisitor {
+    type Value = Condition;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string, an integer, true, false, or a table of tests")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Condition, E> {
+        ScalarVisitor.visit_str(text).map(Condition::equals)
+    }
+
+    fn visit_i64<E: Error>(self, integer: i64) -> Result<Condition, E> {
+        ScalarVisitor.visit_i64(integer).map(Condition::equals)
+    }
+
+    fn visit_u64<E: Error>(self, integer: u64) -> Result<Condition, E> {
+        ScalarVisitor.visit_u64(integer).map(Condition::equals)
+    }
+
+    fn visit_bool<E: Error>(self, boolean: bool) -> Result<Condition, E> {
+        ScalarVisitor.visit_bool(boolean).map(Condition::equals)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Condition, A::Error> {
+        Condition::deserialize(MapAccessDeserializer::new(map))
+    }
+}
+
+impl JsonSchema for Scalar {
+    fn schema_name() -> Cow<'static, str> {
+        "Scalar".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A value that a message may hold.",
+            "type": ["string", "integer", "boolean"],
+        })
+    }
+}
+
+impl JsonSchema for Condition {
+    fn schema_name() -> Cow<'static, str> {
+        "Condition".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let values = generator.subschema_for::<Vec<Scalar>>();
+        let types = generator.subschema_for::<Vec<JsonType>>();
+        json_schema!({
+            "description": "What must hold of the value at a JSON pointer: a value that is equal to \
+                            it, or tests that must all hold.",
+            "anyOf": [
+                generator.subschema_for::<Scalar>(),
+                {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "one_of": values,
+                        "none_of": values,
+                        "is": types,
+                        "length": { "type": ["integer", "null"], "minimum": 0 },
+                    },
+                },
+            ],
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! A dialect file that cannot be used: where, why, and what to write instead.
+
+/// What is wrong with a dialect file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DialectError {
+    /// It cannot be read as TOML of the expected keys.
+    #[error("the dialect file cannot be read: {0}")]
+    Unreadable(String),
+    /// It has too much of something.
+    #[error("`{key}` has {count}; permitted: at most {most}")]
+    TooMuch {
+        /// The key, with its parents; rules are counted from 1.
+        key: String,
+        /// How much there is, with its unit.
+        count: String,
+        /// How much there may be.
+        most: usize,
+    },
+    /// A key whose value makes no sense.
+    #[error("`{key}` {problem}; {remedy}")]
+    Unfit {
+        /// The key, with its parents; rules are counted from 1.
+        key: String,
+        /// What is wrong with its value.
+        problem: String,
+        /// What to write instead.
+        remedy: String,
+    },
+}
+
+impl DialectError {
+    pub(super) fn unfit(
+        key: impl Into<String>,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self::Unfit {
+            key: key.into(),
+            problem: problem.into(),
+            remedy: remedy.into(),
+        }
+    }
+}

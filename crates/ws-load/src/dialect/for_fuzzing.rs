@@ -1,0 +1,55 @@
+//! What the laws of the fuzz targets look at. No part of the interface.
+
+use super::Stamps;
+use super::interpreter::Interpreter;
+use super::payload::Body;
+use super::{Codec, Incoming, built_in};
+
+/// The padding of the requests whose answers are looked for.
+pub const PADDING: &str = "1234567890";
+
+/// An answer that was found intact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Intact {
+    /// The dialect of the answer.
+    pub dialect: String,
+    /// The stamp that it carries.
+    pub stamp: u64,
+    /// The JSON pointer at which the file says that the payload stands.
+    pub payload: String,
+}
+
+/// Every built-in dialect's opinion of a message: the ones that call it an intact answer.
+pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
+    thread_local! {
+        static DIALECTS: Vec<Interpreter> = built_in::all()
+            .iter()
+            .map(|file| {
+                let body = Body::new(PADDING.to_owned());
+                Interpreter::compile(file, body, "ws://h/", Stamps::of_run(1))
+                    .expect("the files of dialects/ make sense")
+            })
+            .collect();
+    }
+    DIALECTS.with(|dialects| {
+        let each = built_in::all().iter().zip(dialects);
+        each.filter_map(|(file, dialect)| {
+            drop(dialect.opened(message));
+            let Ok(Incoming::Message {
+                stamp,
+                intact: true,
+                ..
+            }) = dialect.parse(message)
+            else {
+                return None;
+            };
+            let rule = dialect.rule_of(message)?;
+            Some(Intact {
+                dialect: file.name.clone(),
+                stamp,
+                payload: file.receive[rule].payload.clone()?,
+            })
+        })
+        .collect()
+    })
+}

@@ -1,0 +1,157 @@
+//! Texts of a known shape: `MESSAGE\n{any}\n\n{payload}\0`.
+//!
+//! A pattern is matched from left to right without ever going back, so that a message costs one
+//! search for each text of the pattern, whatever it holds.
+
+use super::StampForm;
+use super::error::DialectError;
+use super::template::{Hole, Token, tokens};
+
+/// The shape of a message.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    tokens: Vec<Token>,
+}
+
+/// What stands in the holes of a pattern.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Captured<'m> {
+    pub(super) stamp: Option<&'m str>,
+    pub(super) payload: Option<&'m str>,
+    pub(super) padding: Option<&'m str>,
+}
+
+const OF_PATTERNS: [Hole; 4] = [Hole::Payload, Hole::Stamp, Hole::Padding, Hole::Any];
+
+impl Pattern {
+    /// # Errors
+    /// A pattern that would match in several ways, or holds what was sent twice.
+    pub(super) fn compile(key: &str, text: &str) -> Result<Self, DialectError> {
+        let tokens = tokens(key, text, &OF_PATTERNS)?;
+        let open_ended = |token: &Token| matches!(token, Token::Hole(hole) if *hole != Hole::Stamp);
+        let is_unclear = |pair: &[Token]| open_ended(&pair[0]) && matches!(pair[1], Token::Hole(_));
+        if tokens.windows(2).any(is_unclear) {
+            return Err(DialectError::unfit(
+                key,
+                "does not say where one placeholder ends and the next begins",
+                "write a text between them",
+            ));
+        }
+        for hole in [Hole::Payload, Hole::Stamp, Hole::Padding] {
+            let times = tokens.iter().filter(|t| **t == Token::Hole(hole)).count();
+            if times > 1 || times == 1 && hole != Hole::Payload && has(&tokens, Hole::Payload) {
+                return Err(DialectError::unfit(
+                    key,
+                    "holds the stamp or the padding twice",
+                    "write {payload} once, or {stamp} and {padding} once each; {any} for the others",
+                ));
+            }
+        }
+        Ok(Self { tokens })
+    }
+
+    /// True where the pattern names a place for it.
+    pub(super) fn has(&self, hole: Hole) -> bool {
+        has(&self.tokens, hole)
+    }
+
+    /// What stands in the holes of a message of this shape.
+    pub(super) fn captures<'m>(&self, message: &'m str) -> Option<Captured<'m>> {
+        let mut captured = Captured::default();
+        let mut rest = message;
+        let mut open = None;
+        for (index, token) in self.tokens.iter().enumerate() {
+            match (token, open) {
+                (Token::Literal(text), None) => rest = rest.strip_prefix(text.as_str())?,
+                (Token::Literal(text), Some(hole)) => {
+                    let is_last = index + 1 == self.tokens.len();
+                    let (held, after) = match is_last {
+                        true => (rest.strip_suffix(text.as_str())?, ""),
+                        false => rest.split_once(text.as_str())?,
+                    };
+                    captured.keep(hole, held);
+                    rest = after;
+                    open = None;
+                }
+                (Token::Hole(Hole::Stamp), _) => {
+                    let (stamp, after) = rest.split_at_checked(StampForm::Hex.width())?;
+                    captured.stamp = Some(stamp);
+                    rest = after;
+                }
+                (Token::Hole(hole), _) => open = Some(*hole),
+            }
+        }
+        if let Some(hole) = open {
+            captured.keep(hole, rest);
+            rest = "";
+        }
+        rest.is_empty().then_some(captured)
+    }
+}
+
+fn has(tokens: &[Token], hole: Hole) -> bool {
+    tokens.contains(&Token::Hole(hole))
+}
+
+impl<'m> Captured<'m> {
+    fn keep(&mut self, hole: Hole, held: &'m str) {
+        match hole {
+            Hole::Payload => self.payload = Some(held),
+            Hole::Padding => self.padding = Some(held),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn captured<'m>(pattern: &str, message: &'m str) -> Option<Captured<'m>> {
+        Pattern::compile("receive[1].pattern", pattern)
+            .unwrap()
+            .captures(message)
+    }
+
+    #[test]
+    fn holes_hold_what_stands_between_the_texts() {
+        let stomp = "MESSAGE\n{any}destination:/all\n{any}\n\n{payload}\0";
+        let message = "MESSAGE\nid:7\ndestination:/all\nlength:2\n\n{\"a\":\"\n\n\0\"}\0";
+        let found = captured(stomp, message).unwrap();
+        assert_eq!(found.payload, Some("{\"a\":\"\n\n\0\"}"));
+        assert_eq!(captured(stomp, &message[..message.len() - 1]), None);
+        assert_eq!(captured(stomp, "MESSAGE\ndestination:/all"), None);
+        assert_eq!(captured(stomp, ""), None);
+
+        let line = "echo {stamp}{padding}";
+        let found = captured(line, "echo 00000000000000ab123").unwrap();
+        assert_eq!(found.stamp, Some("00000000000000ab"));
+        assert_eq!(found.padding, Some("123"));
+        assert_eq!(captured(line, "echo 00000000000000a"), None);
+        assert_eq!(captured(line, "echo 000000000000000\u{e4}"), None);
+        assert_eq!(
+            captured("a{stamp}b", "a00000000000000abb").unwrap().padding,
+            None
+        );
+        assert_eq!(captured("a{stamp}b", "a00000000000000abbc"), None);
+    }
+
+    #[test]
+    fn a_message_of_a_few_letters_costs_one_search_for_each_text() {
+        let pattern = format!("{{any}}{}b{{any}}c", "a".repeat(1000));
+        assert_eq!(captured(&pattern, &"a".repeat(10_000_000)), None);
+    }
+
+    #[test]
+    fn unclear_patterns_are_refused() {
+        let refused = |text: &str| {
+            let error = Pattern::compile("receive[1].pattern", text).unwrap_err();
+            error.to_string()
+        };
+        assert!(refused("{any}{payload}").contains("write a text between them"));
+        assert!(refused("{any}{stamp}").contains("write a text between them"));
+        assert!(refused("{stamp} {payload}").contains("twice"));
+        assert!(refused("{stamp} {stamp}").contains("twice"));
+        assert!(refused("{number}").contains("known here: {stamp}, {payload}, {padding}, {any}"));
+    }
+}

@@ -1,0 +1,104 @@
+//! Where an answer carries what was sent, and which keys a rule of each meaning has.
+
+use super::error::DialectError;
+use super::pattern::Pattern;
+use super::pointers::{PointerId, Pointers};
+use super::rules::pointer;
+use super::template::Hole;
+use run_record::{Meaning, PayloadForm, Rule};
+
+/// The key of the rules for a client that is not ready yet.
+pub(super) const OPEN: &str = "open.receive";
+
+/// Where a message carries the stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It is no answer.
+    Nowhere,
+    /// In the payload, which a pointer leads to.
+    Payload(PointerId, PayloadForm),
+    /// A pointer leads to the stamp alone.
+    Stamp(PointerId),
+    /// A pointer leads to the number of the request.
+    Number(PointerId),
+    /// In the holes of a pattern.
+    Captured,
+}
+
+/// True for a message that ends a latency.
+pub(super) const fn is_answer(means: Meaning) -> bool {
+    matches!(means, Meaning::Echo | Meaning::Delivery | Meaning::Result)
+}
+
+/// Where a message of a rule carries the stamp.
+///
+/// # Errors
+/// A rule that does not say it, or says it twice, or has a key that its meaning has no use for.
+pub(super) fn place_of(
+    key: &str,
+    rule: &Rule,
+    pattern: Option<&Pattern>,
+    pointers: &mut Pointers,
+) -> Result<Place, DialectError> {
+    check_keys(key, rule)?;
+    if !is_answer(rule.means) {
+        return Ok(Place::Nowhere);
+    }
+    let mut at =
+        |name: &str, text: &str, whole| pointer(&format!("{key}.{name}"), text, whole, pointers);
+    let is_whole = rule.payload_form == PayloadForm::Json;
+    let may_be_bare = rule.means == Meaning::Result;
+    let has = |hole| pattern.is_some_and(|pattern| pattern.has(hole));
+    let captured = has(Hole::Payload) || has(Hole::Stamp) && (has(Hole::Padding) || may_be_bare);
+    match (&rule.payload, &rule.stamp, &rule.number) {
+        (Some(payload), None, None) => Ok(Place::Payload(
+            at("payload", payload, is_whole)?,
+            rule.payload_form,
+        )),
+        (None, Some(stamp), None) if may_be_bare => Ok(Place::Stamp(at("stamp", stamp, false)?)),
+        (None, None, Some(number)) if may_be_bare => {
+            Ok(Place::Number(at("number", number, false)?))
+        }
+        (None, None, None) if captured => Ok(Place::Captured),
+        _ => Err(DialectError::unfit(
+            key,
+            "does not say in one way where an answer carries what was sent",
+            match may_be_bare {
+                true => {
+                    "write `payload`, `stamp` or `number`, or a pattern with {payload} or {stamp}"
+                }
+                false => {
+                    "write `payload`, or a pattern with {payload} or with {stamp} and {padding}"
+                }
+            },
+        )),
+    }
+}
+
+/// Which keys a rule has to have and may have, by its meaning.
+fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
+    let answers = is_answer(rule.means);
+    let sends = matches!(rule.means, Meaning::Send | Meaning::KeepAlive);
+    let refuses = rule.means == Meaning::Refused && key.starts_with(OPEN);
+    let keys = [
+        ("payload", rule.payload.is_some(), answers, false),
+        ("stamp", rule.stamp.is_some(), answers, false),
+        ("number", rule.number.is_some(), answers, false),
+        ("example", rule.example.is_some(), answers, answers),
+        ("send", rule.send.is_some(), sends, sends),
+        ("words", rule.words.is_some(), refuses, false),
+        ("reason", rule.reason.is_some(), refuses, false),
+    ];
+    for (name, there, permitted, required) in keys {
+        if there && !permitted {
+            let problem =
+                format!("has no use for `{name}`, given what it means and when it applies");
+            return Err(DialectError::unfit(key, problem, "leave it out"));
+        }
+        if required && !there {
+            let remedy = format!("write `{name} = '...'`");
+            return Err(DialectError::unfit(key, format!("has no `{name}`"), remedy));
+        }
+    }
+    Ok(())
+}

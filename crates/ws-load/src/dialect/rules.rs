@@ -1,0 +1,410 @@
+//! What the messages of a server mean: rules, of which the first that matches decides.
+//!
+//! A message is parsed at most once, whatever the rules are: JSON pointers apply to what follows one
+//! prefix, the longest that it begins with.
+
+use super::Malformed;
+use super::Stamps;
+use super::error::DialectError;
+use super::pattern::{Captured, Pattern};
+use super::payload::{Body, read_stamp, stamp_of};
+use super::place::{Place, place_of};
+use super::pointers::{PointerId, Pointers, Seen, Values, parse_whole};
+use super::template::plain;
+use run_record::{Condition, JsonType, Meaning, PayloadForm, Rule, Scalar};
+use serde_json::Value;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+/// Most rules of a list.
+const MOST_RULES: usize = 64;
+/// Most conditions of a rule.
+const MOST_CONDITIONS: usize = 16;
+/// So much of a value is shown, in characters.
+const SHOWN: usize = 40;
+
+/// The rules of one list.
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    rules: Vec<Compiled>,
+    /// The prefixes of all rules, longest first.
+    prefixes: Vec<String>,
+    shape: Vec<Check>,
+    pointers: Pointers,
+}
+
+/// A rule that messages can be held against.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    pub(super) means: Meaning,
+    how: How,
+    pub(super) place: Place,
+    pub(super) send: String,
+    pub(super) words: String,
+    pub(super) reason: Option<PointerId>,
+}
+
+#[derive(Debug)]
+enum How {
+    Text(String),
+    Pattern(Pattern),
+    Json {
+        prefix: String,
+        checks: Vec<Check>,
+        /// The rule looks at what follows the prefix.
+        parses: bool,
+    },
+}
+
+#[derive(Debug)]
+struct Check {
+    pointer: String,
+    id: PointerId,
+    condition: Condition,
+}
+
+/// A message and the rule that it matches.
+#[derive(Debug)]
+pub(super) struct Match<'r, 'm> {
+    pub(super) index: usize,
+    pub(super) rule: &'r Compiled,
+    values: Option<Values>,
+    captured: Captured<'m>,
+}
+
+/// The rule that came nearest: how many of its conditions held, and the first that did not.
+type Miss<'r> = Option<(usize, &'r Check)>;
+
+impl Rules {
+    /// # Errors
+    /// The first rule that makes no sense; `list` is the key of the rules.
+    pub(super) fn compile(
+        list: &str,
+        rules: &[Rule],
+        shape: &BTreeMap<String, Condition>,
+    ) -> Result<Self, DialectError> {
+        at_most(list, rules.len(), "rules", MOST_RULES)?;
+        let mut compiled = Self::default();
+        compiled.shape = checks("shape", shape, &mut compiled.pointers)?;
+        for (index, rule) in rules.iter().enumerate() {
+            let key = format!("{list}[{}]", index + 1);
+            let rule = compiled.rule(&key, rule)?;
+            compiled.rules.push(rule);
+        }
+        compiled
+            .prefixes
+            .sort_by_key(|prefix| std::cmp::Reverse(prefix.len()));
+        compiled.prefixes.dedup();
+        compiled.refuse_known_stamps(list, rules)?;
+        Ok(compiled)
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    fn rule(&mut self, key: &str, rule: &Rule) -> Result<Compiled, DialectError> {
+        let how = self.how(key, rule)?;
+        let pattern = match &how {
+            How::Pattern(pattern) => Some(pattern),
+            _ => None,
+        };
+        let reason = rule.reason.as_deref();
+        let optional = |key: &str, text: &Option<String>| {
+            text.as_deref()
+                .map_or(Ok(String::new()), |text| plain(key, text))
+        };
+        Ok(Compiled {
+            means: rule.means,
+            place: place_of(key, rule, pattern, &mut self.pointers)?,
+            how,
+            send: optional(&format!("{key}.send"), &rule.send)?,
+            words: optional(&format!("{key}.words"), &rule.words)?,
+            reason: reason
+                .map(|reason| pointer(&format!("{key}.reason"), reason, false, &mut self.pointers))
+                .transpose()?,
+        })
+    }
+
+    fn how(&mut self, key: &str, rule: &Rule) -> Result<How, DialectError> {
+        let looks_into = rule.payload.is_some() || rule.stamp.is_some() || rule.number.is_some();
+        let has_json = rule.prefix.is_some() || !rule.when.is_empty() || looks_into;
+        let ways = [rule.text.is_some(), rule.pattern.is_some(), has_json];
+        if ways.iter().filter(|way| **way).count() != 1 {
+            return Err(DialectError::unfit(
+                key,
+                "does not say in one way which messages it matches",
+                "write `text`, or `pattern`, or `prefix` and `when`",
+            ));
+        }
+        if let Some(text) = &rule.text {
+            return Ok(How::Text(plain(&format!("{key}.text"), text)?));
+        }
+        if let Some(pattern) = &rule.pattern {
+            return Pattern::compile(&format!("{key}.pattern"), pattern).map(How::Pattern);
+        }
+        let prefix = rule.prefix.as_deref().unwrap_or_default();
+        let prefix = plain(&format!("{key}.prefix"), prefix)?;
+        let when = format!("{key}.when");
+        let checks = checks(&when, &rule.when, &mut self.pointers)?;
+        self.prefixes.push(prefix.clone());
+        Ok(How::Json {
+            prefix,
+            parses: looks_into || rule.reason.is_some() || !checks.is_empty(),
+            checks,
+        })
+    }
+
+    /// A message is recognised again by comparing all of it but its stamp, so that nothing may
+    /// depend on the stamp.
+    fn refuse_known_stamps(&mut self, list: &str, rules: &[Rule]) -> Result<(), DialectError> {
+        let mut stamps = Vec::new();
+        for rule in rules {
+            let payload = rule
+                .payload
+                .as_ref()
+                .map(|payload| format!("{payload}/stamp"));
+            for place in [payload.as_ref(), rule.stamp.as_ref()]
+                .into_iter()
+                .flatten()
+            {
+                stamps.push(pointer(list, place, false, &mut self.pointers)?);
+            }
+        }
+        let of_rules = self.rules.iter().flat_map(|rule| match &rule.how {
+            How::Json { checks, .. } => &checks[..],
+            _ => &[],
+        });
+        let compares = |c: &Condition| !c.one_of.is_empty() || !c.none_of.is_empty();
+        let bad = of_rules
+            .chain(&self.shape)
+            .find(|check| stamps.contains(&check.id) && compares(&check.condition));
+        match bad {
+            None => Ok(()),
+            Some(check) => Err(DialectError::unfit(
+                list,
+                format!("compares the stamp, at `{}`", check.pointer),
+                "leave that condition out; a stamp is another in each request",
+            )),
+        }
+    }
+
+    /// The rule that a message matches.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub(super) fn find<'r, 'm>(&'r self, message: &'m str) -> Result<Match<'r, 'm>, Malformed> {
+        let prefix = self
+            .prefixes
+            .iter()
+            .find(|of| message.starts_with(of.as_str()));
+        let parsed = OnceCell::new();
+        let parse = || parsed.get_or_init(|| self.parse(&message[prefix.map_or(0, String::len)..]));
+        let mut nearest: Miss<'_> = None;
+        for (index, rule) in self.rules.iter().enumerate() {
+            let captured = match &rule.how {
+                How::Text(text) => (text == message).then(Captured::default),
+                How::Pattern(pattern) => pattern.captures(message),
+                How::Json { prefix: own, .. } if Some(own) != prefix => None,
+                How::Json { parses: false, .. } => Some(Captured::default()),
+                How::Json { checks, .. } => match parse() {
+                    Err(_) => None,
+                    Ok(values) => match first_broken(checks, values) {
+                        None => Some(Captured::default()),
+                        Some(miss) => {
+                            if nearest.is_none_or(|(held, _)| miss.0 > held) {
+                                nearest = Some(miss);
+                            }
+                            None
+                        }
+                    },
+                },
+            };
+            if let Some(captured) = captured {
+                return Ok(Match {
+                    index,
+                    rule,
+                    values: parsed.into_inner().and_then(Result::ok),
+                    captured,
+                });
+            }
+        }
+        Err(match (parsed.into_inner(), nearest) {
+            (Some(Err(why)), _) => why,
+            (Some(Ok(values)), Some((_, check))) => {
+                Malformed(format!("no rule matches: {}", check.found(&values)))
+            }
+            _ => Malformed("no rule matches".to_owned()),
+        })
+    }
+
+    fn parse(&self, text: &str) -> Result<Values, Malformed> {
+        let values = self.pointers.find(text)?;
+        match first_broken(&self.shape, &values) {
+            None => Ok(values),
+            Some((_, check)) => Err(Malformed(check.found(&values))),
+        }
+    }
+}
+
+/// How many of the conditions hold, and the first that does not.
+fn first_broken<'r>(checks: &'r [Check], values: &Values) -> Miss<'r> {
+    let mut broken = checks
+        .iter()
+        .filter(|check| !holds(&check.condition, values.get(check.id)));
+    let first = broken.next()?;
+    Some((checks.len() - 1 - broken.count(), first))
+}
+
+fn holds(condition: &Condition, seen: Option<&Seen>) -> bool {
+    let is_one =
+        |of: &[Scalar]| seen.is_some_and(|seen| of.iter().any(|scalar| equal(scalar, &seen.value)));
+    let is_of = |kind: &JsonType| match (kind, seen) {
+        (JsonType::Absent, None) => true,
+        (_, None) => false,
+        (JsonType::Present, Some(_)) => true,
+        (kind, Some(seen)) => *kind == seen.kind,
+    };
+    let has_length = |length: u32| {
+        seen.is_some_and(|seen| {
+            matches!(seen.kind, JsonType::Array | JsonType::Object)
+                && seen.length == length as usize
+        })
+    };
+    (condition.one_of.is_empty() || is_one(&condition.one_of))
+        && !is_one(&condition.none_of)
+        && (condition.is.is_empty() || condition.is.iter().any(is_of))
+        && condition.length.is_none_or(has_length)
+}
+
+/// Numbers are equal when their values are: 1 is 1.0.
+fn equal(scalar: &Scalar, value: &Value) -> bool {
+    match (scalar, value) {
+        (Scalar::Text(text), Value::String(of)) => text == of,
+        (Scalar::Boolean(boolean), Value::Bool(of)) => boolean == of,
+        (Scalar::Integer(integer), Value::Number(of)) => {
+            of.as_i64() == Some(*integer) || of.is_f64() && of.as_f64() == Some(*integer as f64)
+        }
+        _ => false,
+    }
+}
+
+impl Check {
+    /// What stands in the place that is checked, in words.
+    fn found(&self, values: &Values) -> String {
+        let place = match self.pointer.as_str() {
+            "" => "the message".to_owned(),
+            pointer => format!("`{pointer}`"),
+        };
+        let Some(seen) = values.get(self.id) else {
+            return format!("there is no {place}");
+        };
+        match seen.kind {
+            JsonType::Array => format!("{place} is an array of {}", seen.length),
+            JsonType::Object => format!("{place} is an object of {}", seen.length),
+            JsonType::String => {
+                let text = seen.value.as_str().unwrap_or_default();
+                let shown: String = text.chars().take(SHOWN).collect();
+                let rest = if shown.len() < text.len() { "..." } else { "" };
+                format!("{place} is `{shown}{rest}`")
+            }
+            _ => format!("{place} is {}", seen.value),
+        }
+    }
+}
+
+impl Match<'_, '_> {
+    /// The stamp that an answer carries, and whether the payload is as it was sent.
+    pub(super) fn carried(&self, body: &Body, stamps: Stamps) -> Option<(u64, bool)> {
+        let values = self.values.as_ref();
+        match self.rule.place {
+            Place::Nowhere => None,
+            Place::Payload(id, PayloadForm::Json) => {
+                let seen = values?.get(id)?;
+                let (stamp, intact) = body.read(&seen.value)?;
+                Some((stamp, intact && !seen.repeats))
+            }
+            Place::Payload(id, PayloadForm::String) => read_text(values?.text(id)?, body),
+            Place::Stamp(id) => Some((read_stamp(values?.text(id)?)?, true)),
+            Place::Number(id) => {
+                let number = values?.get(id)?.value.as_u64()?;
+                Some((stamp_of(number, stamps)?, true))
+            }
+            Place::Captured => {
+                if let Some(payload) = self.captured.payload {
+                    return read_text(payload, body);
+                }
+                let stamp = read_stamp(self.captured.stamp?)?;
+                let padding = self.captured.padding;
+                Some((
+                    stamp,
+                    padding.is_none_or(|padding| padding == body.padding()),
+                ))
+            }
+        }
+    }
+
+    /// The server's own words.
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.values.as_ref()?.text(self.rule.reason?)
+    }
+}
+
+fn read_text(text: &str, body: &Body) -> Option<(u64, bool)> {
+    let (payload, repeats) = parse_whole(text).ok()?;
+    let (stamp, intact) = body.read(&payload)?;
+    Some((stamp, intact && !repeats))
+}
+
+fn checks(
+    key: &str,
+    conditions: &BTreeMap<String, Condition>,
+    pointers: &mut Pointers,
+) -> Result<Vec<Check>, DialectError> {
+    at_most(key, conditions.len(), "conditions", MOST_CONDITIONS)?;
+    conditions
+        .iter()
+        .map(|(at, condition)| {
+            if *condition == Condition::default() {
+                return Err(DialectError::unfit(
+                    format!("{key}.\"{at}\""),
+                    "tests nothing",
+                    "write a value, or one of `one_of`, `none_of`, `is` and `length`",
+                ));
+            }
+            Ok(Check {
+                pointer: at.clone(),
+                id: pointer(key, at, false, pointers)?,
+                condition: condition.clone(),
+            })
+        })
+        .collect()
+}
+
+/// The number of a pointer of a file.
+pub(super) fn pointer(
+    key: &str,
+    pointer: &str,
+    whole: bool,
+    pointers: &mut Pointers,
+) -> Result<PointerId, DialectError> {
+    pointers.add(pointer, whole).map_err(|problem| {
+        let shown: String = pointer.chars().take(SHOWN).collect();
+        DialectError::unfit(
+            key,
+            format!("has `{shown}`, which {problem}"),
+            "write one like `/payload/body` or `/3` (RFC 6901)",
+        )
+    })
+}
+
+fn at_most(key: &str, count: usize, unit: &str, most: usize) -> Result<(), DialectError> {
+    match count > most {
+        false => Ok(()),
+        true => Err(DialectError::TooMuch {
+            key: key.to_owned(),
+            count: format!("{count} {unit}"),
+            most,
+        }),
+    }
+}

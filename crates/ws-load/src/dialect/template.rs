@@ -1,0 +1,296 @@
+//! Texts with placeholders: `{"type":"echo","payload":{payload}}`.
+//!
+//! A template is cut into pieces once. What is the same in every message of a run, the padding
+//! included, is literal then; stamps and numbers are what is left.
+
+use super::StampForm;
+use super::error::DialectError;
+use super::payload::{AFTER_STAMP, BEFORE_STAMP, Body, number_of};
+use std::io::Write as _;
+
+/// Longest template in bytes. An answer may hold the same in other escapes, and a message may have
+/// 32 KiB beside its payload.
+pub(super) const MOST_TEMPLATE: usize = 4096;
+
+/// What a placeholder stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hole {
+    Stamp,
+    Number,
+    Payload,
+    EscapedPayload,
+    Padding,
+    Any,
+}
+
+const NAMES: [(&str, Hole); 6] = [
+    ("stamp", Hole::Stamp),
+    ("number", Hole::Number),
+    ("payload", Hole::Payload),
+    ("escaped_payload", Hole::EscapedPayload),
+    ("padding", Hole::Padding),
+    ("any", Hole::Any),
+];
+
+/// A part of a text with placeholders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    Literal(String),
+    Hole(Hole),
+}
+
+/// Cuts a text at its placeholders: lower-case words in braces. `{{` is a brace.
+///
+/// # Errors
+/// A placeholder that is not among `known`, or a text that is too long.
+pub(super) fn tokens(key: &str, text: &str, known: &[Hole]) -> Result<Vec<Token>, DialectError> {
+    if text.len() > MOST_TEMPLATE {
+        return Err(DialectError::TooMuch {
+            key: key.to_owned(),
+            count: format!("{} bytes", text.len()),
+            most: MOST_TEMPLATE,
+        });
+    }
+    let mut tokens = Vec::new();
+    let mut literal = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        literal.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix('{') {
+            literal.push('{');
+            rest = after;
+            continue;
+        }
+        let Some(name) = placeholder(rest) else {
+            literal.push('{');
+            continue;
+        };
+        let hole = NAMES.iter().find(|(known, _)| *known == name);
+        match hole {
+            Some((_, hole)) if known.contains(hole) => {
+                if !literal.is_empty() {
+                    tokens.push(Token::Literal(std::mem::take(&mut literal)));
+                }
+                tokens.push(Token::Hole(*hole));
+            }
+            _ => return Err(unknown(key, name, known)),
+        }
+        rest = &rest[name.len() + 1..];
+    }
+    literal.push_str(rest);
+    if !literal.is_empty() {
+        tokens.push(Token::Literal(literal));
+    }
+    Ok(tokens)
+}
+
+/// The word that ends with the next brace, if it is one.
+fn placeholder(rest: &str) -> Option<&str> {
+    let (name, _) = rest.split_once('}')?;
+    let is_word = |c: char| c.is_ascii_lowercase() || c == '_';
+    (!name.is_empty() && name.chars().all(is_word)).then_some(name)
+}
+
+fn unknown(key: &str, name: &str, known: &[Hole]) -> DialectError {
+    let shown: Vec<String> = NAMES
+        .iter()
+        .filter(|(_, hole)| known.contains(hole))
+        .map(|(name, _)| format!("{{{name}}}"))
+        .collect();
+    let remedy = match shown.is_empty() {
+        true => "no placeholder is known here; write `{{` for a brace".to_owned(),
+        false => format!("known here: {}; write `{{{{` for a brace", shown.join(", ")),
+    };
+    DialectError::unfit(key, format!("has the placeholder {{{name}}}"), remedy)
+}
+
+/// A text without placeholders.
+///
+/// # Errors
+/// As [`tokens`].
+pub(super) fn plain(key: &str, text: &str) -> Result<String, DialectError> {
+    let tokens = tokens(key, text, &[])?;
+    Ok(tokens
+        .into_iter()
+        .map(|token| match token {
+            Token::Literal(text) => text,
+            Token::Hole(_) => String::new(),
+        })
+        .collect())
+}
+
+/// A message in which only stamps and numbers are open.
+#[derive(Debug)]
+pub(super) struct Template {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Literal(Vec<u8>),
+    Stamp,
+    Number,
+}
+
+/// The placeholders of requests.
+const OF_REQUESTS: [Hole; 5] = [
+    Hole::Payload,
+    Hole::EscapedPayload,
+    Hole::Stamp,
+    Hole::Padding,
+    Hole::Number,
+];
+
+impl Template {
+    /// A request, or an answer as an example.
+    ///
+    /// # Errors
+    /// As [`tokens`]; a payload that stands there twice, or not at all.
+    pub(super) fn compile(key: &str, text: &str, body: &Body) -> Result<Self, DialectError> {
+        let tokens = tokens(key, text, &OF_REQUESTS)?;
+        let count = |wanted: &[Hole]| {
+            let is_wanted =
+                |token: &&Token| matches!(token, Token::Hole(hole) if wanted.contains(hole));
+            tokens.iter().filter(is_wanted).count()
+        };
+        let payloads = count(&[Hole::Payload, Hole::EscapedPayload]);
+        if payloads + count(&[Hole::Padding]) > 1 {
+            return Err(DialectError::unfit(
+                key,
+                "carries the padding twice",
+                "write {payload}, {escaped_payload} or {padding} once",
+            ));
+        }
+        let mut template = Self { pieces: Vec::new() };
+        for token in &tokens {
+            template.push(token, body);
+        }
+        Ok(template)
+    }
+
+    /// True where a text carries what every request has to: its stamp and the plan's padding.
+    pub(super) fn is_complete(text: &str) -> bool {
+        let has = |name: &str| text.contains(name);
+        has("{payload}") || has("{escaped_payload}") || has("{stamp}") && has("{padding}")
+    }
+
+    fn push(&mut self, token: &Token, body: &Body) {
+        match token {
+            Token::Literal(text) => self.literal(text),
+            Token::Hole(Hole::Stamp) => self.pieces.push(Piece::Stamp),
+            Token::Hole(Hole::Number) => self.pieces.push(Piece::Number),
+            Token::Hole(Hole::Padding | Hole::Any) => self.literal(body.padding()),
+            Token::Hole(Hole::Payload) => {
+                self.literal(BEFORE_STAMP);
+                self.pieces.push(Piece::Stamp);
+                self.after_stamp(body, |text| text.to_owned());
+            }
+            Token::Hole(Hole::EscapedPayload) => {
+                let escaped = |text: &str| text.replace('"', r#"\""#);
+                self.literal(&escaped(BEFORE_STAMP));
+                self.pieces.push(Piece::Stamp);
+                self.after_stamp(body, escaped);
+            }
+        }
+    }
+
+    /// Neither stamp nor padding needs escaping.
+    fn after_stamp(&mut self, body: &Body, escape: impl Fn(&str) -> String) {
+        if !body.padding().is_empty() {
+            self.literal(&escape(AFTER_STAMP));
+            self.literal(body.padding());
+        }
+        self.literal(&escape(r#""}"#));
+    }
+
+    fn literal(&mut self, text: &str) {
+        if let Some(Piece::Literal(last)) = self.pieces.last_mut() {
+            last.extend_from_slice(text.as_bytes());
+        } else {
+            self.pieces.push(Piece::Literal(text.as_bytes().to_vec()));
+        }
+    }
+
+    /// Appends the message that carries `stamp`.
+    pub(super) fn write(&self, stamp: u64, out: &mut Vec<u8>) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(bytes) => out.extend_from_slice(bytes),
+                Piece::Stamp => StampForm::Hex.write(stamp, out),
+                Piece::Number => {
+                    write!(out, "{}", number_of(stamp)).expect("a Vec takes everything");
+                }
+            }
+        }
+    }
+}
+
+/// A template as people are shown it, with an ellipsis in place of what differs.
+pub(super) fn shown(text: &str) -> String {
+    let escaped = r#"{\"stamp\":...}"#;
+    text.replace("{payload}", r#"{"stamp":...}"#)
+        .replace("{escaped_payload}", escaped)
+        .replace("{stamp}", "...")
+        .replace("{padding}", "...")
+        .replace("{number}", "...")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(text: &str, padding: &str) -> String {
+        let template = Template::compile("send.echo", text, &Body::new(padding.to_owned()));
+        let mut out = Vec::new();
+        template.unwrap().write(0xAB, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn placeholders_are_replaced_and_all_else_stays() {
+        assert_eq!(
+            written(r#"42["echo",{payload}]"#, "12"),
+            r#"42["echo",{"stamp":"00000000000000ab","padding":"12"}]"#
+        );
+        assert_eq!(
+            written(r#"{"a":{},"data":"{\"p\":{escaped_payload}}"}"#, "1"),
+            r#"{"a":{},"data":"{\"p\":{\"stamp\":\"00000000000000ab\",\"padding\":\"1\"}}"}"#
+        );
+        assert_eq!(
+            written("{{stamp} {stamp} {number}{padding} { x }", "77"),
+            "{stamp} 00000000000000ab 17277 { x }"
+        );
+        assert_eq!(written("{payload}", ""), r#"{"stamp":"00000000000000ab"}"#);
+    }
+
+    #[test]
+    fn a_message_is_written_from_its_pieces() {
+        let body = Body::new("12345".repeat(100));
+        let template = Template::compile("send.echo", r#"{"p":{payload}}"#, &body).unwrap();
+        assert_eq!(template.pieces.len(), 3);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_with_the_key_and_a_remedy() {
+        let refused = |text: &str| {
+            Template::compile("send.echo", text, &Body::new(String::new()))
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            refused("{stmp}"),
+            "`send.echo` has the placeholder {stmp}; known here: {stamp}, {number}, {payload}, \
+             {escaped_payload}, {padding}; write `{{` for a brace"
+        );
+        assert!(refused("{any}").contains("placeholder {any}"));
+        assert_eq!(
+            refused("{payload} {padding}"),
+            "`send.echo` carries the padding twice; write {payload}, {escaped_payload} or {padding} once"
+        );
+        assert_eq!(
+            refused(&"x".repeat(4097)),
+            "`send.echo` has 4097 bytes; permitted: at most 4096"
+        );
+    }
+}

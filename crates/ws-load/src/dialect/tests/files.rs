@@ -1,0 +1,202 @@
+//! Files that make no sense say where and what to do.
+
+use super::super::{built_in, check_dialect, read_dialect};
+
+const LINES: &str = r#"
+name = "lines"
+summary = "Lines of text."
+
+[send]
+echo = "echo {stamp}{padding}"
+
+[[receive]]
+means = "echo"
+pattern = "echo {stamp}{padding}"
+example = "echo {stamp}{padding}"
+"#;
+
+fn refusal(text: &str) -> String {
+    match read_dialect(text) {
+        Ok(file) => check_dialect(&file).unwrap_err().to_string(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Why the file is refused after `from` has become `to`.
+fn changed(from: &str, to: &str) -> String {
+    assert!(LINES.contains(from), "{from}");
+    refusal(&LINES.replace(from, to))
+}
+
+#[test]
+fn the_files_of_the_project_make_sense() {
+    for file in built_in::all() {
+        assert_eq!(check_dialect(file), Ok(()), "{}", file.name);
+    }
+    check_dialect(&read_dialect(LINES).unwrap()).unwrap();
+}
+
+#[test]
+fn keys_that_are_not_known_are_named_with_their_line() {
+    let error = changed("summary", "sumary");
+    assert!(error.contains("unknown field `sumary`"), "{error}");
+    assert!(error.contains("line 3"), "{error}");
+    let error = changed("pattern =", "when = { \"/a\" = { equals = 1 } }\n#");
+    assert!(error.contains("unknown field `equals`"), "{error}");
+    let error = changed("pattern =", "when = { \"/a\" = 1.5 }\n#");
+    assert!(error.contains("expected a string, an integer"), "{error}");
+    let error = refusal(&"#".repeat(65 * 1024));
+    assert_eq!(
+        error,
+        "`the dialect file` has 66560 bytes; permitted: at most 65536"
+    );
+}
+
+#[test]
+fn requests_have_to_carry_what_is_verified_and_to_be_answered() {
+    for (from, to, words) in [
+        (
+            "echo {stamp}{padding}\"\n\n[[",
+            "echo {stamp}\"\n\n[[",
+            "`send.echo` carries no stamp, or not the padding that a plan asks for; write {payload}, \
+             {escaped_payload}, or {stamp} and {padding}",
+        ),
+        (
+            "echo {stamp}{padding}\"\n\n[[",
+            "echo {stamp}{pad}\"\n\n[[",
+            "`send.echo` carries no stamp",
+        ),
+        (
+            "echo = \"echo {stamp}{padding}\"",
+            "",
+            "`send` has no request; write `echo` or `broadcast`",
+        ),
+        (
+            "echo = \"",
+            "broadcast = \"",
+            "`send.broadcast` has no rule for its answer `delivery`; write [[receive]] with \
+             `means = \"delivery\"`",
+        ),
+    ] {
+        let error = changed(from, to);
+        assert!(error.starts_with(words), "{error}");
+    }
+}
+
+#[test]
+fn rules_have_to_be_clear() {
+    let pattern = r#"pattern = "echo {stamp}{padding}""#;
+    for (to, words) in [
+        (
+            "",
+            "`receive[1]` does not say in one way which messages it matches; write `text`, or \
+             `pattern`, or `prefix` and `when`",
+        ),
+        (
+            "text = \"a\"\nprefix = \"a\"",
+            "`receive[1]` does not say in one way which messages it matches",
+        ),
+        (
+            "text = \"a\"",
+            "`receive[1]` does not say in one way where an answer carries what was sent; write \
+             `payload`, or a pattern with {payload} or with {stamp} and {padding}",
+        ),
+        (
+            "pattern = \"echo {stamp}\"",
+            "`receive[1]` does not say in one way where an answer carries",
+        ),
+        (
+            "stamp = \"/a\"",
+            "`receive[1]` does not say in one way where an answer carries",
+        ),
+        (
+            "payload = \"a\"",
+            "`receive[1].payload` has `a`, which is no JSON pointer, which begins with `/`; write \
+             one like `/payload/body` or `/3` (RFC 6901)",
+        ),
+        (
+            "payload = \"/p\"\nwhen = { \"b\" = 1 }",
+            "`receive[1].when` has `b`, which is no JSON pointer",
+        ),
+        (
+            "payload = \"/p\"\nwhen = { \"/b\" = {} }",
+            "`receive[1].when.\"/b\"` tests nothing",
+        ),
+        (
+            "payload = \"/p\"\nwhen = { \"/p/stamp\" = \"x\" }",
+            "`receive` compares the stamp, at `/p/stamp`",
+        ),
+        (
+            "pattern = \"echo {stamp}{padding}\"\nsend = \"x\"",
+            "`receive[1]` has no use for `send`",
+        ),
+        (
+            "pattern = \"echo {stamp}!{padding}\"",
+            "`receive[1].example` is not understood by its own rule: `echo ",
+        ),
+        (
+            "pattern = \"{stamp}{padding}\"",
+            "`receive[1].example` is not understood by its own rule: what was sent is not found",
+        ),
+        (
+            "pattern = \"echo {stamp}{padding}\"\nmeans = \"x\"",
+            "the dialect file cannot be read",
+        ),
+    ] {
+        let error = changed(pattern, to);
+        assert!(error.starts_with(words), "{to}: {error}");
+    }
+    let error = changed("example", "#");
+    assert_eq!(
+        error,
+        "`receive[1]` has no `example`; write `example = '...'`"
+    );
+    let earlier = "[[receive]]\nmeans = \"ignored\"\nprefix = \"echo\"\n[[receive]]";
+    let error = changed("[[receive]]", earlier);
+    assert!(error.contains("rule 1 matches it first"), "{error}");
+    let many = "[[receive]]\nmeans = \"ignored\"\ntext = \"a\"\n".repeat(64);
+    let error = refusal(&format!("{LINES}{many}"));
+    assert_eq!(error, "`receive` has 65 rules; permitted: at most 64");
+}
+
+#[test]
+fn a_client_has_to_become_ready() {
+    let error = changed("[send]", "[open]\nsend = \"hi\"\n[send]");
+    assert_eq!(
+        error,
+        "`open` has no rule that makes a client ready; write [[open.receive]] with \
+         `means = \"ready\"`, or leave [open] out"
+    );
+    let ready = "[[open.receive]]\nmeans = \"ready\"\ntext = \"ok\"\n[send]";
+    check_dialect(&read_dialect(&LINES.replace("[send]", ready)).unwrap()).unwrap();
+    let error = changed("[send]", &ready.replace("ready", "echo"));
+    assert_eq!(
+        error,
+        "`open.receive[1].means` is `echo`, which has no sense there; permitted there: ready, send, \
+         refused, wait"
+    );
+    let error = changed("[send]", &ready.replace("\"ready\"", "\"send\""));
+    assert_eq!(
+        error.split(';').next(),
+        Some("`open` has no rule that makes a client ready")
+    );
+}
+
+#[test]
+fn what_stands_in_the_handshake_has_to_fit_there() {
+    for (to, words) in [
+        ("name = \"Lines\"", "`name` is no name of a dialect"),
+        ("name = \"\"", "`name` is no name of a dialect"),
+        (
+            "name = \"lines\"\nsubprotocol = \"a, b\"",
+            "`subprotocol` cannot stand in a header",
+        ),
+        (
+            "name = \"lines\"\nsubprotocol = \"a\\r\\nb: c\"",
+            "`subprotocol` cannot stand in a header",
+        ),
+    ] {
+        let error = changed("name = \"lines\"", to);
+        assert!(error.starts_with(words), "{error}");
+    }
+}

@@ -1,0 +1,103 @@
+//! Laws of the recognisers of the built-in dialects on any bytes.
+//!
+//! They end and do not panic. A message that one of them calls an intact answer has one value at the
+//! pointer that the dialect's file names, an object that holds the stamp once, the padding once, and
+//! nothing else. The values are found here by a walk over the text, not by the parser under test.
+
+use ws_load::for_fuzzing::{Intact, PADDING, intact_answers};
+
+/// Any message. Returns what was found intact.
+pub(crate) fn check(data: &[u8]) -> Vec<Intact> {
+    let found = intact_answers(data);
+    for answer in &found {
+        let text = std::str::from_utf8(data).expect("an intact answer is UTF-8");
+        let mut places = vec![text.trim_matches(is_space)];
+        for name in answer.payload.split('/').skip(1) {
+            places = places
+                .into_iter()
+                .flat_map(members)
+                .filter(|(known, _)| known == name)
+                .map(|(_, value)| value)
+                .collect();
+        }
+        let [payload] = places[..] else {
+            panic!(
+                "{answer:?} has {} values at its place: {text:?}",
+                places.len()
+            );
+        };
+        let mut held = members(payload);
+        held.sort();
+        let held: Vec<_> = held
+            .into_iter()
+            .map(|(name, value)| (name, unescaped(value)))
+            .collect();
+        let stamp = format!("{:016x}", answer.stamp);
+        let expected = [("padding", PADDING), ("stamp", &stamp)];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(held, expected, "{answer:?}: {text:?}");
+    }
+    found
+}
+
+/// The names and values of an object, or indices and values of an array, as they are written.
+fn members(json: &str) -> Vec<(String, &str)> {
+    let is_object = json.starts_with('{');
+    if !is_object && !json.starts_with('[') {
+        return Vec::new();
+    }
+    let mut members = Vec::new();
+    let mut rest = json[1..json.len() - 1].trim_start_matches(is_space);
+    while !rest.is_empty() {
+        let mut name = members.len().to_string();
+        if is_object {
+            let end = end_of_value(rest);
+            name = unescaped(&rest[..end]);
+            rest = rest[end..].trim_start_matches(is_space);
+            rest = rest[1..].trim_start_matches(is_space);
+        }
+        let end = end_of_value(rest);
+        members.push((name, rest[..end].trim_end_matches(is_space)));
+        rest = rest[end..].trim_start_matches(is_space);
+        rest = rest.strip_prefix(',').unwrap_or(rest);
+        rest = rest.trim_start_matches(is_space);
+    }
+    members
+}
+
+/// Where the first value of a text ends, which is well-formed.
+fn end_of_value(json: &str) -> usize {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for (at, c) in json.char_indices() {
+        if in_string {
+            in_string = escaped || c != '"';
+            escaped = !escaped && c == '\\';
+            if !in_string && depth == 0 {
+                return at + 1;
+            }
+            continue;
+        }
+        match c {
+            '"' => in_string = true,
+            '{' | '[' => depth += 1,
+            ',' | ':' | '}' | ']' if depth == 0 => return at,
+            '}' | ']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    json.len()
+}
+
+fn unescaped(string: &str) -> String {
+    serde_json::from_str(string).unwrap_or_else(|error| panic!("{string:?}: {error}"))
+}
+
+/// White space of JSON (RFC 8259, 2).
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}
