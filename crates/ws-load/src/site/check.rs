@@ -273,3 +273,90 @@ fn valued(order: &'static str, checked: Result<(), PlanError>) -> Result<(), Ord
 const fn out_of_turn(order: &'static str, reason: &'static str) -> OrderError {
     OrderError::OutOfTurn { order, reason }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use run_record::{Arrivals, OpenLoop};
+
+    const LOAD: OpenLoop = OpenLoop {
+        rate: 100.0,
+        ramp: None,
+        arrivals: Arrivals::Constant,
+        duration_ns: 1_000_000_000,
+        warm_up_ns: 0,
+    };
+
+    /// Takes all orders but the last, and says why that is refused.
+    fn refused(plan: &Plan, orders: &[Order]) -> String {
+        let mut permits = Permits::new(plan, Share { number: 0, of: 2 });
+        let (last, others) = orders.split_last().unwrap();
+        for order in others {
+            permits.check(order).unwrap();
+        }
+        permits.check(last).unwrap_err().to_string()
+    }
+
+    fn begin(by_clock: bool) -> Order {
+        Order::Begin(StepTerms {
+            first_sample: 0,
+            samples: 20,
+            warm_up: 0,
+            by_clock,
+            clients: 10,
+        })
+    }
+
+    #[test]
+    fn an_order_out_of_turn_is_refused_with_the_reason() {
+        let plan = crate::test_plan("ws://127.0.0.1:1/");
+        let by_clock = Plan {
+            open_loop: Some(LOAD),
+            ..plan.clone()
+        };
+        let open = || Order::Open { clients: 10 };
+        let start = || Order::Start {
+            load: LOAD,
+            start_ns: 0,
+        };
+        let elsewhere = (0..20).find(|sample| sender_of(plan.seed, *sample, 10) % 2 == 1);
+        let elsewhere = vec![elsewhere.unwrap() as u32];
+        for (words, plan, orders) in [
+            (
+                "no step is under way",
+                &plan,
+                vec![Order::CountFrom { from_ns: 0 }],
+            ),
+            ("no step is under way", &plan, vec![open(), Order::Finish]),
+            (
+                "a step is under way",
+                &plan,
+                vec![open(), begin(false), begin(false)],
+            ),
+            (
+                "no step has begun",
+                &plan,
+                vec![open(), Order::Send(vec![0])],
+            ),
+            (
+                "at another site",
+                &plan,
+                vec![open(), begin(false), Order::Send(elsewhere)],
+            ),
+            (
+                "mixes an open loop",
+                &plan,
+                vec![open(), begin(false), start()],
+            ),
+            ("another workload", &plan, vec![Order::Hold { until_ns: 0 }]),
+            (
+                "has been started",
+                &by_clock,
+                vec![open(), begin(true), start(), start()],
+            ),
+        ] {
+            let error = refused(plan, &orders);
+            assert!(error.contains(words), "{error}, and not {words}");
+        }
+    }
+}
