@@ -1,6 +1,6 @@
 # Thin: what each target does is in scripts/ and Cargo.toml.
 
-.PHONY: all test lint mutants loom fuzz bench-generator cross-check clean
+.PHONY: all test lint mutants loom fuzz miri bench-generator cross-check clean
 
 # bin/websocket-bench, and the orchestrator behind ./shootout
 all:
@@ -27,6 +27,12 @@ loom:
 SECONDS = 60
 fuzz:
 	@scripts/fuzz --seconds $(SECONDS) $(ARGS)
+
+# the wire codec in an interpreter that finds undefined behaviour; needs a nightly toolchain with the
+# components miri and rust-src. About ten minutes: property tests take few cases
+miri:
+	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 \
+	  cargo +nightly miri test --locked --target-dir target/miri -p ws-proto --lib --tests
 
 # CPU per verified delivery and echo beside bare C loops and peers, and per echo as more are in
 # flight; memory per idle connection; needs two cores and a few minutes

@@ -103,7 +103,8 @@ impl Ledger {
         let has_requests = plan.workload() != Workload::Connect;
         match command {
             Command::Open { clients } => {
-                assert!(has_requests && (1..=MOST_CLIENTS).contains(clients));
+                assert!(has_requests && !self.under_way);
+                assert!((1..=MOST_CLIENTS).contains(clients));
                 self.clients = *clients;
             }
             Command::OpenAndHold(_) => {
@@ -137,7 +138,7 @@ impl Ledger {
                 };
             }
             Command::Send(indices) => {
-                assert!(plan.open_loop().is_none());
+                assert!(plan.open_loop().is_none() && self.under_way);
                 for index in indices {
                     let index = u64::from(*index);
                     assert!((self.next..self.samples).contains(&index));

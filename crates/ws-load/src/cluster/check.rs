@@ -133,6 +133,9 @@ impl<'a> Permits<'a> {
 
     fn open(&mut self, clients: u64) -> Result<(), CommandError> {
         self.is_for("open", &[Workload::Echo, Workload::Broadcast])?;
+        if self.is_open {
+            return Err(out_of_turn("open", "a step is under way"));
+        }
         valued("open", within("clients", clients, (1, MOST_CLIENTS)))?;
         self.clients = Some(clients);
         Ok(())
@@ -228,7 +231,11 @@ impl<'a> Permits<'a> {
 
     fn send(&mut self, samples: &[u32]) -> Result<(), CommandError> {
         let (share, seed) = (self.share, self.plan.generator.seed);
+        let is_open = self.is_open;
         let step = self.step("send", false)?;
+        if !is_open {
+            return Err(out_of_turn("send", "no step is under way"));
+        }
         for index in samples {
             let permitted = (step.next, step.terms.samples - 1);
             valued("send", within("index", *index, permitted))?;
@@ -274,4 +281,101 @@ fn valued(command: &'static str, checked: Result<(), PlanError>) -> Result<(), C
 
 const fn out_of_turn(command: &'static str, reason: &'static str) -> CommandError {
     CommandError::OutOfTurn { command, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use run_record::{Arrivals, Load, Nanos, OpenLoop};
+
+    const LOAD: OpenLoop = OpenLoop {
+        rate: 100.0,
+        ramp: None,
+        arrivals: Arrivals::Constant,
+        duration: Nanos(1_000_000_000),
+        warm_up: Nanos(0),
+    };
+
+    /// Takes all commands but the last, and says why that is refused.
+    fn refused(plan: &Plan, commands: &[Command]) -> String {
+        let mut permits = Permits::new(plan, Share { number: 0, of: 2 });
+        let (last, others) = commands.split_last().unwrap();
+        for command in others {
+            permits.check(command).unwrap();
+        }
+        permits.check(last).unwrap_err().to_string()
+    }
+
+    fn begin(by_clock: bool) -> Command {
+        Command::Begin(StepTerms {
+            first_sample: 0,
+            samples: 20,
+            warm_up: 0,
+            by_clock,
+            clients: 10,
+        })
+    }
+
+    #[test]
+    fn a_command_out_of_turn_is_refused_with_the_reason() {
+        let plan = crate::test_plan("ws://127.0.0.1:1/");
+        let by_clock = Plan {
+            load: Load::Open(LOAD),
+            ..plan.clone()
+        };
+        let open = || Command::Open { clients: 10 };
+        let start = || Command::Start {
+            load: LOAD,
+            start_ns: 0,
+        };
+        let elsewhere = (0..20).find(|sample| sender_of(plan.generator.seed, *sample, 10) % 2 == 1);
+        let elsewhere = vec![elsewhere.unwrap() as u32];
+        for (words, plan, commands) in [
+            (
+                "no step is under way",
+                &plan,
+                vec![Command::CountFrom { from_ns: 0 }],
+            ),
+            ("no step is under way", &plan, vec![open(), Command::Finish]),
+            (
+                "a step is under way",
+                &plan,
+                vec![open(), begin(false), begin(false)],
+            ),
+            (
+                "a step is under way",
+                &plan,
+                vec![open(), begin(false), open()],
+            ),
+            (
+                "no step is under way",
+                &plan,
+                vec![open(), begin(false), Command::Finish, Command::Send(vec![0])],
+            ),
+            (
+                "no step has begun",
+                &plan,
+                vec![open(), Command::Send(vec![0])],
+            ),
+            (
+                "at another site",
+                &plan,
+                vec![open(), begin(false), Command::Send(elsewhere)],
+            ),
+            (
+                "mixes an open loop",
+                &plan,
+                vec![open(), begin(false), start()],
+            ),
+            ("another workload", &plan, vec![Command::Hold { until_ns: 0 }]),
+            (
+                "has been started",
+                &by_clock,
+                vec![open(), begin(true), start(), start()],
+            ),
+        ] {
+            let error = refused(plan, &commands);
+            assert!(error.contains(words), "{error}, and not {words}");
+        }
+    }
 }

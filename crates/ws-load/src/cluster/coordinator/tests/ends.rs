@@ -153,3 +153,21 @@ fn a_run_without_sites_is_refused() {
     let refused = super::run_on(&plan, Vec::new(), heard, None, &false.into(), &mut |_| {});
     assert!(refused.unwrap_err().to_string().contains("-w host:port"));
 }
+
+#[test]
+fn a_site_that_cannot_go_on_ends_the_run_with_its_name_and_reason() {
+    let server = slow_server();
+    let plan = endless(&server);
+    let field = Field::new(&plan, &SITES);
+    let said = field.said.clone();
+    let measured = after_ten_samples(field, &plan, &AtomicBool::new(false), || {
+        let report = Report::Broken("no file is left".to_owned());
+        said.send((1, report)).unwrap();
+    });
+    assert_eq!(measured.outcome.end, End::MachineLimit);
+    let detail = &measured.outcome.detail;
+    assert!(
+        detail.contains("worker site-1: no file is left"),
+        "{detail}"
+    );
+}
