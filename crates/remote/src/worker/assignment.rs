@@ -195,7 +195,7 @@ mod tests {
             (with_plan(b"{".to_vec()), "its plan cannot be read"),
             (
                 with_plan(serde_json::to_vec(&without_threads).unwrap()),
-                "`threads`",
+                "`generator.threads`",
             ),
             (assignment(0, 0), "no site 0 of 0"),
             (assignment(2, 2), "no site 2 of 2"),
