@@ -1,8 +1,10 @@
 //! The command line. One definition gives parsing, help, man page and completions.
 
 mod remote;
+mod server_type;
 
 pub(crate) use remote::{Credentials, Sites, WorkerArgs};
+pub(crate) use server_type::ServerType;
 
 use crate::exit;
 use crate::expect::Expectation;
@@ -309,7 +311,7 @@ pub(crate) struct Messages {
 #[command(next_help_heading = "Messages and connections")]
 pub(crate) struct Connections {
     /// Message format of the server
-    #[arg(long, value_enum, default_value_t = ServerType::Json)]
+    #[arg(long, value_name = "NAME", default_value = "json", value_parser = server_type::parser())]
     pub(crate) server_type: ServerType,
     /// Message format of the server, in a file (docs/dialects.md)
     #[arg(long, value_name = "FILE", conflicts_with = "server_type")]
@@ -372,19 +374,6 @@ pub(crate) struct Output {
     /// together `faults<=0`, `drops<=0`. Repeat it for more than one
     #[arg(long, value_name = "EXPECTATION")]
     pub(crate) expect: Vec<Expectation>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ServerType {
-    /// JSON in text messages
-    #[value(alias = "standard")]
-    Json,
-    /// Type byte, size and payload in binary messages
-    Binary,
-    /// Phoenix channels; `?vsn=2.0.0` in the URL chooses the array serializer
-    Phoenix,
-    /// Action Cable, channel BenchmarkChannel
-    Actioncable,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

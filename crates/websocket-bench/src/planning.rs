@@ -1,7 +1,7 @@
 //! From flags to a draft of a plan: what each flag sets, and flags that contradict.
 
 use crate::args::{
-    self, Arrivals, BroadcastLoad, Common, ConnectArgs, Connections, EchoLoad, Measure, ServerType,
+    self, Arrivals, BroadcastLoad, Common, ConnectArgs, Connections, EchoLoad, Measure,
 };
 use crate::draft::{Draft, Given, once};
 use run_record::{
@@ -183,12 +183,7 @@ fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Dr
     plan.connection.origin.clone_from(&connections.origin);
     plan.connection.at_once = connections.connect_concurrency;
     plan.connection.timeout = connections.connect_timeout.into();
-    plan.message.dialect = match connections.server_type {
-        ServerType::Json => Dialect::Text,
-        ServerType::Binary => Dialect::Binary,
-        ServerType::Phoenix => Dialect::Phoenix,
-        ServerType::Actioncable => Dialect::ActionCable,
-    };
+    connections.server_type.apply(&mut plan.message);
     if let Some(path) = &connections.dialect {
         plan.message.dialect = Dialect::File;
         plan.message.definition = Some(Box::new(dialect_of(path)?));

@@ -350,7 +350,12 @@ mod tests {
             (
                 "no step is under way",
                 &plan,
-                vec![open(), begin(false), Command::Finish, Command::Send(vec![0])],
+                vec![
+                    open(),
+                    begin(false),
+                    Command::Finish,
+                    Command::Send(vec![0]),
+                ],
             ),
             (
                 "no step has begun",
@@ -367,7 +372,11 @@ mod tests {
                 &plan,
                 vec![open(), begin(false), start()],
             ),
-            ("another workload", &plan, vec![Command::Hold { until_ns: 0 }]),
+            (
+                "another workload",
+                &plan,
+                vec![Command::Hold { until_ns: 0 }],
+            ),
             (
                 "has been started",
                 &by_clock,

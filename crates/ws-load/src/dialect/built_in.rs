@@ -4,31 +4,28 @@ use super::interpreter::read_dialect;
 use run_record::{Dialect, DialectFile};
 use std::sync::OnceLock;
 
-const TEXT: &str = include_str!("../../../../dialects/text.toml");
-const PHOENIX: &str = include_str!("../../../../dialects/phoenix.toml");
-const PHOENIX_2: &str = include_str!("../../../../dialects/phoenix-2.toml");
-const ACTION_CABLE: &str = include_str!("../../../../dialects/actioncable.toml");
+/// The texts of all files in that folder, from the build script.
+static TEXTS: &[&str] = &include!(concat!(env!("OUT_DIR"), "/dialects.rs"));
 
 /// All of them.
-pub(super) fn all() -> &'static [DialectFile] {
+pub fn built_in_dialects() -> &'static [DialectFile] {
     static FILES: OnceLock<Vec<DialectFile>> = OnceLock::new();
     FILES.get_or_init(|| {
-        [TEXT, PHOENIX, PHOENIX_2, ACTION_CABLE]
-            .map(|text| read_dialect(text).expect("the files of dialects/ can be read"))
-            .to_vec()
+        let files = TEXTS.iter().map(|text| read_dialect(text));
+        files
+            .map(|file| file.expect("the files of dialects/ can be read"))
+            .collect()
     })
 }
 
 /// The file of a dialect at a URL; binary has none, and that of a plan is no built-in one.
 pub(super) fn file(dialect: Dialect, url: &str) -> Option<&'static DialectFile> {
-    let index = match dialect {
-        Dialect::Text => 0,
-        Dialect::Phoenix if has_serializer_2(url) => 2,
-        Dialect::Phoenix => 1,
-        Dialect::ActionCable => 3,
+    let name = match dialect {
+        Dialect::Phoenix if has_serializer_2(url) => "phoenix-2",
         Dialect::Binary | Dialect::File => return None,
+        dialect => dialect.name(),
     };
-    all().get(index)
+    built_in_dialects().iter().find(|file| file.name == name)
 }
 
 /// The serializer follows from the parameter `vsn` of the URL's query, as in Phoenix itself.

@@ -22,7 +22,7 @@ pub struct Intact {
 /// Every built-in dialect's opinion of a message: the ones that call it an intact answer.
 pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
     thread_local! {
-        static DIALECTS: Vec<Interpreter> = built_in::all()
+        static DIALECTS: Vec<Interpreter> = built_in::built_in_dialects()
             .iter()
             .map(|file| {
                 let body = Body::new(PADDING.to_owned());
@@ -32,7 +32,7 @@ pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
             .collect();
     }
     DIALECTS.with(|dialects| {
-        let each = built_in::all().iter().zip(dialects);
+        let each = built_in::built_in_dialects().iter().zip(dialects);
         each.filter_map(|(file, dialect)| {
             drop(dialect.opened(message));
             let Ok(Incoming::Message {

@@ -1,0 +1,89 @@
+//! The message formats that can be named: those with a value of their own, and every file of
+//! `dialects/`.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use run_record::{Dialect, DialectFile, Message};
+
+/// A message format by its name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ServerType {
+    /// It has a value of its own.
+    Named(Dialect),
+    /// It is a file of `dialects/` and nothing else.
+    File(&'static DialectFile),
+}
+
+impl ServerType {
+    /// Has a plan's messages written in this format.
+    pub(crate) fn apply(self, message: &mut Message) {
+        match self {
+            Self::Named(dialect) => message.dialect = dialect,
+            Self::File(file) => {
+                message.dialect = Dialect::File;
+                message.definition = Some(Box::new(file.clone()));
+            }
+        }
+    }
+}
+
+/// Names of formats with a value of their own.
+const NAMED: [(&str, Dialect); 5] = [
+    ("json", Dialect::Text),
+    ("text", Dialect::Text),
+    ("binary", Dialect::Binary),
+    ("phoenix", Dialect::Phoenix),
+    ("actioncable", Dialect::ActionCable),
+];
+
+fn named(name: &str) -> Option<ServerType> {
+    let named = NAMED.iter().find(|(known, _)| *known == name);
+    if let Some((_, dialect)) = named {
+        return Some(ServerType::Named(*dialect));
+    }
+    let mut files = ws_load::built_in_dialects().iter();
+    files.find(|file| file.name == name).map(ServerType::File)
+}
+
+/// Takes any of the names, and lists them in the help with what each file says of itself.
+pub(super) fn parser() -> impl TypedValueParser<Value = ServerType> {
+    let own = [
+        PossibleValue::new("json")
+            .aliases(["standard", "text"])
+            .help("JSON in text messages"),
+        PossibleValue::new("binary").help("Type byte, size and payload in binary messages"),
+    ];
+    let files = ws_load::built_in_dialects().iter();
+    let files = files.filter(|file| file.name != "text");
+    let files = files.map(|file| PossibleValue::new(&*file.name).help(&*file.summary));
+    PossibleValuesParser::new(own.into_iter().chain(files)).try_map(|name| {
+        let name = if name == "standard" { "json" } else { &name };
+        named(name).ok_or_else(|| format!("there is no dialect `{name}`"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_dialects_can_be_named() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dialects");
+        let mut seen = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let server_type = named(name).unwrap_or_else(|| panic!("{name}"));
+            let mut message = Message::default();
+            server_type.apply(&mut message);
+            let definition = message.definition.map(|file| file.name);
+            match server_type {
+                ServerType::Named(dialect) => {
+                    assert_eq!((dialect.name(), definition), (name, None))
+                }
+                ServerType::File(_) => assert_eq!(definition.as_deref(), Some(name)),
+            }
+            seen += 1;
+        }
+        assert!(seen >= 4, "{seen}");
+    }
+}
