@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             files.push(path);
         }
     }
-    files.sort();
+    files.sort_by_key(|path| path.file_stem().map(ToOwned::to_owned));
     let mut list = String::from("[\n");
     for file in files {
         writeln!(list, "    include_str!({file:?}),")?;

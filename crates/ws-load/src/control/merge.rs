@@ -1,9 +1,9 @@
 //! The workers' parts of a step put together: histograms merged whole, counts added.
 
 use super::Kept;
-use crate::figures::Counts;
-use crate::figures::{Latencies, SharedStamps};
+use crate::figures::{Counts, Latencies, SharedStamps};
 use crate::message::StepPart;
+use crate::plan::Hearing as _;
 use crate::verify::Flight;
 use run_record::{
     Backpressure, Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse,
@@ -95,7 +95,7 @@ impl Merged<'_> {
         let at_least = (all.shared.at_least.count() > 0).then(|| at_least(limited, &all.shared));
         let limited_at_least_ns = at_least.as_ref().map(|of| of.percentile(limit.percentile));
         let has_samples = self.plan.workload() != Workload::Connect;
-        let broadcast = self.plan.workload() == Workload::Broadcast;
+        let broadcast = self.plan.audience.reaches_others();
         let listened = |recorder: &Recorder| -> Option<Latency> {
             broadcast.then(|| recorder.latency()).flatten()
         };
