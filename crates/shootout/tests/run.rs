@@ -554,8 +554,8 @@ fn what_cannot_work_is_said_before_anything_is_measured() {
         ),
         ("run --server-cpus 4000", "core 4000 is not allowed"),
         (
-            "run --initial-clients 90000000",
-            "fewer than the 90000000 of the first step",
+            "run --initial-clients 9000000",
+            "fewer than the 9000000 of the first step",
         ),
         ("run --resume", "nothing to resume"),
         ("run --limit-rtt never", "--set limits.time=never"),
