@@ -22,6 +22,9 @@ pub struct Measurement {
     pub server: ServerIdentity,
     /// Which request.
     pub workload: Workload,
+    /// Name of the workload; absent in records of times when workloads had none.
+    #[serde(default)]
+    pub workload_name: Option<String>,
     /// In which message format.
     pub dialect: Dialect,
     /// Number of this repetition, from 1.
@@ -44,6 +47,14 @@ pub struct Measurement {
     pub server_steps: Vec<ServerStep>,
     /// What the generator measured.
     pub run: Option<RunRecord>,
+}
+
+impl Measurement {
+    /// Name of the workload; the request, where it has none.
+    pub fn workload_name(&self) -> &str {
+        let name = self.workload_name.as_deref();
+        name.unwrap_or_else(|| self.workload.name())
+    }
 }
 
 /// Who was measured.

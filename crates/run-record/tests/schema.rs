@@ -73,6 +73,7 @@ fn measurement() -> Value {
             library_version: None,
         },
         workload: Workload::Broadcast,
+        workload_name: Some("broadcast".into()),
         dialect: Dialect::Text,
         repetition: 1,
         started: "2026-01-02T03:04:05Z".into(),

@@ -1,16 +1,13 @@
-//! The load generator as a child process: its command line, its events, its record.
+//! The load generator as a child process: its plan, its events, its record.
 //!
 //! Does not judge the record and does not touch the server; watches that both programs live.
 
 use crate::interrupt::Interrupt;
-use crate::manifest::{Dialect, Workload};
-use crate::options::{RunOptions, Schedule};
 use crate::process::{Group, tail};
 use crate::supervise::Server;
 use run_record::{Event, Measure, RunRecord};
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -31,18 +28,8 @@ const STDERR_LINES: usize = 5;
 pub struct Task<'a> {
     /// The program.
     pub program: &'a Path,
-    /// The run's options.
-    pub options: &'a RunOptions,
-    /// Clients of its steps, no more of them than the machine holds.
-    pub schedule: Schedule,
-    /// Message format.
-    pub dialect: Dialect,
-    /// Seed of every random choice: the same for all rows of a round.
-    pub seed: u64,
-    /// Source addresses.
-    pub local_addrs: &'a [IpAddr],
-    /// Worker threads.
-    pub threads: usize,
+    /// The file of its plan.
+    pub plan: PathBuf,
     /// Cores that it is pinned to; all, when empty.
     pub cpus: &'a [usize],
     /// Where it writes its record.
@@ -69,41 +56,19 @@ pub struct Ended {
 impl Task<'_> {
     /// Program and arguments against the server at `url`.
     pub fn command(&self, url: &str) -> Vec<String> {
-        let o = self.options;
-        let mut words: Vec<String> = vec![
-            self.program.display().to_string(),
-            o.workload.name().into(),
-            url.into(),
-        ];
-        let mut flag = |name: &str, value: String| words.extend([format!("--{name}"), value]);
-        flag("server-type", self.dialect.server_type().into());
-        flag("concurrent", o.concurrent.to_string());
-        flag("sample-size", o.sample_size.to_string());
-        let schedule = self.schedule;
-        flag("initial-clients", schedule.initial_clients.to_string());
-        flag("step-size", schedule.step_size.to_string());
-        if let Some(steps) = schedule.total_steps {
-            flag("total-steps", steps.to_string());
-        }
-        flag("payload-padding", o.payload_padding.to_string());
-        flag("limit-percentile", o.limit_percentile.to_string());
-        flag(
-            "limit-rtt",
-            humantime::format_duration(o.limit_rtt)
-                .to_string()
-                .replace(' ', ""),
-        );
-        if o.workload == Workload::Broadcast {
-            flag("measure", measure_name(o.measure).into());
-        }
-        flag("seed", self.seed.to_string());
-        flag("threads", self.threads.to_string());
-        for addr in self.local_addrs {
-            flag("local-addr", addr.to_string());
-        }
-        flag("json", self.record.display().to_string());
-        flag("events", "-".into());
-        words
+        let shown = |path: &Path| path.display().to_string();
+        let (program, plan, record) = (self.program, &self.plan, &self.record);
+        let fixed = |word: &str| word.to_owned();
+        vec![
+            shown(program),
+            fixed("run"),
+            shown(plan),
+            fixed(url),
+            fixed("--json"),
+            shown(record),
+            fixed("--events"),
+            fixed("-"),
+        ]
     }
 
     /// Runs the generator to its end, tells `watch` every event as it comes, and ends it early when

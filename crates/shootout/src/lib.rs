@@ -32,3 +32,4 @@ pub mod session;
 pub mod stats;
 pub mod supervise;
 pub mod toolchain;
+pub mod workload;

@@ -2,14 +2,11 @@
 //!
 //! Pure data; the command line makes it.
 
-use crate::manifest::{Dialect, Workload};
-use run_record::Measure;
+use crate::manifest::Dialect;
+use crate::workload::NamedPlan;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
-
-/// Clients of the first step and of each further one, unless the user or the manifest says
-/// otherwise: those of the second round of 2016.
-const USUAL_STEP: u32 = 1000;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Options of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,31 +18,12 @@ pub struct RunOptions {
     pub servers: Vec<String>,
     /// Which variants of each.
     pub variants: VariantChoice,
-    /// Which request.
-    pub workload: Workload,
+    /// What they are measured with.
+    pub workload: NamedPlan,
     /// In which message formats; when empty, each variant in text, or in what it speaks instead.
     pub dialects: Vec<Dialect>,
     /// How often each row is measured.
     pub repeat: u32,
-    /// Requests in flight.
-    pub concurrent: u32,
-    /// Requests a step.
-    pub sample_size: u32,
-    /// Clients of the first step; what suits the row, when absent.
-    pub initial_clients: Option<u32>,
-    /// Clients that each step adds; what suits the row, when absent.
-    pub step_size: Option<u32>,
-    /// Steps at most; up to the machine's limits, when absent.
-    pub total_steps: Option<u32>,
-    /// Bytes of padding in each payload.
-    pub payload_padding: u32,
-    /// Percentile that the limit applies to.
-    pub limit_percentile: f64,
-    /// The limit.
-    #[serde(with = "duration")]
-    pub limit_rtt: Duration,
-    /// The latency that the limit applies to.
-    pub measure: Measure,
     /// Which cores.
     pub pin: Pin,
 }
@@ -80,137 +58,75 @@ pub enum Pin {
 }
 
 impl Default for RunOptions {
-    /// Every server and variant with the parameters of the second round of 2016: broadcasts, 4 at
-    /// a time, 100 a step, 1,000 clients more each step, 200 bytes of padding, until the 95th
-    /// percentile passes 500 ms.
+    /// Every server and variant, once.
     fn default() -> Self {
         Self {
             quick: false,
             servers: Vec::new(),
             variants: VariantChoice::All,
-            workload: Workload::Broadcast,
+            workload: NamedPlan::default(),
             dialects: Vec::new(),
             repeat: 1,
-            concurrent: 4,
-            sample_size: 100,
-            initial_clients: None,
-            step_size: None,
-            total_steps: None,
-            payload_padding: 200,
-            limit_percentile: 95.0,
-            limit_rtt: Duration::from_millis(500),
-            measure: Measure::Completion,
             pin: Pin::Auto,
         }
     }
 }
 
-impl RunOptions {
-    /// What `--quick` asks for: about three minutes for four servers.
-    pub fn quick() -> Self {
-        Self {
-            quick: true,
-            variants: VariantChoice::First,
-            total_steps: Some(5),
-            ..Self::default()
-        }
-    }
-
-    /// The steps of a server whose manifest asks for steps of `own` clients. The user's options
-    /// come first, then the manifest, then the usual steps.
-    pub fn schedule(&self, own: Option<u32>) -> Schedule {
-        let usual = own.unwrap_or(USUAL_STEP);
-        Schedule {
-            initial_clients: self.initial_clients.unwrap_or(usual),
-            step_size: self.step_size.unwrap_or(usual),
-            total_steps: self.total_steps,
-        }
-    }
-}
-
-/// How many clients each step has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Schedule {
-    /// Clients of the first step.
-    pub initial_clients: u32,
-    /// Clients that each further step adds.
-    pub step_size: u32,
-    /// Steps at most, where that is limited.
-    pub total_steps: Option<u32>,
-}
-
-impl Schedule {
-    /// The same with no more steps than `capacity` clients allow: 0 when not even the first fits.
-    #[must_use]
-    pub fn within(self, capacity: u64) -> Self {
-        let held = match capacity.checked_sub(u64::from(self.initial_clients)) {
-            None => 0,
-            Some(room) => {
-                let steps = room.checked_div(u64::from(self.step_size));
-                steps.map_or(u32::MAX, |steps| {
-                    u32::try_from(steps + 1).unwrap_or(u32::MAX)
-                })
-            }
-        };
-        let total_steps = self.total_steps.map_or(held, |asked| asked.min(held));
-        Self {
-            total_steps: Some(total_steps),
-            ..self
-        }
-    }
-
-    /// True when not even the first step is left.
-    pub fn is_empty(&self) -> bool {
-        self.total_steps == Some(0)
-    }
-
-    /// Clients of the last step; of the first, where their number is not limited.
-    pub fn last_clients(&self) -> u64 {
-        let further = self.total_steps.map_or(0, |steps| steps.saturating_sub(1));
-        u64::from(self.initial_clients) + u64::from(further) * u64::from(self.step_size)
-    }
-}
-
-/// The options that differ, each as "name: stored, given".
+/// The options that differ, each as "name was stored, now given". Keys of the plan have the names
+/// that `--set` gives them.
 pub fn differences(stored: &RunOptions, given: &RunOptions) -> Vec<String> {
-    let (Ok(serde_json::Value::Object(stored)), Ok(serde_json::Value::Object(given))) =
-        (serde_json::to_value(stored), serde_json::to_value(given))
-    else {
-        return Vec::new();
-    };
-    stored
-        .iter()
-        .filter_map(|(key, value)| {
-            let other = given.get(key)?;
-            (other != value).then(|| format!("--{key} was {}, now {}", said(value), said(other)))
+    let (stored, given) = (leaves(stored), leaves(given));
+    let all: BTreeSet<&String> = stored.keys().chain(given.keys()).collect();
+    all.into_iter()
+        .filter(|key| stored.get(*key) != given.get(*key))
+        .map(|key| {
+            let said = |value: Option<&Value>| match value {
+                None | Some(Value::Null) => "not given".to_owned(),
+                Some(value) => value.to_string(),
+            };
+            let (was, now) = (said(stored.get(key)), said(given.get(key)));
+            format!("{key} was {was}, now {now}")
         })
         .collect()
 }
 
-fn said(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::Null => "not given".into(),
-        value => value.to_string(),
+/// The values of options by their names. How the user came to a plan does not matter.
+fn leaves(options: &RunOptions) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    let Ok(Value::Object(all)) = serde_json::to_value(options) else {
+        return found;
+    };
+    for (key, value) in all {
+        if key != "workload" {
+            found.insert(format!("--{key}"), value);
+        }
     }
+    found.insert("--workload".into(), options.workload.name.clone().into());
+    if let Ok(Value::Object(parts)) = serde_json::to_value(&options.workload.plan) {
+        parts
+            .into_iter()
+            .for_each(|(key, value)| collect(key, value, &mut found));
+    }
+    found
 }
 
-mod duration {
-    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
-    use std::time::Duration;
-
-    pub(super) fn serialize<S: Serializer>(value: &Duration, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(&humantime::format_duration(*value).to_string())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
-        let text = String::deserialize(d)?;
-        humantime::parse_duration(&text).map_err(D::Error::custom)
+fn collect(key: String, value: Value, found: &mut BTreeMap<String, Value>) {
+    match value {
+        Value::Object(parts) => {
+            for (name, part) in parts {
+                collect(format!("{key}.{name}"), part, found);
+            }
+        }
+        value => {
+            found.insert(key, value);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use run_record::Load;
 
     #[test]
     fn options_survive_being_stored() {
@@ -220,50 +136,28 @@ mod tests {
                 server: Some(vec![0, 1]),
                 generator: None,
             },
-            ..RunOptions::quick()
+            ..RunOptions::default()
         };
         let text = serde_json::to_string(&options).unwrap();
         assert_eq!(serde_json::from_str::<RunOptions>(&text).unwrap(), options);
     }
 
     #[test]
-    fn what_is_given_goes_before_the_manifest_and_that_before_the_usual() {
-        let quick = RunOptions::quick();
-        let clients = |options: &RunOptions, own| {
-            let schedule = options.schedule(own).within(20_000);
-            (schedule.initial_clients, schedule.last_clients())
-        };
-        assert_eq!(clients(&quick, None), (1000, 5000));
-        assert_eq!(clients(&quick, Some(100)), (100, 500));
-        assert_eq!(clients(&RunOptions::default(), Some(100)), (100, 20_000));
-        let given = RunOptions {
-            initial_clients: Some(50),
-            step_size: Some(10),
-            ..quick
-        };
-        assert_eq!(clients(&given, Some(100)), (50, 90));
-    }
-
-    #[test]
-    fn steps_end_at_the_machines_capacity() {
-        let steps = |options: &RunOptions, capacity| {
-            options.schedule(None).within(capacity).total_steps.unwrap()
-        };
-        let full = RunOptions::default();
-        assert_eq!(steps(&full, 999), 0);
-        assert_eq!(steps(&full, 1000), 1);
-        assert_eq!(steps(&full, 19_744), 19);
-        assert_eq!(steps(&RunOptions::quick(), 19_744), 5);
-    }
-
-    #[test]
-    fn differences_are_named() {
+    fn differences_are_named_as_they_are_given() {
         let stored = RunOptions::default();
-        let given = RunOptions {
-            concurrent: 8,
+        let mut given = RunOptions {
+            repeat: 3,
             ..stored.clone()
         };
-        assert_eq!(differences(&stored, &given), ["--concurrent was 4, now 8"]);
+        given.workload.plan.load = Load::closed(8, 100);
+        given.workload.set.push("load.in_flight=8".into());
+        assert_eq!(
+            differences(&stored, &given),
+            [
+                "--repeat was 1, now 3",
+                "load.closed.in_flight was 4, now 8"
+            ]
+        );
         assert!(differences(&stored, &stored).is_empty());
     }
 }

@@ -65,6 +65,11 @@ impl Project {
         self.root.join("target/shootout")
     }
 
+    /// Plans with a name and a reason.
+    pub fn workloads(&self) -> PathBuf {
+        self.root.join("workloads")
+    }
+
     /// The directory of runs without `--out`.
     pub fn results(&self) -> PathBuf {
         self.root.join("results/local")

@@ -5,8 +5,9 @@
 
 use crate::exit::Refusal;
 use crate::manifest::{DEFAULT_VARIANT, Dialect, Manifest, Problem, Variant, Workload, suggestion};
-use crate::options::{RunOptions, Schedule, VariantChoice};
+use crate::options::{RunOptions, VariantChoice};
 use crate::project::Entry;
+use crate::workload::Schedule;
 use run_record::ServerIdentity;
 
 /// One measurement that is to be made.
@@ -16,8 +17,12 @@ pub struct Row {
     pub entry: Entry,
     /// The variant, or what is wrong with the manifest.
     pub subject: Result<Variant, Vec<Problem>>,
+    /// Name of the workload.
+    pub workload: String,
+    /// The same as a part of a file's name.
+    pub workload_file: String,
     /// Which request.
-    pub workload: Workload,
+    pub request: Workload,
     /// In which message format.
     pub dialect: Dialect,
     /// Number of this repetition, from 1.
@@ -49,7 +54,7 @@ impl Row {
             "{}.{}.{}.{}.{}",
             self.entry.name,
             self.variant(),
-            self.workload.name(),
+            self.workload_file,
             self.dialect.name(),
             self.repetition
         )
@@ -58,12 +63,13 @@ impl Row {
     /// What is measured, for people.
     pub fn label(&self) -> String {
         let name = contestant(&self.entry.name, self.variant());
-        format!("{name} {} {}", self.workload.name(), self.dialect.name())
+        format!("{name} {} {}", self.workload, self.dialect.name())
     }
 
     /// The clients of its steps.
     pub fn schedule(&self, options: &RunOptions) -> Schedule {
-        options.schedule(self.manifest().and_then(|manifest| manifest.step_size))
+        let workload = &options.workload;
+        workload.schedule(self.manifest().and_then(|manifest| manifest.step_size))
     }
 
     /// The manifest, when it could be read.
@@ -94,20 +100,27 @@ impl Row {
 /// When a variant is named that no selected server has, or nothing is left to measure.
 pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
     check_names(entries, &options.variants)?;
+    let request = options.workload.request();
+    let dialects: Vec<Dialect> = match options.workload.dialect() {
+        Some(dialect) if options.dialects.is_empty() => vec![dialect],
+        _ => options.dialects.clone(),
+    };
     let mut planned = Rows::default();
     let mut round: Vec<Row> = Vec::new();
     for entry in entries {
         let row = |subject, dialect| Row {
             entry: entry.clone(),
             subject,
-            workload: options.workload,
+            workload: options.workload.name.clone(),
+            workload_file: options.workload.file_name(),
+            request: options.workload.request(),
             dialect,
             repetition: 1,
         };
         let manifest = match &entry.manifest {
             Ok(manifest) => manifest,
             Err(problems) => {
-                let dialects = or_text(&options.dialects);
+                let dialects = or_text(&dialects);
                 round.extend(dialects.iter().map(|d| row(Err(problems.clone()), *d)));
                 continue;
             }
@@ -118,15 +131,13 @@ pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
                 planned.other_variants.push(name);
                 continue;
             }
-            for dialect in asked(&options.dialects, variant) {
-                let can = variant.dialects.contains(&dialect)
-                    && variant.workloads.contains(&options.workload);
-                if can {
+            for dialect in asked(&dialects, variant) {
+                if variant.dialects.contains(&dialect) && can(variant, request) {
                     round.push(row(Ok(variant.clone()), dialect));
                 } else {
                     planned.unsupported.push(format!(
                         "{name} ({} {})",
-                        options.workload.name(),
+                        request.name(),
                         dialect.name()
                     ));
                 }
@@ -136,8 +147,8 @@ pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
     if round.is_empty() {
         return Err(Refusal::new(format!(
             "nothing to measure: no selected server can do {} in {}; see `shootout list`",
-            options.workload.name(),
-            or_text(&options.dialects)
+            request.name(),
+            or_text(&dialects)
                 .iter()
                 .map(|d| d.name())
                 .collect::<Vec<_>>()
@@ -153,6 +164,11 @@ pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
         })
         .collect();
     Ok(planned)
+}
+
+/// Whether a variant answers a request. Every server can hold connections.
+fn can(variant: &Variant, request: Workload) -> bool {
+    request == Workload::Connect || variant.workloads.contains(&request)
 }
 
 /// The formats that a variant is to be measured in.
@@ -294,6 +310,7 @@ fn check_names(entries: &[Entry], choice: &VariantChoice) -> Result<(), Refusal>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use run_record::{Audience, Connect, Load};
     use std::path::Path;
 
     fn entry(name: &str, variants: &[&str]) -> Entry {
@@ -343,7 +360,8 @@ mod tests {
     fn what_is_left_out_is_named() {
         let options = RunOptions {
             dialects: vec![Dialect::Text, Dialect::Binary],
-            ..RunOptions::quick()
+            variants: VariantChoice::First,
+            ..RunOptions::default()
         };
         let planned = plan(&[entry("go-example", &["a", "b"])], &options).unwrap();
         assert_eq!(names(&planned), ["go-example.a.broadcast.text.1"]);
@@ -397,15 +415,31 @@ mod tests {
         };
         let error = plan(&entries, &named("cluster")).unwrap_err().to_string();
         assert!(error.contains("did you mean \"clustered\"?"), "{error}");
-        let echo = RunOptions {
-            workload: Workload::Echo,
-            ..RunOptions::default()
-        };
+        let mut echo = RunOptions::default();
+        echo.workload.plan.audience = Audience::Sender;
         assert!(
             plan(&entries, &echo)
                 .unwrap_err()
                 .to_string()
                 .contains("nothing to measure")
         );
+    }
+    #[test]
+    fn a_workload_gives_its_rows_name_and_dialect_and_decides_who_can() {
+        let entries = [entry("go-example", &["a"])];
+        let mut options = RunOptions::default();
+        options.workload.name = "a/b c".into();
+        options.workload.plan.load = Load::Connect(Connect::default());
+        options.workload.plan.audience = Audience::Sender;
+        let planned = plan(&entries, &options).unwrap();
+        assert_eq!(names(&planned), ["go-example.a.a-b-c.text.1"]);
+        assert_eq!(planned.rows[0].label(), "go-example (a) a/b c text");
+
+        options.workload.plan.message.dialect = run_record::Dialect::Binary;
+        options.workload.fixed.insert("message.dialect".into());
+        let error = plan(&entries, &options).unwrap_err().to_string();
+        assert!(error.contains("can do connect in binary"), "{error}");
+        options.dialects = vec![Dialect::Text];
+        assert_eq!(plan(&entries, &options).unwrap().rows.len(), 1);
     }
 }

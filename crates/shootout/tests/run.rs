@@ -306,7 +306,7 @@ fn an_interrupted_run_keeps_what_it_has_and_resume_does_the_rest() {
 
     project
         .shootout("run --resume out --concurrent 9")
-        .expect(1, &["--concurrent was 4, now 9"]);
+        .expect(1, &["load.closed.in_flight was 4, now 9"]);
     project
         .shootout("run --resume out")
         .expect(0, &["a-first broadcast text: kept"]);
@@ -554,11 +554,11 @@ fn what_cannot_work_is_said_before_anything_is_measured() {
         ),
         ("run --server-cpus 4000", "core 4000 is not allowed"),
         (
-            "run --initial-clients 90000000",
-            "fewer than the 90000000 of the first step",
+            "run --initial-clients 9000000",
+            "fewer than the 9000000 of the first step",
         ),
         ("run --resume", "nothing to resume"),
-        ("run --limit-rtt never", "--limit-rtt"),
+        ("run --limit-rtt never", "--set limits.time=never"),
         (
             "run --generator /nowhere/bench",
             "the load generator is missing",

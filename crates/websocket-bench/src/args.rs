@@ -8,8 +8,8 @@ pub(crate) use server_type::ServerType;
 
 use crate::exit;
 use crate::expect::Expectation;
-use crate::plan_file::Set;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use plan_file::Set;
 use selftest::Part;
 use std::net::IpAddr;
 use std::path::PathBuf;

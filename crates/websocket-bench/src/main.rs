@@ -11,8 +11,8 @@ mod draft;
 mod exit;
 mod expect;
 mod format;
+mod from_file;
 mod output;
-mod plan_file;
 mod planning;
 mod proving;
 
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
             &args.common.output,
         ),
         Command::Connect(args) => run(planning::connect(&args), &args.sites, &args.output),
-        Command::Run(args) => run(plan_file::draft(&args), &args.sites, &args.output),
+        Command::Run(args) => run(from_file::draft(&args), &args.sites, &args.output),
         Command::Schema => schema().map(|()| Exit::Measured),
         Command::Worker(args) => distributed::worker(&args),
         Command::Selftest(args) => proving::selftest(&args),
@@ -79,7 +79,7 @@ fn run(
     if output.print_plan {
         draft.plan.validate()?;
         ws_load::check_message(&draft.plan)?;
-        write_out(plan_file::printed(&draft)?.as_bytes())?;
+        write_out(from_file::printed(&draft)?.as_bytes())?;
         return Ok(Exit::Measured);
     }
     bench::bench(draft.resolved(sites, output)?, sites, output)

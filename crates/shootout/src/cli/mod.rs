@@ -14,6 +14,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   shootout list                         the servers and their variants
+  shootout list --workloads             the loads that they can be measured with
   shootout doctor                       what is missing, and the one command that installs it
   shootout run --quick                  a first result, some 20 s for each server
   shootout run                          every server that can be built on this machine
@@ -57,8 +58,11 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Lists the servers and their variants
+    /// Lists the servers and their variants, or the workloads
     List {
+        /// The workloads that `run --workload` takes, with the reason of each
+        #[arg(long)]
+        workloads: bool,
         /// As JSON
         #[arg(long)]
         json: bool,

@@ -1,23 +1,28 @@
 //! The options of `shootout run`, and the run options that they make.
 
-use crate::manifest::{Dialect, Workload};
+use crate::exit::Refusal;
+use crate::manifest::Dialect;
 use crate::options::{Pin, RunOptions, VariantChoice};
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use crate::workload;
 use clap::{Args, value_parser};
-use run_record::Measure;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
-Without options it measures every server and variant that can be built here, with the parameters of
-2016: broadcasts in text (or in the format that the variant speaks), 4 in flight, 100 a step, 200
-bytes of padding. Each step has 1,000 clients more (or what the manifest says), until the 95th
-percentile of the completion is above 500 ms or this machine holds no more clients.
+Without options it measures every server and variant that can be built here with the workload
+`broadcast`: in text (or in the format that the variant speaks), with the parameters of 2016. Each
+step has 1,000 clients more (or what the manifest says), until the 95th percentile of the completion
+is above 500 ms or this machine holds no more clients.
+
+A workload is a plan in workloads/ (`shootout list --workloads`) or a file of your own
+(docs/plan.md). --set changes its keys. What a manifest says of steps bounds those that go up to a
+limit, unless --set gives them; a plan with a number of steps keeps its clients.
 
 Examples:
   shootout run --quick --yes                    a first result on a fresh machine
   shootout run --servers a,b --dialects text,binary --repeat 3
-  shootout run --workload echo --step-size 500 --limit-rtt 100ms
+  shootout run --workload echo --set clients.add=500 --set limits.time=100ms
+  shootout run --workload ticker --set load.rate=200 --set load.duration=10s
+  shootout run --workload ./mine.toml           a plan of your own
   shootout run --resume                         continues the newest run
   shootout run --resume results/local/X         continues that one
 
@@ -38,47 +43,26 @@ pub struct RunArgs {
     /// Only these variants [default: all; with --quick the first of each server]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pub variants: Vec<String>,
-    /// Request: broadcast (to all clients) or echo (to the sender) [default: broadcast]
-    #[arg(long, value_parser = workload_parser(), value_name = "REQUEST")]
-    pub workload: Option<Workload>,
+    /// The load: a plan of workloads/ by its name, or a file by its path [default: broadcast]
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+    /// Change one key of the plan, e.g. load.rate=200 or clients.first=50; repeat it for more than
+    /// one
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// Message formats; each is a row of its own [default: text, else the first of the variant]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT,..")]
     pub dialects: Vec<Dialect>,
-    /// A short run: the first variant of each server, 5 steps; about three minutes for four servers
+    /// A short run: the first variant of each server, 5 steps where the plan has no number of them; about three minutes for four servers
     #[arg(long)]
     pub quick: bool,
     /// Repetitions of each row, interleaved, with the server restarted for each [default: 1]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
 
-    /// Requests in flight [default: 4]
-    #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
-    pub concurrent: Option<u32>,
-    /// Requests a step [default: 100]
-    #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
-    pub sample_size: Option<u32>,
-    /// Clients of the first step [default: what the server's manifest says, or 1000]
-    #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
-    pub initial_clients: Option<u32>,
-    /// Clients that each step adds [default: what the server's manifest says, or 1000]
-    #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
-    pub step_size: Option<u32>,
-    /// Largest number of steps [default: up to this machine's limits; with --quick 5]
-    #[arg(long, value_name = "N", help_heading = "Load", value_parser = value_parser!(u32).range(1..))]
-    pub total_steps: Option<u32>,
-    /// Bytes of padding in each payload [default: 200]
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub payload_padding: Option<u32>,
-    /// Percentile that the limit applies to [default: 95]
-    #[arg(long, value_name = "P", help_heading = "Load", value_parser = percentile)]
-    pub limit_percentile: Option<f64>,
-    /// Limit of the latency: a step above it ends the row [default: 500ms]
-    #[arg(long, value_name = "TIME", help_heading = "Load", value_parser = latency)]
-    pub limit_rtt: Option<Duration>,
-    /// Latency that the limit applies to: completion (at the last listener), delivery (at each), or
-    /// ack (the result at the sender, as in 2016) [default: completion]
-    #[arg(long, value_name = "CLOCK", help_heading = "Load", value_parser = measure_parser())]
-    pub measure: Option<Measure>,
+    /// The flags of before
+    #[command(flatten)]
+    pub shorthands: Shorthands,
 
     /// Lets server and generator use any core
     #[arg(long, help_heading = "Cores", conflicts_with_all = ["server_cpus", "generator_cpus"])]
@@ -107,22 +91,94 @@ pub struct RunArgs {
     pub generator: Option<PathBuf>,
 }
 
+/// Flags of before there were workloads; each is one `--set`.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Shorthands {
+    #[arg(long, value_name = "N", hide = true)]
+    concurrent: Option<String>,
+    #[arg(long, value_name = "N", hide = true)]
+    sample_size: Option<String>,
+    #[arg(long, value_name = "N", hide = true)]
+    initial_clients: Option<String>,
+    #[arg(long, value_name = "N", hide = true)]
+    step_size: Option<String>,
+    #[arg(long, value_name = "N", hide = true)]
+    total_steps: Option<String>,
+    #[arg(long, value_name = "N", hide = true)]
+    payload_padding: Option<String>,
+    #[arg(long, value_name = "P", hide = true)]
+    limit_percentile: Option<String>,
+    #[arg(long, value_name = "TIME", hide = true)]
+    limit_rtt: Option<String>,
+    #[arg(long, value_name = "CLOCK", hide = true)]
+    measure: Option<String>,
+}
+
+impl Shorthands {
+    fn sets(&self) -> impl Iterator<Item = String> {
+        [
+            ("load.in_flight", &self.concurrent),
+            ("load.samples", &self.sample_size),
+            ("clients.first", &self.initial_clients),
+            ("clients.add", &self.step_size),
+            ("clients.count", &self.total_steps),
+            ("message.padding", &self.payload_padding),
+            ("limits.percentile", &self.limit_percentile),
+            ("limits.time", &self.limit_rtt),
+            ("limits.of", &self.measure),
+        ]
+        .into_iter()
+        .filter_map(|(key, value)| Some(format!("{key}={}", value.as_ref()?)))
+    }
+}
+
 /// Numbers of cores.
 pub type CpuList = std::sync::Arc<Vec<usize>>;
 
 impl RunArgs {
-    /// What a new run is asked for.
-    pub fn options(&self) -> RunOptions {
-        let base = if self.quick {
-            RunOptions::quick()
-        } else {
-            RunOptions::default()
+    /// What a new run is asked for. `workloads` is the folder of the project's plans.
+    ///
+    /// # Errors
+    /// When there is no such workload, or what is set over it is no plan.
+    pub fn options(&self, workloads: &Path) -> Result<RunOptions, Refusal> {
+        let named = self.workload.as_deref().unwrap_or(workload::USUAL);
+        let base = RunOptions {
+            workload: workload::read_named(workloads, named, self.sets())?,
+            variants: match self.quick {
+                true => VariantChoice::First,
+                false => VariantChoice::All,
+            },
+            ..RunOptions::default()
         };
-        self.over(base)
+        Ok(self.with(base))
     }
 
-    /// `base` with everything replaced that was given.
-    pub fn over(&self, base: RunOptions) -> RunOptions {
+    /// Options of a run that is resumed with everything replaced that was given. Its workload is
+    /// read again only where one or a `--set` is given.
+    ///
+    /// # Errors
+    /// As of [`RunArgs::options`].
+    pub fn over(&self, mut stored: RunOptions, workloads: &Path) -> Result<RunOptions, Refusal> {
+        let mut sets = self.sets();
+        let before = &stored.workload;
+        let named = match &self.workload {
+            Some(named) => named,
+            None if sets.is_empty() => return Ok(self.with(stored)),
+            None => {
+                sets.splice(0..0, before.set.iter().cloned());
+                &before.source
+            }
+        };
+        stored.workload = workload::read_named(workloads, named, sets)?;
+        Ok(self.with(stored))
+    }
+
+    fn sets(&self) -> Vec<String> {
+        let given = self.set.iter().cloned();
+        self.shorthands.sets().chain(given).collect()
+    }
+
+    fn with(&self, base: RunOptions) -> RunOptions {
         let mut dialects = Vec::new();
         for dialect in &self.dialects {
             if !dialects.contains(dialect) {
@@ -144,18 +200,12 @@ impl RunArgs {
                 [] => base.variants,
                 names => VariantChoice::Named(names.to_vec()),
             },
-            workload: self.workload.unwrap_or(base.workload),
+            workload: match self.quick || base.quick {
+                true => base.workload.quick(),
+                false => base.workload,
+            },
             dialects: given(&dialects, base.dialects),
             repeat: self.repeat.unwrap_or(base.repeat),
-            concurrent: self.concurrent.unwrap_or(base.concurrent),
-            sample_size: self.sample_size.unwrap_or(base.sample_size),
-            initial_clients: self.initial_clients.or(base.initial_clients),
-            step_size: self.step_size.or(base.step_size),
-            total_steps: self.total_steps.or(base.total_steps),
-            payload_padding: self.payload_padding.unwrap_or(base.payload_padding),
-            limit_percentile: self.limit_percentile.unwrap_or(base.limit_percentile),
-            limit_rtt: self.limit_rtt.unwrap_or(base.limit_rtt),
-            measure: self.measure.unwrap_or(base.measure),
             pin,
         }
     }
@@ -166,36 +216,6 @@ fn given<T: Clone>(given: &[T], base: Vec<T>) -> Vec<T> {
         base
     } else {
         given.to_vec()
-    }
-}
-
-fn workload_parser() -> impl clap::builder::TypedValueParser<Value = Workload> {
-    PossibleValuesParser::new(["broadcast", "echo"]).map(|word| match word.as_str() {
-        "echo" => Workload::Echo,
-        _ => Workload::Broadcast,
-    })
-}
-
-fn measure_parser() -> impl clap::builder::TypedValueParser<Value = Measure> {
-    PossibleValuesParser::new(["completion", "delivery", "ack"]).map(|word| match word.as_str() {
-        "delivery" => Measure::Delivery,
-        "ack" => Measure::Ack,
-        _ => Measure::Completion,
-    })
-}
-
-fn percentile(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value <= 100.0 => Ok(value),
-        _ => Err("a percentile is above 0 and at most 100, like 95".into()),
-    }
-}
-
-fn latency(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(value) if !value.is_zero() => Ok(value),
-        Ok(_) => Err("the limit must be above 0; write it like 500ms or 1s".into()),
-        Err(error) => Err(format!("{error}; write it like 500ms or 1s")),
     }
 }
 
@@ -221,6 +241,7 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
     use clap::Parser as _;
+    use run_record::Clients;
 
     fn args(line: &str) -> RunArgs {
         let words = ["shootout", "run"]
@@ -232,15 +253,39 @@ mod tests {
         }
     }
 
+    fn folder() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads")
+    }
+
     #[test]
     fn given_options_replace_those_of_the_base() {
-        let options = args("--quick --sample-size 7 --dialects binary,text,binary").options();
-        assert_eq!(options.sample_size, 7);
-        assert_eq!(options.total_steps, RunOptions::quick().total_steps);
+        let options = args("--quick --sample-size 7 --dialects binary,text,binary");
+        let options = options.options(&folder()).unwrap();
+        assert_eq!(options.workload.plan.samples(), 7);
+        assert_eq!(options.workload.plan.steps(), Some(5));
         assert_eq!(options.dialects, [Dialect::Binary, Dialect::Text]);
-        let again = args("--concurrent 9").over(options.clone());
-        assert_eq!((again.concurrent, again.sample_size), (9, 7));
-        assert_eq!(args("").over(options.clone()), options);
+        let again = args("--set load.in_flight=9").over(options.clone(), &folder());
+        let again = again.unwrap().workload.plan;
+        assert_eq!((again.in_flight(), again.samples()), (9, 7));
+        assert_eq!(again.steps(), Some(5));
+        let same = args("").over(options.clone(), Path::new("/nowhere"));
+        assert_eq!(same.unwrap(), options);
+    }
+
+    #[test]
+    fn every_shorthand_is_a_set() {
+        let short = args(
+            "--concurrent 2 --sample-size 3 --initial-clients 4 --step-size 5 --total-steps 6 \
+             --payload-padding 7 --limit-percentile 90 --limit-rtt 80ms --measure ack",
+        );
+        let long = args(
+            "--set load.in_flight=2 --set load.samples=3 --set clients.first=4 --set clients.add=5 \
+             --set clients.count=6 --set message.padding=7 --set limits.percentile=90 \
+             --set limits.time=80ms --set limits.of=ack",
+        );
+        let long = long.options(&folder()).unwrap();
+        assert_eq!(short.options(&folder()).unwrap(), long);
+        assert_eq!(long.workload.plan.clients, Clients::steps(4, 5, Some(6)));
     }
 
     #[test]
@@ -260,19 +305,21 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_refused() {
-        for wrong in [
-            "--limit-percentile 0",
-            "--limit-rtt 0s",
-            "--concurrent 0",
-            "--repeat 0",
-            "--workload flood",
-            "--no-pin --server-cpus 1",
-            "--resume --out x",
-        ] {
+        for wrong in ["--repeat 0", "--no-pin --server-cpus 1", "--resume --out x"] {
             let words = ["shootout", "run"]
                 .into_iter()
                 .chain(wrong.split_whitespace());
             assert!(Cli::try_parse_from(words).is_err(), "{wrong}");
+        }
+        for wrong in [
+            "--limit-percentile 0",
+            "--limit-rtt 0s",
+            "--concurrent 0",
+            "--workload flood",
+            "--set load.in_flight",
+            "--workload ticker --concurrent 4",
+        ] {
+            assert!(args(wrong).options(&folder()).is_err(), "{wrong}");
         }
     }
 }

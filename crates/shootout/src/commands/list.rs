@@ -1,20 +1,54 @@
-//! `shootout list`: the servers and their variants.
+//! `shootout list`: the servers and their variants, and the workloads.
 
 use super::Context;
 use crate::exit::{Exit, Refusal};
 use crate::manifest::{Manifest, RawEcho, Variant};
 use crate::project::{Entry, lines};
-use crate::stdout::aligned;
+use crate::stdout::{aligned, one_line};
+use crate::workload;
 use serde_json::{Value, json};
+
+/// `shootout list --workloads`: the plans of workloads/, each with its reason.
+pub(super) fn workloads(context: &Context<'_>, as_json: bool) -> Result<Exit, Refusal> {
+    let all = workload::list(&context.project.workloads())?;
+    if as_json {
+        let all: Vec<Value> = all
+            .iter()
+            .map(|one| match &one.about {
+                Ok((request, reason)) => {
+                    json!({ "name": one.name, "request": request, "reason": reason })
+                }
+                Err(problem) => json!({ "name": one.name, "problem": problem }),
+            })
+            .collect();
+        return print_json(&all);
+    }
+    let mut grid = vec![["WORKLOAD", "REQUEST", "REASON"].map(str::to_owned)];
+    grid.extend(all.iter().map(|one| match &one.about {
+        Ok((request, reason)) => [one.name.clone(), (*request).to_owned(), one_line(reason)],
+        Err(problem) => {
+            let problem = format!("unusable: {}", one_line(problem));
+            [one.name.clone(), "-".into(), problem]
+        }
+    }));
+    for line in aligned(&grid, |_| false) {
+        say!("{line}");
+    }
+    Ok(Exit::Ok)
+}
+
+fn print_json(all: &[Value]) -> Result<Exit, Refusal> {
+    let text = serde_json::to_string_pretty(all)
+        .map_err(|error| Refusal::new(format!("the list cannot be written: {error}")))?;
+    say!("{text}");
+    Ok(Exit::Ok)
+}
 
 pub(super) fn list(context: &Context<'_>, as_json: bool) -> Result<Exit, Refusal> {
     let entries = context.project.select(&[])?;
     if as_json {
         let all: Vec<Value> = entries.iter().map(entry_json).collect();
-        let text = serde_json::to_string_pretty(&all)
-            .map_err(|error| Refusal::new(format!("the list cannot be written: {error}")))?;
-        say!("{text}");
-        return Ok(Exit::Ok);
+        return print_json(&all);
     }
     let mut grid = vec![
         [

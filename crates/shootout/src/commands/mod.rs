@@ -32,7 +32,11 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
     let result = Project::find(cli.root.as_deref()).and_then(|project| {
         let context = Context { project, interrupt };
         match cli.command {
-            Command::List { json } => list::list(&context, json),
+            Command::List {
+                workloads: true,
+                json,
+            } => list::workloads(&context, json),
+            Command::List { json, .. } => list::list(&context, json),
             Command::Doctor { servers } => doctor::doctor(&context, &servers),
             Command::Setup { servers, yes } => setup::setup(&context, &servers, yes),
             Command::Build { servers, force } => build::build(&context, &servers, force),

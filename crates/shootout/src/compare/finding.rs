@@ -52,6 +52,8 @@ pub struct RowFinding {
     pub name: String,
     /// Which request.
     pub workload: Workload,
+    /// Name of the workload; where the sides differ in it, that of `a`.
+    pub workload_name: String,
     /// In which message format.
     pub dialect: Dialect,
     /// Which latency.

@@ -88,6 +88,7 @@ fn row((a, b): Pair<'_>, question: &Question) -> RowFinding {
     let mut found = RowFinding {
         name,
         workload: known.workload,
+        workload_name: known.workload_name.clone(),
         dialect: known.dialect,
         measure: None,
         clients: None,

@@ -16,7 +16,9 @@ pub(super) fn pairs<'s>(a: &'s Side, b: &'s Side) -> Vec<Pair<'s>> {
         return vec![(Some(one), Some(other))];
     }
     let same = |one: &Contestant, other: &Contestant| {
-        one.server == other.server && (one.workload, one.dialect) == (other.workload, other.dialect)
+        one.server == other.server
+            && one.workload_name == other.workload_name
+            && (one.workload, one.dialect) == (other.workload, other.dialect)
     };
     let mut pairs: Vec<Pair<'s>> = a
         .rows

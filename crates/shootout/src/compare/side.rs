@@ -24,6 +24,8 @@ pub struct Contestant {
     pub server: Option<(String, String)>,
     /// Which request.
     pub workload: Workload,
+    /// Name of the workload.
+    pub workload_name: String,
     /// In which message format.
     pub dialect: Dialect,
     /// Version of the library.
@@ -45,6 +47,9 @@ pub struct Invocation {
     pub run: RunRecord,
 }
 
+/// Request, name of the workload, and message format.
+type Kind = (Workload, String, Dialect);
+
 /// Clients, and the bits of the rate of an open loop.
 pub(super) type Load = (u64, u64);
 
@@ -58,26 +63,24 @@ impl Contestant {
         }
     }
 
-    fn is_row_of(&self, server: Option<&(String, String)>, of: (Workload, Dialect)) -> bool {
-        self.server.as_ref() == server && (self.workload, self.dialect) == of
+    fn is_row_of(&self, server: Option<&(String, String)>, of: &Kind) -> bool {
+        let own = (self.workload, self.dialect);
+        self.server.as_ref() == server && own == (of.0, of.2) && self.workload_name == of.1
     }
 }
 
 impl Side {
-    fn row(
-        &mut self,
-        server: Option<(String, String)>,
-        of: (Workload, Dialect),
-    ) -> &mut Contestant {
+    fn row(&mut self, server: Option<(String, String)>, of: Kind) -> &mut Contestant {
         let known = self
             .rows
             .iter()
-            .position(|row| row.is_row_of(server.as_ref(), of));
+            .position(|row| row.is_row_of(server.as_ref(), &of));
         let index = known.unwrap_or_else(|| {
             self.rows.push(Contestant {
                 server,
                 workload: of.0,
-                dialect: of.1,
+                workload_name: of.1,
+                dialect: of.2,
                 version: None,
                 invocations: Vec::new(),
                 without: Vec::new(),
@@ -89,8 +92,9 @@ impl Side {
 
     /// Adds a repetition of `shootout run`.
     pub fn add_measurement(&mut self, measurement: Measurement) {
+        let name = measurement.workload_name().to_owned();
+        let of = (measurement.workload, name, measurement.dialect);
         let server = (measurement.server.name, measurement.server.variant);
-        let of = (measurement.workload, measurement.dialect);
         let row = self.row(Some(server), of);
         row.version = row.version.take().or(measurement.server.library_version);
         let status = measurement.status;
@@ -119,7 +123,10 @@ impl Side {
 
     /// Adds a run of `websocket-bench`.
     pub fn add_run(&mut self, run: RunRecord) {
-        let row = self.row(None, (run.plan.workload(), run.plan.message.dialect));
+        let request = run.plan.workload();
+        let name = run.plan.name.as_deref().unwrap_or(request.name());
+        let of = (request, name.to_owned(), run.plan.message.dialect);
+        let row = self.row(None, of);
         let faults = run.faults();
         if !faults.is_empty() {
             let started = &run.started;

@@ -29,7 +29,7 @@ fn row(row: &RowFinding, tolerance: f64) -> String {
     let _ = write!(
         text,
         "{} over {}",
-        row.workload.name(),
+        one_line(&row.workload_name),
         words::dialect(row.dialect)
     );
     if let Some(problem) = &row.problem {

@@ -118,13 +118,14 @@ impl Dialect {
         }
     }
 
-    /// The word of `websocket-bench --server-type`.
-    pub const fn server_type(self) -> &'static str {
-        match self {
-            Self::Text => "json",
-            Self::Binary => "binary",
-            Self::Phoenix => "phoenix",
-            Self::ActionCable => "actioncable",
+    /// That of a record; `None` of a dialect file, which no manifest names.
+    pub const fn of_record(dialect: run_record::Dialect) -> Option<Self> {
+        match dialect {
+            run_record::Dialect::Text => Some(Self::Text),
+            run_record::Dialect::Binary => Some(Self::Binary),
+            run_record::Dialect::Phoenix => Some(Self::Phoenix),
+            run_record::Dialect::ActionCable => Some(Self::ActionCable),
+            run_record::Dialect::File => None,
         }
     }
 }

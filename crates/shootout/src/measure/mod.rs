@@ -20,6 +20,7 @@ use crate::sample::Sampler;
 use crate::sample::cpus::Confined;
 use crate::session::now;
 use crate::supervise::{self, Server, Spec, StartError};
+use crate::workload::{self, Schedule, Terms};
 use run_record::{Conformance, End, MEASUREMENT_FORMAT, Measurement, RunRecord, Status, VERSION};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -66,6 +67,7 @@ pub struct Bench<'a> {
     cores: &'a Cores,
     capacity: &'a Capacity,
     generator: PathBuf,
+    results: PathBuf,
     logs: PathBuf,
     skip_build: bool,
     interrupt: &'a Interrupt,
@@ -78,13 +80,14 @@ pub struct Bench<'a> {
 type Verified = (Option<Conformance>, Result<(), Trouble>);
 
 impl<'a> Bench<'a> {
-    /// A bench for `rows`, which are those of one run. Logs go to `logs`.
+    /// A bench for `rows`, which are those of one run. Plans go to the directory of its results,
+    /// `results`, and logs to `logs`.
     pub fn new(
         project: &'a Project,
         (options, rows): (&'a RunOptions, &'a [Row]),
         machine: (&'a Cores, &'a Capacity),
         generator: PathBuf,
-        logs: PathBuf,
+        (results, logs): (PathBuf, PathBuf),
         interrupt: &'a Interrupt,
     ) -> Self {
         Self {
@@ -93,6 +96,7 @@ impl<'a> Bench<'a> {
             cores: machine.0,
             capacity: machine.1,
             generator,
+            results,
             logs,
             skip_build: false,
             interrupt,
@@ -114,7 +118,8 @@ impl<'a> Bench<'a> {
             format: MEASUREMENT_FORMAT.into(),
             version: VERSION,
             server: row.identity(),
-            workload: row.workload,
+            workload: row.request,
+            workload_name: Some(row.workload.clone()),
             dialect: row.dialect.record(),
             repetition: row.repetition,
             started: now(),
@@ -149,8 +154,8 @@ impl<'a> Bench<'a> {
         };
         let built = self.build(row, variant, progress)?;
         measurement.server.library_version = Some(built.version);
-        let schedule = row.schedule(self.options);
-        if schedule.within(self.capacity.clients).is_empty() {
+        let (schedule, held) = self.schedules(row);
+        if held.is_empty() {
             return Err(Trouble::new(
                 Status::GeneratorLimited,
                 format!(
@@ -173,7 +178,9 @@ impl<'a> Bench<'a> {
             .map_err(|error| Trouble::new(Status::StartFailed, format!("no sampler: {error}")))?;
         measurement.idle = Some(sampler.snapshot().memory);
 
-        let task = self.task(row);
+        let task = self
+            .task(row, held)
+            .map_err(|error| Trouble::new(Status::GeneratorLimited, error))?;
         let mut steps = Steps::new(&sampler);
         let ended = task.run(&mut server, self.interrupt, &mut |event| {
             steps.event(event);
@@ -194,13 +201,15 @@ impl<'a> Bench<'a> {
         })?;
         let _ = std::fs::remove_file(&task.record);
         let verdict = verdict::verdict(&ended, &stopped, log_tail);
-        measurement.run = ended.record.map(|run| self.name_machine_limit(&task, run));
+        measurement.run = ended.record.map(|run| {
+            let cut = schedule != held;
+            self.name_machine_limit(cut, run)
+        });
         verdict
     }
 
     /// A run whose steps were cut to what this machine holds has ended at the machine's limit.
-    fn name_machine_limit(&self, task: &Task<'_>, mut run: RunRecord) -> RunRecord {
-        let cut = self.options.total_steps != task.schedule.total_steps;
+    fn name_machine_limit(&self, cut: bool, mut run: RunRecord) -> RunRecord {
         if cut && run.outcome.end == End::StepsDone {
             run.outcome.end = End::MachineLimit;
             run.outcome.detail =
@@ -345,19 +354,32 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn task(&self, row: &Row) -> Task<'_> {
+    /// The steps of a row as they are asked for, and as the machine holds them.
+    fn schedules(&self, row: &Row) -> (Schedule, Schedule) {
+        let asked = row.schedule(self.options);
+        (asked, asked.within(self.capacity.clients))
+    }
+
+    /// What the generator is to do, with the file of its plan written.
+    fn task(&self, row: &Row, schedule: Schedule) -> Result<Task<'_>, String> {
         let name = row.file_name();
-        Task {
-            program: &self.generator,
-            options: self.options,
-            schedule: row.schedule(self.options).within(self.capacity.clients),
+        let terms = Terms {
+            schedule,
             dialect: row.dialect,
-            seed: u64::from(row.repetition),
+            repetition: row.repetition,
             local_addrs: &self.capacity.local_addrs,
             threads: self.cores.generator_threads,
+        };
+        let plan = self.results.join(format!("{name}.plan.toml"));
+        let text = workload::plan_file(&self.options.workload.of_row(&terms))?;
+        std::fs::write(&plan, text)
+            .map_err(|error| format!("{}: {error}", self.project.shown(&plan)))?;
+        Ok(Task {
+            program: &self.generator,
+            plan,
             cpus: self.cores.generator(),
             record: self.logs.join(format!("{name}.run.json")),
             log: self.logs.join(format!("{name}.generator.log")),
-        }
+        })
     }
 }

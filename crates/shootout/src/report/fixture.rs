@@ -104,6 +104,7 @@ pub(crate) fn unmeasured(name: &str, status: Status, reason: &str) -> Measuremen
             library_version: Some("1.2.3".into()),
         },
         workload: Workload::Broadcast,
+        workload_name: None,
         dialect: Dialect::Text,
         repetition: 1,
         started: "2026-01-02T03:04:05Z".into(),

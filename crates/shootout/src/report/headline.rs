@@ -3,6 +3,7 @@
 use super::figures;
 use super::ranking::{Row, common_clients};
 use super::words;
+use crate::stdout::one_line;
 use run_record::Status;
 
 /// One sentence for the rows of one workload and dialect, in ranked order.
@@ -35,7 +36,7 @@ pub(super) fn sentence(rows: &[Row<'_>]) -> String {
 pub(super) fn category(row: &Row<'_>) -> String {
     format!(
         "{} over {}",
-        row.workload().name(),
+        one_line(row.workload_name()),
         words::dialect(row.dialect())
     )
 }

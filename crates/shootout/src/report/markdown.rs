@@ -19,7 +19,7 @@ fn category(rows: &[Row<'_>]) -> String {
     let table = Table::new(rows);
     let mut text = format!(
         "### {}\n\n{}\n\n",
-        headline::category(&rows[0]),
+        escaped(&headline::category(&rows[0])),
         escaped(&headline::sentence(rows))
     );
     let titles: Vec<&str> = table.columns.iter().map(|column| column.title).collect();

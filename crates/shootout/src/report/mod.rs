@@ -144,7 +144,8 @@ fn as_markdown(runs: &[load::Run], warnings: &[String], autobahn: &[AutobahnReco
 }
 
 fn same_category(a: &Row<'_>, b: &Row<'_>) -> bool {
-    (a.workload(), a.dialect()) == (b.workload(), b.dialect())
+    let of = |row: &Row<'_>| (row.workload(), row.dialect());
+    of(a) == of(b) && a.workload_name() == b.workload_name()
 }
 
 fn store(path: &Path, text: &str) -> Result<(), ReportError> {

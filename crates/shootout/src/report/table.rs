@@ -79,11 +79,14 @@ impl Cell {
 impl Table {
     /// The table of rows of one workload and dialect, in ranked order.
     pub(super) fn new(rows: &[Row<'_>]) -> Self {
-        let echo = rows.iter().all(|row| row.workload() == Workload::Echo);
+        let delivers = rows.iter().any(|row| row.workload() == Workload::Broadcast);
         let mut notes = Notes::of(rows);
-        let lines = rows.iter().map(|row| line(row, echo, &mut notes)).collect();
+        let lines = rows
+            .iter()
+            .map(|row| line(row, delivers, &mut notes))
+            .collect();
         Self {
-            columns: columns(rows, echo),
+            columns: columns(rows, delivers),
             lines,
             notes: notes.all(),
             remark: (!same_plan(rows)).then_some(DIFFERENT_PLANS),
@@ -91,7 +94,7 @@ impl Table {
     }
 }
 
-fn columns(rows: &[Row<'_>], echo: bool) -> Vec<Column> {
+fn columns(rows: &[Row<'_>], delivers: bool) -> Vec<Column> {
     let column = |title, meaning| Column {
         title,
         meaning,
@@ -131,7 +134,10 @@ fn columns(rows: &[Row<'_>], echo: bool) -> Vec<Column> {
              differ its 95 % interval (of fewer than 4 repetitions the range). ≥: something other \
              than the server ended the run.",
         ),
-        column("p50", "Median completion at that step."),
+        column(
+            "p50",
+            "Median completion at that step. Of connections: from the intended start to the upgrade.",
+        ),
         column(
             "p95",
             "95th percentile of completion at that step; of 4 repetitions or more also the 95 % \
@@ -139,7 +145,7 @@ fn columns(rows: &[Row<'_>], echo: bool) -> Vec<Column> {
         ),
         column("p99", "99th percentile of completion at that step."),
     ];
-    if !echo {
+    if delivers {
         columns.push(column(
             "delivery p95",
             "95th percentile over all listeners at that step.",
@@ -160,7 +166,7 @@ fn columns(rows: &[Row<'_>], echo: bool) -> Vec<Column> {
     columns
 }
 
-fn line(row: &Row<'_>, echo: bool, notes: &mut Notes) -> Line {
+fn line(row: &Row<'_>, delivers: bool, notes: &mut Notes) -> Line {
     let server = row.server();
     let step = row.at_carried();
     let completion = step.and_then(|step| step.completion.as_ref());
@@ -174,7 +180,7 @@ fn line(row: &Row<'_>, echo: bool, notes: &mut Notes) -> Line {
         p95(row, completion),
         Cell::latency(completion, |latency| latency.p99_ns),
     ];
-    if !echo {
+    if delivers {
         let delivery = step.and_then(|step| step.delivery.as_ref());
         cells.push(Cell::latency(delivery, |latency| latency.p95_ns));
     }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// Value of `format` in session.json.
 pub const FORMAT: &str = "websocket-shootout/session";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const FILE: &str = "session.json";
 
 /// A run's directory.
@@ -47,6 +47,14 @@ struct Stored {
     /// Absent in files that were written before it was known.
     #[serde(default)]
     origin: Option<Origin>,
+}
+
+/// What every version of the file has.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u32,
+    tool: Tool,
 }
 
 impl Session {
@@ -167,16 +175,18 @@ impl Session {
                 project.shown(&path)
             ))
         })?;
-        let stored: Stored = serde_json::from_str(&text)
-            .map_err(|error| Refusal::new(format!("{}: {error}", project.shown(&path))))?;
-        if stored.format != FORMAT || stored.version != VERSION {
+        let wrong =
+            |error: serde_json::Error| Refusal::new(format!("{}: {error}", project.shown(&path)));
+        let head: Head = serde_json::from_str(&text).map_err(wrong)?;
+        if head.format != FORMAT || head.version != VERSION {
             return Err(Refusal::new(format!(
                 "{}: written by another version ({} {}); start a new run",
                 project.shown(&path),
-                stored.tool.name,
-                stored.tool.version
+                head.tool.name,
+                head.tool.version
             )));
         }
+        let stored: Stored = serde_json::from_str(&text).map_err(wrong)?;
         Ok(Self {
             dir,
             options: stored.options.clone(),

@@ -79,6 +79,8 @@ impl Project {
         let project = Self { dir };
         let generator = programs().join("websocket-bench");
         std::os::unix::fs::symlink(generator, project.path("bin/websocket-bench")).unwrap();
+        let workloads = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
+        std::os::unix::fs::symlink(workloads, project.path("workloads")).unwrap();
         project
     }
 

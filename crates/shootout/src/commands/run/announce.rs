@@ -3,10 +3,13 @@
 use super::left_out;
 use crate::generator::measure_name;
 use crate::machine::{self, Capacity, Cores};
-use crate::options::Schedule;
+use crate::manifest::Workload;
 use crate::project::Project;
 use crate::rows::{Rows, alike};
 use crate::session::Session;
+use crate::stdout::one_line;
+use crate::workload::Schedule;
+use run_record::{Clients, Load, Plan};
 
 pub(super) fn plan(
     project: &Project,
@@ -16,31 +19,32 @@ pub(super) fn plan(
     capacity: &Capacity,
 ) {
     let o = &session.options;
-    let usual = o.schedule(None).within(capacity.clients);
+    let asked = o.workload.schedule(None);
+    let usual = asked.within(capacity.clients);
     let mut dialects: Vec<&str> = Vec::new();
     for row in &rows.rows {
         if !dialects.contains(&row.dialect.name()) {
             dialects.push(row.dialect.name());
         }
     }
+    let plan = &o.workload.plan;
     anstream::eprintln!(
-        "{}: {} in {}, {} at a time, {} a step, {} to {} clients by {}, padding {}, until p{} of {} \
-         is above {}",
+        "{}: {} in {}, {}, {}, padding {}, until p{} of {} is above {}",
         match rows.rows.len() {
             1 => "1 row".to_owned(),
             n => format!("{n} rows"),
         },
-        o.workload.name(),
+        one_line(&o.workload.name),
         dialects.join(", "),
-        o.concurrent,
-        o.sample_size,
-        usual.initial_clients,
-        usual.last_clients(),
-        usual.step_size,
-        o.payload_padding,
-        o.limit_percentile,
-        measure_name(o.measure),
-        humantime::format_duration(o.limit_rtt),
+        load(plan),
+        clients(plan, usual),
+        plan.message.padding,
+        plan.limits.percentile,
+        match plan.workload() {
+            Workload::Connect => "the handshake",
+            _ => measure_name(plan.limited()),
+        },
+        plan.limits.time,
     );
     for (servers, schedule) in other_steps(session, rows, capacity) {
         anstream::eprintln!(
@@ -51,7 +55,7 @@ pub(super) fn plan(
             servers.join(", ")
         );
     }
-    if o.total_steps != usual.total_steps {
+    if asked != usual {
         anstream::eprintln!("the limit of this machine: {}", capacity.limit);
     }
     match &cores.pinning {
@@ -71,7 +75,7 @@ pub(super) fn plan(
         };
         anstream::eprintln!("{why}: {}", left_out.join("; "));
     }
-    if o.dialects.is_empty() {
+    if o.dialects.is_empty() && o.workload.dialect().is_none() {
         anstream::eprintln!(
             "each in text, or in what it speaks instead; for the binary dialect too: --dialects \
              text,binary"
@@ -86,6 +90,30 @@ pub(super) fn plan(
     anstream::eprintln!("results: {}/", project.shown(&session.dir));
 }
 
+/// When is sent, as a clause.
+fn load(plan: &Plan) -> String {
+    match &plan.load {
+        Load::Closed(closed) => {
+            format!("{} at a time, {} a step", closed.in_flight, closed.samples)
+        }
+        Load::Open(open) => format!("{} a second for {} a step", open.rate, open.duration),
+        Load::Connect(connect) => match connect.rate {
+            Some(rate) => format!("{rate} a second opened, held for {}", connect.hold),
+            None => format!("held for {}", connect.hold),
+        },
+        Load::Raw(raw) => format!("{} bytes", raw.payload),
+    }
+}
+
+fn clients(plan: &Plan, steps: Schedule) -> String {
+    let (first, last) = (steps.initial_clients, steps.last_clients());
+    match &plan.clients {
+        Clients::Search(_) => format!("a search from {first} clients"),
+        Clients::Steps(_) if u64::from(first) == last => format!("{first} clients"),
+        Clients::Steps(_) => format!("{first} to {last} clients by {}", steps.step_size),
+    }
+}
+
 /// Servers whose steps are not the usual ones.
 fn other_steps<'r>(
     session: &Session,
@@ -93,7 +121,7 @@ fn other_steps<'r>(
     capacity: &Capacity,
 ) -> Vec<(Vec<&'r str>, Schedule)> {
     let o = &session.options;
-    let usual = o.schedule(None).within(capacity.clients);
+    let usual = o.workload.schedule(None).within(capacity.clients);
     let mut servers: Vec<(&str, Schedule)> = rows
         .rows
         .iter()

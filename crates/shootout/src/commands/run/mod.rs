@@ -18,6 +18,7 @@ use crate::progress::{Progress, milliseconds};
 use crate::report;
 use crate::rows::{self, Row, Rows, Wanted};
 use crate::session::{Origin, Session};
+use crate::workload::Schedule;
 use run_record::{Environment, Measurement, Status};
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,7 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     if u64::from(smallest) > capacity.clients {
         return Err(Refusal::new(format!(
             "this machine holds {} clients, fewer than the {smallest} of the first step: {}; or \
-             take fewer with --initial-clients",
+             take fewer with --set clients.first=N",
             capacity.clients, capacity.limit
         )));
     }
@@ -65,10 +66,12 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
 /// The run to continue, or a new one that is not on disk yet.
 fn session(context: &Context<'_>, args: &RunArgs) -> Result<Session, Refusal> {
     let Some(dir) = &args.resume else {
-        return Session::create(&context.project, args.out.as_deref(), args.options());
+        let options = args.options(&context.project.workloads())?;
+        return Session::create(&context.project, args.out.as_deref(), options);
     };
     let session = Session::open(&context.project, dir.as_deref())?;
-    let differences = differences(&session.options, &args.over(session.options.clone()));
+    let given = args.over(session.options.clone(), &context.project.workloads())?;
+    let differences = differences(&session.options, &given);
     if !differences.is_empty() {
         return Err(Refusal::new(format!(
             "{}: cannot resume with other options: {}; leave them out, or start a new run",
@@ -106,7 +109,7 @@ fn measure_all(
         (&session.options, &rows.rows),
         machine,
         generator,
-        session.logs(),
+        (session.dir.clone(), session.logs()),
         context.interrupt,
     )
     .skip_build(args.skip_build);
@@ -233,27 +236,21 @@ fn unfinished(session: &Session, rows: &[Row]) -> usize {
 
 /// What the options leave out of the full measurement; empty when nothing.
 fn left_out(options: &RunOptions, rows: &Rows, capacity: &Capacity) -> Vec<String> {
-    let full = RunOptions::default();
     let mut words = Vec::new();
     if !rows.other_variants.is_empty() {
         words.push(format!("variants {}", rows.other_variants.join(", ")));
     }
-    let last = |options: &RunOptions| {
-        let schedule = options.schedule(None).within(capacity.clients);
-        schedule.last_clients()
+    let asked = options.workload.schedule(None);
+    let full = Schedule {
+        total_steps: None,
+        ..asked
     };
-    if last(options) < last(&full) {
+    let last = |schedule: Schedule| schedule.within(capacity.clients).last_clients();
+    if options.workload.is_shortened() && last(asked) < last(full) {
         words.push(format!(
             "steps above {} clients (full: up to {})",
-            last(options),
-            last(&full)
-        ));
-    }
-    if options.sample_size < full.sample_size {
-        words.push(format!(
-            "{} of {} samples a step",
-            full.sample_size - options.sample_size,
-            full.sample_size
+            last(asked),
+            last(full)
         ));
     }
     words

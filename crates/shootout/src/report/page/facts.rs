@@ -91,7 +91,11 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
         fact(name, records.iter().map(|record| value(&record.plan)))
     };
     let facts = [
-        of("workload", |plan| word(plan.workload().name())),
+        of("workload", |plan| match &plan.name {
+            Some(name) => word(name),
+            None => word(plan.workload().name()),
+        }),
+        of("request", |plan| word(plan.workload().name())),
         of("dialect", |plan| word(words::dialect(plan.message.dialect))),
         of("requests in flight", |plan| match &plan.load {
             Load::Closed(closed) => number(closed.in_flight),

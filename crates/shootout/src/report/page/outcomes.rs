@@ -45,11 +45,7 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Ended> {
             Ended {
                 run: entry.run.to_owned(),
                 contestant: words::contestant(row),
-                category: format!(
-                    "{}, {}",
-                    row.workload().name(),
-                    words::dialect(row.dialect())
-                ),
+                category: format!("{}, {}", row.workload_name(), words::dialect(row.dialect())),
                 repetition: measurement.repetition,
                 ok: measurement.status == Status::Ok,
                 status: measurement.status.name(),

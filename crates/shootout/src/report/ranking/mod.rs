@@ -80,6 +80,11 @@ impl<'a> Row<'a> {
         self.repetitions[0].workload
     }
 
+    /// Name of the workload.
+    pub fn workload_name(&self) -> &'a str {
+        self.repetitions[0].workload_name()
+    }
+
     /// In which message format.
     pub fn dialect(&self) -> Dialect {
         self.repetitions[0].dialect
@@ -149,7 +154,7 @@ pub fn rank(measurements: &[Measurement]) -> Vec<Row<'_>> {
 fn same_row(a: &Measurement, b: &Measurement) -> bool {
     a.server.name == b.server.name
         && a.server.variant == b.server.variant
-        && a.workload == b.workload
+        && (a.workload, a.workload_name()) == (b.workload, b.workload_name())
         && a.dialect == b.dialect
 }
 
@@ -167,7 +172,8 @@ fn deciding<'a>(repetitions: &[&'a Measurement]) -> &'a Measurement {
         .unwrap_or(repetitions[0])
 }
 
-fn in_order(row: &Row<'_>) -> (u8, u8) {
+/// Requests in order; of each the workload that has its name before the others.
+fn in_order<'a>(row: &Row<'a>) -> (u8, Option<&'a str>, u8) {
     let workload = match row.workload() {
         Workload::Broadcast => 0,
         Workload::Echo => 1,
@@ -180,7 +186,9 @@ fn in_order(row: &Row<'_>) -> (u8, u8) {
         Dialect::ActionCable => 3,
         Dialect::File => 4,
     };
-    (workload, dialect)
+    let name = row.workload_name();
+    let other = (name != row.workload().name()).then_some(name);
+    (workload, other, dialect)
 }
 
 type ByClients<'a> = ((bool, Reverse<u64>), (&'a str, &'a str));

@@ -311,3 +311,26 @@ fn clients_that_the_repetitions_do_not_tell_apart_share_places() {
     assert_eq!((interval.low, interval.high), (4_000.0, 5_000.0));
     assert!(rank(&measurements[..3])[0].clients_interval().is_none());
 }
+
+#[test]
+fn workloads_of_one_request_are_ranked_apart_by_their_names() {
+    let mut ticker = measured("a", 3, 20, End::OverLimit);
+    ticker.workload_name = Some("ticker".into());
+    let mut named = measured("a", 2, 20, End::OverLimit);
+    named.workload_name = Some("broadcast".into());
+    let all = [ticker, measured("b", 4, 20, End::OverLimit), named];
+    let ranked = rank(&all);
+    let rows: Vec<(&str, &str, usize)> = ranked
+        .iter()
+        .map(|row| {
+            let place = row.place.unwrap();
+            (row.server().name.as_str(), row.workload_name(), place.best)
+        })
+        .collect();
+    let expected = [
+        ("b", "broadcast", 1),
+        ("a", "broadcast", 2),
+        ("a", "ticker", 1),
+    ];
+    assert_eq!(rows, expected);
+}

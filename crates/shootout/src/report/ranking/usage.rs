@@ -1,6 +1,6 @@
 //! What a server uses for one connection and for one message.
 
-use run_record::{Measurement, Memory, ServerStep, StepRecord};
+use run_record::{Measurement, Memory, ServerStep, StepRecord, Workload};
 
 /// Memory of the process tree for one connection: what the step has more than the idle server.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,6 +56,10 @@ pub(super) fn sockets(parts: &Parts<'_>) -> Option<f64> {
 pub(super) fn cpu_per_message(parts: &Parts<'_>) -> Option<f64> {
     let (mut cpu_ns, mut messages) = (0, 0);
     for (measurement, step) in parts {
+        let run = measurement.run.as_ref();
+        if run.is_none_or(|run| run.plan.workload() == Workload::Connect) {
+            continue;
+        }
         let delivered = step.delivery.as_ref().or(step.completion.as_ref());
         if let (Some(server), Some(delivered)) = (server_step(measurement, step), delivered) {
             cpu_ns += server.cpu_ns;

@@ -1,9 +1,7 @@
 //! A plan as the file that means it.
 
-use crate::args;
-use crate::draft::{Draft, Given};
 use run_record::{
-    Audience, Clients, Connection, Io, Limits, Load, Message, Population, Target, Timestamps,
+    Audience, Clients, Connection, Io, Limits, Load, Message, Plan, Population, Target, Timestamps,
 };
 use serde::Serialize;
 
@@ -33,36 +31,35 @@ struct Generator {
     seed: Option<u64>,
 }
 
+/// What a plan says of its generator; the rest is chosen for the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Worker threads.
+    pub threads: Option<u32>,
+    /// How sockets are read.
+    pub io: Option<Io>,
+    /// What the end of a latency is taken from.
+    pub timestamps: Option<Timestamps>,
+    /// Seed of every random choice.
+    pub seed: Option<u64>,
+}
+
 impl Generator {
     fn of(given: Given) -> Option<Self> {
-        let generator = Self {
+        (given != Given::default()).then_some(Self {
             threads: given.threads,
-            io: match given.io {
-                args::Io::Auto => None,
-                args::Io::Epoll => Some(Io::Epoll),
-                args::Io::Uring => Some(Io::Uring),
-            },
-            timestamps: match given.timestamps {
-                args::Timestamps::Auto => None,
-                args::Timestamps::Kernel => Some(Timestamps::Kernel),
-                args::Timestamps::User => Some(Timestamps::User),
-            },
+            io: given.io,
+            timestamps: given.timestamps,
             seed: given.seed,
-        };
-        let is_given = generator.threads.is_some()
-            || generator.io.is_some()
-            || generator.timestamps.is_some()
-            || generator.seed.is_some();
-        is_given.then_some(generator)
+        })
     }
 }
 
-/// The TOML file of a draft. Paths in it are absolute, so that it means the same in any folder.
+/// The TOML file of a plan, with what is given of its generator. Paths in it are absolute, so that it means the same in any folder.
 ///
 /// # Errors
 /// In words, when a number is larger than those of TOML.
-pub(crate) fn printed(draft: &Draft) -> Result<String, String> {
-    let plan = &draft.plan;
+pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
     let mut target = plan.target.clone();
     if let Some(file) = &mut target.ca_file {
         *file = std::path::absolute(&*file)
@@ -79,13 +76,9 @@ pub(crate) fn printed(draft: &Draft) -> Result<String, String> {
         load: &plan.load,
         message: &plan.message,
         limits: &plan.limits,
-        generator: Generator::of(draft.given),
+        generator: Generator::of(given),
     };
-    if let Some(seed) = draft
-        .given
-        .seed
-        .filter(|seed| i64::try_from(*seed).is_err())
-    {
+    if let Some(seed) = given.seed.filter(|seed| i64::try_from(*seed).is_err()) {
         return Err(format!(
             "this plan has no TOML file, whose numbers have 63 bits: --seed {seed} is larger"
         ));

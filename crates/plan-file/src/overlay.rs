@@ -9,11 +9,11 @@ const KINDS: [(&str, &[&str]); 2] = [
     ("clients", &["steps", "search"]),
 ];
 
-/// One `--set`.
+/// One `--set KEY=VALUE`. The value is TOML, and a bare word is a string.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Set {
+pub struct Set {
     /// As it was given.
-    pub(crate) text: String,
+    pub text: String,
     key: Vec<String>,
     value: Value,
 }

@@ -1,0 +1,261 @@
+//! A plan in a TOML file: read, changed by `--set KEY=VALUE`, written.
+//!
+//! Layers, each over the one before: the file, every `--set` in its order, what the program adds.
+//! What is wrong is told with the file, the line and the key, or with the `--set` that brought it.
+//! Connects to nothing, and does not know what a program makes of the plan.
+
+mod overlay;
+mod print;
+mod words;
+
+pub use overlay::Set;
+pub use print::{Given, printed};
+
+use run_record::Plan;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// Longest file of a plan: one with the most source addresses is shorter.
+const LONGEST: u64 = 4 << 20;
+
+/// A plan as its keys, of which some may be missing until they are set.
+#[derive(Clone, Debug)]
+pub struct PlanFile {
+    /// As messages call it.
+    name: String,
+    text: String,
+    /// What relative paths in it start from.
+    folder: PathBuf,
+    table: Table,
+}
+
+impl PlanFile {
+    /// Reads a file, or stdin where the path is `-`.
+    ///
+    /// # Errors
+    /// In words, when it cannot be read or has a key or value that no plan has.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let is_stdin = path == Path::new("-");
+        let name = if is_stdin {
+            "stdin".to_owned()
+        } else {
+            path.display().to_string()
+        };
+        let read = if is_stdin {
+            bounded(io::stdin().lock())
+        } else {
+            File::open(path).and_then(bounded)
+        };
+        let text = read.map_err(|error| {
+            let remedy = match error.kind() {
+                io::ErrorKind::NotFound => "; workloads/ has examples, --print-plan makes one",
+                io::ErrorKind::IsADirectory => "; name a file in it",
+                _ => "",
+            };
+            format!("cannot read the plan {name}: {error}{remedy}")
+        })?;
+        let folder = match path.parent() {
+            Some(folder) if !is_stdin => folder.to_owned(),
+            _ => PathBuf::new(),
+        };
+        Self::parse(name, text, folder)
+    }
+
+    /// The plan in a text. `name` is what messages call it, `folder` what relative paths in it start
+    /// from.
+    ///
+    /// # Errors
+    /// In words, when it has a key or value that no plan has. A key that is missing may be set later.
+    pub fn parse(
+        name: impl Into<String>,
+        text: impl Into<String>,
+        folder: impl Into<PathBuf>,
+    ) -> Result<Self, String> {
+        let (name, text) = (name.into(), text.into());
+        if let Err(error) = toml::from_str::<Plan>(&text)
+            && !words::is_about_what_is_missing(&error)
+        {
+            return Err(words::of_file(&name, &text, &error));
+        }
+        let table = toml::from_str(&text).map_err(|error| words::of_file(&name, &text, &error))?;
+        Ok(Self {
+            name,
+            text,
+            folder: folder.into(),
+            table,
+        })
+    }
+
+    /// As messages call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Changes a key. Another kind of load or of clients takes the place of the one that was there.
+    ///
+    /// # Errors
+    /// In words, when no plan has the key, or not with this value.
+    pub fn set(&mut self, set: &Set) -> Result<(), String> {
+        let place = set.place(&self.table);
+        overlay::apply(&mut self.table, set)?;
+        match plan_of(&self.table) {
+            Err(error) if !words::is_about_what_is_missing(&error) => {
+                Err(words::of_set(&set.text, &place, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The whole key that a `--set` would change, with the kind of load or of clients that the plan
+    /// has where it names none.
+    pub fn place(&self, set: &Set) -> String {
+        set.place(&self.table).join(".")
+    }
+
+    /// Puts a string at a whole key, without a check.
+    ///
+    /// # Errors
+    /// In words, when something on the way to it has no keys.
+    pub fn put(&mut self, place: &[&str], value: &str) -> Result<(), String> {
+        overlay::put(&mut self.table, place, value.into())
+    }
+
+    /// True when a whole key, like `load.open.rate`, is given.
+    pub fn has(&self, key: &str) -> bool {
+        let mut parts = key.split('.');
+        let first = parts.next().and_then(|part| self.table.get(part));
+        parts
+            .try_fold(first, |at, part| Some(at?.as_table()?.get(part)))
+            .flatten()
+            .is_some()
+    }
+
+    /// The plan, with what is left out at its default. It is not held against `Plan::validate` yet.
+    ///
+    /// # Errors
+    /// In words, when a key is missing.
+    pub fn plan(&self) -> Result<Plan, String> {
+        let mut table = self.table.clone();
+        follow_the_interval(&mut table);
+        let mut plan = plan_of(&table).map_err(|error| self.misses(&error))?;
+        if let Some(file) = &mut plan.target.ca_file {
+            *file = self.folder.join(&*file);
+        }
+        Ok(plan)
+    }
+
+    /// What the plan says of its generator.
+    pub fn given(&self, plan: &Plan) -> Given {
+        let of = &plan.generator;
+        Given {
+            threads: self.has("generator.threads").then_some(of.threads),
+            io: self.has("generator.io").then_some(of.io),
+            timestamps: self.has("generator.timestamps").then_some(of.timestamps),
+            seed: self.has("generator.seed").then_some(of.seed),
+        }
+    }
+
+    /// Words about a key, with its line when the file has it.
+    pub fn places(&self, key: &str, words: &str) -> String {
+        match words::line_of(&self.text, key) {
+            Some(line) => format!("{}, line {line}: {words}", self.name),
+            None => format!("{}: {words}", self.name),
+        }
+    }
+
+    /// What is missing, with the place where it is missing when that is in the file.
+    fn misses(&self, error: &toml::de::Error) -> String {
+        match toml::from_str::<Plan>(&self.text) {
+            Err(of_file) => words::of_file(&self.name, &self.text, &of_file),
+            Ok(_) => format!("{}: {}", self.name, words::plain(error)),
+        }
+    }
+}
+
+fn plan_of(table: &Table) -> Result<Plan, toml::de::Error> {
+    table.clone().try_into()
+}
+
+/// A time-out of pings that is left out is the interval, as it is with flags.
+fn follow_the_interval(table: &mut Table) {
+    let load = table.get_mut("load").and_then(Value::as_table_mut);
+    let connect = load.and_then(|load| load.get_mut("connect")?.as_table_mut());
+    if let Some(connect) = connect
+        && let Some(interval) = connect.get("ping_interval").cloned()
+    {
+        connect.entry("ping_timeout").or_insert(interval);
+    }
+}
+
+fn bounded(mut from: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    from.by_ref().take(LONGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST {
+        return Err(io::Error::other(format!(
+            "it is longer than {} MiB",
+            LONGEST >> 20
+        )));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use run_record::Load;
+
+    fn file(text: &str) -> PlanFile {
+        PlanFile::parse("p.toml", text, "/folder").unwrap()
+    }
+
+    #[test]
+    fn keys_that_are_given_are_known() {
+        let mut file = file("[generator]\nseed = 3\n[load.open]\nduration = \"1s\"");
+        for (key, given) in [
+            ("generator.seed", true),
+            ("generator.threads", false),
+            ("load.open", true),
+            ("load.open.duration", true),
+            ("load.open.duration.x", false),
+            ("load.closed", false),
+            ("name", false),
+        ] {
+            assert_eq!(file.has(key), given, "{key}");
+        }
+        assert_eq!(
+            file.plan().unwrap_err(),
+            "p.toml, line 3: the key `load.open.rate` is missing"
+        );
+        let rate: Set = "load.rate=5".parse().unwrap();
+        assert_eq!(file.place(&rate), "load.open.rate");
+        file.set(&rate).unwrap();
+        let plan = file.plan().unwrap();
+        assert!(matches!(plan.load, Load::Open(open) if open.rate == 5.0));
+        assert_eq!(file.given(&file.plan().unwrap()).seed, Some(3));
+        assert_eq!(file.given(&file.plan().unwrap()).threads, None);
+    }
+
+    #[test]
+    fn a_plan_that_is_written_is_the_plan_that_is_read() {
+        let plan = file("name = \"x\"\n[load.connect]\nping_interval = \"3s\"")
+            .plan()
+            .unwrap();
+        let given = Given {
+            seed: Some(9),
+            ..Given::default()
+        };
+        let again = file(&printed(&plan, given).unwrap());
+        let read = again.plan().unwrap();
+        assert_eq!(again.given(&read), given);
+        let written = plan.with(|plan| plan.generator.seed = 9);
+        assert_eq!(read, written);
+    }
+
+    #[test]
+    fn paths_start_from_the_folder_of_the_file() {
+        let plan = file("[target]\nca_file = \"ca.pem\"").plan().unwrap();
+        assert_eq!(plan.target.ca_file.unwrap(), Path::new("/folder/ca.pem"));
+    }
+}
