@@ -6,7 +6,7 @@ use super::{Chapter, Findings};
 use crate::Part;
 use run_record::{Arrivals, Check, Dialect, Faults, Load, Plan, StepRecord, Workload};
 use std::time::Duration;
-use test_servers::odd::{Behaviour, Done, Misdeeds, MixedServer, OddServer};
+use test_servers::fault::{Done, Fault, FaultServer, Misdeeds, MixedServer};
 
 pub(super) const CHAPTER: Chapter = Chapter {
     part: Part::C,
@@ -169,7 +169,7 @@ fn reset(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, String> {
 /// Echoes that go to another client; those who asked never get them.
 fn misdelivered(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, String> {
     let strays = draws.some(ECHOES * 4 / 5);
-    let server = started(OddServer::start(Behaviour::Misdelivers, strays))?;
+    let server = started(FaultServer::start(Fault::Misdelivers, strays))?;
     let mut plan = plan(bench, server.addr(), Workload::Echo, CLIENTS);
     plan.load = at_rate(
         RATE,

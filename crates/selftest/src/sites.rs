@@ -9,7 +9,7 @@ use crate::Part;
 use run_record::{Check, StepRecord, Timestamps};
 use std::net::SocketAddr;
 use std::time::Duration;
-use test_servers::odd::MixedServer;
+use test_servers::fault::MixedServer;
 use test_servers::{Delay, DelayOptions, DelayServer};
 
 pub(super) const CHAPTER: Chapter = Chapter {

@@ -1,9 +1,9 @@
 //! `websocket-bench connect`, and the two programs with the ancestor's names.
 
-use crate::support::{assert_valid, finish, honest, nobody, odd, run, url};
+use crate::support::{assert_valid, faulty_server, finish, honest, no_listener, run, url};
 use run_record::{End, Verdict, Workload};
 use std::process::{Command, Stdio};
-use test_servers::odd::Behaviour;
+use test_servers::fault::Fault;
 use test_servers::{NullOptions, NullServer};
 
 #[test]
@@ -68,7 +68,7 @@ fn the_events_of_a_hold_are_told_as_they_come() {
 
 #[test]
 fn dropped_connections_make_the_result_invalid() {
-    let server = odd(Behaviour::ResetsAtPing, 3);
+    let server = faulty_server(Fault::ResetsAtPing, 3);
     let ran = run(&format!(
         "connect {} --clients 20 --hold 2s --ping-interval 2s",
         url(server.addr())
@@ -84,9 +84,12 @@ fn dropped_connections_make_the_result_invalid() {
 
 #[test]
 fn a_server_that_is_not_there_is_named() {
-    run(&format!("connect ws://{}/ --clients 3 --hold 1s", nobody()))
-        .exits(1)
-        .says(&["0 of 3 connections were opened", "is the server running"]);
+    run(&format!(
+        "connect ws://{}/ --clients 3 --hold 1s",
+        no_listener()
+    ))
+    .exits(1)
+    .says(&["0 of 3 connections were opened", "is the server running"]);
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn memory_per_connection_is_told_where_it_is_known_alone() {
             path.display()
         ))
     };
-    let ran = connect(format!("ws://{}/", nobody()), 3).exits(1);
+    let ran = connect(format!("ws://{}/", no_listener()), 3).exits(1);
     let words = "generator    memory per connection unknown: no connection was open";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     let record = assert_valid(&path);
@@ -107,7 +110,7 @@ fn memory_per_connection_is_told_where_it_is_known_alone() {
     assert_eq!(of.generator.unwrap().process_bytes_per_connection, None);
 
     // The server is this very test, another process than the generator.
-    let server = odd(Behaviour::NeverAnswers, 1);
+    let server = faulty_server(Fault::NeverAnswers, 1);
     let ran = connect(format!("{} --connect-timeout 300ms", url(server.addr())), 3).exits(1);
     let words = "server       memory per connection unknown: no connection was open";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
@@ -185,7 +188,7 @@ fn throughput_prints_the_average_of_verified_echoes() {
 
 #[test]
 fn what_goes_wrong_is_one_line_and_a_code() {
-    let port = nobody().port();
+    let port = no_listener().port();
     face(SCALABILITY, &format!("5 {port}"))
         .exits(1)
         .says_in_one_line(&["0 of 5 connections were opened", "refused"]);

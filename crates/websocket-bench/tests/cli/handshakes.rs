@@ -1,7 +1,7 @@
 //! Answers to the upgrade, and close frames, as servers and proxies really send them.
 
 use crate::raw_peer::{Heard, Script, frame, start, switching};
-use crate::support::{nobody, record, run};
+use crate::support::{no_listener, record, run};
 use std::time::Duration;
 use ws_proto::{CloseFrame, Opcode};
 
@@ -175,7 +175,7 @@ fn a_name_is_loaded_where_it_answers_and_the_record_says_where() {
     .exits(0)
     .says(&[&format!("the server is 127.0.0.1:{port}")]);
     assert_eq!(record(&path).server, Some(server.addr()));
-    run(&format!("echo ws://localhost:{}/", nobody().port()))
+    run(&format!("echo ws://localhost:{}/", no_listener().port()))
         .exits(1)
         .says(&["refused the connection"]);
 }

@@ -1,6 +1,6 @@
 //! Workers and coordinators that do not come together: exit code 1 and a line that says why.
 
-use crate::support::{bench, honest, nobody, run, url};
+use crate::support::{bench, honest, no_listener, run, url};
 use crate::worker_process::{Process, Worker};
 use remote::wire::coordinator_server::{Coordinator, CoordinatorServer};
 use remote::wire::worker_client::WorkerClient;
@@ -16,8 +16,8 @@ use tonic::{Request, Response, Status, Streaming};
 
 #[test]
 fn a_worker_that_is_not_there() {
-    let addr = nobody();
-    run(&format!("echo {} -w {addr}", url(nobody())))
+    let addr = no_listener();
+    run(&format!("echo {} -w {addr}", url(no_listener())))
         .exits(1)
         .says_in_one_line(&[
             &format!("cannot reach the worker {addr}"),
@@ -26,7 +26,7 @@ fn a_worker_that_is_not_there() {
         ]);
     run(&format!(
         "echo {} -w no-such-host.invalid:4000",
-        url(nobody())
+        url(no_listener())
     ))
     .exits(1)
     .says_in_one_line(&["cannot reach the worker no-such-host.invalid:4000"]);
@@ -34,7 +34,7 @@ fn a_worker_that_is_not_there() {
 
 #[test]
 fn a_coordinator_that_is_not_there() {
-    let addr = nobody();
+    let addr = no_listener();
     run(&format!("worker --coordinator {addr} --await-timeout 1s"))
         .exits(1)
         .says_in_one_line(&[
@@ -57,7 +57,7 @@ fn an_address_in_use() {
         ]);
     run(&format!(
         "echo {} --await-workers 1 --listen {addr}",
-        url(nobody())
+        url(no_listener())
     ))
     .exits(1)
     .says_in_one_line(&[&format!("cannot listen on {addr}"), "in use"]);
@@ -222,7 +222,7 @@ fn another_version_is_named_on_either_side() {
         "websocket-bench 99.1.2 (protocol 77)",
         "this is websocket-bench 0.",
     ];
-    run(&format!("echo {} -w {addr}", url(nobody())))
+    run(&format!("echo {} -w {addr}", url(no_listener())))
         .exits(1)
         .says_in_one_line(&[&format!("the worker {addr}"), both[0], both[1]]);
     run(&format!("worker --quiet --coordinator {addr}"))
@@ -259,7 +259,7 @@ fn an_interrupt_ends_the_waiting_for_workers() {
         bench().args(
             format!(
                 "echo {} --await-workers 1 --listen 127.0.0.1:0",
-                url(nobody())
+                url(no_listener())
             )
             .split_whitespace(),
         ),
