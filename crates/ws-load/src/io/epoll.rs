@@ -165,7 +165,7 @@ impl Backend for Epoll {
         if epoll < 0 || wake < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: both descriptors were just created and are owned by nobody else.
+        // SAFETY: both descriptors were just created and have no other owner.
         let (epoll, wake) = unsafe { (OwnedFd::from_raw_fd(epoll), File::from_raw_fd(wake)) };
         let control = EpollControl {
             epoll,

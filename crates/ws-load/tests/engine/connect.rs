@@ -7,8 +7,8 @@ use std::net::{SocketAddr, TcpListener};
 use test_servers::fault::{Fault, FaultServer};
 use test_servers::{Framework, NullOptions, NullServer};
 
-/// Forty connections, held for a ping of each at least, with a time-out that no pause of a busy
-/// machine looks like.
+/// Forty connections, held for at least one ping of each. The time-out is longer than any pause of a
+/// busy machine.
 fn held(addr: SocketAddr, rate: Option<f64>) -> Plan {
     plan(addr).with(|plan| { plan.audience = Audience::Sender; plan.load = Load::Connect(Connect {
             rate,
@@ -64,8 +64,8 @@ fn the_schedule_is_kept_whatever_the_server_does() {
     let server = NullServer::start(NullOptions::default()).unwrap();
     let measured = run(&held(server.addr(), Some(50.0)));
     let of = connections(&measured.steps[0]);
-    // Forty starts at fifty a second, by chance a little faster. A server that takes thousands in a
-    // second, as this one does, would otherwise have them all in a moment.
+    // Forty starts at fifty per second, by chance a little faster. Without the schedule this server
+    // would take all of them at once: it takes thousands per second.
     assert!(of.opened_per_second < 200.0, "{}", of.opened_per_second);
 }
 
@@ -123,7 +123,7 @@ fn a_server_that_answers_no_ping_at_all_loses_everyone() {
     if let Load::Connect(connect) = &mut plan.load {
         connect.hold = Nanos::secs(60);
     }
-    // Ends long before the minute is over: nobody is left to be held.
+    // Ends long before the minute is over: no connection is left to hold.
     let measured = run(&plan);
     let of = connections(&measured.steps[0]);
     assert_eq!(of.drops.unanswered, 40);
@@ -153,7 +153,7 @@ fn connections_that_are_not_upgraded_are_failures_and_the_others_are_held() {
 }
 
 #[test]
-fn a_port_where_nobody_listens_is_named() {
+fn a_port_without_a_listener_is_named() {
     let addr = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

@@ -227,7 +227,7 @@ fn servers_that_do_not_open_a_websocket_are_named_in_words() {
 }
 
 #[test]
-fn a_port_where_nobody_listens_is_refused() {
+fn a_port_without_a_listener_is_refused() {
     let addr = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

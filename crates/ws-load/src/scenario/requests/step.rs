@@ -15,7 +15,7 @@ use std::sync::Arc;
 impl Core {
     pub(super) fn begin_step(&mut self, ledger: Arc<StepLedger>) {
         self.judge.open_step(ledger);
-        // Opening and closing the books takes longer than a short step, and is not its work.
+        // Opening and closing the ledger takes longer than a short step, and is not part of it.
         self.reset_counters();
         self.report(Report::Begun);
     }
@@ -157,7 +157,7 @@ impl Core {
     }
 
     /// Sends what is due by the clock, however late it is; so many at a time that a rate which
-    /// cannot be met keeps nobody from reading, or from being told to give up.
+    /// cannot be met does not keep the loop from reading, or from obeying the command to give up.
     pub(super) fn send_by_clock<C: Control>(&mut self, control: &mut C) {
         for _ in 0..SENDS_AT_ONCE {
             let Some(send) = self.agenda.take_due(clock::now_ns()) else {
