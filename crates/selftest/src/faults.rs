@@ -1,7 +1,7 @@
 //! (c) Each class of faults is counted exactly, whatever its number and in whatever company.
 
 use super::bench::{Bench, DIALECTS, Draws, Spoken, at_rate, recorder, started};
-use super::books::SENT;
+use super::ledger::SENT;
 use super::{Chapter, Findings};
 use crate::Part;
 use run_record::{Arrivals, Check, Dialect, Faults, Load, Plan, StepRecord, Workload};
@@ -222,7 +222,7 @@ fn judge(name: &str, known: &Faults, reported: &Faults) -> Vec<Check> {
     checks
 }
 
-/// Why messages may have been given up that did come: by the books of either side, one of them was
+/// Why messages may have been given up that did come: by the records of either side, one of them was
 /// slow.
 fn excuse(step: &StepRecord, done: &Done, planned: u64) -> Option<String> {
     let lag = recorder(step.generator.receive_lag.as_ref()).percentile(100.0);

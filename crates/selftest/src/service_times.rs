@@ -1,11 +1,11 @@
-//! (a) Known delays are reported as they were, even by a generator that is hindered.
+//! (a) Known delays are reported correctly, even by a generator that is stopped again and again.
 
 mod hindered;
 mod shared;
 
 use super::bench::{Bench, SEED, at_rate, started};
-use super::books::{Books, Sends, own_clock};
 use super::bounds::brief;
+use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
 use run_record::{Arrivals, Check, Plan, StepRecord, Unit, Workload};
@@ -122,11 +122,11 @@ fn note(name: &str, truth: &Truth) -> Option<String> {
 
 /// Holds what was reported against what the server did.
 fn judge(terms: &Terms, step: &StepRecord, truth: &Truth) -> Vec<Check> {
-    let books = Books::of(truth, step, SEED, Sends::Evenly(RATE));
+    let ledger = Ledger::of(truth, step, SEED, Sends::Evenly(RATE));
     let planned = (RATE * terms.lasting.as_secs_f64()) as u64;
-    let mut checks = books.hold(terms.name, step, planned);
-    checks.extend(books.hold_open(terms.name, step, terms.lasting));
-    let checks = books.unless_given_up(checks, step, planned, terms.lasting);
+    let mut checks = ledger.hold(terms.name, step, planned);
+    checks.extend(ledger.hold_open(terms.name, step, terms.lasting));
+    let checks = ledger.unless_given_up(checks, step, planned, terms.lasting);
     brief(terms.name, &["p50", "p95", "p99"], checks)
 }
 

@@ -1,9 +1,9 @@
-//! (h) A run over several processes reports what one process would.
+//! (h) A run over several processes reports the same as one process.
 
 use super::bench::{Bench, DIALECTS, Draws, SEED, io_flag, started};
-use super::books::{Books, Sends, own_clock};
 use super::bounds::brief;
 use super::faults::{TIMEOUT, judge_mixture, mixture};
+use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings, child};
 use crate::Part;
 use run_record::{Check, StepRecord, Timestamps};
@@ -45,13 +45,13 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
             ..DelayOptions::default()
         }))?;
         let step = run(bench, workload, server.addr(), *rate, lasting, UNHURRIED)?;
-        let books = Books::of(&server.truth(), &step, SEED, Sends::AtSites(*rate));
+        let ledger = Ledger::of(&server.truth(), &step, SEED, Sends::AtSites(*rate));
         let name = format!("{workload} over {PROCESSES} processes");
         let planned = (rate * lasting.as_secs_f64()) as u64;
-        let mut checks = books.hold(&name, &step, planned);
-        checks.extend(books.hold_open(&name, &step, lasting));
+        let mut checks = ledger.hold(&name, &step, planned);
+        checks.extend(ledger.hold_open(&name, &step, lasting));
         checks.extend(rows(&name, &step));
-        let checks = books.unless_given_up(checks, &step, planned, lasting);
+        let checks = ledger.unless_given_up(checks, &step, planned, lasting);
         found
             .checks
             .extend(own_clock(bench.timestamps, brief(&name, &["p95"], checks)));

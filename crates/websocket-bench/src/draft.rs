@@ -1,5 +1,5 @@
-//! A plan before this machine has been looked at: what is left out of the generator is chosen when
-//! it is carried out, and shown in no file that is printed.
+//! A plan before this machine has been probed: the settings of the generator that are not given are
+//! chosen when the plan is carried out, and are not in a printed plan.
 
 use crate::args::{self, Output, Sites};
 use run_record::{Clients, Io, Load, Plan, Timestamps};
@@ -14,7 +14,7 @@ pub(crate) struct Draft {
     pub(crate) given: Given,
 }
 
-/// What was given of the generator; what was not is chosen for the machine.
+/// Settings of the generator that were given; the others are chosen for the machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given {
     pub(crate) threads: Option<u32>,
@@ -73,7 +73,7 @@ impl Draft {
     }
 }
 
-/// Credentials that no worker is shown.
+/// Credentials without a worker that would check them.
 fn check_credentials(sites: &Sites) -> Result<(), String> {
     let credentials = &sites.credentials;
     let given = [
@@ -98,7 +98,7 @@ fn check_expectations(output: &Output, plan: &Plan) -> Result<(), String> {
         .map_or(Ok(()), |words| Err(format!("--expect {words}")))
 }
 
-/// Two outputs in one place would spoil each other.
+/// Two outputs in one file would overwrite each other.
 fn check_outputs(output: &Output) -> Result<(), String> {
     if output.json.as_deref() == Some(Path::new("-")) {
         return Err(
@@ -157,8 +157,8 @@ pub(crate) fn io(wanted: args::Io, timestamps: Timestamps) -> Result<(Io, String
     }
 }
 
-/// What is left to this program is left to what every kernel has where workers run on others: this
-/// one can be probed, theirs cannot.
+/// With workers on other machines, `auto` is what every kernel has: this kernel can be probed, theirs
+/// cannot.
 fn io_of_sites(
     wanted: args::Io,
     sites: &Sites,

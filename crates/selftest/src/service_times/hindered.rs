@@ -1,13 +1,13 @@
 //! A generator that is stopped again and again reports the server's times all the same.
 //!
 //! What is measured while a generator starves belongs here: each case is a [`Case`], an answer by
-//! the server's books and a list of checks.
+//! the server's ledger and a list of checks.
 
 use crate::bench::{Bench, SEED, io_flag, nanos, recorder, started};
-use crate::books::{Books, Sends};
 use crate::bounds::brief;
 use crate::child::{self, Measured, Stop};
 use crate::fit::above;
+use crate::ledger::{Ledger, Sends};
 use run_record::{Check, StepRecord, Timestamps, Unit};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
@@ -80,16 +80,16 @@ impl Case {
             .unless(unhindered),
             self.late_reads(),
         ];
-        let books = Books::of(&self.truth, step, SEED, Sends::Evenly(RATE.into()));
+        let ledger = Ledger::of(&self.truth, step, SEED, Sends::Evenly(RATE.into()));
         let planned = u64::from(RATE) * self.lasting.as_millis() as u64 / 1000;
-        let mut held = books.hold(NAME, step, planned);
-        held.extend(books.hold_open(NAME, step, self.lasting));
+        let mut held = ledger.hold(NAME, step, planned);
+        held.extend(ledger.hold_open(NAME, step, self.lasting));
         checks.extend(brief(NAME, &["p50", "p95", "p99"], held));
-        books.unless_given_up(checks, step, planned, self.lasting)
+        ledger.unless_given_up(checks, step, planned, self.lasting)
     }
 
-    /// What came in the first part of a stop cannot have been read before its end, and the books
-    /// of the generator must say so.
+    /// What came in the first part of a stop cannot have been read before its end, and the
+    /// generator's records must show that.
     fn late_reads(&self) -> Check {
         let in_stop = |before_ns: u64, after_ns: u64| {
             self.stops.iter().any(|stop| {

@@ -53,7 +53,7 @@ pub(super) fn hinder(bench: &Bench<'_>) -> Result<Case, String> {
 }
 
 impl Case {
-    /// Holds what is reported as the least and the most against the server's books.
+    /// Holds what is reported as the least and the most against the server's ledger.
     pub(super) fn judge(&self) -> Vec<Check> {
         let step = &self.step;
         let [earliest, latest] = self.known();

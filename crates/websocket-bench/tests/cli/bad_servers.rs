@@ -5,7 +5,7 @@ use run_record::End;
 use test_servers::fault::Fault;
 
 #[test]
-fn nobody_listening_is_refused() {
+fn a_port_without_a_listener_is_refused() {
     let addr = no_listener();
     run(&format!("broadcast ws://{addr}/ --step-size 10"))
         .exits(1)

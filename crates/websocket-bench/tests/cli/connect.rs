@@ -1,4 +1,4 @@
-//! `websocket-bench connect`, and the two programs with the ancestor's names.
+//! `websocket-bench connect`, and the two programs with the names of 2016.
 
 use crate::support::{assert_valid, faulty_server, finish, honest, no_listener, run, url};
 use run_record::{End, Verdict, Workload};
@@ -142,7 +142,7 @@ fn flags_that_contradict_are_refused() {
     }
 }
 
-fn face(program: &str, arguments: &str) -> crate::support::Ran {
+fn classic(program: &str, arguments: &str) -> crate::support::Ran {
     finish(
         Command::new(program)
             .args(arguments.split_whitespace())
@@ -166,7 +166,7 @@ fn raw_echo() -> NullServer {
 #[test]
 fn scalability_prints_the_two_lines_of_the_ancestor() {
     let server = honest();
-    let ran = face(SCALABILITY, &format!("200 {}", server.addr().port())).exits(0);
+    let ran = classic(SCALABILITY, &format!("200 {}", server.addr().port())).exits(0);
     let form = regex::Regex::new(
         r"^Connection performance: [0-9.]+ connections/ms\nMemory performance: ([0-9.]+|unknown) connections/mb",
     )
@@ -178,7 +178,7 @@ fn scalability_prints_the_two_lines_of_the_ancestor() {
 fn throughput_prints_the_average_of_verified_echoes() {
     let server = raw_echo();
     let port = server.addr().port();
-    let ran = face(THROUGHPUT, &format!("20 20 10 {port} --duration 300ms")).exits(0);
+    let ran = classic(THROUGHPUT, &format!("20 20 10 {port} --duration 300ms")).exits(0);
     let form = regex::Regex::new(r"^Throughput: [0-9.]+ echoes/ms \(([0-9]+) echoes").unwrap();
     let echoes: u64 = form.captures(&ran.stdout).expect(&ran.stdout)[1]
         .parse()
@@ -189,15 +189,15 @@ fn throughput_prints_the_average_of_verified_echoes() {
 #[test]
 fn what_goes_wrong_is_one_line_and_a_code() {
     let port = no_listener().port();
-    face(SCALABILITY, &format!("5 {port}"))
+    classic(SCALABILITY, &format!("5 {port}"))
         .exits(1)
         .says_in_one_line(&["0 of 5 connections were opened", "refused"]);
-    face(THROUGHPUT, &format!("5 20 1 {port}"))
+    classic(THROUGHPUT, &format!("5 20 1 {port}"))
         .exits(1)
         .says_in_one_line(&["refused the connection"]);
     let no_echo = honest();
-    face(THROUGHPUT, &format!("5 20 1 {}", no_echo.addr().port()))
+    classic(THROUGHPUT, &format!("5 20 1 {}", no_echo.addr().port()))
         .exits(3)
         .says_in_one_line(&["echo 1 of connection", "Binary was due"]);
-    face(THROUGHPUT, "5 20 1").exits(1).says(&["<PORT>"]);
+    classic(THROUGHPUT, "5 20 1").exits(1).says(&["<PORT>"]);
 }

@@ -20,7 +20,7 @@ fn paced(pace: Pace) -> DelayServer {
     .unwrap()
 }
 
-/// The record of the first run that found an edge, and the server's books of it.
+/// The record of the first run that found an edge, and the server's ledger of it.
 fn found(pace: Pace, arguments: &str) -> Option<(RunRecord, Truth)> {
     for _ in 0..RUNS {
         let server = paced(pace);

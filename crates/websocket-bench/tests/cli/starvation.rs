@@ -129,7 +129,7 @@ fn measure(timestamps: &str, stops: Stops) -> Run {
     }
 }
 
-/// In one of a few tries the kernel's figures are those of a generator that nobody hindered, and
+/// In one of a few tries the kernel's figures are those of a generator that was not hindered, and
 /// the generator's own are not.
 fn assert_withstands(stops: Stops) {
     let mut seen = Vec::new();

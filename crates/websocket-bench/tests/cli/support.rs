@@ -78,8 +78,8 @@ pub(crate) fn url(addr: SocketAddr) -> String {
     format!("ws://{addr}/ws")
 }
 
-/// An address of this machine where nobody listens. Its port stays taken for the life of the tests:
-/// the server of another one was given it once.
+/// An address of this machine without a listener. Its port stays taken while the tests run, so that
+/// no server of another test gets it.
 pub(crate) fn no_listener() -> SocketAddr {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();

@@ -33,7 +33,7 @@ fn strangers_could_reach_it_so_it_refuses_to_start() {
             .exits(1)
             .says_in_one_line(&[
                 "a worker on",
-                "anybody who reaches it",
+                "every host that can reach it",
                 "--token-file",
                 TOKEN_VARIABLE,
                 "--tls-cert, --tls-key and --tls-ca",

@@ -384,7 +384,7 @@ fn children_of(parent: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Neither gone nor a zombie that nobody has reaped yet.
+/// Neither ended nor a zombie that has not been reaped yet.
 fn is_running(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").starts_with(" Z"))
