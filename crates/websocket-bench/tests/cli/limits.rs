@@ -32,7 +32,7 @@ fn a_rate_that_cannot_be_met_is_the_generators_limit() {
 }
 
 #[test]
-fn more_sends_than_the_memory_can_hold_the_books_of_are_refused() {
+fn more_sends_than_the_ledger_has_memory_for_are_refused() {
     let server = honest();
     run(&format!(
         "echo {} --initial-clients 1 --rate 10000000 --duration 7m",

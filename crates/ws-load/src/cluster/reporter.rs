@@ -107,14 +107,14 @@ impl Reporter {
         clock::wake_precisely();
         loop {
             match self.reports.recv_timeout(self.patience()) {
-                Ok((_, report)) => self.hear(report),
+                Ok((_, report)) => self.take(report),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             // Before the last look at what was reported until then.
             let is_over = self.over.load(Ordering::Relaxed);
             while let Ok((_, report)) = self.reports.try_recv() {
-                self.hear(report);
+                self.take(report);
             }
             if !self.samples.is_empty() && self.patience().is_zero() {
                 self.tell_samples();
@@ -141,14 +141,14 @@ impl Reporter {
         Duration::from_nanos(next_ns.saturating_sub(clock::now_ns()))
     }
 
-    fn hear(&mut self, report: Report) {
+    fn take(&mut self, report: Report) {
         match report {
             Report::Samples(samples) => self.samples.extend(samples),
-            Report::Opened => self.hear_opened(),
+            Report::Opened => self.take_opened(),
             // The others may still be opening clients.
             Report::OpenFailed(unable) if unable.machine_limit => {
                 self.exhausted.get_or_insert(unable);
-                self.hear_opened();
+                self.take_opened();
             }
             Report::OpenFailed(unable) => {
                 self.tell_connected();
@@ -186,7 +186,7 @@ impl Reporter {
         }
     }
 
-    fn hear_opened(&mut self) {
+    fn take_opened(&mut self) {
         self.opened += 1;
         if self.opened < self.workers {
             return;

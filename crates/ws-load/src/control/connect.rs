@@ -9,7 +9,7 @@ use crate::worker::{HURRY, TICK};
 use run_record::{Connect, Connections, End, Event, Pings, StepRecord, Verdict};
 use std::time::Duration;
 
-/// Looks at the server's memory until half of the connections are open.
+/// Interval of the progress checks until half of the connections are open.
 const SHORT_TICK: Duration = Duration::from_millis(10);
 
 /// Figures of a step that are not in the parts.

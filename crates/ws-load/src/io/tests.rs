@@ -205,7 +205,7 @@ fn more_sockets_at_once_than_there_are_buffers_lose_nothing<B: Backend>() {
     turn_until(&mut backend, &mut notes, all);
 }
 
-fn a_token_used_again_hears_nothing_of_the_socket_before<B: Backend>() {
+fn a_reused_token_gets_no_event_of_the_earlier_socket<B: Backend>() {
     let mut backend: B = begun(Timestamps::User);
     let mut notes = Notes::default();
     for round in 0..50_u8 {
@@ -436,7 +436,7 @@ fn a_flood_ends_its_turn_and_starves_no_other_socket<B: Backend>() {
     assert!(least > *reads.iter().max().unwrap(), "unfair: {reads:?}");
 }
 
-fn a_flood_that_is_given_up_is_heard_no_more<B: Backend>() {
+fn a_flood_that_is_given_up_gives_no_more_events<B: Backend>() {
     let mut backend: B = begun(Timestamps::User);
     let (mut floods, mut sockets) = floods(&mut backend, 2);
     for _ in 0..20 {
@@ -524,7 +524,7 @@ laws!(
     a_descriptor_closed_while_events_are_handled_reads_no_other_sockets_bytes,
     more_bytes_than_all_buffers_hold_come_in_order_and_once,
     more_sockets_at_once_than_there_are_buffers_lose_nothing,
-    a_token_used_again_hears_nothing_of_the_socket_before,
+    a_reused_token_gets_no_event_of_the_earlier_socket,
     a_socket_that_was_given_up_is_closed_soon,
     a_backend_that_is_dropped_holds_no_socket,
     a_connection_attempt_is_told_as_writable_whether_it_succeeds_or_not,
@@ -533,5 +533,5 @@ laws!(
     a_wait_is_no_shorter_than_asked_for_when_nothing_comes,
     stamps_are_of_the_arrival,
     a_flood_ends_its_turn_and_starves_no_other_socket,
-    a_flood_that_is_given_up_is_heard_no_more,
+    a_flood_that_is_given_up_gives_no_more_events,
 );

@@ -104,7 +104,7 @@ struct Sites<'a> {
 }
 
 impl Sites<'_> {
-    fn hear(&mut self, number: u32, report: Report) {
+    fn take(&mut self, number: u32, report: Report) {
         let Some(member) = self.members.member(number) else {
             return;
         };
@@ -154,22 +154,22 @@ impl Sites<'_> {
     fn listen(&mut self, deadline: Instant) -> bool {
         let timeout = deadline.saturating_duration_since(Instant::now());
         match self.inbox.recv_timeout(timeout) {
-            Ok((number, report)) => self.hear(number, report),
+            Ok((number, report)) => self.take(number, report),
             Err(RecvTimeoutError::Timeout) => return false,
             Err(RecvTimeoutError::Disconnected) => {
                 let here: Vec<u32> = self.members.here().collect();
                 if here.is_empty() {
-                    // All senders are gone, so that no report can come.
+                    // No site is left, so that no report can come. The wait keeps its length.
                     std::thread::sleep(timeout);
                     return false;
                 }
                 for number in here {
-                    self.lose(number, "the way to it is gone");
+                    self.lose(number, "its connection has ended");
                 }
             }
         }
         while let Ok((number, report)) = self.inbox.try_recv() {
-            self.hear(number, report);
+            self.take(number, report);
         }
         if let Some(step) = &mut self.step {
             self.members.send(step.take_released());
@@ -278,7 +278,7 @@ impl Workers for Sites<'_> {
                 Err(RecvTimeoutError::Disconnected) => {
                     waiting
                         .iter()
-                        .for_each(|n| self.lose(*n, "the way to it is gone"));
+                        .for_each(|n| self.lose(*n, "its connection has ended"));
                 }
             }
             let lost = self.reports.drain(..).find_map(|(_, report)| match report {

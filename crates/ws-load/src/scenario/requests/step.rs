@@ -136,7 +136,7 @@ impl Core {
         !self.to_send.is_empty() || self.backlog.has_ready()
     }
 
-    /// Follows up on samples that lost clients alone were waited for in.
+    /// Follows up on samples that waited for lost clients alone.
     #[inline]
     fn settle_lost(&mut self) {
         self.judge.settle_lost();
@@ -156,8 +156,8 @@ impl Core {
         self.agenda = Agenda::new(schedule, start_ns, ledger, is_ours);
     }
 
-    /// Sends what is due by the clock, however late it is; so many at a time that a rate which
-    /// cannot be met does not keep the loop from reading, or from obeying the command to give up.
+    /// Sends what is due by the clock, however late it is. The number is bounded, so that at a rate
+    /// that cannot be met the loop still reads, and still obeys the command to give up.
     pub(super) fn send_by_clock<C: Control>(&mut self, control: &mut C) {
         for _ in 0..SENDS_AT_ONCE {
             let Some(send) = self.agenda.take_due(clock::now_ns()) else {

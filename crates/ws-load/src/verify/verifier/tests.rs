@@ -180,7 +180,7 @@ fn what_lost_clients_waited_for_is_missing_once() {
 }
 
 #[test]
-fn a_client_that_is_lost_is_waited_for_until_the_books_know() {
+fn a_client_that_is_lost_is_waited_for_until_the_ledger_knows() {
     let ways: [fn(&mut Verifier); 4] = [
         Verifier::settle_lost,
         Verifier::close_step,

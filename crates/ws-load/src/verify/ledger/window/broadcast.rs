@@ -277,7 +277,7 @@ impl Broadcasts {
         missing
     }
 
-    /// Samples that were sent and have not been heard of.
+    /// Samples that were sent and of which nothing has come.
     pub(super) fn unheard(&self, ledger: &StepLedger) -> impl Iterator<Item = (u32, Sent)> {
         (self.first..ledger.released())
             .filter(|index| self.state(*index) == State::New)

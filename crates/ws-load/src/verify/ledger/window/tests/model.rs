@@ -286,7 +286,7 @@ fn setting_and_happenings() -> impl Strategy<Value = (Setting, Vec<Happens>)> {
 
 proptest! {
     #[test]
-    fn the_books_say_what_the_model_says((setting, happenings) in setting_and_happenings()) {
+    fn the_ledger_agrees_with_the_model((setting, happenings) in setting_and_happenings()) {
         let (mut model, mut books) = (Model::new(&setting), Real::new(&setting));
         let first = std::iter::repeat_n(Happens::Send, setting.burst);
         let mut to_send = setting.order.iter();

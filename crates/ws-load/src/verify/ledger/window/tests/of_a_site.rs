@@ -151,7 +151,7 @@ fn only_what_another_site_may_have_sent_by_now_waits() {
 }
 
 #[test]
-fn order_is_seen_before_and_after_the_word() {
+fn order_is_checked_before_and_after_the_confirmation() {
     let ledger = site_ledger(40);
     let chain = of_client_1(&ledger);
     let mut window = Window::default();
