@@ -73,8 +73,8 @@ fn servers_that_open_no_websocket_are_named_with_what_they_did() {
     }
 }
 
-/// A request on a connection that the server has just ended is never answered, so that its step
-/// may end by time as well.
+/// A request on a connection that the server has just ended is never answered, so that its step may
+/// also end by the time-out.
 const LOST: &[End] = &[End::ServerLost, End::TimedOut];
 
 /// Two steps against a server that misbehaves; the run ends in one of the ways given.

@@ -1,5 +1,5 @@
-//! A reader of stdout that goes away, as `| head` does: a quiet end, a code of its own, and whatever
-//! is to be kept is kept.
+//! A reader that closes stdout, as `| head` does: no error is printed, the exit code is 141, and files
+//! are still written.
 
 use crate::support::{bench, honest, record, url, wait};
 use run_record::End;

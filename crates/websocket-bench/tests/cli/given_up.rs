@@ -73,7 +73,7 @@ fn faulty(arguments: &str) -> (StepRecord, String) {
     (step, ran.stdout)
 }
 
-/// Asserts that what is said of completions is of `samples` that really came back.
+/// Asserts that the figures of completions are of the `samples` that came back.
 #[track_caller]
 fn assert_of_samples_that_happened(step: &StepRecord) {
     let count = step.completion.as_ref().map_or(0, |it| it.count);

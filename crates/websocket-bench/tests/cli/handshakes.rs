@@ -52,7 +52,7 @@ fn answers_that_cannot_upgrade_are_refused_by_name() {
         .says(&["more than one Sec-WebSocket-Accept"]);
 }
 
-/// One table, two commands: the code is 1 in both, and the remedy is about what was said.
+/// Both commands with each answer: the code is 1, and the remedy fits the answer.
 #[test]
 fn a_status_is_told_with_its_remedy_and_the_same_code_by_every_command() {
     type Case = (fn(&str) -> Vec<u8>, [&'static str; 2]);

@@ -1,5 +1,5 @@
-//! A coordinator that wants to hurt a worker which others share: every plan and every command that
-//! nothing can be measured with is refused in words, and the worker serves the next coordinator.
+//! A hostile coordinator and a shared worker: the worker refuses every plan and every command that
+//! nothing can be measured with, says why, and serves the next coordinator.
 
 use crate::support::{honest, run, url};
 use crate::worker_process::Worker;
@@ -15,7 +15,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
 use ws_load::cluster::Command;
 
-/// A coordinator by hand, greeted.
+/// A coordinator of this test, after the greeting.
 struct Coordinator {
     runtime: Runtime,
     say: mpsc::Sender<FromCoordinator>,
@@ -48,7 +48,7 @@ impl Coordinator {
     }
 
     fn says(&self, kind: Down) {
-        // The worker may have had enough.
+        // The worker may have ended the conversation.
         let _ = self.runtime.block_on(self.say.send(kind.into()));
     }
 
@@ -72,13 +72,13 @@ impl Coordinator {
         }));
     }
 
-    /// What the worker says next; nothing when it has ended the conversation.
+    /// The worker's next message; `None` when it has ended the conversation.
     fn receive(&mut self) -> Option<Up> {
         let next = self.runtime.block_on(self.heard.message());
         next.ok().flatten().and_then(|message| message.kind)
     }
 
-    /// Why the worker has ended the run; nothing when it has left without a word.
+    /// Why the worker has ended the run; `None` when it gave no reason.
     fn reported_trouble(&mut self) -> Option<String> {
         loop {
             if let Up::Ended(ended) = self.receive()? {
@@ -116,7 +116,7 @@ fn peak_bytes(worker: &Worker) -> u64 {
     kib << 10
 }
 
-/// The worker has lived through it, and has lost nothing.
+/// The worker still runs, and serves as before.
 #[track_caller]
 fn serves_the_next(worker: &Worker, server: SocketAddr) {
     let arguments = "broadcast -c 4 -s 20 --step-size 8 --total-steps 1 --limit-rtt 20s";
@@ -224,7 +224,7 @@ fn a_command_that_would_break_a_shared_worker_ends_that_run_alone() {
     assert!(peak < 256 << 20, "the worker took {peak} bytes");
 }
 
-/// Orders that are not obeyed as quickly as they come wait in the worker's memory.
+/// Commands that come faster than they are obeyed wait in the worker's memory.
 #[test]
 fn a_flood_of_commands_takes_a_bounded_amount_of_memory() {
     let server = honest();

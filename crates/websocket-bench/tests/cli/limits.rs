@@ -1,4 +1,4 @@
-//! What the generator or the machine cannot do: told as that, and never as the server's failure.
+//! Limits of the generator or the machine are reported as such, and never as the server's failure.
 
 use crate::seccomp::Refused;
 use crate::support::{Ran, bench, finish, honest, record, run, url};

@@ -93,7 +93,7 @@ fn the_clients_of_a_server_are_found_among_few() {
          --limit-rtt 50ms",
     );
     let Some((record, truth)) = found else { return };
-    // Nobody was served faster than that.
+    // No client was served faster than that.
     let steps = record.steps.iter();
     let copies: u64 = steps.map(|step| step.clients * step.samples).sum();
     let busy: f64 = truth

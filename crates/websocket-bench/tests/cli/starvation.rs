@@ -1,7 +1,6 @@
 //! A generator that is stopped again and again, by the kernel's stamps and by its own.
 //!
-//! On a machine that is busy with other things any single run may be disturbed, and its server late
-//! as well, hence a few tries and the server's own times beside those of an unhindered run: what
+//! On a busy machine any single run may be disturbed, and its server late as well, hence a few tries and the server's own times beside those of an unhindered run: what
 //! must show is that the kernel's stamps can withstand what the generator's own never can.
 
 use crate::handmade;

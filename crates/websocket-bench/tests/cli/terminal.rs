@@ -1,4 +1,4 @@
-//! What is written where there is no terminal, and the words of a verbose run.
+//! Output without a terminal, and the output of a verbose run.
 
 use crate::support::{bench, faulty_server, finish, honest, no_listener, run, url};
 use test_servers::fault::Fault;

@@ -1,4 +1,5 @@
-//! Workers and coordinators that do not come together: exit code 1 and a line that says why.
+//! Workers and coordinators that refuse or do not reach each other: exit code 1 and a line that says
+//! why.
 
 use crate::support::{bench, honest, no_listener, run, url};
 use crate::worker_process::{Process, Worker};
@@ -165,7 +166,7 @@ fn other_version() -> Greeting {
 
 type Answers<M> = Pin<Box<dyn Stream<Item = Result<M, Status>> + Send>>;
 
-/// A worker, or a coordinator, of another version; it says what it says and waits.
+/// A worker, or a coordinator, of another version: it sends its greeting and waits.
 struct Newer;
 
 #[tonic::async_trait]

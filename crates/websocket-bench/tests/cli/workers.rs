@@ -1,4 +1,4 @@
-//! Runs over several processes: dialled, dialling in, and of the program's own.
+//! Runs over several processes: workers that are dialled, that dial in, and that the program starts.
 
 use crate::support::{Ran, bench, finish, honest, record, run, url};
 use crate::worker_process::{Process, Worker};
