@@ -1,4 +1,4 @@
-//! (e) Requests leave by the plan, and the generator says how late it was.
+//! (e) Requests are sent at the planned times, and the generator reports how late it was.
 
 use super::bench::{Bench, SEED, at_rate, recorder, started};
 use super::bounds::brief;
@@ -22,19 +22,20 @@ pub(super) const CHAPTER: Chapter = Chapter {
 
 const RATE: f64 = 500.0;
 const CLIENTS: u32 = 500;
-/// On time: half of them within half of this, and 99 of 100 within it.
+/// Sends are on time when half of them are late by less than half of this, and 99 of 100 by less than
+/// this.
 const ON_TIME_NS: f64 = 1_000_000.0;
 /// A gap between two arrivals may differ by so much from that of the plan, as long as neither send
 /// was later than half of it.
 const SLACK_NS: f64 = 400_000.0;
-/// Two sends, or none, are in the gaps that a late one changes.
+/// Gaps that a late send changes: the one before it and the one after it.
 const GAPS_OF_A_SEND: f64 = 2.0;
-/// What is left to chance here are three figures of a Poisson process. Each of them fails a right
-/// one in a million runs, in tails of a normal distribution: 5 standard deviations and more.
+/// Level of significance of the three random figures, those of a Poisson process: each of them fails a
+/// correct generator once in a million runs (5 standard deviations of a normal distribution).
 const LEVEL: f64 = 1e-6;
 const DEVIATIONS: f64 = 5.2;
-/// A test that lets pass more than this says nothing: even gaps are 0.5 from a Poisson process, this
-/// slack included.
+/// A test with a larger bound than this shows nothing: evenly spaced gaps are 0.5 from a Poisson
+/// process, slack included.
 const SHOWS: f64 = 0.4;
 
 fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
@@ -64,7 +65,7 @@ fn judge_constant(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check
     let said = recorder(step.send_lag.as_ref());
     let late = |p: f64| said.count() > 0 && said.percentile(p) as f64 > ON_TIME_NS / 2.0;
     let mut checks = Vec::new();
-    // The tail of a busy machine excuses the tail, and not what is before it.
+    // Lateness in the tail excuses errors of the tail alone.
     for (p, most, excused_by) in [
         (50.0, ON_TIME_NS / 2.0, 95.0),
         (95.0, ON_TIME_NS, 95.0),
@@ -96,7 +97,7 @@ fn judge_poisson(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check>
     for pair in arrivals_ns.windows(2) {
         gaps.record(pair[1] - pair[0]);
     }
-    // A send that was late by the generator's own records changes the gaps beside it, and no others.
+    // A send that was late by the generator's own records changes only the gaps beside it.
     let lag = recorder(step.send_lag.as_ref());
     let late = above(&lag, SLACK_NS / 2.0).count() as f64 / count.max(1) as f64;
     let limit = critical(gaps.count(), LEVEL) + GAPS_OF_A_SEND * late;

@@ -21,13 +21,13 @@ pub(super) const CHAPTER: Chapter = Chapter {
 };
 
 const RATE: f64 = 500.0;
-/// So many that few of the answers after a freeze are on one connection.
+/// Enough connections that few of the answers after a freeze share one.
 const CLIENTS: u32 = 500;
 const USUAL: Duration = Duration::from_millis(2);
 /// Requests of the closed loop beside it, and how many of them at a time.
 const CONCURRENT: u32 = 4;
 
-/// How a server is frozen, and for how long it is asked.
+/// How a server is frozen, and the length of the run.
 #[derive(Clone, Copy)]
 struct Terms {
     duration: Duration,
@@ -88,7 +88,7 @@ fn closed_loop(bench: &Bench<'_>, terms: Terms) -> Result<StepRecord, String> {
     bench.run(&plan)
 }
 
-/// Later than this is late: one part in twenty of the freeze.
+/// The latency above which a sample counts as late: a twentieth of the freeze.
 const fn threshold(frozen_ns: u64) -> f64 {
     frozen_ns as f64 / 20.0
 }
@@ -114,7 +114,8 @@ fn judge(step: &StepRecord, truth: &Truth, duration: Duration, frozen_ns: u64) -
         )
     }];
     let mut held = ledger.hold("freeze", step, planned);
-    // What came during the freeze shares reads of the server, which then knows only the last.
+    // Requests that came during the freeze share reads of the server, which then knows the arrival of
+    // the last only.
     held.extend(ledger.hold_sums("freeze", step, duration));
     checks.extend(brief("freeze", &["p95"], held));
     ledger.unless_given_up(checks, step, planned, duration)

@@ -1,4 +1,4 @@
-//! (d) Completion waits for the last listener, the sender's result does not.
+//! (d) Completion waits for the last listener; the sender's result does not.
 
 use super::bench::{Bench, SEED, at_rate, nanos, recorder, started};
 use super::bounds::brief;

@@ -23,13 +23,13 @@ pub(super) const CHAPTER: Chapter = Chapter {
 };
 
 const PROCESSES: u32 = 2;
-/// No percentile that people read lies between two of them.
+/// So that no reported percentile lies between two clients.
 const CLIENTS: u32 = 67;
 const RATE: f64 = 40.0;
 const ECHO_RATE: f64 = 200.0;
-/// A server without faults is waited for.
+/// Time-out for a server without faults.
 const UNHURRIED: Duration = Duration::from_secs(10);
-/// Of the mixture of faults.
+/// Rate of the run with mixed faults, per second.
 const FAULTY_RATE: f64 = 200.0;
 
 fn measure(bench: &Bench<'_>) -> Result<Findings, String> {

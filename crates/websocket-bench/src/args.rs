@@ -429,7 +429,7 @@ fn rate(text: &str) -> Result<Rate, String> {
     let one = |text: &str| match text.parse::<f64>() {
         Ok(value) if (0.001..=10_000_000.0).contains(&value) => Ok(value),
         _ => Err(format!(
-            "`{text}` is no rate: expected a number from 0.001 to 10000000 per second"
+            "`{text}` is not a rate: expected a number from 0.001 to 10000000 per second"
         )),
     };
     let Some((from, rest)) = text.split_once(':') else {
@@ -440,7 +440,7 @@ fn rate(text: &str) -> Result<Rate, String> {
     };
     let (to, over) = rest
         .split_once('/')
-        .ok_or("a ramp says how long it takes, like 1000:5000/60s")?;
+        .ok_or("the ramp has no length: expected A:B/TIME, e.g. 1000:5000/60s")?;
     Ok(Rate {
         from: one(from)?,
         ramp: Some((one(to)?, duration(over)?)),
@@ -450,7 +450,7 @@ fn rate(text: &str) -> Result<Rate, String> {
 fn connect_rate(text: &str) -> Result<f64, String> {
     match rate(text)? {
         Rate { from, ramp: None } => Ok(from),
-        _ => Err("connections are started at one rate: expected a number".to_owned()),
+        _ => Err("a ramp is not possible here: expected one number per second".to_owned()),
     }
 }
 
@@ -480,7 +480,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     let parsed = humantime::parse_duration(text)
         .map_err(|error| format!("{error}; expected something like 250ms or 1m 30s"))?;
     if parsed.is_zero() || parsed > Duration::from_secs(24 * 3600) {
-        return Err("expected more than nothing and at most a day".to_owned());
+        return Err("expected a time above 0 and at most 24h".to_owned());
     }
     Ok(parsed)
 }

@@ -51,7 +51,7 @@ pub(crate) fn bench(
         steps: Vec::new(),
         outcome: Outcome {
             end: End::Interrupted,
-            detail: "the program was ended before the run was".to_owned(),
+            detail: "the program was ended before the run had ended".to_owned(),
             carried_clients: None,
             edge: None,
         },

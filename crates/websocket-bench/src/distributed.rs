@@ -66,7 +66,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Result<Exit, Box<dyn Error>> {
         Left::Done => Exit::Measured,
         Left::Interrupted => Exit::Interrupted,
         Left::Lost(reason) => {
-            tell(&format!("the run was given up: {reason}"));
+            tell(&format!("the run was ended early: {reason}"));
             Exit::Invalid
         }
     })

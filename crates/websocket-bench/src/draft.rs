@@ -148,11 +148,11 @@ pub(crate) fn io(wanted: args::Io, timestamps: Timestamps) -> Result<(Io, String
     match (ws_load::probe_io_uring(timestamps), wanted) {
         (Ok(()), _) => Ok((Io::Uring, "io_uring".to_owned())),
         (Err(reason), args::Io::Uring) => Err(format!(
-            "--io uring: io_uring cannot be had here ({reason}); take --io epoll or auto"
+            "--io uring: io_uring is not available here ({reason}); take --io epoll or auto"
         )),
         (Err(reason), _) => Ok((
             Io::Epoll,
-            format!("epoll: io_uring cannot be had here ({reason})"),
+            format!("epoll: io_uring is not available here ({reason})"),
         )),
     }
 }
@@ -167,7 +167,8 @@ fn io_of_sites(
     match wanted {
         args::Io::Auto if sites.are_elsewhere() => Ok((
             Io::Epoll,
-            "epoll: it is not known whether all workers can have io_uring (--io uring)".to_owned(),
+            "epoll: io_uring may not be available on all workers (give --io uring to use it)"
+                .to_owned(),
         )),
         _ => io(wanted, timestamps),
     }

@@ -220,8 +220,10 @@ impl Worker for Service {
         tokio::spawn(async move {
             match conversation::hold(&shared, peer).await {
                 Ok(Left::Done) => {}
-                Ok(Left::Lost(reason)) => (shared.tell)(&format!("the run was given up: {reason}")),
-                Ok(Left::Interrupted) => (shared.tell)("the run was given up: interrupted"),
+                Ok(Left::Lost(reason)) => {
+                    (shared.tell)(&format!("the run was ended early: {reason}"))
+                }
+                Ok(Left::Interrupted) => (shared.tell)("the run was ended early: interrupted"),
                 Err(error) => (shared.tell)(&error.to_string()),
             }
         });

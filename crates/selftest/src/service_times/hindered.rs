@@ -1,7 +1,7 @@
-//! A generator that is stopped again and again reports the server's times all the same.
+//! A generator that is stopped again and again still reports the server's times.
 //!
-//! What is measured while a generator starves belongs here: each case is a [`Case`], an answer by
-//! the server's ledger and a list of checks.
+//! Tests of a starved generator belong here: each is a [`Case`], with the server's ledger and a list of
+//! checks.
 
 use crate::bench::{Bench, SEED, io_flag, nanos, recorder, started};
 use crate::bounds::brief;
@@ -15,17 +15,17 @@ use test_servers::{Delay, DelayOptions, DelayServer, Truth};
 /// Long enough that many answers arrive while the generator is stopped.
 const DELAY: Duration = Duration::from_millis(30);
 pub(super) const RATE: u32 = 200;
-/// So many that those sent at once after a stop are hardly ever on one connection.
+/// Enough connections that requests sent together after a stop are rarely on the same one.
 const CLIENTS: u32 = 900;
 const NAME: &str = "generator stopped for 50 of every 100 ms";
-/// A signal that stops or continues a process is obeyed within this, by far.
+/// A signal that stops or continues a process takes effect within this time.
 const OBEYED_NS: u64 = 5_000_000;
 /// A message that came so long before the end of a stop was surely read late, ...
 const WAITED_NS: u64 = 15_000_000;
 /// ... by at least so much.
 const LATE_NS: f64 = (WAITED_NS - OBEYED_NS) as f64;
 
-/// What a hindered generator reported, and what is known of it.
+/// The report of a generator that was stopped, and what is known of the run.
 pub(super) struct Case {
     pub(super) step: StepRecord,
     pub(super) truth: Truth,

@@ -105,14 +105,14 @@ fn io_uring_that_is_forbidden_is_told_and_done_without() {
     ] {
         let ran = run_without_io_uring(&arguments, error).exits(0);
         ran.says(&[
-            "sockets are read with epoll: io_uring cannot be had here (",
+            "sockets are read with epoll: io_uring is not available here (",
             reason,
         ]);
         assert_eq!(record(&path).plan.generator.io, Io::Epoll);
         run_without_io_uring(&format!("{arguments} --io uring"), error)
             .exits(1)
             .says_in_one_line(&[
-                "--io uring: io_uring cannot be had here",
+                "--io uring: io_uring is not available here",
                 reason,
                 "--io epoll",
             ]);

@@ -134,7 +134,7 @@ fn addresses_and_numbers_that_are_none() {
         ),
         (
             "echo ws://h/ -w neptune:x",
-            ["`x` is no port", "expected HOST:PORT"],
+            ["`x` is not a port", "expected HOST:PORT"],
         ),
         ("echo ws://h/ --processes 0", ["--processes", "1..=256"]),
         ("echo ws://h/ --await-workers 2", ["--listen", "required"]),

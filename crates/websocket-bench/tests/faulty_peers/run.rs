@@ -50,7 +50,7 @@ pub(crate) fn backends() -> Vec<&'static str> {
     match ws_load::probe_io_uring(Timestamps::Kernel) {
         Ok(()) => vec!["epoll", "uring"],
         Err(reason) => {
-            test_servers::skipped(&format!("io_uring cannot be had here: {reason}"));
+            test_servers::skipped(&format!("io_uring is not available here: {reason}"));
             vec!["epoll"]
         }
     }
