@@ -19,7 +19,7 @@ lint:
 mutants:
 	@scripts/mutants $(ARGS)
 
-# the books that worker threads share, under every order in which these may take their steps
+# the ledger that worker threads share, under every order of their steps
 loom:
 	RUSTFLAGS='--cfg loom' cargo test --locked --target-dir target/loom -p ws-load --lib models
 

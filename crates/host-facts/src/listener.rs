@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_listens_on_a_port_that_was_closed_or_on_another_address() {
+    fn a_closed_port_and_another_address_have_no_listener() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         assert_eq!(listeners(SocketAddr::from(([127, 0, 0, 2], port))), [0; 0]);

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_nobody_uses_has_no_memory() {
+    fn an_unused_port_has_no_memory() {
         let port = {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             listener.local_addr().unwrap().port()

@@ -47,9 +47,9 @@ impl FromStr for Address {
             .ok_or_else(|| wrong("it has no port"))?;
         let port = port
             .parse()
-            .map_err(|_| wrong(&format!("`{port}` is no port")))?;
+            .map_err(|_| wrong(&format!("`{port}` is not a port")))?;
         Ok(Self {
-            host: host_of(host).ok_or_else(|| wrong(&format!("`{host}` is no host")))?,
+            host: host_of(host).ok_or_else(|| wrong(&format!("`{host}` is not a host")))?,
             port,
         })
     }

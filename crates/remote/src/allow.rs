@@ -88,8 +88,8 @@ impl Allowed {
 pub struct AllowList(pub Vec<Allowed>);
 
 impl AllowList {
-    /// The first of `targets` that is not allowed: a name may stand for several addresses, and the
-    /// engine takes any of them.
+    /// The first of `targets` that is not allowed: a name may stand for several addresses, and a
+    /// run uses any of them.
     pub(crate) fn refuses(
         &self,
         targets: &[SocketAddr],

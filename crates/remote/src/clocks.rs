@@ -1,15 +1,15 @@
-//! How the clock of another process stands to this one's, from exchanged time stamps.
+//! The offset of another process's clock from this one's, from exchanged time stamps.
 //!
-//! One exchange is that of NTP (RFC 5905, section 8): asked here, received and answered there, heard
-//! here. The other clock's lead is known to within half of the round trip, whatever the two ways had
-//! of it. This module computes; it sends nothing.
+//! An exchange is that of NTP (RFC 5905, section 8): asked here, received and answered there, and
+//! received here. It gives the offset to within half of the round trip, however the round trip divides
+//! between the two directions. This module computes; it sends nothing.
 
 use std::collections::VecDeque;
 use ws_load::cluster::ClockRelation;
 
 /// How fast two clocks may drift apart: PHI, the frequency tolerance of RFC 5905, section 7.1.
 const DRIFT_PER_SECOND: f64 = 15e-6;
-/// Exchanges that are kept: a minute of beats, after which the drift outweighs a better round trip.
+/// Exchanges that are kept: one minute. After that the drift outweighs a shorter round trip.
 const KEPT: usize = 64;
 
 /// Four time stamps in nanoseconds of `CLOCK_MONOTONIC` of the side that took them.

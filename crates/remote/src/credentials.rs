@@ -1,8 +1,8 @@
 //! Who may talk to whom: a token that both sides share, certificates that each checks of the other,
 //! or both.
 //!
-//! A token proves who asks, but whoever sees the packets sees it: between machines that share their
-//! network with others, TLS is needed too.
+//! A token authenticates the caller, but it is readable in the packets: on a network that is shared
+//! with others, TLS is needed too.
 
 use crate::address;
 use crate::error::RemoteError;
@@ -23,7 +23,7 @@ const SHORTEST_TOKEN: usize = 16;
 const HEADER: &str = "authorization";
 const SCHEME: &str = "Bearer ";
 
-/// What both sides know and nobody else.
+/// A secret that both sides share.
 #[derive(Clone)]
 pub struct Token(String);
 
@@ -84,7 +84,7 @@ struct Mutual {
     authority: Certificate,
 }
 
-/// What a side has to show and wants to see.
+/// The credentials that a side presents and requires.
 #[derive(Clone, Default)]
 pub struct Credentials {
     token: Option<Token>,
@@ -122,7 +122,7 @@ impl Credentials {
         Ok(Self { token, tls })
     }
 
-    /// Whether a listener on `address` is safe from strangers.
+    /// Whether only peers with credentials, or of this machine, can use a listener on `address`.
     pub(crate) fn guard(&self, address: SocketAddr) -> bool {
         address::is_loopback(address.ip()) || self.are_any()
     }
@@ -137,7 +137,7 @@ impl Credentials {
         self.tls.is_some()
     }
 
-    /// What a caller shows.
+    /// The header that a caller presents.
     pub(crate) fn header(&self) -> Option<(&'static str, AsciiMetadataValue)> {
         let token = self.token.as_ref()?;
         let mut value: AsciiMetadataValue = format!("{SCHEME}{}", token.0)
@@ -147,7 +147,7 @@ impl Credentials {
         Some((HEADER, value))
     }
 
-    /// Looks at what a caller shows, in a time that does not depend on how much of it is right.
+    /// Checks the token of a caller, in a time that does not depend on how much of it is right.
     ///
     /// # Errors
     /// The status to answer with.

@@ -1,5 +1,4 @@
-//! Connections: dialled and listened for, with their credentials, and what the first words on them
-//! are.
+//! Connections: dialled and accepted, with their credentials and their first messages.
 
 use crate::address::Address;
 use crate::credentials::Credentials;
@@ -7,7 +6,7 @@ use crate::error::{RemoteError, chain, io_kind};
 use crate::wire::coordinator_client::CoordinatorClient;
 use crate::wire::worker_client::WorkerClient;
 use crate::wire::{FromCoordinator, FromWorker};
-use crate::{BEAT, CHILD_PATIENCE, LARGEST_ORDERS, LARGEST_WORDS, PATIENCE, SILENCE, outbox};
+use crate::{BEAT, CHILD_PATIENCE, LARGEST_COMMANDS, LARGEST_REPORTS, PATIENCE, SILENCE, outbox};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,18 +16,18 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Code, Request, Status, Streaming};
 
-/// How the two sides of a connection came together.
+/// How the two sides of a connection were started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kinship {
-    /// By address: only silence tells that the other is gone.
-    Strangers,
-    /// One has started the other on this machine: the kernel tells.
-    Family,
+pub(crate) enum Pairing {
+    /// Separately: only silence shows that the other side is lost.
+    Separate,
+    /// One has started the other on this machine: the kernel reports its end.
+    ParentAndChild,
 }
 
 /// The other side of a conversation.
 pub(crate) struct Peer<In, Out> {
-    /// What the user knows it by.
+    /// Its name, as shown to the user.
     pub(crate) name: String,
     pub(crate) inbound: Streaming<In>,
     pub(crate) outbound: mpsc::Sender<Out>,
@@ -36,11 +35,11 @@ pub(crate) struct Peer<In, Out> {
     pub(crate) patience: Duration,
 }
 
-impl Kinship {
+impl Pairing {
     pub(crate) const fn patience(self) -> Duration {
         match self {
-            Self::Strangers => PATIENCE,
-            Self::Family => CHILD_PATIENCE,
+            Self::Separate => PATIENCE,
+            Self::ParentAndChild => CHILD_PATIENCE,
         }
     }
 }
@@ -97,9 +96,9 @@ pub(crate) async fn worker(
 ) -> Result<Peer<FromWorker, FromCoordinator>, RemoteError> {
     let name = format!("the worker {address}");
     let remedy = "start it there with `websocket-bench worker -a ADDRESS -p PORT`";
-    let channel = connect(address, &name, remedy, credentials, Kinship::Strangers).await?;
+    let channel = connect(address, &name, remedy, credentials, Pairing::Separate).await?;
     let (outbound, messages) = mpsc::channel(outbox::DEPTH);
-    let mut client = WorkerClient::new(channel).max_decoding_message_size(LARGEST_WORDS);
+    let mut client = WorkerClient::new(channel).max_decoding_message_size(LARGEST_REPORTS);
     let request = request(ReceiverStream::new(messages), credentials);
     let inbound = answered(&name, client.run(request), PATIENCE).await?;
     Ok(Peer {
@@ -114,14 +113,14 @@ pub(crate) async fn worker(
 pub(crate) async fn coordinator(
     address: &Address,
     credentials: &Credentials,
-    kinship: Kinship,
+    pairing: Pairing,
 ) -> Result<Peer<FromCoordinator, FromWorker>, RemoteError> {
     let name = format!("the coordinator {address}");
     let remedy = "start it there with --await-workers N --listen HOST:PORT";
-    let channel = connect(address, &name, remedy, credentials, kinship).await?;
+    let channel = connect(address, &name, remedy, credentials, pairing).await?;
     let (outbound, messages) = mpsc::channel(outbox::DEPTH);
-    let patience = kinship.patience();
-    let mut client = CoordinatorClient::new(channel).max_decoding_message_size(LARGEST_ORDERS);
+    let patience = pairing.patience();
+    let mut client = CoordinatorClient::new(channel).max_decoding_message_size(LARGEST_COMMANDS);
     let request = request(ReceiverStream::new(messages), credentials);
     let inbound = answered(&name, client.join(request), patience).await?;
     Ok(Peer {
@@ -137,7 +136,7 @@ async fn connect(
     name: &str,
     remedy: &'static str,
     credentials: &Credentials,
-    kinship: Kinship,
+    pairing: Pairing,
 ) -> Result<Channel, RemoteError> {
     let unreachable = |reason: String| RemoteError::Unreachable {
         peer: name.to_owned(),
@@ -151,8 +150,8 @@ async fn connect(
     };
     let mut endpoint = Endpoint::from_shared(format!("{scheme}://{address}"))
         .map_err(|error| unreachable(chain(&error)))?
-        .connect_timeout(kinship.patience());
-    if kinship == Kinship::Strangers {
+        .connect_timeout(pairing.patience());
+    if pairing == Pairing::Separate {
         endpoint = endpoint
             .http2_keep_alive_interval(BEAT)
             .keep_alive_timeout(SILENCE)
@@ -240,7 +239,7 @@ pub(crate) fn words_of_status(status: &Status) -> String {
     }
 }
 
-/// Listens on an address that strangers cannot reach, or not use.
+/// Listens on an address that other machines cannot reach, or cannot use without credentials.
 pub(crate) async fn listen(
     address: &Address,
     credentials: &Credentials,
@@ -261,17 +260,17 @@ pub(crate) async fn listen(
 }
 
 /// A gRPC server with these credentials.
-pub(crate) fn server(credentials: &Credentials, kinship: Kinship) -> Result<Server, RemoteError> {
-    let server = match kinship {
-        Kinship::Family => Server::builder(),
-        Kinship::Strangers => Server::builder()
+pub(crate) fn server(credentials: &Credentials, pairing: Pairing) -> Result<Server, RemoteError> {
+    let server = match pairing {
+        Pairing::ParentAndChild => Server::builder(),
+        Pairing::Separate => Server::builder()
             .http2_keepalive_interval(Some(BEAT))
             .http2_keepalive_timeout(Some(SILENCE)),
     };
     match credentials.server_tls() {
         None => Ok(server),
         Some(tls) => server.tls_config(tls).map_err(|error| RemoteError::Tls {
-            peer: "anybody".to_owned(),
+            peer: "a-peer".to_owned(),
             reason: chain(&error),
         }),
     }
@@ -280,5 +279,5 @@ pub(crate) fn server(credentials: &Credentials, kinship: Kinship) -> Result<Serv
 /// The caller of a request, for the user.
 pub(crate) fn caller<T>(request: &Request<T>) -> String {
     let addr: Option<SocketAddr> = request.remote_addr();
-    addr.map_or_else(|| "somebody".to_owned(), |addr| addr.to_string())
+    addr.map_or_else(|| "an unknown address".to_owned(), |addr| addr.to_string())
 }

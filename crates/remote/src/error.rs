@@ -12,7 +12,7 @@ pub enum RemoteError {
     /// No transport thread, or no signal handlers.
     #[error("cannot set up the transport: {0}")]
     Runtime(io::Error),
-    /// A token that is none.
+    /// A token that cannot be used.
     #[error("the token in {place} {reason}; make one with `openssl rand -hex 32`")]
     Token {
         /// File or variable.
@@ -36,9 +36,9 @@ pub enum RemoteError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A listener that anybody could use.
+    /// A listener without credentials that other machines can reach.
     #[error(
-        "{listener} on {address} could be used by anybody who reaches it: give --token-file FILE (or the variable WEBSOCKET_BENCH_TOKEN), or --tls-cert, --tls-key and --tls-ca; without any of them only a loopback address is possible"
+        "{listener} on {address} is open to every host that can reach it: give --token-file FILE (or the variable WEBSOCKET_BENCH_TOKEN), or --tls-cert, --tls-key and --tls-ca; without any of them only a loopback address is possible"
     )]
     Exposed {
         /// A worker, or a coordinator that waits for workers.
@@ -46,7 +46,7 @@ pub enum RemoteError {
         /// Where it was to listen.
         address: SocketAddr,
     },
-    /// A worker would put itself under the commands of whoever answers there.
+    /// A worker would obey any process that answers at this address.
     #[error(
         "the coordinator {address} is not on this machine's loopback: give --token-file FILE (or the variable WEBSOCKET_BENCH_TOKEN), or --tls-cert, --tls-key and --tls-ca"
     )]
@@ -62,12 +62,12 @@ pub enum RemoteError {
         /// Why not.
         source: io::Error,
     },
-    /// Nobody there.
+    /// Nothing answers there.
     #[error("cannot reach {peer}: {reason}; {remedy}")]
     Unreachable {
         /// Coordinator or worker.
         peer: String,
-        /// What was met.
+        /// The cause.
         reason: String,
         /// What to look at.
         remedy: &'static str,
@@ -79,7 +79,7 @@ pub enum RemoteError {
     Tls {
         /// Coordinator or worker.
         peer: String,
-        /// What was met.
+        /// The cause.
         reason: String,
     },
     /// The other side does not speak this protocol.
@@ -89,7 +89,7 @@ pub enum RemoteError {
     Stranger {
         /// Coordinator or worker.
         peer: String,
-        /// What was met.
+        /// The cause.
         reason: String,
     },
     /// Wrong token, or none.
@@ -102,7 +102,7 @@ pub enum RemoteError {
         /// What it said.
         reason: String,
     },
-    /// Two versions.
+    /// The two sides have different versions.
     #[error("{peer} runs {theirs}, this is {ours}: install one version on both sides")]
     Version {
         /// Coordinator or worker.
@@ -141,7 +141,7 @@ pub enum RemoteError {
     LostEarly {
         /// Coordinator or worker.
         peer: String,
-        /// What was met.
+        /// The cause.
         reason: String,
     },
     /// Fewer workers than wanted.
@@ -192,7 +192,7 @@ fn humane(time: Duration) -> String {
 /// Longest text of a peer that is shown.
 const SHOWN: usize = 1000;
 
-/// What a peer says, as it can be shown: on one line, cut, and without what a terminal would obey.
+/// Text of a peer, safe to print: on one line, cut, and without control characters.
 pub(crate) fn shown(words: &str) -> String {
     let mut shown = String::new();
     for character in words.chars().take(SHOWN) {
@@ -207,7 +207,7 @@ pub(crate) fn shown(words: &str) -> String {
     shown
 }
 
-/// An error and what is behind it, each part said once.
+/// An error and its causes, each part once.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();

@@ -1,12 +1,12 @@
 //! The distributed run: sites of [`ws_load::cluster`] in other processes and on other machines, and
 //! gRPC between them and their coordinator.
 //!
-//! Purpose: carry commands and words, tell how the clocks of two machines stand to one another, notice
-//! within seconds when either side is gone, and let nobody in who may not come. It reads no order
-//! and no word, plans nothing and measures nothing; it prints nothing, but hands what is worth
-//! knowing to whoever started it.
+//! Purpose: carry commands and reports, compare the clocks of two machines, notice within seconds when
+//! either side is lost, and admit only peers with the right credentials. It does not interpret
+//! commands or reports, and plans and measures nothing. It prints nothing: lines for the user go to
+//! the caller ([`Tell`]).
 //!
-//! It is a crate of its own so that the engine cannot import gRPC.
+//! It is a crate of its own so that the load generator cannot import gRPC.
 
 mod address;
 mod allow;
@@ -30,29 +30,29 @@ pub use worker::{Left, WorkerOptions, join, serve};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where words for the user go, one line at a time.
+/// Takes messages for the user, one line at a time.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Between two signs of life.
+/// Time between two probes.
 const BEAT: Duration = Duration::from_secs(1);
-/// Silence after which the other side is taken for lost: three beats, so that one late wake-up of a
-/// loaded machine is no loss. Of a process that was started here it says nothing: its end is known
-/// when it comes, and it may have to wait for its turn for long.
+/// Silence after which the other side counts as lost: three beats, so that one late wake-up on a loaded
+/// machine is no loss. It does not apply to a process that was started here: its end is seen when it
+/// comes, and on a busy machine it may wait long for a core.
 const SILENCE: Duration = Duration::from_secs(3);
 /// How long a process that was started here may take for its start and for each answer before the
 /// run: dozens of them start at once, on a machine that may be busy.
 const CHILD_PATIENCE: Duration = Duration::from_secs(60);
 /// How long a connection and each answer of the conversation's beginning may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the other side may take to close its connections after the end of a run: the engine gives
-/// a server 3 s to answer close frames.
+/// How long the other side may take to close its connections after the end of a run: a server has
+/// 3 s to answer close frames.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// Largest message that a coordinator takes: whole histograms of 1024 threads are below it.
-const LARGEST_WORDS: usize = 256 << 20;
+const LARGEST_REPORTS: usize = 256 << 20;
 /// Largest message that a worker takes, and most bytes of commands that wait to be obeyed: a plan with
 /// a system's certificate authorities is below 1 MiB, and what a coordinator relays in a second of
 /// 200,000 samples below 8.
-const LARGEST_ORDERS: usize = 32 << 20;
+const LARGEST_COMMANDS: usize = 32 << 20;
 
 /// A transport thread beside the threads of a site.
 fn runtime() -> Result<tokio::runtime::Runtime, RemoteError> {

@@ -1,21 +1,21 @@
-//! What is to be sent, in order, without ever blocking whoever waits for other things meanwhile.
+//! Messages to send, in order. Adding one never blocks, so that the caller can wait for other events.
 
 use std::collections::VecDeque;
 use tokio::sync::mpsc;
 
 /// Messages that wait here or in the channel; more make larger batches instead.
 pub(crate) const DEPTH: usize = 4;
-/// Commands or words in one message at most.
+/// Most commands or reports in one message.
 pub(crate) const BATCH: usize = 1024;
 
-/// The way out of a conversation.
+/// The sending half of a conversation.
 #[derive(Debug)]
 pub(crate) struct Outbox<M> {
     waiting: VecDeque<M>,
     channel: mpsc::Sender<M>,
 }
 
-/// The other side takes no more.
+/// The other side has ended the conversation.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
@@ -31,7 +31,7 @@ impl<M> Outbox<M> {
         self.waiting.push_back(message.into());
     }
 
-    /// True when the network is slower than what is to be said.
+    /// True when more messages come than the network takes.
     pub(crate) fn is_full(&self) -> bool {
         self.waiting.len() >= DEPTH
     }

@@ -1,8 +1,8 @@
-//! The revision of the conversation, derived from what is said in it.
+//! The revision of the conversation, derived from the types of its messages.
 //!
-//! Commands and words travel without the names of their fields: a field that was added, moved or given
-//! another type makes every number after it another. So two programs may only talk when all of that
-//! is equal, down to the last nested type, and no number that is raised by hand says so.
+//! Commands and reports travel without the names of their fields: where a field is added, moved or
+//! given another type, all that follows it is read wrongly. So two programs may only talk when these
+//! types are equal, nested ones included. A number that is raised by hand would not show that.
 
 use run_record::{
     Arrivals, Audience, Clients, Dialect, Io, JsonType, Load, Meaning, Measure, MessageType,
@@ -30,20 +30,20 @@ pub(crate) fn revision() -> u32 {
 fn fingerprint(shapes: &Registry) -> u32 {
     let mut digest = Sha1::new();
     digest.update(MESSAGES);
-    // A histogram's bytes have a form of their own, which no type tells.
+    // The encoding of a histogram is not in its type.
     digest.update(postcard::to_stdvec(&example()).unwrap_or_default());
     digest.update(format!("{shapes:?}"));
     let [a, b, c, d, ..]: [u8; 20] = digest.finalize().into();
     u32::from_be_bytes([a, b, c, d])
 }
 
-/// The shape of everything that commands, words and the plan hold.
+/// The types of commands, reports and the plan, down to the last field.
 fn shapes() -> Result<Tracer, Error> {
     let mut tracer = Tracer::new(TracerConfig::default());
     let mut samples = Samples::new();
-    // It is not made of any bytes.
+    // Traced from a value: arbitrary bytes make none.
     tracer.trace_value(&mut samples, &example())?;
-    // An enum within another type is gone through with one of its variants only.
+    // Within another type, an enum is traced with one of its variants only.
     tracer.trace_simple_type::<Arrivals>()?;
     tracer.trace_simple_type::<Audience>()?;
     tracer.trace_simple_type::<Clients>()?;

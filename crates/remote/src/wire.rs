@@ -1,4 +1,4 @@
-//! The messages of `proto/remote.proto`, and what both sides do alike with them.
+//! The messages of `proto/remote.proto`, and what both sides do with them.
 //!
 //! Public for programs that are to talk to this one, of which the tests have several.
 
@@ -28,7 +28,7 @@ impl From<Up> for FromWorker {
 }
 
 impl Greeting {
-    /// What this process says of itself.
+    /// The greeting of this process.
     pub fn own() -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -88,7 +88,7 @@ pub struct Pings {
     pub send_lag: Option<Latency>,
 }
 
-/// Connections that ended although nobody closed them, each counted once.
+/// Connections that ended and that the generator did not close, each counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drops {
     /// The server closed it: a close frame or the end of the stream.

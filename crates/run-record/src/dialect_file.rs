@@ -1,6 +1,6 @@
 //! A dialect as a file: what is sent, and what the messages of a server mean. See docs/dialects.md.
 //!
-//! Pure data. Whether a file makes sense is found out by the engine, which compiles it.
+//! Pure data. Whether a file makes sense is found when the load generator compiles it.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -1,4 +1,4 @@
-//! What a running generator tells whoever watches it, one JSON object a line.
+//! The events of a running generator, one JSON object a line.
 
 use crate::{Outcome, StepRecord};
 use schemars::JsonSchema;
@@ -41,7 +41,7 @@ pub enum Event {
         /// How long they are to be held.
         hold_ns: u64,
     },
-    /// A step was measured. The clients stay connected until the watcher has been told.
+    /// A step was measured. The clients stay connected until the event has been handled.
     Step {
         /// Number of the step, from 0.
         step: u32,

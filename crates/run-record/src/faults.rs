@@ -24,7 +24,7 @@ pub struct Faults {
     pub refused: u64,
     /// Frames or messages that break RFC 6455 or the dialect.
     pub malformed: u64,
-    /// Connections that ended although nobody closed them.
+    /// Connections that ended and that the generator did not close.
     pub disconnected: u64,
 }
 

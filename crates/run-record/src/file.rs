@@ -1,4 +1,4 @@
-//! A record as a file: checked before the run, written whole or not at all.
+//! A record as a file: its place is checked before the run, and it is written whole or not at all.
 
 use serde::Serialize;
 use std::fs::{self, File};

@@ -4,8 +4,8 @@
 //! connection and makes no measurement; `environment` alone looks at the machine, and `file` alone
 //! writes.
 //!
-//! Durations are nanoseconds in fields that end in `_ns` and words in a plan, memory is bytes in fields that end in
-//! `_bytes`, times of day are RFC 3339 in UTC.
+//! Durations are nanoseconds in fields that end in `_ns`, and text like `500ms` in a plan. Memory is
+//! bytes in fields that end in `_bytes`. Times of day are RFC 3339 in UTC.
 
 mod autobahn;
 mod connections;

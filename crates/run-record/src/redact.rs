@@ -133,7 +133,7 @@ fn decoded(name: &str) -> String {
 }
 
 impl Plan {
-    /// The plan as it is written down: its URL without secrets.
+    /// The plan as it is written: its URL without secrets.
     #[must_use]
     pub fn redacted(&self) -> Self {
         let mut plan = self.clone();
@@ -143,7 +143,7 @@ impl Plan {
 }
 
 impl StepRecord {
-    /// The step as it is written down: what it says in words has no secrets.
+    /// The step as it is written: without secrets in its texts.
     #[must_use]
     pub fn redacted(&self) -> Self {
         let mut step = self.clone();
@@ -160,7 +160,7 @@ impl StepRecord {
 }
 
 impl Event {
-    /// The event as it is written down: what it says in words has no secrets.
+    /// The event as it is written: without secrets in its texts.
     #[must_use]
     pub fn redacted(&self) -> Self {
         match self {

@@ -64,7 +64,7 @@ pub struct Proof {
     pub elapsed_ns: u64,
     /// What was held against what, in the last attempt.
     pub checks: Vec<Check>,
-    /// Figures that are stated and not judged, and reasons.
+    /// Figures that are reported without a verdict, and reasons.
     pub notes: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ pub struct Check {
     pub what: String,
     /// What the numbers are.
     pub unit: Unit,
-    /// What was known beforehand, or from the server's own books.
+    /// What was known beforehand, or from the server's own ledger.
     pub known: Option<f64>,
     /// What the instrument said; absent when it said nothing, which passes nothing.
     pub measured: Option<f64>,

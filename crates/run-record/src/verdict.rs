@@ -99,8 +99,8 @@ impl InFlight {
     }
 }
 
-/// A verdict and what it rests on. Of a pass, the reasons say what makes the server look worse
-/// than it may be.
+/// A verdict and its reasons. The reasons of a pass say what makes the server look worse than it may
+/// be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// What the step says.
@@ -401,9 +401,9 @@ fn noise(step: &StepRecord, plan: &Plan) -> Vec<String> {
     noise
 }
 
-/// In a closed loop a late generator spares the server: the next request goes out when it has read
-/// the answer. The kernel's stamps leave that lateness out of the latency, so that near the limit
-/// nobody can tell what a prompt generator would have seen.
+/// In a closed loop a late generator lowers the load: it sends the next request only when it has read
+/// the answer. The kernel's stamps keep that lateness out of the latency, so that near the limit the
+/// result of a prompt generator is unknown.
 fn too_late_to_tell(step: &StepRecord, plan: &Plan) -> Option<String> {
     let unread_ns = step.in_flight?.unread_ns;
     let spared = plan.open_loop().is_none() && plan.generator.timestamps == Timestamps::Kernel;

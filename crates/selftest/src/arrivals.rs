@@ -1,9 +1,9 @@
-//! (e) Requests leave by the plan, and the generator says how late it was.
+//! (e) Requests are sent at the planned times, and the generator reports how late it was.
 
 use super::bench::{Bench, SEED, at_rate, recorder, started};
-use super::books::{Books, SENT, Sends, own_clock};
 use super::bounds::brief;
 use super::fit::{above, critical, distance};
+use super::ledger::{Ledger, SENT, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
 use run_record::{Arrivals, Check, Recorder, StepRecord, Unit, Workload};
@@ -22,19 +22,20 @@ pub(super) const CHAPTER: Chapter = Chapter {
 
 const RATE: f64 = 500.0;
 const CLIENTS: u32 = 500;
-/// On time: half of them within half of this, and 99 of 100 within it.
+/// Sends are on time when half of them are late by less than half of this, and 99 of 100 by less than
+/// this.
 const ON_TIME_NS: f64 = 1_000_000.0;
 /// A gap between two arrivals may differ by so much from that of the plan, as long as neither send
 /// was later than half of it.
 const SLACK_NS: f64 = 400_000.0;
-/// Two sends, or none, are in the gaps that a late one changes.
+/// Gaps that a late send changes: the one before it and the one after it.
 const GAPS_OF_A_SEND: f64 = 2.0;
-/// What is left to chance here are three figures of a Poisson process. Each of them fails a right
-/// one in a million runs, in tails of a normal distribution: 5 standard deviations and more.
+/// Level of significance of the three random figures, those of a Poisson process: each of them fails a
+/// correct generator once in a million runs (5 standard deviations of a normal distribution).
 const LEVEL: f64 = 1e-6;
 const DEVIATIONS: f64 = 5.2;
-/// A test that lets pass more than this says nothing: even gaps are 0.5 from a Poisson process, this
-/// slack included.
+/// A test with a larger bound than this shows nothing: evenly spaced gaps are 0.5 from a Poisson
+/// process, slack included.
 const SHOWS: f64 = 0.4;
 
 fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
@@ -60,11 +61,11 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
 /// Evenly spaced: the n-th comes n gaps after the first, and no earlier.
 fn judge_constant(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check> {
     let planned = (RATE * time.as_secs_f64()) as u64;
-    let books = Books::of(truth, step, SEED, Sends::Evenly(RATE));
+    let ledger = Ledger::of(truth, step, SEED, Sends::Evenly(RATE));
     let said = recorder(step.send_lag.as_ref());
     let late = |p: f64| said.count() > 0 && said.percentile(p) as f64 > ON_TIME_NS / 2.0;
     let mut checks = Vec::new();
-    // The tail of a busy machine excuses the tail, and not what is before it.
+    // Lateness in the tail excuses errors of the tail alone.
     for (p, most, excused_by) in [
         (50.0, ON_TIME_NS / 2.0, 95.0),
         (95.0, ON_TIME_NS, 95.0),
@@ -74,16 +75,16 @@ fn judge_constant(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check
         let check = Check::between(
             &format!("constant: lateness of arrivals, p{p}"),
             Unit::Nanoseconds,
-            books.send_lag.most(p),
+            ledger.send_lag.most(p),
             None,
             Some(most),
         );
         checks.push(check.unless(noise));
     }
-    let mut held = books.hold("constant", step, planned);
-    held.extend(books.hold_open("constant", step, time));
+    let mut held = ledger.hold("constant", step, planned);
+    held.extend(ledger.hold_open("constant", step, time));
     checks.extend(brief("constant", &["p50", "p95", "p99"], held));
-    books.unless_given_up(checks, step, planned, time)
+    ledger.unless_given_up(checks, step, planned, time)
 }
 
 /// A Poisson process: independent gaps, exponentially distributed.
@@ -96,7 +97,7 @@ fn judge_poisson(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check>
     for pair in arrivals_ns.windows(2) {
         gaps.record(pair[1] - pair[0]);
     }
-    // A send that was late by the generator's own books changes the gaps beside it, and no others.
+    // A send that was late by the generator's own records changes only the gaps beside it.
     let lag = recorder(step.send_lag.as_ref());
     let late = above(&lag, SLACK_NS / 2.0).count() as f64 / count.max(1) as f64;
     let limit = critical(gaps.count(), LEVEL) + GAPS_OF_A_SEND * late;
@@ -159,7 +160,7 @@ fn correlation(arrivals_ns: &[u64]) -> f64 {
 fn short_of_cpu(step: &StepRecord) -> String {
     let lag = recorder(step.send_lag.as_ref());
     format!(
-        "the generator was short of CPU: by its own books 1 of 100 sends was {:.2} ms late",
+        "the generator was short of CPU: by its own records 1 of 100 sends was {:.2} ms late",
         lag.percentile(99.0) as f64 / 1e6
     )
 }

@@ -15,7 +15,7 @@ pub(super) const SEED: u64 = 4;
 /// The instrument under test, as the parts use it.
 pub(super) struct Bench<'a> {
     pub(super) short: bool,
-    /// What is left to chance follows from this.
+    /// Seed of every random choice.
     pub(super) seed: u64,
     pub(super) timestamps: Timestamps,
     pub(super) io: Io,
@@ -30,7 +30,7 @@ pub(super) struct Bench<'a> {
 /// What carries out a plan of one step.
 pub(super) type Generate<'a> = dyn Fn(&Plan) -> Result<StepRecord, String> + 'a;
 
-/// The engine of this program, on threads of this process.
+/// The generator of this program, on threads of this process.
 pub(super) fn in_process(plan: &Plan, interrupted: &AtomicBool) -> Result<StepRecord, String> {
     let measured = ws_load::run(plan, interrupted, &mut |_| {});
     let measured = measured.map_err(|error| error.to_string())?;
@@ -43,7 +43,7 @@ impl Bench<'_> {
         (self.generate)(plan)
     }
 
-    /// One or the other time.
+    /// `full` or `short`, by the form of the test.
     pub(super) const fn time(&self, full: Duration, short: Duration) -> Duration {
         if self.short { short } else { full }
     }

@@ -1,4 +1,4 @@
-//! A reported distribution held against intervals that are known of each of its samples. Pure.
+//! Checks a reported distribution against a known interval for each of its samples. Pure.
 //!
 //! Where *l* ≤ *x* ≤ *u* holds for every sample, it holds for the sorted ones as well: the sample of
 //! a rank lies between the lower bound and the upper bound of that rank. This asks for no
@@ -8,7 +8,7 @@ use run_record::{Check, Latency, ProofVerdict, Recorder, Unit};
 
 /// The histograms' resolution: one in a thousand (three digits) ...
 const RESOLUTION: f64 = 1e-3;
-/// ... and a step of at least so much.
+/// ... and at least this much.
 const STEP_NS: f64 = 1_000.0;
 /// The server's stamps are of the realtime clock, whose lead over the monotonic one the generator
 /// measures to less than this (three readings of a clock), twice in each latency.
@@ -23,8 +23,8 @@ pub(super) struct Interval {
     pub(super) most: f64,
     /// ... unless it came in one read with another message, whose stamp then stands for it.
     pub(super) together: f64,
-    /// The same three if a thread was put aside where its own books do not show it: between the
-    /// clock and the write of a send, or long before a read.
+    /// The same three if a thread was descheduled where its own records do not show it: between the
+    /// clock reading and the write of a send, or long before a read.
     pub(super) least_aside: f64,
     pub(super) most_aside: f64,
     pub(super) together_aside: f64,

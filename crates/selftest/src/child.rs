@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub(super) const RUNS: Duration = Duration::from_millis(50);
 pub(super) const STOPS: Duration = Duration::from_millis(50);
 
-/// How often somebody looks whether a child that nobody hinders is to be ended.
+/// Interval at which a child that is not hindered is checked for its end.
 const LOOKS: Duration = Duration::from_millis(50);
 
 /// What a child measured, and how it was hindered meanwhile.
@@ -130,7 +130,7 @@ fn attend(
     stops
 }
 
-/// Ends a child that nobody has waited for.
+/// Ends a child that has not been waited for.
 struct Guard(Child);
 
 impl Drop for Guard {

@@ -2,8 +2,8 @@
 //! open and in a closed loop.
 
 use super::bench::{Bench, DIALECTS, Draws, SEED, Spoken, at_rate, started};
-use super::books::{Books, Sends, own_clock};
 use super::bounds::brief;
+use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
 use run_record::{Arrivals, Check, Plan, Workload};
@@ -45,7 +45,7 @@ enum Load {
 const FEW: u32 = 23;
 
 /// Copies leave over 60 ms, the first after 60 ms and the result 10 ms before the last: long enough
-/// for an error of one percent to be more than what the books leave open.
+/// for an error of one percent to be more than what the ledger leaves open.
 fn many(bench: &Bench<'_>) -> Terms {
     Terms {
         name: "200 listeners, each with a delay of its own".to_owned(),
@@ -111,15 +111,15 @@ fn hold(bench: &Bench<'_>, terms: &Terms) -> Result<Vec<Check>, String> {
     let name = terms.name.as_str();
     let checks = match terms.load {
         Load::Open { rate, lasting } => {
-            let books = Books::of(&truth, &step, SEED, Sends::Evenly(rate));
+            let ledger = Ledger::of(&truth, &step, SEED, Sends::Evenly(rate));
             let planned = (rate * lasting.as_secs_f64()) as u64;
-            let mut checks = books.hold(name, &step, planned);
-            checks.extend(books.hold_open(name, &step, lasting));
-            books.unless_given_up(checks, &step, planned, lasting)
+            let mut checks = ledger.hold(name, &step, planned);
+            checks.extend(ledger.hold_open(name, &step, lasting));
+            ledger.unless_given_up(checks, &step, planned, lasting)
         }
         Load::InTurn(samples) => {
-            let books = Books::of(&truth, &step, SEED, Sends::InTurn);
-            books.hold(name, &step, samples.into())
+            let ledger = Ledger::of(&truth, &step, SEED, Sends::InTurn);
+            ledger.hold(name, &step, samples.into())
         }
     };
     Ok(brief(name, &["p95"], checks))

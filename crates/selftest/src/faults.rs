@@ -1,12 +1,12 @@
 //! (c) Each class of faults is counted exactly, whatever its number and in whatever company.
 
 use super::bench::{Bench, DIALECTS, Draws, Spoken, at_rate, recorder, started};
-use super::books::SENT;
+use super::ledger::SENT;
 use super::{Chapter, Findings};
 use crate::Part;
 use run_record::{Arrivals, Check, Dialect, Faults, Load, Plan, StepRecord, Workload};
 use std::time::Duration;
-use test_servers::odd::{Behaviour, Done, Misdeeds, MixedServer, OddServer};
+use test_servers::fault::{Done, Fault, FaultServer, Misdeeds, MixedServer};
 
 pub(super) const CHAPTER: Chapter = Chapter {
     part: Part::C,
@@ -169,7 +169,7 @@ fn reset(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, String> {
 /// Echoes that go to another client; those who asked never get them.
 fn misdelivered(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, String> {
     let strays = draws.some(ECHOES * 4 / 5);
-    let server = started(OddServer::start(Behaviour::Misdelivers, strays))?;
+    let server = started(FaultServer::start(Fault::Misdelivers, strays))?;
     let mut plan = plan(bench, server.addr(), Workload::Echo, CLIENTS);
     plan.load = at_rate(
         RATE,
@@ -222,7 +222,7 @@ fn judge(name: &str, known: &Faults, reported: &Faults) -> Vec<Check> {
     checks
 }
 
-/// Why messages may have been given up that did come: by the books of either side, one of them was
+/// Why messages may have been given up that did come: by the records of either side, one of them was
 /// slow.
 fn excuse(step: &StepRecord, done: &Done, planned: u64) -> Option<String> {
     let lag = recorder(step.generator.receive_lag.as_ref()).percentile(100.0);

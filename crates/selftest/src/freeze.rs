@@ -1,9 +1,9 @@
-//! (b) A server that stops is late for everybody who comes meanwhile.
+//! (b) Every request that was due while the server was stopped is late.
 
 use super::bench::{Bench, SEED, at_rate, recorder, started};
-use super::books::{Books, Sends, own_clock};
 use super::bounds::brief;
 use super::fit::above;
+use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
 use run_record::{Arrivals, Check, Recorder, StepRecord, Unit, Workload};
@@ -14,20 +14,20 @@ pub(super) const CHAPTER: Chapter = Chapter {
     part: Part::B,
     id: "b",
     name: "frozen server",
-    proves: "When the server stops, everybody who would have come meanwhile counts as late, \
+    proves: "When the server stops, every request that was due meanwhile counts as late, \
              and by how much.",
     takes: (Duration::from_secs(8), Duration::from_secs(3)),
     measure,
 };
 
 const RATE: f64 = 500.0;
-/// So many that few of the answers after a freeze are on one connection.
+/// Enough connections that few of the answers after a freeze share one.
 const CLIENTS: u32 = 500;
 const USUAL: Duration = Duration::from_millis(2);
 /// Requests of the closed loop beside it, and how many of them at a time.
 const CONCURRENT: u32 = 4;
 
-/// How a server is frozen, and for how long it is asked.
+/// How a server is frozen, and the length of the run.
 #[derive(Clone, Copy)]
 struct Terms {
     duration: Duration,
@@ -88,20 +88,20 @@ fn closed_loop(bench: &Bench<'_>, terms: Terms) -> Result<StepRecord, String> {
     bench.run(&plan)
 }
 
-/// Later than this is late: one part in twenty of the freeze.
+/// The latency above which a sample counts as late: a twentieth of the freeze.
 const fn threshold(frozen_ns: u64) -> f64 {
     frozen_ns as f64 / 20.0
 }
 
 /// Holds an open loop's latencies against a freeze.
 fn judge(step: &StepRecord, truth: &Truth, duration: Duration, frozen_ns: u64) -> Vec<Check> {
-    let books = Books::of(truth, step, SEED, Sends::Evenly(RATE));
+    let ledger = Ledger::of(truth, step, SEED, Sends::Evenly(RATE));
     let threshold = threshold(frozen_ns);
     let planned = (RATE * duration.as_secs_f64()) as u64;
-    // Those who were to come while it was frozen, the last twentieth of the time left out.
+    // Requests that were due while it was frozen, without the last twentieth of that time.
     let due = ((frozen_ns as f64 - threshold) * RATE / 1e9).floor();
     let late = above(&recorder(step.completion.as_ref()), threshold).count() as f64;
-    let (least, most) = books.completion.above(threshold);
+    let (least, most) = ledger.completion.above(threshold);
     let mut checks = vec![Check {
         known: Some(due),
         ..Check::between(
@@ -113,11 +113,12 @@ fn judge(step: &StepRecord, truth: &Truth, duration: Duration, frozen_ns: u64) -
             Some(most as f64),
         )
     }];
-    let mut held = books.hold("freeze", step, planned);
-    // What came during the freeze shares reads of the server, which then knows only the last.
-    held.extend(books.hold_sums("freeze", step, duration));
+    let mut held = ledger.hold("freeze", step, planned);
+    // Requests that came during the freeze share reads of the server, which then knows the arrival of
+    // the last only.
+    held.extend(ledger.hold_sums("freeze", step, duration));
     checks.extend(brief("freeze", &["p95"], held));
-    books.unless_given_up(checks, step, planned, duration)
+    ledger.unless_given_up(checks, step, planned, duration)
 }
 
 /// What the two loops say of the same server, in a sentence.
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_freeze_that_everybody_saw_passes() {
+    fn a_freeze_that_made_every_due_request_late_passes() {
         let checks = judged(&frozen());
         assert_eq!(worst(&checks), ProofVerdict::Pass, "{:?}", failed(&checks));
     }

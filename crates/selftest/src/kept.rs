@@ -1,10 +1,11 @@
-//! What this generator can do at most on this machine, from the certificate that a test leaves in the user's cache directory. Without one, nothing is known, and nothing is held against it.
+//! The ceiling of this generator on this machine, from the certificate that a test leaves in the user's
+//! cache directory. Without one, nothing is known, and nothing is held against it.
 
 use run_record::{BUSY, Ceiling, Certificate, Environment, Plan};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Payloads that differ by less cost about the same: they come in one read.
+/// Payloads whose lengths differ by less than this cost about the same: they come in one read.
 const SIMILAR_BYTES: u32 = 1024;
 
 /// Where the certificate lies; `None` for a user without a home.
@@ -17,8 +18,8 @@ fn certificate_path() -> Option<PathBuf> {
     Some(cache.join("websocket-bench").join("selftest.json"))
 }
 
-/// Leaves a certificate for later runs, if it has found a ceiling. Where the cache takes none, later
-/// runs know none, as if the test had not been made.
+/// Keeps a certificate with a ceiling for later runs. If it cannot be written, later runs know no
+/// ceiling.
 pub(super) fn keep(certificate: &Certificate) {
     if certificate.ceilings.is_empty() {
         return;
@@ -49,7 +50,7 @@ pub fn known_ceiling(plan: &Plan) -> Option<f64> {
 
 fn find(certificate: &Certificate, plan: &Plan, here: &Environment) -> Option<f64> {
     let there = &certificate.environment;
-    // Home directories travel from machine to machine.
+    // A home directory may be used on several machines.
     if there.cpu_model != here.cpu_model || there.cores != here.cores {
         return None;
     }

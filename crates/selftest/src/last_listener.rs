@@ -1,9 +1,9 @@
-//! (d) Completion waits for the last listener, the sender's result does not.
+//! (d) Completion waits for the last listener; the sender's result does not.
 
 use super::bench::{Bench, SEED, at_rate, nanos, recorder, started};
-use super::books::{Books, Sends, own_clock};
 use super::bounds::brief;
 use super::fit::above;
+use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
 use run_record::{Arrivals, Check, StepRecord, Unit, Workload};
@@ -42,10 +42,10 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
 
 /// Holds the three latencies against a server that delays one listener of ten.
 fn judge(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check> {
-    let books = Books::of(truth, step, SEED, Sends::Evenly(RATE));
+    let ledger = Ledger::of(truth, step, SEED, Sends::Evenly(RATE));
     let late_ns = nanos(LATE) as f64;
     let late = above(&recorder(step.delivery.as_ref()), late_ns / 2.0).count();
-    let (least, most) = books.delivery.above(late_ns / 2.0);
+    let (least, most) = ledger.delivery.above(late_ns / 2.0);
     let planned = (RATE * time.as_secs_f64()) as u64;
     let mut checks = vec![
         Check::between(
@@ -68,10 +68,10 @@ fn judge(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check> {
             )
         },
     ];
-    let mut held = books.hold("one late listener", step, planned);
-    held.extend(books.hold_open("one late listener", step, time));
+    let mut held = ledger.hold("one late listener", step, planned);
+    held.extend(ledger.hold_open("one late listener", step, time));
     checks.extend(brief("one late listener", &["p95"], held));
-    books.unless_given_up(checks, step, planned, time)
+    ledger.unless_given_up(checks, step, planned, time)
 }
 
 #[cfg(test)]

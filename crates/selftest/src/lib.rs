@@ -1,17 +1,16 @@
-//! `websocket-bench selftest`: what the load engine reports, held against servers whose doing is
-//! known.
+//! `websocket-bench selftest`: the reports of the load generator, checked against servers whose
+//! behaviour is known.
 //!
-//! Each part is a file: it measures, and a pure function judges the figures. A part says
-//! inconclusive where the noise of the machine, by the generator's or the server's own books,
+//! Each part is a file: it measures, and a pure function judges the figures. A part is
+//! inconclusive where the noise of the machine, by the records of the generator or the server,
 //! explains a difference; it is tried again before it is said. No part measures a server of a
 //! user.
 //!
-//! The engine runs on threads of this process or, where it is to be stopped or to have a CPU time of
+//! The generator runs on threads of this process or, where it is to be stopped or to have a CPU time of
 //! its own, as a child: the caller's program, which must take the arguments of `websocket-bench`.
 
 mod arrivals;
 mod bench;
-mod books;
 mod bounds;
 mod ceiling;
 mod certificate;
@@ -22,6 +21,7 @@ mod fit;
 mod freeze;
 mod kept;
 mod last_listener;
+mod ledger;
 mod service_times;
 mod sites;
 #[cfg(test)]
@@ -43,34 +43,34 @@ use std::time::{Duration, Instant};
 /// A part of the certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
-    /// Service times: known delays are reported as they were
+    /// Service times: known delays are reported correctly
     A,
-    /// Frozen server: a stop is seen by everybody who came meanwhile
+    /// Frozen server: every request that was due during a stop counts as late
     B,
-    /// Faults: each is counted, exactly
+    /// Faults: every fault is counted exactly
     C,
     /// Last listener: completion waits for it, ack does not
     D,
-    /// Arrivals: requests are sent when the plan says
+    /// Arrivals: requests are sent at the planned times
     E,
-    /// Ceiling: what this generator can do at most
+    /// Ceiling: the highest rate of messages that this generator checks on this machine
     F,
-    /// Deliveries: each listener, the result and the whole, in every dialect
+    /// Deliveries: completion, delivery and ack are correct in every dialect
     G,
-    /// Sites: two processes report what one would
+    /// Sites: two processes report the same as one
     H,
 }
 
-/// What is to be proved, and by whom.
+/// What is to be proved, and the program that is tested.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// Under half a minute: fewer samples, and what is inconclusive is only said.
+    /// Under half a minute: fewer samples, and an inconclusive part is only reported.
     pub short: bool,
     /// Where the certificate is written besides stdout.
     pub json: Option<&'a Path>,
     /// Only these parts; all of them when empty.
     pub only: &'a [Part],
-    /// What is left to chance follows from this.
+    /// Seed of every random choice.
     pub seed: u64,
     /// The time stamps to prove.
     pub timestamps: Timestamps,
@@ -91,7 +91,7 @@ pub enum Conclusion {
     Proved,
     /// A part failed, or the machine was too noisy to tell.
     NotProved,
-    /// It was interrupted; what was proved before is printed and written.
+    /// It was interrupted. The parts that had ended are printed and written.
     Interrupted,
 }
 

@@ -1,11 +1,11 @@
-//! (a) Known delays are reported as they were, even by a generator that is hindered.
+//! (a) Known delays are reported correctly, even by a generator that is stopped again and again.
 
 mod hindered;
 mod shared;
 
 use super::bench::{Bench, SEED, at_rate, started};
-use super::books::{Books, Sends, own_clock};
 use super::bounds::brief;
+use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
 use run_record::{Arrivals, Check, Plan, StepRecord, Unit, Workload};
@@ -30,10 +30,10 @@ const RATE: f64 = 500.0;
 /// Of the server's delays. Found by trial: under the plans' seed, one of four threads gets 3 of
 /// 1,000 rare ones and the others 15; in the short form two get 4 and two about 20.
 const UNEVEN: u64 = 218;
-/// So many that the messages of one connection do not pile up while a thread is put aside.
+/// Enough connections that messages do not pile up on one of them while a thread is descheduled.
 const CLIENTS: u32 = 500;
 
-/// A distribution of delays, and for how long and by how many threads it is asked.
+/// A distribution of delays, the length of its run and the number of worker threads.
 struct Terms {
     name: &'static str,
     delay: Delay,
@@ -105,7 +105,7 @@ fn plan(bench: &Bench<'_>, terms: &Terms, server: &DelayServer) -> Plan {
     plan
 }
 
-/// The server's own shortcomings, where there are any.
+/// A note on delays that the server did not keep, if there are any.
 fn note(name: &str, truth: &Truth) -> Option<String> {
     let Truth {
         unstamped,
@@ -120,13 +120,13 @@ fn note(name: &str, truth: &Truth) -> Option<String> {
     })
 }
 
-/// Holds what was reported against what the server did.
+/// Checks the report against the server's ledger.
 fn judge(terms: &Terms, step: &StepRecord, truth: &Truth) -> Vec<Check> {
-    let books = Books::of(truth, step, SEED, Sends::Evenly(RATE));
+    let ledger = Ledger::of(truth, step, SEED, Sends::Evenly(RATE));
     let planned = (RATE * terms.lasting.as_secs_f64()) as u64;
-    let mut checks = books.hold(terms.name, step, planned);
-    checks.extend(books.hold_open(terms.name, step, terms.lasting));
-    let checks = books.unless_given_up(checks, step, planned, terms.lasting);
+    let mut checks = ledger.hold(terms.name, step, planned);
+    checks.extend(ledger.hold_open(terms.name, step, terms.lasting));
+    let checks = ledger.unless_given_up(checks, step, planned, terms.lasting);
     brief(terms.name, &["p50", "p95", "p99"], checks)
 }
 

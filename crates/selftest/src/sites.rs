@@ -1,15 +1,15 @@
-//! (h) A run over several processes reports what one process would.
+//! (h) A run over several processes reports the same as one process.
 
 use super::bench::{Bench, DIALECTS, Draws, SEED, io_flag, started};
-use super::books::{Books, Sends, own_clock};
 use super::bounds::brief;
 use super::faults::{TIMEOUT, judge_mixture, mixture};
+use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings, child};
 use crate::Part;
 use run_record::{Check, StepRecord, Timestamps};
 use std::net::SocketAddr;
 use std::time::Duration;
-use test_servers::odd::MixedServer;
+use test_servers::fault::MixedServer;
 use test_servers::{Delay, DelayOptions, DelayServer};
 
 pub(super) const CHAPTER: Chapter = Chapter {
@@ -23,13 +23,13 @@ pub(super) const CHAPTER: Chapter = Chapter {
 };
 
 const PROCESSES: u32 = 2;
-/// No percentile that people read lies between two of them.
+/// So that no reported percentile lies between two clients.
 const CLIENTS: u32 = 67;
 const RATE: f64 = 40.0;
 const ECHO_RATE: f64 = 200.0;
-/// A server without faults is waited for.
+/// Time-out for a server without faults.
 const UNHURRIED: Duration = Duration::from_secs(10);
-/// Of the mixture of faults.
+/// Rate of the run with mixed faults, per second.
 const FAULTY_RATE: f64 = 200.0;
 
 fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
@@ -45,13 +45,13 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
             ..DelayOptions::default()
         }))?;
         let step = run(bench, workload, server.addr(), *rate, lasting, UNHURRIED)?;
-        let books = Books::of(&server.truth(), &step, SEED, Sends::AtSites(*rate));
+        let ledger = Ledger::of(&server.truth(), &step, SEED, Sends::AtSites(*rate));
         let name = format!("{workload} over {PROCESSES} processes");
         let planned = (rate * lasting.as_secs_f64()) as u64;
-        let mut checks = books.hold(&name, &step, planned);
-        checks.extend(books.hold_open(&name, &step, lasting));
+        let mut checks = ledger.hold(&name, &step, planned);
+        checks.extend(ledger.hold_open(&name, &step, lasting));
         checks.extend(rows(&name, &step));
-        let checks = books.unless_given_up(checks, &step, planned, lasting);
+        let checks = ledger.unless_given_up(checks, &step, planned, lasting);
         found
             .checks
             .extend(own_clock(bench.timestamps, brief(&name, &["p95"], checks)));

@@ -184,7 +184,7 @@ pub(super) fn failed(checks: &[Check]) -> Vec<&str> {
     failed.map(|check| check.what.as_str()).collect()
 }
 
-/// The engine with a change to every plan that it is given.
+/// The generator with a change to every plan that it is given.
 pub(super) fn planted(change: impl Fn(&mut Plan)) -> impl Fn(&Plan) -> Result<StepRecord, String> {
     move |plan| {
         let mut plan = plan.clone();
@@ -193,7 +193,7 @@ pub(super) fn planted(change: impl Fn(&mut Plan)) -> impl Fn(&Plan) -> Result<St
     }
 }
 
-/// The engine as it is.
+/// The generator without a change.
 pub(super) fn uninterrupted(plan: &Plan) -> Result<StepRecord, String> {
     in_process(plan, &AtomicBool::new(false))
 }

@@ -14,13 +14,6 @@ pub mod fault;
 pub mod faulty;
 pub mod liar;
 
-/// The earlier names of [`fault`].
-pub mod odd {
-    pub use crate::fault::{
-        Done, Fault as Behaviour, FaultServer as OddServer, Misdeeds, MixedServer,
-    };
-}
-
 mod delay;
 mod framework;
 mod listen;

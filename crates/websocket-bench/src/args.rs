@@ -42,7 +42,7 @@ pub(crate) enum Command {
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     #[command(override_usage = "websocket-bench echo <URL> [OPTIONS]")]
     Echo(EchoArgs),
-    /// Open connections, hold them with pings, and see what they cost
+    /// Open connections, hold them with pings, and show what they cost
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     #[command(override_usage = "websocket-bench connect <URL> [OPTIONS]")]
     Connect(ConnectArgs),
@@ -50,10 +50,10 @@ pub(crate) enum Command {
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     #[command(override_usage = "websocket-bench run <PLAN> [URL] [--set KEY=VALUE]... [OPTIONS]")]
     Run(RunArgs),
-    /// Open connections for runs that are started elsewhere with -w or --await-workers
+    /// Open connections for runs of other processes, which use -w or --await-workers
     #[command(after_help = exit::WORKER_HELP, after_long_help = exit::WORKER_HELP)]
     Worker(WorkerArgs),
-    /// Prove this instrument: measure servers whose doing is known, and print a certificate
+    /// Test this generator: measure servers whose behaviour is known, and print a certificate
     #[command(after_help = exit::SELFTEST_HELP, after_long_help = exit::SELFTEST_HELP)]
     Selftest(SelftestArgs),
     /// Write the JSON Schema of a plan to stdout, for editors
@@ -158,24 +158,23 @@ pub(crate) struct EchoLoad {
 
 #[derive(Debug, Args)]
 pub(crate) struct SelftestArgs {
-    /// Under half a minute: fewer samples, and what is inconclusive is only said
+    /// Take fewer samples, in under half a minute. An inconclusive part is then no error
     #[arg(long)]
     pub(crate) short: bool,
     /// Write the certificate to a file (docs/result-format.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Only these parts, separated by commas
+    /// Run only these parts, separated by commas
     #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
     pub(crate) only: Vec<Part>,
-    /// Seed of what is left to chance, such as the numbers of faults; drawn anew if not given, and
-    /// printed
+    /// Seed of every random choice, such as the numbers of faults [default: random, printed]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// The time stamps to prove; those of the generator's own clock do not stand the proof that a
-    /// hindered generator makes no server look slow
+    /// Where a latency ends. Part a fails with `user`: the server looks slow while the generator
+    /// is stopped
     #[arg(long, value_enum, default_value_t = Timestamps::Auto)]
     pub(crate) timestamps: Timestamps,
-    /// How sockets are read: io_uring costs less, epoll is there on every Linux
+    /// How sockets are read. io_uring costs less, epoll works on every Linux
     #[arg(long, value_enum, default_value_t = Io::Auto)]
     pub(crate) io: Io,
 }
@@ -419,7 +418,7 @@ fn rate(text: &str) -> Result<Rate, String> {
     let one = |text: &str| match text.parse::<f64>() {
         Ok(value) if (0.001..=10_000_000.0).contains(&value) => Ok(value),
         _ => Err(format!(
-            "`{text}` is no rate: expected a number from 0.001 to 10000000 per second"
+            "`{text}` is not a rate: expected a number from 0.001 to 10000000 per second"
         )),
     };
     let Some((from, rest)) = text.split_once(':') else {
@@ -430,7 +429,7 @@ fn rate(text: &str) -> Result<Rate, String> {
     };
     let (to, over) = rest
         .split_once('/')
-        .ok_or("a ramp says how long it takes, like 1000:5000/60s")?;
+        .ok_or("the ramp has no length: expected A:B/TIME, e.g. 1000:5000/60s")?;
     Ok(Rate {
         from: one(from)?,
         ramp: Some((one(to)?, duration(over)?)),
@@ -440,7 +439,7 @@ fn rate(text: &str) -> Result<Rate, String> {
 fn connect_rate(text: &str) -> Result<f64, String> {
     match rate(text)? {
         Rate { from, ramp: None } => Ok(from),
-        _ => Err("connections are started at one rate: expected a number".to_owned()),
+        _ => Err("a ramp is not possible here: expected one number per second".to_owned()),
     }
 }
 
@@ -470,7 +469,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     let parsed = humantime::parse_duration(text)
         .map_err(|error| format!("{error}; expected something like 250ms or 1m 30s"))?;
     if parsed.is_zero() || parsed > Duration::from_secs(24 * 3600) {
-        return Err("expected more than nothing and at most a day".to_owned());
+        return Err("expected a time above 0 and at most 24h".to_owned());
     }
     Ok(parsed)
 }

@@ -1,4 +1,4 @@
-//! One run: plan, outputs, engine, record, exit code.
+//! One run: plan, outputs, load generator, record, exit code.
 
 use crate::args::{Output, Sites};
 use crate::distributed;
@@ -51,7 +51,7 @@ pub(crate) fn bench(
         steps: Vec::new(),
         outcome: Outcome {
             end: End::Interrupted,
-            detail: "the program was ended before the run was".to_owned(),
+            detail: "the program was ended before the run had ended".to_owned(),
             carried_clients: None,
             edge: None,
         },
@@ -102,7 +102,7 @@ pub(crate) fn bench(
         }
         if let Err(error) = outputs.event(event) {
             trouble.get_or_insert(error);
-            // The reader went away, as `| head` does, and nothing is kept either.
+            // The reader closed stdout, as `| head` does, and no record is kept.
             if !kept {
                 interrupted.store(true, Ordering::Relaxed);
             }
@@ -117,7 +117,7 @@ pub(crate) fn bench(
             let (sites, reports) = (gathered.sites, gathered.reports);
             // A ceiling is known of one process on this machine, and not of several.
             let done = cluster::run_on(&plan, sites, reports, None, &interrupted, &mut on_event);
-            gathered.hub.dismiss();
+            gathered.hub.stop();
             done
         }
     };
@@ -157,7 +157,7 @@ fn told(mut outcome: Outcome, trouble: Option<&io::Error>) -> Outcome {
     if let Some(error) = trouble.filter(|_| outcome.end == End::Interrupted) {
         outcome.detail = match error.kind() {
             io::ErrorKind::BrokenPipe => {
-                "the reader of the output went away, and no record was asked for (--json)"
+                "the reader of stdout closed it, and there is no record; give --json FILE to keep the result"
                     .to_owned()
             }
             _ => format!("an output could not be written: {error}"),

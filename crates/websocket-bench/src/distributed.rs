@@ -57,7 +57,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Result<Exit, Box<dyn Error>> {
                 port: args.port,
             };
             remote::serve(&address, options, Arc::clone(&tell), |addr| {
-                // Whoever started it may have closed its output.
+                // The reader of stdout may have closed it.
                 let _ = writeln!(io::stdout(), "listening on {addr}");
             })?
         }
@@ -66,7 +66,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Result<Exit, Box<dyn Error>> {
         Left::Done => Exit::Measured,
         Left::Interrupted => Exit::Interrupted,
         Left::Lost(reason) => {
-            tell(&format!("the run was given up: {reason}"));
+            tell(&format!("the run was ended early: {reason}"));
             Exit::Invalid
         }
     })

@@ -1,5 +1,5 @@
-//! A plan before this machine has been looked at: what is left out of the generator is chosen when
-//! it is carried out, and shown in no file that is printed.
+//! A plan before this machine has been probed: the settings of the generator that are not given are
+//! chosen when the plan is carried out, and are not in a printed plan.
 
 use crate::args::{self, Output, Sites};
 use run_record::{Clients, Io, Load, Plan, Timestamps};
@@ -14,7 +14,7 @@ pub(crate) struct Draft {
     pub(crate) given: Given,
 }
 
-/// What was given of the generator; what was not is chosen for the machine.
+/// Settings of the generator that were given; the others are chosen for the machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given {
     pub(crate) threads: Option<u32>,
@@ -73,7 +73,7 @@ impl Draft {
     }
 }
 
-/// Credentials that no worker is shown.
+/// Credentials without a worker that would check them.
 fn check_credentials(sites: &Sites) -> Result<(), String> {
     let credentials = &sites.credentials;
     let given = [
@@ -98,7 +98,7 @@ fn check_expectations(output: &Output, plan: &Plan) -> Result<(), String> {
         .map_or(Ok(()), |words| Err(format!("--expect {words}")))
 }
 
-/// Two outputs in one place would spoil each other.
+/// Two outputs in one file would overwrite each other.
 fn check_outputs(output: &Output) -> Result<(), String> {
     if output.json.as_deref() == Some(Path::new("-")) {
         return Err(
@@ -148,17 +148,17 @@ pub(crate) fn io(wanted: args::Io, timestamps: Timestamps) -> Result<(Io, String
     match (ws_load::probe_io_uring(timestamps), wanted) {
         (Ok(()), _) => Ok((Io::Uring, "io_uring".to_owned())),
         (Err(reason), args::Io::Uring) => Err(format!(
-            "--io uring: io_uring cannot be had here ({reason}); take --io epoll or auto"
+            "--io uring: io_uring is not available here ({reason}); take --io epoll or auto"
         )),
         (Err(reason), _) => Ok((
             Io::Epoll,
-            format!("epoll: io_uring cannot be had here ({reason})"),
+            format!("epoll: io_uring is not available here ({reason})"),
         )),
     }
 }
 
-/// What is left to this program is left to what every kernel has where workers run on others: this
-/// one can be probed, theirs cannot.
+/// With workers on other machines, `auto` is what every kernel has: this kernel can be probed, theirs
+/// cannot.
 fn io_of_sites(
     wanted: args::Io,
     sites: &Sites,
@@ -167,7 +167,8 @@ fn io_of_sites(
     match wanted {
         args::Io::Auto if sites.are_elsewhere() => Ok((
             Io::Epoll,
-            "epoll: it is not known whether all workers can have io_uring (--io uring)".to_owned(),
+            "epoll: io_uring may not be available on all workers (give --io uring to use it)"
+                .to_owned(),
         )),
         _ => io(wanted, timestamps),
     }

@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Invalid,
     /// Interrupted; what was measured before is written.
     Interrupted,
-    /// The reader of stdout went away, as `| head` does; what was measured is in the record.
+    /// The reader of stdout closed it, as `| head` does; what was measured is in the record.
     Closed,
 }
 
@@ -36,7 +36,7 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// The code of a program whose reader went away: a result that is worse stays.
+    /// The code of a program whose stdout was closed by its reader; a worse result keeps its code.
     pub(crate) fn or_closed(self) -> Self {
         match self {
             Self::Measured => Self::Closed,
@@ -55,7 +55,7 @@ impl Exit {
             | End::ServerLost
             | End::GeneratorLimited
             | End::WorkerLost => Self::Invalid,
-            // As of a run with requests: without a connection there is nothing to judge.
+            // As in a run with requests: without a connection there is no result.
             End::ConnectFailed if none_opened(record) => Self::Usage,
             _ if !record.faults().is_empty() => Self::Invalid,
             // Nor where this machine let not even one step come to its end.
@@ -107,5 +107,5 @@ Exit codes:
   0    every part passed
   1    wrong usage, or the test could not be made here
   3    a part failed, or (without --short) the machine was too noisy to tell
-  130  interrupted; what was proved before is printed and written
-  141  the reader of stdout went away; what was proved before is written";
+  130  interrupted; the parts that had ended are printed and written
+  141  the reader of stdout closed it; the parts that had ended are written";

@@ -1,4 +1,4 @@
-//! Figures as people read them.
+//! Figures in human-readable form.
 
 use run_record::{
     Connections, Latency, MemoryUse, Plan, StepRecord, Verdict, latency_text as latency,
@@ -15,7 +15,7 @@ fn per_second(rate: f64) -> String {
     }
 }
 
-/// Of a figure that nothing is behind.
+/// In place of a figure without samples.
 const NONE: &str = " none";
 
 /// The ancestor's line: clients, limited percentile, minimum, median, maximum.

@@ -119,7 +119,7 @@ fn completions(shell: clap_complete::Shell) -> io::Result<()> {
     write_out(&script)
 }
 
-/// The reader went away.
+/// The reader of stdout closed it.
 fn is_closed(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
 }

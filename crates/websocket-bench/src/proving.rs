@@ -1,4 +1,4 @@
-//! `selftest`: from the arguments to the crate of that name, and from its conclusion to an exit code.
+//! `selftest`: passes the arguments to the crate of that name, and turns its result into an exit code.
 
 use crate::args::SelftestArgs;
 use crate::bench::{catch_signals, now, tool};

@@ -1,7 +1,7 @@
-//! The load engine: plans, connections, worker loops, the ledger of who received what.
+//! The load generator: plans, connections, worker loops, the ledger of who received what.
 //!
 //! Purpose: carry out a [`run_record::Plan`] against a server and give back step records. It
-//! prints nothing, parses no arguments and writes no files: whoever runs it listens to
+//! prints nothing, parses no arguments and writes no files: its caller receives
 //! [`run_record::Event`]s.
 
 mod clock;

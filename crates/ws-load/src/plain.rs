@@ -1,4 +1,4 @@
-//! The plan of a program that is told a number of connections and a port, and nothing else.
+//! The plan of a program whose arguments are a number of connections and a port.
 
 use crate::net::spread_over_loopback;
 use run_record::{Audience, Clients, Connect, Load, Nanos, Plan};

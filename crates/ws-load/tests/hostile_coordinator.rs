@@ -1,5 +1,5 @@
-//! Any plan and any orders, as a worker that is shared gets them from a network: a site takes them
-//! or says no. It never panics, and never takes more memory than the plan is entitled to.
+//! Any plan and any commands, as a shared worker gets them from a network: a site obeys or refuses
+//! them. It never panics, and never takes more memory than the plan is entitled to.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -77,7 +77,7 @@ fn time(ns: u64) -> Value {
 }
 
 /// Serves what there is to serve. One at a time: what is held is counted for all.
-fn served(plan: &Plan, share: Share, orders: Vec<Command>) -> Result<(), NodeError> {
+fn served(plan: &Plan, share: Share, commands: Vec<Command>) -> Result<(), NodeError> {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();
     let note = std::panic::take_hook();
@@ -88,7 +88,7 @@ fn served(plan: &Plan, share: Share, orders: Vec<Command>) -> Result<(), NodeErr
     MOST.store(HELD.load(Ordering::Relaxed), Ordering::Relaxed);
     let before = HELD.load(Ordering::Relaxed);
     let panics = PANICS.load(Ordering::Relaxed);
-    let result = serve(plan, share, orders, Box::new(|_| ()));
+    let result = serve(plan, share, commands, Box::new(|_| ()));
     let _ = std::panic::take_hook();
     assert_eq!(
         PANICS.load(Ordering::Relaxed),
@@ -100,8 +100,8 @@ fn served(plan: &Plan, share: Share, orders: Vec<Command>) -> Result<(), NodeErr
     result
 }
 
-fn orders(orders: Value) -> Vec<Command> {
-    serde_json::from_value(orders).unwrap()
+fn commands(commands: Value) -> Vec<Command> {
+    serde_json::from_value(commands).unwrap()
 }
 
 const ALONE: Share = Share { number: 0, of: 1 };
@@ -134,18 +134,18 @@ fn a_plan_that_nothing_can_be_measured_with_is_refused_with_its_field() {
     );
 }
 
-/// No order leads to its packs.
+/// No command leads to its packs.
 #[test]
-fn a_raw_echo_is_begun_by_no_order() {
+fn a_raw_echo_is_begun_by_no_command() {
     let raw = json!({"raw": {"payload": 20, "pack": 10}});
     let begin = json!([{"Open": {"clients": 4}}, {"Begin": {"first_sample": 0, "samples": 1,
         "warm_up": 0, "by_clock": false, "clients": 4}}]);
-    let error = served(&plan("echo", &[("/load", raw)]), ALONE, orders(begin)).unwrap_err();
+    let error = served(&plan("echo", &[("/load", raw)]), ALONE, commands(begin)).unwrap_err();
     assert!(error.to_string().contains("`samples` is 1"), "{error}");
 }
 
 #[test]
-fn an_order_that_the_plan_cannot_lead_to_ends_the_site_with_its_reason() {
+fn a_command_that_the_plan_cannot_lead_to_ends_the_site_with_its_reason() {
     let begin = |samples: u64, warm_up: u64, clients: u64| {
         json!({"Begin": {"first_sample": 0, "samples": samples, "warm_up": warm_up,
             "by_clock": false, "clients": clients}})
@@ -197,7 +197,7 @@ fn an_order_that_the_plan_cannot_lead_to_ends_the_site_with_its_reason() {
         (json!([{"Hold": {"until_ns": 1}}]), "another workload"),
     ];
     for (told, words) in closed {
-        let error = served(&plan("broadcast", &[]), FIRST_OF_TWO, orders(told)).unwrap_err();
+        let error = served(&plan("broadcast", &[]), FIRST_OF_TWO, commands(told)).unwrap_err();
         assert!(error.to_string().contains(words), "{error} lacks {words}");
     }
     let connect = json!({"connect": {"rate": 100.0, "hold": "1ns", "ping_interval": "9ns",
@@ -213,7 +213,7 @@ fn an_order_that_the_plan_cannot_lead_to_ends_the_site_with_its_reason() {
         (json!([{"Hold": {"until_ns": u64::MAX}}]), "`until_ns` is "),
     ] {
         let plan = plan("connect", &[("/load", connect.clone())]);
-        let error = served(&plan, ALONE, orders(told)).unwrap_err();
+        let error = served(&plan, ALONE, commands(told)).unwrap_err();
         assert!(error.to_string().contains(words), "{error} lacks {words}");
     }
 }
@@ -261,7 +261,7 @@ fn load() -> impl Strategy<Value = Value> {
     })
 }
 
-fn order() -> impl Strategy<Value = Value> {
+fn command() -> impl Strategy<Value = Value> {
     prop_oneof![
         3 => few().prop_map(|clients| json!({"Open": {"clients": clients}})),
         3 => (large(), number(), number(), any::<bool>(), few()).prop_map(
@@ -280,7 +280,7 @@ fn order() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Orders as an engine gives them, so that those after them find a step under way.
+/// Commands as a coordinator gives them, so that those after them find a step under way.
 fn beginning() -> impl Strategy<Value = Vec<Value>> {
     select(vec![
         vec![],
@@ -326,7 +326,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
     )
 }
 
-/// A plan that is carried out, so that its orders are looked at.
+/// A plan that is carried out, so that its commands are looked at.
 fn valid_plan() -> impl Strategy<Value = Plan> {
     (
         select(vec!["echo", "broadcast", "connect"]),
@@ -355,13 +355,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_plan_and_no_order_breaks_a_site(
+    fn no_plan_and_no_command_breaks_a_site(
         plan in prop_oneof![any_plan(), valid_plan()],
         begun in beginning(),
-        told in prop::collection::vec(order(), 0..12),
+        told in prop::collection::vec(command(), 0..12),
         of in 1u32..4,
     ) {
-        let told = orders(json!([begun, told].concat()));
+        let told = commands(json!([begun, told].concat()));
         // Either outcome will do.
         let _ = served(&plan, Share { number: 0, of }, told);
     }

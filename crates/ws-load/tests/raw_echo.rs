@@ -6,7 +6,7 @@ use run_record::{End, Nanos, Plan, Raw};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use test_servers::odd::{Behaviour, OddServer};
+use test_servers::fault::{Fault, FaultServer};
 use test_servers::{NullOptions, NullServer};
 use ws_load::Throughput;
 
@@ -101,7 +101,7 @@ fn a_message_that_the_server_refuses_ends_the_run() {
 
 #[test]
 fn silence_ends_the_run() {
-    let server = OddServer::start(Behaviour::Freezes, 0).unwrap();
+    let server = FaultServer::start(Fault::Freezes, 0).unwrap();
     let mut plan = plan(server.addr(), 2, 2);
     plan.limits.sample_timeout = Nanos(400_000_000);
     let found = ws_load::throughput(&plan, PACKS, &AtomicBool::new(false)).unwrap();

@@ -5,7 +5,7 @@
 pub struct CloseFrame {
     /// Close code, as registered or in 3000-4999.
     pub code: u16,
-    /// UTF-8 words for people, at most 123 bytes.
+    /// UTF-8 text, at most 123 bytes.
     pub reason: String,
 }
 

@@ -22,7 +22,7 @@ pub enum Opcode {
     Close = 0x8,
     /// A request for a pong with the same payload.
     Ping = 0x9,
-    /// The answer to a ping, or an unsolicited sign of life.
+    /// The answer to a ping, or an unsolicited pong.
     Pong = 0xA,
 }
 

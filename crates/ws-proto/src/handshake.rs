@@ -18,7 +18,7 @@ pub const MAX_INTERIM: usize = 8;
 
 const MAX_HEADERS: usize = 64;
 
-/// So much of a header's value stands in an error.
+/// Most of a header's value that an error shows, in characters.
 const MAX_SHOWN: usize = 100;
 
 /// What a client asks for when it opens a connection.

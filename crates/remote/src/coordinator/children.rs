@@ -1,11 +1,11 @@
 //! Processes of this program as sites of a run on one machine, each with its own limit of open
 //! files. They dial in on loopback with a token that only they know, and end with this process.
 
-use super::Guest;
+use super::JoinedWorker;
 use super::reception::Reception;
 use crate::address::Address;
 use crate::credentials::{Credentials, TOKEN_VARIABLE, Token};
-use crate::dial::Kinship;
+use crate::dial::Pairing;
 use crate::error::RemoteError;
 use crate::{CHILD_PATIENCE, FAREWELL};
 use std::os::unix::process::CommandExt as _;
@@ -23,7 +23,7 @@ pub(super) struct Children(Vec<Child>);
 
 impl Children {
     /// Starts so many and greets them, in the order in which they were started.
-    pub(super) async fn start(&mut self, of: u32) -> Result<Vec<Guest>, RemoteError> {
+    pub(super) async fn start(&mut self, of: u32) -> Result<Vec<JoinedWorker>, RemoteError> {
         if of == 0 {
             return Ok(Vec::new());
         }
@@ -35,7 +35,7 @@ impl Children {
         let credentials = Credentials::of_token(token.clone());
         let silent: crate::Tell = Arc::new(|_| ());
         let mut reception =
-            Reception::open(&anywhere, &credentials, Kinship::Family, &silent).await?;
+            Reception::open(&anywhere, &credentials, Pairing::ParentAndChild, &silent).await?;
         let program = std::env::current_exe().map_err(|error| failed(1, of, &error))?;
         for number in 1..=of {
             let mut command = Command::new(&program);
@@ -56,25 +56,28 @@ impl Children {
         self.welcome(&mut reception).await
     }
 
-    async fn welcome(&mut self, reception: &mut Reception) -> Result<Vec<Guest>, RemoteError> {
+    async fn welcome(
+        &mut self,
+        reception: &mut Reception,
+    ) -> Result<Vec<JoinedWorker>, RemoteError> {
         let of = self.0.len() as u32;
         let end = Instant::now() + CHILD_PATIENCE;
-        let mut guests: Vec<(u32, Guest)> = Vec::new();
-        while guests.len() < self.0.len() {
-            let Ok(mut guest) = tokio::time::timeout(LOOK, reception.guest()).await else {
+        let mut workers: Vec<(u32, JoinedWorker)> = Vec::new();
+        while workers.len() < self.0.len() {
+            let Ok(mut worker) = tokio::time::timeout(LOOK, reception.worker()).await else {
                 self.look(end)?;
                 continue;
             };
-            let pid = guest.greeting.pid;
+            let pid = worker.greeting.pid;
             let number = (1..).zip(&self.0).find(|(_, child)| child.id() == pid);
             let Some((number, _)) = number else {
                 return Err(failed(1, of, "another process has joined in its place"));
             };
-            guest.peer.name = format!("process {number} of {of}");
-            guests.push((number, guest));
+            worker.peer.name = format!("process {number} of {of}");
+            workers.push((number, worker));
         }
-        guests.sort_by_key(|(number, _)| *number);
-        Ok(guests.into_iter().map(|(_, guest)| guest).collect())
+        workers.sort_by_key(|(number, _)| *number);
+        Ok(workers.into_iter().map(|(_, worker)| worker).collect())
     }
 
     /// Fails when one has ended, or has taken too long.
@@ -118,8 +121,8 @@ impl Drop for Children {
     }
 }
 
-/// Why a child that is silent will not speak again; nothing while it lives and runs: it waits for its
-/// turn on a busy machine then.
+/// Why a silent child cannot go on; `None` while it runs, since on a busy machine it may be waiting for
+/// a core.
 pub(super) fn why_silent(pid: u32) -> Option<&'static str> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name before the state may itself hold parentheses, proc(5).

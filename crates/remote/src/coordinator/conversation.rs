@@ -1,5 +1,5 @@
-//! A conversation with one site while the run lasts: commands out, words in, a beat every second that
-//! compares the clocks as well.
+//! A conversation with one site while the run lasts: commands out, reports in, and every second a
+//! probe that also compares the clocks.
 
 use super::children::why_silent;
 use crate::clocks::{Estimate, Exchange};
@@ -16,13 +16,13 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tonic::{Status, Streaming};
 use ws_load::cluster::{ClockRelation, Command, NodeTransport, Report, clock_now_ns};
 
-/// The way to a site in another process.
-pub(super) struct Way {
+/// The transport to a site in another process.
+pub(super) struct ProcessTransport {
     pub(super) commands: UnboundedSender<Command>,
     pub(super) clock: Arc<Mutex<Estimate>>,
 }
 
-impl NodeTransport for Way {
+impl NodeTransport for ProcessTransport {
     fn tell(&self, command: Command) {
         // A conversation that has ended has said why.
         let _ = self.commands.send(command);
@@ -84,8 +84,8 @@ impl Conversation {
         let mut batch = Vec::new();
         loop {
             tokio::select! {
-                // What is to be said comes first, so that neither a flood of words holds commands and
-                // beats up, nor a pause of this process makes the site look silent.
+                // Sending comes first, so that a flood of reports does not delay commands and probes,
+                // and a pause of this process does not make the site look silent.
                 biased;
                 _ = beat.tick(), if !self.outbox.is_full() => {
                     self.outbox.push(Down::Probe(Probe { asked_ns: clock_now_ns() }));
@@ -102,7 +102,7 @@ impl Conversation {
                     handed_on.map_err(|_| "its connection broke".to_owned())?;
                 }
                 message = self.inbound.message() => {
-                    if self.hear(message)? {
+                    if self.receive(message)? {
                         return Ok(());
                     }
                 }
@@ -124,7 +124,7 @@ impl Conversation {
     }
 
     /// True when the site has ended.
-    fn hear(&mut self, message: Result<Option<FromWorker>, Status>) -> Result<bool, String> {
+    fn receive(&mut self, message: Result<Option<FromWorker>, Status>) -> Result<bool, String> {
         let message = message
             .map_err(|status| {
                 format!(
@@ -177,7 +177,7 @@ impl Conversation {
     }
 
     fn say(&self, report: Report) {
-        // Nobody listens when the run is over.
+        // The receiver is gone when the run is over.
         let _ = self.reports.send((self.number, report));
     }
 }

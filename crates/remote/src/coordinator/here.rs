@@ -6,10 +6,10 @@ use std::sync::mpsc;
 use std::thread;
 use ws_load::cluster::{self, ClockRelation, Command, NodeTransport, Report, Share, Site};
 
-/// The way to a thread.
-struct Beside(mpsc::Sender<Command>);
+/// The transport to a thread.
+struct ThreadTransport(mpsc::Sender<Command>);
 
-impl NodeTransport for Beside {
+impl NodeTransport for ThreadTransport {
     fn tell(&self, command: Command) {
         // A site that has ended has said why.
         let _ = self.0.send(command);
@@ -45,6 +45,6 @@ pub(super) fn site(
         .map_err(RemoteError::Runtime)?;
     Ok(Site {
         name: "here".to_owned(),
-        transport: Box::new(Beside(commands)),
+        transport: Box::new(ThreadTransport(commands)),
     })
 }

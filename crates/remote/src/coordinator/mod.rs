@@ -9,14 +9,14 @@ mod reception;
 use crate::address::Address;
 use crate::clocks::{Estimate, Exchange};
 use crate::credentials::Credentials;
-use crate::dial::{self, Kinship, Peer};
+use crate::dial::{self, Pairing, Peer};
 use crate::error::RemoteError;
 use crate::wire::from_coordinator::Kind as Down;
 use crate::wire::from_worker::Kind as Up;
 use crate::wire::{Assignment, FromCoordinator, FromWorker, Greeting, Probe};
 use crate::{FAREWELL, Tell};
 use children::Children;
-use conversation::{Conversation, Way};
+use conversation::{Conversation, ProcessTransport};
 use reception::Reception;
 use run_record::Plan;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +33,7 @@ const EXCHANGES: u32 = 16;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A worker at the other end, greeted.
-pub(crate) struct Guest {
+pub(crate) struct JoinedWorker {
     pub(crate) peer: Peer<FromWorker, FromCoordinator>,
     pub(crate) greeting: Greeting,
 }
@@ -57,9 +57,9 @@ pub struct Invitation {
 
 /// What a run needs.
 pub struct Gathered {
-    /// The ways to the sites, in the order of their numbers.
+    /// The sites, in the order of their numbers.
     pub sites: Vec<Site>,
-    /// What the sites say.
+    /// The reports of the sites.
     pub reports: mpsc::Receiver<(u32, Report)>,
     /// Keeps the conversations going.
     pub hub: Hub,
@@ -73,15 +73,15 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// Waits until the sites have heard that the run is over, and ends the processes.
-    pub fn dismiss(mut self) {
+    /// Waits until the sites know that the run is over, and ends the processes.
+    pub fn stop(mut self) {
         let Some(runtime) = self.runtime.take() else {
             return;
         };
         let conversations = std::mem::take(&mut self.conversations);
         runtime.block_on(async {
             for conversation in conversations {
-                // Each has a limit of its own, which begins when its site's way is dropped.
+                // Each has a limit of its own, which begins when its site's transport is dropped.
                 let _ = tokio::time::timeout(FAREWELL + LOOK, conversation).await;
             }
         });
@@ -92,7 +92,7 @@ impl Hub {
 
 /// One of the sites to be, before it has its number's conversation.
 struct Place {
-    guest: Guest,
+    worker: JoinedWorker,
     plan: Plan,
     own_threads: bool,
     /// It was started by this process.
@@ -104,7 +104,7 @@ struct Place {
 /// them.
 ///
 /// # Errors
-/// [`RemoteError`] when one of the sites cannot be had; the others are free again then.
+/// [`RemoteError`] when one of the sites is missing; the others are free again then.
 pub fn gather(
     invitation: &Invitation,
     plan: &Plan,
@@ -142,7 +142,7 @@ pub fn gather(
         conversations.push(one.conversation);
         sites.push(Site {
             name: one.name,
-            transport: Box::new(one.way),
+            transport: Box::new(one.transport),
         });
     }
     Ok(Gathered {
@@ -156,8 +156,7 @@ pub fn gather(
     })
 }
 
-/// The seeds gave `-l` for the connections of the machine where they typed the command, beside `-w`
-/// for others.
+/// In the websocket-shootout of 2016, `-l` beside `-w` is for the connections of this machine.
 fn is_site_itself(invitation: &Invitation, plan: &Plan) -> bool {
     invitation.processes == 0 && !plan.target.local_addrs.is_empty()
 }
@@ -177,7 +176,7 @@ async fn places(
     let mut reception = match &invitation.awaited {
         Some((address, _)) => {
             let reception =
-                Reception::open(address, &invitation.credentials, Kinship::Strangers, tell).await?;
+                Reception::open(address, &invitation.credentials, Pairing::Separate, tell).await?;
             tell(&format!("waiting for workers on {}", reception.address()));
             Some(reception)
         }
@@ -185,7 +184,7 @@ async fn places(
     };
     let mut places = Vec::new();
     let processes = children.start(invitation.processes).await?;
-    for (number, guest) in (0..).zip(processes) {
+    for (number, worker) in (0..).zip(processes) {
         let among = Share {
             number,
             of: invitation.processes,
@@ -196,7 +195,7 @@ async fn places(
             (plan.generator.threads / invitation.processes).max(1)
         };
         places.push(Place {
-            guest,
+            worker,
             plan: plan.clone().with(|of| {
                 of.target.local_addrs = among.addresses(&plan.target.local_addrs);
                 of.generator.threads = threads;
@@ -205,12 +204,16 @@ async fn places(
             is_child: true,
         });
     }
-    let mut guests = dial_all(&invitation.workers, &invitation.credentials).await?;
+    let mut workers = dial_all(&invitation.workers, &invitation.credentials).await?;
     if let (Some(reception), Some((_, wanted))) = (&mut reception, &invitation.awaited) {
-        guests.extend(reception.await_guests(*wanted, invitation.patience).await?);
+        workers.extend(
+            reception
+                .await_workers(*wanted, invitation.patience)
+                .await?,
+        );
     }
-    places.extend(guests.into_iter().map(|guest| Place {
-        guest,
+    places.extend(workers.into_iter().map(|worker| Place {
+        worker,
         plan: plan.clone().with(|of| {
             // Source addresses are those of a machine: a worker has its own.
             of.target.local_addrs = Vec::new();
@@ -225,24 +228,24 @@ async fn places(
 async fn dial_all(
     workers: &[Address],
     credentials: &Credentials,
-) -> Result<Vec<Guest>, RemoteError> {
+) -> Result<Vec<JoinedWorker>, RemoteError> {
     let mut dialled = JoinSet::new();
     for (number, address) in workers.iter().cloned().enumerate() {
         let credentials = credentials.clone();
         dialled.spawn(async move {
             let peer = dial::worker(&address, &credentials).await?;
-            Ok::<_, RemoteError>((number, Guest::greet(peer).await?))
+            Ok::<_, RemoteError>((number, JoinedWorker::greet(peer).await?))
         });
     }
-    let mut guests = Vec::new();
+    let mut workers = Vec::new();
     while let Some(done) = dialled.join_next().await {
-        guests.push(done.map_err(|error| RemoteError::Runtime(error.into()))??);
+        workers.push(done.map_err(|error| RemoteError::Runtime(error.into()))??);
     }
-    guests.sort_by_key(|(number, _)| *number);
-    Ok(guests.into_iter().map(|(_, guest)| guest).collect())
+    workers.sort_by_key(|(number, _)| *number);
+    Ok(workers.into_iter().map(|(_, worker)| worker).collect())
 }
 
-impl Guest {
+impl JoinedWorker {
     /// Exchanges greetings.
     pub(crate) async fn greet(
         mut peer: Peer<FromWorker, FromCoordinator>,
@@ -291,7 +294,7 @@ impl Guest {
 struct Started {
     number: u32,
     name: String,
-    way: Way,
+    transport: ProcessTransport,
     conversation: JoinHandle<()>,
 }
 
@@ -306,20 +309,20 @@ async fn assign(
     let mut starting = JoinSet::new();
     for (number, place) in (first..).zip(places) {
         let assignment = assignment(&place, Share { number, of })?;
-        let child = place.is_child.then_some(place.guest.greeting.pid);
-        let (mut guest, reports) = (place.guest, reports.clone());
+        let child = place.is_child.then_some(place.worker.greeting.pid);
+        let (mut worker, reports) = (place.worker, reports.clone());
         starting.spawn(async move {
-            guest.accept(assignment).await?;
-            let clock = Arc::new(Mutex::new(guest.compare_clocks().await?));
-            let name = guest.peer.name.clone();
+            worker.accept(assignment).await?;
+            let clock = Arc::new(Mutex::new(worker.compare_clocks().await?));
+            let name = worker.peer.name.clone();
             let (commands, told) = tokio::sync::mpsc::unbounded_channel();
             let mut conversation =
-                Conversation::new(guest.peer, number, reports, Arc::clone(&clock));
+                Conversation::new(worker.peer, number, reports, Arc::clone(&clock));
             conversation.child = child;
             Ok::<_, RemoteError>(Started {
                 number,
                 name,
-                way: Way { commands, clock },
+                transport: ProcessTransport { commands, clock },
                 conversation: tokio::spawn(conversation.hold(told)),
             })
         });
@@ -350,7 +353,7 @@ fn assignment(place: &Place, share: Share) -> Result<Assignment, RemoteError> {
     })
 }
 
-/// Says how the clocks of other machines stand; those of processes are this one.
+/// Tells the user the clock offsets of other machines; processes here share this clock.
 fn tell_clocks(started: &[Started], invitation: &Invitation, tell: &Tell) {
     let others = started.iter().skip(invitation.processes as usize);
     let words: Vec<String> = others.map(Started::clock_words).collect();
@@ -361,7 +364,7 @@ fn tell_clocks(started: &[Started], invitation: &Invitation, tell: &Tell) {
 
 impl Started {
     fn clock_words(&self) -> String {
-        let relation = self.way.clock();
+        let relation = self.transport.clock();
         if relation.bound_ns == 0 {
             return format!("{} has this machine's", self.name);
         }

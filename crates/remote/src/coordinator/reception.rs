@@ -1,14 +1,14 @@
-//! Where workers that dial are received.
+//! Accepts workers that dial in.
 
-use super::Guest;
+use super::JoinedWorker;
 use crate::address::Address;
 use crate::credentials::Credentials;
-use crate::dial::{self, Kinship, Peer};
+use crate::dial::{self, Pairing, Peer};
 use crate::error::RemoteError;
 use crate::wire::coordinator_server::{Coordinator, CoordinatorServer};
 use crate::wire::from_coordinator::Kind as Down;
 use crate::wire::{FromCoordinator, FromWorker, Over};
-use crate::{LARGEST_WORDS, Tell, outbox};
+use crate::{LARGEST_REPORTS, Tell, outbox};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,34 +19,35 @@ use tokio_stream::{Stream, StreamExt as _};
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status, Streaming};
 
-/// A listener for workers. What has joined lives on when it is dropped, and nobody else can join.
+/// A listener for workers. When it is dropped, the workers that have joined stay, and no more
+/// can join.
 pub(super) struct Reception {
     address: SocketAddr,
-    guests: mpsc::Receiver<Guest>,
+    workers: mpsc::Receiver<JoinedWorker>,
 }
 
 impl Reception {
     pub(super) async fn open(
         address: &Address,
         credentials: &Credentials,
-        kinship: Kinship,
+        pairing: Pairing,
         tell: &Tell,
     ) -> Result<Self, RemoteError> {
         let listener =
             dial::listen(address, credentials, "a coordinator that waits for workers").await?;
         let address = listener.local_addr().map_err(RemoteError::Runtime)?;
-        let (joined, guests) = mpsc::channel(1);
-        let desk = Desk {
+        let (joined, workers) = mpsc::channel(1);
+        let service = Service {
             credentials: credentials.clone(),
             joined,
-            kinship,
+            pairing,
             tell: Arc::clone(tell),
         };
-        let service = CoordinatorServer::new(desk).max_decoding_message_size(LARGEST_WORDS);
-        let server = dial::server(credentials, kinship)?.add_service(service);
+        let service = CoordinatorServer::new(service).max_decoding_message_size(LARGEST_REPORTS);
+        let server = dial::server(credentials, pairing)?.add_service(service);
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
         tokio::spawn(server.serve_with_incoming(incoming));
-        Ok(Self { address, guests })
+        Ok(Self { address, workers })
     }
 
     pub(super) fn address(&self) -> SocketAddr {
@@ -54,50 +55,50 @@ impl Reception {
     }
 
     /// The next that has joined and been greeted.
-    pub(super) async fn guest(&mut self) -> Guest {
-        match self.guests.recv().await {
-            Some(guest) => guest,
+    pub(super) async fn worker(&mut self) -> JoinedWorker {
+        match self.workers.recv().await {
+            Some(worker) => worker,
             // The server keeps a sender for as long as the runtime is there.
             None => std::future::pending().await,
         }
     }
 
-    pub(super) async fn await_guests(
+    pub(super) async fn await_workers(
         &mut self,
         wanted: u32,
         patience: Duration,
-    ) -> Result<Vec<Guest>, RemoteError> {
-        let mut guests = Vec::new();
+    ) -> Result<Vec<JoinedWorker>, RemoteError> {
+        let mut workers = Vec::new();
         let all = async {
-            while guests.len() < wanted as usize {
-                guests.push(self.guest().await);
+            while workers.len() < wanted as usize {
+                workers.push(self.worker().await);
             }
         };
         if tokio::time::timeout(patience, all).await.is_err() {
             return Err(RemoteError::Missing {
-                joined: guests.len() as u32,
+                joined: workers.len() as u32,
                 wanted,
                 waited: patience,
             });
         }
-        self.guests.close();
-        while let Ok(late) = self.guests.try_recv() {
+        self.workers.close();
+        while let Ok(late) = self.workers.try_recv() {
             let _ = late.peer.outbound.try_send(Down::Over(Over {}).into());
         }
-        Ok(guests)
+        Ok(workers)
     }
 }
 
 /// Answers each that joins.
-struct Desk {
+struct Service {
     credentials: Credentials,
-    joined: mpsc::Sender<Guest>,
-    kinship: Kinship,
+    joined: mpsc::Sender<JoinedWorker>,
+    pairing: Pairing,
     tell: Tell,
 }
 
 #[tonic::async_trait]
-impl Coordinator for Desk {
+impl Coordinator for Service {
     type JoinStream = Pin<Box<dyn Stream<Item = Result<FromCoordinator, Status>> + Send>>;
 
     async fn join(
@@ -117,14 +118,14 @@ impl Coordinator for Desk {
             name: caller,
             inbound: request.into_inner(),
             outbound,
-            patience: self.kinship.patience(),
+            patience: self.pairing.patience(),
         };
         let (joined, tell) = (self.joined.clone(), Arc::clone(&self.tell));
         tokio::spawn(async move {
-            match Guest::greet(peer).await {
-                Ok(mut guest) => {
-                    guest.peer.name = format!("{} ({})", guest.greeting.host, guest.peer.name);
-                    if let Err(late) = joined.send(guest).await {
+            match JoinedWorker::greet(peer).await {
+                Ok(mut worker) => {
+                    worker.peer.name = format!("{} ({})", worker.greeting.host, worker.peer.name);
+                    if let Err(late) = joined.send(worker).await {
                         let _ = late.0.peer.send(Down::Over(Over {})).await;
                     }
                 }

@@ -1,4 +1,4 @@
-//! An assignment looked at before it is taken: whether this worker may and can carry it out.
+//! Checks an assignment before it is accepted: whether this worker may and can carry it out.
 
 use super::{Shared, WorkerOptions};
 use crate::allow;
@@ -27,7 +27,7 @@ pub(super) struct Taken {
 }
 
 impl Shared {
-    /// Becomes busy, or says with what it is.
+    /// Marks the worker as busy, or returns what it is busy with.
     pub(super) fn occupy(self: &Arc<Self>, with: String) -> Result<Occupied, Refused> {
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(other) = &*busy {

@@ -1,5 +1,5 @@
-//! A conversation with one coordinator: greeting, assignment, then commands in and words out until the
-//! run is over or the coordinator is lost.
+//! A conversation with one coordinator: greeting, assignment, then commands in and reports out until
+//! the run is over or the coordinator is lost.
 
 use super::assignment::{self, Taken};
 use super::site::{self, Running};
@@ -83,7 +83,7 @@ async fn greet(peer: &mut Peer<FromCoordinator, FromWorker>) -> Result<(), Remot
     greeting.check(&peer.name)
 }
 
-/// Starts the site. Besides it, what there is to tell.
+/// Starts the site. Returns it with a message for the user.
 fn begin(shared: &Arc<Shared>, peer: &str, taken: Taken) -> Result<(Running, String), Refused> {
     let occupied = shared.occupy(peer.to_owned())?;
     let words = format!(
@@ -161,7 +161,7 @@ impl Conversation {
                     }
                     self.say(&mut batch).map_err(Left::Lost)?;
                 }
-                message = self.inbound.message() => self.hear(message).map_err(Left::Lost)?,
+                message = self.inbound.message() => self.receive(message).map_err(Left::Lost)?,
                 // A child is ended by the kernel when its coordinator has ended.
                 () = sleep_until(self.deadline), if !shared.options.is_child => {
                     return Err(Left::Lost(format!(
@@ -173,7 +173,7 @@ impl Conversation {
         }
     }
 
-    fn hear(&mut self, message: Result<Option<FromCoordinator>, Status>) -> Result<(), String> {
+    fn receive(&mut self, message: Result<Option<FromCoordinator>, Status>) -> Result<(), String> {
         let message = message.map_err(|status| {
             format!(
                 "the connection to the coordinator broke: {}",

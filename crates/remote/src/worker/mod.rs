@@ -7,11 +7,11 @@ mod site;
 use crate::address::{self, Address};
 use crate::allow::AllowList;
 use crate::credentials::Credentials;
-use crate::dial::{self, Kinship, Peer};
+use crate::dial::{self, Pairing, Peer};
 use crate::error::RemoteError;
 use crate::wire::worker_server::{Worker, WorkerServer};
 use crate::wire::{FromCoordinator, FromWorker};
-use crate::{FAREWELL, LARGEST_ORDERS, PATIENCE, Tell, outbox};
+use crate::{FAREWELL, LARGEST_COMMANDS, PATIENCE, Tell, outbox};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ pub struct WorkerOptions {
     pub threads: Option<u32>,
     /// Servers that it may load.
     pub allow: AllowList,
-    /// What it shows and wants to see.
+    /// The credentials that it presents and requires.
     pub credentials: Credentials,
     /// The coordinator has started this process, and its end is this process's end: neither takes
     /// the other's silence for a loss.
@@ -80,7 +80,7 @@ pub fn serve(
     crate::runtime()?.block_on(async {
         let ending = ending()?;
         let listener = dial::listen(address, &options.credentials, "a worker").await?;
-        let mut server = dial::server(&options.credentials, Kinship::Strangers)?;
+        let mut server = dial::server(&options.credentials, Pairing::Separate)?;
         listening(listener.local_addr().map_err(RemoteError::Runtime)?);
         let shared = Arc::new(Shared {
             options,
@@ -89,8 +89,8 @@ pub fn serve(
             interrupted: AtomicBool::new(false),
             ending: ending.clone(),
         });
-        let service =
-            WorkerServer::new(Desk(Arc::clone(&shared))).max_decoding_message_size(LARGEST_ORDERS);
+        let service = WorkerServer::new(Service(Arc::clone(&shared)))
+            .max_decoding_message_size(LARGEST_COMMANDS);
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
         let serving = server
             .add_service(service)
@@ -150,12 +150,12 @@ async fn dial_until(
 ) -> Result<Peer<FromCoordinator, FromWorker>, RemoteError> {
     let end = Instant::now() + patience;
     loop {
-        let kinship = if shared.options.is_child {
-            Kinship::Family
+        let pairing = if shared.options.is_child {
+            Pairing::ParentAndChild
         } else {
-            Kinship::Strangers
+            Pairing::Separate
         };
-        match dial::coordinator(coordinator, &shared.options.credentials, kinship).await {
+        match dial::coordinator(coordinator, &shared.options.credentials, pairing).await {
             Err(RemoteError::Unreachable { .. }) if Instant::now() + RETRY < end => {
                 tokio::time::sleep(RETRY).await;
             }
@@ -194,10 +194,10 @@ async fn ended(mut ending: watch::Receiver<bool>) {
 }
 
 /// Answers each coordinator that dials.
-struct Desk(Arc<Shared>);
+struct Service(Arc<Shared>);
 
 #[tonic::async_trait]
-impl Worker for Desk {
+impl Worker for Service {
     type RunStream = Pin<Box<dyn Stream<Item = Result<FromWorker, Status>> + Send>>;
 
     async fn run(
@@ -220,8 +220,10 @@ impl Worker for Desk {
         tokio::spawn(async move {
             match conversation::hold(&shared, peer).await {
                 Ok(Left::Done) => {}
-                Ok(Left::Lost(reason)) => (shared.tell)(&format!("the run was given up: {reason}")),
-                Ok(Left::Interrupted) => (shared.tell)("the run was given up: interrupted"),
+                Ok(Left::Lost(reason)) => {
+                    (shared.tell)(&format!("the run was ended early: {reason}"))
+                }
+                Ok(Left::Interrupted) => (shared.tell)("the run was ended early: interrupted"),
                 Err(error) => (shared.tell)(&error.to_string()),
             }
         });

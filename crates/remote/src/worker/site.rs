@@ -1,7 +1,7 @@
-//! The engine's site on a thread of its own, as the conversation sees it.
+//! The site of a run on its own thread, as the conversation sees it.
 
 use super::assignment::{Occupied, Taken};
-use crate::LARGEST_ORDERS;
+use crate::LARGEST_COMMANDS;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -11,13 +11,13 @@ use ws_load::cluster::{self, Command, Report};
 /// A site at work. Without its `commands` it closes its connections and ends.
 pub(super) struct Running {
     pub(super) commands: Option<Commands>,
-    /// What it says; closed when it has ended.
+    /// Its reports; closed when it has ended.
     pub(super) reports: UnboundedReceiver<Report>,
     /// Why it could not go on, in words, if so.
     pub(super) ended: oneshot::Receiver<Result<(), String>>,
 }
 
-/// The way to the site: commands wait there until they are obeyed.
+/// The queue to the site: commands wait there until they are obeyed.
 pub(super) struct Commands {
     way: mpsc::Sender<(Command, usize)>,
     waiting_bytes: Arc<AtomicUsize>,
@@ -25,18 +25,18 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    /// Hands an order on that came in so many bytes.
+    /// Passes on a command that arrived in this many bytes.
     ///
     /// # Errors
     /// In words, when more wait than a coordinator has reason to send.
     pub(super) fn tell(&self, command: Command, bytes: usize) -> Result<(), String> {
         let waiting = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if waiting > LARGEST_ORDERS {
+        if waiting > LARGEST_COMMANDS {
             return Err(format!(
                 "the coordinator sends commands faster than they can be obeyed: {waiting} bytes wait"
             ));
         }
-        // A site that has ended takes none, and its last words are under way.
+        // A site that has ended takes none, and its last report is on its way.
         let _ = self.way.send((command, bytes));
         Ok(())
     }
@@ -60,7 +60,7 @@ pub(super) fn start(taken: Taken, occupied: Occupied) -> std::io::Result<Running
         .name("site".to_owned())
         .spawn(move || {
             let report = Box::new(move |report| {
-                // Nobody listens when the coordinator is lost.
+                // The receiver is gone when the coordinator is lost.
                 let _ = say.send(report);
             });
             let commands = told.into_iter().map_while(move |(command, bytes)| {

@@ -1,13 +1,13 @@
-//! A generator that is stopped again and again reports the server's times all the same.
+//! A generator that is stopped again and again still reports the server's times.
 //!
-//! What is measured while a generator starves belongs here: each case is a [`Case`], an answer by
-//! the server's books and a list of checks.
+//! Tests of a starved generator belong here: each is a [`Case`], with the server's ledger and a list of
+//! checks.
 
 use crate::bench::{Bench, SEED, io_flag, nanos, recorder, started};
-use crate::books::{Books, Sends};
 use crate::bounds::brief;
 use crate::child::{self, Measured, Stop};
 use crate::fit::above;
+use crate::ledger::{Ledger, Sends};
 use run_record::{Check, StepRecord, Timestamps, Unit};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
@@ -15,17 +15,17 @@ use test_servers::{Delay, DelayOptions, DelayServer, Truth};
 /// Long enough that many answers arrive while the generator is stopped.
 const DELAY: Duration = Duration::from_millis(30);
 pub(super) const RATE: u32 = 200;
-/// So many that those sent at once after a stop are hardly ever on one connection.
+/// Enough connections that requests sent together after a stop are rarely on the same one.
 const CLIENTS: u32 = 900;
 const NAME: &str = "generator stopped for 50 of every 100 ms";
-/// A signal that stops or continues a process is obeyed within this, by far.
+/// A signal that stops or continues a process takes effect within this time.
 const OBEYED_NS: u64 = 5_000_000;
 /// A message that came so long before the end of a stop was surely read late, ...
 const WAITED_NS: u64 = 15_000_000;
 /// ... by at least so much.
 const LATE_NS: f64 = (WAITED_NS - OBEYED_NS) as f64;
 
-/// What a hindered generator reported, and what is known of it.
+/// The report of a generator that was stopped, and what is known of the run.
 pub(super) struct Case {
     pub(super) step: StepRecord,
     pub(super) truth: Truth,
@@ -80,16 +80,16 @@ impl Case {
             .unless(unhindered),
             self.late_reads(),
         ];
-        let books = Books::of(&self.truth, step, SEED, Sends::Evenly(RATE.into()));
+        let ledger = Ledger::of(&self.truth, step, SEED, Sends::Evenly(RATE.into()));
         let planned = u64::from(RATE) * self.lasting.as_millis() as u64 / 1000;
-        let mut held = books.hold(NAME, step, planned);
-        held.extend(books.hold_open(NAME, step, self.lasting));
+        let mut held = ledger.hold(NAME, step, planned);
+        held.extend(ledger.hold_open(NAME, step, self.lasting));
         checks.extend(brief(NAME, &["p50", "p95", "p99"], held));
-        books.unless_given_up(checks, step, planned, self.lasting)
+        ledger.unless_given_up(checks, step, planned, self.lasting)
     }
 
-    /// What came in the first part of a stop cannot have been read before its end, and the books
-    /// of the generator must say so.
+    /// What came in the first part of a stop cannot have been read before its end, and the
+    /// generator's records must show that.
     fn late_reads(&self) -> Check {
         let in_stop = |before_ns: u64, after_ns: u64| {
             self.stops.iter().any(|stop| {

@@ -1,5 +1,5 @@
-//! Messages that pile up on a connection share stamps, and what is true of the server lies within
-//! the bounds that are reported for that, at every percentile.
+//! Messages that pile up on a connection share stamps. At every percentile, the server's time lies
+//! within the reported bounds.
 
 use crate::bench::{Bench, SEED, io_flag, recorder, started};
 use crate::child::{self, Measured};
@@ -16,8 +16,8 @@ const RATE: u64 = 1_000;
 /// server's: it arrives later than it was written.
 const CLIENTS: u32 = 10;
 const GAP_NS: u64 = 1_000_000_000 / RATE;
-/// Figures of times that begin at the moments of a plan which is laid on the server's clock by its
-/// promptest request.
+/// Margin for times that count from the plan: its moments are placed on the server's clock by the
+/// earliest request.
 const MARGIN_NS: f64 = 300_000.0;
 /// Two histograms of three digits are compared.
 const DIGITS: f64 = 2e-3;
@@ -25,7 +25,7 @@ const DIGITS: f64 = 2e-3;
 const SHARED: f64 = 0.2;
 const PERCENTILES: [f64; 5] = [50.0, 75.0, 90.0, 95.0, 99.0];
 
-/// A hindered generator's step, and what is known of it.
+/// The step of a generator that was stopped, and what is known of it.
 pub(super) struct Case {
     pub(super) step: StepRecord,
     pub(super) truth: Truth,
@@ -53,7 +53,7 @@ pub(super) fn hinder(bench: &Bench<'_>) -> Result<Case, String> {
 }
 
 impl Case {
-    /// Holds what is reported as the least and the most against the server's books.
+    /// Holds what is reported as the least and the most against the server's ledger.
     pub(super) fn judge(&self) -> Vec<Check> {
         let step = &self.step;
         let [earliest, latest] = self.known();

@@ -1,4 +1,4 @@
-//! Planted figures: what a wrong generator would report.
+//! Planted figures: the reports of a faulty generator.
 
 use super::super::testing::{Served, failed, recorded, stamp, worst};
 use super::*;

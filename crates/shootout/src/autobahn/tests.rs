@@ -42,7 +42,7 @@ fn every_case_is_counted_once_and_a_bad_close_is_a_failure() {
 }
 
 #[test]
-fn a_report_about_somebody_else_or_no_report_is_refused() {
+fn a_report_about_another_server_or_no_report_is_refused() {
     let mut record = record();
     for index in [r#"{"other": {}}"#, "{}", "", r#"{"server": {"1.1": 3}}"#] {
         assert!(

@@ -280,7 +280,7 @@ fn change(request: &mut Request, key: &str, value: &str) {
     }
 }
 
-/// By the book in everything but requests.
+/// Follows the protocol in everything but requests.
 fn requests(
     c: &mut Conversation,
     mut on_request: impl FnMut(&Conversation, Request) -> io::Result<()>,

@@ -1,4 +1,4 @@
-//! A generator that is compared, whoever wrote it.
+//! A generator that is compared, of this project or another.
 
 use crate::figure::Figure;
 use std::net::SocketAddr;

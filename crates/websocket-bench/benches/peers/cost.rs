@@ -62,7 +62,7 @@ fn run(mut command: Command, directory: &Path) -> Result<f64, String> {
         }
         if since.elapsed() > PATIENCE {
             // SAFETY: kill takes any process group; this one is the child's, which is not waited
-            // for yet, so that its number is nobody else's.
+            // for yet, so that no other process has its number.
             unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
             let _ = child.wait();
             return Err(format!("not done after {} s", PATIENCE.as_secs()));

@@ -1,5 +1,5 @@
 //! Broadcasts for tools that can only listen: one more client, which sends at an even pace once
-//! all of theirs are connected. It runs on the server's core, and its CPU time counts for nobody.
+//! all of theirs are connected. It runs on the server's core, and its CPU time counts for no generator.
 
 use crate::tools::{CLIENTS, Workload, request};
 use std::fs;

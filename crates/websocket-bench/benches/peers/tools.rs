@@ -17,7 +17,7 @@ pub(crate) const ARTILLERY: &str = "Artillery";
 pub(crate) const TSUNG: &str = "tsung";
 const THOR: &str = "thor";
 
-/// Where everybody works.
+/// The working directory of every tool.
 pub(crate) struct Bench {
     pub(crate) port: u16,
     pub(crate) directory: PathBuf,

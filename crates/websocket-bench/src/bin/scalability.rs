@@ -1,7 +1,6 @@
 //! `scalability`: how fast a server takes connections, and how many fit into a megabyte of it.
 //!
-//! A face of `websocket-bench connect` with the arguments and the output of the program of that
-//! name among the benchmarks of uWebSockets (2016).
+//! `websocket-bench connect` with the arguments and the output of the program of that name among the benchmarks of uWebSockets (2016).
 
 use clap::Parser;
 use run_record::{FileLimit, MemoryUse, RunRecord, StepRecord};
@@ -12,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Open connections to a WebSocket server on this machine, as fast as it takes them. Prints
-/// connections per millisecond, and connections per megabyte (of 1,048,576 bytes) by which the
-/// memory of the process that listens on the port, and of those that belong to it, has grown.
+/// connections per millisecond, and connections per megabyte (1,048,576 bytes) of the server's memory:
+/// the growth of the process that listens on the port and of those that belong to it.
 #[derive(Parser)]
 #[command(version, after_help = EXIT)]
 struct Args {
@@ -34,7 +33,7 @@ Exit codes:
   1    wrong usage, or not all connections could be opened
   3    the server dropped connections
   130  interrupted
-  141  the reader of stdout went away";
+  141  the reader of stdout closed it";
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {

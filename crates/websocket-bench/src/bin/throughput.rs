@@ -1,7 +1,7 @@
 //! `throughput`: echoes per millisecond of a raw echo server.
 //!
-//! A face of the load engine with the arguments of the program of that name among the benchmarks of
-//! uWebSockets (2016). Unlike that one it looks at every byte that comes back.
+//! The load generator with the arguments of the program of that name among the benchmarks of
+//! uWebSockets (2016). Unlike that program, it checks every byte that comes back.
 
 use clap::Parser;
 use run_record::{End, FileLimit, Raw};
@@ -48,7 +48,7 @@ Exit codes:
   1    wrong usage, or not all connections could be opened
   3    the result is invalid: an echo was wrong or did not come, or a connection was lost
   130  interrupted; the average so far is printed
-  141  the reader of stdout went away";
+  141  the reader of stdout closed it";
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {

@@ -1,6 +1,6 @@
-//! Who listens to a run: the human lines, the progress bar, the event stream, the record file.
+//! The outputs of a run: the human lines, the progress bar, the event stream, the record file.
 //!
-//! Each output subscribes to events; the engine knows none of them.
+//! Each output subscribes to events; the load generator knows none of them.
 
 mod progress;
 
@@ -100,7 +100,7 @@ impl Outputs {
         );
     }
 
-    /// Says to whom it may interest what sockets are read with.
+    /// Says how sockets are read, in a verbose run.
     pub(crate) fn io(&self, words: &str) {
         if self.verbose {
             let _ = writeln!(anstream::stderr().lock(), "sockets are read with {words}");
@@ -112,7 +112,7 @@ impl Outputs {
         self.progress.finish();
     }
 
-    /// The last words: how the run ended, and what to mind when reading it.
+    /// The last lines: how the run ended, and warnings for its reader.
     pub(crate) fn summary(&self, record: &RunRecord) {
         let mut err = anstream::stderr().lock();
         if let (true, Some(server)) = (self.verbose, record.server) {

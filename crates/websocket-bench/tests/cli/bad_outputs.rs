@@ -1,5 +1,5 @@
 //! Outputs that cannot be written are found before anything is connected; one that breaks later ends
-//! a run that nobody reads.
+//! a run without a reader.
 
 use crate::support::{Ran, bench, finish, honest, run, url, wait};
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::process::Stdio;
 
-/// Runs against a listener and asserts that nobody came.
+/// Runs against a listener and asserts that no client connected.
 #[track_caller]
 fn unconnected(run: impl FnOnce(&str) -> Ran) -> Ran {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

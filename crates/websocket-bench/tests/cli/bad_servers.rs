@@ -1,12 +1,12 @@
 //! Servers that are not there, do not open a WebSocket, or break in a step.
 
-use crate::support::{Ran, nobody, odd, record, run, url};
+use crate::support::{Ran, faulty_server, no_listener, record, run, url};
 use run_record::End;
-use test_servers::odd::Behaviour;
+use test_servers::fault::Fault;
 
 #[test]
-fn nobody_listening_is_refused() {
-    let addr = nobody();
+fn a_port_without_a_listener_is_refused() {
+    let addr = no_listener();
     run(&format!("broadcast ws://{addr}/ --step-size 10"))
         .exits(1)
         .says_in_one_line(&[
@@ -20,7 +20,7 @@ fn nobody_listening_is_refused() {
 fn a_source_address_of_another_machine_is_named() {
     run(&format!(
         "broadcast ws://{}/ -l 192.0.2.1 --step-size 10",
-        nobody()
+        no_listener()
     ))
     .exits(1)
     .says_in_one_line(&["192.0.2.1 is not one of this machine's", "ip address"]);
@@ -28,42 +28,42 @@ fn a_source_address_of_another_machine_is_named() {
 
 #[test]
 fn servers_that_open_no_websocket_are_named_with_what_they_did() {
-    for (behaviour, words) in [
+    for (fault, words) in [
         (
-            Behaviour::NeverAnswers,
+            Fault::NeverAnswers,
             [
                 "silent before it answered the WebSocket upgrade",
                 "--connect-timeout",
             ],
         ),
         (
-            Behaviour::Status200,
+            Fault::Status200,
             ["HTTP 200 OK", "check the path of the URL"],
         ),
         (
-            Behaviour::Status404,
+            Fault::Status404,
             ["HTTP 404 Not Found", "check the path of the URL"],
         ),
         (
-            Behaviour::WrongAccept,
+            Fault::WrongAccept,
             ["wrong Sec-WebSocket-Accept", "check the path of the URL"],
         ),
         (
-            Behaviour::ClosesAtOnce,
+            Fault::ClosesAtOnce,
             [
                 "the connection before it answered the WebSocket upgrade",
                 "0 of 10",
             ],
         ),
         (
-            Behaviour::UpgradesThenCloses,
+            Fault::UpgradesThenCloses,
             [
                 "the connection after the WebSocket was open",
                 "of 10 clients",
             ],
         ),
     ] {
-        let server = odd(behaviour, 0);
+        let server = faulty_server(fault, 0);
         let addr = server.addr().to_string();
         run(&format!(
             "broadcast ws://{addr}/ws --step-size 10 --connect-timeout 700ms"
@@ -73,13 +73,13 @@ fn servers_that_open_no_websocket_are_named_with_what_they_did() {
     }
 }
 
-/// A request on a connection that the server has just ended is never answered, so that its step
-/// may end by time as well.
+/// A request on a connection that the server has just ended is never answered, so that its step may
+/// also end by the time-out.
 const LOST: &[End] = &[End::ServerLost, End::TimedOut];
 
 /// Two steps against a server that misbehaves; the run ends in one of the ways given.
-fn in_step(behaviour: Behaviour, count: u64, ends: &[End]) -> Ran {
-    let server = odd(behaviour, count);
+fn in_step(fault: Fault, count: u64, ends: &[End]) -> Ran {
+    let server = faulty_server(fault, count);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
     let ran = run(&format!(
@@ -111,7 +111,7 @@ fn assert_line(ran: &Ran, number: usize, words: &[&str]) {
 #[test]
 fn a_server_that_stops_answering_ends_the_run_in_time_and_keeps_the_steps_before() {
     // The first step takes 20 requests, the second stops in its middle.
-    let ran = in_step(Behaviour::Freezes, 30, &[End::TimedOut]).says(&[
+    let ran = in_step(Fault::Freezes, 30, &[End::TimedOut]).says(&[
         "carried within the limit: 5 clients",
         "--sample-timeout",
         "0.8 s",
@@ -134,15 +134,15 @@ fn a_server_that_stops_answering_ends_the_run_in_time_and_keeps_the_steps_before
 
 #[test]
 fn a_reset_in_mid_step_is_a_lost_connection() {
-    let ran = in_step(Behaviour::Resets, 25, LOST);
+    let ran = in_step(Fault::Resets, 25, LOST);
     assert_line(&ran, 1, &["clients:    10", "1 disconnected"]);
 }
 
 #[test]
 fn malformed_frames_and_frames_cut_short_are_told_apart() {
-    let malformed = in_step(Behaviour::MalformedFrame, 5, LOST);
+    let malformed = in_step(Fault::MalformedFrame, 5, LOST);
     assert_line(&malformed, 0, &["1 malformed", "1 disconnected"]);
-    let cut = in_step(Behaviour::CutShort, 5, LOST);
+    let cut = in_step(Fault::CutShort, 5, LOST);
     assert_line(&cut, 0, &["1 disconnected"]);
     assert!(!cut.stdout.contains("malformed"), "{cut:#?}");
 }
@@ -150,22 +150,22 @@ fn malformed_frames_and_frames_cut_short_are_told_apart() {
 #[test]
 fn each_class_of_fault_is_counted_in_the_line() {
     assert_line(
-        &in_step(Behaviour::Drops, 1, &[End::TimedOut]),
+        &in_step(Fault::Drops, 1, &[End::TimedOut]),
         0,
         &["faults: 1 lost", "timed out"],
     );
     assert_line(
-        &in_step(Behaviour::Duplicates, 3, &[End::StepsDone]),
+        &in_step(Fault::Duplicates, 3, &[End::StepsDone]),
         0,
         &["faults: 3 duplicate"],
     );
     assert_line(
-        &in_step(Behaviour::Corrupts, 2, &[End::StepsDone]),
+        &in_step(Fault::Corrupts, 2, &[End::StepsDone]),
         0,
         &["faults: 2 corrupt"],
     );
     assert_line(
-        &in_step(Behaviour::NoResult, 0, &[End::TimedOut]),
+        &in_step(Fault::NoResult, 0, &[End::TimedOut]),
         0,
         &["faults: 2 unanswered", "0 of 20 samples"],
     );

@@ -1,9 +1,9 @@
-//! `websocket-bench connect`, and the two programs with the ancestor's names.
+//! `websocket-bench connect`, and the two programs with the names of 2016.
 
-use crate::support::{assert_valid, finish, honest, nobody, odd, run, url};
+use crate::support::{assert_valid, faulty_server, finish, honest, no_listener, run, url};
 use run_record::{End, Verdict, Workload};
 use std::process::{Command, Stdio};
-use test_servers::odd::Behaviour;
+use test_servers::fault::Fault;
 use test_servers::{NullOptions, NullServer};
 
 #[test]
@@ -68,7 +68,7 @@ fn the_events_of_a_hold_are_told_as_they_come() {
 
 #[test]
 fn dropped_connections_make_the_result_invalid() {
-    let server = odd(Behaviour::ResetsAtPing, 3);
+    let server = faulty_server(Fault::ResetsAtPing, 3);
     let ran = run(&format!(
         "connect {} --clients 20 --hold 2s --ping-interval 2s",
         url(server.addr())
@@ -84,9 +84,12 @@ fn dropped_connections_make_the_result_invalid() {
 
 #[test]
 fn a_server_that_is_not_there_is_named() {
-    run(&format!("connect ws://{}/ --clients 3 --hold 1s", nobody()))
-        .exits(1)
-        .says(&["0 of 3 connections were opened", "is the server running"]);
+    run(&format!(
+        "connect ws://{}/ --clients 3 --hold 1s",
+        no_listener()
+    ))
+    .exits(1)
+    .says(&["0 of 3 connections were opened", "is the server running"]);
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn memory_per_connection_is_told_where_it_is_known_alone() {
             path.display()
         ))
     };
-    let ran = connect(format!("ws://{}/", nobody()), 3).exits(1);
+    let ran = connect(format!("ws://{}/", no_listener()), 3).exits(1);
     let words = "generator    memory per connection unknown: no connection was open";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     let record = assert_valid(&path);
@@ -107,7 +110,7 @@ fn memory_per_connection_is_told_where_it_is_known_alone() {
     assert_eq!(of.generator.unwrap().process_bytes_per_connection, None);
 
     // The server is this very test, another process than the generator.
-    let server = odd(Behaviour::NeverAnswers, 1);
+    let server = faulty_server(Fault::NeverAnswers, 1);
     let ran = connect(format!("{} --connect-timeout 300ms", url(server.addr())), 3).exits(1);
     let words = "server       memory per connection unknown: no connection was open";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
@@ -139,7 +142,7 @@ fn flags_that_contradict_are_refused() {
     }
 }
 
-fn face(program: &str, arguments: &str) -> crate::support::Ran {
+fn classic(program: &str, arguments: &str) -> crate::support::Ran {
     finish(
         Command::new(program)
             .args(arguments.split_whitespace())
@@ -163,7 +166,7 @@ fn raw_echo() -> NullServer {
 #[test]
 fn scalability_prints_the_two_lines_of_the_ancestor() {
     let server = honest();
-    let ran = face(SCALABILITY, &format!("200 {}", server.addr().port())).exits(0);
+    let ran = classic(SCALABILITY, &format!("200 {}", server.addr().port())).exits(0);
     let form = regex::Regex::new(
         r"^Connection performance: [0-9.]+ connections/ms\nMemory performance: ([0-9.]+|unknown) connections/mb",
     )
@@ -175,7 +178,7 @@ fn scalability_prints_the_two_lines_of_the_ancestor() {
 fn throughput_prints_the_average_of_verified_echoes() {
     let server = raw_echo();
     let port = server.addr().port();
-    let ran = face(THROUGHPUT, &format!("20 20 10 {port} --duration 300ms")).exits(0);
+    let ran = classic(THROUGHPUT, &format!("20 20 10 {port} --duration 300ms")).exits(0);
     let form = regex::Regex::new(r"^Throughput: [0-9.]+ echoes/ms \(([0-9]+) echoes").unwrap();
     let echoes: u64 = form.captures(&ran.stdout).expect(&ran.stdout)[1]
         .parse()
@@ -185,16 +188,16 @@ fn throughput_prints_the_average_of_verified_echoes() {
 
 #[test]
 fn what_goes_wrong_is_one_line_and_a_code() {
-    let port = nobody().port();
-    face(SCALABILITY, &format!("5 {port}"))
+    let port = no_listener().port();
+    classic(SCALABILITY, &format!("5 {port}"))
         .exits(1)
         .says_in_one_line(&["0 of 5 connections were opened", "refused"]);
-    face(THROUGHPUT, &format!("5 20 1 {port}"))
+    classic(THROUGHPUT, &format!("5 20 1 {port}"))
         .exits(1)
         .says_in_one_line(&["refused the connection"]);
     let no_echo = honest();
-    face(THROUGHPUT, &format!("5 20 1 {}", no_echo.addr().port()))
+    classic(THROUGHPUT, &format!("5 20 1 {}", no_echo.addr().port()))
         .exits(3)
         .says_in_one_line(&["echo 1 of connection", "Binary was due"]);
-    face(THROUGHPUT, "5 20 1").exits(1).says(&["<PORT>"]);
+    classic(THROUGHPUT, "5 20 1").exits(1).says(&["<PORT>"]);
 }

@@ -206,7 +206,7 @@ fn a_refusal_is_told_in_the_words_of_file_and_server() {
 #[test]
 fn a_file_that_makes_no_sense_is_refused_with_its_name_and_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
-    let addr = crate::support::nobody();
+    let addr = crate::support::no_listener();
     for (change, words) in [
         (
             ("{padding}\"\n\n[[", "{size}\"\n\n[["),

@@ -1,7 +1,7 @@
 //! `--expect`: exit code 2, and the words for it.
 
-use crate::support::{honest, odd, run, url};
-use test_servers::odd::Behaviour;
+use crate::support::{faulty_server, honest, run, url};
+use test_servers::fault::Fault;
 
 #[test]
 fn expectations_that_hold_change_nothing() {
@@ -32,7 +32,7 @@ fn each_expectation_that_fails_is_named_with_its_figure() {
 
 #[test]
 fn an_invalid_result_outweighs_a_failed_expectation() {
-    let server = odd(Behaviour::Duplicates, 1);
+    let server = faulty_server(Fault::Duplicates, 1);
     let url = url(server.addr());
     run(&format!(
         "broadcast {url} --step-size 5 --total-steps 1 --expect clients>=100"
@@ -61,7 +61,7 @@ fn faults_drops_and_throughput_can_be_expected() {
         "/s at 5 clients",
         "expectation failed: sent>=2000000/s: ",
     ]);
-    let server = odd(Behaviour::Duplicates, 2);
+    let server = faulty_server(Fault::Duplicates, 2);
     let url = url(server.addr());
     let once = format!("broadcast {url} --step-size 5 --total-steps 1");
     let ran = run(&format!("{once} --expect faults<=1 --expect drops<=0"))

@@ -1,10 +1,10 @@
 //! Fewer open files than clients: the limit, what it allowed, and the remedy.
 
-use crate::support::{bench, finish, honest, odd, record, url};
+use crate::support::{bench, faulty_server, finish, honest, record, url};
 use run_record::{End, Verdict};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
-use test_servers::odd::Behaviour;
+use test_servers::fault::Fault;
 
 const LIMIT: u64 = 100;
 
@@ -77,7 +77,7 @@ fn a_first_step_beyond_the_file_limit_measures_nothing() {
 
 #[test]
 fn the_limit_is_named_even_when_the_last_attempts_fail_for_another_reason() {
-    let server = odd(Behaviour::NeverAnswers, 0);
+    let server = faulty_server(Fault::NeverAnswers, 0);
     let arguments = format!(
         "broadcast {} --step-size 200 --connect-concurrency 200 --connect-timeout 500ms",
         url(server.addr())

@@ -1,12 +1,12 @@
 //! Samples that were given up because a connection was lost: they are in no figure of completions,
 //! in one process and over several.
 
-use crate::support::{assert_valid, odd, run, url};
+use crate::support::{assert_valid, faulty_server, run, url};
 use run_record::StepRecord;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
-use test_servers::odd::Behaviour;
+use test_servers::fault::Fault;
 use ws_proto::{DecodeError, Decoder, Event, Opcode, Sender, accept_for, encode_frame};
 
 /// Answers so many messages of each connection and resets it with the next.
@@ -73,7 +73,7 @@ fn faulty(arguments: &str) -> (StepRecord, String) {
     (step, ran.stdout)
 }
 
-/// Asserts that what is said of completions is of `samples` that really came back.
+/// Asserts that the figures of completions are of the `samples` that came back.
 #[track_caller]
 fn assert_of_samples_that_happened(step: &StepRecord) {
     let count = step.completion.as_ref().map_or(0, |it| it.count);
@@ -126,7 +126,7 @@ fn what_a_lost_connection_did_not_get_is_lost_and_nothing_else() {
 #[test]
 fn a_broadcast_that_a_lost_listener_missed_is_incomplete_and_its_deliveries_count() {
     for more in ["", "--processes 2"] {
-        let server = odd(Behaviour::Resets, 5);
+        let server = faulty_server(Fault::Resets, 5);
         let (step, _) = faulty(&format!(
             "broadcast {} -c 1 -s 20 --step-size 10 --total-steps 1 {more}",
             url(server.addr())

@@ -1,5 +1,5 @@
-//! Servers made by hand, a thread per connection, for what the shelf of test servers lacks: one
-//! that turns deaf, a slow one, Phoenix and Action Cable.
+//! Servers that crate `test-servers` does not have, with a thread per connection: one that stops
+//! reading, a slow one, Phoenix and Action Cable.
 
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
@@ -29,7 +29,7 @@ struct Server {
     clients: Mutex<Vec<TcpStream>>,
 }
 
-/// Answers so many echoes and is deaf then, even to a close frame.
+/// Answers this many echoes and then reads nothing more, not even a close frame.
 pub(crate) fn deaf_after(echoes: u32) -> SocketAddr {
     let heard = AtomicU32::new(0);
     start(Server {

@@ -1,7 +1,7 @@
 //! Answers to the upgrade, and close frames, as servers and proxies really send them.
 
 use crate::raw_peer::{Heard, Script, frame, start, switching};
-use crate::support::{nobody, record, run};
+use crate::support::{no_listener, record, run};
 use std::time::Duration;
 use ws_proto::{CloseFrame, Opcode};
 
@@ -52,7 +52,7 @@ fn answers_that_cannot_upgrade_are_refused_by_name() {
         .says(&["more than one Sec-WebSocket-Accept"]);
 }
 
-/// One table, two commands: the code is 1 in both, and the remedy is about what was said.
+/// Both commands with each answer: the code is 1, and the remedy fits the answer.
 #[test]
 fn a_status_is_told_with_its_remedy_and_the_same_code_by_every_command() {
     type Case = (fn(&str) -> Vec<u8>, [&'static str; 2]);
@@ -175,7 +175,7 @@ fn a_name_is_loaded_where_it_answers_and_the_record_says_where() {
     .exits(0)
     .says(&[&format!("the server is 127.0.0.1:{port}")]);
     assert_eq!(record(&path).server, Some(server.addr()));
-    run(&format!("echo ws://localhost:{}/", nobody().port()))
+    run(&format!("echo ws://localhost:{}/", no_listener().port()))
         .exits(1)
         .says(&["refused the connection"]);
 }

@@ -1,4 +1,5 @@
-//! Peers that want memory or time: a run ends in its time, and the process stays small.
+//! Peers that try to exhaust memory or time: a run ends in time, and the memory of the process is
+//! bounded.
 
 use crate::shared::Ran;
 use crate::support::{bench, record};

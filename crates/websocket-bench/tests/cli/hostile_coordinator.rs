@@ -1,5 +1,5 @@
-//! A coordinator that wants to hurt a worker which others share: every plan and every order that
-//! nothing can be measured with is refused in words, and the worker serves the next coordinator.
+//! A hostile coordinator and a shared worker: the worker refuses every plan and every command that
+//! nothing can be measured with, says why, and serves the next coordinator.
 
 use crate::support::{honest, run, url};
 use crate::worker_process::Worker;
@@ -15,7 +15,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
 use ws_load::cluster::Command;
 
-/// A coordinator by hand, greeted.
+/// A coordinator of this test, after the greeting.
 struct Coordinator {
     runtime: Runtime,
     say: mpsc::Sender<FromCoordinator>,
@@ -43,12 +43,12 @@ impl Coordinator {
             say,
             heard,
         };
-        assert!(matches!(coordinator.hears(), Some(Up::Greeting(_))));
+        assert!(matches!(coordinator.receive(), Some(Up::Greeting(_))));
         coordinator
     }
 
     fn says(&self, kind: Down) {
-        // The worker may have had enough.
+        // The worker may have ended the conversation.
         let _ = self.runtime.block_on(self.say.send(kind.into()));
     }
 
@@ -62,26 +62,26 @@ impl Coordinator {
         }));
     }
 
-    fn orders(&mut self, orders: Value) {
-        let orders: Vec<Command> = serde_json::from_value(orders).unwrap();
-        let items = orders
+    fn commands(&mut self, commands: Value) {
+        let commands: Vec<Command> = serde_json::from_value(commands).unwrap();
+        let items = commands
             .iter()
-            .map(|order| postcard::to_stdvec(order).unwrap());
+            .map(|command| postcard::to_stdvec(command).unwrap());
         self.says(Down::Commands(Batch {
             items: items.collect(),
         }));
     }
 
-    /// What the worker says next; nothing when it has ended the conversation.
-    fn hears(&mut self) -> Option<Up> {
+    /// The worker's next message; `None` when it has ended the conversation.
+    fn receive(&mut self) -> Option<Up> {
         let next = self.runtime.block_on(self.heard.message());
         next.ok().flatten().and_then(|message| message.kind)
     }
 
-    /// Why the worker has ended the run; nothing when it has left without a word.
-    fn hears_trouble(&mut self) -> Option<String> {
+    /// Why the worker has ended the run; `None` when it gave no reason.
+    fn reported_trouble(&mut self) -> Option<String> {
         loop {
-            if let Up::Ended(ended) = self.hears()? {
+            if let Up::Ended(ended) = self.receive()? {
                 return Some(ended.trouble);
             }
         }
@@ -116,7 +116,7 @@ fn peak_bytes(worker: &Worker) -> u64 {
     kib << 10
 }
 
-/// The worker has lived through it, and has lost nothing.
+/// The worker still runs, and serves as before.
 #[track_caller]
 fn serves_the_next(worker: &Worker, server: SocketAddr) {
     let arguments = "broadcast -c 4 -s 20 --step-size 8 --total-steps 1 --limit-rtt 20s";
@@ -168,7 +168,7 @@ fn a_plan_that_would_break_a_shared_worker_is_refused_in_words() {
     ] {
         let mut coordinator = Coordinator::dial(worker.addr);
         coordinator.assigns(&plan(server.addr(), &with), 0, 1);
-        match coordinator.hears() {
+        match coordinator.receive() {
             Some(Up::Refused(refused)) => {
                 assert!(refused.words.contains(words), "{refused:?} lacks {words}");
             }
@@ -182,7 +182,7 @@ fn a_plan_that_would_break_a_shared_worker_is_refused_in_words() {
         let mut coordinator = Coordinator::dial(worker.addr);
         coordinator.assigns(&plan(server.addr(), &[]), number, of);
         assert!(
-            matches!(coordinator.hears(), Some(Up::Refused(_))),
+            matches!(coordinator.receive(), Some(Up::Refused(_))),
             "{number} of {of}"
         );
     }
@@ -190,7 +190,7 @@ fn a_plan_that_would_break_a_shared_worker_is_refused_in_words() {
 }
 
 #[test]
-fn an_order_that_would_break_a_shared_worker_ends_that_run_alone() {
+fn a_command_that_would_break_a_shared_worker_ends_that_run_alone() {
     let server = honest();
     let worker = Worker::start("");
     let open = json!({"Open": {"clients": 4}});
@@ -198,7 +198,7 @@ fn an_order_that_would_break_a_shared_worker_ends_that_run_alone() {
         json!({"Begin": {"first_sample": 0, "samples": samples, "warm_up": 0, "by_clock": false,
             "clients": 4}})
     };
-    for (orders, words) in [
+    for (commands, words) in [
         (
             json!([open, begin(u32::MAX)]),
             "`samples` is 4294967295; permitted: 1 to 20",
@@ -212,9 +212,9 @@ fn an_order_that_would_break_a_shared_worker_ends_that_run_alone() {
     ] {
         let mut coordinator = Coordinator::dial(worker.addr);
         coordinator.assigns(&plan(server.addr(), &[]), 0, 2);
-        assert!(matches!(coordinator.hears(), Some(Up::Accepted(_))));
-        coordinator.orders(orders);
-        let trouble = coordinator.hears_trouble().unwrap();
+        assert!(matches!(coordinator.receive(), Some(Up::Accepted(_))));
+        coordinator.commands(commands);
+        let trouble = coordinator.reported_trouble().unwrap();
         assert!(trouble.contains(words), "{trouble} lacks {words}");
         coordinator.says(Down::Over(Over {}));
         worker.process.says(&["the run was given up", words]);
@@ -224,14 +224,14 @@ fn an_order_that_would_break_a_shared_worker_ends_that_run_alone() {
     assert!(peak < 256 << 20, "the worker took {peak} bytes");
 }
 
-/// Orders that are not obeyed as quickly as they come wait in the worker's memory.
+/// Commands that come faster than they are obeyed wait in the worker's memory.
 #[test]
-fn a_flood_of_orders_takes_a_bounded_amount_of_memory() {
+fn a_flood_of_commands_takes_a_bounded_amount_of_memory() {
     let server = honest();
     let worker = Worker::start("");
     let mut coordinator = Coordinator::dial(worker.addr);
     coordinator.assigns(&plan(server.addr(), &[]), 0, 2);
-    assert!(matches!(coordinator.hears(), Some(Up::Accepted(_))));
+    assert!(matches!(coordinator.receive(), Some(Up::Accepted(_))));
     // Each closes connections and starts threads, while the other kind comes at memory's speed.
     let anew =
         postcard::to_stdvec(&serde_json::from_value::<Command>(json!("Renew")).unwrap()).unwrap();

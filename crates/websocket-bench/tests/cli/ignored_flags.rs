@@ -1,11 +1,11 @@
 //! Flags that would have no effect are refused, and what is accepted is carried out as it stands.
 
-use crate::support::{honest, nobody, record, run, url};
+use crate::support::{honest, no_listener, record, run, url};
 use run_record::Nanos;
 
 #[test]
 fn flags_without_an_effect_are_refused_with_what_they_need() {
-    let addr = nobody();
+    let addr = no_listener();
     for (arguments, words) in [
         (
             format!("echo ws://{addr}/ --token-file x"),

@@ -100,7 +100,10 @@ fn the_second_ends_the_program_at_once_and_the_steps_are_on_disk() {
     );
     assert_eq!(record.outcome.end, End::Interrupted);
     assert!(
-        record.outcome.detail.contains("ended before the run was"),
+        record
+            .outcome
+            .detail
+            .contains("ended before the run had ended"),
         "{:?}",
         record.outcome
     );

@@ -1,4 +1,4 @@
-//! What the generator or the machine cannot do: told as that, and never as the server's failure.
+//! Limits of the generator or the machine are reported as such, and never as the server's failure.
 
 use crate::seccomp::Refused;
 use crate::support::{Ran, bench, finish, honest, record, run, url};
@@ -32,7 +32,7 @@ fn a_rate_that_cannot_be_met_is_the_generators_limit() {
 }
 
 #[test]
-fn more_sends_than_the_memory_can_hold_the_books_of_are_refused() {
+fn more_sends_than_the_ledger_has_memory_for_are_refused() {
     let server = honest();
     run(&format!(
         "echo {} --initial-clients 1 --rate 10000000 --duration 7m",
@@ -105,14 +105,14 @@ fn io_uring_that_is_forbidden_is_told_and_done_without() {
     ] {
         let ran = run_without_io_uring(&arguments, error).exits(0);
         ran.says(&[
-            "sockets are read with epoll: io_uring cannot be had here (",
+            "sockets are read with epoll: io_uring is not available here (",
             reason,
         ]);
         assert_eq!(record(&path).plan.generator.io, Io::Epoll);
         run_without_io_uring(&format!("{arguments} --io uring"), error)
             .exits(1)
             .says_in_one_line(&[
-                "--io uring: io_uring cannot be had here",
+                "--io uring: io_uring is not available here",
                 reason,
                 "--io epoll",
             ]);

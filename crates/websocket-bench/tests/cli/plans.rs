@@ -1,6 +1,6 @@
 //! Plans in files: what flags mean, printed and read again, and what is wrong with a file.
 
-use crate::support::{Ran, assert_valid, bench, finish, honest, nobody, run, url};
+use crate::support::{Ran, assert_valid, bench, finish, honest, no_listener, run, url};
 use run_record::{Load, Nanos, Plan, plan_schema};
 use serde_json::Value;
 use std::fs;
@@ -345,7 +345,7 @@ fn a_plan_runs_on_several_processes() {
 fn printing_a_plan_makes_no_connection_and_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("run.json");
-    let arguments = format!("echo ws://{}/ --json {}", nobody(), json.display());
+    let arguments = format!("echo ws://{}/ --json {}", no_listener(), json.display());
     printed(&arguments);
     assert!(!json.exists());
     let help = finish(bench().args(["run", "--help"])).exits(0).stdout;

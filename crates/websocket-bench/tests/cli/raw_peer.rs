@@ -1,4 +1,4 @@
-//! A server that says what it is told to, byte by byte, and keeps what it hears.
+//! A server that sends given bytes, and keeps what it receives.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -59,7 +59,7 @@ pub(crate) fn start(script: Script) -> (SocketAddr, Receiver<Heard>) {
         let script: &'static Script = Box::leak(Box::new(script));
         for stream in listener.incoming() {
             let tell = tell.clone();
-            // A client that goes away in the middle is none of the script's business.
+            // The client may disconnect at any time.
             thread::spawn(move || script.serve(stream.unwrap(), &tell));
         }
     });

@@ -20,7 +20,7 @@ fn paced(pace: Pace) -> DelayServer {
     .unwrap()
 }
 
-/// The record of the first run that found an edge, and the server's books of it.
+/// The record of the first run that found an edge, and the server's ledger of it.
 fn found(pace: Pace, arguments: &str) -> Option<(RunRecord, Truth)> {
     for _ in 0..RUNS {
         let server = paced(pace);
@@ -93,7 +93,7 @@ fn the_clients_of_a_server_are_found_among_few() {
          --limit-rtt 50ms",
     );
     let Some((record, truth)) = found else { return };
-    // Nobody was served faster than that.
+    // No client was served faster than that.
     let steps = record.steps.iter();
     let copies: u64 = steps.map(|step| step.clients * step.samples).sum();
     let busy: f64 = truth

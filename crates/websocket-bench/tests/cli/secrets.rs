@@ -1,8 +1,8 @@
 //! No secret of a URL is written or printed.
 
-use crate::support::{Ran, honest, nobody, odd, run};
+use crate::support::{Ran, faulty_server, honest, no_listener, run};
 use std::path::Path;
-use test_servers::odd::Behaviour;
+use test_servers::fault::Fault;
 
 const SECRET: &str = "Kx82nvQ0";
 
@@ -40,14 +40,14 @@ fn a_token_reaches_the_server_and_no_output() {
 fn errors_and_ends_say_no_secret() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
-    let refusing = odd(Behaviour::Duplicates, 1);
+    let refusing = faulty_server(Fault::Duplicates, 1);
     for (url, code) in [
         (
             format!("http://user:{SECRET}@127.0.0.1:1/?token={SECRET}"),
             1,
         ),
         (format!("ws://[::1/?token={SECRET}"), 1),
-        (format!("ws://{}/?key={SECRET}", nobody()), 1),
+        (format!("ws://{}/?key={SECRET}", no_listener()), 1),
         (format!("ws://{}/?jwt={SECRET}", refusing.addr()), 3),
     ] {
         let ran = run(&format!(

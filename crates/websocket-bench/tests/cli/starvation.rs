@@ -1,7 +1,6 @@
 //! A generator that is stopped again and again, by the kernel's stamps and by its own.
 //!
-//! On a machine that is busy with other things any single run may be disturbed, and its server late
-//! as well, hence a few tries and the server's own times beside those of an unhindered run: what
+//! On a busy machine any single run may be disturbed, and its server late as well, hence a few tries and the server's own times beside those of an unhindered run: what
 //! must show is that the kernel's stamps can withstand what the generator's own never can.
 
 use crate::handmade;
@@ -129,7 +128,7 @@ fn measure(timestamps: &str, stops: Stops) -> Run {
     }
 }
 
-/// In one of a few tries the kernel's figures are those of a generator that nobody hindered, and
+/// In one of a few tries the kernel's figures are those of a generator that was not hindered, and
 /// the generator's own are not.
 fn assert_withstands(stops: Stops) {
     let mut seen = Vec::new();

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
-use test_servers::odd::{Behaviour, OddServer};
+use test_servers::fault::{Fault, FaultServer};
 use test_servers::{NullOptions, NullServer};
 
 /// The binary, ready for arguments, with pipes for its outputs.
@@ -69,8 +69,8 @@ pub(crate) fn honest() -> NullServer {
 }
 
 /// A server that does one thing wrong.
-pub(crate) fn odd(behaviour: Behaviour, count: u64) -> OddServer {
-    OddServer::start(behaviour, count).unwrap()
+pub(crate) fn faulty_server(fault: Fault, count: u64) -> FaultServer {
+    FaultServer::start(fault, count).unwrap()
 }
 
 /// The URL of a server.
@@ -78,9 +78,9 @@ pub(crate) fn url(addr: SocketAddr) -> String {
     format!("ws://{addr}/ws")
 }
 
-/// An address of this machine where nobody listens. Its port stays taken for the life of the tests:
-/// the server of another one was given it once.
-pub(crate) fn nobody() -> SocketAddr {
+/// An address of this machine without a listener. Its port stays taken while the tests run, so that
+/// no server of another test gets it.
+pub(crate) fn no_listener() -> SocketAddr {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&any.into()).unwrap();

@@ -1,18 +1,18 @@
-//! What is written where there is no terminal, and the words of a verbose run.
+//! Output without a terminal, and the output of a verbose run.
 
-use crate::support::{bench, finish, honest, nobody, odd, run, url};
-use test_servers::odd::Behaviour;
+use crate::support::{bench, faulty_server, finish, honest, no_listener, run, url};
+use test_servers::fault::Fault;
 
 #[test]
 fn without_a_terminal_or_with_no_color_there_are_no_escape_codes() {
-    let server = odd(Behaviour::Duplicates, 1000);
+    let server = faulty_server(Fault::Duplicates, 1000);
     let faulty = format!(
         "broadcast {} --step-size 5 --total-steps 1",
         url(server.addr())
     );
     for (arguments, code) in [
         (faulty, 3),
-        (format!("broadcast {}", url(nobody())), 1),
+        (format!("broadcast {}", url(no_listener())), 1),
         ("broadcast --help".to_owned(), 0),
         ("broadcast x --bogus".to_owned(), 1),
     ] {

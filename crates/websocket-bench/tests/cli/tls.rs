@@ -29,8 +29,7 @@ pub(crate) fn config() -> (Arc<rustls::ServerConfig>, String) {
     (Arc::new(config), issued.cert.pem())
 }
 
-/// Completes the upgrade of each connection, says within TLS that it has ended, and goes on with
-/// bytes.
+/// Completes the upgrade of each connection, sends close_notify, and then sends more bytes.
 fn talks_on_after_its_end() -> SocketAddr {
     let (config, _) = config();
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();

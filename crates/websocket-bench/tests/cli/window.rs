@@ -18,7 +18,7 @@ fn cost(server: SocketAddr, window: u32) -> f64 {
     generator.cpu_ns as f64 / generator.messages as f64
 }
 
-/// Books that are gone through for every echo would be at twenty times as much or more.
+/// A ledger that is searched for every echo would take twenty times as much or more.
 #[test]
 fn an_echo_costs_about_the_same_with_many_in_flight() {
     let server = honest();

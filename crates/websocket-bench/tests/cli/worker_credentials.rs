@@ -1,6 +1,6 @@
 //! Tokens and certificates between coordinators and workers.
 
-use crate::support::{Ran, bench, finish, honest, nobody, run, url};
+use crate::support::{Ran, bench, finish, honest, no_listener, run, url};
 use crate::worker_process::{Process, Worker};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use remote::TOKEN_VARIABLE;
@@ -33,7 +33,7 @@ fn strangers_could_reach_it_so_it_refuses_to_start() {
             .exits(1)
             .says_in_one_line(&[
                 "a worker on",
-                "anybody who reaches it",
+                "every host that can reach it",
                 "--token-file",
                 TOKEN_VARIABLE,
                 "--tls-cert, --tls-key and --tls-ca",
@@ -42,7 +42,7 @@ fn strangers_could_reach_it_so_it_refuses_to_start() {
     }
     run(&format!(
         "echo {} --await-workers 1 --listen 0.0.0.0:0",
-        url(nobody())
+        url(no_listener())
     ))
     .exits(1)
     .says_in_one_line(&[

@@ -1,6 +1,7 @@
-//! Workers and coordinators that do not come together: exit code 1 and a line that says why.
+//! Workers and coordinators that refuse or do not reach each other: exit code 1 and a line that says
+//! why.
 
-use crate::support::{bench, honest, nobody, run, url};
+use crate::support::{bench, honest, no_listener, run, url};
 use crate::worker_process::{Process, Worker};
 use remote::wire::coordinator_server::{Coordinator, CoordinatorServer};
 use remote::wire::worker_client::WorkerClient;
@@ -16,8 +17,8 @@ use tonic::{Request, Response, Status, Streaming};
 
 #[test]
 fn a_worker_that_is_not_there() {
-    let addr = nobody();
-    run(&format!("echo {} -w {addr}", url(nobody())))
+    let addr = no_listener();
+    run(&format!("echo {} -w {addr}", url(no_listener())))
         .exits(1)
         .says_in_one_line(&[
             &format!("cannot reach the worker {addr}"),
@@ -26,7 +27,7 @@ fn a_worker_that_is_not_there() {
         ]);
     run(&format!(
         "echo {} -w no-such-host.invalid:4000",
-        url(nobody())
+        url(no_listener())
     ))
     .exits(1)
     .says_in_one_line(&["cannot reach the worker no-such-host.invalid:4000"]);
@@ -34,7 +35,7 @@ fn a_worker_that_is_not_there() {
 
 #[test]
 fn a_coordinator_that_is_not_there() {
-    let addr = nobody();
+    let addr = no_listener();
     run(&format!("worker --coordinator {addr} --await-timeout 1s"))
         .exits(1)
         .says_in_one_line(&[
@@ -57,7 +58,7 @@ fn an_address_in_use() {
         ]);
     run(&format!(
         "echo {} --await-workers 1 --listen {addr}",
-        url(nobody())
+        url(no_listener())
     ))
     .exits(1)
     .says_in_one_line(&[&format!("cannot listen on {addr}"), "in use"]);
@@ -133,7 +134,7 @@ fn addresses_and_numbers_that_are_none() {
         ),
         (
             "echo ws://h/ -w neptune:x",
-            ["`x` is no port", "expected HOST:PORT"],
+            ["`x` is not a port", "expected HOST:PORT"],
         ),
         ("echo ws://h/ --processes 0", ["--processes", "1..=256"]),
         ("echo ws://h/ --await-workers 2", ["--listen", "required"]),
@@ -165,7 +166,7 @@ fn other_version() -> Greeting {
 
 type Answers<M> = Pin<Box<dyn Stream<Item = Result<M, Status>> + Send>>;
 
-/// A worker, or a coordinator, of another version; it says what it says and waits.
+/// A worker, or a coordinator, of another version: it sends its greeting and waits.
 struct Newer;
 
 #[tonic::async_trait]
@@ -222,7 +223,7 @@ fn another_version_is_named_on_either_side() {
         "websocket-bench 99.1.2 (protocol 77)",
         "this is websocket-bench 0.",
     ];
-    run(&format!("echo {} -w {addr}", url(nobody())))
+    run(&format!("echo {} -w {addr}", url(no_listener())))
         .exits(1)
         .says_in_one_line(&[&format!("the worker {addr}"), both[0], both[1]]);
     run(&format!("worker --quiet --coordinator {addr}"))
@@ -259,7 +260,7 @@ fn an_interrupt_ends_the_waiting_for_workers() {
         bench().args(
             format!(
                 "echo {} --await-workers 1 --listen 127.0.0.1:0",
-                url(nobody())
+                url(no_listener())
             )
             .split_whitespace(),
         ),

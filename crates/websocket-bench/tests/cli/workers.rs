@@ -1,4 +1,4 @@
-//! Runs over several processes: dialled, dialling in, and of the program's own.
+//! Runs over several processes: workers that are dialled, that dial in, and that the program starts.
 
 use crate::support::{Ran, bench, finish, honest, record, run, url};
 use crate::worker_process::{Process, Worker};
@@ -384,7 +384,7 @@ fn children_of(parent: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Neither gone nor a zombie that nobody has reaped yet.
+/// Neither ended nor a zombie that has not been reaped yet.
 fn is_running(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").starts_with(" Z"))

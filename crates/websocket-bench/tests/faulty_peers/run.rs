@@ -1,4 +1,4 @@
-//! One run of the client against one peer, and what is to be said of it.
+//! One run of the client against one peer, and its checks.
 
 use crate::certificates::Certificates;
 use regex::Regex;
@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use test_servers::faulty::{Behaviour, End, FaultyPeer};
 
-/// Several times what any run here takes.
+/// Several times as long as any run here takes.
 const WATCHDOG: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(10);
 /// Most resident memory of a client with three connections.
@@ -18,7 +18,7 @@ const MOST_MIB: f64 = 64.0;
 /// A program that prints more than this has been flooded too.
 const MOST_PRINTED: u64 = 1 << 20;
 
-/// A behaviour, and the way in which the client meets it.
+/// A behaviour, and how the client runs against it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) behaviour: &'static Behaviour,
@@ -50,7 +50,7 @@ pub(crate) fn backends() -> Vec<&'static str> {
     match ws_load::probe_io_uring(Timestamps::Kernel) {
         Ok(()) => vec!["epoll", "uring"],
         Err(reason) => {
-            test_servers::skipped(&format!("io_uring cannot be had here: {reason}"));
+            test_servers::skipped(&format!("io_uring is not available here: {reason}"));
             vec!["epoll"]
         }
     }
@@ -108,8 +108,8 @@ impl Case {
         }
     }
 
-    /// Short times for what the peer is to be given up for, long ones for everything else: the machine
-    /// may be busy.
+    /// Short time-outs where the peer is to be given up, long ones elsewhere, since the machine may be
+    /// busy.
     fn arguments(&self) -> Vec<&'static str> {
         let end = self.end();
         let own = match self.workload {

@@ -1,4 +1,4 @@
-//! Hosts of our own making: network namespaces on a bridge that is in a namespace too, so that
+//! Hosts for these tests: network namespaces on a bridge that is in a namespace too, so that
 //! nothing of this machine's own network is touched.
 
 use std::fs::{self, File};

@@ -104,7 +104,7 @@ impl Process {
 
 /// Sends a signal to a child that has not been waited for.
 pub(crate) fn send(pid: u32, signal: i32) {
-    // SAFETY: the id is that of a child nobody has waited for, so nobody else has it.
+    // SAFETY: the id is that of a child that has not been waited for, so no other process has it.
     let sent = unsafe { libc::kill(pid as i32, signal) };
     assert_eq!(sent, 0);
 }

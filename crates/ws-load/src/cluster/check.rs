@@ -1,5 +1,5 @@
-//! Commands looked at before they are obeyed: they come from a network, and what they say is used as
-//! an index, as a size and as a moment.
+//! Commands are checked before they are obeyed: they come from a network, and their values are used as
+//! indices, sizes and times.
 
 use crate::clock;
 use crate::control::available_bytes;
@@ -20,7 +20,7 @@ pub enum CommandError {
         /// The value, and what it may be.
         source: PlanError,
     },
-    /// It makes no sense after those before it, or in this run.
+    /// It does not fit this run or the commands before it.
     #[error("the command {command} is refused: {reason}")]
     OutOfTurn {
         /// Which command.
@@ -42,7 +42,7 @@ pub enum CommandError {
     },
 }
 
-/// What the commands so far permit the next one to say.
+/// What the next command may be, after those so far.
 pub struct Permits<'a> {
     plan: &'a Plan,
     share: Share,
@@ -66,7 +66,7 @@ const LATEST_NS: u64 = 2 * LONGEST_NS;
 const DEVIATIONS: f64 = 10.0;
 
 impl<'a> Permits<'a> {
-    /// Before the first order of a run with this plan, which is valid, at that site.
+    /// Before the first command of a run with this plan, which is valid, at that site.
     pub const fn new(plan: &'a Plan, share: Share) -> Self {
         Self {
             plan,

@@ -1,10 +1,9 @@
 //! One run over several processes, on one machine or on many.
 //!
 //! A site is a process with worker threads, connections and a ledger of its own ([`serve`]). One
-//! coordinator controls the steps of all sites and opens no connection itself ([`run_on`]). What
-//! they tell each other are the [`Command`]s and [`Report`]s of the threads; how these travel is
-//! the matter of a [`NodeTransport`], which keeps their order in each direction. No network is known
-//! here.
+//! coordinator controls the steps of all sites and opens no connection itself ([`run_on`]). They
+//! exchange the same [`Command`]s and [`Report`]s as threads do. A [`NodeTransport`] carries them and
+//! keeps their order in each direction. This module knows no network.
 
 mod check;
 mod coordinator;

@@ -1,4 +1,4 @@
-//! A site at work: commands go to its workers, their reports are put together.
+//! A site: it passes commands to its workers and combines their reports.
 
 use super::check::{CommandError, Permits};
 use super::reporter::{CpuMarks, Reporter};
@@ -21,7 +21,7 @@ pub enum NodeError {
     /// The run could not be made, or not go on.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A command that the plan cannot lead to.
+    /// A command that no run of the plan gives.
     #[error(transparent)]
     Command(#[from] CommandError),
 }
@@ -114,7 +114,7 @@ pub fn serve_at(
     Ok(())
 }
 
-/// The workers of a site and the thread that listens to them.
+/// The workers of a site and the thread that takes their reports.
 struct Node {
     pool: WorkerPool,
     reporter: Option<JoinHandle<()>>,

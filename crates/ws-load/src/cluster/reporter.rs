@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// The first sample after a pause is told at once, those that follow it closely together after this
-/// time: in a closed loop the next ones wait for them, and a report for each would cost more than it saves.
+/// The first sample after a pause is reported at once. Those that follow closely are reported together
+/// after this time: in a closed loop the next samples wait for them, and a report for each would cost
+/// more than it saves.
 const GATHER: Duration = Duration::from_micros(200);
-/// How often the number of connections is told.
+/// How often the number of connections is reported.
 const TICK: Duration = Duration::from_millis(50);
-/// Sites that tell it so often; of more, each tells it less often. The coordinator's one thread would
-/// be busy with nothing else, and on a machine that it shares with them it gets one turn in as many.
+/// Up to this many sites report it that often; with more sites each reports it less often, so that
+/// the coordinator's one thread has time for other work.
 const TELLING: u32 = 8;
 
 /// CPU time of this process at both ends of a step.
@@ -51,15 +52,15 @@ pub(super) struct Reporter {
     tell: Arc<dyn Fn(Report) + Send + Sync>,
     cpu: Arc<CpuMarks>,
     samples: Samples,
-    /// When samples were told last.
+    /// When samples were reported last.
     told_ns: u64,
-    /// The number of connections that was told last, and when the next is due.
+    /// The number of connections that was reported last, and when the next report is due.
     connected: u64,
     count_ns: u64,
     tick: Duration,
-    /// How many workers have answered the last order to open.
+    /// How many workers have answered the last command to open.
     opened: usize,
-    /// What has kept one of them from having all its clients.
+    /// Why one of them could not connect all its clients.
     exhausted: Option<Unable>,
     begun: usize,
     held: usize,
@@ -106,14 +107,14 @@ impl Reporter {
         clock::wake_precisely();
         loop {
             match self.reports.recv_timeout(self.patience()) {
-                Ok((_, report)) => self.hear(report),
+                Ok((_, report)) => self.take(report),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             // Before the last look at what was reported until then.
             let is_over = self.over.load(Ordering::Relaxed);
             while let Ok((_, report)) = self.reports.try_recv() {
-                self.hear(report);
+                self.take(report);
             }
             if !self.samples.is_empty() && self.patience().is_zero() {
                 self.tell_samples();
@@ -131,7 +132,7 @@ impl Reporter {
         }
     }
 
-    /// How long nothing needs to be told.
+    /// Time until the next report is due.
     fn patience(&self) -> Duration {
         if self.samples.is_empty() {
             return self.tick;
@@ -140,14 +141,14 @@ impl Reporter {
         Duration::from_nanos(next_ns.saturating_sub(clock::now_ns()))
     }
 
-    fn hear(&mut self, report: Report) {
+    fn take(&mut self, report: Report) {
         match report {
             Report::Samples(samples) => self.samples.extend(samples),
-            Report::Opened => self.hear_opened(),
-            // The others may still have clients under way.
+            Report::Opened => self.take_opened(),
+            // The others may still be opening clients.
             Report::OpenFailed(unable) if unable.machine_limit => {
                 self.exhausted.get_or_insert(unable);
-                self.hear_opened();
+                self.take_opened();
             }
             Report::OpenFailed(unable) => {
                 self.tell_connected();
@@ -185,7 +186,7 @@ impl Reporter {
         }
     }
 
-    fn hear_opened(&mut self) {
+    fn take_opened(&mut self) {
         self.opened += 1;
         if self.opened < self.workers {
             return;
@@ -205,7 +206,7 @@ impl Reporter {
         self.say(Report::Part(Box::new(part)));
     }
 
-    /// Says something, after what has been gathered.
+    /// Sends a report, after those that wait.
     fn say(&mut self, report: Report) {
         if !self.samples.is_empty() {
             self.tell_samples();

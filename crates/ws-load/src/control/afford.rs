@@ -1,4 +1,4 @@
-//! What a step's ledger take, and whether this machine has it.
+//! How much memory the ledger of a step takes, and whether this machine has it.
 
 use super::Ended;
 use crate::plan::Schedule;
@@ -6,10 +6,10 @@ use crate::scenario::BYTES_PER_WAITING_SAMPLE;
 use crate::verify::StepLedger;
 use run_record::End;
 
-/// Refuses a schedule that is too long to be gone through, or to keep ledger of.
+/// Refuses a schedule that is too long to walk, or whose ledger does not fit.
 pub(super) fn affordable(schedule: &Schedule) -> Result<(), Ended> {
     let sends = schedule.expected();
-    // At worst all of them wait for connections that take no bytes.
+    // In the worst case all of them wait for connections that take no bytes.
     let each = StepLedger::BYTES_PER_SAMPLE + BYTES_PER_WAITING_SAMPLE;
     let ledger_bytes = sends * each as f64;
     if sends < f64::from(u32::MAX)
@@ -27,7 +27,7 @@ pub(super) fn affordable(schedule: &Schedule) -> Result<(), Ended> {
     ))
 }
 
-/// The numbers of a schedule as the ledger count.
+/// The numbers of a schedule, as the ledger counts them.
 pub(super) fn countable((samples, warm_up): (u64, u64)) -> Result<(u32, u32), Ended> {
     match (u32::try_from(samples), u32::try_from(warm_up)) {
         (Ok(samples), Ok(warm_up)) if samples > warm_up => Ok((samples, warm_up)),

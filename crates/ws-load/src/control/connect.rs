@@ -9,16 +9,16 @@ use crate::worker::{HURRY, TICK};
 use run_record::{Connect, Connections, End, Event, Pings, StepRecord, Verdict};
 use std::time::Duration;
 
-/// How often the opening is looked at until it is half-way.
+/// Interval of the progress checks until half of the connections are open.
 const SHORT_TICK: Duration = Duration::from_millis(10);
 
-/// Figures of a step that the parts do not tell.
+/// Figures of a step that are not in the parts.
 struct Times {
     began_ns: u64,
     opened_ns: u64,
     held_ns: u64,
     cpu_began_ns: u64,
-    /// The time of the schedule was not cut short, and every site has told its part.
+    /// The schedule ran to its end, and every site has reported its part.
     all_started: bool,
 }
 
@@ -109,8 +109,8 @@ impl<W: Workers> Controller<'_, W> {
         Ok(ended)
     }
 
-    /// Waits until all have what they were told to have. `Some` when that was broken off: a site was lost, the
-    /// machine allows no more connections, or the user ended it.
+    /// Waits until all workers have their connections. `Some` when that was broken off: a site was
+    /// lost, the machine allows no more connections, or the user ended it.
     fn await_opened(&mut self, step: u32, terms: OpenTerms) -> Result<Option<Ended>, Ended> {
         let OpenTerms { have, wanted, .. } = terms;
         let mut half_way = Some(u64::midpoint(have, wanted)).filter(|_| self.watch.is_some());

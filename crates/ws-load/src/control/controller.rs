@@ -1,6 +1,6 @@
 //! The controller: more clients, a step, its verdict, and again until something ends it.
 //!
-//! It runs on the caller's thread, tells its workers what to do and listens to them. It touches no
+//! It runs on the caller's thread, sends commands to its workers and takes their reports. It touches no
 //! socket and no message, and does not know whether the workers are the threads of this process or
 //! sites elsewhere.
 
@@ -17,11 +17,11 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long a worker may take for an answer that needs no server. Not the way in which one that hangs
-/// is found ([`crate::worker::Watchdog`]), but what no wait exceeds.
+/// Longest wait for an answer that needs no server. A worker that hangs is found earlier, by
+/// [`crate::worker::Watchdog`].
 pub(crate) const ANSWER: Duration = Duration::from_secs(30);
 
-/// What a run brought.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Measured {
     /// The steps, in order; the one that broke the limit is among them.
@@ -91,7 +91,7 @@ pub(crate) struct Controller<'a, W> {
     pub(super) first_malformed: Option<String>,
 }
 
-/// What a step puts on the server.
+/// The load of a step.
 #[derive(Clone, Debug)]
 pub(super) struct StepLoad {
     pub(super) clients: u64,
@@ -213,7 +213,7 @@ impl<'a, W: Workers> Controller<'a, W> {
             self.check_interrupt()?;
             match self.workers.wait(TICK) {
                 Some((_, Report::Opened)) => waiting -= 1,
-                // The others may still have clients under way: how many fit is what is told.
+                // The others may still be opening clients: the message says how many fit.
                 Some((_, Report::OpenFailed(unable))) if unable.machine_limit => {
                     exhausted.get_or_insert(unable);
                     waiting -= 1;

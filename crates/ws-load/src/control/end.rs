@@ -22,7 +22,7 @@ impl Ended {
 }
 
 impl<W: Workers> Controller<'_, W> {
-    /// Keeps in words the first faults of a step that its counts do not tell.
+    /// Keeps, in words, the first faults of a step that its counts do not show.
     pub(super) fn note_first(&mut self, record: &mut StepRecord, first: FirstFaults) {
         if record.verdict == Verdict::Fail {
             for (which, words) in [
@@ -41,7 +41,7 @@ impl<W: Workers> Controller<'_, W> {
         self.first_disconnect = first.disconnect;
     }
 
-    /// The end with the first malformed message of the run, which no count tells.
+    /// The end with the first malformed message of the run, which no count shows.
     pub(super) fn tell_malformed(&self, mut ended: Ended) -> Ended {
         // An end for the first messages has told them, a frame has cost its connection.
         if ended.end != End::NotUnderstood

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Between the call to start and the start of a schedule: every worker has heard it by then.
+/// Time from the command to the start of a schedule: by then every worker has the command.
 const START_IN: Duration = Duration::from_millis(5);
 
 pub(super) struct Local<'a> {

@@ -1,4 +1,4 @@
-//! One step: its samples taken, its parts put together and judged.
+//! One step: it is carried out, its parts are merged, and it is judged.
 
 use super::afford::{affordable, countable};
 use super::controller::StepLoad;
@@ -13,14 +13,14 @@ use run_record::{Backpressure, End, Event, StepRecord};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After the end of a schedule: what a send that is due at its very end, or a short one, may lose to
-/// the scheduler of a loaded machine.
+/// Grace after the end of a schedule: a send that is due at its end may be late by this much on a
+/// loaded machine.
 const SEND_SLACK: Duration = Duration::from_millis(50);
-/// After the last sample of a step: the time in which a second copy of it would come.
+/// Wait after the last sample of a step, in which duplicates of it would come.
 const SETTLE: Duration = Duration::from_millis(50);
 
 impl<W: Workers> Controller<'_, W> {
-    /// Takes the samples of a step. Besides its record: why the run cannot go on, if it cannot.
+    /// Measures the samples of a step. Returns its record and, if the run cannot go on, the reason.
     pub(super) fn measure(
         &mut self,
         step: u32,
@@ -67,7 +67,7 @@ impl<W: Workers> Controller<'_, W> {
         }
         let (parts, lost) = self.collect_parts()?;
         let early_end = early_end.or(lost);
-        // Of a schedule that was broken off, nobody can tell.
+        // Unknown for a schedule that was broken off.
         let sent_by = sent_by.filter(|end_ns| early_end.is_none() || ended > *end_ns);
         let is_end = |end| early_end.as_ref().is_some_and(|early| early.end == end);
         let merged = Merged {
@@ -235,7 +235,7 @@ impl<W: Workers> Controller<'_, W> {
     }
 }
 
-/// Some of the workers have not done what needs no server.
+/// Some workers did not answer a command that needs no server.
 pub(crate) fn unanswered(missing: usize, what: &str) -> Ended {
     Ended::new(
         End::WorkerLost,

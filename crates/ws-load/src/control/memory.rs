@@ -5,10 +5,10 @@ use host_facts::{Side, Sockets, Tree, kernel, listeners, process};
 use run_record::{KernelMemory, KernelUse, Memory, MemoryUse};
 use std::net::SocketAddr;
 
-/// Somebody whose memory is looked at.
+/// One side whose memory is measured.
 struct Party {
     tree: Tree,
-    /// A process that is not a part of it, although it may have been started by one.
+    /// A process that does not count, although a process of this side may have started it.
     not: Option<u32>,
     sockets: Sockets,
     before: Memory,

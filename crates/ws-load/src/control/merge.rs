@@ -1,4 +1,4 @@
-//! The workers' parts of a step put together: histograms merged whole, counts added.
+//! Merges the workers' parts of a step: histograms are merged whole, counts are added.
 
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
@@ -46,7 +46,7 @@ pub(super) struct FirstFaults {
 }
 
 impl Merged<'_> {
-    /// The record, and what its faults do not tell.
+    /// The record, and the first faults in words.
     pub(super) fn into_record(self) -> (StepRecord, FirstFaults) {
         let mut all = self.kept.latencies;
         let (mut counts, mut series) = (Counts::default(), self.kept.rows);

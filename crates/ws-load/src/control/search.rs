@@ -5,7 +5,7 @@ use super::{Controller, Ended, Workers};
 use crate::plan::{Hunt, briefly};
 use run_record::{Edge, End, OpenLoop, RunRecord, Search, SearchOf, Verdict};
 
-/// Tries in a row that may say nothing of the server.
+/// Most tries in a row without a verdict on the server.
 const VOID_TRIES: u32 = 5;
 
 impl<W: Workers> Controller<'_, W> {
@@ -123,8 +123,8 @@ impl<W: Workers> Controller<'_, W> {
         }
     }
 
-    /// The clients that a run has carried: of a search for clients, its result; of one for a rate,
-    /// the clients that it was made with.
+    /// The clients of the run: the result of a search for clients, or the number that a search for a
+    /// rate was made with.
     pub(super) fn carried(&self) -> Option<u64> {
         match self.edge {
             None => RunRecord::carried(&self.steps),

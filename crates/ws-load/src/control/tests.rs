@@ -1,4 +1,4 @@
-//! Runs in which a worker stops to turn: they end, with what was measured, and say which it was.
+//! Runs in which a worker hangs: they end, keep what was measured, and name the worker.
 
 use super::local::Local;
 use super::{Controller, Measured};
@@ -18,8 +18,7 @@ use test_servers::{NullOptions, NullServer};
 const LONG: u32 = 3_000_000;
 
 thread_local! {
-    /// Of the backends that are made on this thread: those that were made so far, and what stops the
-    /// second of them.
+    /// How many backends were made on this thread so far, and the switch that stops the second.
     static MADE: RefCell<(u32, Arc<AtomicBool>)> = RefCell::default();
 }
 
@@ -73,7 +72,7 @@ impl Backend for Stoppable {
 /// What a test does when an event is told.
 type Meanwhile<'a> = &'a dyn Fn(&Event, &Switches);
 
-/// What a test may do to a run.
+/// What a test may change in a run.
 #[derive(Default)]
 struct Switches {
     stop: Arc<AtomicBool>,

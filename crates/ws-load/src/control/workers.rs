@@ -1,5 +1,5 @@
-//! Those who carry a step out, as the controller sees them: the threads of this process, or sites
-//! that have threads of their own.
+//! The workers of a step as the controller sees them: the threads of this process, or sites that have
+//! threads of their own.
 
 use super::Ended;
 use crate::figures::{Latencies, Rows};
@@ -11,18 +11,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Told what to do, and heard with what became of it.
+/// Workers that take commands and give reports.
 pub(crate) trait Workers {
-    /// How many answer a command to all, each with a report of its own.
+    /// How many of them answer a command to all, each with its own report.
     fn len(&self) -> usize;
 
     /// Clients that are connected.
     fn connected(&self) -> u64;
 
-    /// Has all of them obey a command.
+    /// Sends a command to all of them.
     fn tell(&mut self, command: Command);
 
-    /// Opens the ledger of a step and tells all of it. Each answers [`Report::Begun`].
+    /// Opens the ledger of a step and tells all workers the step. Each answers [`Report::Begun`].
     fn begin(&mut self, step: StepTerms) -> Arc<StepLedger>;
 
     /// Has the first samples of a closed loop sent, `in_flight` of them.
@@ -32,24 +32,23 @@ pub(crate) trait Workers {
     /// `timeout`.
     fn wait(&mut self, timeout: Duration) -> Option<(u32, Report)>;
 
-    /// Between a command and a moment that all can meet who are told of it.
+    /// Time from a command to a moment by which every worker has the command.
     fn start_in(&self) -> Duration;
 
     /// Where the server is, as seen from here.
     fn server(&self) -> Option<SocketAddr>;
 
-    /// True while one of them may not be able to go on, so that what does not happen is not the
-    /// server's fault.
+    /// True while one of them may hang, so that a missing message is not the server's fault.
     fn doubts(&self) -> bool;
 
     /// How much later than it happens the ledger may learn of a send.
     fn ledger_lag(&self) -> Duration;
 
-    /// What of the step only the coordinator of several sites could record.
+    /// The figures of the step that only the coordinator of several sites can record.
     fn take_kept(&mut self) -> Kept;
 
-    /// A row for each site, of a step with so many clients and of sends up to `sent_by`; without
-    /// what comes with the parts.
+    /// A row for each site, of a step with so many clients and of sends up to `sent_by`. The figures
+    /// of the parts are not in it.
     fn rows(&self, clients: u64, sent_by: Option<u64>) -> Vec<SiteUse>;
 
     /// Closes every connection and begins with new workers; soon, once the user has `interrupted`.

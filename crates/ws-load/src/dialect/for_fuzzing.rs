@@ -1,4 +1,4 @@
-//! What the laws of the fuzz targets look at. No part of the interface.
+//! Access for the laws of the fuzz targets. Not part of the interface.
 
 use super::Stamps;
 use super::interpreter::Interpreter;
@@ -19,7 +19,7 @@ pub struct Intact {
     pub payload: String,
 }
 
-/// Every built-in dialect's opinion of a message: the ones that call it an intact answer.
+/// The built-in dialects for which a message is an intact answer.
 pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
     thread_local! {
         static DIALECTS: Vec<Interpreter> = built_in::built_in_dialects()

@@ -12,7 +12,7 @@ use ws_proto::{Opcode, printable};
 
 /// The key of the rules for a ready client.
 const READY: &str = "receive";
-/// So much of a server's words is shown, in bytes.
+/// Most bytes of a server's text that are shown.
 const SHOWN: usize = 100;
 /// Longest file in bytes.
 const MOST_BYTES: usize = 64 * 1024;
@@ -41,7 +41,7 @@ pub(super) struct Interpreter {
 /// Reads a dialect file, which is TOML.
 ///
 /// # Errors
-/// A text that is too long, no TOML, or has a key that a dialect has not.
+/// When the text is too long, is not TOML, or has a key that no dialect has.
 pub fn read_dialect(text: &str) -> Result<DialectFile, DialectError> {
     if text.len() > MOST_BYTES {
         return Err(too_long("the dialect file", text.len(), MOST_BYTES));
@@ -112,7 +112,7 @@ impl Interpreter {
         })
     }
 
-    /// Has a rule understand its own example.
+    /// Checks that a rule understands its own example.
     fn prove(&self, index: usize, rule: &Rule) -> Result<(), DialectError> {
         let key = format!("{READY}[{}].example", index + 1);
         let example = rule.example.as_deref().unwrap_or_default();
@@ -267,7 +267,7 @@ fn example(rule: &Rule) -> Option<(Meaning, String)> {
     Some((rule.means, shown(example)))
 }
 
-/// A browser's, from a page of that server: http for ws, https for wss.
+/// The `Origin` of a page of that server: http for ws, https for wss.
 fn origin_of(url: &str) -> Option<String> {
     let own = url::Url::parse(url).ok()?.origin().ascii_serialization();
     Some(own.replacen("ws", "http", 1))

@@ -50,7 +50,7 @@ pub(crate) enum Incoming {
         /// The rest of the payload is as it was sent.
         intact: bool,
     },
-    /// The server's words that it could not do what it was asked.
+    /// A refusal: the server could not do what it was asked.
     Refused,
     /// Traffic of the framework itself.
     Ignored,
@@ -62,7 +62,7 @@ pub(crate) enum Incoming {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) String);
 
-/// So much of a message is shown, in bytes.
+/// Most bytes of a message that are shown.
 const MAX_SHOWN: usize = 100;
 
 impl Malformed {
@@ -83,7 +83,7 @@ pub(crate) enum Opening {
     Await,
     /// Send this message, then wait.
     Send(String),
-    /// The server turned the client away.
+    /// The server refused the client.
     Refused(String),
 }
 
@@ -127,7 +127,7 @@ pub(crate) trait Codec: Send + Sync {
     /// Appends the payload of a request message to `out`.
     fn request(&self, workload: Workload, stamp: u64, out: &mut Vec<u8>);
 
-    /// What an answer to a request looks like, for people.
+    /// An example of an answer to a request, for messages.
     fn expects(&self, workload: Workload) -> String;
 
     /// Understands a message.
@@ -173,7 +173,7 @@ pub(crate) fn codec(plan: &Plan) -> Arc<dyn Codec> {
     Arc::new(compiled.expect("the file was checked"))
 }
 
-/// The ancestor's padding: the digits 1234567890 over and over.
+/// The padding of the tool of 2016: the digits 1234567890, repeated.
 fn padding(len: u32) -> String {
     "1234567890".chars().cycle().take(len as usize).collect()
 }

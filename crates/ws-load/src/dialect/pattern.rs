@@ -1,7 +1,7 @@
 //! Texts of a known shape: `MESSAGE\n{any}\n\n{payload}\0`.
 //!
-//! A pattern is matched from left to right without ever going back, so that a message costs one
-//! search for each text of the pattern, whatever it holds.
+//! A pattern is matched from left to right without backtracking, so that any message costs one search
+//! for each text of the pattern.
 
 use super::StampForm;
 use super::error::DialectError;
@@ -25,7 +25,7 @@ const OF_PATTERNS: [Hole; 4] = [Hole::Payload, Hole::Stamp, Hole::Padding, Hole:
 
 impl Pattern {
     /// # Errors
-    /// A pattern that would match in several ways, or holds what was sent twice.
+    /// When the pattern could match in several ways, or has a placeholder of the request twice.
     pub(super) fn compile(key: &str, text: &str) -> Result<Self, DialectError> {
         let tokens = tokens(key, text, &OF_PATTERNS)?;
         let open_ended = |token: &Token| matches!(token, Token::Hole(hole) if *hole != Hole::Stamp);

@@ -33,7 +33,7 @@ pub(super) const fn is_answer(means: Meaning) -> bool {
 /// Where a message of a rule carries the stamp.
 ///
 /// # Errors
-/// A rule that does not say it, or says it twice, or has a key that its meaning has no use for.
+/// When a rule does not name the place, names it twice, or has a key that its meaning does not use.
 pub(super) fn place_of(
     key: &str,
     rule: &Rule,

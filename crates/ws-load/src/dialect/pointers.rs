@@ -1,7 +1,7 @@
-//! Of a JSON message the values at the pointers that rules name, and nothing else.
+//! Reads from a JSON message the values at the pointers that rules name.
 //!
-//! One pass over the message. What no pointer leads to is checked for its syntax and dropped, so that
-//! a message costs what its parse costs, and no more memory than what was asked for.
+//! It takes one pass over the message. Values that no pointer leads to are checked for their syntax and
+//! dropped, so that a message costs one parse, and memory only for the values that rules name.
 
 use super::Malformed;
 use run_record::JsonType;

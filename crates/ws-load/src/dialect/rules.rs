@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 const MOST_RULES: usize = 64;
 /// Most conditions of a rule.
 const MOST_CONDITIONS: usize = 16;
-/// So much of a value is shown, in characters.
+/// Most characters of a value that are shown.
 const SHOWN: usize = 40;
 
 /// The rules of one list.
@@ -33,7 +33,7 @@ pub(super) struct Rules {
     pointers: Pointers,
 }
 
-/// A rule that messages can be held against.
+/// A compiled rule.
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub(super) means: Meaning,
@@ -155,8 +155,8 @@ impl Rules {
         })
     }
 
-    /// A message is recognised again by comparing all of it but its stamp, so that nothing may
-    /// depend on the stamp.
+    /// Messages are recognised by comparing all bytes but the stamp, so that no condition may depend on
+    /// the stamp.
     fn refuse_known_stamps(&mut self, list: &str, rules: &[Rule]) -> Result<(), DialectError> {
         let mut stamps = Vec::new();
         for rule in rules {

@@ -1,7 +1,7 @@
 //! The stamp: eight bytes in every payload that say which sample a message belongs to.
 //!
-//! The upper 24 bits are the run's nonce, so that messages of another generator on the same
-//! server are told apart; the lower 40 count the samples of the run.
+//! The upper 24 bits are the run's nonce, which sets messages of another generator on the same server
+//! apart; the lower 40 count the samples of the run.
 
 use crate::plan::mix;
 
@@ -23,7 +23,7 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    /// How many samples of a run can be told apart.
+    /// Most samples of a run.
     pub(crate) const SAMPLES: u64 = 1 << SEQUENCE_BITS;
 
     /// Stamps under the lower 24 bits of `nonce`.

@@ -1,7 +1,7 @@
 //! Texts with placeholders: `{"type":"echo","payload":{payload}}`.
 //!
-//! A template is cut into pieces once. What is the same in every message of a run, the padding
-//! included, is literal then; stamps and numbers are what is left.
+//! A template is cut into pieces once. The text that is the same in every message of a run, padding
+//! included, becomes literal; only stamps and numbers remain open.
 
 use super::StampForm;
 use super::error::DialectError;
@@ -226,7 +226,7 @@ impl Template {
     }
 }
 
-/// A template as people are shown it, with an ellipsis in place of what differs.
+/// A template for messages to the user, with an ellipsis in place of what differs.
 pub(super) fn shown(text: &str) -> String {
     let escaped = r#"{\"stamp\":...}"#;
     text.replace("{payload}", r#"{"stamp":...}"#)

@@ -1,4 +1,4 @@
-//! When a message arrived, as far as is known.
+//! When a message arrived: a point in time, or an interval.
 
 /// The moment is `at_ns` where the message has a stamp of its own. Where it came in one read with a
 /// later message, whose stamp stands for it, it is anywhere between the two.

@@ -162,7 +162,7 @@ impl Rows {
 
     /// Adds the intervals of another part of the same step.
     pub(crate) fn merge(&mut self, mut other: Self) {
-        // Another machine's word.
+        // It may come from another machine.
         if other.rows.len() > MOST_ROWS || other.doublings > MOST_DOUBLINGS {
             return;
         }

@@ -47,8 +47,7 @@ pub(crate) struct EpollControl {
     unread: Unread,
 }
 
-/// Sockets that may hold bytes of which no further edge will tell, in the order in which they are
-/// read on.
+/// Sockets that may hold bytes for which no further edge comes, in the order in which they are read.
 #[derive(Default)]
 struct Unread {
     /// Those that were given up meanwhile included.
@@ -165,7 +164,7 @@ impl Backend for Epoll {
         if epoll < 0 || wake < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: both descriptors were just created and are owned by nobody else.
+        // SAFETY: both descriptors were just created and have no other owner.
         let (epoll, wake) = unsafe { (OwnedFd::from_raw_fd(epoll), File::from_raw_fd(wake)) };
         let control = EpollControl {
             epoll,
@@ -273,7 +272,7 @@ impl Epoll {
         Ok(count as usize)
     }
 
-    /// Reads those on that an earlier turn left, each a little.
+    /// Continues the reads that an earlier turn left, each for a few buffers.
     #[cold]
     fn read_on<H: Handler<EpollControl>>(
         &mut self,

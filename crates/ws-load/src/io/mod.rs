@@ -5,8 +5,8 @@
 //!
 //! What every backend promises:
 //! - The caller owns the sockets. A socket is watched from [`Control::connecting`] until it is
-//!   given up with [`Control::close`], and its descriptor stays taken while events are handled:
-//!   a number that another thread had been given meanwhile would read that thread's bytes.
+//!   given up with [`Control::close`], and its descriptor stays open while events are handled:
+//!   otherwise another thread could get the same number, and its bytes would be read here.
 //! - Bytes are handed over in order and at most once, in a buffer that is shared by all sockets of
 //!   the backend and is valid during the call only.
 //! - Every [`Event::Data`] carries the time at which the last of its bytes arrived, by the kernel's

@@ -15,9 +15,10 @@ use std::time::Duration;
 /// Clocks that are slewed drift at most 500 ppm against one another, 25 us in an idle turn; twice
 /// the offset's own error comes on top.
 const STEP_NS: i64 = 200_000;
-/// Two readings of a clock so close bound the error well enough; far more than they ever take alone.
+/// Two readings of a clock that are this close bound the error well enough. Undisturbed, they take much
+/// less.
 const CLOSE_NS: u64 = 20_000;
-/// A thread is hardly ever put aside so often in a row.
+/// Tries of a measurement: a thread is hardly ever descheduled this often in a row.
 const READINGS: u32 = 5;
 const PROBES: u32 = 20;
 const PROBE_PATIENCE: Duration = Duration::from_millis(50);
@@ -152,8 +153,8 @@ impl Offset {
     }
 }
 
-/// Measured between two readings of the one clock, which bound the error; again when the thread was
-/// put aside between them, which would look like a step of the clock.
+/// Measured between two readings of the monotonic clock, which bound the error. Measured again when the
+/// thread was descheduled between them, which would look like a step of the clock.
 fn lead_ns() -> i64 {
     let measure = || {
         let before = clock::now_ns();
@@ -177,13 +178,13 @@ fn lead_ns() -> i64 {
 /// Whether the kernel stamps what arrives here, tried on a connection of its own.
 ///
 /// # Errors
-/// What stood in the way, in words.
+/// The reason, in words, when it gives none.
 pub(crate) fn probe() -> Result<(), String> {
     keep_on().map(drop)
 }
 
-/// As long as this lives, the kernel goes on making stamps: it begins to make them only some time
-/// after the first socket of the machine asks for them, and stops with the last.
+/// Keeps the kernel making stamps while it exists: the kernel begins only some time after the first
+/// socket of the machine asks for them, and stops with the last.
 #[derive(Debug)]
 pub(crate) struct Stamping {
     _asking: TcpStream,
@@ -192,7 +193,7 @@ pub(crate) struct Stamping {
 /// Has the kernel make stamps, and waits until it does.
 ///
 /// # Errors
-/// What stood in the way, in words.
+/// The reason, in words, when it gives none.
 pub(crate) fn keep_on() -> Result<Stamping, String> {
     let tried = || -> io::Result<Option<Stamping>> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;

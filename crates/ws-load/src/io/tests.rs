@@ -205,7 +205,7 @@ fn more_sockets_at_once_than_there_are_buffers_lose_nothing<B: Backend>() {
     turn_until(&mut backend, &mut notes, all);
 }
 
-fn a_token_used_again_hears_nothing_of_the_socket_before<B: Backend>() {
+fn a_reused_token_gets_no_event_of_the_earlier_socket<B: Backend>() {
     let mut backend: B = begun(Timestamps::User);
     let mut notes = Notes::default();
     for round in 0..50_u8 {
@@ -269,9 +269,9 @@ fn a_backend_that_is_dropped_holds_no_socket<B: Backend>() {
 fn a_connection_attempt_is_told_as_writable_whether_it_succeeds_or_not<B: Backend>() {
     let mut backend: B = begun(Timestamps::User);
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let nobody = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let to = [&listener, &nobody].map(|l| SockAddr::from(l.local_addr().unwrap()));
-    drop(nobody);
+    let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let to = [&listener, &closed].map(|l| SockAddr::from(l.local_addr().unwrap()));
+    drop(closed);
     let sockets = to.map(|to| {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
         socket.set_nonblocking(true).unwrap();
@@ -289,7 +289,7 @@ fn a_connection_attempt_is_told_as_writable_whether_it_succeeds_or_not<B: Backen
         (0..2).all(|token| n.of(token).contains(&&Told::Writable))
     });
     assert!(sockets[0].take_error().unwrap().is_none());
-    // Whoever reads the socket first takes its error.
+    // The first read of the socket takes its error.
     let is_told = notes.of(1).contains(&&Told::Failed);
     assert!(is_told || sockets[1].take_error().unwrap().is_some());
 }
@@ -414,7 +414,7 @@ fn floods<B: Backend>(backend: &mut B, count: usize) -> (Floods, Vec<Socket>) {
     (floods, far)
 }
 
-fn a_flood_keeps_no_turn_from_ending_and_nobody_from_being_heard<B: Backend>() {
+fn a_flood_ends_its_turn_and_starves_no_other_socket<B: Backend>() {
     let mut backend: B = begun(Timestamps::Kernel);
     let (mut floods, _sockets) = floods(&mut backend, 3);
     let (mut near, quiet) = tcp_pair();
@@ -436,7 +436,7 @@ fn a_flood_keeps_no_turn_from_ending_and_nobody_from_being_heard<B: Backend>() {
     assert!(least > *reads.iter().max().unwrap(), "unfair: {reads:?}");
 }
 
-fn a_flood_that_is_given_up_is_heard_no_more<B: Backend>() {
+fn a_flood_that_is_given_up_gives_no_more_events<B: Backend>() {
     let mut backend: B = begun(Timestamps::User);
     let (mut floods, mut sockets) = floods(&mut backend, 2);
     for _ in 0..20 {
@@ -524,7 +524,7 @@ laws!(
     a_descriptor_closed_while_events_are_handled_reads_no_other_sockets_bytes,
     more_bytes_than_all_buffers_hold_come_in_order_and_once,
     more_sockets_at_once_than_there_are_buffers_lose_nothing,
-    a_token_used_again_hears_nothing_of_the_socket_before,
+    a_reused_token_gets_no_event_of_the_earlier_socket,
     a_socket_that_was_given_up_is_closed_soon,
     a_backend_that_is_dropped_holds_no_socket,
     a_connection_attempt_is_told_as_writable_whether_it_succeeds_or_not,
@@ -532,6 +532,6 @@ laws!(
     a_waker_ends_a_wait_again_and_again,
     a_wait_is_no_shorter_than_asked_for_when_nothing_comes,
     stamps_are_of_the_arrival,
-    a_flood_keeps_no_turn_from_ending_and_nobody_from_being_heard,
-    a_flood_that_is_given_up_is_heard_no_more,
+    a_flood_ends_its_turn_and_starves_no_other_socket,
+    a_flood_that_is_given_up_gives_no_more_events,
 );

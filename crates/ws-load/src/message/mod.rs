@@ -1,8 +1,8 @@
-//! What a worker thread, a process and a machine are told, and what they answer.
+//! Commands to a worker thread, a process and a machine, and their reports.
 //!
-//! One vocabulary for all three: the controller tells its workers the same whether they are the
-//! threads of this process or processes elsewhere. All times are of the clock of the one who is
-//! told or who reports; a coordinator converts them on both ways.
+//! One vocabulary for all three: the controller sends the same commands to the threads of this
+//! process and to processes elsewhere. All times are of the clock of the worker that takes the
+//! command or makes the report; a coordinator converts them in both directions.
 
 mod part;
 mod terms;
@@ -15,15 +15,15 @@ use crate::figures::Arrival;
 use run_record::OpenLoop;
 use serde::{Deserialize, Serialize};
 
-/// What a worker is told.
+/// A command to a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Command {
-    /// Have your share of so many clients.
+    /// Connect your share of this many clients.
     Open {
         /// Clients of all workers together.
         clients: u64,
     },
-    /// A `connect` run: have your share of so many connections, and ping those that you have.
+    /// A `connect` run: open your share of this many connections, and ping those that are open.
     OpenAndHold(OpenTerms),
     /// Hold the connections, and report when the time has passed and no ping is under way.
     Hold {
@@ -63,7 +63,7 @@ pub enum Command {
     Raw(RawTerms),
 }
 
-/// What a worker reports.
+/// A report of a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
     /// Of a site: so many of its clients are connected.
@@ -90,7 +90,7 @@ pub enum Report {
     Broken(String),
     /// It has closed all connections.
     Closed,
-    /// It does not respond any more, or cannot be reached: why, in words.
+    /// It no longer responds, or cannot be reached: why, in words.
     Lost(String),
     /// The last sample of the step is settled. Over sites only the coordinator knows it.
     AllSamples,
@@ -103,7 +103,7 @@ pub struct Samples {
     pub(crate) sent: Vec<SentSample>,
     /// Settled at this site.
     pub(crate) done: Vec<Done>,
-    /// Those that connections of this site take no bytes of at present.
+    /// Samples whose connections at this site take no bytes at present.
     pub(crate) held_back: Vec<u32>,
 }
 
@@ -122,7 +122,7 @@ pub struct Done {
     pub(crate) index: u32,
     /// The last receipt.
     pub(crate) last_ns: u64,
-    /// That receipt was not before this.
+    /// The earliest time that this receipt can have.
     pub(crate) earliest_ns: u64,
     /// The read after which the site knew that.
     pub(crate) read_ns: u64,
@@ -187,7 +187,7 @@ impl Samples {
         self.sent.is_empty() && self.done.is_empty() && self.held_back.is_empty()
     }
 
-    /// Adds what another worker says.
+    /// Adds the report of another worker.
     pub(crate) fn extend(&mut self, other: Self) {
         self.sent.extend(other.sent);
         self.done.extend(other.done);

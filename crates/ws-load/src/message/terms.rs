@@ -1,4 +1,4 @@
-//! What has to be known of a step, of connections that are to be opened and of a share of a run.
+//! The terms of a step, of connections to open and of a site's share of a run.
 
 use run_record::Arrivals;
 use serde::{Deserialize, Serialize};
@@ -29,10 +29,9 @@ impl Share {
         client % self.of as u64 == self.number as u64
     }
 
-    /// The source addresses of this site, of those that were given for the run: every `of`-th, so
-    /// that each machine can be given its own and no two sites draw ports from one address. Where
-    /// that would give some sites more than others, and so fewer clients to each of their addresses,
-    /// all sites use all addresses in turn.
+    /// The source addresses of this site: every `of`-th of those of the run, so that no two sites use
+    /// ports of one address. Where the addresses cannot be divided evenly, all sites use all of them
+    /// in turn.
     pub fn addresses(self, all: &[IpAddr]) -> Vec<IpAddr> {
         if !all.len().is_multiple_of(self.of as usize) {
             return all.to_vec();
@@ -48,9 +47,9 @@ pub struct StepTerms {
     /// Number within the run of the step's first sample.
     pub(crate) first_sample: u64,
     pub(crate) samples: u32,
-    /// How many of them come first and are not timed.
+    /// How many samples at the start are not timed.
     pub(crate) warm_up: u32,
-    /// They are sent by the clock and not when others are complete.
+    /// Open loop: samples are sent by the clock.
     pub(crate) by_clock: bool,
     /// Clients of all workers together.
     pub(crate) clients: u64,
@@ -61,11 +60,11 @@ pub struct StepTerms {
 pub struct OpenTerms {
     pub(crate) have: u64,
     pub(crate) wanted: u64,
-    /// Absent when each start waits for the end of an earlier one.
+    /// When they start. Absent when each start waits for the end of an earlier handshake.
     pub(crate) by_clock: Option<StartByClock>,
 }
 
-/// Starts at their own moments.
+/// A schedule of starts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StartByClock {
     /// Starts per second.

@@ -32,7 +32,7 @@ impl std::fmt::Display for Stage {
 /// A client that could not be connected.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// Nobody listens there, or a firewall says so.
+    /// Nothing listens there, or a firewall refuses the connection.
     #[error("{addr} refused the connection; is the server running, and on this port?")]
     Refused {
         /// The server's address.
@@ -65,7 +65,7 @@ pub enum ConnectError {
         addr: SocketAddr,
         /// How far it had come.
         stage: Stage,
-        /// By a reset, and not in order.
+        /// By a reset, without a close.
         reset: bool,
         /// The close frame, where one came with a code.
         close: Option<CloseFrame>,
@@ -106,7 +106,7 @@ pub enum ConnectError {
         /// The bound, in bytes.
         limit: usize,
     },
-    /// The framework turned the client away.
+    /// The framework refused the client.
     #[error("{addr}: {words}; check --server-type and --origin")]
     Turned {
         /// The server's address.
@@ -145,17 +145,17 @@ pub enum ConnectError {
         addr: SocketAddr,
         /// How far it had come.
         stage: Stage,
-        /// What was said.
+        /// The cause.
         source: rustls::Error,
     },
-    /// Anything else that the kernel says.
+    /// Any other error of the kernel.
     #[error("{addr}: {} ({stage})", escaped(&source.to_string()))]
     Io {
         /// The server's address.
         addr: SocketAddr,
         /// How far it had come.
         stage: Stage,
-        /// What was said.
+        /// The cause.
         source: io::Error,
     },
 }

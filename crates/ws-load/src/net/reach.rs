@@ -25,8 +25,8 @@ impl std::fmt::Display for PassedOver {
 }
 
 /// The first of `candidates` that takes a connection from `local`, and those before it. The last
-/// one is not tried: the clients will, and tell what they find. So is whatever is left when
-/// `patience` is over, and an address that this machine itself cannot try.
+/// one is not tried, since the clients will try it and report the error. The same holds for those left
+/// when `patience` is over, and for an address that this machine cannot try.
 pub(crate) fn first_open(
     candidates: &[SocketAddr],
     local: Option<IpAddr>,

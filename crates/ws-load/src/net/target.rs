@@ -63,7 +63,7 @@ pub enum TargetError {
     Resolve {
         /// The name.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         reason: String,
     },
     /// A source address of the other family.

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use ws_proto::printable;
 
-/// So much of what a certificate says is shown, in bytes.
+/// Most bytes of a certificate's text that are shown.
 const MAX_SHOWN: usize = 200;
 
 /// What TLS connections need.

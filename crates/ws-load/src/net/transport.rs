@@ -1,8 +1,7 @@
 //! A socket with or without TLS on it.
 //!
-//! Bytes come in from the backend and go out to the kernel here. What the kernel does not take is
-//! kept and written when the socket takes bytes again. How much may be kept is for the caller to
-//! decide, who is told of it by [`Transport::unsent`].
+//! Bytes come from the backend and go to the kernel. What the kernel does not take is kept and written
+//! when the socket takes bytes again. The caller limits how much is kept, by [`Transport::unsent`].
 
 mod records;
 
@@ -37,7 +36,7 @@ struct Waiting {
     bytes: Vec<u8>,
     /// So many of `bytes` have gone.
     gone: usize,
-    /// A frame that follows all others, unless a later one takes its place before.
+    /// A frame to be sent after all others. A later one replaces it.
     last: Vec<u8>,
 }
 
@@ -122,9 +121,9 @@ impl Transport {
         Ok(self.unsent() == 0)
     }
 
-    /// Sends a frame when nothing waits; else keeps it behind all that does, in the place of the
-    /// one that was kept in this way before. So a peer that makes us answer and does not read has
-    /// one answer kept for it.
+    /// Sends a frame if nothing waits. Otherwise keeps it behind the waiting bytes, in place of the one
+    /// that was kept in this way before: for a peer that sends pings and does not read, one answer is
+    /// kept.
     ///
     /// # Errors
     /// As [`Transport::send`].
@@ -165,8 +164,8 @@ impl Transport {
         Ok(self.unsent() == 0)
     }
 
-    /// Decrypts what has arrived and hands it on; without TLS it is handed on as it is. True when
-    /// the peer has said within TLS that nothing more will come (close_notify; RFC 8446, 6.1).
+    /// Decrypts what has arrived and passes it on; without TLS it is passed on unchanged. True when the
+    /// peer has sent close_notify (RFC 8446, 6.1), after which nothing more comes.
     /// `on_plain` is told whether the last byte that it gets is surely the last of `bytes`, or is
     /// decrypted from it.
     #[inline]
@@ -190,7 +189,7 @@ impl Transport {
             match session.process_new_packets() {
                 Ok(state) => has_ended = state.peer_has_closed(),
                 Err(error) => {
-                    // The alert that tells the peer why; it is the end either way.
+                    // Sends the alert with the reason. The connection ends even if that fails.
                     let _ = tls.flush(&self.socket);
                     return Err(io::Error::other(error).into());
                 }
@@ -321,8 +320,8 @@ fn send_now(socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
     Ok(taken)
 }
 
-/// Lets the kernel choose the port only when the destination is known, so that a port is taken
-/// per destination and not for all of them.
+/// Has the kernel choose the port only when the destination is known, so that a port is in use for
+/// one destination and not for all.
 fn bind_address_alone(socket: &Socket) -> io::Result<()> {
     let on: libc::c_int = 1;
     // SAFETY: the option takes a C int, which outlives the call.

@@ -1,4 +1,4 @@
-//! What a server may send at most: whatever a plan's peer does, no more than this is kept for it.
+//! The longest message that a server may send. No more than this is kept for any peer.
 
 use run_record::{Dialect, Plan};
 

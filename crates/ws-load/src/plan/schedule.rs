@@ -52,7 +52,7 @@ impl Schedule {
         (all, warm_up)
     }
 
-    /// How many arrivals there will be, more or less: what can be known without going through them.
+    /// The expected number of arrivals, found without going through them.
     pub(crate) fn expected(&self) -> f64 {
         let length = self.length_ns() as f64 / 1e9;
         let from = self.load.rate;

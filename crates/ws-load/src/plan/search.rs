@@ -1,11 +1,10 @@
 //! Where to look for the highest load that a server carries: upwards by doubling until a load
 //! fails, then between the highest that passed and the lowest that failed, by halves.
 //!
-//! On the way one try decides, and until a load has failed it is a brief one: twice the load shows at
-//! once. When the two sides are close, each is tried again until more than
-//! half of the planned tries agree, so that one bad moment of the machine decides nothing; a side
-//! that does not stand sends the search back to where it went wrong. Pure: from verdicts to the next
-//! load.
+//! At first one try decides, and until a load has failed it is a brief one. When the two sides are
+//! close, each is tried again until more than half of the planned tries agree, so that a disturbance of
+//! the machine does not decide. When a side is not confirmed, the search goes back to the load where it
+//! went wrong. Pure: from verdicts to the next load.
 
 use run_record::{Edge, Nanos, OpenLoop, Search};
 
@@ -35,7 +34,7 @@ pub(crate) struct Hunt {
     tried: Vec<Tried>,
 }
 
-/// What the tries of one load said.
+/// The results of the tries of one load.
 #[derive(Clone, Copy, Debug)]
 struct Tried {
     load: f64,
@@ -72,7 +71,7 @@ impl Hunt {
     /// The load to try next; `None` when the edge is known well enough, or when not even a
     /// thousandth of the first load passes.
     pub(crate) fn next(&self) -> Option<f64> {
-        // As many for as against: one more decides.
+        // A tie: one more try decides.
         let open = self.tried.iter().find(|t| t.passes == t.fails);
         if let Some(open) = open {
             return Some(open.load);

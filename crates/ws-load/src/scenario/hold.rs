@@ -1,6 +1,6 @@
 //! Connections that are held: pinged, and counted when they end.
 //!
-//! Reads no memory and judges nothing.
+//! It reads no memory and gives no verdict.
 
 use super::{Clients, Scenario, Setting, Slot, answer_keep_alive};
 use crate::message::{Command, HeldPart, Report, StepPart};
@@ -13,10 +13,10 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::net::SocketAddr;
 use ws_proto::{Opcode, encode_frame};
 
-/// About as many as an outgoing burst of one event's time.
+/// Most pings that are sent in one turn of the loop.
 const PINGS_AT_ONCE: u32 = 256;
 
-/// A ping on its way.
+/// A ping that has been sent and not answered.
 #[derive(Clone, Copy, Debug)]
 struct Ping {
     due_ns: u64,
@@ -33,7 +33,8 @@ pub(super) struct Hold {
     seed: u64,
     /// When each connection is pinged next, earliest first.
     due: BinaryHeap<Reverse<(u64, Slot)>>,
-    /// Pings on their way, by connection: one at most, since it must be answered before the next.
+    /// Pings in flight, by connection. A connection has at most one: it must be answered before the
+    /// next is sent.
     under_way: HashMap<Slot, Ping>,
     /// Pings in the order of their sending, each with the time at which it is given up; answered
     /// ones included.
@@ -41,7 +42,7 @@ pub(super) struct Hold {
     /// No ping is due after this; absent until it is known.
     until_ns: Option<u64>,
     part: HeldPart,
-    /// Of messages, which no client asks for.
+    /// Checks messages, which no client of a hold asks for.
     verifier: Verifier,
 }
 

@@ -1,8 +1,8 @@
 //! What the clients of a worker do once they are connected: send requests, be held, echo raw frames.
 //!
-//! A scenario is told what happens on the connections of its worker and says what is sent on them.
-//! It knows no socket, no event loop and no clock but the one that it is handed with the clients,
-//! so that its tests run in virtual time.
+//! A scenario gets the events of its worker's connections and decides what is sent on them. It knows no
+//! socket and no event loop, and its clock comes with the clients, so that its tests run in virtual
+//! time.
 
 mod hold;
 mod raw_echo;
@@ -42,14 +42,14 @@ pub(crate) trait Clients {
     /// Sends bytes. True when the kernel has taken all of them; `None` when the connection is
     /// broken or gone. What the kernel has not taken follows by itself.
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Option<bool>;
-    /// Answers a ping, or a keep-alive of the dialect. Of those that the peer lets wait, by not
-    /// reading, it gets an answer to the most recent only (RFC 6455, 5.5.3).
+    /// Answers a ping, or a keep-alive of the dialect. While the peer does not read, only the answer to
+    /// the most recent is kept (RFC 6455, 5.5.3).
     fn send_latest(&mut self, slot: Slot, opcode: Opcode, payload: &[u8]);
     /// Ends a connection.
     fn end(&mut self, slot: Slot, error: ConnectError);
-    /// A client that was ready and is lost, with the reason. Each is told once.
+    /// A client that was ready and is lost, with the reason. Each is returned once.
     fn take_lost(&mut self) -> Option<(Slot, ConnectError)>;
-    /// 64 random bits that no other draw of this run gives.
+    /// 64 random bits, different in every draw of a run.
     fn draw(&mut self) -> u64;
     /// Tells the controller.
     fn report(&mut self, report: Report);
@@ -65,7 +65,7 @@ pub(crate) trait Scenario: Send {
     /// Does what is due. Called before each wait of the loop.
     fn turn(&mut self, clients: &mut dyn Clients);
 
-    /// When there is something to do although nothing happens; 0 for at once.
+    /// When `turn` is to be called even if no event comes; 0 for at once.
     fn next_ns(&self, now_ns: u64) -> u64;
 
     /// A client is ready since `at_ns`.

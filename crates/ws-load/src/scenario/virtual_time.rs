@@ -181,8 +181,8 @@ impl World {
         self.scenario.obey(command, &mut self.clients);
     }
 
-    /// Lets time pass until `until_ns`, with a server that answers each frame with itself `delay`
-    /// after it came, and within `silent` not at all. The loop is away while `away` lasts.
+    /// Lets time pass until `until_ns`. The server echoes each frame after `delay`, and none within
+    /// `silent`. The loop does not run during `away`.
     fn pass(&mut self, until_ns: u64, delay: u64, away: std::ops::Range<u64>) {
         let mut answers: VecDeque<SentFrame> = VecDeque::new();
         loop {

@@ -1,14 +1,14 @@
 //! A server that speaks another dialect is found at its first answers, and not after a time-out.
 //!
-//! The rule: before anything was understood in a process, ten messages of a step that could not be,
-//! or one and then two seconds.
+//! The rule: until a process has understood a message, a run ends at ten messages of a step that are
+//! not of the dialect, or two seconds after the first of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// So many messages that are not of the dialect end a run.
 const MOST: u64 = 10;
-/// After the first of them: nothing better comes in this time.
+/// Or the run ends this long after the first of them.
 const PATIENCE_NS: u64 = 2_000_000_000;
 
 /// What the workers of a process have understood, together.

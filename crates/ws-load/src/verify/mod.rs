@@ -1,4 +1,4 @@
-//! Every message is checked: what it is, who was to hear it, and when it came.
+//! Every message is checked: what it is, which clients were to get it, and when it came.
 
 mod envelope;
 mod first_answers;

@@ -24,7 +24,7 @@ pub(crate) struct Verifier {
     /// The latency that the limit applies to.
     limited: Measure,
     step: Option<Arc<StepLedger>>,
-    /// The step was given up: what still comes of it is neither late nor double.
+    /// The step was given up: messages of it that still come are neither late nor duplicates.
     given_up: bool,
     window: Window,
     /// The read that the messages in hand came with.
@@ -32,9 +32,9 @@ pub(crate) struct Verifier {
     /// The message in hand may have arrived so much before its stamp, which is that of a later one;
     /// 0 where the stamp is its own.
     pub(crate) slack_ns: u64,
-    /// Clients that the ledger count on: those that are alive, and those below.
+    /// Clients that the ledger counts on: those that are alive, and those in `gone`.
     alive: Vec<u64>,
-    /// Clients that are gone, which the ledger do not know yet.
+    /// Clients that are gone, which the ledger does not know yet.
     gone: Vec<u64>,
     gone_count: u32,
     /// How many are set in `alive`.
@@ -51,7 +51,7 @@ pub(crate) struct Verifier {
     pub(crate) finished: u32,
     /// Of a site: samples that are settled here and have not been reported yet.
     pub(crate) done: Vec<Done>,
-    /// What the first malformed message was, in words.
+    /// The first malformed message, in words.
     pub(crate) first_malformed: Option<String>,
     /// Whether anything of the run was understood.
     pub(crate) first_answers: FirstAnswers,
@@ -120,15 +120,15 @@ impl Verifier {
         self.alive_count += 1;
     }
 
-    /// A client that was ready is gone: nothing more is sent by it. The books learn it with
+    /// A client that was ready is gone: nothing more is sent by it. The ledger is told by
     /// [`Verifier::settle_lost`].
     pub(crate) fn client_lost(&mut self, slot: u32) {
         self.gone[slot as usize / 64] |= 1 << (slot % 64);
         self.gone_count += 1;
     }
 
-    /// Counts what was due to the clients that were lost since the last time, all at once: what is
-    /// under way is gone through for it. To be called before anything is sent.
+    /// Counts what was due to the clients that were lost since the last call. It goes through all
+    /// samples in flight, once for all of these clients. Call it before anything is sent.
     #[inline]
     pub(crate) fn settle_lost(&mut self) {
         if self.gone_count > 0 {
@@ -233,7 +233,7 @@ impl Verifier {
         }
     }
 
-    /// Verifiers one message that reached the client in `slot` at `at_ns`.
+    /// Verifies one message that reached the client in `slot` at `at_ns`.
     #[inline]
     pub(crate) fn message(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
         self.messages += 1;

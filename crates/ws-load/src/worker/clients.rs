@@ -333,7 +333,7 @@ pub(super) fn watch(
     rewatch(control, slot, transport)
 }
 
-/// Asks to be told when the socket takes bytes again, if any wait.
+/// Watches for the socket to take bytes again, if any wait.
 #[cold]
 pub(super) fn rewatch(
     control: &mut dyn Control,

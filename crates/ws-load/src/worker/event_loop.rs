@@ -1,4 +1,4 @@
-//! The event loop of a worker: commands in, sockets served, the scenario told what happened.
+//! The event loop of a worker: it takes commands, serves sockets and passes events to the scenario.
 //!
 //! It knows connections and frames, and no scenario.
 
@@ -109,7 +109,7 @@ impl EventLoop {
         }
     }
 
-    /// How long nothing is to be done unless something happens.
+    /// How long the loop may wait for an event.
     fn patience(&self) -> Duration {
         let now_ns = clock::now_ns();
         let next_ns = self.scenario.next_ns(now_ns);

@@ -1,7 +1,7 @@
 //! Workers: each one thread, one event loop, its share of the clients.
 //!
-//! A worker takes [`Command`]s and gives [`Report`]s. During a step it talks to nothing but the
-//! shared ledger, and to the worker whose client is to send the next sample.
+//! A worker takes [`Command`]s and gives [`Report`]s. During a step it uses only the shared ledger, and
+//! sends commands to the worker whose client is to send the next sample.
 
 mod clients;
 mod event_loop;
@@ -26,7 +26,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
-/// What the controller may look at while workers work.
+/// Progress that the controller may read while workers run.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) connected: AtomicU64,
@@ -57,7 +57,7 @@ impl Progress {
         self.turns[worker].0.load(Ordering::Relaxed)
     }
 
-    /// A worker turns; it alone says so of itself.
+    /// Counts a turn; called by that worker alone.
     #[inline]
     pub(crate) fn turned(&self, worker: usize) {
         let turns = &self.turns[worker].0;
@@ -65,7 +65,7 @@ impl Progress {
     }
 }
 
-/// The way to a worker.
+/// The mailbox of a worker.
 #[derive(Clone)]
 pub(crate) struct Peer {
     commands: mpsc::Sender<Command>,
@@ -74,7 +74,7 @@ pub(crate) struct Peer {
 
 impl Peer {
     pub(crate) fn tell(&self, command: Command) {
-        // A worker that has ended has said so in its last report.
+        // A worker that has ended has reported it.
         let _ = self.commands.send(command);
         self.waker.wake();
     }
@@ -94,7 +94,7 @@ pub(crate) struct Common {
     pub(crate) reports: mpsc::Sender<(u32, Report)>,
 }
 
-/// A worker before it has met its peers.
+/// A worker before it knows the others.
 pub(crate) struct Worker<B: Backend> {
     backend: B,
     commands: mpsc::Receiver<Command>,

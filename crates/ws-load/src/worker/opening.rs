@@ -15,11 +15,10 @@ use std::io;
 use std::net::IpAddr;
 use ws_proto::{UpgradeRequest, encode_key};
 
-/// So many that a schedule which cannot be kept up with keeps this worker from reading for a short
-/// time only.
+/// Most starts in one turn, so that this worker still reads when it cannot keep up with the schedule.
 const STARTS_AT_ONCE: usize = 64;
-/// What may lie between the end of a schedule and a start that still counts as in time: what a
-/// start that is due at its very end may lose to the scheduler of a loaded machine.
+/// A start counts as in time up to this long after the end of the schedule: a start that is due at the
+/// end may be late by this much on a loaded machine.
 const START_SLACK_NS: u64 = 50_000_000;
 
 /// How many clients are wanted and which attempts are under way.
@@ -27,8 +26,8 @@ pub(super) struct Opening {
     wanted: usize,
     at_once: usize,
     under_way: usize,
-    /// When further attempts are to be started, whatever became of the others; absent when each
-    /// waits for an earlier one.
+    /// The schedule of starts, independent of earlier attempts; absent when each start waits for the
+    /// end of an earlier attempt.
     starts: Option<Starts>,
     next_start_ns: u64,
     /// How long an attempt may take.
@@ -37,13 +36,13 @@ pub(super) struct Opening {
     deadlines: VecDeque<(u64, Token)>,
     /// All wanted clients have been reported as ready.
     reported: bool,
-    /// This machine's limit, told once the attempts under way have ended.
+    /// This machine's limit, reported once the attempts under way have ended.
     exhausted: Option<Box<ConnectError>>,
     /// Of a `connect` run, which counts the connections that fail and goes on.
     figures: Option<Box<Figures>>,
 }
 
-/// What opening took, since it was last told.
+/// Figures of the opening since the last report.
 #[derive(Debug, Default)]
 struct Figures {
     /// When the schedule of the starts has surely ended.
@@ -186,20 +185,20 @@ impl ClientTable {
     /// An attempt has failed.
     pub(super) fn opening_failed(&mut self, error: ConnectError) {
         self.opening.under_way -= 1;
-        // A limit of this machine came first, and is what will be told.
+        // If a limit of this machine was found first, that one is reported.
         if !self.opening.count_failed(&error) && self.opening.exhausted.is_none() {
             self.report(Report::OpenFailed(error.into()));
         }
     }
 
-    /// Source addresses are dealt out in turn over all clients of this process.
+    /// The clients of this process use the source addresses in turn.
     fn local_addr(&self, slot: Token) -> Option<IpAddr> {
         let client = u64::from(slot) * self.peers.len() as u64 + u64::from(self.thread);
         let addrs = &self.common.plan.target.local_addrs;
         (!addrs.is_empty()).then(|| addrs[(client % addrs.len() as u64) as usize])
     }
 
-    /// The kernel's word for a failure, with what the user can do about it.
+    /// The kernel's error, with what the user can do about it.
     pub(super) fn explain(&self, error: io::Error, stage: Stage, slot: Token) -> ConnectError {
         let addr = self.common.target.addr;
         let error = match error.downcast::<rustls::Error>() {
@@ -376,7 +375,7 @@ impl Session<'_> {
 
     /// The TCP connection attempt has ended.
     pub(super) fn on_connected(&mut self, slot: Token) {
-        // Before the request leaves: the answer may be here before this thread is on its core again.
+        // Taken before the request is written: the answer may come before this thread runs again.
         let connected_ns = clock::now_ns();
         let key = encode_key(self.draw_nonce());
         let common = &self.table.common;

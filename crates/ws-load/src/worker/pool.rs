@@ -1,4 +1,4 @@
-//! The worker threads of a process, told and heard as one.
+//! The worker threads of a process: one command to all, one queue of their reports.
 
 use super::watchdog::{SILENCE, Watchdog};
 use super::{Common, Peer, Progress, Worker};
@@ -19,12 +19,12 @@ use std::time::Duration;
 
 /// How long closing connections may take.
 pub(crate) const CLOSE_PATIENCE: Duration = Duration::from_secs(3);
-/// Beyond the time that closing connections may take: what a worker with very many of them needs to
-/// write to each and to let go of it.
+/// Added to the time for closing connections: a worker with very many of them has to write to each and
+/// close it.
 const FAREWELL: Duration = Duration::from_secs(10);
 /// How long the workers have to end once the user has asked for the end.
 pub(crate) const HURRY: Duration = Duration::from_millis(700);
-/// How often is looked whether the workers have ended.
+/// Interval at which the pool checks whether the workers have ended.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The workers and the way to and from them.
@@ -117,7 +117,7 @@ impl WorkerPool {
         self.step.get()
     }
 
-    /// Has the workers obey a command, each its part.
+    /// Sends a command to all workers; each obeys its part.
     pub(crate) fn tell(&self, command: Command) {
         match command {
             Command::Begin(terms) => {
@@ -134,8 +134,8 @@ impl WorkerPool {
         }
     }
 
-    /// Samples of a closed loop, all of a worker's at once: requests that trickle in one by one
-    /// would be served one by one for the rest of the step, and cost everyone more reads and writes.
+    /// Sends samples of a closed loop, all of a worker at once. Requests that start one by one would be
+    /// served one by one for the rest of the step, which costs both sides more reads and writes.
     fn send(&self, samples: &[u32]) {
         let Some(ledger) = self.step() else { return };
         let of = u64::from(self.share.of);
@@ -182,18 +182,18 @@ impl WorkerPool {
         Arc::clone(&self.progress)
     }
 
-    /// A watchdog over the workers, for the thread that hears their reports.
+    /// A watchdog over the workers, for the thread that takes their reports.
     pub(crate) fn watchdog(&self) -> Watchdog {
         Watchdog::new(self.progress())
     }
 
-    /// A worker that does not turn any more, and that in words. Each is told once.
+    /// A worker that hangs, with a message. Each is returned once.
     pub(crate) fn take_hung(&mut self) -> Option<(usize, String)> {
         let worker = self.watchdog.look()?;
         Some((worker, hung(worker, self.len())))
     }
 
-    /// True while a worker may hang, so that nothing that does not happen is the server's fault.
+    /// True while a worker may hang, so that a missing message is not the server's fault.
     pub(crate) fn doubts(&self) -> bool {
         self.watchdog.doubts()
     }
@@ -209,9 +209,9 @@ impl WorkerPool {
         all.filter(|worker| !self.has_given_up(*worker)).count()
     }
 
-    /// Has all connections closed and waits for the workers to end: those that can be expected to,
-    /// for a limited time, and not for long once the user has `interrupted`. What does not end is
-    /// left to the end of the process.
+    /// Closes all connections and waits for the workers to end, except those that hang. The wait has a
+    /// limit, which is short once the user has `interrupted`. A thread that does not end then is left
+    /// to the end of the process.
     pub(crate) fn stop(&mut self, interrupted: &AtomicBool) {
         self.tell_all(&Command::Close);
         let mut end_ns = clock::now_ns() + clock::nanos(CLOSE_PATIENCE + FAREWELL);
@@ -235,7 +235,7 @@ impl WorkerPool {
     }
 }
 
-/// A worker that does not turn any more, in words.
+/// The message about a worker that hangs.
 pub(crate) fn hung(worker: usize, workers: usize) -> String {
     format!(
         "worker thread {} of {workers} has not responded for {SILENCE}; what the others measured is kept",

@@ -30,7 +30,7 @@ enum Stop {
     Io(io::Error),
     /// The peer's close frame, if it has a code. What follows is no message (RFC 6455, 5.5.1).
     Closed(Option<CloseFrame>),
-    /// The framework turned the client away, with these words.
+    /// The framework refused the client, with these words.
     Turned(String),
 }
 
@@ -104,7 +104,7 @@ impl EventLoop {
             phase,
             stamped_ns,
         } = self.clients.get(slot);
-        // Without stamps a latency ends with the read, and nothing about that is unknown.
+        // Without stamps a latency ends with the read, whose time is known exactly.
         let slack_ns = match self.kernel_stamps {
             true => at_ns.saturating_sub(*stamped_ns),
             false => 0,
@@ -158,7 +158,7 @@ impl EventLoop {
             Bytes::Wire(bytes) => transport.receive(bytes, feed),
             Bytes::Plain(bytes) => feed(bytes, false).map(|()| false),
         };
-        // TLS has words of its own for the peer.
+        // A TLS error sends an alert to the peer.
         let read = match watch(control, slot, transport, was_waiting) {
             Ok(()) => read,
             Err(error) => read.and(Err(error.into())),

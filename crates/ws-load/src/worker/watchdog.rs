@@ -1,22 +1,21 @@
-//! Whether the workers of this process still turn.
+//! Finds workers of this process that hang.
 //!
-//! A worker with nothing to do turns twenty times a second, and no work of one turn takes seconds.
-//! Time is counted in looks and not by the clock, so that a process that was stopped as a whole
-//! finds none of its workers at fault when it goes on.
+//! The loop of an idle worker turns twenty times a second, and no turn takes seconds. Time is counted
+//! in looks and not by the clock, so that no worker looks hung after the whole process was stopped.
 
 use super::Progress;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often is looked.
+/// Interval between two looks.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
-/// Looks without a turn after which a worker is given up: 10 s. Much more than a busy scheduler
-/// puts a thread aside for.
+/// Looks without a turn after which a worker is given up: 10 s, much longer than a busy scheduler keeps
+/// a thread waiting.
 const LOOKS: u32 = 100;
-/// Looks without a turn after which others are not blamed for what does not happen: 1 s.
+/// Looks without a turn after which a missing message is not the server's fault: 1 s.
 const DOUBT: u32 = 10;
 
-/// In words, how long a worker that is given up had not turned.
+/// How long a worker that is given up had not turned, in words.
 pub(crate) const SILENCE: &str = "10 s";
 
 #[derive(Debug)]
@@ -42,7 +41,7 @@ impl Watchdog {
         }
     }
 
-    /// Looks, if it is time to. A worker that has just been given up; each is told once.
+    /// Looks, if it is time to. Returns a worker that has just been given up, each once.
     pub(crate) fn look(&mut self) -> Option<usize> {
         if self.looked.elapsed() < TICK {
             return None;
@@ -62,7 +61,7 @@ impl Watchdog {
                 *watched = Watched { turns, looks: 0 };
                 continue;
             }
-            // The others of the same look are told in the next.
+            // Others that are found by the same look are returned by the next.
             if watched.looks + 1 < LOOKS || hung.is_none() {
                 watched.looks += 1;
             }

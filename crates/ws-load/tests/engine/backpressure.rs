@@ -1,5 +1,5 @@
-//! A server that stops reading: what the kernel has not taken was not sent, and that is not the
-//! generator's doing.
+//! A server that stops reading: what the kernel has not taken was not sent, and the generator is not
+//! the cause.
 
 use super::plan;
 use crate::common::run;

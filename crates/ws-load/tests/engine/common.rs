@@ -33,7 +33,7 @@ pub(crate) fn or_epoll(io: Io, timestamps: Timestamps) -> Io {
         Io::Uring => match ws_load::probe_io_uring(timestamps) {
             Ok(()) => Io::Uring,
             Err(reason) => {
-                test_servers::skipped(&format!("io_uring cannot be had here: {reason}"));
+                test_servers::skipped(&format!("io_uring is not available here: {reason}"));
                 Io::Epoll
             }
         },

@@ -4,11 +4,11 @@ use super::plan;
 use crate::common::run;
 use run_record::{Arrivals, Audience, Clients, Connect, Connections, Drops, End, Load, Nanos, Plan, StepRecord, Verdict};
 use std::net::{SocketAddr, TcpListener};
-use test_servers::odd::{Behaviour, OddServer};
+use test_servers::fault::{Fault, FaultServer};
 use test_servers::{Framework, NullOptions, NullServer};
 
-/// Forty connections, held for a ping of each at least, with a time-out that no pause of a busy
-/// machine looks like.
+/// Forty connections, held for at least one ping of each. The time-out is longer than any pause of a
+/// busy machine.
 fn held(addr: SocketAddr, rate: Option<f64>) -> Plan {
     plan(addr).with(|plan| { plan.audience = Audience::Sender; plan.load = Load::Connect(Connect {
             rate,
@@ -64,19 +64,19 @@ fn the_schedule_is_kept_whatever_the_server_does() {
     let server = NullServer::start(NullOptions::default()).unwrap();
     let measured = run(&held(server.addr(), Some(50.0)));
     let of = connections(&measured.steps[0]);
-    // Forty starts at fifty a second, by chance a little faster. A server that takes thousands in a
-    // second, as this one does, would otherwise have them all in a moment.
+    // Forty starts at fifty per second, by chance a little faster. Without the schedule this server
+    // would take all of them at once: it takes thousands per second.
     assert!(of.opened_per_second < 200.0, "{}", of.opened_per_second);
 }
 
 #[test]
 fn exactly_the_connections_that_end_are_dropped_each_in_its_class() {
     let drops = Drops::default();
-    for (behaviour, count, expected) in [
-        (Behaviour::ResetsAtPing, 3, Drops { reset: 3, ..drops }),
-        (Behaviour::ClosesAtPing, 5, Drops { closed: 5, ..drops }),
+    for (fault, count, expected) in [
+        (Fault::ResetsAtPing, 3, Drops { reset: 3, ..drops }),
+        (Fault::ClosesAtPing, 5, Drops { closed: 5, ..drops }),
         (
-            Behaviour::IgnoresPings,
+            Fault::IgnoresPings,
             4,
             Drops {
                 unanswered: 4,
@@ -84,7 +84,7 @@ fn exactly_the_connections_that_end_are_dropped_each_in_its_class() {
             },
         ),
         (
-            Behaviour::SpoilsPongs,
+            Fault::SpoilsPongs,
             2,
             Drops {
                 unanswered: 2,
@@ -92,20 +92,20 @@ fn exactly_the_connections_that_end_are_dropped_each_in_its_class() {
             },
         ),
     ] {
-        let server = OddServer::start(behaviour, count).unwrap();
+        let server = FaultServer::start(fault, count).unwrap();
         let measured = run(&held(server.addr(), Some(400.0)));
         let step = &measured.steps[0];
         let of = connections(step);
-        assert_eq!(of.drops, expected, "{behaviour:?}");
-        assert_eq!(step.faults.disconnected, count, "{behaviour:?}");
-        assert_eq!(step.faults.total(), count, "{behaviour:?}");
+        assert_eq!(of.drops, expected, "{fault:?}");
+        assert_eq!(step.faults.disconnected, count, "{fault:?}");
+        assert_eq!(step.faults.total(), count, "{fault:?}");
         let pings = &of.pings;
         assert_eq!(
             pings.sent,
             pings.answered + pings.unanswered + pings.cut_off
         );
-        assert_eq!(pings.unanswered, expected.unanswered, "{behaviour:?}");
-        let spoilt = if behaviour == Behaviour::SpoilsPongs {
+        assert_eq!(pings.unanswered, expected.unanswered, "{fault:?}");
+        let spoilt = if fault == Fault::SpoilsPongs {
             count
         } else {
             0
@@ -118,12 +118,12 @@ fn exactly_the_connections_that_end_are_dropped_each_in_its_class() {
 
 #[test]
 fn a_server_that_answers_no_ping_at_all_loses_everyone() {
-    let server = OddServer::start(Behaviour::IgnoresPings, u64::MAX).unwrap();
+    let server = FaultServer::start(Fault::IgnoresPings, u64::MAX).unwrap();
     let mut plan = held(server.addr(), None);
     if let Load::Connect(connect) = &mut plan.load {
         connect.hold = Nanos::secs(60);
     }
-    // Ends long before the minute is over: nobody is left to be held.
+    // Ends long before the minute is over: no connection is left to hold.
     let measured = run(&plan);
     let of = connections(&measured.steps[0]);
     assert_eq!(of.drops.unanswered, 40);
@@ -133,7 +133,7 @@ fn a_server_that_answers_no_ping_at_all_loses_everyone() {
 
 #[test]
 fn connections_that_are_not_upgraded_are_failures_and_the_others_are_held() {
-    let server = OddServer::start(Behaviour::NeverAnswers, 1).unwrap();
+    let server = FaultServer::start(Fault::NeverAnswers, 1).unwrap();
     let mut plan = held(server.addr(), Some(1000.0));
     plan.connection.timeout = Nanos(300_000_000);
     let measured = run(&plan);
@@ -153,7 +153,7 @@ fn connections_that_are_not_upgraded_are_failures_and_the_others_are_held() {
 }
 
 #[test]
-fn a_port_where_nobody_listens_is_named() {
+fn a_port_without_a_listener_is_named() {
     let addr = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -169,7 +169,7 @@ fn a_port_where_nobody_listens_is_named() {
 #[test]
 fn a_subscription_is_part_of_the_opening() {
     for framework in [Framework::Phoenix, Framework::ActionCable] {
-        let server = OddServer::start_as(Behaviour::Drops, 0, framework).unwrap();
+        let server = FaultServer::start_as(Fault::Drops, 0, framework).unwrap();
         let mut plan = held(server.addr(), None);
         plan.message.dialect = match framework {
             Framework::Phoenix => run_record::Dialect::Phoenix,

@@ -6,11 +6,11 @@ use crate::common::run;
 use run_record::{Audience, Clients, Dialect, End, Faults, Load, Nanos, Plan};
 use std::net::TcpListener;
 use test_servers::Framework;
-use test_servers::odd::{Behaviour, OddServer};
+use test_servers::fault::{Fault, FaultServer};
 use ws_load::Measured;
 
-fn against(behaviour: Behaviour, count: u64, change: impl FnOnce(&mut Plan)) -> Measured {
-    let server = OddServer::start(behaviour, count).unwrap();
+fn against(fault: Fault, count: u64, change: impl FnOnce(&mut Plan)) -> Measured {
+    let server = FaultServer::start(fault, count).unwrap();
     let mut plan = plan(server.addr());
     plan.clients = Clients::steps(10, 10, Some(1));
     plan.limits.sample_timeout = Nanos(700_000_000);
@@ -30,7 +30,7 @@ fn faults(measured: &Measured) -> Faults {
 #[test]
 fn exactly_the_dropped_deliveries_are_lost() {
     // One sample at a time: the first drop ends the step, so the second is never made.
-    let measured = against(Behaviour::Drops, 1, |plan| plan.load = Load::closed(1, 20));
+    let measured = against(Fault::Drops, 1, |plan| plan.load = Load::closed(1, 20));
     assert_eq!(measured.outcome.end, End::TimedOut);
     assert_eq!(
         faults(&measured),
@@ -44,7 +44,7 @@ fn exactly_the_dropped_deliveries_are_lost() {
 
 #[test]
 fn drops_in_samples_that_are_in_flight_together_are_all_counted() {
-    let measured = against(Behaviour::Drops, 4, |plan| plan.load = Load::closed(4, 4));
+    let measured = against(Fault::Drops, 4, |plan| plan.load = Load::closed(4, 4));
     assert_eq!(
         faults(&measured),
         Faults {
@@ -57,7 +57,7 @@ fn drops_in_samples_that_are_in_flight_together_are_all_counted() {
 #[test]
 fn exactly_the_duplicated_deliveries_are_duplicates() {
     for count in [1, 7] {
-        let measured = against(Behaviour::Duplicates, count, |_| {});
+        let measured = against(Fault::Duplicates, count, |_| {});
         assert_eq!(measured.outcome.end, End::StepsDone);
         assert_eq!(
             faults(&measured),
@@ -73,7 +73,7 @@ fn exactly_the_duplicated_deliveries_are_duplicates() {
 #[test]
 fn exactly_the_corrupted_deliveries_are_corrupt() {
     for count in [1, 9] {
-        let measured = against(Behaviour::Corrupts, count, |_| {});
+        let measured = against(Fault::Corrupts, count, |_| {});
         assert_eq!(
             faults(&measured),
             Faults {
@@ -86,7 +86,7 @@ fn exactly_the_corrupted_deliveries_are_corrupt() {
 
 #[test]
 fn exactly_the_swapped_broadcasts_are_reordered() {
-    let measured = against(Behaviour::Reorders, 3, |plan| {
+    let measured = against(Fault::Reorders, 3, |plan| {
         plan.clients = Clients::steps(2, 10, Some(1));
         plan.load = Load::closed(16, 200);
     });
@@ -105,7 +105,7 @@ fn a_swap_is_a_fault_in_phoenix_and_none_in_action_cable() {
         (Dialect::Phoenix, Framework::Phoenix, 3),
         (Dialect::ActionCable, Framework::ActionCable, 0),
     ] {
-        let server = OddServer::start_as(Behaviour::Reorders, 3, framework).unwrap();
+        let server = FaultServer::start_as(Fault::Reorders, 3, framework).unwrap();
         let measured = run(&plan(server.addr()).with(|plan| { plan.message.dialect = dialect; plan.load = Load::closed(16, 200); plan.clients = Clients::steps(2, 10, Some(1)); }));
         let expected = Faults {
             reordered,
@@ -118,7 +118,7 @@ fn a_swap_is_a_fault_in_phoenix_and_none_in_action_cable() {
 
 #[test]
 fn an_echo_to_the_wrong_client_is_misdirected_and_missed() {
-    let measured = against(Behaviour::Misdelivers, 2, |plan| {
+    let measured = against(Fault::Misdelivers, 2, |plan| {
         plan.audience = Audience::Sender;
         plan.load = Load::closed(2, 2);
     });
@@ -134,7 +134,7 @@ fn an_echo_to_the_wrong_client_is_misdirected_and_missed() {
 
 #[test]
 fn results_that_never_come_are_unanswered() {
-    let measured = against(Behaviour::NoResult, 0, |plan| plan.load = Load::closed(3, 20));
+    let measured = against(Fault::NoResult, 0, |plan| plan.load = Load::closed(3, 20));
     assert_eq!(measured.outcome.end, End::TimedOut);
     assert_eq!(
         faults(&measured),
@@ -147,7 +147,7 @@ fn results_that_never_come_are_unanswered() {
 
 #[test]
 fn a_server_that_stops_answering_times_out_and_never_hangs() {
-    let measured = against(Behaviour::Freezes, 5, |plan| plan.load = Load::closed(1, 20));
+    let measured = against(Fault::Freezes, 5, |plan| plan.load = Load::closed(1, 20));
     assert_eq!(measured.outcome.end, End::TimedOut);
     assert_eq!(measured.steps[0].samples, 5);
     assert_eq!(
@@ -162,7 +162,7 @@ fn a_server_that_stops_answering_times_out_and_never_hangs() {
 
 #[test]
 fn a_reset_in_mid_step_is_a_lost_connection_and_the_others_go_on() {
-    let measured = against(Behaviour::Resets, 5, |_| {});
+    let measured = against(Fault::Resets, 5, |_| {});
     assert_eq!(measured.outcome.end, End::ServerLost);
     let faults = faults(&measured);
     assert_eq!(faults.disconnected, 1);
@@ -176,15 +176,15 @@ fn a_reset_in_mid_step_is_a_lost_connection_and_the_others_go_on() {
 
 #[test]
 fn malformed_and_truncated_frames_are_told_apart() {
-    let malformed = faults(&against(Behaviour::MalformedFrame, 5, |_| {}));
+    let malformed = faults(&against(Fault::MalformedFrame, 5, |_| {}));
     assert_eq!(malformed.malformed, 1, "{malformed}");
-    let cut = faults(&against(Behaviour::CutShort, 5, |_| {}));
+    let cut = faults(&against(Fault::CutShort, 5, |_| {}));
     assert_eq!((cut.malformed, cut.disconnected), (0, 1), "{cut}");
 }
 
 #[test]
 fn late_delivery_shows_in_completion_and_not_in_ack() {
-    let measured = against(Behaviour::AcksFirst, 0, |plan| plan.load = Load::closed(1, 20));
+    let measured = against(Fault::AcksFirst, 0, |plan| plan.load = Load::closed(1, 20));
     assert!(faults(&measured).is_empty());
     let step = &measured.steps[0];
     let (completion, ack) = (
@@ -197,37 +197,37 @@ fn late_delivery_shows_in_completion_and_not_in_ack() {
 
 #[test]
 fn servers_that_do_not_open_a_websocket_are_named_in_words() {
-    for (behaviour, words) in [
+    for (fault, words) in [
         (
-            Behaviour::NeverAnswers,
+            Fault::NeverAnswers,
             "silent before it answered the WebSocket upgrade",
         ),
-        (Behaviour::Status200, "HTTP 200"),
-        (Behaviour::Status404, "HTTP 404"),
-        (Behaviour::WrongAccept, "wrong Sec-WebSocket-Accept"),
+        (Fault::Status200, "HTTP 200"),
+        (Fault::Status404, "HTTP 404"),
+        (Fault::WrongAccept, "wrong Sec-WebSocket-Accept"),
         // By a reset, when the request came after the close.
         (
-            Behaviour::ClosesAtOnce,
+            Fault::ClosesAtOnce,
             "the connection before it answered",
         ),
         (
-            Behaviour::UpgradesThenCloses,
+            Fault::UpgradesThenCloses,
             "closed the connection after the WebSocket was open",
         ),
     ] {
-        let measured = against(behaviour, 0, |_| {});
-        assert_eq!(measured.outcome.end, End::ConnectFailed, "{behaviour:?}");
+        let measured = against(fault, 0, |_| {});
+        assert_eq!(measured.outcome.end, End::ConnectFailed, "{fault:?}");
         assert!(measured.steps.is_empty());
         assert!(
             measured.outcome.detail.contains(words),
-            "{behaviour:?}: {}",
+            "{fault:?}: {}",
             measured.outcome.detail
         );
     }
 }
 
 #[test]
-fn a_port_where_nobody_listens_is_refused() {
+fn a_port_without_a_listener_is_refused() {
     let addr = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -240,7 +240,7 @@ fn a_port_where_nobody_listens_is_refused() {
 
 #[test]
 fn a_foreign_source_address_is_named() {
-    let server = OddServer::start(Behaviour::NoResult, 0).unwrap();
+    let server = FaultServer::start(Fault::NoResult, 0).unwrap();
     let measured = run(&plan(server.addr()).with(|plan| { plan.target.local_addrs = vec![[192, 0, 2, 1].into()]; }));
     assert!(
         measured

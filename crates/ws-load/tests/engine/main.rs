@@ -1,4 +1,4 @@
-//! The engine against test servers; every test on every backend.
+//! The generator against test servers; every test runs on every backend.
 
 #![allow(missing_docs)]
 #![allow(clippy::duplicate_mod, reason = "the same tests for each backend")]

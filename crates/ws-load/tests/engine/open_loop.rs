@@ -3,7 +3,7 @@
 use super::plan;
 use crate::common::run;
 use run_record::{Arrivals, Audience, Clients, Dialect, End, Load, Nanos, OpenLoop, Ramp};
-use test_servers::odd::{Behaviour, OddServer};
+use test_servers::fault::{Fault, FaultServer};
 use test_servers::{NullOptions, NullServer};
 
 const MS: u64 = 1_000_000;
@@ -69,7 +69,7 @@ fn the_warm_up_is_sent_and_not_timed() {
 
 #[test]
 fn a_server_that_stops_answering_moves_no_send() {
-    let server = OddServer::start(Behaviour::Freezes, 10).unwrap();
+    let server = FaultServer::start(Fault::Freezes, 10).unwrap();
     let mut plan = plan(server.addr()).with(|plan| { plan.audience = Audience::Sender; plan.load = Load::Open(at(250.0)); plan.clients = Clients::steps(10, 10, Some(1)); });
     plan.limits.sample_timeout = Nanos(700 * MS);
     plan.limits.time = Nanos(600 * MS);

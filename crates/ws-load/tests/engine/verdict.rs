@@ -1,4 +1,4 @@
-//! What a step says is said of whom it is true.
+//! A verdict blames the side that was the limit.
 
 use super::plan;
 use crate::common::run;

@@ -1,5 +1,5 @@
-//! The coordinator of a run over sites: told by a transport, they are to the controller what the
-//! threads of a process are.
+//! The coordinator of a run over sites. To the controller, sites are workers as the threads of a
+//! process are; commands and reports go through a transport.
 //!
 //! The coordinator keeps a ledger of its own in which a site is what a worker is within a process.
 //! All times in it are of its own clock; those of the sites are converted as they come and go, with
@@ -48,18 +48,18 @@ pub struct ClockRelation {
 
 /// A site as the coordinator sees it.
 pub struct Site {
-    /// What the user knows it by.
+    /// Its name, as shown to the user.
     pub name: String,
     /// The way to it.
     pub transport: Box<dyn NodeTransport>,
 }
 
-/// Between the call to start and the start of a schedule, besides four times the bound of the least
-/// known clock, which is half of a round trip: every site has heard it by then.
+/// Time from the command to the start of a schedule, so that every site has the command by then. Four
+/// times the largest clock error is added; that error is half of a round trip.
 const START_IN: Duration = Duration::from_millis(50);
-/// How much later than it happens the coordinator may hear of a send, with the same addition.
+/// How long after a send its report may reach the coordinator, with the same addition.
 const NEWS_LAG: Duration = Duration::from_millis(100);
-/// Between the end of a site's patience with its connections and the end of the coordinator's.
+/// How much longer the coordinator waits for a site than the site for its connections.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// As [`crate::run_with_ceiling`], on sites: they have the connections, this process has none.
@@ -98,13 +98,13 @@ struct Sites<'a> {
     members: Members,
     /// What comes from the sites.
     inbox: Receiver<(u32, Report)>,
-    /// What the controller is to hear of it.
+    /// Reports for the controller.
     reports: VecDeque<(u32, Report)>,
     step: Option<Step>,
 }
 
 impl Sites<'_> {
-    fn hear(&mut self, number: u32, report: Report) {
+    fn take(&mut self, number: u32, report: Report) {
         let Some(member) = self.members.member(number) else {
             return;
         };
@@ -149,27 +149,27 @@ impl Sites<'_> {
         }
     }
 
-    /// Waits until `deadline` for something to be heard, and takes in all that has come by then.
-    /// `false` when the time is over.
+    /// Waits until `deadline` for a report, and takes all that have come by then. `false` when the
+    /// time is over.
     fn listen(&mut self, deadline: Instant) -> bool {
         let timeout = deadline.saturating_duration_since(Instant::now());
         match self.inbox.recv_timeout(timeout) {
-            Ok((number, report)) => self.hear(number, report),
+            Ok((number, report)) => self.take(number, report),
             Err(RecvTimeoutError::Timeout) => return false,
             Err(RecvTimeoutError::Disconnected) => {
                 let here: Vec<u32> = self.members.here().collect();
                 if here.is_empty() {
-                    // Nothing will ever come; the wait was not the fault of a loop.
+                    // No site is left, so that no report can come. The wait keeps its length.
                     std::thread::sleep(timeout);
                     return false;
                 }
                 for number in here {
-                    self.lose(number, "the way to it is gone");
+                    self.lose(number, "its connection has ended");
                 }
             }
         }
         while let Ok((number, report)) = self.inbox.try_recv() {
-            self.hear(number, report);
+            self.take(number, report);
         }
         if let Some(step) = &mut self.step {
             self.members.send(step.take_released());
@@ -241,7 +241,7 @@ impl Workers for Sites<'_> {
         NEWS_LAG + Duration::from_nanos(4 * self.members.worst_bound_ns())
     }
 
-    /// A site says itself that it hangs, or nothing is heard of it any more.
+    /// A site has reported that it hangs, or is silent.
     fn doubts(&self) -> bool {
         false
     }
@@ -278,7 +278,7 @@ impl Workers for Sites<'_> {
                 Err(RecvTimeoutError::Disconnected) => {
                     waiting
                         .iter()
-                        .for_each(|n| self.lose(*n, "the way to it is gone"));
+                        .for_each(|n| self.lose(*n, "its connection has ended"));
                 }
             }
             let lost = self.reports.drain(..).find_map(|(_, report)| match report {
@@ -293,7 +293,7 @@ impl Workers for Sites<'_> {
         Ok(())
     }
 
-    /// The sites close their connections in a time of their own.
+    /// The sites have their own time limit for closing connections.
     fn stop(&mut self, _: &AtomicBool) {
         self.members.tell_all(&Command::Close);
         let deadline = Instant::now() + CLOSE_PATIENCE + FAREWELL;

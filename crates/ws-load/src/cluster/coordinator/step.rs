@@ -11,16 +11,16 @@ use std::sync::Arc;
 
 pub(super) struct Step {
     terms: StepTerms,
-    /// A site is a party here.
+    /// In it, a site is a party.
     ledger: Arc<StepLedger>,
     kept: Kept,
-    /// What sites have settled before the sender's site has said when it was sent.
+    /// Samples that sites have settled before the sender's site has reported the send.
     early: HashMap<u32, Vec<Done>>,
-    /// Of samples that some sites have settled: when the last of them knew it.
+    /// For samples that some sites have settled: when the last of these sites knew it.
     known_ns: HashMap<u32, u64>,
-    /// Of samples that were released for a settled one: when that was known.
+    /// For samples that were released by a settled one: when that was known.
     released_for: HashMap<u32, u64>,
-    /// Released and not told yet, each with its planned sender.
+    /// Samples that are released and not yet commanded, each with its planned sender.
     released: Vec<(u32, u64)>,
     given_up: bool,
     cutter: Cutter,

@@ -210,7 +210,7 @@ impl Uring {
         if wake < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor was just created and is owned by nobody else.
+        // SAFETY: the descriptor was just created and has no other owner.
         let wake = unsafe { File::from_raw_fd(wake) };
         let kernel_stamps = timestamps == Timestamps::Kernel;
         let moderated = kernel_stamps && ring.params().is_feature_min_timeout();

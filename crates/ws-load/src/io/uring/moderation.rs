@@ -1,15 +1,15 @@
 //! How many completions a wait is to bring: interrupt moderation, as network cards do it.
 //!
-//! Where messages come densely, a loop that is woken by the first of them sleeps and wakes for
-//! nearly each: a wake-up costs more than a receive. So a wait asks for half of what recently came
-//! within [`HORIZON_US`], and is content with less when that time is over. The kernel's stamps keep
-//! the delay out of every latency; without them nothing is moderated. Reads no clock.
+//! At a high rate, a loop that the first message wakes goes to sleep and wakes again for nearly every
+//! message, and a wake-up costs more than a receive. So a wait asks for half of what recently came
+//! within [`HORIZON_US`], and ends with less when that time is over. The kernel's stamps keep the
+//! delay out of every latency; without them nothing is moderated. This module reads no clock.
 
 use std::time::Duration;
 
-/// Longest time by which a read is put off.
+/// Longest time by which a read is delayed.
 const HORIZON_US: u32 = 100;
-/// So long is counted before the rate is judged anew.
+/// Time over which the rate is counted before it is determined anew.
 const WINDOW_NS: u64 = 500_000;
 /// Below this a wait asks for one: little would be saved, and a closed loop with few requests in
 /// flight would wait for answers that only its next requests can bring.

@@ -1,8 +1,8 @@
 //! Which sockets are watched, and which requests of them the kernel still holds.
 //!
 //! A completion names a slot and its generation. A slot is used again only when the kernel has
-//! answered every request that names it; the generation is there so that an error in this
-//! reckoning hands nobody another socket's bytes. It makes no system calls.
+//! answered every request that names it; with the generation, an error in this count cannot
+//! give a socket the bytes of another one. This module makes no system calls.
 
 use crate::io::Token;
 use socket2::Socket;

@@ -1,6 +1,6 @@
 //! Where the records of a TLS stream end (RFC 8446, 5.1): whether a read stopped within one.
 //!
-//! The session keeps the beginning of a record to itself, and does not say that it has one.
+//! The TLS session keeps the beginning of a record, and does not show that it has one.
 
 /// Type, version and length.
 const HEADER: usize = 5;

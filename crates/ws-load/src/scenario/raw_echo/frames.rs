@@ -1,5 +1,4 @@
-//! The frames of a raw echo: what the n-th frame of a connection is, and whether what comes back
-//! is it.
+//! The frames of a raw echo: what the n-th frame of a connection is, and whether its echo is equal.
 //!
 //! Nothing here keeps a message: every byte of a frame is a function of its number and its place,
 //! so that one of any length is written and checked piece by piece. No I/O.
@@ -7,12 +6,12 @@
 use crate::plan::mix;
 use ws_proto::{FrameHeader, MAX_HEADER, Opcode, Sender, apply_mask, encode_header};
 
-/// Bytes that a payload is cut from. Short enough to stay in a cache, and not a divisor of usual
-/// buffer sizes, so that a server which repeats or drops a buffer is found out.
+/// Length of the pattern that payloads are cut from. Short enough to stay in a cache, and not a divisor
+/// of usual buffer sizes, so that a server that repeats or drops a buffer is found.
 const PATTERN: usize = 65_521;
 /// The first bytes of a payload say which frame it is.
 const STAMP: u64 = 8;
-/// Pings that a feed hands on.
+/// Most pings of one feed.
 const PINGS: usize = 16;
 
 /// The payloads of all connections of a run.
@@ -108,7 +107,7 @@ impl Frames {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Wrong(pub(crate) String);
 
-/// What a feed brought.
+/// The result of a feed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fed {
     /// Echoes that are complete.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use ws_proto::{Opcode, encode_frame};
 
-/// Bytes that one write takes at most; of a connection that takes none, no more are kept.
+/// Most bytes of one write, and most that are kept for a connection that takes none.
 const CHUNK: usize = 64 * 1024;
 
 /// A connection of a raw echo.

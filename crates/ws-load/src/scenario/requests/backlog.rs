@@ -1,6 +1,6 @@
-//! Samples whose connection takes no bytes: the peer does not read, and what the kernel keeps for it
-//! is full. They wait as numbers, and are encoded when the socket takes bytes again, so that of a
-//! connection the bytes of one frame at most are kept here.
+//! Samples whose connection takes no bytes: the peer does not read, and the socket's send buffer is
+//! full. They wait as numbers and are encoded when the socket takes bytes again, so that at most one
+//! frame per connection is kept here.
 
 use crate::scenario::Slot;
 use std::collections::{HashMap, VecDeque};
@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) index: u32,
-    /// The planned sender; if it is lost, another client stands in.
+    /// The planned sender; if it is lost, another client sends the sample.
     pub(super) client: u64,
     /// In an open loop.
     pub(super) due_ns: Option<u64>,
@@ -17,7 +17,7 @@ pub(super) struct Request {
     pub(super) is_new: bool,
 }
 
-/// What a sample takes that waits for its connection: queues grow by doubling.
+/// Memory of a sample that waits for its connection, in bytes: queues grow by doubling.
 pub(crate) const BYTES_PER_WAITING_SAMPLE: u64 = 2 * size_of::<Request>() as u64;
 
 impl Request {
@@ -50,7 +50,7 @@ pub(super) struct Backlog {
 
 #[derive(Debug, Default)]
 struct OfSlot {
-    /// Of this one's frame the kernel has taken a part, or nothing.
+    /// The sample whose frame the kernel has not taken whole.
     cut: Option<Request>,
     rest: VecDeque<Request>,
 }

@@ -1,8 +1,8 @@
 //! Sending samples. One counts as sent when the kernel has taken the last byte of its frame.
 //!
-//! It is noted as sent before the bytes go, since a delivery of it may reach a client of another
-//! worker before the call returns, and taken back when the kernel did not take all of them: then the
-//! peer cannot have it, and nothing of it can have come.
+//! It is noted as sent before the write, since a delivery of it may reach a client of another worker
+//! before the write returns. The note is taken back when the kernel did not take the whole frame: then
+//! the peer cannot have the request, and nothing of it can have come.
 
 use super::backlog::Request;
 use super::{Clients, Requests, Slot};
@@ -10,7 +10,7 @@ use crate::message::{Report, Samples, SentSample};
 use crate::verify::{Sent, StepLedger};
 use ws_proto::{FrameHeader, apply_mask, encode_header};
 
-/// About as many as an outgoing burst of one event's time.
+/// Most samples that are sent before the loop reads again.
 const SENDS_AT_ONCE: u32 = 64;
 
 impl Requests {
@@ -33,8 +33,8 @@ impl Requests {
         }
     }
 
-    /// Sends what is due by the clock, however late it is; so many at a time that a rate which
-    /// cannot be met keeps this worker neither from reading nor from being told to give up.
+    /// Sends what is due by the clock, however late it is. The number is bounded, so that at a rate
+    /// that cannot be met this worker still reads, and still obeys the command to give up.
     pub(super) fn send_by_clock(&mut self, clients: &mut dyn Clients) {
         for _ in 0..SENDS_AT_ONCE {
             let Some(send) = self.by_clock.take_due(clients.now_ns()) else {
@@ -46,7 +46,7 @@ impl Requests {
         self.settle_lost(clients);
     }
 
-    /// Before bytes that wait are written: the frame that was cut may be complete by that.
+    /// Called before waiting bytes are written, which may complete a frame that was cut.
     pub(super) fn note_cut_as_sent(&self, slot: Slot, now_ns: u64) {
         if let Some(request) = self.backlog.cut(slot)
             && let Some(ledger) = self.verifier.step()
@@ -55,7 +55,7 @@ impl Requests {
         }
     }
 
-    /// After that: sends more where the socket takes it.
+    /// Called after that: sends more where the socket takes it.
     pub(super) fn send_rest(&mut self, slot: Slot, clients: &mut dyn Clients) {
         if !self.backlog.holds(slot) {
             return;
@@ -145,7 +145,7 @@ impl Requests {
         }
     }
 
-    /// How late the generator comes to a sample, whether or not the connection takes it then.
+    /// Records how late the generator is with a sample, whether or not the connection takes it.
     fn note_lag(&mut self, ledger: &StepLedger, request: Request, now_ns: u64) -> Request {
         if let Some(due_ns) = request.due_ns
             && request.is_new
@@ -160,7 +160,7 @@ impl Requests {
         }
     }
 
-    /// The kernel has a whole frame. Of a site: the coordinator and the other sites are to know.
+    /// The kernel has a whole frame. At a site, the coordinator and the other sites are told.
     fn tell_sent(&mut self, ledger: &StepLedger, index: u32, clients: &mut dyn Clients) {
         self.sent += 1;
         if ledger.is_shared()

@@ -1,5 +1,5 @@
-//! The verifier of one worker over a real ledger. Times are in microseconds, which the histograms tell
-//! apart.
+//! The verifier of one worker over a real ledger. Times are whole microseconds, so that the histograms
+//! keep them apart.
 
 use super::*;
 use crate::dialect::codec;
@@ -180,7 +180,7 @@ fn what_lost_clients_waited_for_is_missing_once() {
 }
 
 #[test]
-fn a_client_that_is_lost_is_waited_for_until_the_books_know() {
+fn a_client_that_is_lost_is_waited_for_until_the_ledger_knows() {
     let ways: [fn(&mut Verifier); 4] = [
         Verifier::settle_lost,
         Verifier::close_step,
@@ -203,7 +203,7 @@ fn a_client_that_is_lost_is_waited_for_until_the_books_know() {
 }
 
 #[test]
-fn a_sample_that_nobody_is_left_for_is_settled_and_not_complete() {
+fn a_sample_without_listeners_left_is_settled_and_not_complete() {
     for (terms, faults) in [(TERMS, "3 lost, 1 unanswered"), (ECHOES, "1 lost")] {
         let mut verifier = verifier(3);
         let step = open(&mut verifier, terms);
@@ -408,7 +408,7 @@ fn what_is_not_of_the_dialect_is_malformed_and_the_first_is_told() {
     verifier.message(0, Opcode::Binary, known.as_bytes(), 160 * US);
     assert_faults(&verifier, "1 malformed");
     verifier.message(0, Opcode::Text, b"{", 160 * US);
-    verifier.malformed("a frame of nobody".to_owned());
+    verifier.malformed("a frame of no client".to_owned());
     assert_faults(&verifier, "3 malformed");
     let first = verifier.first_malformed.unwrap();
     assert!(first.contains("a Binary message where Text was due"));
@@ -484,7 +484,7 @@ fn what_is_missing_when_a_step_is_given_up_counts_where_it_is_to() {
         hear(&mut verifier, 0, "broadcast", 0, 150);
         verifier.give_up_step(count);
         assert_faults(&verifier, faults);
-        // What still comes is neither late nor double.
+        // Messages that still come are neither late nor duplicates.
         hear(&mut verifier, 1, "broadcast", 0, 160);
         hear(&mut verifier, 0, "broadcast", 0, 160);
         hear(&mut verifier, 0, "broadcast", 7, 160);

@@ -2,16 +2,11 @@
 
 use super::{calmly, closed, open, plan, run};
 use run_record::{Audience, Clients, End, Faults, Load, Nanos, Plan};
-use test_servers::odd::{Behaviour, OddServer};
+use test_servers::fault::{Fault, FaultServer};
 
-fn against(
-    behaviour: Behaviour,
-    count: u64,
-    sites: usize,
-    change: impl Fn(&mut Plan),
-) -> (End, Faults) {
+fn against(fault: Fault, count: u64, sites: usize, change: impl Fn(&mut Plan)) -> (End, Faults) {
     let measured = calmly(|| {
-        let server = OddServer::start(behaviour, count).unwrap();
+        let server = FaultServer::start(fault, count).unwrap();
         let mut plan = plan(server.addr());
         plan.limits.time = Nanos(600_000_000);
         plan.limits.sample_timeout = Nanos(700_000_000);
@@ -29,7 +24,7 @@ fn against(
 #[test]
 fn drops_are_lost() {
     for sites in [2, 3] {
-        let (end, faults) = against(Behaviour::Drops, 4, sites, |plan| {
+        let (end, faults) = against(Fault::Drops, 4, sites, |plan| {
             plan.load = Load::closed(4, 4)
         });
         assert_eq!(end, End::TimedOut);
@@ -44,7 +39,7 @@ fn drops_are_lost() {
 #[test]
 fn second_copies_are_duplicates_in_both_loops() {
     for load in [closed(), open(100.0)] {
-        let (end, faults) = against(Behaviour::Duplicates, 7, 2, |plan| {
+        let (end, faults) = against(Fault::Duplicates, 7, 2, |plan| {
             plan.load = load.clone();
         });
         assert_eq!(end, End::StepsDone);
@@ -58,7 +53,7 @@ fn second_copies_are_duplicates_in_both_loops() {
 
 #[test]
 fn changed_payloads_are_corrupt() {
-    let (_, faults) = against(Behaviour::Corrupts, 9, 2, |_| {});
+    let (_, faults) = against(Fault::Corrupts, 9, 2, |_| {});
     let corrupt = Faults {
         corrupt: 9,
         ..Faults::default()
@@ -70,7 +65,7 @@ fn changed_payloads_are_corrupt() {
 #[test]
 fn swapped_broadcasts_are_reordered() {
     for load in [Load::closed(16, 200), open(2000.0)] {
-        let (_, faults) = against(Behaviour::Reorders, 3, 2, |plan| {
+        let (_, faults) = against(Fault::Reorders, 3, 2, |plan| {
             plan.clients = Clients::steps(2, 10, Some(1));
             plan.load = load.clone();
         });
@@ -84,7 +79,7 @@ fn swapped_broadcasts_are_reordered() {
 
 #[test]
 fn an_echo_to_another_site_is_misdirected_and_missed() {
-    let (_, faults) = against(Behaviour::Misdelivers, 2, 2, |plan| {
+    let (_, faults) = against(Fault::Misdelivers, 2, 2, |plan| {
         plan.audience = Audience::Sender;
         plan.load = Load::closed(2, 2);
     });

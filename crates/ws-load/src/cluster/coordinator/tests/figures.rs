@@ -107,8 +107,8 @@ fn later_steps_open_more_clients_everywhere() {
     assert_eq!(measured.outcome.carried_clients, Some(5));
 }
 
-/// The connection that opened last hears of a broadcast 60 ms after all others; half of the senders
-/// are at the other site.
+/// The connection that opened last gets a broadcast 60 ms after all others; half of the senders are
+/// at the other site.
 #[test]
 fn the_last_listener_is_waited_for_at_whichever_site_it_is() {
     for load in [Load::closed(2, 20), open(40.0)] {

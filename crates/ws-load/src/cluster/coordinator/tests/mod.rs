@@ -49,7 +49,7 @@ fn through_bytes<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -
     serde_json::from_slice(&bytes).expect("it can be read")
 }
 
-/// The way to a site in this process, whose clock is said to be `clock` apart.
+/// The transport to a site in this process, whose clock is said to be `clock` apart.
 struct Channel {
     commands: Mutex<Option<mpsc::Sender<Command>>>,
     clock: ClockRelation,
@@ -108,7 +108,7 @@ impl Field {
         field
     }
 
-    /// The site hears and obeys no more, and the coordinator is told that it is lost.
+    /// The site gets no more commands, and the coordinator is told that it is lost.
     fn lose(channel: &Channel, number: u32, said: &mpsc::Sender<(u32, Report)>) {
         let _ = said.send((number, Report::Lost("it does not answer".to_owned())));
         *channel.commands.lock().unwrap() = None;

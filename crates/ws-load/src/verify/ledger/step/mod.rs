@@ -1,9 +1,9 @@
 //! The shared half of the ledger: when each sample was sent, who still waits for it, when the last
 //! listener had it.
 //!
-//! A sample is settled when nothing of it is awaited any more: that releases the next one of a closed
-//! loop and ends the step. It is complete when all of it has come. One that a listener went away from
-//! is abandoned: it is settled in the end and never complete, and no figure of completions has it.
+//! A sample is settled when nothing more of it is awaited: that releases the next one of a closed loop,
+//! or ends the step. It is complete when all of it has come. A sample that lost a listener is
+//! abandoned: it is settled in the end but never complete, and is in no figure of completions.
 
 mod sample;
 mod site;
@@ -62,8 +62,8 @@ pub(crate) struct StepLedger {
 pub(crate) enum Keeper {
     /// A process that has the run for itself.
     Process,
-    /// One site of several: some of the samples are sent elsewhere, and when a sample is complete
-    /// everywhere only the coordinator can say.
+    /// One site of several: some samples are sent elsewhere, and only the coordinator knows when a
+    /// sample is complete everywhere.
     Site {
         /// Which.
         share: Share,
@@ -206,8 +206,8 @@ impl StepLedger {
         plan::sender_of(self.seed, sample, self.clients)
     }
 
-    /// Takes the next sample to send, and the client that is to send it; of samples that are sent
-    /// by the clock there is never one, and of those of several sites only the coordinator knows.
+    /// Takes the next sample to send, and the client that is to send it. `None` in an open loop, and
+    /// at a site, where the coordinator releases samples.
     pub(crate) fn release(&self) -> Option<(u32, u64)> {
         if self.by_clock || self.is_shared() {
             return None;
@@ -359,8 +359,8 @@ impl StepLedger {
         self.completed_timed.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// An echo has both ends at the site of its sender; those of a broadcast are at several sites,
-    /// and only their coordinator hears of all.
+    /// An echo has both ends at the site of its sender. Those of a broadcast are at several sites, and
+    /// only the coordinator gets the reports of all.
     fn records_completion(&self) -> bool {
         match self.keeper {
             Keeper::Process => true,
@@ -389,8 +389,8 @@ impl StepLedger {
     /// True when a sample that was sent more than `patience_ns` before `now_ns`, or was to be sent
     /// then and is held back, is still open.
     ///
-    /// Goes through the open samples only when the oldest of the last time would be that old by now:
-    /// whatever was open or was sent since then is younger.
+    /// Goes through the open samples only when the oldest of the last look would be that old by now:
+    /// all others are younger.
     pub(crate) fn is_overdue(&self, now_ns: u64, patience_ns: u64) -> bool {
         let is_late = |sent_ns: u64| now_ns.saturating_sub(sent_ns) > patience_ns;
         if !is_late(self.oldest_ns.load(Ordering::Relaxed)) {
@@ -424,7 +424,7 @@ impl StepLedger {
 pub(crate) struct Read {
     /// When it was made.
     pub(crate) at_ns: u64,
-    /// How long what it brought had been there, as far as is known.
+    /// How long its bytes had been waiting, as far as is known.
     pub(crate) unread_ns: u64,
     /// The message in hand is a sender's result.
     pub(crate) is_result: bool,

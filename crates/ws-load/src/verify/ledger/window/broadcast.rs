@@ -1,7 +1,7 @@
-//! The window of broadcasts: of each sample under way one bit per client of this worker.
+//! The window of broadcasts: one bit per sample in flight and client of this worker.
 //!
-//! A sample has an entry from its first receipt here to its last. Of those that were sent and have
-//! not been heard of there is nothing but the shared ledger.
+//! A sample has an entry from its first receipt here to its last. Before its first receipt it is in
+//! the shared ledger alone.
 
 use super::entry::{Entry, Live};
 use super::order::Chains;
@@ -13,13 +13,13 @@ use std::collections::VecDeque;
 pub(super) struct Broadcasts {
     /// All samples before this index are done.
     pub(super) first: u32,
-    /// From there on; those beyond the end have not been heard of.
+    /// From there on; nothing of those beyond the end has come.
     pub(super) states: VecDeque<State>,
     pub(super) entries: Vec<Entry>,
     free: Vec<u32>,
     spare_bits: Vec<Vec<u64>>,
     pub(super) chains: Chains,
-    /// Samples that wait for another site's word, in the order in which they are looked at.
+    /// Samples that another site has not yet confirmed, in the order in which they are looked at.
     pub(super) unconfirmed: VecDeque<u32>,
     /// Of samples of other sites: what was kept until it was known when they were sent.
     pub(super) confirmed: Confirmed,
@@ -27,7 +27,7 @@ pub(super) struct Broadcasts {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Not heard of.
+    /// Nothing of it has come.
     New,
     /// It has this entry.
     Entry(u32),
@@ -277,7 +277,7 @@ impl Broadcasts {
         missing
     }
 
-    /// Samples that were sent and have not been heard of.
+    /// Samples that were sent and of which nothing has come.
     pub(super) fn unheard(&self, ledger: &StepLedger) -> impl Iterator<Item = (u32, Sent)> {
         (self.first..ledger.released())
             .filter(|index| self.state(*index) == State::New)

@@ -1,5 +1,5 @@
-//! The window of echoes. The sender is the only one who waits for a sample, so that the shared ledger
-//! holds all there is to know of it; kept here is what a client has received last.
+//! The window of echoes. Only the sender waits for a sample, so that the shared ledger holds its whole
+//! state. Kept here is what each client received last.
 
 use super::{Arrival, Listeners, Missing, Received, StepLedger};
 use crate::verify::ledger::Sent;

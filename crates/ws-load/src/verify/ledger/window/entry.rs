@@ -113,7 +113,7 @@ pub(crate) struct Listeners<'a> {
 }
 
 impl<'a> Listeners<'a> {
-    /// Those who are to hear a sample.
+    /// The clients that are to get a sample.
     #[inline]
     pub(super) fn hearers(&self, audience: Audience, index: u32) -> Hearers<'a> {
         audience.hearers(index, self.alive, self.count)

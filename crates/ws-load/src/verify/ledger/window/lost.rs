@@ -48,7 +48,7 @@ impl Broadcasts {
         missing
     }
 
-    /// The part of it that is of samples without an entry: all listeners wait for them.
+    /// The same for samples without an entry: all listeners wait for those.
     fn unheard_by(
         &mut self,
         ledger: &StepLedger,

@@ -1,10 +1,10 @@
 //! A worker's half of the ledger: which of its clients has received which sample.
 //!
-//! Exactly once, and in order per sender: a delivery to a client that has a later sample of the same
-//! sender already was overtaken. (Not the other way round: an earlier sample that is only missing may
-//! be lost, and is counted as that.)
+//! Exactly once, and in order per sender: a delivery was overtaken when its client already has a later
+//! sample of the same sender. (An earlier sample that is missing is no such fault: it may be lost, and
+//! is counted as lost.)
 //!
-//! What a message costs here does not depend on how many samples are under way.
+//! The cost of a message does not depend on how many samples are in flight.
 
 mod broadcast;
 mod echo;
@@ -30,7 +30,7 @@ use run_record::Faults;
 pub(crate) struct Window {
     echoes: Echoes,
     broadcasts: Broadcasts,
-    /// Whatever comes of the step now is too much.
+    /// The step has ended: every further message of it is a duplicate.
     closed: bool,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Confirmed {
     pub(crate) faults: Faults,
 }
 
-/// What the window says of a message.
+/// The result for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     /// It was due.
@@ -55,12 +55,12 @@ pub(crate) enum Received {
         /// It was the last that this worker waited for; received at most at this time.
         party_done: Option<Arrival>,
     },
-    /// Another site will say when it was sent; what there is to say of this receipt is kept.
+    /// Another site will report when it was sent; the receipt is kept until then.
     Unconfirmed {
         /// It was the last that this worker waited for; received at most at this time.
         party_done: Option<Arrival>,
     },
-    /// It had come before.
+    /// A duplicate.
     Duplicate,
     /// It was never sent, or not for this client.
     NotDue,
@@ -73,7 +73,7 @@ pub(crate) struct Missing {
     pub(crate) deliveries: u64,
     /// Results.
     pub(crate) results: u64,
-    /// Not missing but too many: receipts of samples that no site has sent.
+    /// Receipts of samples that no site has sent.
     pub(crate) unsent: u64,
 }
 
@@ -119,7 +119,7 @@ impl Window {
     /// they waited for will never come. Calls `on_done` for each sample that this worker waits for no
     /// more, with its last receipt.
     ///
-    /// Goes through all that is under way, once however many are lost.
+    /// Goes through all samples in flight once, however many clients are lost.
     pub(crate) fn clients_lost(
         &mut self,
         ledger: &StepLedger,

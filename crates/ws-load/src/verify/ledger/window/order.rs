@@ -1,9 +1,9 @@
-//! Order per sender: which clients have a later sample of a sender already.
+//! Order per sender: which clients already have a later sample of a sender.
 //!
-//! The samples under way stand in a chain per sender, in the order in which they were sent. A sample
-//! that is the last of its chain, as nearly all are, was overtaken by none. Of another the later ones
-//! are asked, up to [`WALK`] of them; where a chain is longer, the place of the latest that each
-//! client has is kept, which takes no more room than the bits of so many samples.
+//! The samples in flight form a chain per sender, in the order in which they were sent. The last of a
+//! chain, as nearly every sample is, was not overtaken. For any other, the later samples of a chain
+//! of up to [`WALK`] are asked. For a longer chain, the place of the latest sample that each client
+//! has is kept, which takes no more memory than the bits of that many samples.
 
 use super::entry::Entry;
 use std::collections::{BTreeMap, HashMap};

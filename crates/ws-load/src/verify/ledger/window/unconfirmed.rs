@@ -1,15 +1,14 @@
 //! Samples of other sites that arrive before it is known when they were sent.
 //!
-//! What a delivery says at once (that it came, that it came twice, that it was overtaken) is noted at
-//! once; its latency waits for the owner's word. What no site has sent in the end was misdirected.
+//! That a delivery came, is a duplicate or was overtaken is noted at once. Its latency waits until the
+//! sender's site reports the send. A sample that no site has sent in the end was misdirected.
 
 use super::broadcast::{Broadcasts, State};
 use super::entry::{Entry, Live, Unconfirmed};
 use super::{Arrival, Listeners, Received, Sent, StepLedger};
 use run_record::Faults;
 
-/// How many of those that wait are looked at for each new sample: one more than is added, so that
-/// none is left behind.
+/// How many waiting samples are looked at for each new one: more than one, so that the queue shrinks.
 const LOOKED_AT: usize = 2;
 
 impl Broadcasts {
@@ -66,7 +65,7 @@ impl Broadcasts {
         Received::Unconfirmed { party_done }
     }
 
-    /// Enters the owners' words on some of the samples that wait for one.
+    /// Confirms some of the waiting samples whose sends have been reported.
     pub(super) fn confirm_some(&mut self, ledger: &StepLedger) {
         for _ in 0..LOOKED_AT.min(self.unconfirmed.len()) {
             self.confirm_next(ledger);
@@ -98,8 +97,8 @@ impl Broadcasts {
         }
     }
 
-    /// The owner says when it sent a sample that has come here already. `true` when more of it is
-    /// awaited.
+    /// The sender's site has reported the send of a sample that has come here already. `true` when
+    /// more of it is awaited.
     pub(super) fn confirm(&mut self, ledger: &StepLedger, number: u32, sent: Sent) -> bool {
         let Entry::Unconfirmed(unconfirmed) = &mut self.entries[number as usize] else {
             return false;

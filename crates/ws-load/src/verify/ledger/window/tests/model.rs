@@ -286,12 +286,12 @@ fn setting_and_happenings() -> impl Strategy<Value = (Setting, Vec<Happens>)> {
 
 proptest! {
     #[test]
-    fn the_books_say_what_the_model_says((setting, happenings) in setting_and_happenings()) {
-        let (mut model, mut books) = (Model::new(&setting), Real::new(&setting));
+    fn the_ledger_agrees_with_the_model((setting, happenings) in setting_and_happenings()) {
+        let (mut model, mut real) = (Model::new(&setting), Real::new(&setting));
         let first = std::iter::repeat_n(Happens::Send, setting.burst);
         let mut to_send = setting.order.iter();
         for (at_ns, happens) in (1000..).zip(first.chain(happenings)) {
-            let alive = books.alive;
+            let alive = real.alive;
             let listeners = Real::listeners(&alive);
             match happens {
                 Happens::Send => {
@@ -303,38 +303,38 @@ proptest! {
                         continue;
                     }
                     model.send(sample, at_ns);
-                    books.ledger.sent(sample as u32, Sent { due_ns: at_ns, at_ns, sender });
+                    real.ledger.sent(sample as u32, Sent { due_ns: at_ns, at_ns, sender });
                 }
                 Happens::Deliver { sample, slot } if alive[0] & (1 << slot) != 0 => {
                     let index = sample as u32;
-                    let said = books.window.deliver(&books.ledger, listeners, index, slot, at_ns.into());
-                    prop_assert_eq!(books.take(index, said), model.deliver(sample, slot, at_ns));
+                    let said = real.window.deliver(&real.ledger, listeners, index, slot, at_ns.into());
+                    prop_assert_eq!(real.take(index, said), model.deliver(sample, slot, at_ns));
                 }
                 Happens::Result { sample, slot } if alive[0] & (1 << slot) != 0 => {
                     let index = sample as u32;
-                    let said = books.window.result(&books.ledger, listeners, index, slot, at_ns.into());
-                    prop_assert_eq!(books.take(index, said), model.result(sample, slot, at_ns));
+                    let said = real.window.result(&real.ledger, listeners, index, slot, at_ns.into());
+                    prop_assert_eq!(real.take(index, said), model.result(sample, slot, at_ns));
                 }
                 Happens::Lose { slots } if slots & alive[0] != 0 => {
                     let lost = slots & alive[0];
                     let mut done = Vec::new();
-                    let missing = books.window.clients_lost(
-                        &books.ledger, listeners, &[lost], |index, last| done.push((index, last.at_ns)),
+                    let missing = real.window.clients_lost(
+                        &real.ledger, listeners, &[lost], |index, last| done.push((index, last.at_ns)),
                     );
-                    done.iter().for_each(|(index, last_ns)| books.done(*index, *last_ns));
+                    done.iter().for_each(|(index, last_ns)| real.done(*index, *last_ns));
                     done.sort_unstable();
-                    books.alive[0] &= !lost;
+                    real.alive[0] &= !lost;
                     let (expected, settled, abandoned) = model.lose(lost);
                     prop_assert_eq!((missing, done), (expected, settled));
-                    abandoned.iter().for_each(|index| books.abandoned[*index as usize] = true);
+                    abandoned.iter().for_each(|index| real.abandoned[*index as usize] = true);
                 }
                 _ => {}
             }
         }
-        let alive = books.alive;
-        let missing = books.window.close(&books.ledger, Real::listeners(&alive));
+        let alive = real.alive;
+        let missing = real.window.close(&real.ledger, Real::listeners(&alive));
         prop_assert_eq!(missing, model.close());
-        for (settled, abandoned) in books.settled.iter().zip(&books.abandoned) {
+        for (settled, abandoned) in real.settled.iter().zip(&real.abandoned) {
             if let Some(done) = settled {
                 prop_assert_eq!(done.abandoned, *abandoned);
             }

@@ -90,7 +90,7 @@ fn the_word_on_a_sample_is_taken_when_others_come() {
 }
 
 #[test]
-fn a_sample_is_complete_here_before_anybody_has_said_when_it_was_sent() {
+fn a_sample_is_complete_here_before_its_send_is_reported() {
     let ledger = site_ledger(40);
     let index = of_client_1(&ledger)[0];
     let mut window = Window::default();
@@ -151,7 +151,7 @@ fn only_what_another_site_may_have_sent_by_now_waits() {
 }
 
 #[test]
-fn order_is_seen_before_and_after_the_word() {
+fn order_is_checked_before_and_after_the_confirmation() {
     let ledger = site_ledger(40);
     let chain = of_client_1(&ledger);
     let mut window = Window::default();

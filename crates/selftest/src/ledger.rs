@@ -1,9 +1,9 @@
-//! What a delay server's books say of each request: by its stamp, whatever the order in which
+//! The ledger of a delay server: what it knows of each request, by stamp, in whatever order the
 //! requests came. Pure.
 //!
-//! The generator's clocks are not asked. A request left no later than it arrived, and no earlier than
-//! it was due. A message arrived after the clock that the server read before its write, and before
-//! the one that it read after it. What is left open by that is as wide as it is, and is measured.
+//! The generator's clocks are not used. A request was sent between the moment at which it was due and
+//! its arrival. A message arrived between the two clock readings that the server takes before and
+//! after its write. The width of these intervals is measured.
 
 use super::bench::nanos;
 use super::bounds::{Bounds, CLOCKS_NS, Interval};
@@ -12,25 +12,24 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use test_servers::{Truth, Write};
 
-/// From the clock before a send to the arrival: what a write over loopback takes, unless its thread
-/// is put aside within.
+/// Most time from the clock reading before a send to the arrival, over loopback, unless the thread is
+/// descheduled in between.
 const WRITE_NS: f64 = 150_000.0;
-/// The same at a site, which tells the coordinator in between.
+/// The same at a site, which reports to the coordinator in between.
 const WRITE_AT_SITE_NS: f64 = 300_000.0;
-/// The same for the promptest of all sends.
+/// The same for the earliest of all sends.
 const PROMPT_NS: f64 = 50_000.0;
-/// A send that is the first of a closed loop waited for no other.
+/// Bound for the first send of a closed loop, which waits for no other.
 const FIRST_NS: f64 = 1e9;
-/// Messages are taken to be read together when the later came no longer after the earlier than the
-/// longest time that the generator's books say a message lay unread, and half of it ...
+/// Two messages may have been read together when the time between them is at most the longest time
+/// that, by the generator's records, a message lay unread, times this ...
 const UNREAD: f64 = 1.5;
-/// ... and this much more.
+/// ... plus this.
 const UNREAD_NS: f64 = 1e6;
-/// What the books may not show: a thread that was put aside for longer, with nothing to read in the
-/// first part of it.
+/// Longest pause of a thread that no record shows, because nothing was to read in its first part.
 const ASIDE_NS: f64 = 100e6;
 
-/// A step in which a smaller share of the requests was sent in time is given up.
+/// A step is given up when a smaller share of its requests was sent in time.
 pub(super) const SENT: f64 = 0.99;
 
 /// How requests came to be sent.
@@ -56,7 +55,7 @@ struct Request {
 }
 
 /// A write: the clock before and after, and after the last write to the same connection that may
-/// have been read together with it, by the generator's books or beyond them.
+/// have been read together with it, by the generator's records or beyond them.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     before: f64,
@@ -76,7 +75,7 @@ struct Left {
 
 /// The distributions that a step reports, as the server knows them.
 #[derive(Debug)]
-pub(super) struct Books {
+pub(super) struct Ledger {
     pub(super) completion: Bounds,
     pub(super) uncorrected: Bounds,
     pub(super) send_lag: Bounds,
@@ -98,8 +97,8 @@ pub(super) struct Books {
     arrived: Vec<f64>,
 }
 
-impl Books {
-    /// The books of a step under `seed`, whose record tells how many messages shared a read.
+impl Ledger {
+    /// The ledger of a step under `seed`, whose record tells how many messages shared a read.
     pub(super) fn of(truth: &Truth, step: &StepRecord, seed: u64, sends: Sends) -> Self {
         let used = &step.generator;
         // How many had no stamp of their own, and the most by which these may be late.
@@ -158,7 +157,7 @@ impl Books {
         }
     }
 
-    /// Holds every figure of a step against the books. `planned` requests were to be sent.
+    /// Holds every figure of a step against the ledger. `planned` requests were to be sent.
     pub(super) fn hold(&self, name: &str, step: &StepRecord, planned: u64) -> Vec<Check> {
         let excuse = excuse(step);
         let excuse = excuse.as_deref();
