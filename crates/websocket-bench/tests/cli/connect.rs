@@ -128,7 +128,7 @@ fn flags_that_contradict_are_refused() {
             "--connect-rate 5 --connect-concurrency 3",
             "--connect-concurrency",
         ),
-        ("--connect-rate 5:9/3s", "one rate"),
+        ("--connect-rate 5:9/3s", "expected one number per second"),
         ("--arrivals constant", "--connect-rate"),
         (
             "--ping-interval 1s --ping-timeout 2s",

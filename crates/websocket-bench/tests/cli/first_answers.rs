@@ -91,7 +91,7 @@ fn it_is_found_over_workers_as_well() {
         "the first malformed message was `what?` (not JSON)",
         "--server-type",
     ])
-    .says(&["sockets are read with epoll: it is not known whether all workers can"]);
+    .says(&["sockets are read with epoll: io_uring may not be available on all workers"]);
 }
 
 #[test]

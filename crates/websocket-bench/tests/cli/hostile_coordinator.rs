@@ -217,7 +217,7 @@ fn a_command_that_would_break_a_shared_worker_ends_that_run_alone() {
         let trouble = coordinator.reported_trouble().unwrap();
         assert!(trouble.contains(words), "{trouble} lacks {words}");
         coordinator.says(Down::Over(Over {}));
-        worker.process.says(&["the run was given up", words]);
+        worker.process.says(&["the run was ended early", words]);
     }
     serves_the_next(&worker, server.addr());
     let peak = peak_bytes(&worker);
@@ -245,7 +245,7 @@ fn a_flood_of_commands_takes_a_bounded_amount_of_memory() {
     }
     worker
         .process
-        .says(&["the run was given up", "faster than they can be obeyed"]);
+        .says(&["the run was ended early", "faster than they can be obeyed"]);
     let peak = peak_bytes(&worker);
     assert!(peak < 512 << 20, "the worker took {peak} bytes");
     serves_the_next(&worker, server.addr());

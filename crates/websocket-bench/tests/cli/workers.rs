@@ -260,7 +260,7 @@ fn a_worker_whose_coordinator_is_killed_is_free_again() {
     run.signal(libc::SIGKILL);
     worker
         .process
-        .says(&["the run was given up", "coordinator"]);
+        .says(&["the run was ended early", "coordinator"]);
     let again = format!(
         "echo {} -s 20 --step-size 4 --total-steps 1 -w {}",
         url(server.addr()),

@@ -189,7 +189,7 @@ fn a_worker_that_is_cut_off_ends_the_run_with_what_was_measured_and_is_free_agai
     hosts.network.cut(WORKERS[1], true);
     assert_lost(&mut run, &hosts, "nothing was heard of it for 3 s");
     hosts.workers[1].says(&[
-        "the run was given up",
+        "the run was ended early",
         "nothing was heard of the coordinator",
     ]);
     hosts.network.cut(WORKERS[1], false);
