@@ -34,7 +34,8 @@ pub(crate) fn check(data: &[u8]) {
     let Ok(first) = printed(&plan, file.given(&plan)) else {
         return;
     };
-    let again = PlanFile::parse("again.toml", first.as_str(), "/").expect("what is printed is read");
+    let again =
+        PlanFile::parse("again.toml", first.as_str(), "/").expect("what is printed is read");
     let plan_again = again.plan().expect("nothing is missing");
     assert_eq!(plan_again, plan, "{first}");
     assert_eq!(printed(&plan_again, again.given(&plan_again)), Ok(first));
@@ -44,5 +45,8 @@ pub(crate) fn check(data: &[u8]) {
 fn assert_words(words: &str, place: &str) {
     assert!(words.contains(place), "{words}");
     assert!(words.len() <= LONGEST, "{} bytes", words.len());
-    assert!(!words.chars().any(|c| c.is_control() && c != '\n'), "{words:?}");
+    assert!(
+        !words.chars().any(|c| c.is_control() && c != '\n'),
+        "{words:?}"
+    );
 }
