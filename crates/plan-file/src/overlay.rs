@@ -25,6 +25,10 @@ impl FromStr for Set {
         let (key, value) = text
             .split_once('=')
             .ok_or("expected KEY=VALUE, like load.rate=200")?;
+        // A message repeats it, and may be shown on a terminal.
+        if text.chars().any(char::is_control) {
+            return Err("expected KEY=VALUE without control characters".to_owned());
+        }
         let key: Vec<String> = key.split('.').map(|part| part.trim().to_owned()).collect();
         if key.iter().any(String::is_empty) {
             return Err("expected a key like load.rate before the `=`".to_owned());
