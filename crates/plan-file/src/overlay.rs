@@ -26,8 +26,8 @@ impl FromStr for Set {
             .split_once('=')
             .ok_or("expected KEY=VALUE, like load.rate=200")?;
         // A message repeats it, and may be shown on a terminal.
-        if text.chars().any(char::is_control) {
-            return Err("expected KEY=VALUE without control characters".to_owned());
+        if text.chars().any(|c| c.is_control() && c != '\n') {
+            return Err("expected KEY=VALUE without control characters but line breaks".to_owned());
         }
         let key: Vec<String> = key.split('.').map(|part| part.trim().to_owned()).collect();
         if key.iter().any(String::is_empty) {
