@@ -148,6 +148,7 @@ impl EventLoop {
         self.clock_steps = 0;
         self.received_bytes = 0;
         self.receive_lag.reset();
+        self.scenario.reset();
         self.step_cpu_start_ns = clock::thread_cpu_ns();
     }
 
