@@ -28,7 +28,7 @@ use test_servers::{NullOptions, NullServer};
 const CLIENTS: u64 = 1000;
 const CONCURRENT: u64 = 4;
 const BROADCASTS: u64 = 400;
-const ECHOES: u64 = 60_000;
+const ECHOES: u64 = 240_000;
 const PADDING: u64 = 200;
 
 /// How many of the generators, from the first, are what the others are held against.
