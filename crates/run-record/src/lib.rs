@@ -48,8 +48,8 @@ pub use plan::{
 };
 pub use redact::redacted;
 pub use run::{
-    Backpressure, Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, StepRecord, Tool,
-    VERSION,
+    Backpressure, Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, SlowReaders, StepRecord,
+    Tool, VERSION,
 };
 pub use schema::{
     autobahn_schema, closed_schema, measurement_schema, plan_schema, run_schema, selftest_schema,

@@ -121,6 +121,9 @@ pub struct StepRecord {
     /// The step second by second. Absent as above.
     #[serde(default)]
     pub series: Option<TimeSeries>,
+    /// Clients that read slowly; absent where all read everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_readers: Option<SlowReaders>,
     /// What the server did wrong.
     pub faults: Faults,
     /// What the generator used and how late it was.
@@ -185,6 +188,20 @@ pub struct Backpressure {
     /// Those of them that had not been taken when the step ended. They were never sent, and are not
     /// among the lost.
     pub unsent: u64,
+}
+
+/// Clients that read slowly. No sample waits for them, and they send nothing. What they take is
+/// checked, but not whether it comes once and in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SlowReaders {
+    /// How many there are among the clients of the step.
+    pub clients: u64,
+    /// Messages that they took during the step; they are among `generator.messages`.
+    pub messages: u64,
+    /// How many the server cut off since the step before. No fault: it is its defence.
+    pub cut_off: u64,
+    /// How the first of these connections ended, in words.
+    pub first_cut_off: Option<String>,
 }
 
 /// What the generator itself used during a step.

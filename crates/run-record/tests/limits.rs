@@ -9,7 +9,8 @@ fn plans() -> [Value; 5] {
     let closed = json!({"name": "a", "reason": "b", "target": url, "connection": {"origin": null},
         "load": {"closed": {"in_flight": 4, "samples": 20}},
         "clients": {"steps": {"first": 10, "add": 10, "count": null}},
-        "populations": [{"share": 1}, {"share": 2, "reads": "full"}]});
+        "populations": [{"share": 1}, {"share": 2, "reads": "full"},
+            {"reads": {"bytes_per_second": 1024}}]});
     let open = json!({"target": url, "clients": {"search": {"of": "clients", "tries": 3}},
         "load": {"open": {"rate": 100.0, "ramp": {"to": 200.0, "over": "5ns"}, "duration": "1s"}}});
     let rate = json!({"target": url, "clients": {"search": {"of": "rate"}},
@@ -118,6 +119,12 @@ fn every_bound_is_met_from_both_sides() {
             json!([1, 1_000_000]),
             json!([0, 1_000_001]),
         ),
+        (
+            &closed,
+            "/populations/2/reads/bytes_per_second",
+            json!([1, 1_000_000_000]),
+            json!([0, 1_000_000_001]),
+        ),
         (&closed, "/populations", json!([[{}]]), json!([[]])),
         (
             &open,
@@ -214,7 +221,8 @@ fn assert_bounds(plan: &Value, place: &str, permitted: &Value, forbidden: &Value
         let error = validated(&with(value)).expect_err(place);
         let field = place
             .trim_start_matches('/')
-            .replace("/0", "")
+            .replace(|index: char| index.is_ascii_digit(), "")
+            .replace("//", "/")
             .replace('/', ".");
         let words = error.to_string();
         assert_eq!(error.field(), field, "{words}");
@@ -265,6 +273,10 @@ fn parts_that_contradict_one_another_are_refused() {
     let of_rate = json!({"clients": {"search": {"of": "rate"}}});
     let slow = json!({"limits": {"time": "30s", "sample_timeout": "30s"}});
     let everyone = json!({"audience": "everyone"});
+    let reads_slowly = json!({"reads": {"bytes_per_second": 1024}});
+    let all_slow = json!({"populations": [reads_slowly, reads_slowly]});
+    let some_slow = json!({"populations": [{}, reads_slowly]});
+    let slow_echoes = json!({"populations": [{}, reads_slowly], "audience": "sender"});
     let short = json!({"load": {"open": {"rate": 1.0, "ramp": {"to": 2.0, "over": "11s"}}}});
     for (plan, parts, field, words) in [
         (&connect, &search, "clients.search", "needs requests"),
@@ -280,6 +292,19 @@ fn parts_that_contradict_one_another_are_refused() {
             &of_rate,
             "clients.search.of",
             "leave out load.open.ramp",
+        ),
+        (&closed, &all_slow, "populations.reads", "one must read"),
+        (
+            &closed,
+            &slow_echoes,
+            "populations.reads",
+            "only a broadcast",
+        ),
+        (
+            &connect,
+            &some_slow,
+            "populations.reads",
+            "only a broadcast",
         ),
         (&connect, &everyone, "audience", "the sender alone"),
         (&raw, &everyone, "audience", "the sender alone"),

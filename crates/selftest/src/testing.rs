@@ -39,6 +39,7 @@ pub(super) fn step() -> StepRecord {
         sites: Vec::new(),
         release_delay: None,
         backpressure: None,
+        slow_readers: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }

@@ -1,8 +1,10 @@
 //! Figures in human-readable form.
 
 use run_record::{
-    Connections, Latency, MemoryUse, Plan, StepRecord, Verdict, latency_text as latency,
+    Connections, Latency, MemoryUse, Plan, SlowReaders, StepRecord, Verdict,
+    latency_text as latency,
 };
+use ws_proto::escaped;
 
 /// `100/s`; with decimals where a whole number would be another rate.
 fn per_second(rate: f64) -> String {
@@ -129,6 +131,21 @@ fn quantity(number: f64, space: &str) -> String {
         _ => (number / 1e9, "G"),
     };
     format!("{scaled:.1}{space}{prefix}")
+}
+
+/// What became of the clients that read slowly.
+pub(crate) fn slow_readers(of: &SlowReaders) -> String {
+    let first = of
+        .first_cut_off
+        .as_deref()
+        .map(|words| format!(": {}", escaped(words)));
+    format!(
+        "    slow readers {} clients took {} messages; the server cut off {}{}",
+        of.clients,
+        of.messages,
+        of.cut_off,
+        first.unwrap_or_default(),
+    )
 }
 
 /// What a `connect` step has besides: how it opened, what became of the pings, what it cost.

@@ -29,6 +29,10 @@ pub enum Reading {
     /// As fast as the bytes come.
     #[default]
     Full,
+    /// So many bytes of their sockets per second, once they are ready. What the server sends beyond
+    /// them fills a small receive buffer, and then waits at the server.
+    #[serde(rename = "bytes_per_second")]
+    BytesPerSecond(u32),
 }
 
 /// How the number of clients is chosen, step by step.

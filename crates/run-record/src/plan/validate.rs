@@ -5,8 +5,8 @@
 //! Pure: whether this machine has the memory, the files and the ports is found out elsewhere.
 
 use super::{
-    Audience, Clients, Closed, Connect, Dialect, Load, Nanos, OpenLoop, Plan, Raw, Search,
-    SearchOf, Steps,
+    Audience, Clients, Closed, Connect, Dialect, Load, Nanos, OpenLoop, Plan, Population, Raw,
+    Reading, Search, SearchOf, Steps,
 };
 
 /// Most clients of a step, of all sites together: 100 times the largest run that is known to have
@@ -36,6 +36,9 @@ const MOST_ADDRESSES: usize = 1 << 16;
 const MOST_POPULATIONS: usize = 1000;
 /// Largest weight of a population.
 const MOST_SHARE: u32 = 1_000_000;
+/// Bytes per second of clients that read slowly; above them a client is as good as one that reads
+/// all.
+const READING_RATES: (u32, u32) = (1, 1_000_000_000);
 /// Most bytes of payload in a message of a raw echo: a terabyte.
 const MOST_RAW_PAYLOAD: u64 = 1 << 40;
 /// Most messages in one write of a raw echo.
@@ -162,9 +165,26 @@ impl Plan {
     fn validate_populations(&self) -> Checked {
         let populations = (1, MOST_POPULATIONS);
         within("populations", self.populations.len(), populations)?;
-        self.populations
-            .iter()
-            .try_for_each(|of| within("populations.share", of.share, (1, MOST_SHARE)))
+        self.populations.iter().try_for_each(Population::validate)?;
+        let reads_all = |of: &Population| of.reads == Reading::Full;
+        if self.populations.iter().all(reads_all) {
+            return Ok(());
+        }
+        if !self.populations.iter().any(reads_all) {
+            return Err(contradiction(
+                "populations.reads",
+                "is slow in each of them: one must read everything, for its clients are those that \
+                 samples wait for",
+            ));
+        }
+        match (&self.load, self.audience) {
+            (Load::Closed(_) | Load::Open(_), Audience::Everyone) => Ok(()),
+            _ => Err(contradiction(
+                "populations.reads",
+                "is slow, which only a broadcast can show: audience = \"everyone\" with load.closed \
+                 or load.open",
+            )),
+        }
     }
 
     fn validate_search(&self) -> Checked {
@@ -212,6 +232,18 @@ impl Plan {
                 ))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+impl Population {
+    fn validate(&self) -> Checked {
+        within("populations.share", self.share, (1, MOST_SHARE))?;
+        match self.reads {
+            Reading::Full => Ok(()),
+            Reading::BytesPerSecond(rate) => {
+                within("populations.reads.bytes_per_second", rate, READING_RATES)
+            }
         }
     }
 }

@@ -46,6 +46,7 @@ pub(crate) fn step(clients: u64) -> StepRecord {
         sites: Vec::new(),
         release_delay: None,
         backpressure: None,
+        slow_readers: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }

@@ -206,6 +206,7 @@ fn step(clients: u64, median_us: u64, limit_ns: u64, broken: bool) -> StepRecord
         sites: Vec::new(),
         release_delay: None,
         backpressure: None,
+        slow_readers: None,
         verdict: if limited_ns > limit_ns {
             Verdict::Fail
         } else {

@@ -201,6 +201,9 @@ impl Outputs {
             if let Some(connections) = &step.connections {
                 writeln!(out, "{}", format::connections(connections))?;
             }
+            if let Some(slow) = &step.slow_readers {
+                writeln!(out, "{}", format::slow_readers(slow))?;
+            }
             if self.verbose {
                 writeln!(out, "{}", format::step_details(step))?;
             }

@@ -2,12 +2,12 @@
 
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
-use crate::message::StepPart;
-use crate::plan::Hearing as _;
+use crate::message::{SlowPart, StepPart};
+use crate::plan::{Hearing as _, unawaited};
 use crate::verify::Flight;
 use run_record::{
     Backpressure, Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse,
-    StepRecord, Throughput, Verdict, Workload,
+    SlowReaders, StepRecord, Throughput, Verdict, Workload,
 };
 
 /// Everything that a step's record is made from.
@@ -58,6 +58,7 @@ impl Merged<'_> {
             ..GeneratorUse::default()
         };
         let mut first = FirstFaults::default();
+        let mut slow = SlowPart::default();
         if !rows.is_empty() {
             (generator.cpu_ns, generator.resident_bytes) = (0, 0);
         }
@@ -66,6 +67,7 @@ impl Merged<'_> {
             faults.merge(&part.faults);
             first.malformed = first.malformed.or(part.first_malformed);
             first.disconnect = first.disconnect.or(part.first_disconnect);
+            slow.merge(part.slow);
             counts.add(part.counts);
             series.merge(part.rows);
             generator.messages += part.messages;
@@ -127,6 +129,7 @@ impl Merged<'_> {
             timed_out: self.timed_out,
             throughput: has_samples.then(|| throughput(counts, self.elapsed_ns)),
             series: series.series().filter(|_| has_samples),
+            slow_readers: slow_readers(self.plan, self.clients, slow),
             faults,
             generator,
             connections: None,
@@ -138,6 +141,16 @@ impl Merged<'_> {
         };
         (record, first)
     }
+}
+
+fn slow_readers(plan: &Plan, clients: u64, part: SlowPart) -> Option<SlowReaders> {
+    let slow = unawaited(&plan.populations, clients);
+    (slow > 0 || part.cut_off > 0).then_some(SlowReaders {
+        clients: slow,
+        messages: part.messages,
+        cut_off: part.cut_off,
+        first_cut_off: part.first_cut_off,
+    })
 }
 
 /// Little's law: the integral of what was in flight against the latencies in the histograms.

@@ -13,7 +13,7 @@ use crate::clock;
 use run_record::Timestamps;
 use socket2::Socket;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
@@ -45,6 +45,7 @@ pub(crate) struct EpollControl {
     /// Sockets to close when the events of this turn have been handled.
     given_up: Vec<Socket>,
     unread: Unread,
+    paused: HashSet<RawFd>,
 }
 
 /// Sockets that may hold bytes for which no further edge comes, in the order in which they are read.
@@ -110,6 +111,11 @@ impl EpollControl {
         Ok(())
     }
 
+    #[inline]
+    fn is_paused(&self, socket: RawFd) -> bool {
+        !self.paused.is_empty() && self.paused.contains(&socket)
+    }
+
     #[cold]
     fn is_given_up(&self, socket: RawFd) -> bool {
         self.given_up
@@ -132,19 +138,36 @@ impl Control for EpollControl {
     }
 
     fn established(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()> {
+        let readable = match self.is_paused(socket) {
+            true => 0,
+            false => libc::EPOLLIN | libc::EPOLLRDHUP,
+        };
         let writable = if writable { libc::EPOLLOUT } else { 0 };
         self.ctl(
             libc::EPOLL_CTL_MOD,
             socket,
-            libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET | writable,
+            readable | libc::EPOLLET | writable,
             pack(token, socket),
         )
+    }
+
+    fn pause(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()> {
+        self.paused.insert(socket);
+        self.unread.forget(socket);
+        self.established(token, socket, writable)
+    }
+
+    /// The kernel looks at the socket anew, and reports what it holds by now.
+    fn resume(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()> {
+        self.paused.remove(&socket);
+        self.established(token, socket, writable)
     }
 
     fn close(&mut self, socket: Socket) {
         // It fails only for a socket that is not watched, which is the state asked for.
         let _ = self.ctl(libc::EPOLL_CTL_DEL, socket.as_raw_fd(), 0, 0);
         self.unread.forget(socket.as_raw_fd());
+        self.paused.remove(&socket.as_raw_fd());
         self.given_up.push(socket);
     }
 }
@@ -171,6 +194,7 @@ impl Backend for Epoll {
             kernel_stamps,
             given_up: Vec::new(),
             unread: Unread::default(),
+            paused: HashSet::new(),
         };
         control.ctl(libc::EPOLL_CTL_ADD, wake.as_raw_fd(), libc::EPOLLIN, WAKER)?;
         Ok(Self {
@@ -222,7 +246,8 @@ impl Backend for Epoll {
                 handler.on_event(&mut self.control, token, Event::Writable);
             }
             let finished = events & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) != 0;
-            if !finished && events & libc::EPOLLIN == 0 {
+            // An error is reported of a paused socket too, and once more when it is resumed.
+            if !finished && events & libc::EPOLLIN == 0 || self.control.is_paused(socket) {
                 continue;
             }
             if read >= TURN || is_behind && self.control.unread.sockets.contains_key(&socket) {
@@ -339,7 +364,7 @@ impl Epoll {
                 stamped,
             };
             handler.on_event(&mut self.control, token, event);
-            if is_whole && !finished {
+            if is_whole && !finished || self.control.is_paused(socket) {
                 return bytes;
             }
             if !is_whole {

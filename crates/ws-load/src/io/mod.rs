@@ -16,6 +16,8 @@
 //!   [`Control::close`] it may still give those of the same report.
 //! - A turn ends, whatever arrives meanwhile: it hands over a bounded number of bytes, and sockets
 //!   that have more are read on in the turns that follow, none of them before the others.
+//! - A socket that is paused gives no event but [`Event::Writable`] and what had been read of it
+//!   before; what else happened to it is told when it is resumed.
 //! - Writing is the caller's: it writes to the socket itself, and asks for
 //!   [`Event::Writable`] when the kernel takes no more.
 
@@ -79,6 +81,12 @@ pub(crate) trait Control {
     fn connecting(&mut self, token: Token, socket: RawFd) -> io::Result<()>;
     /// Watches an established connection for bytes, and for room to write if `writable`.
     fn established(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()>;
+    /// Reads no more of an established connection until it is resumed, whatever
+    /// [`Control::established`] is told meanwhile. Watches it for room to write if `writable`.
+    fn pause(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()>;
+    /// Reads a connection again that was paused. A read takes no more than there is at its time.
+    /// Watches it for room to write if `writable`.
+    fn resume(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()>;
     /// Stops watching a socket and closes it once no event can name it any more.
     fn close(&mut self, socket: Socket);
 }

@@ -1,6 +1,9 @@
 //! The contract, held against each backend.
 
+mod pausing;
+
 use super::*;
+use pausing::*;
 use socket2::{Domain, SockAddr, Type};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -534,4 +537,8 @@ laws!(
     stamps_are_of_the_arrival,
     a_flood_ends_its_turn_and_starves_no_other_socket,
     a_flood_that_is_given_up_gives_no_more_events,
+    a_socket_that_is_paused_is_read_on_when_it_is_resumed,
+    the_end_of_a_paused_socket_is_told_when_it_is_resumed,
+    a_resumed_socket_that_is_paused_at_its_next_read_makes_one,
+    a_descriptor_used_again_is_not_paused,
 );

@@ -8,7 +8,7 @@ mod part;
 mod terms;
 
 pub use part::StepPart;
-pub(crate) use part::{HeldPart, RawPart};
+pub(crate) use part::{HeldPart, RawPart, SlowPart};
 pub use terms::{OpenTerms, RawTerms, Share, StartByClock, StepTerms};
 
 use crate::figures::Arrival;

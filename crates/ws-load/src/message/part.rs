@@ -25,6 +25,8 @@ pub struct StepPart {
     /// Everything that was sent and received.
     pub(crate) counts: Counts,
     pub(crate) rows: Rows,
+    /// Of clients that no sample waits for.
+    pub(crate) slow: SlowPart,
     /// Empty but in a `connect` run.
     pub(crate) held: HeldPart,
     /// Empty but in a raw echo.
@@ -46,8 +48,29 @@ impl StepPart {
         self.largest_lag_ns = self.largest_lag_ns.max(other.largest_lag_ns);
         self.counts.add(other.counts);
         self.rows.merge(other.rows);
+        self.slow.merge(other.slow);
         self.held.merge(other.held);
         self.raw.merge(other.raw);
+    }
+}
+
+/// What clients did that no sample waits for: those that read slowly.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SlowPart {
+    /// Messages that they took.
+    pub(crate) messages: u64,
+    /// How many the server has cut off.
+    pub(crate) cut_off: u64,
+    /// How the first of these connections ended, in words.
+    pub(crate) first_cut_off: Option<String>,
+}
+
+impl SlowPart {
+    /// Adds those of another worker.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.messages += other.messages;
+        self.cut_off += other.cut_off;
+        self.first_cut_off = self.first_cut_off.take().or(other.first_cut_off);
     }
 }
 

@@ -41,11 +41,20 @@ struct Waiting {
 }
 
 impl Transport {
-    /// Starts to connect, from `local` if given. The attempt ends later.
-    pub(crate) fn connect(target: &Target, local: Option<IpAddr>) -> io::Result<Self> {
+    /// Starts to connect, from `local` if given. The attempt ends later. The kernel keeps about
+    /// `receive_buffer` bytes that are not read yet, if given, and else as many as it chooses; a
+    /// window that was offered to the peer cannot be taken back, hence before the attempt.
+    pub(crate) fn connect(
+        target: &Target,
+        local: Option<IpAddr>,
+        receive_buffer: Option<usize>,
+    ) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(target.addr), Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
+        if let Some(bytes) = receive_buffer {
+            socket.set_recv_buffer_size(bytes)?;
+        }
         if let Some(local) = local {
             bind_address_alone(&socket)?;
             socket.bind(&SockAddr::from(SocketAddr::new(local, 0)))?;

@@ -16,8 +16,9 @@ pub(crate) trait Hearing: Copy {
     /// True when clients other than the sender hear a sample, and the sender gets a result.
     fn reaches_others(self) -> bool;
 
-    /// How many of `workers` workers, which have `clients` clients together, wait for a sample.
-    fn parties(self, clients: u64, workers: u64) -> u32;
+    /// How many workers wait for a sample, of `listening` that have clients which hear what others
+    /// send.
+    fn parties(self, listening: u32) -> u32;
 
     /// Of the `count` clients of a worker that are set in `alive`: those that are to hear the sample
     /// `index`. The sender alone is found by the ledger, which knows it.
@@ -33,10 +34,10 @@ impl Hearing for Audience {
         }
     }
 
-    fn parties(self, clients: u64, workers: u64) -> u32 {
+    fn parties(self, listening: u32) -> u32 {
         match self {
             Self::Sender => 1,
-            Self::Everyone => clients.min(workers) as u32,
+            Self::Everyone => listening,
         }
     }
 

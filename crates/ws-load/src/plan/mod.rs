@@ -4,11 +4,13 @@
 
 mod audience;
 mod bounds;
+mod population;
 mod schedule;
 mod search;
 
 pub(crate) use audience::{Audience, Hearers, Hearing};
 pub(crate) use bounds::longest_message;
+pub(crate) use population::{is_awaited, listening, reading_of, unawaited};
 pub(crate) use schedule::Schedule;
 pub(crate) use search::{Hunt, briefly};
 

@@ -7,7 +7,7 @@ use super::first_answers::{FirstAnswers, Understanding};
 use super::ledger::{Confirmed, Listeners, Missing, Read, Received, StepLedger, Window};
 use crate::dialect::{Codec, Incoming, Kind, Malformed, Stamps};
 use crate::figures::{Arrival, Latencies};
-use crate::message::{Done, StepPart};
+use crate::message::{Done, SlowPart, StepPart};
 use crate::net::ConnectError;
 use crate::plan::Hearing as _;
 use run_record::{Faults, Measure};
@@ -39,6 +39,8 @@ pub(crate) struct Verifier {
     gone_count: u32,
     /// How many are set in `alive`.
     alive_count: u32,
+    /// A bit per client that no sample waits for.
+    unawaited: Vec<u64>,
     worker: u32,
     workers: u32,
     /// What went wrong since it was last taken.
@@ -47,6 +49,8 @@ pub(crate) struct Verifier {
     pub(crate) latencies: Latencies,
     /// Messages since they were last taken.
     pub(crate) messages: u64,
+    /// What clients did that no sample waits for, since it was last taken.
+    pub(crate) slow: SlowPart,
     /// Samples that were settled here and that have not been followed up yet.
     pub(crate) finished: u32,
     /// Of a site: samples that are settled here and have not been reported yet.
@@ -86,11 +90,13 @@ impl Verifier {
             gone: Vec::new(),
             gone_count: 0,
             alive_count: 0,
+            unawaited: Vec::new(),
             worker,
             workers,
             faults: Faults::default(),
             latencies: Latencies::default(),
             messages: 0,
+            slow: SlowPart::default(),
             finished: 0,
             done: Vec::new(),
             first_malformed: None,
@@ -107,6 +113,27 @@ impl Verifier {
     /// The stamp of a sample of the run.
     pub(crate) const fn stamp(&self, sample: u64) -> u64 {
         self.stamps.of(sample)
+    }
+
+    /// A client is ready that no sample waits for.
+    pub(crate) fn slow_client_ready(&mut self, slot: u32) {
+        let word = slot as usize / 64;
+        if self.unawaited.len() <= word {
+            self.unawaited.resize(word + 1, 0);
+        }
+        self.unawaited[word] |= 1 << (slot % 64);
+    }
+
+    /// Clients that samples wait for.
+    pub(crate) const fn listeners(&self) -> u32 {
+        self.alive_count - self.gone_count
+    }
+
+    /// True of a client that no sample waits for.
+    #[inline]
+    pub(crate) fn is_unawaited(&self, slot: u32) -> bool {
+        let word = self.unawaited.get(slot as usize / 64);
+        word.is_some_and(|word| word & (1 << (slot % 64)) != 0)
     }
 
     /// A client is ready.
@@ -177,6 +204,7 @@ impl Verifier {
         part.faults.merge(&std::mem::take(&mut self.faults));
         part.first_malformed = self.first_malformed.take();
         part.first_disconnect = self.first_disconnect.take();
+        part.slow = std::mem::take(&mut self.slow);
         part.messages = self.messages;
         part.counts.received = self.messages;
         part.counts.faults = part.faults.total();
@@ -303,6 +331,9 @@ impl Verifier {
 
     #[inline]
     fn account(&mut self, slot: u32, kind: Kind, stamp: u64, at_ns: u64) {
+        if self.is_unawaited(slot) {
+            return self.account_unawaited(kind, stamp);
+        }
         let Some(step) = &self.step else {
             self.faults.misdirected += 1;
             return;
@@ -381,6 +412,29 @@ impl Verifier {
             Received::Duplicate => self.faults.duplicate += 1,
             Received::NotDue => self.faults.misdirected += 1,
         }
+    }
+
+    /// A message to a client that no sample waits for. It may be of any sample that was sent, in an
+    /// earlier step too: the client is behind. Whether it comes once and in order is not known.
+    #[cold]
+    fn account_unawaited(&mut self, kind: Kind, stamp: u64) {
+        self.slow.messages += 1;
+        let sent = self.stamps.sample(stamp).zip(self.step.as_ref());
+        let was_sent = sent.is_some_and(|(sample, step)| {
+            let released = step.first_sample + u64::from(step.released());
+            step.is_shared() || sample < released
+        });
+        if kind == Kind::Echo || !was_sent {
+            self.faults.misdirected += 1;
+        }
+    }
+
+    /// A client that no sample waits for was cut off. That is the server's right.
+    pub(crate) fn cut_off(&mut self, how: &ConnectError) {
+        self.slow.cut_off += 1;
+        self.slow
+            .first_cut_off
+            .get_or_insert_with(|| how.to_string());
     }
 
     /// This worker waits for nothing more of a sample.

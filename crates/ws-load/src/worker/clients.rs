@@ -9,6 +9,7 @@ use crate::message::{Command, OpenTerms, Report};
 use crate::net::{ConnectError, Connection, Phase, Transport};
 use crate::plan;
 use crate::scenario::{self, Slot};
+use run_record::Reading;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
@@ -21,8 +22,12 @@ pub(super) struct ClientTable {
     /// In bytes.
     longest_message: u32,
     pub(super) opening: Opening,
+    /// How each client reads, where they differ.
+    readings: Vec<Reading>,
     /// Clients that are ready.
     ready: u32,
+    /// Clients that were ready, read slowly and were cut off.
+    cut_off: u32,
     /// Clients that were ready and are lost, and of which the scenario does not know yet.
     lost: VecDeque<(Slot, ConnectError)>,
     /// Connections that were told to close and have not ended.
@@ -57,7 +62,9 @@ impl ClientTable {
             connections: Vec::new(),
             longest_message: plan::longest_message(&common.plan),
             opening: Opening::new(&common.plan, workers),
+            readings: Vec::new(),
             ready: 0,
+            cut_off: 0,
             lost: VecDeque::new(),
             closing: 0,
             codec,
@@ -122,8 +129,29 @@ impl ClientTable {
         (self.draw() as u32).to_ne_bytes()
     }
 
-    pub(super) const fn ready_count(&self) -> u32 {
-        self.ready
+    /// Clients that got as far as being ready, less those that are missed.
+    pub(super) const fn opened_count(&self) -> u32 {
+        self.ready + self.cut_off
+    }
+
+    /// How a client reads.
+    #[inline]
+    pub(super) fn reading(&self, slot: Token) -> Reading {
+        let reading = self.readings.get(slot as usize).copied();
+        reading.unwrap_or(self.common.plan.populations[0].reads)
+    }
+
+    /// Finds out how the client that is opened next reads.
+    pub(super) fn note_reading(&mut self) -> Reading {
+        let slot = self.len();
+        let populations = &self.common.plan.populations;
+        if populations.len() > 1 {
+            let client = slot as u64 * u64::from(self.workers) + u64::from(self.number);
+            let reading = plan::reading_of(populations, client);
+            self.readings.resize(slot, Reading::Full);
+            self.readings.push(reading);
+        }
+        self.reading(slot as Token)
     }
 
     /// A client is ready.
@@ -138,6 +166,7 @@ impl ClientTable {
 
     fn note_lost(&mut self, slot: Token, error: ConnectError) {
         self.ready -= 1;
+        self.cut_off += u32::from(!plan::is_awaited(self.reading(slot)));
         self.common
             .progress
             .connected

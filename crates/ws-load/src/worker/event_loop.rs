@@ -3,6 +3,7 @@
 //! It knows connections and frames, and no scenario.
 
 use super::clients::{ClientTable, Session};
+use super::pacing::Pacing;
 use super::{Common, Peer};
 use crate::clock;
 use crate::dialect::{self, Codec};
@@ -23,6 +24,7 @@ pub(super) struct EventLoop {
     pub(super) clients: ClientTable,
     pub(super) scenario: Box<dyn Scenario>,
     pub(super) codec: Arc<dyn Codec>,
+    pacing: Pacing,
     /// The scenario takes bytes in place of messages.
     pub(super) takes_bytes: bool,
     pub(super) kernel_stamps: bool,
@@ -68,6 +70,7 @@ impl EventLoop {
             kernel_stamps: common.plan.generator.timestamps == Timestamps::Kernel,
             clients: ClientTable::new(thread, peers, Arc::clone(&codec), common),
             codec,
+            pacing: Pacing::default(),
             received_bytes: 0,
             receive_lag: Recorder::default(),
             reads: 0,
@@ -92,6 +95,7 @@ impl EventLoop {
             }
             let session = &mut self.clients.session(backend.control());
             session.open_more();
+            self.pacing.resume_due(clock::now_ns(), session);
             self.scenario.turn(session);
             if self
                 .closing
@@ -114,6 +118,7 @@ impl EventLoop {
         let now_ns = clock::now_ns();
         let next_ns = self.scenario.next_ns(now_ns);
         let next_ns = next_ns.min(self.clients.opening.next_start_ns());
+        let next_ns = next_ns.min(self.pacing.next_ns());
         IDLE_TURN.min(Duration::from_nanos(next_ns.saturating_sub(now_ns)))
     }
 
@@ -123,6 +128,7 @@ impl EventLoop {
             Command::Open { clients } => session.table.want(clients),
             Command::Finish => return self.finish_step(),
             Command::Close => {
+                self.pacing.resume_due(u64::MAX, &mut session);
                 self.closing = Some(session.close());
                 return;
             }
@@ -196,6 +202,8 @@ impl<C: Control> Handler<C> for EventLoop {
                     stamped,
                 };
                 self.on_data(control, token, bytes, stamp);
+                let session = &mut self.clients.session(control);
+                self.pacing.took(token, bytes.len(), read_ns, session);
             }
             Event::Writable => self.on_writable(control, token),
             Event::End => self.clients.session(control).on_end(token),

@@ -6,6 +6,7 @@
 mod clients;
 mod event_loop;
 mod opening;
+mod pacing;
 mod pool;
 mod receive;
 mod starts;

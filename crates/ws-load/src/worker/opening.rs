@@ -2,6 +2,7 @@
 //! time.
 
 use super::clients::{ClientTable, Session};
+use super::pacing;
 use super::starts::Starts;
 use crate::clock;
 use crate::dialect;
@@ -327,7 +328,7 @@ impl Session<'_> {
         }
         let all = match opening.figures {
             Some(_) => opening.under_way == 0 && self.table.len() >= opening.wanted,
-            None => self.table.ready_count() as usize >= opening.wanted,
+            None => self.table.opened_count() as usize >= opening.wanted,
         };
         if all {
             self.table.opening.reported = true;
@@ -339,7 +340,8 @@ impl Session<'_> {
         let at_ns = clock::now_ns();
         let slot = self.table.len() as Token;
         let local = self.table.local_addr(slot);
-        let transport = Transport::connect(&self.table.common.target, local)?;
+        let receive_buffer = pacing::receive_buffer(self.table.note_reading());
+        let transport = Transport::connect(&self.table.common.target, local, receive_buffer)?;
         self.control.connecting(slot, transport.raw())?;
         self.table.add(transport);
         self.table.opening.note_started(slot, due_ns, at_ns);

@@ -7,7 +7,6 @@ use crate::dialect::Stamps;
 use crate::io::{Backend, Epoll, Uring};
 use crate::message::{Command, Report, Share, StepTerms};
 use crate::net::Target;
-use crate::plan::share_of;
 use crate::scenario::CurrentStep;
 use crate::verify::{Keeper, Sent, StepLedger, Terms};
 use run_record::{Io, Plan};
@@ -153,8 +152,9 @@ impl WorkerPool {
 
     /// Opens the ledger of a step and has the workers begin it.
     pub(crate) fn begin(&self, step: StepTerms) -> Arc<StepLedger> {
-        let own = share_of(step.clients, self.share.number.into(), self.share.of.into());
-        let terms = Terms::new(&self.plan, step, self.keeper, own, self.len() as u64);
+        let threads = self.len() as u32;
+        let workers = (0..threads).map(|thread| self.share.worker(thread, threads));
+        let terms = Terms::new(&self.plan, step, self.keeper, workers);
         let ledger = Arc::new(StepLedger::new(terms));
         self.step.set(Arc::clone(&ledger));
         self.tell_all(&Command::Begin(step));

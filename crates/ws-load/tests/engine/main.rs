@@ -21,6 +21,7 @@ macro_rules! suite {
             mod faulty_servers;
             mod honest_server;
             mod open_loop;
+            mod slow_readers;
             mod verdict;
         }
     };

@@ -36,6 +36,7 @@ fn step(clients: u64) -> StepRecord {
         sites: Vec::new(),
         release_delay: None,
         backpressure: None,
+        slow_readers: None,
         verdict: Verdict::Pass,
         verdict_reasons: Vec::new(),
     }

@@ -202,7 +202,7 @@ impl Workers for Sites<'_> {
 
     fn begin(&mut self, terms: StepTerms) -> Arc<StepLedger> {
         self.members.compare_clocks();
-        let step = Step::new(self.plan, terms, self.members.len());
+        let step = Step::new(self.plan, terms, self.members.len() as u32);
         let ledger = Arc::clone(step.ledger());
         self.step = Some(step);
         self.members.tell_all(&Command::Begin(terms));

@@ -27,8 +27,9 @@ pub(super) struct Step {
 }
 
 impl Step {
-    pub(super) fn new(plan: &Plan, terms: StepTerms, sites: u64) -> Self {
-        let ledger = Terms::new(plan, terms, Keeper::Coordinator, terms.clients, sites);
+    pub(super) fn new(plan: &Plan, terms: StepTerms, sites: u32) -> Self {
+        let workers = (0..sites).map(|site| (site, sites));
+        let ledger = Terms::new(plan, terms, Keeper::Coordinator, workers);
         Self {
             terms,
             ledger: Arc::new(StepLedger::new(ledger)),

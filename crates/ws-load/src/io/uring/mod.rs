@@ -6,6 +6,9 @@
 //! beside the thread that handles the events. With the kernel's stamps a receive is a `recvmsg` whose control
 //! data stands in the buffer before the bytes.
 //!
+//! A multishot receive cannot be held to a rate: while it takes bytes the peer's kernel sends more,
+//! which it takes too. So a socket that was paused is read by calls of ours from then on.
+//!
 //! Sockets are connected and written to by system calls of the caller, as on any backend.
 
 mod buffers;
@@ -45,6 +48,8 @@ pub(crate) struct Uring {
     waking: bool,
     /// The kernel's stamps are read, and converted with this.
     stamps: Option<Offset>,
+    /// What a call of ours has read.
+    scratch: Box<[u8]>,
     moderation: Moderation,
     batch: Vec<cqueue::Entry>,
 }
@@ -75,14 +80,17 @@ impl UringControl {
     }
 
     fn receive(&mut self, slot: u32) -> io::Result<()> {
-        let name = self.watches.name(slot, Ask::Receive);
         let watch = self.watches.get(slot);
-        if watch.receiving {
+        if watch.receiving || watch.paused {
             return Ok(());
         }
         watch.receiving = true;
-        let socket = Fd(watch.socket);
+        let (socket, ask) = (Fd(watch.socket), watch.receive());
+        let name = self.watches.name(slot, ask);
         let entry = match &self.message {
+            _ if ask == Ask::Readable => {
+                opcode::PollAdd::new(socket, (libc::POLLIN | libc::POLLRDHUP) as u32).build()
+            }
             Some(message) => opcode::RecvMsgMulti::new(socket, &raw const **message, GROUP).build(),
             None => opcode::RecvMulti::new(socket, GROUP).build(),
         };
@@ -121,6 +129,29 @@ impl Control for UringControl {
         }
         self.watches.get(slot).wants_writable = false;
         Ok(())
+    }
+
+    fn pause(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()> {
+        if let Some(slot) = self.watches.slot_of(socket) {
+            let watch = self.watches.get(slot);
+            let (ask, is_receiving) = (watch.receive(), watch.receiving);
+            watch.paused = true;
+            watch.paced = true;
+            if is_receiving {
+                let name = self.watches.name(slot, ask);
+                let entry = opcode::AsyncCancel::new(name.pack()).build();
+                self.push(&entry.user_data(Name::CANCEL.pack()))?;
+            }
+        }
+        self.established(token, socket, writable)
+    }
+
+    /// A receive that is being cancelled still is asked for anew when it has ended.
+    fn resume(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()> {
+        if let Some(slot) = self.watches.slot_of(socket) {
+            self.watches.get(slot).paused = false;
+        }
+        self.established(token, socket, writable)
     }
 
     fn close(&mut self, socket: Socket) {
@@ -187,6 +218,7 @@ impl Backend for Uring {
             let name = Name::unpack(completion.user_data());
             match name.ask {
                 Ask::Receive => self.received(name, &completion, &mut turn, handler)?,
+                Ask::Readable => self.readable(name, &mut turn, handler)?,
                 Ask::Writable => self.writable(name, handler),
                 Ask::Wake => {
                     let _ = io::Read::read(&mut &*self.wake, &mut [0; 8]);
@@ -225,6 +257,7 @@ impl Uring {
             wake: Arc::new(wake),
             waking: false,
             stamps: kernel_stamps.then(Offset::new),
+            scratch: vec![0; buffers::SIZE].into_boxed_slice(),
             moderation: Moderation::new(moderated),
             batch: Vec::with_capacity(COMPLETIONS as usize),
         })
@@ -267,6 +300,67 @@ impl Uring {
             let token = watch.token;
             handler.on_event(&mut self.control, token, Event::Writable);
         }
+    }
+
+    /// Reads a socket that was paused before, once; asks anew unless it is paused again.
+    #[cold]
+    fn readable<H: Handler<UringControl>>(
+        &mut self,
+        name: Name,
+        turn: &mut Turn,
+        handler: &mut H,
+    ) -> io::Result<()> {
+        self.control.watches.answered(name);
+        let Some(watch) = self.control.watches.named(name) else {
+            return Ok(());
+        };
+        if watch.silent || watch.paused {
+            return Ok(());
+        }
+        let token = watch.token;
+        // The descriptor is open: `Watches` keeps that of a socket which is not silent.
+        match stamping::receive(watch.socket, &mut self.scratch) {
+            (count @ 1.., stamp) => self.read(token, count as usize, stamp, turn, handler),
+            (0, _) => self.over(token, name, Event::End, handler),
+            _ => {
+                let error = io::Error::last_os_error().raw_os_error().unwrap_or(0);
+                self.refused(token, name, error, handler);
+            }
+        }
+        match self.control.watches.named(name) {
+            Some(watch) if !watch.silent => self.control.receive(name.slot),
+            _ => Ok(()),
+        }
+    }
+
+    /// Hands over the first `count` bytes of the scratch buffer.
+    fn read<H: Handler<UringControl>>(
+        &mut self,
+        token: Token,
+        count: usize,
+        stamp: Option<u64>,
+        turn: &mut Turn,
+        handler: &mut H,
+    ) {
+        let read_ns = clock::now_ns();
+        let is_whole = count < self.scratch.len();
+        let (at_ns, there_ns, stamped) = match &self.stamps {
+            Some(offset) => {
+                turn.unstamped += u64::from(stamp.is_none());
+                let at_ns = offset.arrival(stamp, read_ns);
+                (at_ns, at_ns, is_whole && offset.believes(stamp))
+            }
+            None => (read_ns, turn.woke_ns, false),
+        };
+        turn.reads += 1;
+        let event = Event::Data {
+            bytes: &self.scratch[..count],
+            at_ns,
+            there_ns,
+            read_ns,
+            stamped,
+        };
+        handler.on_event(&mut self.control, token, event);
     }
 
     /// What a receive has brought; asks anew when it was its last word and the socket goes on.
@@ -356,8 +450,10 @@ impl Uring {
         error: i32,
         handler: &mut H,
     ) {
-        // Out of buffers, until those of this turn are given back; or nothing was there after all.
-        if !matches!(error, libc::ENOBUFS | libc::EAGAIN | libc::EINTR) {
+        // Out of buffers, until those of this turn are given back; or nothing was there after all;
+        // or the socket was paused.
+        let goes_on = [libc::ENOBUFS, libc::EAGAIN, libc::EINTR, libc::ECANCELED];
+        if !goes_on.contains(&error) {
             let error = io::Error::from_raw_os_error(error);
             self.over(token, name, Event::Failed(error), handler);
         }

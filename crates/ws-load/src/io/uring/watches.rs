@@ -19,6 +19,8 @@ pub(super) enum Ask {
     Writable,
     /// Bytes, until told otherwise.
     Receive,
+    /// That there are bytes to be read by a call.
+    Readable,
     /// That a socket's requests be ended.
     Cancel,
 }
@@ -58,6 +60,7 @@ impl Name {
                 0 => Ask::Wake,
                 1 => Ask::Writable,
                 2 => Ask::Receive,
+                3 => Ask::Readable,
                 _ => Ask::Cancel,
             },
             generation: (data >> 32) as u32 % GENERATIONS,
@@ -78,6 +81,10 @@ pub(super) struct Watch {
     pub(super) polling: bool,
     /// The caller wants to hear of room to write.
     pub(super) wants_writable: bool,
+    /// No bytes are asked for.
+    pub(super) paused: bool,
+    /// It was paused before: it is read by calls.
+    pub(super) paced: bool,
     /// No further event may be given: the socket has ended, or is given up.
     pub(super) silent: bool,
     /// Kept from when it is given up until no request names it.
@@ -85,6 +92,15 @@ pub(super) struct Watch {
 }
 
 impl Watch {
+    /// How bytes of it are asked for.
+    pub(super) const fn receive(&self) -> Ask {
+        if self.paced {
+            Ask::Readable
+        } else {
+            Ask::Receive
+        }
+    }
+
     const fn is_asked_for(&self) -> bool {
         self.receiving || self.polling
     }
@@ -110,6 +126,8 @@ impl Watches {
             receiving: false,
             polling: false,
             wants_writable: false,
+            paused: false,
+            paced: false,
             silent: false,
             given_up: None,
         };
@@ -174,7 +192,7 @@ impl Watches {
             return;
         };
         match name.ask {
-            Ask::Receive => watch.receiving = false,
+            Ask::Receive | Ask::Readable => watch.receiving = false,
             Ask::Writable => watch.polling = false,
             Ask::Wake | Ask::Cancel => return,
         }
@@ -204,8 +222,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn names_survive_their_packing(ask in 0u8..4, slot: u32, generation in 0..GENERATIONS) {
-            let ask = [Ask::Wake, Ask::Writable, Ask::Receive, Ask::Cancel][ask as usize];
+        fn names_survive_their_packing(ask in 0usize..5, slot: u32, generation in 0..GENERATIONS) {
+            use Ask::{Cancel, Receive, Readable, Wake, Writable};
+            let ask = [Wake, Writable, Receive, Readable, Cancel][ask];
             let name = Name { ask, slot, generation };
             prop_assert_eq!(Name::unpack(name.pack()), name);
         }

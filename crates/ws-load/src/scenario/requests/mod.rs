@@ -9,7 +9,7 @@ pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
 use super::{Clients, CurrentStep, Scenario, Setting, Slot, answer_keep_alive};
 use crate::figures::{Counts, Cutter};
 use crate::message::{Command, Report, Samples, StepPart};
-use crate::plan::Schedule;
+use crate::plan::{Schedule, is_awaited, reading_of};
 use crate::verify::{Read, Verifier};
 use backlog::{Backlog, Request};
 use run_record::OpenLoop;
@@ -121,14 +121,18 @@ impl Requests {
     /// called before anything is sent.
     fn settle_lost(&mut self, clients: &mut dyn Clients) {
         while let Some((slot, error)) = clients.take_lost() {
-            self.verifier.client_lost(slot);
             self.send_elsewhere(slot);
+            if self.verifier.is_unawaited(slot) {
+                self.verifier.cut_off(&error);
+                continue;
+            }
+            self.verifier.client_lost(slot);
             if self.verifier.step().is_none() || clients.is_opening() {
                 clients.report(Report::OpenFailed(error.into()));
                 continue;
             }
             self.verifier.disconnected(&error);
-            if clients.ready_count() == 0 {
+            if self.verifier.listeners() == 0 {
                 clients.report(Report::AllLost);
             }
         }
@@ -225,7 +229,11 @@ impl Scenario for Requests {
     }
 
     fn ready(&mut self, slot: Slot, _: u64, _: &mut dyn Clients) {
-        self.verifier.client_ready(slot);
+        let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.number);
+        match is_awaited(reading_of(&self.setting.plan.populations, client)) {
+            true => self.verifier.client_ready(slot),
+            false => self.verifier.slow_client_ready(slot),
+        }
     }
 
     #[inline]
@@ -272,6 +280,7 @@ impl Scenario for Requests {
 
     fn reset(&mut self) {
         self.verifier.messages = 0;
+        self.verifier.slow.messages = 0;
         (self.sent, self.sent_bytes, self.received_bytes) = (0, 0, 0);
         self.cutter = Cutter::default();
     }

@@ -20,7 +20,7 @@ impl Requests {
             return;
         };
         let planned = request.client / u64::from(self.workers);
-        let Some(slot) = next_ready(planned as Slot, clients) else {
+        let Some(slot) = self.sender(planned as Slot, clients) else {
             return;
         };
         if self.backlog.holds(slot) || clients.is_blocked(slot) {
@@ -93,6 +93,17 @@ impl Requests {
             ledger.take_back(request.index);
         }
         self.to_send.extend(self.backlog.remove(slot));
+    }
+
+    /// The first ready client at or after `slot` that is not behind with reading; if there is none,
+    /// the first that is ready.
+    fn sender(&self, slot: Slot, clients: &dyn Clients) -> Option<Slot> {
+        let ready = || {
+            let slots = (slot..clients.slots()).chain(0..slot);
+            slots.filter(|slot| clients.is_ready(*slot))
+        };
+        let awaited = ready().find(|slot| !self.verifier.is_unawaited(*slot));
+        awaited.or_else(|| ready().next())
     }
 
     fn send_waiting(&mut self, ledger: &StepLedger, slot: Slot, clients: &mut dyn Clients) {
@@ -208,12 +219,4 @@ fn hold_back(ledger: &StepLedger, request: Request, now_ns: u64, clients: &mut d
             ..Samples::default()
         }));
     }
-}
-
-/// The first client at or after `slot` that is ready.
-fn next_ready(slot: Slot, clients: &dyn Clients) -> Option<Slot> {
-    let slots = clients.slots();
-    (slot..slots)
-        .chain(0..slot)
-        .find(|slot| clients.is_ready(*slot))
 }

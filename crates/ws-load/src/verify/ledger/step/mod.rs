@@ -92,14 +92,13 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Of a step of `plan` that `workers` workers or sites take, which have `clients` clients
-    /// together.
+    /// Of a step of `plan` that these workers or sites take, each with its number and how many have
+    /// the run's clients in turn.
     pub(crate) fn new(
         plan: &Plan,
         step: StepTerms,
         keeper: Keeper,
-        clients: u64,
-        workers: u64,
+        workers: impl Iterator<Item = (u32, u32)>,
     ) -> Self {
         let audience = plan.audience;
         Self {
@@ -107,7 +106,7 @@ impl Terms {
             seed: plan.generator.seed,
             step,
             keeper,
-            parties: audience.parties(clients, workers),
+            parties: audience.parties(plan::listening(&plan.populations, step.clients, workers)),
             limits_completion: plan.limited() == Measure::Completion,
         }
     }

@@ -1,0 +1,150 @@
+//! Which client belongs to which population, and which clients a sample waits for: pure functions of
+//! the clients' numbers and of the shares.
+//!
+//! A sample waits for the clients that read everything, and they alone send. A client that reads
+//! slowly is a part of the load: what it takes is checked, and no sample waits for it.
+
+use run_record::{Population, Reading};
+
+/// The fractional part of the golden ratio, in 64 bits: the multiples of no other number lie more
+/// evenly on a circle (Knuth, The Art of Computer Programming, volume 3, 6.4).
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// How client number `client` of the whole run reads.
+///
+/// The clients of a population are spread evenly over the numbers, and follow no period. A worker
+/// has every n-th client, and so the shares come out right within each worker too. Client 0 reads
+/// everything, where a population does.
+pub(crate) fn reading_of(populations: &[Population], client: u64) -> Reading {
+    if let [all] = populations {
+        return all.reads;
+    }
+    let all: u64 = populations.iter().map(|of| u64::from(of.share)).sum();
+    let circle = u128::from(client.wrapping_mul(GOLDEN));
+    let mut place = ((circle * u128::from(all)) >> 64) as u64;
+    let awaited = populations.iter().filter(|of| is_awaited(of.reads));
+    let others = populations.iter().filter(|of| !is_awaited(of.reads));
+    for of in awaited.chain(others) {
+        let share = u64::from(of.share);
+        if place < share {
+            return of.reads;
+        }
+        place -= share;
+    }
+    Reading::Full
+}
+
+/// True of clients that samples wait for, and that send.
+pub(crate) const fn is_awaited(reading: Reading) -> bool {
+    matches!(reading, Reading::Full)
+}
+
+/// How many of the workers have a client that samples wait for. Worker `n` of `of` has every `of`-th
+/// of the run's `clients` clients, from number `n`.
+pub(crate) fn listening(
+    populations: &[Population],
+    clients: u64,
+    workers: impl Iterator<Item = (u32, u32)>,
+) -> u32 {
+    let listens = |&(n, of): &(u32, u32)| {
+        let mut own = (u64::from(n)..clients).step_by(of as usize);
+        own.any(|client| is_awaited(reading_of(populations, client)))
+    };
+    workers.filter(listens).count() as u32
+}
+
+/// How many of the run's `clients` clients no sample waits for.
+pub(crate) fn unawaited(populations: &[Population], clients: u64) -> u64 {
+    if populations.iter().all(|of| is_awaited(of.reads)) {
+        return 0;
+    }
+    let is_unawaited = |client: &u64| !is_awaited(reading_of(populations, *client));
+    (0..clients).filter(is_unawaited).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A population for each share, named by its rate.
+    fn populations(shares: &[u32]) -> Vec<Population> {
+        let of = |(name, &share)| Population {
+            share,
+            reads: Reading::BytesPerSecond(name as u32),
+        };
+        shares.iter().enumerate().map(of).collect()
+    }
+
+    /// After each client the counts differ from the shares by less than `bound` clients.
+    fn assert_even(shares: &[u32], clients: impl Iterator<Item = u64>, bound: f64) {
+        let populations = populations(shares);
+        let all: u32 = shares.iter().sum();
+        let mut counts = vec![0_u32; shares.len()];
+        for (before, client) in clients.enumerate() {
+            let Reading::BytesPerSecond(name) = reading_of(&populations, client) else {
+                panic!("client {client} belongs to no population");
+            };
+            counts[name as usize] += 1;
+            for (count, share) in counts.iter().zip(shares) {
+                let exact = (before + 1) as f64 * f64::from(*share) / f64::from(all);
+                let deviation = (f64::from(*count) - exact).abs();
+                assert!(
+                    deviation < bound,
+                    "client {client}: {counts:?} of {shares:?}"
+                );
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn shares_come_out_right_for_any_prefix(shares in prop::collection::vec(1u32..1000, 1..8)) {
+            assert_even(&shares, 0..20_000, 6.0);
+        }
+
+        #[test]
+        fn shares_come_out_right_in_each_worker(
+            shares in prop::collection::vec(1u32..1000, 1..4), workers in 1u64..5, worker in 0u64..5,
+        ) {
+            assert_even(&shares, (worker..20_000).step_by(workers as usize), 12.0);
+        }
+    }
+
+    #[test]
+    fn halves_of_twenty_clients_are_ten_each() {
+        let populations = populations(&[1, 1]);
+        let first = (0..20)
+            .filter(|client| reading_of(&populations, *client) == Reading::BytesPerSecond(0));
+        assert_eq!(first.count(), 10);
+    }
+
+    #[test]
+    fn the_largest_share_beside_the_smallest_is_given_out_whole() {
+        let populations = populations(&[1, 1_000_000]);
+        let small = (0..3_000_000)
+            .filter(|client| reading_of(&populations, *client) == Reading::BytesPerSecond(0));
+        assert!((1..=5).contains(&small.count()));
+    }
+
+    #[test]
+    fn the_first_client_is_awaited_wherever_its_population_stands() {
+        let mut all = populations(&[5, 1]);
+        all[1].reads = Reading::Full;
+        assert_eq!(reading_of(&all, 0), Reading::Full);
+        assert_eq!(unawaited(&all, 1), 0);
+        assert!((4_980..5_020).contains(&unawaited(&all, 6_000)));
+    }
+
+    #[test]
+    fn workers_listen_that_have_a_client_which_reads_everything() {
+        let mut all = populations(&[99, 1]);
+        all[1].reads = Reading::Full;
+        let workers = || (0..4).map(|n| (n, 4));
+        assert_eq!(listening(&all, 4, workers()), 1);
+        assert_eq!(listening(&all, 4_000, workers()), 4);
+        let full = [Population::default()];
+        assert_eq!(listening(&full, 3, workers()), 3);
+        assert_eq!(listening(&full, 3_000, workers()), 4);
+    }
+}

@@ -1,0 +1,228 @@
+//! Clients that read slowly: the server feels them, the others go on, and no sample waits for them.
+
+use super::plan;
+use run_record::{
+    Arrivals, Audience, Clients, Dialect, Load, Nanos, OpenLoop, Plan, Population, Reading,
+    StepRecord, Verdict,
+};
+use socket2::{Domain, Socket, Type};
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+use ws_load::Measured;
+use ws_proto::{DecodeError, Decoder, Event, Opcode, accept_for, encode_frame};
+
+const CLIENTS: usize = 20;
+/// Bytes per second of those that read slowly.
+const RATE: u32 = 8 * 1024;
+/// When buffers are surely full.
+const SETTLED: Duration = Duration::from_secs(3);
+const WATCHED: Duration = Duration::from_secs(5);
+
+/// 50 broadcasts of 4,000 bytes in a second: 25 times what a slow client takes.
+fn broadcasts(server: SocketAddr, seconds: u64, slow: u32) -> Plan {
+    plan(server).with(|plan| {
+        plan.audience = Audience::Everyone;
+        plan.message.dialect = Dialect::Binary;
+        plan.message.padding = 4_000;
+        plan.load = Load::Open(OpenLoop {
+            rate: 50.0,
+            ramp: None,
+            arrivals: Arrivals::Constant,
+            duration: Nanos::secs(seconds),
+            warm_up: Nanos(0),
+        });
+        plan.clients = Clients::steps(CLIENTS as u32, 1, Some(1));
+        plan.generator.threads = 2;
+        plan.populations = vec![
+            Population {
+                share: slow,
+                reads: Reading::BytesPerSecond(RATE),
+            },
+            Population::default(),
+        ];
+    })
+}
+
+/// A listener whose connections keep little of what is not taken by the client.
+fn listener() -> TcpListener {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.set_send_buffer_size(4096).unwrap();
+    socket
+        .bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into())
+        .unwrap();
+    socket.listen(64).unwrap();
+    socket.into()
+}
+
+fn accept(listener: &TcpListener) -> TcpStream {
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let key = head.split_once("Sec-WebSocket-Key: ").unwrap().1;
+    let accept = accept_for(key.lines().next().unwrap());
+    let upgraded = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: {accept}\r\n\r\n"
+    );
+    stream.write_all(upgraded.as_bytes()).unwrap();
+    stream
+}
+
+/// The queue of each connection.
+type Queues = Arc<Mutex<Vec<Sender<Arc<[u8]>>>>>;
+
+/// Writes what is queued for a connection, and counts the bytes that the kernel has taken.
+fn write(mut stream: TcpStream, queue: &Receiver<Arc<[u8]>>, taken: &AtomicU64) {
+    for frame in queue {
+        for part in frame.chunks(512) {
+            if stream.write_all(part).is_err() {
+                return;
+            }
+            taken.fetch_add(part.len() as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Reads the requests of a connection, and has each sent to all and its result to the sender.
+fn read(mut stream: TcpStream, own: &Sender<Arc<[u8]>>, queues: &Queues) {
+    let mut decoder = Decoder::new(ws_proto::Sender::Client, 1 << 20);
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(count @ 1..) = stream.read(&mut buffer) {
+        let fed = decoder.feed(&buffer[..count], |event| {
+            if let Event::Message { opcode, payload } = event {
+                let mut frame = Vec::new();
+                encode_frame(&mut frame, opcode, None, payload);
+                let frame: Arc<[u8]> = frame.into();
+                for queue in queues.lock().unwrap().iter() {
+                    let _ = queue.send(Arc::clone(&frame));
+                }
+                let mut result = payload.to_vec();
+                result[0] = b'r';
+                let mut frame = Vec::new();
+                encode_frame(&mut frame, Opcode::Binary, None, &result);
+                let _ = own.send(frame.into());
+            }
+            Ok::<_, DecodeError>(())
+        });
+        fed.unwrap();
+    }
+}
+
+/// Serves so many connections; the bytes that each has taken.
+fn serve(listener: &TcpListener) -> (Vec<Arc<AtomicU64>>, Vec<TcpStream>) {
+    let queues = Queues::default();
+    let mut streams = Vec::new();
+    let mut counts = Vec::new();
+    for _ in 0..CLIENTS {
+        let stream = accept(listener);
+        let (queue, queued) = mpsc::channel();
+        queues.lock().unwrap().push(queue.clone());
+        let taken = Arc::new(AtomicU64::new(0));
+        counts.push(Arc::clone(&taken));
+        streams.push(stream.try_clone().unwrap());
+        let writer = stream.try_clone().unwrap();
+        thread::spawn(move || write(writer, &queued, &taken));
+        let queues = Arc::clone(&queues);
+        thread::spawn(move || read(stream, &queue, &queues));
+    }
+    (counts, streams)
+}
+
+/// Bytes that each connection takes in a while, the least first, and that while.
+fn growth(listener: &TcpListener) -> (Vec<u64>, Duration) {
+    let (taken, _streams) = serve(listener);
+    let look = || taken.iter().map(|taken| taken.load(Ordering::Relaxed));
+    sleep(SETTLED);
+    let (before, began): (Vec<u64>, _) = (look().collect(), Instant::now());
+    sleep(WATCHED);
+    let time = began.elapsed();
+    let mut growth: Vec<u64> = look().zip(before).map(|(now, then)| now - then).collect();
+    growth.sort_unstable();
+    (growth, time)
+}
+
+fn only_step(measured: &Measured) -> &StepRecord {
+    let [step] = &measured.steps[..] else {
+        panic!("{:?}", measured.outcome);
+    };
+    step
+}
+
+#[test]
+fn slow_clients_take_their_rate_the_others_all_and_the_run_passes() {
+    let listener = listener();
+    let plan = broadcasts(listener.local_addr().unwrap(), 9, 1);
+    let (growth, time, record) = thread::scope(|scope| {
+        let run = scope.spawn(|| ws_load::run(&plan, &AtomicBool::new(false), &mut |_| {}));
+        let (growth, time) = growth(&listener);
+        (growth, time, run.join().unwrap().unwrap())
+    });
+    let (slow, full) = growth.split_at(CLIENTS / 2);
+    let at_rate = slow.len() as u64 * time.as_millis() as u64 * u64::from(RATE) / 1000;
+    // The kernel asks for more in steps of a part of its buffer.
+    let taken: u64 = slow.iter().sum();
+    assert!(
+        (at_rate * 2 / 3..at_rate * 3 / 2).contains(&taken),
+        "{taken} bytes in place of {at_rate}: {growth:?}"
+    );
+    // 250 broadcasts in this time, give or take those at its ends.
+    assert!(full.iter().all(|bytes| *bytes > 230 * 4_000), "{growth:?}");
+    let step = only_step(&record);
+    assert!(step.faults.is_empty(), "{}", step.faults);
+    assert_eq!((step.samples, step.samples_planned), (450, 450));
+    assert_eq!(step.delivery.as_ref().unwrap().count, 4_500);
+    let slow = step.slow_readers.as_ref().unwrap();
+    assert_eq!((slow.clients, slow.cut_off), (10, 0));
+    // 9 s of 8 KiB/s are 18 messages for each of the 10.
+    assert!((120..300).contains(&slow.messages), "{slow:?}");
+}
+
+#[test]
+fn a_slow_client_that_is_cut_off_is_no_fault() {
+    let listener = listener();
+    let plan = broadcasts(listener.local_addr().unwrap(), 9, 1);
+    let record = thread::scope(|scope| {
+        let run = scope.spawn(|| ws_load::run(&plan, &AtomicBool::new(false), &mut |_| {}));
+        let (taken, streams) = serve(&listener);
+        sleep(Duration::from_secs(2));
+        let most = taken.iter().map(|taken| taken.load(Ordering::Relaxed)).max();
+        let behind = |taken: &Arc<AtomicU64>| taken.load(Ordering::Relaxed) < most.unwrap() / 2;
+        for (stream, _) in streams.iter().zip(&taken).filter(|(_, of)| behind(of)) {
+            stream.shutdown(std::net::Shutdown::Both).unwrap();
+        }
+        run.join().unwrap().unwrap()
+    });
+    let step = only_step(&record);
+    assert!(step.faults.is_empty(), "{}", step.faults);
+    assert_eq!(step.samples, 450);
+    let slow = step.slow_readers.as_ref().unwrap();
+    assert_eq!((slow.clients, slow.cut_off), (10, 10));
+    assert!(slow.first_cut_off.is_some());
+}
+
+/// All but one read slowly: one of the two workers has none that samples wait for.
+#[test]
+fn a_worker_without_a_client_to_wait_for_holds_nothing_up() {
+    let listener = listener();
+    let plan = broadcasts(listener.local_addr().unwrap(), 1, 39);
+    let record = thread::scope(|scope| {
+        let run = scope.spawn(|| ws_load::run(&plan, &AtomicBool::new(false), &mut |_| {}));
+        let _serving = serve(&listener);
+        run.join().unwrap().unwrap()
+    });
+    let step = only_step(&record);
+    assert!(step.faults.is_empty(), "{}", step.faults);
+    assert_eq!(step.samples, 50);
+    assert_ne!(step.verdict, Verdict::Fail);
+    assert_eq!(step.slow_readers.as_ref().unwrap().clients, 19);
+}
