@@ -29,6 +29,8 @@ pub enum Reading {
     /// As fast as the bytes come.
     #[default]
     Full,
+    /// Nothing, once they are ready, until they are closed.
+    Stopped,
     /// So many bytes of their sockets per second, once they are ready. What the server sends beyond
     /// them fills a small receive buffer, and then waits at the server.
     #[serde(rename = "bytes_per_second")]

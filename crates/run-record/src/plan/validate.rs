@@ -240,7 +240,7 @@ impl Population {
     fn validate(&self) -> Checked {
         within("populations.share", self.share, (1, MOST_SHARE))?;
         match self.reads {
-            Reading::Full => Ok(()),
+            Reading::Full | Reading::Stopped => Ok(()),
             Reading::BytesPerSecond(rate) => {
                 within("populations.reads.bytes_per_second", rate, READING_RATES)
             }

@@ -34,12 +34,10 @@ impl Pacing {
             .map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns)
     }
 
-    /// Puts off the next read of a client by the time that `bytes` take at `rate` bytes per second.
-    /// True when the client was not paused.
-    fn put_off(&mut self, slot: Token, bytes: usize, rate: u32, now_ns: u64) -> bool {
-        let took_ns = bytes as u64 * SECOND_NS / u64::from(rate);
+    /// Puts off the next read of a client. True when the client was not paused.
+    fn put_off(&mut self, slot: Token, pause_ns: u64, now_ns: u64) -> bool {
         let known = self.until.get(&slot).copied();
-        let until_ns = known.unwrap_or(now_ns) + took_ns;
+        let until_ns = known.unwrap_or(now_ns).saturating_add(pause_ns);
         self.until.insert(slot, until_ns);
         self.order.push(Reverse((until_ns, slot)));
         known.is_none()
@@ -66,9 +64,9 @@ impl Pacing {
         now_ns: u64,
         session: &mut Session<'_>,
     ) {
-        if let Reading::BytesPerSecond(rate) = session.table.reading(slot)
+        if let Some(pause_ns) = pause_ns(session.table.reading(slot), bytes)
             && matches!(session.table.get(slot).phase, Phase::Ready)
-            && self.put_off(slot, bytes, rate, now_ns)
+            && self.put_off(slot, pause_ns, now_ns)
         {
             session.switch_reading(slot, false);
         }
@@ -82,11 +80,22 @@ impl Pacing {
     }
 }
 
+/// For how long a client's socket is left unread after it took so many bytes, in nanoseconds.
+#[inline]
+fn pause_ns(reading: Reading, bytes: usize) -> Option<u64> {
+    match reading {
+        Reading::Full => None,
+        Reading::Stopped => Some(u64::MAX),
+        Reading::BytesPerSecond(rate) => Some(bytes as u64 * SECOND_NS / u64::from(rate)),
+    }
+}
+
 /// Bytes of the receive buffer of a client that reads slowly: those of a second.
 pub(super) fn receive_buffer(reading: Reading) -> Option<usize> {
     let (least, most) = RECEIVE_BUFFERS;
     match reading {
         Reading::Full => None,
+        Reading::Stopped => Some(least as usize),
         Reading::BytesPerSecond(rate) => Some(rate.clamp(least, most) as usize),
     }
 }
@@ -122,7 +131,8 @@ mod tests {
         let (mut now_ns, mut taken) = (5_000, 0);
         for read in 0..1000 {
             let bytes = 1 + read * 7919 % 5000;
-            assert!(pacing.put_off(3, bytes, 1024, now_ns));
+            let pause_ns = pause_ns(Reading::BytesPerSecond(1024), bytes).unwrap();
+            assert!(pacing.put_off(3, pause_ns, now_ns));
             taken += bytes as u64;
             assert_eq!(pacing.take_due(pacing.next_ns() - 1), None);
             now_ns = pacing.next_ns();
@@ -137,13 +147,22 @@ mod tests {
     #[test]
     fn bytes_that_come_within_a_pause_make_it_longer() {
         let mut pacing = Pacing::default();
-        assert!(pacing.put_off(0, 100, 100, 0));
-        assert!(pacing.put_off(1, 150, 100, 0));
-        assert!(!pacing.put_off(0, 100, 100, SECOND_NS / 2));
+        assert!(pacing.put_off(0, SECOND_NS, 0));
+        assert!(pacing.put_off(1, SECOND_NS * 3 / 2, 0));
+        assert!(!pacing.put_off(0, SECOND_NS, SECOND_NS / 2));
         assert_eq!(pacing.take_due(SECOND_NS), None);
         assert_eq!(pacing.take_due(SECOND_NS * 3 / 2), Some(1));
         assert_eq!(pacing.take_due(SECOND_NS * 2 - 1), None);
         assert_eq!(pacing.take_due(SECOND_NS * 2), Some(0));
         assert_eq!(pacing.take_due(u64::MAX), None);
+    }
+
+    #[test]
+    fn a_client_that_has_stopped_is_read_again_when_it_closes() {
+        let mut pacing = Pacing::default();
+        let pause_ns = pause_ns(Reading::Stopped, 1).unwrap();
+        assert!(pacing.put_off(0, pause_ns, 5));
+        assert_eq!(pacing.take_due(u64::MAX - 1), None);
+        assert_eq!(pacing.take_due(u64::MAX), Some(0));
     }
 }
