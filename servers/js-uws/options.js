@@ -1,8 +1,9 @@
 // The command line that both programs share. Usage errors end the program with
 // code 2 and one line on stderr.
 
-import os from 'node:os';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import os from 'node:os';
 import { parseArgs } from 'node:util';
 
 const flags = {
@@ -59,10 +60,22 @@ function tell(text) {
   process.exit(0);
 }
 
-// The package does not export its package.json.
+// Of its release the library's file tells only what it says to HTTP clients,
+// 'uWebSockets/20 Server'. The package does not export its package.json.
 function version() {
-  const file = new URL('./node_modules/uws-pack/package.json', import.meta.url);
-  return `uws-pack ${JSON.parse(readFileSync(file)).version} (node ${process.versions.node})`;
+  const { platform, arch, versions } = process;
+  const file = `uws_${platform}_${arch}_${versions.modules}.node`;
+  const library = read(`dist/bin/${file}`);
+  const [, release] = /uWebSockets\/([\d.]+) Server/.exec(library.toString('latin1'));
+  const sum = createHash('sha256').update(library).digest('hex');
+  return (
+    `uWebSockets.js ${release} (uws-pack ${JSON.parse(read('package.json')).version}, ` +
+    `node ${versions.node}), ${file} with SHA-256 ${sum}`
+  );
+}
+
+function read(path) {
+  return readFileSync(new URL(`./node_modules/uws-pack/${path}`, import.meta.url));
 }
 
 function help(program, cluster) {
@@ -72,6 +85,6 @@ function help(program, cluster) {
     '  --port PORT   TCP port to listen on (3334)',
     ...(cluster ? ['  --workers N   threads that hold connections (one per core)'] : []),
     '  --raw-echo    send every message back as it came',
-    '  --version     print the version of uws-pack and exit'
+    '  --version     print what the library and its package tell of their version and exit'
   ].join('\n');
 }

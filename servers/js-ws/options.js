@@ -11,6 +11,7 @@ const flags = {
   port: { type: 'string', default: '3334' },
   'raw-echo': { type: 'boolean', default: false },
   'max-message': { type: 'string', default: '16M' },
+  'frame-once': { type: 'boolean', default: false },
   version: { type: 'boolean', default: false }
 };
 

@@ -3,31 +3,36 @@
 // The WebSocket server of one process: connections, limits, delivery. How a
 // broadcast reaches other processes is the caller's affair.
 
-const { WebSocket, WebSocketServer } = require('ws');
+const { Sender, WebSocket, WebSocketServer } = require('ws');
 const { answer } = require('./protocol');
 
 // Bytes; docs/protocol.md, "Limits".
 const MAX_QUEUED = 64 * 1024 * 1024;
 
+// Each fragment is kept as a Buffer until its message is whole, at some 130 bytes
+// beside its payload. The library's 16,384 would refuse 4 MiB in fragments of 64
+// bytes, which is what Autobahn|Testsuite sends.
+const MAX_FRAGMENTS = 128 * 1024;
+
 /**
  * Listens on host and port.
  *
- * @param {{host: string, port: number, 'raw-echo': boolean, maxMessage: number}}
- *     options raw-echo: every message goes back as it came; maxMessage in bytes
+ * @param {{host: string, port: number, 'raw-echo': boolean, maxMessage: number,
+ *     'frame-once': boolean}} options raw-echo: every message goes back as it
+ *     came; maxMessage in bytes; frame-once: clients share the frame of a broadcast
  * @param {{publish: Function, failed: Function}} events publish as in
  *     protocol.js; failed gets one line when the server cannot listen
  * @returns {{deliver: (data: Buffer, binary: boolean) => void}} deliver queues a
  *     message on every connection of this process
  */
-function start({ host, port, 'raw-echo': rawEcho, maxMessage }, { publish, failed }) {
+function start(options, { publish, failed }) {
+  const { host, port, 'raw-echo': rawEcho, maxMessage, 'frame-once': frameOnce } = options;
   const server = new WebSocketServer({
     host,
     port,
     backlog: 4096,
-    // The bound is in bytes, however finely a message is cut.
     maxPayload: maxMessage,
-    maxFragments: 0,
-    maxBufferedChunks: 0,
+    maxFragments: MAX_FRAGMENTS,
     perMessageDeflate: false,
     skipUTF8Validation: false
   });
@@ -48,16 +53,38 @@ function start({ host, port, 'raw-echo': rawEcho, maxMessage }, { publish, faile
 
   return {
     deliver(data, binary) {
-      for (const client of server.clients) send(client, data, binary);
+      if (frameOnce) {
+        const frame = build(data, binary);
+        for (const client of server.clients) write(client, frame);
+      } else {
+        for (const client of server.clients) send(client, data, binary);
+      }
     }
   };
 }
 
 function send(client, data, binary, maxQueued = MAX_QUEUED) {
-  if (client.readyState !== WebSocket.OPEN) return;
+  if (mayTake(client, data.length, maxQueued)) client.send(data, { binary });
+}
+
+// The frame as the library's own sender builds it for each client.
+function build(data, binary) {
+  const options = { fin: true, opcode: binary ? 2 : 1, mask: false, rsv1: false };
+  return Buffer.concat(Sender.frame(data, options));
+}
+
+// Past the library's sender, which has nothing queued without compression.
+function write(client, frame) {
+  if (mayTake(client, frame.length, MAX_QUEUED)) client._socket.write(frame);
+}
+
+/** Whether the client may get so many bytes; ends it when they are too many. */
+function mayTake(client, size, maxQueued) {
+  if (client.readyState !== WebSocket.OPEN) return false;
   const queued = client.bufferedAmount;
-  if (queued > 0 && queued + data.length > maxQueued) client.terminate();
-  else client.send(data, { binary });
+  if (queued === 0 || queued + size <= maxQueued) return true;
+  client.terminate();
+  return false;
 }
 
 module.exports = { start };

@@ -1,0 +1,77 @@
+// The WebSocket server: connections, limits, delivery.
+
+import { answer } from './protocol.js';
+
+// Bytes; docs/protocol.md, "Limits".
+const MAX_MESSAGE = 16 * 1024 * 1024;
+const MAX_QUEUED = 64 * 1024 * 1024;
+
+const clients = new Set();
+
+/**
+ * Ends the program with 1 when the port cannot be had.
+ *
+ * @param {{host: string, port: number, 'raw-echo': boolean}} options raw-echo:
+ *     every message goes back as it came
+ */
+export function listen({ host, port, 'raw-echo': rawEcho }) {
+  try {
+    Deno.serve(
+      { hostname: host, port, tcpBacklog: 4096, onListen() {} },
+      (request) => upgrade(request, rawEcho)
+    );
+  } catch (error) {
+    console.error(`js-deno: ${error.message}; choose another with --host or --port`);
+    Deno.exit(1);
+  }
+}
+
+function upgrade(request, rawEcho) {
+  // The library takes any version (RFC 6455, section 4.2.2).
+  const { headers } = request;
+  if (
+    headers.get('upgrade')?.toLowerCase() !== 'websocket' ||
+    headers.get('sec-websocket-version') !== '13'
+  ) {
+    return new Response(null, {
+      status: 426,
+      headers: { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' }
+    });
+  }
+  const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: 0 });
+  socket.binaryType = 'arraybuffer';
+  socket.onopen = () => clients.add(socket);
+  socket.onclose = () => clients.delete(socket);
+  socket.onmessage = ({ data: received }) => {
+    const data = typeof received === 'string' ? received : new Uint8Array(received);
+    if (tooLarge(data)) {
+      socket.close(1009);
+    } else if (rawEcho) {
+      send(socket, data);
+    } else {
+      answer(
+        data,
+        (reply) => send(socket, reply),
+        (message) => {
+          for (const client of clients) send(client, message);
+        }
+      );
+    }
+  };
+  return response;
+}
+
+// The library has no limit of its own below 64 MiB. The limit is in bytes, the
+// length of a string in UTF-16 units, of at most three bytes each.
+function tooLarge(data) {
+  if (typeof data !== 'string') return data.length > MAX_MESSAGE;
+  return data.length > MAX_MESSAGE / 3 && new TextEncoder().encode(data).length > MAX_MESSAGE;
+}
+
+// After close() the socket takes no more; the library cannot cut it off.
+function send(socket, data) {
+  if (socket.readyState !== WebSocket.OPEN) return;
+  const queued = socket.bufferedAmount;
+  if (queued > 0 && queued + data.length > MAX_QUEUED) socket.close(1008);
+  else socket.send(data);
+}
