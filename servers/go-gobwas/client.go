@@ -33,15 +33,16 @@ func newClient(conn *net.TCPConn) *client {
 // send queues a frame. A client that has not read what was queued before is cut
 // off.
 func (c *client) send(frame []byte) {
-	if !c.out.put(frame) {
+	if !c.out.put(frame, false) {
 		c.conn.Close()
 	}
 }
 
 // close queues a close frame, behind which nothing may be sent.
 func (c *client) close(frame []byte) {
-	c.send(frame)
-	c.out.end()
+	if !c.out.put(frame, true) {
+		c.conn.Close()
+	}
 }
 
 // write writes what is queued until the outbox or the connection ends.

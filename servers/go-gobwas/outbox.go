@@ -15,8 +15,8 @@ type outbox struct {
 }
 
 // put never waits. It reports false if the frame would exceed maxQueued; the
-// outbox then ends. Behind its end a frame is dropped.
-func (o *outbox) put(frame []byte) bool {
+// outbox then ends, as it does behind the last frame. What comes later is dropped.
+func (o *outbox) put(frame []byte, last bool) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.ended {
@@ -30,6 +30,7 @@ func (o *outbox) put(frame []byte) bool {
 	}
 	o.frames = append(o.frames, frame)
 	o.queued += len(frame)
+	o.ended = last
 	o.filled.Signal()
 	return true
 }

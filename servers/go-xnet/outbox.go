@@ -1,6 +1,10 @@
 package main
 
-import "sync"
+import (
+	"sync"
+
+	"golang.org/x/net/websocket"
+)
 
 // outbox holds the messages that one connection has still to write. Any goroutine
 // may put; one takes. It does not know connections.
@@ -19,7 +23,7 @@ func newOutbox() *outbox {
 }
 
 // put never waits. It reports false if the message would exceed maxBacklog; the
-// outbox then ends. Behind its end a message is dropped.
+// outbox then ends, as it does behind a close frame. What comes later is dropped.
 func (o *outbox) put(m *message) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -34,6 +38,7 @@ func (o *outbox) put(m *message) bool {
 	}
 	o.messages = append(o.messages, m)
 	o.queued += len(m.data)
+	o.ended = m.opcode == websocket.CloseFrame
 	o.filled.Signal()
 	return true
 }
