@@ -9,7 +9,7 @@ type room struct {
 	broadcasts chan broadcast
 }
 
-// broadcast is a message for everyone in the room.
+// broadcast is a message for all clients in the room.
 type broadcast struct {
 	message outgoing
 	queued  chan<- struct{} // closed when the message is queued on every connection

@@ -53,7 +53,7 @@ func (c *client) broadcast(b *gws.Broadcaster, size int) {
 		return
 	}
 	b.Broadcast(c.socket)
-	// Broadcast tells nobody when the message has been written. What is queued
+	// Broadcast does not tell when the message has been written. What is queued
 	// behind it does.
 	c.socket.Async(func() { c.release(size) })
 }
