@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"net"
 	"sync"
 	"time"
 
@@ -15,9 +16,18 @@ const maxMessage = 16 << 20 // bytes, docs/protocol.md, "Limits"
 type client struct {
 	mu   sync.Mutex      // the library allows one writer at a time
 	conn *websocket.Conn // nil when the handshake has failed
+
+	// Of the idiomatic variant (room.go), nil otherwise.
+	out     *outbox
+	written chan struct{} // closed when nothing writes any more
 }
 
+// send may keep data.
 func (c *client) send(kind int, data []byte) {
+	if c.out != nil {
+		c.queue(outgoing{kind, data})
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn.WriteMessage(kind, data)
@@ -35,12 +45,26 @@ func (c *client) close(code int) {
 	c.send(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""))
 }
 
+// halfCloser is a conn, or the TCP connection itself in the idiomatic variant.
+type halfCloser interface {
+	net.Conn
+	CloseWrite() error
+}
+
 // finish ends the connection after its last message was read. Closing a socket
 // that holds unread input resets it, and the peer may then never see the close
 // frame; so the sending half is closed first and the input read to its end.
 func (c *client) finish() {
 	defer c.conn.Close()
-	tcp := c.conn.NetConn().(*conn)
+	tcp := c.conn.NetConn().(halfCloser)
+	if c.out != nil {
+		// The library sets the deadline of each write anew, so that one set here
+		// would not last.
+		timer := time.AfterFunc(closeGrace, func() { tcp.Close() })
+		c.out.end()
+		<-c.written
+		timer.Stop()
+	}
 	if tcp.CloseWrite() == nil {
 		tcp.SetReadDeadline(time.Now().Add(closeGrace))
 		io.Copy(io.Discard, tcp)

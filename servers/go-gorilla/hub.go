@@ -7,32 +7,50 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// hub is the set of connected clients. It does not know what they say: answer
-// deals with each message.
+// members is the set of connected clients: a set, or a room in the idiomatic
+// variant.
+type members interface {
+	add(c *client)
+	remove(c *client)
+	// publish returns when the message is on its way to every connection, which
+	// is what the ack rule of docs/protocol.md asks for. It may keep data.
+	publish(kind int, data []byte)
+}
+
+// hub accepts connections. It does not know what they say: answer deals with each
+// message.
 type hub struct {
+	members
+	answer func(c *client, kind int, data []byte)
+}
+
+// set is the members of the default variant.
+type set struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}
-	answer  func(c *client, kind int, data []byte)
 }
 
-func (h *hub) add(c *client) {
-	h.mu.Lock()
-	h.clients[c] = struct{}{}
-	h.mu.Unlock()
+func (s *set) add(c *client) {
+	s.mu.Lock()
+	s.clients[c] = struct{}{}
+	s.mu.Unlock()
 }
 
-func (h *hub) remove(c *client) {
-	h.mu.Lock()
-	delete(h.clients, c)
-	h.mu.Unlock()
+func (s *set) remove(c *client) {
+	s.mu.Lock()
+	delete(s.clients, c)
+	s.mu.Unlock()
 }
 
-// broadcast returns when the message is on its way to every connection, which is
-// what the ack rule of docs/protocol.md asks for.
-func (h *hub) broadcast(m *websocket.PreparedMessage) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	for c := range h.clients {
+// publish writes one frame, built once, to every connection.
+func (s *set) publish(kind int, data []byte) {
+	m, err := websocket.NewPreparedMessage(kind, data)
+	if err != nil {
+		panic(err) // cannot happen: it is written to memory, uncompressed
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for c := range s.clients {
 		c.sendPrepared(m)
 	}
 }
@@ -54,6 +72,10 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	conn.SetReadLimit(maxMessage)
+	if c.out != nil {
+		conn.SetCloseHandler(c.answerClose)
+		go c.write()
+	}
 	// A new goroutine, so that what the HTTP server allocated for the request
 	// can be collected (as in the library's chat example).
 	go h.read(c)

@@ -3,7 +3,7 @@
 //
 // This file holds the command line and the HTTP side. It does not know the
 // protocol (protocol.go), connections (client.go, and backlog.go for slow ones)
-// or who is connected (hub.go).
+// or who is connected (hub.go). room.go and outbox.go are the idiomatic variant.
 package main
 
 import (
@@ -36,6 +36,7 @@ func main() {
 	address := flag.String("address", "127.0.0.1", "`host` to listen on")
 	port := flag.Uint("port", 3000, "TCP `port` to listen on")
 	rawEcho := flag.Bool("raw-echo", false, "send every message back as it came, and nothing else (for Autobahn|Testsuite)")
+	idiomatic := flag.Bool("idiomatic", false, "a hub, and a queue and a writing goroutine per connection, as in the library's chat example")
 	version := flag.Bool("version", false, "print the version of gorilla/websocket and exit")
 	flag.Parse()
 
@@ -53,14 +54,18 @@ func main() {
 		fmt.Fprintf(os.Stderr, "go-gorilla-server: %v; choose another with -address or -port\n", err)
 		os.Exit(1)
 	}
-	h := &hub{clients: make(map[*client]struct{})}
+	h := &hub{members: &set{clients: make(map[*client]struct{})}}
+	var accepting net.Listener = listener{tcp.(*net.TCPListener)}
+	if *idiomatic {
+		h.members, accepting = newRoom(), tcp
+	}
 	h.answer = h.request
 	if *rawEcho {
 		h.answer = (*client).send
 	}
 	// Every path is the WebSocket's: /ws as in the ancestor, / for other clients.
 	server := &http.Server{Handler: http.HandlerFunc(h.serve), ReadHeaderTimeout: 10 * time.Second}
-	fmt.Fprintln(os.Stderr, "go-gorilla-server:", server.Serve(listener{tcp.(*net.TCPListener)}))
+	fmt.Fprintln(os.Stderr, "go-gorilla-server:", server.Serve(accepting))
 	os.Exit(1)
 }
 

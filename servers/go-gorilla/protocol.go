@@ -81,20 +81,10 @@ func (h *hub) binary(c *client, data []byte) {
 		c.send(websocket.BinaryMessage, data)
 	case 'b':
 		h.publish(websocket.BinaryMessage, data)
-		data[0] = 'r' // the prepared message has a copy
-		c.send(websocket.BinaryMessage, data)
+		c.send(websocket.BinaryMessage, append([]byte{'r'}, data[1:]...))
 	default:
 		c.fail(`byte 0 of the binary message is neither "e" nor "b"`)
 	}
-}
-
-// publish sends one frame, built once, to every connection.
-func (h *hub) publish(kind int, data []byte) {
-	prepared, err := websocket.NewPreparedMessage(kind, data)
-	if err != nil {
-		panic(err) // cannot happen: it is written to memory, uncompressed
-	}
-	h.broadcast(prepared)
 }
 
 func (c *client) reply(kind string, payload json.RawMessage) {

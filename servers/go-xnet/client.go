@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"net"
 	"sync"
 	"time"
 
@@ -12,14 +13,29 @@ import (
 // client is one connection. Any goroutine may send to it; no send waits for the
 // peer (conn.Write), and none reports an error: the reader meets it too.
 type client struct {
-	conn *conn
+	conn halfCloser
 
 	mu     sync.Mutex
 	ws     *websocket.Conn // nil when the handshake has failed
 	closed bool            // a close frame has been sent; nothing may follow it
+
+	// Of the idiomatic variant (room.go), nil otherwise.
+	out     *outbox
+	written chan struct{} // closed when nothing writes any more
 }
 
+// halfCloser is a conn, or the TCP connection itself in the idiomatic variant.
+type halfCloser interface {
+	net.Conn
+	CloseWrite() error
+}
+
+// send may keep m.
 func (c *client) send(m *message) {
+	if c.out != nil {
+		c.queue(m)
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ws == nil || c.closed {
@@ -50,6 +66,11 @@ func (c *client) read(answer func(*client, *message)) {
 // frame; so the sending half is closed first and the input read to its end. The
 // library closes the socket when its handler returns.
 func (c *client) finish() {
+	if c.out != nil {
+		c.conn.SetWriteDeadline(time.Now().Add(closeGrace))
+		c.out.end()
+		<-c.written
+	}
 	if c.conn.CloseWrite() == nil {
 		c.conn.SetReadDeadline(time.Now().Add(closeGrace))
 		io.Copy(io.Discard, c.conn)

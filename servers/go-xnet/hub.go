@@ -11,30 +11,41 @@ import (
 // give the connection out again.
 type connKey struct{}
 
-// hub is the set of connected clients. It does not know what they say.
-type hub struct {
+// members is the set of connected clients: a set, or a room in the idiomatic
+// variant.
+type members interface {
+	add(c *client)
+	remove(c *client)
+	// broadcast returns when the message is on its way to every connection, which
+	// is what the ack rule of docs/protocol.md asks for.
+	broadcast(m *message)
+}
+
+// hub accepts connections. It does not know what they say.
+type hub struct{ members }
+
+// set is the members of the other variants.
+type set struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}
 }
 
-func (h *hub) add(c *client) {
-	h.mu.Lock()
-	h.clients[c] = struct{}{}
-	h.mu.Unlock()
+func (s *set) add(c *client) {
+	s.mu.Lock()
+	s.clients[c] = struct{}{}
+	s.mu.Unlock()
 }
 
-func (h *hub) remove(c *client) {
-	h.mu.Lock()
-	delete(h.clients, c)
-	h.mu.Unlock()
+func (s *set) remove(c *client) {
+	s.mu.Lock()
+	delete(s.clients, c)
+	s.mu.Unlock()
 }
 
-// broadcast returns when the message is on its way to every connection, which is
-// what the ack rule of docs/protocol.md asks for.
-func (h *hub) broadcast(m *message) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	for c := range h.clients {
+func (s *set) broadcast(m *message) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for c := range s.clients {
 		c.send(m)
 	}
 }
@@ -42,7 +53,7 @@ func (h *hub) broadcast(m *message) {
 // serve upgrades requests, and has answer deal with each message.
 func (h *hub) serve(answer func(*client, *message)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c := &client{conn: r.Context().Value(connKey{}).(*conn)}
+		c := &client{conn: r.Context().Value(connKey{}).(halfCloser)}
 		// The library writes the response before it calls Handler. A client that
 		// is added only then would miss a broadcast that another one sends as
 		// soon as this one has read its response. So broadcasts wait for the
@@ -57,6 +68,9 @@ func (h *hub) serve(answer func(*client, *message)) http.HandlerFunc {
 				upgraded = true
 				c.ws = ws
 				c.mu.Unlock()
+				if c.out != nil {
+					go c.write()
+				}
 				c.read(answer)
 				h.remove(c)
 				c.finish()

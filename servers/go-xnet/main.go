@@ -3,7 +3,8 @@
 //
 // This file holds the command line and the HTTP side. It does not know the
 // protocol (protocol.go), messages and their frames (frames.go), connections
-// (client.go, and backlog.go for slow ones) or who is connected (hub.go).
+// (client.go, and backlog.go for slow ones) or who is connected (hub.go). room.go
+// and outbox.go are the idiomatic variant.
 package main
 
 import (
@@ -24,6 +25,7 @@ func main() {
 	address := flag.String("address", "127.0.0.1", "`host` to listen on")
 	port := flag.Uint("port", 3000, "TCP `port` to listen on")
 	rawEcho := flag.Bool("raw-echo", false, "send every message back as it came, and nothing else (for Autobahn|Testsuite)")
+	idiomatic := flag.Bool("idiomatic", false, "a hub, and a queue and a writing goroutine per connection")
 	version := flag.Bool("version", false, "print the version of golang.org/x/net and exit")
 	flag.Parse()
 
@@ -41,19 +43,23 @@ func main() {
 		fmt.Fprintf(os.Stderr, "go-websocket-server: %v; choose another with -address or -port\n", err)
 		os.Exit(1)
 	}
+	h := &hub{&set{clients: make(map[*client]struct{})}}
+	var accepting net.Listener = listener{tcp.(*net.TCPListener)}
+	if *idiomatic {
+		h.members, accepting = newRoom(), tcp
+	}
 	server := &http.Server{
-		Handler:           paths(*rawEcho),
+		Handler:           paths(h, *rawEcho),
 		ReadHeaderTimeout: 10 * time.Second,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, c)
 		},
 	}
-	fmt.Fprintln(os.Stderr, "go-websocket-server:", server.Serve(listener{tcp.(*net.TCPListener)}))
+	fmt.Fprintln(os.Stderr, "go-websocket-server:", server.Serve(accepting))
 	os.Exit(1)
 }
 
-func paths(rawEcho bool) http.Handler {
-	h := &hub{clients: make(map[*client]struct{})}
+func paths(h *hub, rawEcho bool) http.Handler {
 	mux := http.NewServeMux()
 	if rawEcho {
 		mux.Handle("/", h.serve((*client).send))

@@ -71,8 +71,8 @@ func (h *hub) binary(c *client, m *message) {
 		c.send(m)
 	case 'b':
 		h.broadcast(m)
-		m.data[0] = 'r' // the broadcast has been written, and nothing keeps its bytes
-		c.send(m)
+		// A copy, as the broadcast may still wait in outboxes.
+		c.send(&message{binaryMessage, append([]byte{'r'}, m.data[1:]...)})
 	default:
 		c.fail(`byte 0 of the binary message is neither "e" nor "b"`)
 	}

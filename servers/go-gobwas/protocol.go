@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/gobwas/ws"
+)
+
+// reply is an outgoing message of the text dialect.
+type reply struct {
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// rawEcho sends every message back as it came.
+func rawEcho(c *client, op ws.OpCode, data []byte) {
+	c.send(compile(op, data))
+}
+
+// request answers text messages as the text dialect of docs/protocol.md, and
+// binary ones as the binary dialect.
+func (h *hub) request(c *client, op ws.OpCode, data []byte) {
+	if op == ws.OpBinary {
+		h.binary(c, data)
+	} else {
+		h.text(c, data)
+	}
+}
+
+func (h *hub) text(c *client, data []byte) {
+	// A map, since encoding/json would match the fields of a struct whatever
+	// their case.
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		c.fail("the message is not a JSON object")
+		return
+	}
+	var kind string
+	if json.Unmarshal(fields["type"], &kind) != nil {
+		c.fail(`"type" is missing or not a string`)
+		return
+	}
+	payload, ok := fields["payload"]
+	if !ok {
+		c.fail(`"payload" is missing`)
+		return
+	}
+	switch kind {
+	case "echo":
+		c.reply("echo", payload)
+	case "broadcast":
+		h.broadcast(compile(ws.OpText, encode("broadcast", payload)))
+		c.reply("broadcastResult", payload)
+	default:
+		c.fail(`"type" is neither "echo" nor "broadcast"`)
+	}
+}
+
+func (h *hub) binary(c *client, data []byte) {
+	if len(data) == 0 {
+		c.fail("the binary message is empty")
+		return
+	}
+	switch data[0] {
+	case 'e':
+		c.send(compile(ws.OpBinary, data))
+	case 'b':
+		h.broadcast(compile(ws.OpBinary, data))
+		data[0] = 'r' // the frame of the broadcast is a copy
+		c.send(compile(ws.OpBinary, data))
+	default:
+		c.fail(`byte 0 of the binary message is neither "e" nor "b"`)
+	}
+}
+
+func (c *client) reply(kind string, payload json.RawMessage) {
+	c.send(compile(ws.OpText, encode(kind, payload)))
+}
+
+func (c *client) fail(words string) {
+	payload, err := json.Marshal(words)
+	if err != nil {
+		panic(err) // cannot happen: a string
+	}
+	c.reply("error", payload)
+}
+
+// compile makes a frame that any number of connections can write.
+func compile(op ws.OpCode, data []byte) []byte {
+	return ws.MustCompileFrame(ws.NewFrame(op, true, data))
+}
+
+// encode keeps <, > and & as they are; json.Marshal would make six bytes of
+// each and could lift a message of legal size over the outbox's bound.
+func encode(kind string, payload json.RawMessage) []byte {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(reply{kind, payload}); err != nil {
+		panic(err) // cannot happen: payload has been parsed
+	}
+	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))
+}

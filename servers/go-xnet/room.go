@@ -1,0 +1,82 @@
+package main
+
+// room is the set of connected clients of the idiomatic variant. One goroutine
+// owns it, and each client has an outbox and a goroutine that writes what is in
+// it. The library documents no broadcast; this is the form of gorilla/websocket's
+// chat example, which most Go servers took over.
+type room struct {
+	register   chan *client
+	unregister chan *client
+	broadcasts chan broadcast
+}
+
+// broadcast is a message for all clients in the room.
+type broadcast struct {
+	message *message
+	queued  chan<- struct{} // closed when the message is queued on every connection
+}
+
+func newRoom() *room {
+	r := &room{make(chan *client), make(chan *client), make(chan broadcast)}
+	go r.run()
+	return r
+}
+
+func (r *room) run() {
+	clients := make(map[*client]struct{})
+	for {
+		select {
+		case c := <-r.register:
+			clients[c] = struct{}{}
+		case c := <-r.unregister:
+			delete(clients, c)
+		case b := <-r.broadcasts:
+			for c := range clients {
+				c.queue(b.message)
+			}
+			close(b.queued)
+		}
+	}
+}
+
+func (r *room) add(c *client) {
+	c.out = newOutbox()
+	c.written = make(chan struct{})
+	r.register <- c
+}
+
+func (r *room) remove(c *client) { r.unregister <- c }
+
+func (r *room) broadcast(m *message) {
+	queued := make(chan struct{})
+	r.broadcasts <- broadcast{m, queued}
+	<-queued
+}
+
+// queue puts a message into c's outbox. A client that has not read what was put
+// there before is cut off.
+func (c *client) queue(m *message) {
+	if !c.out.put(m) {
+		c.conn.Close()
+	}
+}
+
+// write writes what is in the outbox until that or the connection ends.
+func (c *client) write() {
+	defer close(c.written)
+	var messages []*message
+	for {
+		messages = c.out.take(messages)
+		if len(messages) == 0 {
+			return
+		}
+		for i, m := range messages {
+			if codec.Send(c.ws, m) != nil {
+				c.out.end()
+				return
+			}
+			c.out.wrote(len(m.data))
+			messages[i] = nil
+		}
+	}
+}
