@@ -1,0 +1,121 @@
+"""A server of the shoot-out protocol on aiohttp.
+
+    python server.py [--host HOST] [--port PORT] [--raw-echo]
+    python server.py --version
+
+This file holds the command line and the connections. What they say is in
+protocol.py.
+"""
+
+import argparse
+import logging
+import resource
+import sys
+from importlib.metadata import version
+
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from protocol import answer
+
+MAX_MESSAGE = 16 << 20  # bytes; docs/protocol.md, "Limits"
+MAX_BACKLOG = 64 << 20
+
+clients = set()
+
+
+class Client:
+    """A connection whose sends never wait for the peer (writer_limit below)."""
+
+    def __init__(self, socket, transport):
+        self.socket = socket
+        self.transport = transport
+
+    async def send(self, message):
+        waiting = self.transport.get_write_buffer_size()
+        if waiting and waiting + len(message.data) > MAX_BACKLOG:
+            self.transport.abort()
+            return
+        try:
+            opcode = WSMsgType.TEXT if message.text else WSMsgType.BINARY
+            await self.socket.send_frame(message.data, opcode)
+        except ConnectionError:
+            pass  # the connection has just ended; its reader meets that too
+
+
+async def protocol(request):
+    socket = await prepare(request)
+    client = Client(socket, request.transport)
+    clients.add(client)
+    try:
+        async for message in socket:
+            if message.type is WSMsgType.ERROR:
+                break  # the library has closed the connection with the proper code
+            reply, everyone = answer(message.data)
+            if everyone:
+                for other in tuple(clients):
+                    await other.send(everyone)
+            await client.send(reply)
+    finally:
+        clients.remove(client)
+    await finish(socket)
+    return socket
+
+
+async def raw_echo(request):
+    socket = await prepare(request)
+    async for message in socket:
+        if message.type is WSMsgType.TEXT:
+            await socket.send_str(message.data)
+        elif message.type is WSMsgType.BINARY:
+            await socket.send_bytes(message.data)
+    await finish(socket)
+    return socket
+
+
+async def prepare(request):
+    socket = web.WebSocketResponse(
+        compress=False,
+        max_msg_size=MAX_MESSAGE + 1,  # the library refuses this size itself
+        writer_limit=sys.maxsize,
+        autoclose=False,
+    )
+    await socket.prepare(request)
+    return socket
+
+
+async def finish(socket):
+    """Answers a close frame with its own code; autoclose answers each with 1000."""
+    await socket.close(code=socket.close_code or WSCloseCode.OK, drain=False)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python-aiohttp", allow_abbrev=False)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=3000)
+    parser.add_argument("--raw-echo", action="store_true", help="send every message back as it came")
+    parser.add_argument("--version", action="version", version=f"aiohttp {version('aiohttp')}")
+    options = parser.parse_args()
+    # The usual soft limit, 1,024 open files, would refuse clients.
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+    # asyncio would warn of every write to a connection that has just been reset.
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
+    app = web.Application()
+    app.router.add_get("/ws", raw_echo if options.raw_echo else protocol)
+    try:
+        web.run_app(
+            app,
+            host=options.host,
+            port=options.port,
+            backlog=4096,
+            access_log=None,
+            print=None,
+            handle_signals=False,
+        )
+    except (OSError, OverflowError) as error:
+        sys.exit(f"python-aiohttp: {error}; choose another with --host or --port")
+
+
+if __name__ == "__main__":
+    main()
