@@ -4,15 +4,8 @@ import com.fasterxml.jackson.databind.cfg.PackageVersion;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.ServerChannel;
 import io.netty.channel.WriteBufferWaterMark;
-import io.netty.channel.epoll.Epoll;
-import io.netty.channel.epoll.EpollIoHandler;
-import io.netty.channel.epoll.EpollServerSocketChannel;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.Version;
 
 import java.util.Objects;
@@ -41,19 +34,15 @@ public final class Main {
     }
 
     private static void listen(Options options) {
-        boolean epoll = options.transport() == Options.Transport.EPOLL;
-        if (epoll && !Epoll.isAvailable()) {
-            fail(1, "epoll does not work here, take --transport nio: " + Epoll.unavailabilityCause());
+        Transport transport = Transport.of(options.transport());
+        if (transport.unavailable() != null) {
+            fail(1, "this transport does not work here, take --transport nio: " + transport.unavailable());
         }
-        IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
-        Class<? extends ServerChannel> channel =
-                epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
-
-        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(options.threads(), io);
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(options.threads(), transport.handlers().get());
         Hub hub = new Hub(loops);
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loops)
-                .channel(channel)
+                .channel(transport.channel())
                 // past the high mark a channel is unwritable, and ProtocolHandler closes it
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * MIB, 64 * MIB))
                 .childHandler(new ServerInitializer(

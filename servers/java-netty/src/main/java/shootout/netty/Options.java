@@ -4,7 +4,7 @@ package shootout.netty;
 record Options(
         String address, int port, int threads, Transport transport, boolean rawEcho, boolean version, boolean help) {
 
-    enum Transport { EPOLL, NIO }
+    enum Transport { EPOLL, IO_URING, NIO }
 
     static final String HELP = """
             java-netty-server: the websocket-shootout protocol on Netty
@@ -12,7 +12,8 @@ record Options(
               --address HOST         address to listen on (default 127.0.0.1)
               --port N               TCP port (default 3031)
               --threads N            event loops, one thread each (default: the processors of this machine)
-              --transport epoll|nio  how Netty talks to the kernel (default epoll)
+              --transport epoll|io-uring|nio
+                                     how Netty talks to the kernel (default epoll)
               --raw-echo             send every message back as it came, for Autobahn|Testsuite
               --version              print the versions of the libraries and exit
               --help                 print this text and exit
@@ -66,9 +67,10 @@ record Options(
     private static Transport transport(String name) {
         return switch (name) {
             case "epoll" -> Transport.EPOLL;
+            case "io-uring" -> Transport.IO_URING;
             case "nio" -> Transport.NIO;
             default -> throw new IllegalArgumentException(
-                    "--transport: \"" + name + "\" is neither epoll nor nio");
+                    "--transport: \"" + name + "\" is not epoll, io-uring or nio");
         };
     }
 }
