@@ -85,7 +85,7 @@ public:
                 else onBinary(home, ws, message);
             },
         });
-        // A single loop shares its port with nobody; several share it among themselves, and the
+        // A single loop has its port for itself; several share it among themselves, and the
         // kernel spreads the connections over them.
         int sharing = shards_.size() == 1 ? LIBUS_LISTEN_EXCLUSIVE_PORT : LIBUS_LISTEN_DEFAULT;
         app.listen(options_.address, options_.port, sharing, [this](us_listen_socket_t *socket) {

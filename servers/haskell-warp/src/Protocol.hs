@@ -15,7 +15,7 @@ import qualified Network.WebSockets as WebSockets
 data Answer
     = Reply DataMessage
     | Broadcast DataMessage DataMessage
-      -- ^ What everybody gets, and what the sender gets after it.
+      -- ^ What all clients get, and what the sender gets after it.
 
 answer :: DataMessage -> Answer
 answer (WebSockets.Text bytes _) = answerText bytes

@@ -1,5 +1,5 @@
 defmodule ElixirPhoenix.UserSocket do
-  @moduledoc "The socket at `/socket/websocket`: anybody may connect, and join the lobby."
+  @moduledoc "The socket at `/socket/websocket`: any client may connect, and join the lobby."
   use Phoenix.Socket, log: false
 
   channel "room:lobby", ElixirPhoenix.LobbyChannel

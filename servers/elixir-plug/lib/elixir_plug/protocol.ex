@@ -6,7 +6,7 @@ defmodule ElixirPlug.Protocol do
 
   @type frame :: {:text | :binary, binary}
 
-  @doc "The reply to the sender; or a broadcast to everybody, and its result for the sender."
+  @doc "The reply to the sender; or a broadcast to all clients, and its result for the sender."
   @spec answer(:text | :binary, binary) :: {:reply, frame} | {:broadcast, frame, frame}
   def answer(:text, json) do
     case Jason.decode(json) do
