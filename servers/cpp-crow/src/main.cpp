@@ -1,18 +1,14 @@
 // cpp-crow-server: echo and broadcast on Crow, see docs/protocol.md.
 
-#include <crow/version.h>
 #include <rapidjson/rapidjson.h>
 #include <sys/resource.h>
-
-#include <string>
 
 #include "options.h"
 #include "server.h"
 
 int main(int argc, char **argv) {
-    const std::string version =
-        std::string("Crow ") + crow::VERSION + ", RapidJSON " + RAPIDJSON_VERSION_STRING;
-    Options options = parseOptions(argc, argv, version.c_str());
+    const char version[] = "Crow " CROW_RELEASE ", RapidJSON " RAPIDJSON_VERSION_STRING;
+    Options options = parseOptions(argc, argv, version);
 
     // As the Go, Java and Node run-times do on their own: use all the file descriptors allowed.
     rlimit files{};
