@@ -28,14 +28,20 @@ SECONDS = 60
 fuzz:
 	@scripts/fuzz --seconds $(SECONDS) $(ARGS)
 
-# the wire codec in an interpreter that finds undefined behaviour; needs a nightly toolchain with the
-# components miri and rust-src. About ten minutes: property tests take few cases
+# in an interpreter that finds undefined behaviour: the wire codec, the records, and what is pure of
+# the engine (schedules, figures, messages, dialects, the ledger on one thread). Not the rest: Miri
+# has no sockets, epoll or io_uring, and takes hours for the verdicts' histograms and the schemas.
+# Needs a nightly toolchain with the components miri and rust-src. Property tests take few cases
+MIRI = MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=$(1) \
+  cargo +nightly miri test --locked --target-dir target/miri
 miri:
-	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 \
-	  cargo +nightly miri test --locked --target-dir target/miri -p ws-proto --lib --tests
+	$(call MIRI,4) -p ws-proto --lib --tests
+	$(call MIRI,2) -p run-record --lib
+	$(call MIRI,2) -p ws-load --lib -- plan:: figures:: message:: dialect:: verify::ledger \
+	  --skip cluster:: --skip io:: --skip dialect::tests
 
 # CPU per verified delivery and echo beside bare C loops and peers, and per echo as more are in
-# flight; memory per idle connection; needs two cores and a few minutes
+# flight; memory per idle connection; by flags and from a plan file; needs two cores and a few minutes
 bench-generator:
 	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory --bench window
 	cargo bench --locked --quiet -p websocket-bench --bench peers

@@ -136,6 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no getrlimit")]
     fn this_machine_is_described() {
         let here = Environment::collect();
         assert!(here.kernel.starts_with("Linux "));

@@ -316,6 +316,7 @@ mod tests {
             prop_assert_eq!(one.latency(), both.latency());
         }
     }
+    #[cfg_attr(miri, ignore = "three million samples take Miri hours")]
 
     #[test]
     fn a_percentile_is_the_smallest_value_that_so_many_do_not_exceed() {
