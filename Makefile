@@ -43,7 +43,8 @@ miri:
 # CPU per verified delivery and echo beside bare C loops and peers, and per echo as more are in
 # flight; memory per idle connection; by flags and from a plan file; needs two cores and a few minutes
 bench-generator:
-	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory --bench window
+	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory --bench window \
+	  --bench plan_file
 	cargo bench --locked --quiet -p websocket-bench --bench peers
 
 # websocket-bench and cpp-bench against the same server, in turn: do they measure the same? Against
