@@ -64,7 +64,7 @@ pub struct Tool {
 }
 
 /// One step: so many clients, so many samples.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
     /// Clients connected while the step was measured.
     pub clients: u64,

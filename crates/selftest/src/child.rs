@@ -41,14 +41,14 @@ fn realtime_ns() -> u64 {
 /// # Errors
 /// In words, when it does not start or measures nothing.
 pub(super) fn measure(
-    arguments: &[String],
+    arguments: &str,
     hindered: bool,
     interrupted: &AtomicBool,
 ) -> Result<Measured, String> {
     let program = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
     let mut command = Command::new(&program);
     command
-        .args(arguments)
+        .args(arguments.split_whitespace())
         .args(["--total-steps", "1", "--events", "-", "--no-progress"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -2,8 +2,8 @@
 
 use super::bench::{Bench, SEED, in_process, recorder};
 use run_record::{
-    Check, Faults, GeneratorUse, Latency, Plan, ProofVerdict, Recorder, StepRecord, Throughput,
-    TimeRow, TimeSeries, Timestamps, Verdict,
+    Check, GeneratorUse, Latency, Plan, ProofVerdict, Recorder, StepRecord, Throughput, TimeRow,
+    TimeSeries, Timestamps,
 };
 use std::sync::atomic::AtomicBool;
 use test_servers::{Answer, Truth, Write};
@@ -14,34 +14,8 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 pub(super) fn step() -> StepRecord {
     StepRecord {
         clients: 1,
-        rate: None,
-        samples_planned: 0,
-        samples: 0,
-        sent: None,
         elapsed_ns: 1,
-        connecting_ns: 0,
-        completion: None,
-        delivery: None,
-        ack: None,
-        uncorrected: None,
-        send_lag: None,
-        limited_ns: None,
-        limited_at_least_ns: None,
-        limited_at_least: None,
-        throughput: None,
-        series: None,
-        over_limit: false,
-        timed_out: false,
-        faults: Faults::default(),
-        generator: GeneratorUse::default(),
-        connections: None,
-        in_flight: None,
-        sites: Vec::new(),
-        release_delay: None,
-        backpressure: None,
-        slow_readers: None,
-        verdict: Verdict::Pass,
-        verdict_reasons: Vec::new(),
+        ..StepRecord::default()
     }
 }
 

@@ -44,7 +44,6 @@ pub(super) fn hinder(bench: &Bench<'_>) -> Result<Case, String> {
         lasting.as_millis(),
         io_flag(bench.io)
     );
-    let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
     let Measured { step, .. } = child::measure(&arguments, true, bench.interrupted)?;
     Ok(Case {
         step,
