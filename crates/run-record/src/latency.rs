@@ -26,21 +26,22 @@ pub struct Recorder(Histogram<u64>);
 pub struct Latency {
     /// Number of samples.
     pub count: u64,
-    /// Smallest sample.
+    /// Smallest sample, in nanoseconds.
     pub min_ns: u64,
-    /// Arithmetic mean.
+    /// Arithmetic mean, in nanoseconds.
     pub mean_ns: f64,
-    /// Median.
+    /// Median, in nanoseconds.
     pub p50_ns: u64,
-    /// 90th percentile.
+    /// 90th percentile, in nanoseconds.
     pub p90_ns: u64,
-    /// 95th percentile.
+    /// 95th percentile, in nanoseconds.
     pub p95_ns: u64,
-    /// 99th percentile.
+    /// 99th percentile, in nanoseconds.
     pub p99_ns: u64,
-    /// 99.9th percentile; absent below 1,000 samples, where it would only repeat the maximum.
+    /// 99.9th percentile, in nanoseconds. Absent below 1,000 samples, where it would only repeat
+    /// the maximum.
     pub p999_ns: Option<u64>,
-    /// Largest sample.
+    /// Largest sample, in nanoseconds.
     pub max_ns: u64,
     /// The histogram: HdrHistogram's compressed V2 encoding, nanoseconds, base64.
     pub histogram: String,
@@ -157,11 +158,11 @@ impl Recorder {
     }
 
     fn plain(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
         self.written_by(V2Serializer::new())
     }
 
     fn written_by(&self, mut serializer: impl Serializer) -> Vec<u8> {
+        let mut bytes = Vec::new();
         let written = serializer.serialize(&self.0, &mut bytes);
         written.expect("a histogram of these bounds serializes into memory");
         bytes
@@ -315,8 +316,8 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_is_the_smallest_value_that_so_many_do_not_exceed() {
     #[cfg_attr(miri, ignore = "three million samples take Miri hours")]
+    fn a_percentile_is_the_smallest_value_that_so_many_do_not_exceed() {
         for count in [1, 2, 10, 999, 1000, 10_000, 123_457, 3_000_000] {
             let mut recorder = Recorder::default();
             (1..=count).for_each(|n| recorder.record(n * 200_000));

@@ -35,8 +35,8 @@ fn realtime_ns() -> u64 {
     since.map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// Runs `websocket-bench` with these arguments, of one step, and returns what it measured. A child is ended
-/// when `interrupted` becomes true.
+/// Runs one step of `websocket-bench` with these arguments, apart by spaces, and returns what it
+/// measured. A child is ended when `interrupted` becomes true.
 ///
 /// # Errors
 /// In words, when it does not start or measures nothing.

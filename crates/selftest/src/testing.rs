@@ -19,7 +19,7 @@ pub(super) fn step() -> StepRecord {
     }
 }
 
-/// What is reported of these times.
+/// The distribution that is reported of these times in nanoseconds.
 pub(super) fn recorded(times: &[u64]) -> Option<Latency> {
     let mut recorder = Recorder::default();
     times.iter().for_each(|ns| recorder.record(*ns));
@@ -35,9 +35,9 @@ pub(super) fn scaled(latency: &mut Option<Latency>, factor: f64) {
     *latency = changed.latency();
 }
 
-/// Of each answer.
+/// Bytes of the frame of each answer.
 const BYTES: u64 = 100;
-/// Of each step: longer than any of them.
+/// Length of each step. It is longer than the sends of any.
 const ELAPSED_NS: u64 = 20_000_000_000;
 
 /// Echoes at an even rate: what a server knows of them, and what a generator without error would
@@ -50,12 +50,12 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// So many, the n-th answered after `time(n)`.
+    /// `count` echoes. The n-th is answered after `time(n)` nanoseconds.
     pub(super) fn new(count: u64, rate: f64, time: impl Fn(u64) -> u64) -> Self {
         Self::late(count, rate, time, |_| 3_000)
     }
 
-    /// The n-th sent `lag(n)` late.
+    /// The same; the n-th is sent `lag(n)` nanoseconds late.
     pub(super) fn late(
         count: u64,
         rate: f64,
@@ -159,7 +159,7 @@ pub(super) fn failed(checks: &[Check]) -> Vec<&str> {
     failed.map(|check| check.what.as_str()).collect()
 }
 
-/// The generator with a change to every plan that it is given.
+/// The generator with a planted fault: a change to every plan that it is given.
 pub(super) fn planted(change: impl Fn(&mut Plan)) -> impl Fn(&Plan) -> Result<StepRecord, String> {
     move |plan| {
         let mut plan = plan.clone();
