@@ -316,7 +316,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "three million samples take Miri hours")]
     fn a_percentile_is_the_smallest_value_that_so_many_do_not_exceed() {
         for count in [1, 2, 10, 999, 1000, 10_000, 123_457, 3_000_000] {
             let mut recorder = Recorder::default();
