@@ -28,16 +28,24 @@ SECONDS = 60
 fuzz:
 	@scripts/fuzz --seconds $(SECONDS) $(ARGS)
 
-# the wire codec in an interpreter that finds undefined behaviour; needs a nightly toolchain with the
-# components miri and rust-src. About ten minutes: property tests take few cases
+# in an interpreter that finds undefined behaviour: the wire codec, the records, and what is pure of
+# the engine (schedules, arrivals, messages, the parts of dialects, the ledger on one thread). Miri
+# has no sockets, epoll, io_uring or getrlimit, and takes minutes for each histogram, schema and whole
+# dialect: their tests are left out. Needs a nightly toolchain with the components miri and rust-src;
+# property tests take few cases
+MIRI = MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=$(1) \
+  cargo +nightly miri test --locked --target-dir target/miri
 miri:
-	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 \
-	  cargo +nightly miri test --locked --target-dir target/miri -p ws-proto --lib --tests
+	$(call MIRI,4) -p ws-proto --lib --tests
+	$(call MIRI,2) -p run-record --lib -- --skip latency::
+	$(call MIRI,2) -p ws-load --lib -- plan:: figures:: message:: dialect:: verify::ledger \
+	  --skip cluster:: --skip io:: --skip dialect::tests --skip figures::series
 
 # CPU per verified delivery and echo beside bare C loops and peers, and per echo as more are in
-# flight; memory per idle connection; needs two cores and a few minutes
+# flight; memory per idle connection; by flags and from a plan file; needs two cores and a few minutes
 bench-generator:
-	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory --bench window
+	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory --bench window \
+	  --bench plan_file
 	cargo bench --locked --quiet -p websocket-bench --bench peers
 
 # websocket-bench and cpp-bench against the same server, in turn: do they measure the same? Against

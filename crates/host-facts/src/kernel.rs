@@ -28,8 +28,8 @@ mod tests {
     use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
 
-    /// The kernel keeps up to 256 pages of each core outside of its count, so the data are many times
-    /// that. Others on this machine read and write as well.
+    /// Of each core, the kernel leaves up to 256 pages out of its count, so the test's data are many times
+    /// that. Other programs on this machine read and write as well.
     #[test]
     fn unread_data_is_among_the_buffers_of_tcp() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

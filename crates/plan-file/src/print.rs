@@ -19,20 +19,11 @@ struct Printed<'a> {
     message: &'a Message,
     limits: &'a Limits,
     #[serde(skip_serializing_if = "Option::is_none")]
-    generator: Option<Generator>,
-}
-
-/// What was given of the generator.
-#[derive(Serialize)]
-struct Generator {
-    threads: Option<u32>,
-    io: Option<Io>,
-    timestamps: Option<Timestamps>,
-    seed: Option<u64>,
+    generator: Option<Given>,
 }
 
 /// What a plan says of its generator; the rest is chosen for the machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Given {
     /// Worker threads.
     pub threads: Option<u32>,
@@ -44,18 +35,8 @@ pub struct Given {
     pub seed: Option<u64>,
 }
 
-impl Generator {
-    fn of(given: Given) -> Option<Self> {
-        (given != Given::default()).then_some(Self {
-            threads: given.threads,
-            io: given.io,
-            timestamps: given.timestamps,
-            seed: given.seed,
-        })
-    }
-}
-
-/// The TOML file of a plan, with what is given of its generator. Paths in it are absolute, so that it means the same in any folder.
+/// The TOML file of a plan, with what is given of its generator. Paths in it are absolute, so that it
+/// means the same in any folder.
 ///
 /// # Errors
 /// In words, when a number is larger than those of TOML.
@@ -76,7 +57,7 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
         load: &plan.load,
         message: &plan.message,
         limits: &plan.limits,
-        generator: Generator::of(given),
+        generator: (given != Given::default()).then_some(given),
     };
     if let Some(seed) = given.seed.filter(|seed| i64::try_from(*seed).is_err()) {
         return Err(format!(

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue, Error};
 
 /// Names that are less alike than this were not meant for one another (as of `shootout`'s manifests).
 const ALIKE: f64 = 0.75;
-/// How much of a file is shown.
+/// Characters of a file that are shown of a key or of a message.
 const SHOWN: usize = 200;
 
 /// True when a key is missing, which a later layer may bring.
@@ -95,7 +95,7 @@ fn covers(outer: &Range<usize>, inner: &Range<usize>) -> bool {
 /// The message with the whole key in the place of its last part, and the nearest one for a typo.
 fn told(error: &Error, path: &[String]) -> String {
     let message = error.message().trim().replace('\n', ": ");
-    let key = path.join(".");
+    let key = shown(&path.join("."));
     let mut quoted = message.split('`').skip(1).step_by(2);
     if let Some(rest) = message.strip_prefix("missing field ") {
         let name = rest.trim_matches('`');
@@ -113,7 +113,7 @@ fn told(error: &Error, path: &[String]) -> String {
     if message.contains("more than 1 element") || message.contains("wanted exactly 1 element") {
         return format!("`{key}` has several kinds, or none: keep one");
     }
-    let message: String = message.chars().take(SHOWN).collect();
+    let message = shown(&message);
     match key.as_str() {
         "" => message,
         key => format!("`{key}`: {message}"),
@@ -121,7 +121,7 @@ fn told(error: &Error, path: &[String]) -> String {
 }
 
 fn unknown(what: &str, parents: &[String], word: &str, known: &[&str]) -> String {
-    let name: String = joined(parents, word).chars().take(SHOWN).collect();
+    let name = joined(parents, word);
     let near = known
         .iter()
         .map(|known| (strsim::jaro_winkler(word, known), *known))
@@ -137,7 +137,20 @@ fn unknown(what: &str, parents: &[String], word: &str, known: &[&str]) -> String
 
 fn joined(parents: &[String], name: &str) -> String {
     let parts = parents.iter().map(String::as_str).chain([name]);
-    parts.collect::<Vec<_>>().join(".")
+    shown(&parts.collect::<Vec<_>>().join("."))
+}
+
+/// Of words of the file, as much as fits a line, and nothing that steers a terminal: keys that are
+/// quoted, or that are none, may have any character.
+fn shown(words: &str) -> String {
+    let mut out = String::new();
+    for c in words.chars().take(SHOWN) {
+        match c.is_control() {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -204,6 +217,25 @@ mod tests {
             let words = words(text);
             assert!(words.starts_with("p.toml, line "), "{words}");
             assert!(!words.contains('\n'), "{words}");
+        }
+    }
+
+    #[test]
+    fn keys_are_shown_without_control_characters_and_not_at_any_length() {
+        let long = "x".repeat(5_000);
+        for text in [
+            "[load.open]\n\u{f}rate = 1\n",
+            "[load.open]\n\"\\u001b[2J\" = 1\n",
+            "[message]\ndialect = \"\\u0007\"\n",
+            "[message.\"\\u0007\"]\ndialect = \"text\"\n",
+            "[\"\\u0007\".x]\n",
+            &format!("[message]\n{long} = 1\n"),
+            &format!("[message.{long}]\ndialect = \"text\"\n"),
+            &format!("[message]\ndialect = \"{long}\"\n"),
+        ] {
+            let words = words(text);
+            assert!(!words.contains(char::is_control), "{words:?}");
+            assert!(words.len() < 1_000, "{words}");
         }
     }
 

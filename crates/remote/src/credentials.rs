@@ -304,7 +304,7 @@ mod tests {
         };
         let missing = folder.path().join("missing");
         let (short, plain) = (file("short", "0123"), file("plain", "no PEM"));
-        // The markers alone decide what is read.
+        // The marker alone says what a PEM block is; what is in it is not read here.
         let key = file(
             "key",
             "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
@@ -347,7 +347,7 @@ mod tests {
             assert!(error.contains(&place) && error.contains(words), "{error}");
         }
         let token = file("token", &format!("{TOKEN}\n"));
-        // The file comes before the variable.
+        // The token of the file counts, and not that of the variable.
         let read = Credentials::read(Some(&token), Some("0"), None).unwrap();
         assert!(read.admit(&shown(&format!("Bearer {TOKEN}"))).is_ok());
         assert!(read.admit(&MetadataMap::new()).is_err());

@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(shown(&"x".repeat(5000)), "x".repeat(1000) + " ...");
     }
 
-    /// An error with another behind it.
+    /// An error that has another as its source.
     #[derive(Debug, thiserror::Error)]
     #[error("{words}")]
     struct Wrapped {

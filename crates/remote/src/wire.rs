@@ -115,7 +115,7 @@ mod tests {
         assert!(matches!(elsewhere, RemoteError::Destination { .. }));
         let plan = error(refused::Reason::Plan.into());
         assert!(matches!(plan, RemoteError::Plan { .. }), "{plan}");
-        // Of a number that no version of this program sends.
+        // No version of this program sends this number.
         let unknown = error(99);
         assert!(matches!(unknown, RemoteError::Plan { .. }), "{unknown}");
         for error in [busy, elsewhere, plan, unknown] {

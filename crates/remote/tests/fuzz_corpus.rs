@@ -11,7 +11,7 @@ mod reports;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Keeps the largest piece of memory that was asked for.
+/// An allocator that notes the largest piece of memory that was asked for.
 struct Largest;
 
 static LARGEST: AtomicUsize = AtomicUsize::new(0);

@@ -16,13 +16,13 @@ pub struct AutobahnRecord {
     pub format: String,
     /// Version of the format.
     pub version: u32,
-    /// Whose raw echo it was. Variants whose framing code is the same are not tested again.
+    /// The server whose raw echo it was. Variants with the same framing code are not tested again.
     pub server: ServerIdentity,
     /// Version of the suite.
     pub suite: String,
-    /// Time of day at the end of the pass.
+    /// When the pass ended, RFC 3339 in UTC.
     pub finished: String,
-    /// Case patterns that were asked for, like `6.*`.
+    /// Patterns of the cases that were asked for, like `6.*`.
     pub sections: Vec<String>,
     /// Cases that ran.
     pub cases: u32,

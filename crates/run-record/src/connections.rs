@@ -9,50 +9,50 @@ use serde::{Deserialize, Serialize};
 pub struct Connections {
     /// Connections that this step was to add.
     pub planned: u64,
-    /// Those of them that were upgraded in time.
+    /// Connections that were upgraded in time, of the planned ones.
     pub opened: u64,
-    /// Why the first of the others was not, in words.
+    /// Why the first that failed was not upgraded, in words. Absent when none failed.
     pub first_failure: Option<String>,
     /// Upgrades per second, from the first intended start to the last accepted upgrade.
     pub opened_per_second: f64,
     /// The TCP part of `completion`: from the intended start to the established connection.
     pub tcp: Option<Latency>,
-    /// How long all of them were held after the last was open.
+    /// Time in nanoseconds that all were held after the last was open.
     pub held_ns: u64,
     /// The pings of this step, from the first connection's on.
     pub pings: Pings,
-    /// Connections that ended, of this step and of those before it.
+    /// Connections that ended in this step, whether this step or an earlier one opened them.
     pub drops: Drops,
-    /// Memory of the server; absent where it is not on this machine or may not be looked into.
+    /// Memory of the server. Absent where it is not on this machine, or may not be read.
     pub server: Option<MemoryUse>,
-    /// Why it, or its figure per connection, is absent, in words.
+    /// Why the memory of the server, or its figure per connection, is absent, in words.
     pub server_unknown: Option<String>,
     /// Memory of the generator itself.
     pub generator: Option<MemoryUse>,
-    /// Memory of this machine's kernel, for both ends where the server is on it; absent where the
-    /// connections are other machines', and in records that do not say.
+    /// Memory of this machine's kernel. It is that of both ends where the server is on this
+    /// machine. Absent where other machines have the connections, and in earlier records.
     #[serde(default)]
     pub kernel: Option<KernelUse>,
 }
 
-/// What the kernel of a machine has taken, for whatever purpose.
+/// What the kernel of a machine has taken, for any purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelMemory {
-    /// Slab memory: sockets, files, tables.
+    /// Slab memory in bytes: sockets, files, tables.
     pub slab_bytes: u64,
-    /// Buffers of all TCP sockets.
+    /// Buffers of all TCP sockets, in bytes.
     pub tcp_buffers_bytes: u64,
 }
 
-/// The kernel's memory before the first connection and at the end of a step. What else the machine
-/// did meanwhile is in it as well.
+/// The kernel's memory before the first connection and at the end of a step. It contains whatever
+/// else the machine did in between.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelUse {
     /// Before the first connection.
     pub before: KernelMemory,
     /// At the end of the step, all connections still open.
     pub after: KernelMemory,
-    /// Growth of slab and buffers per connection; absent without one.
+    /// Growth of slab and buffers per connection, in bytes. Absent without a connection.
     pub bytes_per_connection: Option<f64>,
 }
 
@@ -69,7 +69,7 @@ impl KernelUse {
     }
 }
 
-/// Pings and what became of them: `sent` is the sum of the next three.
+/// Pings and what became of them. `sent` is `answered`, `unanswered` and `cut_off` together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pings {
     /// Pings sent.
@@ -144,12 +144,12 @@ pub struct MemoryUse {
     pub after: Memory,
     /// Connections open then.
     pub connections: u64,
-    /// Growth of the resident size per connection: user space alone. Absent without a connection,
-    /// and where the growth does not tell what connections take.
+    /// Growth of the resident size per connection, in bytes: user space alone. Absent without a
+    /// connection, and where the growth does not tell what connections take.
     pub process_bytes_per_connection: Option<f64>,
-    /// Growth of the kernel's socket memory per connection, of all sockets on this machine that are
-    /// on that side of the target's port: what is queued, and what is set aside for
-    /// it. The fixed size of a socket, 2 to 3 KiB of slab memory, is not in it.
+    /// Growth of the kernel's socket memory per connection, in bytes. It counts all sockets of this
+    /// machine on that side of the target's port: what is queued, and what is set aside for the
+    /// queues. The fixed size of a socket, 2 to 3 KiB of slab memory, is not in it.
     pub socket_bytes_per_connection: Option<f64>,
 }
 
@@ -208,7 +208,8 @@ impl MemoryUse {
     }
 }
 
-/// What a process may grow by whatever it does: an arena of its allocator, the stack of a thread.
+/// What a process may grow by without a connection: an arena of its allocator, the stack of a
+/// thread.
 const SMALL_GROWTH_BYTES: u64 = 512 << 10;
 
 #[cfg(test)]

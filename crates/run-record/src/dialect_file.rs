@@ -38,8 +38,8 @@ pub struct DialectFile {
     /// False when a server may deliver the broadcasts of one sender in any order.
     #[serde(default = "yes")]
     pub keeps_order: bool,
-    /// What holds of every message that is JSON, by JSON pointer; one of which it does not hold is
-    /// malformed.
+    /// What must hold of every JSON message, by JSON pointer. A message of which it does not hold
+    /// is malformed.
     #[serde(default)]
     pub shape: BTreeMap<String, Condition>,
     /// What happens between the handshake and the first request. Without it a client is ready at
@@ -121,14 +121,14 @@ pub struct Rule {
     /// `{payload}`, `{stamp}` and `{padding}` are what a request carried.
     #[serde(default)]
     pub pattern: Option<String>,
-    /// The message begins with this. Of the prefixes of all rules only the longest that a message
-    /// begins with counts; JSON pointers apply to what follows it.
+    /// The message begins with this. If a message begins with the prefixes of several rules, only
+    /// the longest counts. JSON pointers apply to what follows the prefix.
     #[serde(default)]
     pub prefix: Option<String>,
     /// JSON pointer to the payload, which is compared with the one that was sent.
     #[serde(default)]
     pub payload: Option<String>,
-    /// How the payload stands there.
+    /// Whether the payload is a JSON value there, or a string that holds JSON.
     #[serde(default)]
     pub payload_form: PayloadForm,
     /// JSON pointer to the stamp, in a result that carries no payload.
@@ -175,7 +175,7 @@ pub enum Meaning {
     Ready,
     /// While a client opens: `send` is the next message.
     Send,
-    /// While a client opens: the next message of the server decides.
+    /// While a client opens: nothing is sent, and the next message of the server decides.
     Wait,
 }
 
@@ -195,7 +195,7 @@ pub enum PayloadForm {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Condition {
-    /// The value is one of these; without any, it may be every value.
+    /// The value is one of these. Without any, every value will do.
     #[serde(default)]
     pub one_of: Vec<Scalar>,
     /// The value is none of these, or there is none.

@@ -17,15 +17,15 @@ pub struct Environment {
     pub cores: u32,
     /// Cores that this process may run on.
     pub allowed_cpus: Vec<usize>,
-    /// Memory of the machine.
+    /// Memory of the machine, in bytes.
     pub memory_bytes: Option<u64>,
     /// Open files that this process may have.
     pub file_limit: FileLimit,
     /// First and last port of an outgoing connection.
     pub local_ports: Option<(u16, u16)>,
-    /// Longest accept queue.
+    /// Longest accept queue (`net.core.somaxconn`).
     pub somaxconn: Option<u32>,
-    /// What the kernel keeps time with.
+    /// Clock source of the kernel.
     pub clock_source: Option<String>,
 }
 
@@ -136,6 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no getrlimit")]
     fn this_machine_is_described() {
         let here = Environment::collect();
         assert!(here.kernel.starts_with("Linux "));

@@ -4,9 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{
-    Deserializer, Serializer as _, V2DeflateSerializer, V2Serializer,
-};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -28,21 +26,22 @@ pub struct Recorder(Histogram<u64>);
 pub struct Latency {
     /// Number of samples.
     pub count: u64,
-    /// Smallest sample.
+    /// Smallest sample, in nanoseconds.
     pub min_ns: u64,
-    /// Arithmetic mean.
+    /// Arithmetic mean, in nanoseconds.
     pub mean_ns: f64,
-    /// Median.
+    /// Median, in nanoseconds.
     pub p50_ns: u64,
-    /// 90th percentile.
+    /// 90th percentile, in nanoseconds.
     pub p90_ns: u64,
-    /// 95th percentile.
+    /// 95th percentile, in nanoseconds.
     pub p95_ns: u64,
-    /// 99th percentile.
+    /// 99th percentile, in nanoseconds.
     pub p99_ns: u64,
-    /// 99.9th percentile; absent below 1,000 samples, where it would only repeat the maximum.
+    /// 99.9th percentile, in nanoseconds. Absent below 1,000 samples, where it would only repeat
+    /// the maximum.
     pub p999_ns: Option<u64>,
-    /// Largest sample.
+    /// Largest sample, in nanoseconds.
     pub max_ns: u64,
     /// The histogram: HdrHistogram's compressed V2 encoding, nanoseconds, base64.
     pub histogram: String,
@@ -155,18 +154,17 @@ impl Recorder {
 
     /// The form that the libraries of other languages read: zlib around V2.
     fn compressed(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&self.0, &mut bytes)
-            .expect("a histogram of these bounds serializes into memory");
-        bytes
+        self.written_by(V2DeflateSerializer::new())
     }
 
     fn plain(&self) -> Vec<u8> {
+        self.written_by(V2Serializer::new())
+    }
+
+    fn written_by(&self, mut serializer: impl Serializer) -> Vec<u8> {
         let mut bytes = Vec::new();
-        V2Serializer::new()
-            .serialize(&self.0, &mut bytes)
-            .expect("a histogram of these bounds serializes into memory");
+        let written = serializer.serialize(&self.0, &mut bytes);
+        written.expect("a histogram of these bounds serializes into memory");
         bytes
     }
 

@@ -22,14 +22,14 @@ pub struct Measurement {
     pub server: ServerIdentity,
     /// Which request.
     pub workload: Workload,
-    /// Name of the workload; absent in records of times when workloads had none.
+    /// Name of the workload. Absent in records from before workloads had names.
     #[serde(default)]
     pub workload_name: Option<String>,
     /// In which message format.
     pub dialect: Dialect,
     /// Number of this repetition, from 1.
     pub repetition: u32,
-    /// When it began, RFC 3339 in UTC.
+    /// When the measurement began, RFC 3339 in UTC.
     pub started: String,
     /// Whether there is a result, and if not, why.
     pub status: Status,
@@ -39,7 +39,7 @@ pub struct Measurement {
     pub log_tail: Option<String>,
     /// The conformance pass of this build in this run.
     pub conformance: Option<Conformance>,
-    /// Which cores were given to whom; absent when nothing was pinned.
+    /// The cores of server and generator. Absent when nothing was pinned.
     pub pinning: Option<Pinning>,
     /// Memory of the server when it was ready and had no clients.
     pub idle: Option<Memory>,
@@ -57,7 +57,7 @@ impl Measurement {
     }
 }
 
-/// Who was measured.
+/// The server that was measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerIdentity {
     /// Folder name.
@@ -175,7 +175,7 @@ pub enum CheckVerdict {
     Skipped,
 }
 
-/// Which cores were given to whom.
+/// The cores of server and generator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pinning {
     /// Cores of the server.
@@ -187,11 +187,11 @@ pub struct Pinning {
 /// Memory of a server's process tree and of its sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
-    /// Resident size, shared pages counted in each process.
+    /// Resident size in bytes. Shared pages count in each process.
     pub resident_bytes: u64,
-    /// Proportional size, shared pages counted once; absent where the kernel does not tell.
+    /// Proportional size in bytes. Shared pages count once. Absent where the kernel does not tell.
     pub proportional_bytes: Option<u64>,
-    /// Kernel memory of the server's TCP sockets; absent where the kernel does not tell.
+    /// Kernel memory of the server's TCP sockets, in bytes. Absent where the kernel does not tell.
     pub sockets_bytes: Option<u64>,
     /// Processes in the tree.
     pub processes: u32,
@@ -202,9 +202,9 @@ pub struct Memory {
 pub struct ServerStep {
     /// Clients connected.
     pub clients: u64,
-    /// CPU time of the process tree during the measurement.
+    /// CPU time of the process tree during the measurement, in nanoseconds.
     pub cpu_ns: u64,
-    /// Length of the time that `cpu_ns` was counted over.
+    /// Time over which `cpu_ns` was counted, in nanoseconds.
     pub elapsed_ns: u64,
     /// Memory while the step was measured (the largest sample).
     pub memory: Memory,

@@ -31,22 +31,23 @@ pub struct RunRecord {
     pub ended: String,
     /// The command line.
     pub command: Vec<String>,
-    /// What was planned. In records of version 1 it had no parts; they are read as one of these.
+    /// What was planned. In a record of version 1 the plan has no parts; it is read as one with
+    /// parts.
     #[serde(deserialize_with = "crate::plan::of_any_version")]
     pub plan: Plan,
     /// Where it was run.
     pub environment: Environment,
-    /// What was measured, in order; the step that broke the limit is among them.
+    /// Every step that was measured, in order. The step that broke the limit is one of them.
     pub steps: Vec<StepRecord>,
     /// How it ended.
     pub outcome: Outcome,
-    /// The address that was loaded, of those that the name in the URL stands for: the first that
-    /// took a connection. Absent where other processes made the connections.
+    /// The address of the server. If the name in the URL has several, it is the first that took a
+    /// connection. Absent where other processes opened the connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<SocketAddr>,
 }
 
-/// The version that a record has once it is read: what is older has been brought to this one.
+/// The version that a record has after it was read: older ones are brought to this one.
 ///
 /// # Errors
 /// Those of the deserializer.
@@ -64,11 +65,11 @@ pub struct Tool {
 }
 
 /// One step: so many clients, so many samples.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
     /// Clients connected while the step was measured.
     pub clients: u64,
-    /// Requests per second planned, at the start of the step; absent in a closed loop.
+    /// Planned requests per second at the start of the step. Absent in a closed loop.
     pub rate: Option<f64>,
     /// Samples planned.
     pub samples_planned: u64,
@@ -78,47 +79,50 @@ pub struct StepRecord {
     /// and when the step was given up before that time was over.
     #[serde(default)]
     pub sent: Option<u64>,
-    /// Length of the measurement.
+    /// Length of the measurement in nanoseconds.
     pub elapsed_ns: u64,
-    /// Time it took to open the clients that this step added.
+    /// Time in nanoseconds that it took to open the clients that this step added.
     pub connecting_ns: u64,
-    /// From the send to the receipt by the last listener. For an echo: to its answer. For a
-    /// connection: from the intended start of its TCP connect to its accepted upgrade, the
-    /// dialect's subscription included.
+    /// Broadcast: from the send to the receipt by the last listener. Echo: from the send to the
+    /// answer. `connect` run: from the intended start of the TCP connect to the accepted upgrade,
+    /// the dialect's subscription included.
     pub completion: Option<Latency>,
     /// From the send to the receipt by each listener. Absent for echo.
     pub delivery: Option<Latency>,
     /// From the send to the sender's result. Absent for echo.
     pub ack: Option<Latency>,
-    /// Open loop: completion counted from the moment at which the request was really sent. Beside
-    /// `completion`, which counts from the intended moment, it shows what a tool that waits for
-    /// the server would have reported. Absent in a closed loop, where the two are one.
+    /// Open loop: completion counted from when the request was really sent, where `completion`
+    /// counts from the intended moment. A tool that waits for the server would have reported this.
+    /// Absent in a closed loop, where both are the same.
     pub uncorrected: Option<Latency>,
-    /// Open loop: from the intended moment of a send to the write of its request.
+    /// Open loop: from the intended moment of a send to the write of its request. `connect` run
+    /// with a rate: from the intended start of a connection to its real start. Absent otherwise.
     pub send_lag: Option<Latency>,
-    /// Requests that the server's side did not take in time; absent when it took all.
+    /// Requests that the server did not take in time. Absent when it took all.
     #[serde(default)]
     pub backpressure: Option<Backpressure>,
-    /// The latency that the limit was applied to, at the limit's percentile.
+    /// The latency that the limit was applied to: at the limit's percentile, in nanoseconds.
     pub limited_ns: Option<u64>,
-    /// What that figure is at least, where some of its messages had no stamp of their own (see
-    /// `generator.shared_stamps`): the true one lies between the two. Absent where all had one.
+    /// The lower bound of `limited_ns` in nanoseconds, where some messages had no stamp of their
+    /// own (see `generator.shared_stamps`). The true latency lies between the two. Absent where
+    /// every message had its own stamp.
     #[serde(default)]
     pub limited_at_least_ns: Option<u64>,
-    /// The distribution that the limit was applied to with each such message taken as early as it
-    /// may have come: every true percentile lies between that of this distribution and the reported
-    /// one. Absent as above.
+    /// The lower bound of the distribution that the limit was applied to: each message without a
+    /// stamp of its own is counted as early as it may have come. Every true percentile lies between
+    /// that of this distribution and the reported one. Absent where every message had its own
+    /// stamp.
     #[serde(default)]
     pub limited_at_least: Option<Latency>,
-    /// That latency is above the limit.
+    /// `limited_ns` is above the limit.
     pub over_limit: bool,
-    /// Some sample did not complete in time: the step ended early.
+    /// Some sample did not complete in time, and the step ended early.
     pub timed_out: bool,
-    /// Messages and bytes, and how many of them per second. Absent in a `connect` run, and in
-    /// records of before it was counted.
+    /// Messages and bytes, in all and per second. Absent in a `connect` run, and in records from
+    /// before they were counted.
     #[serde(default)]
     pub throughput: Option<Throughput>,
-    /// The step second by second. Absent as above.
+    /// The step second by second. Absent where `throughput` is.
     #[serde(default)]
     pub series: Option<TimeSeries>,
     /// Clients that read slowly; absent where all read everything.
@@ -128,24 +132,25 @@ pub struct StepRecord {
     pub faults: Faults,
     /// What the generator used and how late it was.
     pub generator: GeneratorUse,
-    /// What a `connect` run has besides.
+    /// What a `connect` run has in addition.
     #[serde(default)]
     pub connections: Option<Box<Connections>>,
-    /// Little's law, of a step that is complete and without faults.
+    /// Little's law. Absent where the step is not complete or has faults.
     #[serde(default)]
     pub in_flight: Option<InFlight>,
-    /// A row for each site of a run over several processes; empty where one process did it all.
+    /// A row for each site of a run over several processes. Empty where one process did it all.
     #[serde(default)]
     pub sites: Vec<SiteUse>,
-    /// Closed loop over sites: from the moment at which the last site knew a broadcast or echo to
-    /// be complete to the write of the request that was released for it, wherever that was. Part of
-    /// no latency. Absent where one process did it all.
+    /// Closed loop over sites: the time until the next request goes out. It begins when the last
+    /// site knows a broadcast or echo to be complete, and ends with the write of the request that
+    /// this released, at any site. No latency contains it. Absent where one process did it all.
     #[serde(default)]
     pub release_delay: Option<Latency>,
     /// What the step says, and of whom.
     #[serde(default)]
     pub verdict: Verdict,
-    /// What the verdict rests on, in words; of a pass, why the server may be better than shown.
+    /// The reasons of the verdict, in words. The reasons of a pass say why the server may be better
+    /// than shown.
     #[serde(default)]
     pub verdict_reasons: Vec<String>,
 }
@@ -177,16 +182,15 @@ impl StepRecord {
     }
 }
 
-/// Requests that could not be written when their turn came, since the peer did not read: the
-/// connection's buffers were full. They are written when it reads again, and their latencies count
-/// from the intended send.
+/// Requests that could not be written when their turn came: the peer did not read, and the
+/// connection's buffers were full. They are written when it reads again. Their latencies count from
+/// the intended send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Backpressure {
-    /// Timed requests that had not been taken when the time of the schedule was over, or, in a closed
-    /// loop, when the step ended.
+    /// Timed requests that had not been taken in time. In an open loop the time ends with the
+    /// schedule, in a closed loop with the step.
     pub late: u64,
-    /// Those of them that had not been taken when the step ended. They were never sent, and are not
-    /// among the lost.
+    /// Those of them that were never taken. They were not sent, and are not counted as lost.
     pub unsent: u64,
 }
 
@@ -207,36 +211,36 @@ pub struct SlowReaders {
 /// What the generator itself used during a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorUse {
-    /// CPU time of the whole process, from the first send to the last receipt.
+    /// CPU time of the whole process in nanoseconds, from the first send to the last receipt.
     pub cpu_ns: u64,
     /// CPU time of the busiest worker thread, as a share of the step's length.
     pub busiest_thread: f64,
-    /// Longest time that a worker loop spent on one round of events. What became readable while the
-    /// thread was put aside had waited longer.
+    /// Longest time in nanoseconds that a worker loop spent on one round of events. Bytes that came
+    /// while the operating system had taken the core away from the thread waited longer.
     pub largest_lag_ns: u64,
-    /// How late the generator read what had arrived. With kernel stamps from the stamp of a read to
-    /// the read, which is not part of any latency then; without them from the wake-up of the loop to
-    /// the read, which is the part of the lag that can be seen, and is in every latency.
+    /// How late the generator read what had arrived. With kernel stamps: from the stamp to the
+    /// read; no latency contains it. Without them: from the wake-up of the loop to the read, which
+    /// is the part of the lag that can be seen; every latency contains it.
     pub receive_lag: Option<Latency>,
-    /// Reads without a stamp although stamps were on; the time of the read stands for the arrival.
+    /// Reads without a stamp although stamps were on. The time of the read stands for the arrival.
     #[serde(default)]
     pub unstamped_reads: u64,
-    /// Turns of a worker loop in which the realtime clock had been stepped, so that the time of the
-    /// read stands for every arrival.
+    /// Turns of a worker loop in which the realtime clock had been stepped. The time of the read
+    /// stands for every arrival of such a turn.
     #[serde(default)]
     pub clock_steps: u64,
-    /// Kernel stamps: of each timed message that has no stamp of its own, since it came in one read
-    /// with a later one, how much earlier than the stamp it may have arrived. The time between the
-    /// stamp and the later of two moments: that of the read before it on this connection, and the
-    /// write of the message's own request. `count` says how many messages there were; absent when
-    /// each had a stamp of its own, and with user stamps, which end every latency at the read.
+    /// Kernel stamps: how much earlier than its stamp a timed message may have arrived that came in
+    /// one read with a later one, and so has no stamp of its own. It is the time from the later of
+    /// two moments to the stamp: the read before on this connection, and the write of the message's
+    /// own request. `count` is the number of such messages. Absent when every message had its own
+    /// stamp, and with user stamps, which end every latency at the read.
     #[serde(default)]
     pub shared_stamps: Option<Latency>,
     /// Messages received and verified.
     pub messages: u64,
     /// Reads that brought them.
     pub reads: u64,
-    /// Resident memory of the generator at the end of the step.
+    /// Resident memory of the generator at the end of the step, in bytes.
     pub resident_bytes: u64,
 }
 
@@ -273,12 +277,12 @@ pub enum End {
 pub struct Outcome {
     /// Why it ended.
     pub end: End,
-    /// The same in words, with place and remedy.
+    /// The reason in words, with place and remedy.
     pub detail: String,
-    /// Clients of the last step of the unbroken row of steps that passed; absent when the first
-    /// did not.
+    /// Clients of the last step before the first that did not pass. Absent when the first step did
+    /// not pass.
     pub carried_clients: Option<u64>,
-    /// Both sides of the edge that a search has found; absent without a search.
+    /// Both sides of the edge that a search has found. Absent without a search.
     pub edge: Option<Edge>,
 }
 
@@ -287,9 +291,9 @@ pub struct Outcome {
 pub struct Edge {
     /// What was varied.
     pub of: SearchOf,
-    /// Highest load that passed; absent when none did.
+    /// Highest load that passed, in clients or in requests per second. Absent when none did.
     pub passed: Option<f64>,
-    /// Lowest load that failed; absent when the search ended before one did.
+    /// Lowest load that failed, in the same unit. Absent when the search ended before one did.
     pub failed: Option<f64>,
 }
 

@@ -26,21 +26,20 @@ pub struct Certificate {
     pub command: Vec<String>,
     /// The short form: fewer samples, wider bounds where these follow from the number of samples.
     pub short: bool,
-    /// What was left to chance, such as the numbers of faults, follows from this; 0 in records that
-    /// do not say.
+    /// Seed of every random choice, such as the numbers of faults. 0 in earlier records.
     #[serde(default)]
     pub seed: u64,
     /// What the end of a latency was taken from.
     pub timestamps: Timestamps,
-    /// How sockets were read; `epoll` in records that do not say.
+    /// How sockets were read. `epoll` in earlier records.
     #[serde(default)]
     pub io: Io,
     /// Where it was run.
     pub environment: Environment,
     /// The parts that were made, in order.
     pub parts: Vec<Proof>,
-    /// Letters of the parts that were asked for and not made to their end, because the test was
-    /// interrupted. Absent from a complete certificate.
+    /// Letters of the parts that were asked for and not completed, because the test was
+    /// interrupted. Absent in a complete certificate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_made: Vec<String>,
     /// What this generator can do at most on this machine, by part (f).
@@ -58,11 +57,11 @@ pub struct Proof {
     pub proves: String,
     /// Pass, when every check passed.
     pub verdict: ProofVerdict,
-    /// How often it was tried; more than once only after an inconclusive try.
+    /// Number of tries. A part is tried again only after an inconclusive try.
     pub attempts: u32,
-    /// Time it took, in all attempts.
+    /// Time that all tries took, in nanoseconds.
     pub elapsed_ns: u64,
-    /// What was held against what, in the last attempt.
+    /// The checks of the last try.
     pub checks: Vec<Check>,
     /// Figures that are reported without a verdict, and reasons.
     pub notes: Vec<String>,
@@ -77,7 +76,7 @@ pub struct Check {
     pub unit: Unit,
     /// What was known beforehand, or from the server's own ledger.
     pub known: Option<f64>,
-    /// What the instrument said; absent when it said nothing, which passes nothing.
+    /// What the instrument reported. Absent when it reported nothing; such a check does not pass.
     pub measured: Option<f64>,
     /// The least that passes.
     pub least: Option<f64>,
@@ -109,9 +108,9 @@ pub enum Unit {
 pub enum ProofVerdict {
     /// Measured is known, within the bounds.
     Pass,
-    /// It is not, and the noise of the machine explains that.
+    /// Measured is outside the bounds, and the noise of the machine explains that.
     Inconclusive,
-    /// It is not.
+    /// Measured is outside the bounds.
     Fail,
 }
 
@@ -130,10 +129,10 @@ pub struct Ceiling {
     pub threads: u32,
     /// Verified messages per second against the null server.
     pub messages_per_second: f64,
-    /// CPU time of the generator for each of them.
+    /// CPU time of the generator per message, in nanoseconds.
     pub cpu_ns_per_message: f64,
-    /// CPU time of the busiest worker thread, as a share of the time. Well below 1, the server or
-    /// the machine was the limit, and the rate is a lower bound of the ceiling.
+    /// CPU time of the busiest worker thread, as a share of the time. Where it is well below 1, the
+    /// server or the machine was the limit, and the rate is a lower bound of the ceiling.
     pub busiest_thread: f64,
 }
 

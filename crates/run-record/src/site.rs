@@ -6,32 +6,34 @@ use serde::{Deserialize, Serialize};
 /// What one site of a distributed run did in a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteUse {
-    /// What the site is known by: an address, or a process of this machine.
+    /// Name of the site: its address, or which process of this machine it is.
     pub name: String,
     /// Its share of the clients.
     pub clients: u64,
     /// Messages that it received and verified.
     pub messages: u64,
-    /// CPU time of its whole process.
+    /// CPU time of its whole process in nanoseconds.
     pub cpu_ns: u64,
     /// CPU time of its busiest worker thread, as a share of the step's length.
     pub busiest_thread: f64,
-    /// Longest time that one of its worker loops spent on one round of events.
+    /// Longest time in nanoseconds that one of its worker loops spent on one round of events.
     pub largest_lag_ns: u64,
-    /// Resident memory of its process at the end of the step.
+    /// Resident memory of its process at the end of the step, in bytes.
     pub resident_bytes: u64,
-    /// Open loop: timed requests whose senders are its clients.
+    /// Open loop: planned timed requests whose senders are its clients. Absent in a closed loop.
     pub samples_planned: Option<u64>,
     /// Open loop: those of them that went out within the planned time. Absent in a closed loop, and
     /// when the step was given up before that time was over.
     pub sent: Option<u64>,
-    /// Open loop: 99th percentile of the time from when a request was due to when it was written;
-    /// that of a worker which its machine lets wait. Absent in a closed loop.
+    /// Open loop: 99th percentile of the time from when a request was due to when it was written,
+    /// in nanoseconds. It is large where the machine lets the worker wait. Absent in a closed loop.
     #[serde(default)]
     pub send_lag_p99_ns: Option<u64>,
-    /// Its monotonic clock less the coordinator's, as the step was converted with.
+    /// Its monotonic clock minus the coordinator's, in nanoseconds. The times of the step were
+    /// converted with it.
     pub clock_offset_ns: i64,
-    /// How far off that may be, either way; 0 for a site under the coordinator's kernel.
+    /// How far off that may be in either direction, in nanoseconds. 0 for a site under the
+    /// coordinator's kernel.
     pub clock_bound_ns: u64,
 }
 

@@ -10,21 +10,21 @@ use serde::{Deserialize, Serialize};
 /// and without handshakes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Throughput {
-    /// Requests written, those of a warm-up included.
+    /// Requests written, including those of a warm-up.
     pub sent: u64,
-    /// Messages received, each of which was checked.
+    /// Messages received. Each was checked.
     pub received: u64,
-    /// Bytes of the frames of those requests.
+    /// Bytes of the frames of the requests that were written.
     pub sent_bytes: u64,
-    /// Bytes of all frames received, control frames included.
+    /// Bytes of all frames received, including control frames.
     pub received_bytes: u64,
-    /// `sent` over the length of the step.
+    /// Requests written per second: `sent` over the length of the step.
     pub sent_per_second: f64,
-    /// `received` over the length of the step.
+    /// Messages received per second: `received` over the length of the step.
     pub received_per_second: f64,
-    /// `sent_bytes` over the length of the step.
+    /// Bytes written per second: `sent_bytes` over the length of the step.
     pub sent_bytes_per_second: f64,
-    /// `received_bytes` over the length of the step.
+    /// Bytes received per second: `received_bytes` over the length of the step.
     pub received_bytes_per_second: f64,
 }
 
@@ -43,20 +43,20 @@ impl Throughput {
     }
 }
 
-/// A step in intervals of equal length: of a second, or in a step of more than an hour of so many
-/// seconds that there are at most 3,600 of them.
+/// A step in intervals of equal length. An interval is one second; in a step of more than an hour
+/// it is as many whole seconds as keep the number of intervals at 3,600 or below.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSeries {
-    /// Length of an interval. The last one may have ended with the step, before its time.
+    /// Length of an interval in nanoseconds. The last one ends with the step and may be shorter.
     pub interval_ns: u64,
-    /// The intervals in order; the first begins when the step's first request may be sent.
+    /// The intervals in order. The first begins when the first request of the step may be sent.
     pub rows: Vec<TimeRow>,
 }
 
 /// One interval of a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeRow {
-    /// From the beginning of the step to that of the interval.
+    /// Time in nanoseconds from the beginning of the step to that of the interval.
     pub from_ns: u64,
     /// Requests written.
     pub sent: u64,
@@ -66,13 +66,14 @@ pub struct TimeRow {
     pub sent_bytes: u64,
     /// Bytes of frames received.
     pub received_bytes: u64,
-    /// Timed requests that were known to be complete in the interval.
+    /// Timed requests that became complete in the interval.
     pub completed: u64,
-    /// Their median completion; absent when there were none. This and the next are within 1 percent.
+    /// Their median completion in nanoseconds, exact to 1 percent. Absent when there were none.
     pub p50_ns: Option<u64>,
-    /// The 99th percentile of their completion.
+    /// The 99th percentile of their completion in nanoseconds, exact to 1 percent. Absent when
+    /// there were none.
     pub p99_ns: Option<u64>,
-    /// Faults that were counted in the interval, all classes together.
+    /// Faults of all classes that were counted in the interval.
     pub faults: u64,
 }
 

@@ -38,8 +38,8 @@ pub enum Verdict {
     Pass,
     /// The server did not.
     Fail,
-    /// The generator could not put the load on the server, or not see what the server did: neither
-    /// a success of the server nor a failure.
+    /// The generator could not put the load on the server, or could not see what the server did:
+    /// neither a success of the server nor a failure.
     GeneratorLimited,
     /// The figures contradict themselves or lack what they need: neither a success nor a failure.
     Noisy,
@@ -63,20 +63,21 @@ impl Verdict {
 /// Little's law: the mean number of requests in flight is their throughput times their mean time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InFlight {
-    /// Mean number in flight: counted up with each send and down when the generator knows that the
-    /// request is complete, and integrated over the step.
+    /// Mean number of requests in flight over the step. The number goes up with each send, and down
+    /// when the generator knows that the request is complete.
     pub seen: f64,
-    /// The same by Little's law: throughput times (mean completion from the real send, out of the
-    /// histogram, plus `known_after_ns`).
+    /// The same by Little's law: throughput times the sum of the mean completion (from the real
+    /// send, by the histogram) and `known_after_ns`.
     pub expected: f64,
     /// Their difference, as a share of `expected`.
     pub deviation: f64,
-    /// Mean time from the last receipt of a request until the generator knew that it was complete:
-    /// had read that receipt, and had the sender's result. A closed loop sends the next request so
-    /// much later.
+    /// Mean time in nanoseconds from the last receipt of a request until the generator knew that it
+    /// was complete: until it had read that receipt and had the sender's result. A closed loop
+    /// sends the next request that much later.
     pub known_after_ns: f64,
-    /// How much of that the generator was late: from the kernel's stamp of the message that completed
-    /// the request to its read. 0 without kernel stamps.
+    /// The part of `known_after_ns` by which the generator read late, in nanoseconds: from the
+    /// kernel's stamp of the message that completed the request to its read. 0 without kernel
+    /// stamps.
     pub unread_ns: f64,
 }
 

@@ -178,7 +178,7 @@ mod tests {
         judge_constant(&served.step(), &served.truth, TIME)
     }
 
-    /// The same by a generator that says it was never late.
+    /// The same, reported by a generator that claims to have sent everything on time.
     fn constant_unsaid(served: &Served) -> Vec<Check> {
         let mut step = served.step();
         step.send_lag = even(|_| 1_000).step().send_lag;
@@ -189,7 +189,7 @@ mod tests {
         Served::late(2000, RATE, |_| 100_000, late)
     }
 
-    /// Arrivals at these moments, as a Poisson process whose sends were on time.
+    /// Arrivals at these moments, judged as a Poisson process whose requests were sent on time.
     fn poisson(arrivals_ns: &[u64]) -> Vec<Check> {
         let mut served = even(|_| 5_000);
         let step = served.step();
@@ -200,10 +200,10 @@ mod tests {
         judge_poisson(&step, &served.truth, TIME)
     }
 
-    /// Quantiles of the exponential in an order without rhyme.
+    /// Arrivals whose gaps are the quantiles of the exponential distribution, in a scrambled order.
     fn exponential() -> Vec<u64> {
         let mut order: Vec<u64> = (0..2000).collect();
-        // Multiplications that mix all bits, as in SplitMix64.
+        // Mixes all bits, as SplitMix64 does.
         let mixed = |n: u64| {
             let n = (n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let n = (n ^ (n >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -245,7 +245,7 @@ mod tests {
             failed(&checks).iter().any(|failed| failed.contains(what))
         };
         assert!(failures(&evenly, "exponential"));
-        // The right gaps in rising order, as of a rate that falls.
+        // The right gaps in rising order: the rate falls.
         let mut gaps: Vec<u64> = exponential().windows(2).map(|p| p[1] - p[0]).collect();
         gaps.sort_unstable();
         let mut at = 0;

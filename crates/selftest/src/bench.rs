@@ -162,6 +162,14 @@ pub(super) const fn io_flag(io: Io) -> &'static str {
     }
 }
 
+/// Stamps as the command line calls them.
+pub(super) const fn timestamps_flag(timestamps: Timestamps) -> &'static str {
+    match timestamps {
+        Timestamps::Kernel => "kernel",
+        Timestamps::User => "user",
+    }
+}
+
 /// Sends by the clock.
 pub(super) fn at_rate(rate: f64, arrivals: Arrivals, duration: Duration) -> Load {
     Load::Open(OpenLoop {

@@ -303,7 +303,7 @@ mod tests {
         }
     }
 
-    /// 2,000 times from 40 to 60 ms, each known to 100 us.
+    /// 2,000 times from 40 to 60 ms. Each is known to within 100 us.
     fn known() -> Vec<Interval> {
         let times = (0..2000).map(|n| 40e6 + f64::from(n) * 10_000.0);
         times.map(|ns| interval(ns, ns + 100_000.0)).collect()

@@ -55,7 +55,6 @@ impl Load {
             self.threads,
             io_flag(self.io)
         );
-        let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
         child::measure(&arguments, false, bench.interrupted).map(|measured| measured.step)
     }
 }

@@ -35,20 +35,20 @@ fn realtime_ns() -> u64 {
     since.map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// Runs `websocket-bench` with these arguments, of one step, and returns what it measured. A child is ended
-/// when `interrupted` becomes true.
+/// Runs one step of `websocket-bench` with these arguments, apart by spaces, and returns what it
+/// measured. A child is ended when `interrupted` becomes true.
 ///
 /// # Errors
 /// In words, when it does not start or measures nothing.
 pub(super) fn measure(
-    arguments: &[String],
+    arguments: &str,
     hindered: bool,
     interrupted: &AtomicBool,
 ) -> Result<Measured, String> {
     let program = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
     let mut command = Command::new(&program);
     command
-        .args(arguments)
+        .args(arguments.split_whitespace())
         .args(["--total-steps", "1", "--events", "-", "--no-progress"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

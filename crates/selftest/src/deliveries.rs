@@ -165,7 +165,7 @@ mod tests {
             ("ack", |step| scaled(&mut step.ack, 1.01)),
             ("completion", |step| scaled(&mut step.completion, 0.99)),
         ] {
-            // What a busy machine leaves open is inconclusive, and is never a pass.
+            // On a busy machine the result may be inconclusive. It is never a pass.
             let found = (0..10).any(|_| {
                 let checks = planted(change);
                 let named = |check: &&Check| check.what.contains(what);

@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// As of a counter that stops at five; the seed makes more than five of each class.
+    /// A counter that stops at five is found out: the server makes more than five faults of each class.
     #[test]
     fn a_count_that_stops_at_five_fails() {
         for (what, change) in [

@@ -40,7 +40,7 @@ pub(super) fn above(samples: &Recorder, ns: f64) -> Recorder {
 mod tests {
     use super::*;
 
-    /// Ideal samples of an exponential distribution: its quantiles themselves.
+    /// Ideal samples of an exponential distribution: its quantiles.
     fn exponential(mean_ns: f64) -> Recorder {
         let mut recorder = Recorder::default();
         let shares = (0..4000).map(|n| (f64::from(n) + 0.5) / 4000.0);
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn the_critical_distance_is_that_of_the_tables() {
-        // 1.36 and 1.95 over the root of the number, at 5 and at 0.1 percent.
+        // The tables say 1.36 and 1.95 over the root of the number of samples, at 5 and at 0.1 percent.
         assert!((critical(100, 0.05) - 0.136).abs() < 5e-4);
         assert!((critical(100, 0.001) - 0.195).abs() < 5e-4);
     }
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn late_samples_are_cut_out_whole() {
         let late = above(&exponential(10e6), 10e6);
-        // Of 4,000, a share of 1/e.
+        // A share of 1/e of the 4,000 samples is above the mean.
         assert!(late.count().abs_diff(1472) <= 2, "{}", late.count());
         assert!(late.percentile(0.0) as f64 > 10e6 * (1.0 - RESOLUTION));
     }

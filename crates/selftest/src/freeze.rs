@@ -151,7 +151,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// 2,000 samples in 4 s; those of the second second are answered at its end.
+    /// 2,000 samples in 4 s. Those that were due from 1 s to 2 s are answered at 2 s.
     fn frozen() -> Served {
         Served::new(2000, RATE, |n| {
             let waited = if (500..1000).contains(&n) {
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_freeze_that_only_some_saw_fails() {
-        // As a closed loop of four sees it: four late, the rest never asked.
+        // What a closed loop with four in flight reports: few are late, since the others are not sent.
         let mut closed = frozen();
         closed.report(|ns| {
             if (100_000_000..990_000_000).contains(&ns) {
@@ -189,10 +189,10 @@ mod tests {
                 ns
             }
         });
-        // All late by the same, as from the send that the thaw let through.
+        // All late ones have the same latency, as if all had been due when the freeze began.
         let mut bunched = frozen();
         bunched.report(|ns| if ns > 100_000_000 { SECOND } else { ns });
-        // One in ten of them dropped from the count.
+        // One in ten of the late ones is reported as if it had been on time.
         let mut dropped = frozen();
         dropped.report(|ns| {
             if ns / 1_000_000 % 10 == 0 {

@@ -1,12 +1,12 @@
 //! (h) A run over several processes reports the same as one process.
 
-use super::bench::{Bench, DIALECTS, Draws, SEED, io_flag, started};
+use super::bench::{Bench, DIALECTS, Draws, SEED, io_flag, started, timestamps_flag};
 use super::bounds::brief;
 use super::faults::{TIMEOUT, judge_mixture, mixture};
 use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings, child};
 use crate::Part;
-use run_record::{Check, StepRecord, Timestamps};
+use run_record::{Check, StepRecord};
 use std::net::SocketAddr;
 use std::time::Duration;
 use test_servers::fault::MixedServer;
@@ -84,19 +84,15 @@ fn run(
     lasting: Duration,
     timeout: Duration,
 ) -> Result<StepRecord, String> {
-    let stamps = match bench.timestamps {
-        Timestamps::Kernel => "kernel",
-        Timestamps::User => "user",
-    };
     let arguments = format!(
         "{workload} ws://{server}/ --processes {PROCESSES} --rate {rate} --arrivals constant \
          --duration {}ms --initial-clients {CLIENTS} --threads 1 --seed {SEED} --payload-padding 64 --limit-rtt 1s \
-         --sample-timeout {}ms --timestamps {stamps} --io {}",
+         --sample-timeout {}ms --timestamps {} --io {}",
         lasting.as_millis(),
         timeout.as_millis(),
+        timestamps_flag(bench.timestamps),
         io_flag(bench.io)
     );
-    let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
     let measured = child::measure(&arguments, false, bench.interrupted)?;
     Ok(measured.step)
 }

@@ -2,8 +2,8 @@
 
 use super::bench::{Bench, SEED, in_process, recorder};
 use run_record::{
-    Check, Faults, GeneratorUse, Latency, Plan, ProofVerdict, Recorder, StepRecord, Throughput,
-    TimeRow, TimeSeries, Timestamps, Verdict,
+    Check, GeneratorUse, Latency, Plan, ProofVerdict, Recorder, StepRecord, Throughput, TimeRow,
+    TimeSeries, Timestamps,
 };
 use std::sync::atomic::AtomicBool;
 use test_servers::{Answer, Truth, Write};
@@ -14,38 +14,12 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 pub(super) fn step() -> StepRecord {
     StepRecord {
         clients: 1,
-        rate: None,
-        samples_planned: 0,
-        samples: 0,
-        sent: None,
         elapsed_ns: 1,
-        connecting_ns: 0,
-        completion: None,
-        delivery: None,
-        ack: None,
-        uncorrected: None,
-        send_lag: None,
-        limited_ns: None,
-        limited_at_least_ns: None,
-        limited_at_least: None,
-        throughput: None,
-        series: None,
-        over_limit: false,
-        timed_out: false,
-        faults: Faults::default(),
-        generator: GeneratorUse::default(),
-        connections: None,
-        in_flight: None,
-        sites: Vec::new(),
-        release_delay: None,
-        backpressure: None,
-        slow_readers: None,
-        verdict: Verdict::Pass,
-        verdict_reasons: Vec::new(),
+        ..StepRecord::default()
     }
 }
 
-/// What is reported of these times.
+/// The distribution that is reported of these times in nanoseconds.
 pub(super) fn recorded(times: &[u64]) -> Option<Latency> {
     let mut recorder = Recorder::default();
     times.iter().for_each(|ns| recorder.record(*ns));
@@ -61,9 +35,9 @@ pub(super) fn scaled(latency: &mut Option<Latency>, factor: f64) {
     *latency = changed.latency();
 }
 
-/// Of each answer.
+/// Bytes of the frame of each answer.
 const BYTES: u64 = 100;
-/// Of each step: longer than any of them.
+/// Length of each step. It is longer than the sends of any.
 const ELAPSED_NS: u64 = 20_000_000_000;
 
 /// Echoes at an even rate: what a server knows of them, and what a generator without error would
@@ -76,12 +50,12 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// So many, the n-th answered after `time(n)`.
+    /// `count` echoes. The n-th is answered after `time(n)` nanoseconds.
     pub(super) fn new(count: u64, rate: f64, time: impl Fn(u64) -> u64) -> Self {
         Self::late(count, rate, time, |_| 3_000)
     }
 
-    /// The n-th sent `lag(n)` late.
+    /// The same; the n-th is sent `lag(n)` nanoseconds late.
     pub(super) fn late(
         count: u64,
         rate: f64,
@@ -185,7 +159,7 @@ pub(super) fn failed(checks: &[Check]) -> Vec<&str> {
     failed.map(|check| check.what.as_str()).collect()
 }
 
-/// The generator with a change to every plan that it is given.
+/// The generator with a planted fault: a change to every plan that it is given.
 pub(super) fn planted(change: impl Fn(&mut Plan)) -> impl Fn(&Plan) -> Result<StepRecord, String> {
     move |plan| {
         let mut plan = plan.clone();

@@ -7,6 +7,8 @@
 #[macro_use]
 mod stdout;
 
+mod leaves;
+
 pub mod autobahn;
 pub mod build;
 pub mod cli;

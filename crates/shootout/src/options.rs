@@ -2,6 +2,7 @@
 //!
 //! Pure data; the command line makes it.
 
+use crate::leaves::leaves;
 use crate::manifest::Dialect;
 use crate::workload::NamedPlan;
 use serde::{Deserialize, Serialize};
@@ -75,7 +76,7 @@ impl Default for RunOptions {
 /// The options that differ, each as "name was stored, now given". Keys of the plan have the names
 /// that `--set` gives them.
 pub fn differences(stored: &RunOptions, given: &RunOptions) -> Vec<String> {
-    let (stored, given) = (leaves(stored), leaves(given));
+    let (stored, given) = (values(stored), values(given));
     let all: BTreeSet<&String> = stored.keys().chain(given.keys()).collect();
     all.into_iter()
         .filter(|key| stored.get(*key) != given.get(*key))
@@ -91,7 +92,7 @@ pub fn differences(stored: &RunOptions, given: &RunOptions) -> Vec<String> {
 }
 
 /// The values of options by their names. How the user came to a plan does not matter.
-fn leaves(options: &RunOptions) -> BTreeMap<String, Value> {
+fn values(options: &RunOptions) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     let Ok(Value::Object(all)) = serde_json::to_value(options) else {
         return found;
@@ -102,25 +103,8 @@ fn leaves(options: &RunOptions) -> BTreeMap<String, Value> {
         }
     }
     found.insert("--workload".into(), options.workload.name.clone().into());
-    if let Ok(Value::Object(parts)) = serde_json::to_value(&options.workload.plan) {
-        parts
-            .into_iter()
-            .for_each(|(key, value)| collect(key, value, &mut found));
-    }
+    found.extend(leaves(&options.workload.plan));
     found
-}
-
-fn collect(key: String, value: Value, found: &mut BTreeMap<String, Value>) {
-    match value {
-        Value::Object(parts) => {
-            for (name, part) in parts {
-                collect(format!("{key}.{name}"), part, found);
-            }
-        }
-        value => {
-            found.insert(key, value);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 //! Takes the same number of echoes with a few and with many in flight at any time, in turn, and prints
 //! the user CPU of the generator per echo, with its ratio to that of the smallest window in the same
 //! round. The kernel's part is left out: longer queues in the sockets are its own matter.
+//! `-- --rounds N` changes the number of rounds.
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
 mod common;
 
-use common::{median, pin};
+use common::{Spread, median, option, pin};
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 use test_servers::{NullOptions, NullServer};
@@ -16,16 +17,16 @@ use test_servers::{NullOptions, NullServer};
 const ECHOES: u32 = 100_000;
 const CLIENTS: u32 = 100;
 const WINDOWS: [u32; 5] = [50, 1_000, 10_000, 50_000, 100_000];
-const ROUNDS: usize = 5;
 /// What an echo may cost with the largest window, as a multiple of that with the smallest.
 const MOST: f64 = 1.5;
 
 fn main() {
+    let rounds: usize = option("--rounds").and_then(|n| n.parse().ok()).unwrap_or(5);
     pin(0);
     let server = NullServer::start(NullOptions::default()).expect("the null server starts");
     pin(1);
-    println!("user CPU per echo, {CLIENTS} clients, {ECHOES} echoes, {ROUNDS} rounds, medians");
-    let rounds: Vec<Vec<f64>> = (0..ROUNDS)
+    println!("user CPU per echo, {CLIENTS} clients, {ECHOES} echoes, {rounds} rounds, medians");
+    let rounds: Vec<Vec<f64>> = (0..rounds)
         .map(|_| {
             WINDOWS
                 .map(|window| user_ns(server.addr(), window))
@@ -39,16 +40,9 @@ fn main() {
     let mut last = 0.0;
     for (column, window) in WINDOWS.iter().enumerate() {
         let each = median(rounds.iter().map(|round| round[column]));
-        let ratios = || rounds.iter().map(|round| round[column] / round[0]);
-        let (least, most) = (
-            ratios().fold(f64::INFINITY, f64::min),
-            ratios().fold(0.0, f64::max),
-        );
-        last = median(ratios());
-        println!(
-            "| {window:>9} | {:.2} us | {last:.2} ({least:.2}-{most:.2}) |",
-            each / 1e3
-        );
+        let ratio = Spread::of(rounds.iter().map(|round| round[column] / round[0]));
+        println!("| {window:>9} | {:.2} us | {ratio} |", each / 1e3);
+        last = ratio.median;
     }
     assert!(
         last <= MOST,

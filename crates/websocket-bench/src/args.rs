@@ -394,6 +394,17 @@ pub(crate) enum Timestamps {
     User,
 }
 
+impl Timestamps {
+    /// None leaves them to the machine.
+    pub(crate) const fn given(self) -> Option<run_record::Timestamps> {
+        match self {
+            Self::Auto => None,
+            Self::Kernel => Some(run_record::Timestamps::Kernel),
+            Self::User => Some(run_record::Timestamps::User),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Io {
     /// io_uring if it is available; epoll if workers take part that were started separately
@@ -402,6 +413,17 @@ pub(crate) enum Io {
     Epoll,
     /// io_uring, with multishot receives. It needs Linux 6.0, and it must not be disabled there
     Uring,
+}
+
+impl Io {
+    /// None leaves it to the machine.
+    pub(crate) const fn given(self) -> Option<run_record::Io> {
+        match self {
+            Self::Auto => None,
+            Self::Epoll => Some(run_record::Io::Epoll),
+            Self::Uring => Some(run_record::Io::Uring),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

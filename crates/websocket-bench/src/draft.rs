@@ -1,7 +1,8 @@
 //! A plan before this machine has been probed: the settings of the generator that are not given are
 //! chosen when the plan is carried out, and are not in a printed plan.
 
-use crate::args::{self, Output, Sites};
+use crate::args::{Output, Sites};
+use plan_file::Given;
 use run_record::{Clients, Io, Load, Plan, Timestamps};
 use std::path::Path;
 use std::time::SystemTime;
@@ -12,15 +13,6 @@ pub(crate) struct Draft {
     /// Its generator is a default; `given` decides.
     pub(crate) plan: Plan,
     pub(crate) given: Given,
-}
-
-/// Settings of the generator that were given; the others are chosen for the machine.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Given {
-    pub(crate) threads: Option<u32>,
-    pub(crate) io: args::Io,
-    pub(crate) timestamps: args::Timestamps,
-    pub(crate) seed: Option<u64>,
 }
 
 /// A plan that can be carried out, and what it does not say.
@@ -54,8 +46,7 @@ impl Draft {
         let Self { mut plan, given } = self;
         let generator = &mut plan.generator;
         generator.timestamps = timestamps(given.timestamps)?;
-        let lacks_stamps = matches!(given.timestamps, args::Timestamps::Auto)
-            && generator.timestamps == Timestamps::User;
+        let lacks_stamps = given.timestamps.is_none() && generator.timestamps == Timestamps::User;
         let io;
         (generator.io, io) = io_of_sites(given.io, sites, generator.timestamps)?;
         generator.threads = given.threads.unwrap_or_else(cores);
@@ -119,14 +110,14 @@ fn check_outputs(output: &Output) -> Result<(), String> {
 ///
 /// # Errors
 /// In words, when what is wanted cannot be had.
-pub(crate) fn timestamps(wanted: args::Timestamps) -> Result<Timestamps, String> {
+pub(crate) fn timestamps(wanted: Option<Timestamps>) -> Result<Timestamps, String> {
     match wanted {
-        args::Timestamps::User => Ok(Timestamps::User),
-        args::Timestamps::Auto => Ok(match ws_load::probe_kernel_timestamps() {
+        Some(Timestamps::User) => Ok(Timestamps::User),
+        None => Ok(match ws_load::probe_kernel_timestamps() {
             Ok(()) => Timestamps::Kernel,
             Err(_) => Timestamps::User,
         }),
-        args::Timestamps::Kernel => match ws_load::probe_kernel_timestamps() {
+        Some(Timestamps::Kernel) => match ws_load::probe_kernel_timestamps() {
             Ok(()) => Ok(Timestamps::Kernel),
             Err(reason) => Err(format!(
                 "--timestamps kernel: no receive time stamps here ({reason}); \
@@ -141,13 +132,13 @@ pub(crate) fn timestamps(wanted: args::Timestamps) -> Result<Timestamps, String>
 ///
 /// # Errors
 /// In words, when what is wanted cannot be had.
-pub(crate) fn io(wanted: args::Io, timestamps: Timestamps) -> Result<(Io, String), String> {
-    if matches!(wanted, args::Io::Epoll) {
+pub(crate) fn io(wanted: Option<Io>, timestamps: Timestamps) -> Result<(Io, String), String> {
+    if wanted == Some(Io::Epoll) {
         return Ok((Io::Epoll, "epoll".to_owned()));
     }
     match (ws_load::probe_io_uring(timestamps), wanted) {
         (Ok(()), _) => Ok((Io::Uring, "io_uring".to_owned())),
-        (Err(reason), args::Io::Uring) => Err(format!(
+        (Err(reason), Some(Io::Uring)) => Err(format!(
             "--io uring: io_uring is not available here ({reason}); take --io epoll or auto"
         )),
         (Err(reason), _) => Ok((
@@ -160,12 +151,12 @@ pub(crate) fn io(wanted: args::Io, timestamps: Timestamps) -> Result<(Io, String
 /// With workers on other machines, `auto` is what every kernel has: this kernel can be probed, theirs
 /// cannot.
 fn io_of_sites(
-    wanted: args::Io,
+    wanted: Option<Io>,
     sites: &Sites,
     timestamps: Timestamps,
 ) -> Result<(Io, String), String> {
     match wanted {
-        args::Io::Auto if sites.are_elsewhere() => Ok((
+        None if sites.are_elsewhere() => Ok((
             Io::Epoll,
             "epoll: io_uring may not be available on all workers (give --io uring to use it)"
                 .to_owned(),

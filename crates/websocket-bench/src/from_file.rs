@@ -1,9 +1,8 @@
 //! The plan of `run`: a file, every `--set` over it, the URL over both.
 
-use crate::args::{self, RunArgs};
-use crate::draft::{Draft, Given};
+use crate::args::RunArgs;
+use crate::draft::Draft;
 use plan_file::PlanFile;
-use run_record::{Io, Timestamps};
 
 /// The plan of `run`.
 ///
@@ -29,7 +28,7 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
     ws_load::check_message(&plan)
         .map_err(|error| file.places("message.definition", &error.to_string()))?;
     ws_load::check_url(&plan).map_err(|error| error.to_string())?;
-    let given = Given::from(file.given(&plan));
+    let given = file.given(&plan);
     Ok(Draft { plan, given })
 }
 
@@ -38,43 +37,5 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
 /// # Errors
 /// In words, when a number is larger than those of TOML.
 pub(crate) fn printed(draft: &Draft) -> Result<String, String> {
-    plan_file::printed(&draft.plan, draft.given.into())
-}
-
-impl From<plan_file::Given> for Given {
-    fn from(given: plan_file::Given) -> Self {
-        Self {
-            threads: given.threads,
-            seed: given.seed,
-            io: match given.io {
-                None => args::Io::Auto,
-                Some(Io::Epoll) => args::Io::Epoll,
-                Some(Io::Uring) => args::Io::Uring,
-            },
-            timestamps: match given.timestamps {
-                None => args::Timestamps::Auto,
-                Some(Timestamps::Kernel) => args::Timestamps::Kernel,
-                Some(Timestamps::User) => args::Timestamps::User,
-            },
-        }
-    }
-}
-
-impl From<Given> for plan_file::Given {
-    fn from(given: Given) -> Self {
-        Self {
-            threads: given.threads,
-            seed: given.seed,
-            io: match given.io {
-                args::Io::Auto => None,
-                args::Io::Epoll => Some(Io::Epoll),
-                args::Io::Uring => Some(Io::Uring),
-            },
-            timestamps: match given.timestamps {
-                args::Timestamps::Auto => None,
-                args::Timestamps::Kernel => Some(Timestamps::Kernel),
-                args::Timestamps::User => Some(Timestamps::User),
-            },
-        }
-    }
+    plan_file::printed(&draft.plan, draft.given)
 }

@@ -3,7 +3,8 @@
 use crate::args::{
     self, Arrivals, BroadcastLoad, Common, ConnectArgs, Connections, EchoLoad, Measure,
 };
-use crate::draft::{Draft, Given, once};
+use crate::draft::{Draft, once};
+use plan_file::Given;
 use run_record::{
     Audience, Clients, Connect, Dialect, DialectFile, Load, Nanos, OpenLoop, Plan, Ramp, Search,
     SearchOf,
@@ -197,8 +198,8 @@ fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Dr
         plan,
         given: Given {
             threads: connections.threads,
-            io: connections.io,
-            timestamps: connections.timestamps,
+            io: connections.io.given(),
+            timestamps: connections.timestamps.given(),
             seed: connections.seed,
         },
     })

@@ -16,8 +16,8 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Box<dyn Error>> {
     if args.json.as_deref() == Some(Path::new("-")) {
         return Err("--json writes to a file, not to stdout; name a file".into());
     }
-    let timestamps = draft::timestamps(args.timestamps)?;
-    let (io, _) = draft::io(args.io, timestamps)?;
+    let timestamps = draft::timestamps(args.timestamps.given())?;
+    let (io, _) = draft::io(args.io.given(), timestamps)?;
     let interrupted = catch_signals()?;
     let conclusion = selftest::selftest(&Request {
         short: args.short,

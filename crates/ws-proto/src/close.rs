@@ -3,7 +3,7 @@
 /// A close frame's payload: a code and a reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseFrame {
-    /// Close code, as registered or in 3000-4999.
+    /// Close code: a registered one, or one of 3000 to 4999.
     pub code: u16,
     /// UTF-8 text, at most 123 bytes.
     pub reason: String,

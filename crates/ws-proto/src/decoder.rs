@@ -1,10 +1,10 @@
 //! From a stream of bytes to messages: frames, fragments and control frames between them
 //! (RFC 6455, sections 5.4 to 5.6).
 //!
-//! Bytes are looked at where they lie: a message that arrives whole in one read is handed out
-//! without a copy. Only what a read cuts off is kept, so a connection between messages costs one
-//! pointer. What is kept grows with what has come, not with what was announced. UTF-8 is left to
-//! the caller, who may know the bytes already.
+//! Frames are parsed where they lie: a message that arrives whole in one read is handed out without
+//! a copy. Only a frame that a read cut off is kept, so a connection between messages costs one
+//! pointer. What is kept grows with the bytes that have come, not with the length that was announced.
+//! The caller checks UTF-8, and may know the bytes already.
 
 use crate::close::CloseError;
 use crate::frame::{FrameError, FrameHeader, Opcode, Sender, apply_mask};
@@ -39,14 +39,14 @@ pub enum DecodeError {
     /// A new message before the last fragment of the one under way (5.4).
     #[error("new message before the end of the fragmented one (RFC 6455, 5.4)")]
     Interleaved,
-    /// A close frame whose payload may not be sent; the decoder hands payloads out unread, its
-    /// caller finds this (5.5.1, 7.4).
+    /// A close frame whose payload may not be sent (5.5.1, 7.4). The decoder does not read
+    /// payloads; its caller finds this.
     #[error(transparent)]
     Close(#[from] CloseError),
-    /// A message longer than the decoder was made for; found when its length is announced.
+    /// A message above the size limit. It is found when its length is announced.
     #[error("message of {size} bytes or more, the limit is {limit}")]
     TooLong {
-        /// What was announced of it so far, in bytes.
+        /// Length that was announced so far, in bytes.
         size: u64,
         /// The limit in bytes.
         limit: usize,
@@ -80,7 +80,7 @@ impl Decoder {
         }
     }
 
-    /// True when the stream may end here: neither within a frame nor within a message.
+    /// True when the stream may end here: it is neither within a frame nor within a message.
     pub fn is_at_boundary(&self) -> bool {
         self.partial.is_none()
     }
@@ -269,8 +269,8 @@ impl Decoder {
     }
 }
 
-/// Adds bytes to what is kept of something that is to be `wanted` bytes long: with room for as much
-/// again, and for a small one at once, but never for more than `wanted`.
+/// Adds bytes to the kept part of something that is to be `wanted` bytes long. The buffer grows to
+/// twice what it then holds, to 4 KiB at least, and never beyond `wanted`.
 fn append(kept: &mut Vec<u8>, bytes: &[u8], wanted: usize) {
     const SMALL: usize = 4096;
     let needed = kept.len() + bytes.len();

@@ -82,7 +82,7 @@ pub enum FrameError {
     /// A control frame of more than 125 bytes (5.5).
     #[error("control frame of more than 125 bytes (RFC 6455, 5.5)")]
     LongControl,
-    /// A length in more bytes than it needs, or with its highest bit set (5.2).
+    /// A length that is written in more bytes than it needs, or has its highest bit set (5.2).
     #[error("payload length not in its shortest form (RFC 6455, 5.2)")]
     LengthForm,
     /// A server masked a frame (5.1).

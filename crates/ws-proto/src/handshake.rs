@@ -8,17 +8,17 @@ use sha1::{Digest as _, Sha1};
 /// Appended to the key before hashing (RFC 6455, 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// Longest answer to an upgrade that is read before the server is given up, in bytes, interim
-/// answers included.
+/// Longest answer to an upgrade, in bytes and with its interim answers. A server that answers with
+/// more is given up.
 pub const MAX_RESPONSE_HEAD: usize = 16 * 1024;
 
-/// Interim answers (100 Continue, 103 Early Hints) that are read over before the server is given
-/// up.
+/// Most interim answers (100 Continue, 103 Early Hints) that are skipped. A server that sends more
+/// is given up.
 pub const MAX_INTERIM: usize = 8;
 
 const MAX_HEADERS: usize = 64;
 
-/// Most of a header's value that an error shows, in characters.
+/// Most characters of a header's value that an error shows.
 const MAX_SHOWN: usize = 100;
 
 /// What a client asks for when it opens a connection.
@@ -71,11 +71,11 @@ pub fn accept_for(key: &str) -> String {
 /// A response that does not open a WebSocket connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandshakeError {
-    /// The bytes are no HTTP/1.1 response.
+    /// The bytes are not an HTTP/1.1 response.
     #[error("the answer to the upgrade is not HTTP ({0})")]
     NotHttp(String),
-    /// An answer below HTTP/1.1, which knows no 1xx status (RFC 9110, 15.2) and cannot upgrade
-    /// (7.8).
+    /// An answer of a version before HTTP/1.1. It has no 1xx status (RFC 9110, 15.2) and cannot
+    /// upgrade (7.8).
     #[error(
         "the answer to the upgrade is HTTP/1.0 with status {status}, which needs HTTP/1.1 (RFC 9110, 15.2)"
     )]
@@ -83,7 +83,7 @@ pub enum HandshakeError {
         /// HTTP status code.
         status: u16,
     },
-    /// More headers than are looked at.
+    /// More headers than are read.
     #[error("the answer to the upgrade has more than {MAX_HEADERS} headers")]
     TooManyHeaders,
     /// More than [`MAX_INTERIM`] interim answers.
@@ -112,10 +112,10 @@ pub enum HandshakeError {
     /// More than one accept key (11.3.3).
     #[error("the 101 answer has more than one Sec-WebSocket-Accept (RFC 6455, 11.3.3)")]
     AcceptTwice,
-    /// The accept key is missing or not the key's (4.1, item 4).
+    /// The accept key is missing, or does not belong to the key that was sent (4.1, item 4).
     #[error("wrong Sec-WebSocket-Accept: expected {expected}, got {got} (RFC 6455, 4.1)")]
     Accept {
-        /// What belongs to the key that was sent.
+        /// The accept key that belongs to the key that was sent.
         expected: String,
         /// What the server sent, or `nothing`.
         got: String,
@@ -135,8 +135,8 @@ pub enum HandshakeError {
 
 /// Reads the answer to an [`UpgradeRequest`] sent with `key` and `subprotocol`.
 ///
-/// Interim answers are read over (RFC 9110, 15.2). Returns the length of all response heads in
-/// bytes (frames may follow them at once), or `None` when `bytes` ends within them.
+/// Interim answers are skipped (RFC 9110, 15.2). Returns the length of all response heads in bytes,
+/// since frames may follow at once, or `None` when `bytes` ends within the heads.
 ///
 /// # Errors
 /// [`HandshakeError`] when the response can no longer open a connection.

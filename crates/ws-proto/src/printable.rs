@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// The first `most` bytes of `bytes` in printable ASCII: everything else, the backslash included,
-/// is escaped. What was cut off is counted in bytes.
+/// The first `most` bytes of `bytes` in printable ASCII. Everything else is escaped, and so is the
+/// backslash. The number of bytes that were cut off is added.
 pub fn printable(bytes: &[u8], most: usize) -> String {
     let (shown, rest) = bytes.split_at(bytes.len().min(most));
     let mut text = String::with_capacity(shown.len());
@@ -20,8 +20,8 @@ pub fn printable(bytes: &[u8], most: usize) -> String {
     text
 }
 
-/// Words that may hold those of a peer, with what a terminal would obey escaped: control characters,
-/// the tab aside, and characters that turn the direction of what follows (Unicode, UAX 9).
+/// Words, perhaps of a peer, in which whatever a terminal would obey is escaped: control characters
+/// but the tab, and characters that change the direction of what follows (Unicode, UAX 9).
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -167,7 +167,7 @@ fn end_with_parent(command: &mut Command) {
 mod tests {
     use super::*;
 
-    /// However long it waits for a core.
+    /// A process that waits for a core, for however long, is not lost.
     #[test]
     fn a_process_is_lost_when_it_has_ended_or_was_stopped_and_not_before() {
         assert_eq!(why_silent(std::process::id()), None);

@@ -169,7 +169,7 @@ mod tests {
         let taken = take_with(&options, &assignment, &rebinding).unwrap();
         assert_eq!(taken.addrs, [([127, 0, 0, 1], 9).into()]);
         assert_eq!(asked.get(), 1);
-        // The other answer would have been refused.
+        // The name stands for another address the second time, which is not permitted.
         let refused = take_with(&options, &assignment, &rebinding).unwrap_err();
         assert_eq!(refused.reason, i32::from(Reason::Destination));
     }
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(taken.unwrap().share.number, MOST_SITES - 1);
     }
 
-    /// The path in the plan is the coordinator's, and not to be read here.
+    /// The path in the plan names a file of the coordinator's machine. A worker must not read it.
     #[test]
     fn authorities_are_those_of_the_assignment_and_gone_with_it() {
         let mut plan = ws_load::plan_for_port(9, 1, 1);

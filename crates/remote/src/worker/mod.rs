@@ -66,6 +66,18 @@ struct Shared {
     ending: watch::Receiver<bool>,
 }
 
+impl Shared {
+    fn new(options: WorkerOptions, tell: Tell, ending: watch::Receiver<bool>) -> Arc<Self> {
+        Arc::new(Self {
+            options,
+            tell,
+            busy: Mutex::default(),
+            interrupted: AtomicBool::new(false),
+            ending,
+        })
+    }
+}
+
 /// Listens for coordinators and serves one run after the other, until SIGINT or SIGTERM. Tells
 /// `listening` the address.
 ///
@@ -82,13 +94,7 @@ pub fn serve(
         let listener = dial::listen(address, &options.credentials, "a worker").await?;
         let mut server = dial::server(&options.credentials, Pairing::Separate)?;
         listening(listener.local_addr().map_err(RemoteError::Runtime)?);
-        let shared = Arc::new(Shared {
-            options,
-            tell,
-            busy: Mutex::default(),
-            interrupted: AtomicBool::new(false),
-            ending: ending.clone(),
-        });
+        let shared = Shared::new(options, tell, ending.clone());
         let service = WorkerServer::new(Service(Arc::clone(&shared)))
             .max_decoding_message_size(LARGEST_COMMANDS);
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
@@ -127,13 +133,7 @@ pub fn join(
                 address: coordinator.clone(),
             });
         }
-        let shared = Arc::new(Shared {
-            options,
-            tell,
-            busy: Mutex::default(),
-            interrupted: AtomicBool::new(false),
-            ending: ending.clone(),
-        });
+        let shared = Shared::new(options, tell, ending.clone());
         let dialled = tokio::select! {
             peer = dial_until(coordinator, patience, &shared) => peer?,
             () = ended(ending) => return Ok(Left::Done),

@@ -4,7 +4,7 @@ use super::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When is sent.
+/// When requests are sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
@@ -115,8 +115,9 @@ pub struct Connect {
     pub hold: Nanos,
     /// Time between two pings of one connection.
     pub ping_interval: Nanos,
-    /// A connection whose ping is not answered within this counts as dropped. At most the interval,
-    /// so that one ping at most is on its way; it is the interval where a file has only that.
+    /// A connection whose ping is not answered within this time counts as dropped. At most
+    /// `ping_interval`, so that at most one ping of a connection is on its way. A file that leaves
+    /// it out gets `ping_interval`.
     pub ping_timeout: Nanos,
 }
 
@@ -140,7 +141,7 @@ pub struct Raw {
     pub payload: u64,
     /// Messages that are sent in one write over one connection.
     pub pack: u32,
-    /// No further iteration begins after this.
+    /// Time after which no further iteration begins.
     #[serde(default = "ten_seconds")]
     pub duration: Nanos,
 }

@@ -4,7 +4,7 @@ use crate::DialectFile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who is to hear a sample.
+/// Which clients get each message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Audience {
@@ -46,7 +46,7 @@ impl Dialect {
     }
 }
 
-/// What is said.
+/// What the messages are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Message {

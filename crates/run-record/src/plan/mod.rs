@@ -63,19 +63,19 @@ pub struct Plan {
     pub reason: Option<String>,
     /// Where to connect.
     pub target: Target,
-    /// How a client gets in.
+    /// How a client connects.
     pub connection: Connection,
-    /// Who the clients are, by their shares.
+    /// The kinds of clients, by their shares.
     pub populations: Vec<Population>,
     /// How many clients, step by step.
     pub clients: Clients,
-    /// When is sent.
+    /// When requests are sent.
     pub load: Load,
-    /// Who is to hear a sample.
+    /// Which clients get each message.
     pub audience: Audience,
-    /// What is said.
+    /// What the messages are.
     pub message: Message,
-    /// What passes.
+    /// When a step is too slow.
     pub limits: Limits,
     /// How the generator works.
     pub generator: Generator,

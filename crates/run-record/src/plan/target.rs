@@ -10,8 +10,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Target {
-    /// The server: `ws://` or `wss://`. A plan in a file may leave it out; it is given with the
-    /// command then.
+    /// The server: `ws://` or `wss://`. A file may leave it out; the command gives it then.
     pub url: String,
     /// Source addresses, used in turn; the system chooses when there are none.
     pub local_addrs: Vec<IpAddr>,
@@ -32,7 +31,7 @@ impl Default for Target {
     }
 }
 
-/// How a client gets in.
+/// How a client connects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Connection {

@@ -1,8 +1,8 @@
 //! Records as a run would leave them.
 
 use run_record::{
-    Clients, End, Environment, Faults, GeneratorUse, Outcome, Plan, RUN_FORMAT, Recorder,
-    RunRecord, StepRecord, Tool, VERSION, Verdict,
+    Clients, End, Environment, Outcome, Plan, RUN_FORMAT, Recorder, RunRecord, StepRecord, Tool,
+    VERSION,
 };
 
 /// The plan of the second round of 2016, on loopback.
@@ -21,34 +21,15 @@ pub(crate) fn step(clients: u64) -> StepRecord {
     let latency = recorder.latency();
     StepRecord {
         clients,
-        rate: None,
         samples_planned: 100,
         samples: 100,
-        sent: None,
         elapsed_ns: 2_500_000_000,
         connecting_ns: 300_000_000,
-        uncorrected: None,
-        send_lag: None,
         limited_ns: latency.as_ref().map(|latency| latency.p95_ns),
-        limited_at_least_ns: None,
-        limited_at_least: None,
-        throughput: None,
-        series: None,
         completion: latency.clone(),
         delivery: latency.clone(),
         ack: latency,
-        over_limit: false,
-        timed_out: false,
-        faults: Faults::default(),
-        generator: GeneratorUse::default(),
-        connections: None,
-        in_flight: None,
-        sites: Vec::new(),
-        release_delay: None,
-        backpressure: None,
-        slow_readers: None,
-        verdict: Verdict::Pass,
-        verdict_reasons: Vec::new(),
+        ..StepRecord::default()
     }
 }
 

@@ -3,12 +3,12 @@
 //! Tests of a starved generator belong here: each is a [`Case`], with the server's ledger and a list of
 //! checks.
 
-use crate::bench::{Bench, SEED, io_flag, nanos, recorder, started};
+use crate::bench::{Bench, SEED, io_flag, nanos, recorder, started, timestamps_flag};
 use crate::bounds::brief;
 use crate::child::{self, Measured, Stop};
 use crate::fit::above;
 use crate::ledger::{Ledger, Sends};
-use run_record::{Check, StepRecord, Timestamps, Unit};
+use run_record::{Check, StepRecord, Unit};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
 
@@ -39,19 +39,15 @@ pub(super) fn hinder(bench: &Bench<'_>) -> Result<Case, String> {
         ..DelayOptions::default()
     }))?;
     let lasting = bench.time(Duration::from_secs(6), Duration::from_secs(2));
-    let stamps = match bench.timestamps {
-        Timestamps::Kernel => "kernel",
-        Timestamps::User => "user",
-    };
     let arguments = format!(
         "echo ws://{}/ --rate {RATE} --arrivals constant --duration {}ms \
          --initial-clients {CLIENTS} --threads 1 --seed {SEED} --limit-rtt 20s \
-         --timestamps {stamps} --io {}",
+         --timestamps {} --io {}",
         server.addr(),
         lasting.as_millis(),
+        timestamps_flag(bench.timestamps),
         io_flag(bench.io)
     );
-    let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
     let Measured { step, stops } = child::measure(&arguments, true, bench.interrupted)?;
     Ok(Case {
         step,

@@ -44,7 +44,6 @@ pub(super) fn hinder(bench: &Bench<'_>) -> Result<Case, String> {
         lasting.as_millis(),
         io_flag(bench.io)
     );
-    let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
     let Measured { step, .. } = child::measure(&arguments, true, bench.interrupted)?;
     Ok(Case {
         step,
@@ -141,8 +140,8 @@ mod tests {
     const N: u64 = 1_000;
     const START_NS: u64 = 7_000_000_000;
 
-    /// Of every hundred milliseconds the generator is stopped for the second half; answers that come
-    /// then are read at its end, under the stamp of the last.
+    /// The generator is stopped for the second half of every 100 ms. Answers that come in that time
+    /// are read at its end, with the stamp of the last.
     fn case(change: impl Fn(u64) -> u64, change_least: impl Fn(u64) -> u64) -> Case {
         let mut truth = Truth::default();
         let [mut at_most, mut at_least, mut errors, mut lag] =
@@ -214,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_least_that_is_no_bound_fails() {
-        // Every message is said to have its own stamp.
+        // The report claims that every message had its own stamp.
         let mut exact = case(|ns| ns, |ns| ns);
         exact.step.limited_at_least = exact.step.completion.clone();
         assert!(!failed(&exact.judge()).is_empty());

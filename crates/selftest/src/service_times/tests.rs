@@ -21,21 +21,21 @@ fn constant() -> Served {
     Served::new(N, RATE, |_| 5_000_000)
 }
 
-/// In an order without rhyme.
+/// Exponential service times with a mean of 10 ms, in a scrambled order.
 fn exponential(lag_ns: impl Fn(u64) -> u64) -> Served {
     let share = |n: u64| ((n * 769) % N) as f64 / N as f64;
     let time = |n: u64| (-10e6 * (1.0 - share(n)).ln()) as u64;
     Served::late(N, RATE, time, lag_ns)
 }
 
-/// 12 of 1,000 rare ones.
+/// 2 ms, and 100 ms for 12 of every 1,000 requests.
 fn bimodal() -> Served {
     let rare = |n: u64| n % 1000 < 12;
     Served::new(N, RATE, |n| if rare(n) { 100_000_000 } else { 2_000_000 })
 }
 
-/// The lateness of each send when a generator stops for so long in every 100 gaps: what was due
-/// meanwhile is sent at its end, one after the other.
+/// Lateness in nanoseconds of each send of a generator that stops for `ns` in every 100 gaps.
+/// Requests that were due in that time are sent at its end, one after the other.
 fn stalls(ns: u64) -> impl Fn(u64) -> u64 + Copy {
     move |n| {
         let (since, one_send) = (n % 100, 5_000);
@@ -58,7 +58,7 @@ fn figures_that_are_the_servers_pass() {
     }
 }
 
-/// Two threads, one of which is put aside for 20 ms again and again while the other goes on.
+/// Two threads take turns. One of them loses its core for 20 ms again and again.
 #[test]
 fn requests_count_from_their_own_moments_in_whatever_order_they_come() {
     let alternate = |n: u64| match n.is_multiple_of(2) {
@@ -88,7 +88,7 @@ fn foreign_and_repeated_requests_are_no_samples() {
 fn averaged_percentiles_fail() {
     let served = bimodal();
     let mut step = served.step();
-    // All rare ones belong to one of two threads: the other knows nothing of them.
+    // One of two threads has all the slow requests, and the other none.
     let [mut one, mut other] = [Recorder::default(), Recorder::default()];
     let all = step.uncorrected.as_ref().unwrap().recorder().unwrap();
     for (ns, count) in all.samples() {
@@ -163,7 +163,7 @@ fn samples_that_are_missing_or_too_many_fail() {
     fails(&judge(&TERMS, &step, &served.truth), "sent in time");
 }
 
-/// The server's thread was put aside within its writes: when within them an answer left is not known.
+/// The server's thread lost its core within its writes, so that it is not known when an answer left.
 #[test]
 fn a_server_that_was_put_aside_in_its_writes_makes_it_inconclusive_and_nothing_pass() {
     let mut served = constant();

@@ -1,9 +1,10 @@
 //! Whether two runs were made in the same way.
 
+use crate::leaves::leaves;
 use run_record::{Environment, Plan};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Parts of a plan that decide nothing of what a step measures: where a server listens, random
 /// choices, what a workload is called, and how finely clients are told.
@@ -35,28 +36,6 @@ fn is_end_of_a_name(rest: &str) -> bool {
 
 fn shown(value: Option<&Value>) -> String {
     value.map_or_else(|| "none".to_owned(), Value::to_string)
-}
-
-/// The values of a plan by their keys, as `--set` names them.
-fn leaves(plan: &Plan) -> BTreeMap<String, Value> {
-    let mut found = BTreeMap::new();
-    for (key, value) in keys(plan) {
-        collect(key, value, &mut found);
-    }
-    found
-}
-
-fn collect(key: String, value: Value, found: &mut BTreeMap<String, Value>) {
-    match value {
-        Value::Object(parts) => {
-            for (name, part) in parts {
-                collect(format!("{key}.{name}"), part, found);
-            }
-        }
-        value => {
-            found.insert(key, value);
-        }
-    }
 }
 
 /// In what two machines differ, in words.

@@ -100,12 +100,7 @@ pub enum Dialect {
 impl Dialect {
     /// The word in manifests, file names and on the command line.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Binary => "binary",
-            Self::Phoenix => "phoenix",
-            Self::ActionCable => "actioncable",
-        }
+        self.record().name()
     }
 
     /// The same in records.

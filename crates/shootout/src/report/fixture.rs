@@ -1,7 +1,7 @@
 //! Measurements made up for tests. Their figures follow from their arguments; none was measured.
 
 use run_record::{
-    Audience, CheckOutcome, CheckVerdict, Clients, Conformance, Dialect, End, Environment, Faults,
+    Audience, CheckOutcome, CheckVerdict, Clients, Conformance, Dialect, End, Environment,
     FileLimit, GeneratorUse, MEASUREMENT_FORMAT, Measurement, Memory, Nanos, Outcome, Pinning,
     Plan, RUN_FORMAT, Recorder, RunRecord, ServerIdentity, ServerStep, Status, StepRecord, Tool,
     VERSION, Verdict, Workload,
@@ -170,49 +170,30 @@ fn step(clients: u64, median_us: u64, limit_ns: u64, broken: bool) -> StepRecord
     let limited_ns = completion.percentile(95.0);
     StepRecord {
         clients,
-        rate: None,
         samples_planned: 100,
         samples: 100,
-        sent: None,
         elapsed_ns: median_us * 100_000,
         connecting_ns: 40_000_000,
         completion: completion.latency(),
         delivery: recorder(median_us * 4 / 5, 1_000).latency(),
         ack: recorder(median_us * 9 / 10, 100).latency(),
-        uncorrected: None,
-        send_lag: None,
         limited_ns: Some(limited_ns),
-        limited_at_least_ns: None,
-        limited_at_least: None,
-        throughput: None,
-        series: None,
         over_limit: limited_ns > limit_ns,
-        timed_out: false,
-        faults: Faults::default(),
         generator: GeneratorUse {
             cpu_ns: median_us * 20_000,
             busiest_thread: 0.41,
             largest_lag_ns: 183_000,
-            receive_lag: None,
-            shared_stamps: None,
-            unstamped_reads: 0,
-            clock_steps: 0,
             messages: 100 * clients,
             reads: 90 * clients,
             resident_bytes: 20_000_000,
+            ..GeneratorUse::default()
         },
-        connections: None,
-        in_flight: None,
-        sites: Vec::new(),
-        release_delay: None,
-        backpressure: None,
-        slow_readers: None,
         verdict: if limited_ns > limit_ns {
             Verdict::Fail
         } else {
             Verdict::Pass
         },
-        verdict_reasons: Vec::new(),
+        ..StepRecord::default()
     }
 }
 

@@ -1,18 +1,14 @@
 //! The ranking as Markdown.
 
-use super::ranking::{Row, rank};
+use super::ranking::Row;
 use super::table::Table;
-use super::{headline, same_category};
+use super::{by_category, headline};
 use run_record::Measurement;
 use std::fmt::Write as _;
 
 /// One table for each workload and dialect, with its rule above and its numbered notes below.
 pub fn table(measurements: &[Measurement]) -> String {
-    let texts: Vec<String> = rank(measurements)
-        .chunk_by(same_category)
-        .map(category)
-        .collect();
-    texts.join("\n")
+    by_category(measurements, category).join("\n")
 }
 
 fn category(rows: &[Row<'_>]) -> String {

@@ -16,7 +16,7 @@ pub mod text;
 pub(crate) mod words;
 
 use ranking::Row;
-use run_record::AutobahnRecord;
+use run_record::{AutobahnRecord, Measurement};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -84,11 +84,7 @@ pub fn write(
     if runs.iter().all(|run| run.measurements.is_empty()) {
         return Err(ReportError::NothingToReport { problems: warnings });
     }
-    let newest = ranking::rank(&runs[0].measurements);
-    let headlines: Vec<String> = newest
-        .chunk_by(same_category)
-        .map(headline::sentence)
-        .collect();
+    let headlines = by_category(&runs[0].measurements, headline::sentence);
     store(html, &page::render(&runs, &headlines, &warnings, autobahn)?)?;
     store(markdown, &as_markdown(&runs, &warnings, autobahn))?;
     Ok(Summary {
@@ -141,6 +137,12 @@ fn as_markdown(runs: &[load::Run], warnings: &[String], autobahn: &[AutobahnReco
         let _ = writeln!(text, "- {}", markdown::escaped(warning));
     }
     text
+}
+
+/// What is said of the ranked rows of each workload and dialect.
+fn by_category(measurements: &[Measurement], say: fn(&[Row<'_>]) -> String) -> Vec<String> {
+    let rows = ranking::rank(measurements);
+    rows.chunk_by(same_category).map(say).collect()
 }
 
 fn same_category(a: &Row<'_>, b: &Row<'_>) -> bool {

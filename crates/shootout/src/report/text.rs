@@ -1,19 +1,15 @@
 //! The ranking for a terminal.
 
-use super::ranking::{Row, rank};
+use super::ranking::Row;
 use super::table::{Cell, Table};
-use super::{headline, same_category, words};
+use super::{by_category, headline, words};
 use crate::stdout::{aligned, one_line};
 use run_record::Measurement;
 use std::fmt::Write as _;
 
 /// One aligned table for each workload and dialect, with its rule above and its notes below.
 pub fn table(measurements: &[Measurement]) -> String {
-    let texts: Vec<String> = rank(measurements)
-        .chunk_by(same_category)
-        .map(category)
-        .collect();
-    texts.join("\n")
+    by_category(measurements, category).join("\n")
 }
 
 fn category(rows: &[Row<'_>]) -> String {

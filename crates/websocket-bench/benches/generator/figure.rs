@@ -1,6 +1,6 @@
 //! What a round of one generator brings, and how rounds are put side by side.
 
-use crate::common::median;
+use crate::common::{Spread, median};
 
 /// CPU per delivery, and what explains it.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +24,9 @@ impl Rounds {
     }
 
     /// Ratios to another generator, round by round: each compares figures of the same minute.
-    pub(crate) fn ratios_to(&self, other: &Self) -> Vec<f64> {
+    fn ratios_to(&self, other: &Self) -> impl Iterator<Item = f64> {
         let pairs = self.figures.iter().zip(&other.figures);
-        pairs
-            .map(|(ours, theirs)| ours.cpu_ns / theirs.cpu_ns)
-            .collect()
+        pairs.map(|(ours, theirs)| ours.cpu_ns / theirs.cpu_ns)
     }
 
     /// One line of the table; with the ratios to each of `bases`.
@@ -47,12 +45,6 @@ impl Rounds {
     }
 
     fn ratio(&self, base: &Self) -> String {
-        let mut ratios = self.ratios_to(base);
-        ratios.sort_by(f64::total_cmp);
-        let (Some(least), Some(most)) = (ratios.first(), ratios.last()) else {
-            return String::new();
-        };
-        let middle = median(ratios.iter().copied());
-        format!(" {middle:.2} ({least:.2}-{most:.2}) |")
+        format!(" {} |", Spread::of(self.ratios_to(base)))
     }
 }

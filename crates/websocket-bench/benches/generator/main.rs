@@ -16,12 +16,11 @@ mod ours;
 mod peer;
 
 use bare::{Bare, Complete, Kind};
-use common::{median, pin};
+use common::{median, option, pin};
 use figure::Rounds;
 use ours::Ours;
 use peer::{Dialect, Load, Peer, Request};
 use run_record::Environment;
-use std::env;
 use std::path::Path;
 use test_servers::{NullOptions, NullServer};
 
@@ -79,10 +78,6 @@ fn main() {
     if only.is_none() {
         memory(&server, build.path(), rounds);
     }
-}
-
-fn option(name: &str) -> Option<String> {
-    env::args().skip_while(|arg| arg != name).nth(1)
 }
 
 /// Every generator, those that the others are held against first.

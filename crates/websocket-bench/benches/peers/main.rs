@@ -15,18 +15,16 @@ mod groups;
 mod pulse;
 mod tools;
 
-use common::{median, pin};
+use common::{median, option, pin};
 use groups::{Group, groups};
 use std::collections::HashMap;
-use std::env;
 use std::path::PathBuf;
 use test_servers::{NullOptions, NullServer};
 use tools::{Bench, TOOLS, Tool};
 
 fn main() {
-    let flag = |name: &str| env::args().skip_while(|arg| arg != name).nth(1);
-    let rounds: usize = flag("--rounds").and_then(|n| n.parse().ok()).unwrap_or(3);
-    let only = flag("--only");
+    let rounds: usize = option("--rounds").and_then(|n| n.parse().ok()).unwrap_or(3);
+    let only = option("--only");
     let wanted = |tool: &Tool| {
         let named = |names: &String| names.split(',').any(|name| name == tool.name);
         only.as_ref().is_none_or(named)

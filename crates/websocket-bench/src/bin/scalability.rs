@@ -2,6 +2,8 @@
 //!
 //! `websocket-bench connect` with the arguments and the output of the program of that name among the benchmarks of uWebSockets (2016).
 
+mod common;
+
 use clap::Parser;
 use run_record::{FileLimit, MemoryUse, RunRecord, StepRecord};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -36,20 +38,7 @@ Exit codes:
   141  the reader of stdout closed it";
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
-        Ok(args) => args,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(u8::from(error.use_stderr()));
-        }
-    };
-    match scalability(&args) {
-        Ok(code) => ExitCode::from(code),
-        Err(words) => {
-            let _ = writeln!(io::stderr(), "scalability: {words}");
-            ExitCode::from(1)
-        }
-    }
+    common::run("scalability", scalability)
 }
 
 fn scalability(args: &Args) -> Result<u8, String> {
@@ -72,9 +61,8 @@ fn scalability(args: &Args) -> Result<u8, String> {
     if RunRecord::carried(&measured.steps).is_none() {
         let _ = writeln!(io::stderr(), "scalability: {}", measured.outcome.detail);
     }
-    match told {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(141),
-        told => told.map_err(|error| error.to_string())?,
+    if let Some(code) = common::closed(told)? {
+        return Ok(code);
     }
     Ok(match step.connections.as_deref() {
         Some(of) if of.opened < of.planned => 1,

@@ -3,6 +3,8 @@
 //! The load generator with the arguments of the program of that name among the benchmarks of
 //! uWebSockets (2016). Unlike that program, it checks every byte that comes back.
 
+mod common;
+
 use clap::Parser;
 use run_record::{End, FileLimit, Raw};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -51,20 +53,7 @@ Exit codes:
   141  the reader of stdout closed it";
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
-        Ok(args) => args,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(u8::from(error.use_stderr()));
-        }
-    };
-    match throughput(&args) {
-        Ok(code) => ExitCode::from(code),
-        Err(words) => {
-            let _ = writeln!(io::stderr(), "throughput: {words}");
-            ExitCode::from(1)
-        }
-    }
+    common::run("throughput", throughput)
 }
 
 fn throughput(args: &Args) -> Result<u8, String> {
@@ -99,9 +88,8 @@ fn throughput(args: &Args) -> Result<u8, String> {
         found.elapsed_ns as f64 / 1e9,
         found.iterations
     );
-    match told {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(141),
-        told => told.map_err(|error| error.to_string())?,
+    if let Some(code) = common::closed(told)? {
+        return Ok(code);
     }
     Ok(match end {
         End::StepsDone => 0,

@@ -137,6 +137,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "ten megabytes take Miri minutes")]
     fn a_message_of_a_few_letters_costs_one_search_for_each_text() {
         let pattern = format!("{{any}}{}b{{any}}c", "a".repeat(1000));
         assert_eq!(captured(&pattern, &"a".repeat(10_000_000)), None);

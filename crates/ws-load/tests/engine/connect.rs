@@ -59,6 +59,25 @@ fn all_are_opened_pinged_and_answered_with_and_without_a_clock() {
     }
 }
 
+/// What is received while connections are held is the pongs.
+#[test]
+fn a_step_counts_its_own_messages_and_none_of_the_steps_before() {
+    let server = NullServer::start(NullOptions::default()).unwrap();
+    let mut plan = held(server.addr(), None);
+    plan.clients = Clients::steps(40, 10, Some(3));
+    if let Load::Connect(connect) = &mut plan.load {
+        connect.hold = Nanos(300_000_000);
+        connect.ping_interval = Nanos(300_000_000);
+    }
+    let measured = run(&plan);
+    assert_eq!(measured.steps.len(), 3);
+    for step in &measured.steps {
+        let answered = connections(step).pings.answered;
+        assert!(answered >= step.clients);
+        assert_eq!(step.generator.messages, answered);
+    }
+}
+
 #[test]
 fn the_schedule_is_kept_whatever_the_server_does() {
     let server = NullServer::start(NullOptions::default()).unwrap();

@@ -11,34 +11,9 @@ use std::process::ExitStatus;
 fn step(clients: u64) -> StepRecord {
     StepRecord {
         clients,
-        rate: None,
         samples_planned: 10,
         samples: 10,
-        sent: None,
-        elapsed_ns: 1,
-        connecting_ns: 1,
-        completion: None,
-        delivery: None,
-        ack: None,
-        uncorrected: None,
-        send_lag: None,
-        limited_ns: None,
-        limited_at_least_ns: None,
-        limited_at_least: None,
-        throughput: None,
-        series: None,
-        over_limit: false,
-        timed_out: false,
-        faults: Faults::default(),
-        generator: GeneratorUse::default(),
-        connections: None,
-        in_flight: None,
-        sites: Vec::new(),
-        release_delay: None,
-        backpressure: None,
-        slow_readers: None,
-        verdict: Verdict::Pass,
-        verdict_reasons: Vec::new(),
+        ..StepRecord::default()
     }
 }
 

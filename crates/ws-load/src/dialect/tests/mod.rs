@@ -44,6 +44,7 @@ fn parse(codec: &dyn Codec, message: &Value) -> Result<Incoming, Malformed> {
 
 /// Answers have longer type names, and a server may write JSON with spaces.
 #[test]
+#[cfg_attr(miri, ignore = "sixteen megabytes take Miri minutes")]
 fn a_request_with_the_most_padding_leaves_room_within_16_mib() {
     for (dialect, url) in [
         (Dialect::Text, "ws://h/ws"),
