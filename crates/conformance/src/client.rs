@@ -24,6 +24,9 @@ const MAX_MESSAGE: u32 = 20 * 1024 * 1024;
 
 const READ_SIZE: usize = 64 * 1024;
 
+/// From this size on, messages are told from a framework's own traffic by their size alone.
+const LARGE: usize = 1024 * 1024;
+
 /// What came from the server.
 #[derive(Debug)]
 pub(crate) enum Incoming {
@@ -46,6 +49,24 @@ pub(crate) enum Ending {
     Reset(ErrorKind),
     /// The server sent what RFC 6455 forbids.
     Malformed(DecodeError),
+}
+
+/// Messages that were counted and not kept.
+#[derive(Debug, Default)]
+pub(crate) struct Skimmed {
+    /// Bytes of frames.
+    pub(crate) bytes: usize,
+    /// Messages of at least [`LARGE`] bytes.
+    pub(crate) large: usize,
+    /// A close frame has come.
+    pub(crate) closed: bool,
+}
+
+impl Ending {
+    /// The server sent what it may not, and did not merely end the connection.
+    pub(crate) const fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Malformed(_))
+    }
 }
 
 /// An open WebSocket connection.
@@ -169,11 +190,7 @@ impl Client {
             if left.is_zero() {
                 return None;
             }
-            // Saves a system call: any timeout up to the wait is right.
-            if self.read_timeout.is_none_or(|set| set > wait) {
-                let _ = self.stream.set_read_timeout(Some(wait));
-                self.read_timeout = Some(wait);
-            }
+            self.wait_at_most(wait);
             self.read_once();
         }
     }
@@ -191,17 +208,31 @@ impl Client {
         self.next_within(Duration::ZERO)
     }
 
+    fn wait_at_most(&mut self, wait: Duration) {
+        // Saves a system call: any timeout up to the wait is right.
+        if self.read_timeout.is_none_or(|set| set > wait) {
+            let _ = self.stream.set_read_timeout(Some(wait));
+            self.read_timeout = Some(wait);
+        }
+    }
+
     fn read_once(&mut self) {
+        if let Some(count) = self.receive() {
+            let buffer = std::mem::take(&mut self.buffer);
+            self.feed(&buffer[..count]);
+            self.buffer = buffer;
+        }
+    }
+
+    /// The number of bytes that came, into the buffer.
+    fn receive(&mut self) -> Option<usize> {
         match self.stream.read(&mut self.buffer) {
             Ok(0) => self.ended = Some(Ending::Eof),
-            Ok(count) => {
-                let buffer = std::mem::take(&mut self.buffer);
-                self.feed(&buffer[..count]);
-                self.buffer = buffer;
-            }
+            Ok(count) => return Some(count),
             Err(error) if is_timeout(&error) || error.kind() == ErrorKind::Interrupted => {}
             Err(error) => self.ended = Some(Ending::Reset(error.kind())),
         }
+        None
     }
 
     fn feed(&mut self, bytes: &[u8]) {
@@ -216,8 +247,7 @@ impl Client {
                 Event::Pong(payload) => Incoming::Pong(payload.to_vec()),
                 Event::Close(payload) => Incoming::Close(CloseFrame::parse(payload)),
                 Event::Ping(payload) => {
-                    let pong = raw::frame(raw::FIN | Opcode::Pong as u8, payload);
-                    let _ = stream.write_all(&pong);
+                    pong(stream, payload);
                     return Ok(());
                 }
             });
@@ -226,6 +256,55 @@ impl Client {
         if let Err(error) = fed {
             self.ended = Some(Ending::Malformed(error));
         }
+    }
+
+    /// Counts what comes and keeps none of it, until `enough`, the end of the connection, its
+    /// closing, `until`, or nothing coming for the client's timeout.
+    pub(crate) fn skim(
+        &mut self,
+        skimmed: &mut Skimmed,
+        until: Instant,
+        enough: impl Fn(&Skimmed) -> bool,
+    ) {
+        let mut latest = Instant::now();
+        while !enough(skimmed) && self.ended.is_none() && !skimmed.closed {
+            if latest.elapsed() >= self.timeout || Instant::now() >= until {
+                return;
+            }
+            self.wait_at_most(self.timeout);
+            if self.skim_once(skimmed) {
+                latest = Instant::now();
+            }
+        }
+    }
+
+    /// True when something came.
+    fn skim_once(&mut self, skimmed: &mut Skimmed) -> bool {
+        let Some(count) = self.receive() else {
+            return false;
+        };
+        skimmed.bytes += count;
+        let stream = &mut self.stream;
+        let fed = self.decoder.feed(&self.buffer[..count], |event| {
+            match event {
+                Event::Message { payload, .. } => {
+                    skimmed.large += usize::from(payload.len() >= LARGE);
+                }
+                Event::Close(_) => skimmed.closed = true,
+                Event::Ping(payload) => pong(stream, payload),
+                Event::Pong(_) => {}
+            }
+            Ok::<_, DecodeError>(())
+        });
+        if let Err(error) = fed {
+            self.ended = Some(Ending::Malformed(error));
+        }
+        true
+    }
+
+    /// How the connection has ended, if it has.
+    pub(crate) fn ending(&self) -> Option<&Ending> {
+        self.ended.as_ref()
     }
 
     /// Ends the connection with a reset and without a close frame.
@@ -237,6 +316,12 @@ impl Client {
     pub(crate) fn narrow(&self) {
         let _ = SockRef::from(&self.stream).set_recv_buffer_size(4096);
     }
+}
+
+/// If the server has gone, the next read finds it.
+fn pong(stream: &mut TcpStream, payload: &[u8]) {
+    let frame = raw::frame(raw::FIN | Opcode::Pong as u8, payload);
+    let _ = stream.write_all(&frame);
 }
 
 /// A connection whose upgrade request is under way.

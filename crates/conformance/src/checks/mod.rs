@@ -13,6 +13,7 @@ mod limits;
 mod membership;
 mod phoenix;
 mod residue;
+mod slow_client;
 mod text;
 mod utf8;
 
@@ -33,6 +34,7 @@ static ALL: &[&[Check]] = &[
     utf8::CHECKS,
     errors::CHECKS,
     limits::CHECKS,
+    slow_client::CHECKS,
     residue::CHECKS,
 ];
 

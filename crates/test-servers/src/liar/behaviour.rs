@@ -249,6 +249,7 @@ impl Behaviour for Liar {
         let result = request.frame(Reply::Result);
         let once_band = (300..450).contains(&len);
         let result_band = (500..650).contains(&len);
+        let large_band = (512 * 1024..1025 * 1024).contains(&len);
         // Locked to the end, so that no client joins, leaves or broadcasts meanwhile.
         let all = hub.lock();
         let outsiders = self.lie == Lie::ServesOutsiders;
@@ -287,7 +288,7 @@ impl Behaviour for Liar {
         for peer in peers.iter() {
             let (own, is_last) = (peer.id == from.id, Some(peer.id) == last);
             match self.lie {
-                Lie::LosesLargeBroadcasts if len > 512 * 1024 && !own => {}
+                Lie::LosesLargeBroadcasts if large_band && !own => {}
                 Lie::ForgetsOne if once_band && Some(peer.id) == first => {}
                 Lie::ForgetsSender if once_band && own => {}
                 Lie::DeliversTwice if once_band && is_last => {

@@ -32,7 +32,7 @@ pub enum Lie {
     LeaksEchoes,
     /// Writes the length 65,535 in eight bytes.
     LongLengthForm,
-    /// Delivers broadcasts over 512 KiB to their sender alone.
+    /// Delivers broadcasts of 512 to 1,025 KiB to their sender alone.
     LosesLargeBroadcasts,
     /// Takes a binary message of 5 bytes for a bad one.
     RejectsEmptyPayload,
@@ -142,6 +142,12 @@ pub enum Lie {
     CutTakesAll,
     /// Lists no connection after the first 1,000.
     TiresAfter1000,
+    /// Keeps everything that a client does not read, without a bound.
+    KeepsAllForSlow,
+    /// Delivers a broadcast to no one else until a slow client has taken it.
+    WaitsForSlow,
+    /// Leaves a slow client connected, and out of what would exceed its queue.
+    SkipsForSlow,
 }
 
 impl Lie {
@@ -256,6 +262,9 @@ impl Lie {
             Self::ResetTakesAll => "protocol-reset-in-broadcast",
             Self::CutTakesAll => "protocol-vanished-client",
             Self::TiresAfter1000 => "protocol-churn",
+            Self::KeepsAllForSlow | Self::WaitsForSlow | Self::SkipsForSlow => {
+                "protocol-limit-slow-client"
+            }
         })
     }
 }

@@ -11,10 +11,11 @@ mod lie;
 pub use lie::Lie;
 
 use crate::Framework;
-use crate::threaded::Server;
+use crate::threaded::{Overflow, PlainWire, QueuedWire, Server, Wire};
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::Arc;
 
 /// A running liar; dropping it ends it and all its connections.
 pub struct LiarServer(Server);
@@ -41,8 +42,9 @@ impl LiarServer {
     /// # Errors
     /// When the address cannot be bound.
     pub fn start_on(address: SocketAddr, lie: Lie, framework: Framework) -> io::Result<Self> {
-        let behaviour = behaviour::Liar::new(lie, framework);
-        Ok(Self(Server::start_plain(address, behaviour)?))
+        let behaviour = Arc::new(behaviour::Liar::new(lie, framework));
+        let make_wire = Box::new(move |stream| Ok(wire(lie, stream)));
+        Ok(Self(Server::start(address, behaviour, make_wire)?))
     }
 
     /// Where it listens.
@@ -54,6 +56,17 @@ impl LiarServer {
     pub fn wait(self) {
         self.0.wait();
     }
+}
+
+/// A connection of a server that tells this lie.
+fn wire(lie: Lie, stream: TcpStream) -> Arc<dyn Wire> {
+    let overflow = match lie {
+        Lie::WaitsForSlow => return Arc::new(PlainWire::patient(stream)),
+        Lie::KeepsAllForSlow => Overflow::Keep,
+        Lie::SkipsForSlow => Overflow::Skip,
+        _ => Overflow::CutOff,
+    };
+    Arc::new(QueuedWire::new(stream, overflow))
 }
 
 impl fmt::Debug for LiarServer {

@@ -5,6 +5,7 @@
 
 mod behaviour;
 mod hub;
+mod queued;
 mod request;
 mod session;
 mod speech;
@@ -12,6 +13,7 @@ mod wire;
 
 pub(crate) use behaviour::{Behaviour, Ended, FrameFilter, Honest, Upgrade};
 pub(crate) use hub::{Hub, Peer};
+pub(crate) use queued::{Overflow, QueuedWire};
 pub(crate) use request::{Rejection, Reply, Request};
 pub(crate) use speech::{Answer, Asked, Rejected, Speaker, Speech, read};
 pub(crate) use wire::{PlainWire, WRITE_TIMEOUT, Wire};

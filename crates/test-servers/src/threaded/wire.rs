@@ -38,16 +38,46 @@ pub(crate) struct PlainWire {
 impl PlainWire {
     pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
-        Ok(Self {
+        Ok(Self::patient(stream))
+    }
+
+    /// One whose sends wait until the client takes them or the connection ends.
+    pub(crate) fn patient(stream: TcpStream) -> Self {
+        Self {
             stream,
             writing: Mutex::new(()),
             resetting: AtomicBool::new(false),
             was_reset: AtomicBool::new(false),
-        })
+        }
     }
-}
 
-impl PlainWire {
+    /// Sends what the kernel takes at once, and says how much that was.
+    pub(crate) fn send_now(&self, bytes: &[u8]) -> io::Result<usize> {
+        const FLAGS: i32 = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.resetting.load(Ordering::SeqCst) {
+            return Ok(bytes.len());
+        }
+        let socket = socket2::SockRef::from(&self.stream);
+        let mut sent = 0;
+        while sent < bytes.len() {
+            match socket.send_with_flags(&bytes[sent..], FLAGS) {
+                Ok(count) => sent += count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.noted(error)),
+            }
+        }
+        Ok(sent)
+    }
+
+    fn noted(&self, error: io::Error) -> io::Error {
+        if error.kind() == ErrorKind::ConnectionReset {
+            self.was_reset.store(true, Ordering::SeqCst);
+        }
+        error
+    }
+
     fn shutdown(&self, how: Shutdown) {
         if !self.resetting.load(Ordering::SeqCst) {
             let _ = self.stream.shutdown(how);
@@ -62,10 +92,7 @@ impl Wire for PlainWire {
             return Ok(());
         }
         let sent = (&self.stream).write_all(bytes);
-        if matches!(&sent, Err(error) if error.kind() == ErrorKind::ConnectionReset) {
-            self.was_reset.store(true, Ordering::SeqCst);
-        }
-        sent
+        sent.map_err(|error| self.noted(error))
     }
 
     fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
