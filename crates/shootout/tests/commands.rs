@@ -413,38 +413,6 @@ fn a_receipt_that_does_not_match_is_a_failed_build() {
 }
 
 #[test]
-fn verify_knows_the_honest_from_the_liars() {
-    let project = Project::new();
-    let variant = |name: &str| {
-        format!(
-            "[[variant]]\nname = \"{name}\"\ncommand = [\"{}\", \"--lie\", \"{name}\", \"--port\", \"{{port}}\"]\n",
-            support::programs().join("liar-server").display()
-        )
-    };
-    project.add(&Server {
-        more: &format!("{}{}", variant("none"), variant("answers-pongs")),
-        ..Server::default()
-    });
-    project
-        .shootout("verify go-example --variants none")
-        .expect(0, &["go-example (none): ", " passed"]);
-    project
-        .shootout("verify go-example --variants answers-pongs")
-        .expect(
-            1,
-            &[
-                "FAIL rfc6455-5.5.3-unsolicited-pong (RFC 6455, 5.5.3",
-                "expected: ",
-                "observed: ",
-                "1 failed",
-            ],
-        );
-    project
-        .shootout("verify --variants nine")
-        .expect(1, &["no selected server has a variant \"nine\""]);
-}
-
-#[test]
 fn a_broken_manifest_stops_only_those_who_ask_for_it() {
     let project = Project::new();
     project.add(&Server::default());

@@ -9,6 +9,7 @@ pub use compare::CompareArgs;
 pub use run::{CpuList, RunArgs};
 
 use clap::{Parser, Subcommand};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -118,6 +119,9 @@ pub enum Command {
         /// Uses the servers as they are, without building them
         #[arg(long)]
         skip_build: bool,
+        /// Variants verified at the same time [default: as many as there are cores]
+        #[arg(short, long, value_name = "N")]
+        jobs: Option<NonZeroUsize>,
         /// Writes the results into docs/conformance.md, in place of older ones of the same variants
         #[arg(long, conflicts_with = "check_table")]
         write_table: bool,

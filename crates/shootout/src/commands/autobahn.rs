@@ -1,7 +1,7 @@
 //! `shootout autobahn`: the Autobahn|Testsuite against the raw echo of each server.
 
 use super::Context;
-use super::build::{order, tell};
+use super::build::{order, told};
 use super::tally::Tally;
 use crate::autobahn::{self, SECTIONS, SUITE_VERSION, Suite, SuiteError, Unavailable};
 use crate::build;
@@ -58,7 +58,7 @@ pub(super) fn autobahn(context: &Context<'_>, servers: &[String]) -> Result<Exit
         if builds.interrupted() {
             return Ok(Exit::Interrupted);
         }
-        tell(context, &wanted, &builds);
+        say!("{}", told(context, &wanted, &builds));
         for (name, outcome) in &builds.0 {
             let built = match outcome {
                 Ok(built) => built,

@@ -21,7 +21,7 @@ pub(super) fn build(
         if builds.interrupted() {
             return Ok(Exit::Interrupted);
         }
-        tell(context, wanted, &builds);
+        say!("{}", told(context, wanted, &builds));
         for (variant, outcome) in &builds.0 {
             match outcome {
                 Ok(_) => tally.ok(),
@@ -44,16 +44,18 @@ pub(super) fn order<'a>(context: &'a Context<'_>, wanted: &'a Wanted<'_>) -> Ord
     }
 }
 
-/// Prints what became of the variants: in one line where they are alike.
-pub(super) fn tell(context: &Context<'_>, wanted: &Wanted<'_>, builds: &Builds) {
+/// What became of the variants, in lines: in one where they are alike.
+pub(super) fn told(context: &Context<'_>, wanted: &Wanted<'_>, builds: &Builds) -> String {
     let told = builds.0.iter().map(|(variant, outcome)| {
         let text = in_words(context, &wanted.manifest.library, outcome);
         (variant.as_str(), text)
     });
     let of = wanted.manifest.variants.len();
-    for (variants, text) in alike(told) {
-        say!("{}: {text}", contestants(&wanted.entry.name, &variants, of));
-    }
+    let lines = alike(told).into_iter().map(|(variants, text)| {
+        let who = contestants(&wanted.entry.name, &variants, of);
+        format!("{who}: {text}")
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The version, or the reason with the last lines of the log indented below it.

@@ -45,6 +45,7 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
                 variants,
                 all,
                 skip_build,
+                jobs,
                 write_table,
                 check_table,
             } => verify::verify(
@@ -54,6 +55,7 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
                     variants,
                     all,
                     skip_build,
+                    jobs,
                     table: match (write_table, check_table) {
                         (true, _) => Some(verify::Table::Write),
                         (false, true) => Some(verify::Table::Check),

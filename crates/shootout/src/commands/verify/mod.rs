@@ -1,0 +1,123 @@
+//! `shootout verify`: every check against every variant, with what was seen where it fails.
+
+mod row;
+mod side_by_side;
+mod table;
+
+pub(super) use table::Table;
+
+use super::Context;
+use super::tally::Tally;
+use crate::build::BuildError;
+use crate::conformance_table::Line;
+use crate::exit::{Exit, Refusal};
+use crate::machine;
+use crate::manifest::suggestion;
+use crate::options::Pin;
+use crate::rows::Wanted;
+use anstyle::{AnsiColor, Style};
+use run_record::Environment;
+use std::num::NonZeroUsize;
+
+/// What is verified and how much is told.
+pub(super) struct Choice {
+    pub(super) servers: Vec<String>,
+    pub(super) variants: Vec<String>,
+    pub(super) all: bool,
+    pub(super) skip_build: bool,
+    /// Rows at once; as many as there are cores, when absent.
+    pub(super) jobs: Option<NonZeroUsize>,
+    /// What is to be done with the documentation's tables.
+    pub(super) table: Option<Table>,
+}
+
+impl Choice {
+    fn is_named(&self) -> bool {
+        !self.servers.is_empty()
+    }
+
+    fn rows_at_once(&self) -> usize {
+        let cores = || std::thread::available_parallelism().ok();
+        self.jobs.or_else(cores).map_or(1, NonZeroUsize::get)
+    }
+}
+
+/// Something that is done, with the lines that tell of it.
+struct Done {
+    said: String,
+    what: What,
+}
+
+enum What {
+    /// A server was built; these variants of it were not.
+    Built(Vec<(String, BuildError)>),
+    /// A variant was verified.
+    Verified(String, row::Verified),
+}
+
+pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Refusal> {
+    let entries = context.project.select(&choice.servers)?;
+    let mut readable = context.readable(&entries);
+    let mut tally = Tally::default();
+    tally.unreadable(entries.len() - readable.len());
+    check_variants(&readable, &choice.variants)?;
+    if !choice.variants.is_empty() {
+        for wanted in &mut readable {
+            wanted.variants.retain(|v| choice.variants.contains(v));
+        }
+        readable.retain(|wanted| !wanted.variants.is_empty());
+    }
+    // At least two, so that messages between loops or processes are checked, too.
+    let threads = machine::cores(&Pin::Auto, &Environment::collect())?
+        .server_threads
+        .max(2);
+    let mut lines: Vec<Line> = Vec::new();
+    side_by_side::verify(context, choice, &readable, threads, &mut |server, done| {
+        for line in done.said.lines() {
+            say!("{line}");
+        }
+        match done.what {
+            What::Built(without) => {
+                for (variant, why) in &without {
+                    tally.not_built(server, variant, why, choice.is_named());
+                }
+            }
+            What::Verified(variant, verified) => {
+                if verified.passed {
+                    tally.ok();
+                } else {
+                    tally.failed(server, &variant);
+                }
+                lines.extend(verified.line.map(|line| *line));
+            }
+        }
+    });
+    if context.interrupt.requested() {
+        return Ok(Exit::Interrupted);
+    }
+    let exit = tally.finish();
+    let kept = match choice.table {
+        None => true,
+        Some(table) => table::keep(context, table, lines)?,
+    };
+    Ok(if kept { exit } else { Exit::Failed })
+}
+
+fn check_variants(readable: &[Wanted<'_>], names: &[String]) -> Result<(), Refusal> {
+    let known: Vec<&str> = readable
+        .iter()
+        .flat_map(|wanted| wanted.variants.iter().map(String::as_str))
+        .collect();
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(Refusal::new(format!(
+            "no selected server has a variant \"{name}\"{}",
+            suggestion(name, known)
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn painted(color: AnsiColor, word: &str) -> String {
+    let style: Style = color.on_default().bold();
+    format!("{style}{word}{style:#}")
+}

@@ -1,0 +1,97 @@
+//! `shootout verify`: what it says of servers, several at the same time.
+
+mod support;
+
+use std::fs;
+use support::{Project, Server};
+
+#[test]
+fn verify_knows_the_honest_from_the_liars() {
+    let project = Project::new();
+    let variant = |name: &str| {
+        format!(
+            "[[variant]]\nname = \"{name}\"\ncommand = [\"{}\", \"--lie\", \"{name}\", \"--port\", \"{{port}}\"]\n",
+            support::programs().join("liar-server").display()
+        )
+    };
+    project.add(&Server {
+        more: &format!("{}{}", variant("none"), variant("answers-pongs")),
+        ..Server::default()
+    });
+    project
+        .shootout("verify go-example --variants none")
+        .expect(0, &["go-example (none): ", " passed"]);
+    project
+        .shootout("verify go-example --variants answers-pongs")
+        .expect(
+            1,
+            &[
+                "FAIL rfc6455-5.5.3-unsolicited-pong (RFC 6455, 5.5.3",
+                "expected: ",
+                "observed: ",
+                "1 failed",
+            ],
+        );
+    project
+        .shootout("verify --variants nine")
+        .expect(1, &["no selected server has a variant \"nine\""]);
+}
+
+/// Servers that wait, before they serve, until so many have been started.
+fn add_gathering(project: &Project, names: &[&str], at_once: usize) {
+    let script = format!(
+        "touch {dir}/$$; while [ $(ls {dir} | wc -l) -lt {at_once} ]; do sleep 0.02; done; \
+         exec \"$PROGRAMS/liar-server\" --lie answers-pongs --port $PORT",
+        dir = project.path("started").display()
+    );
+    fs::create_dir(project.path("started")).unwrap();
+    for name in names {
+        project.add(&Server {
+            name,
+            script: &script,
+            ready: "40s",
+            ..Server::default()
+        });
+    }
+}
+
+#[test]
+fn variants_are_verified_side_by_side_and_told_whole_and_in_order() {
+    let project = Project::new();
+    let names = ["a-server", "b-server", "c-server"];
+    // None of them begins to serve before all three have been started.
+    add_gathering(&project, &names, names.len());
+    let done = project.shootout("verify --jobs 3");
+    done.expect(
+        1,
+        &["3 variants: 0 ok, 3 failed (a-server, b-server, c-server)"],
+    );
+    let heads: Vec<&str> = done
+        .stdout
+        .lines()
+        .filter(|line| !line.starts_with("       "))
+        .map(|line| line.split([':', '(']).next().unwrap().trim())
+        .collect();
+    let fail = "FAIL rfc6455-5.5.3-unsolicited-pong";
+    let of = |name| [name, fail, name];
+    let mut expected: Vec<&str> = names.into_iter().flat_map(of).collect();
+    expected.push("3 variants");
+    assert_eq!(heads, expected, "{}", done.stdout);
+}
+
+#[test]
+fn an_interrupt_ends_all_that_are_verified_side_by_side() {
+    let project = Project::new();
+    let names = ["a-server", "b-server", "c-server"];
+    // Four never come: all wait.
+    add_gathering(&project, &names, names.len() + 1);
+    let mark = project.path("servers").display().to_string();
+    let child = project.spawn("verify --jobs 3");
+    let started = || fs::read_dir(project.path("started")).unwrap().count();
+    support::eventually("three servers run", || started() == names.len());
+    // SAFETY: plain system call on a child that has not been waited for.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    let done = support::Done::from(child.wait_with_output().unwrap());
+    done.expect(130, &[]);
+    assert_eq!(support::running(&mark), 0);
+}
