@@ -30,6 +30,7 @@ pub mod records;
 pub mod report;
 pub mod rows;
 pub mod sample;
+pub mod servers_table;
 pub mod session;
 pub mod stats;
 pub mod supervise;

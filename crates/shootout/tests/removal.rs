@@ -5,6 +5,7 @@ use serde_json::Value;
 use shootout::options::RunOptions;
 use shootout::project::{Entry, Project};
 use shootout::rows::{Row, plan};
+use shootout::servers_table::Page;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -86,6 +87,43 @@ fn without_one_the_others_are_listed_and_planned_as_before() {
         assert_eq!(left.iter().collect::<Vec<_>>(), expected, "without {name}");
         let expected: Vec<_> = list.iter().filter(|one| one["name"] != name).collect();
         assert_eq!(listed(&farm).iter().collect::<Vec<_>>(), expected);
+    }
+}
+
+/// The table of servers in the project's own README: what differs from its folders, and which of
+/// them it does not have.
+fn table(farm: &TempDir) -> (Vec<String>, Vec<String>) {
+    let entries = Project::find(Some(farm.path())).unwrap().servers().unwrap();
+    let page = Page::of(farm.path()).unwrap().unwrap();
+    let found = page.compared(&entries).unwrap();
+    (found.drift, found.unknown)
+}
+
+fn write_table(farm: &TempDir) -> String {
+    let entries = Project::find(Some(farm.path())).unwrap().servers().unwrap();
+    let page = Page::of(farm.path()).unwrap().unwrap();
+    page.write(&entries).unwrap();
+    fs::read_to_string(page.path()).unwrap()
+}
+
+#[test]
+fn a_folder_that_goes_leaves_one_line_behind_and_one_that_comes_is_told_by_its_name() {
+    for name in folders() {
+        let farm = farm(None);
+        let readme = farm.path().join("README.md");
+        fs::copy(repository().join("README.md"), &readme).unwrap();
+        let whole = write_table(&farm);
+        assert_eq!(table(&farm), (vec![], vec![]));
+        let folder = farm.path().join("servers").join(&name);
+        fs::remove_file(&folder).unwrap();
+        let gone = format!("{name}: README.md has a line of no server");
+        assert_eq!(table(&farm), (vec![gone], vec![]));
+        let without = write_table(&farm);
+        assert_eq!(whole.lines().count(), without.lines().count() + 1);
+        assert_eq!(table(&farm), (vec![], vec![]));
+        symlink(repository().join("servers").join(&name), &folder).unwrap();
+        assert_eq!(table(&farm), (vec![], vec![name]));
+        assert_eq!(write_table(&farm), whole);
     }
 }
 

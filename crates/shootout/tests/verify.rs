@@ -1,4 +1,4 @@
-//! `shootout verify`: what it says of servers, several at the same time.
+//! `shootout verify`: what it says of servers, several at the same time, and the tables it writes.
 
 mod support;
 
@@ -35,6 +35,54 @@ fn verify_knows_the_honest_from_the_liars() {
     project
         .shootout("verify --variants nine")
         .expect(1, &["no selected server has a variant \"nine\""]);
+}
+
+/// A server that cannot be built here, which fails only those who name it.
+fn add_foreign(project: &Project, name: &str) {
+    project.add(&Server {
+        name,
+        more: "[[requires]]\nwhat = \"the gem\"\nprobe = [\"no-such-program\"]\n\
+               remedy = \"fetch it\"\n",
+        ..Server::default()
+    });
+}
+
+#[test]
+fn one_command_writes_the_tables_and_a_new_folder_is_no_drift() {
+    let project = Project::new();
+    fs::create_dir(project.path("docs")).unwrap();
+    let marks = "<!-- servers: made by `shootout verify --write-table` from the manifests -->\n\
+                 <!-- end of servers -->\n";
+    fs::write(project.path("README.md"), marks).unwrap();
+    add_foreign(&project, "go-example");
+    project
+        .shootout("verify --write-table")
+        .expect(0, &["docs/conformance.md\n", "README.md\n"]);
+    let page = fs::read_to_string(project.path("README.md")).unwrap();
+    assert!(
+        page.contains("| [go-example](servers/go-example) \\* | Shell |"),
+        "{page}"
+    );
+
+    add_foreign(&project, "js-example");
+    let checked = project.shootout("verify --check-table");
+    checked.expect(
+        0,
+        &[
+            "NEW js-example: not in the tables yet; write it there with: \
+           shootout verify --write-table js-example\n",
+        ],
+    );
+    assert!(!checked.stdout.contains("DRIFT"), "{}", checked.stdout);
+    project.shootout("verify --write-table").expect(0, &[]);
+    fs::remove_dir_all(project.path("servers/go-example")).unwrap();
+    project.shootout("verify --check-table").expect(
+        1,
+        &[
+            "DRIFT go-example: README.md has a line of no server\n",
+            "bring the tables up to date with: shootout verify --write-table\n",
+        ],
+    );
 }
 
 /// Servers that wait, before they serve, until so many have been started.

@@ -122,10 +122,12 @@ pub enum Command {
         /// Variants verified at the same time [default: as many as there are cores]
         #[arg(short, long, value_name = "N")]
         jobs: Option<NonZeroUsize>,
-        /// Writes the results into docs/conformance.md, in place of older ones of the same variants
+        /// Writes the generated tables: docs/conformance.md, where the results take the place of
+        /// older ones of the same variants, and the servers of README.md
         #[arg(long, conflicts_with = "check_table")]
         write_table: bool,
-        /// Fails when docs/conformance.md differs from the results
+        /// Fails when docs/conformance.md differs from the results, or the servers of README.md
+        /// from the manifests; a server that a table does not have yet is only told
         #[arg(long)]
         check_table: bool,
     },

@@ -93,29 +93,50 @@ pub fn merged(stored: Vec<Line>, fresh: Vec<Line>, variants: &[(&str, &str)]) ->
     lines
 }
 
-/// What is different between the stored table and these fresh lines, in words. `variants` are all
-/// that the project has.
-pub fn differences(stored: &[Line], fresh: &[Line], variants: &[(&str, &str)]) -> Vec<String> {
-    let mut found = Vec::new();
+/// How a table of the documentation stands to the project.
+#[derive(Debug, Default)]
+pub struct Compared {
+    /// What it says otherwise, in words.
+    pub drift: Vec<String>,
+    /// Servers that it does not know yet, each once.
+    pub unknown: Vec<String>,
+}
+
+impl Compared {
+    /// Takes over what was found in another table.
+    pub fn add(&mut self, other: Self) {
+        self.drift.extend(other.drift);
+        self.unknown.extend(other.unknown);
+        self.unknown.sort();
+        self.unknown.dedup();
+    }
+}
+
+/// The stored table beside these fresh lines. `variants` are all that the project has. A server
+/// that the table has no line of is new.
+pub fn compared(stored: &[Line], fresh: &[Line], variants: &[(&str, &str)]) -> Compared {
+    let mut found = Compared::default();
     for line in fresh {
-        match stored.iter().find(|old| old.is_of(line)) {
-            Some(old) => found.extend(old.differences(line)),
-            None => found.push(format!("{}: no line in the table", line.name())),
+        if let Some(old) = stored.iter().find(|old| old.is_of(line)) {
+            found.drift.extend(old.differences(line));
         }
     }
     for line in stored.iter().filter(|line| !line.is_among(variants)) {
-        found.push(format!("{}: a line of no server", line.name()));
+        let name = line.name();
+        found.drift.push(format!("{name}: a line of no server"));
     }
     for &(server, variant) in variants {
-        let verified = stored.iter().chain(fresh);
-        if !verified
-            .into_iter()
+        if !stored.iter().any(|line| line.server == server) {
+            found.unknown.push(server.to_owned());
+        } else if !stored
+            .iter()
             .any(|line| line.is_among(&[(server, variant)]))
         {
             let name = contestant(server, variant);
-            found.push(format!("{name}: never verified, no line in the table"));
+            found.drift.push(format!("{name}: no line in the table"));
         }
     }
+    found.unknown.dedup();
     found
 }
 

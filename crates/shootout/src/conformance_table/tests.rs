@@ -1,4 +1,4 @@
-use super::{Files, Line, differences, merged};
+use super::{Files, Line, compared, merged};
 use crate::manifest::Manifest;
 use run_record::{CheckOutcome, CheckVerdict, Conformance, Dialect};
 use std::path::Path;
@@ -81,16 +81,27 @@ fn drift_is_told_by_server_and_check_and_versions_may_move() {
     let mut newer = line("a", "one", CheckVerdict::Pass);
     newer.version = "2.0".into();
     newer.date = "2027-01-01".into();
-    assert!(differences(&stored[..1], &[newer], &[("a", "one")]).is_empty());
+    let found = compared(&stored[..1], &[newer], &[("a", "one")]);
+    assert!(found.drift.is_empty() && found.unknown.is_empty());
     let fresh = [line("a", "one", CheckVerdict::Fail)];
     assert_eq!(
-        differences(&stored, &fresh, &[("a", "one"), ("a", "two")]),
+        compared(&stored, &fresh, &[("a", "one"), ("a", "two")]).drift,
         [
             format!("a (one): {ECHO}: passed in the table, failed now"),
             "gone (one): a line of no server".into(),
-            "a (two): never verified, no line in the table".into(),
+            "a (two): no line in the table".into(),
         ]
     );
+}
+
+#[test]
+fn a_server_without_any_line_is_new_and_no_drift() {
+    let stored = [line("a", "one", CheckVerdict::Pass)];
+    let fresh = [line("b", "one", CheckVerdict::Pass)];
+    let all = [("a", "one"), ("b", "one"), ("b", "two")];
+    let found = compared(&stored, &fresh, &all);
+    assert_eq!(found.drift, [""; 0]);
+    assert_eq!(found.unknown, ["b"]);
 }
 
 #[test]

@@ -1,59 +1,85 @@
-//! The table of the documentation: written, or held against what was seen.
+//! The generated tables of the documentation: written, or held against what was seen.
 
 use super::painted;
 use crate::commands::Context;
-use crate::conformance_table::{self, Files, Line};
+use crate::conformance_table::{self, Compared, Files, Line};
 use crate::exit::Refusal;
+use crate::project::Entry;
 use crate::rows::Wanted;
+use crate::servers_table::Page;
 use anstyle::AnsiColor;
 
-/// What is done with the documentation's table.
+/// What is done with the documentation's tables.
 #[derive(Clone, Copy)]
 pub(in crate::commands) enum Table {
-    /// It takes over what was seen.
+    /// They take over what was seen.
     Write,
-    /// It must say what was seen.
+    /// They must say what was seen.
     Check,
 }
 
-/// Writes the table, or compares it with the results. False where they differ.
+/// Writes the tables, or compares them with results and manifests. False where they differ.
 pub(super) fn keep(context: &Context<'_>, table: Table, fresh: Vec<Line>) -> Result<bool, Refusal> {
     let project = &context.project;
     let files = Files::of(project.root());
     let stored = files.read()?;
     let entries = project.select(&[])?;
-    let all = Wanted::all(&entries);
-    let variants: Vec<(&str, &str)> = all
-        .iter()
-        .flat_map(|w| {
-            w.variants
-                .iter()
-                .map(|v| (w.entry.name.as_str(), v.as_str()))
-        })
-        .collect();
+    let page = Page::of(project.root())?;
     match table {
         Table::Write => {
-            let lines = conformance_table::merged(stored, fresh, &variants);
-            files.write(&lines)?;
+            files.write(&conformance_table::merged(
+                stored,
+                fresh,
+                &variants(&entries),
+            ))?;
             say!("{}", project.shown(&files.page));
+            if let Some(page) = page {
+                page.write(&entries)?;
+                say!("{}", project.shown(page.path()));
+            }
             Ok(true)
         }
         Table::Check => {
-            let mut found = conformance_table::differences(&stored, &fresh, &variants);
+            let mut found = conformance_table::compared(&stored, &fresh, &variants(&entries));
             if !files.page_is_current(&stored) {
                 let page = project.shown(&files.page);
-                found.push(format!("{page}: not the page that its lines make"));
+                found
+                    .drift
+                    .push(format!("{page}: not the page that its lines make"));
             }
-            for difference in &found {
-                say!("{} {difference}", painted(AnsiColor::Red, "DRIFT"));
+            if let Some(page) = page {
+                found.add(page.compared(&entries)?);
             }
-            if !found.is_empty() {
-                say!(
-                    "bring the table up to date with: {}",
-                    conformance_table::REMEDY
-                );
-            }
-            Ok(found.is_empty())
+            tell(&found);
+            Ok(found.drift.is_empty())
         }
+    }
+}
+
+fn variants(entries: &[Entry]) -> Vec<(&str, &str)> {
+    let all = Wanted::all(entries).into_iter();
+    let pairs = all.flat_map(|wanted| {
+        let variants = wanted.manifest.variants.iter();
+        variants.map(move |variant| (wanted.entry.name.as_str(), variant.name.as_str()))
+    });
+    pairs.collect()
+}
+
+fn tell(found: &Compared) {
+    for difference in &found.drift {
+        say!("{} {difference}", painted(AnsiColor::Red, "DRIFT"));
+    }
+    if !found.drift.is_empty() {
+        say!(
+            "bring the tables up to date with: {}",
+            conformance_table::REMEDY
+        );
+    }
+    for server in &found.unknown {
+        say!(
+            "{} {server}: not in the tables yet; write it there with: {} {server}",
+            painted(AnsiColor::Yellow, "NEW"),
+            conformance_table::REMEDY
+        );
     }
 }
