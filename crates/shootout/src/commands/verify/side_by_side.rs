@@ -65,7 +65,9 @@ fn build_all<'a>(
     let mut number = 0;
     for wanted in all {
         let server = wanted.entry.name.as_str();
-        anstream::eprintln!("{server}: building");
+        // In one piece: rows report from other threads.
+        let line = format!("{server}: building\n");
+        anstream::eprint!("{line}");
         let order = order(context, wanted);
         let builds = if choice.skip_build {
             order.receipts()
