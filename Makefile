@@ -39,7 +39,8 @@ miri:
 	$(call MIRI,4) -p ws-proto --lib --tests
 	$(call MIRI,2) -p run-record --lib -- --skip latency::
 	$(call MIRI,2) -p ws-load --lib -- plan:: figures:: message:: dialect:: verify::ledger \
-	  --skip cluster:: --skip io:: --skip dialect::tests --skip figures::series
+	  --skip cluster:: --skip io:: --skip dialect::tests --skip figures::series \
+	  --skip plan::bounds
 
 # CPU per verified delivery and echo beside bare C loops and peers, and per echo as more are in
 # flight; memory per idle connection; by flags and from a plan file; needs two cores and a few minutes
