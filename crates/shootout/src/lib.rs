@@ -26,6 +26,7 @@ pub mod options;
 pub mod process;
 pub mod progress;
 pub mod project;
+pub mod quick;
 pub mod records;
 pub mod report;
 pub mod rows;

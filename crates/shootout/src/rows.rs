@@ -34,6 +34,8 @@ pub struct Row {
 pub struct Rows {
     /// In the order of measurement.
     pub rows: Vec<Row>,
+    /// Number of servers that exist and are not measured.
+    pub other_servers: usize,
     /// Variants that exist and are not measured.
     pub other_variants: Vec<String>,
     /// Variants that cannot do what is asked for.

@@ -3,22 +3,11 @@
 mod support;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use support::machine::{apt, needs, with_path};
 use support::{Project, Server};
 
 const NEEDY: &str = "[[requires]]\nwhat = \"the tool\"\nprobe = [\"the-tool\", \"--version\"]\n\
                      matches = 'tool 2\\.'\ndebian = [\"the-tool\"]\n";
-
-/// A folder of programs for PATH, beside those of the system.
-fn with_path(project: &Project, programs: &[(&str, &str)]) -> String {
-    let dir = project.path("path");
-    fs::create_dir_all(&dir).unwrap();
-    for (name, script) in programs {
-        fs::write(dir.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    format!("{}:{}", dir.display(), std::env::var("PATH").unwrap())
-}
 
 #[test]
 fn list_shows_variants_and_what_is_unusable() {
@@ -246,36 +235,6 @@ fn a_step_of_one_variant_fails_only_that() {
         ],
     );
     assert_eq!(steps(&project), ["all"]);
-}
-
-/// apt-get that knows these packages alone, installs all or nothing, and keeps a log.
-fn apt(project: &Project, known: &str, refused: &str) -> String {
-    let log = project.path("apt.log");
-    let path = project.path("path");
-    let install = format!(
-        "echo \"$@\" >> {log}; [ $1 = update ] && exit 0; shift 3; \
-         for p in \"$@\"; do [ $p = -o ] && break; case \" {refused} \" in *\" $p \"*) \
-         echo \"E: $p: unmet dependencies\"; exit 100;; esac; done; \
-         for p in \"$@\"; do [ $p = -o ] && break; printf '#!/bin/sh\\n' > {path}/$p; \
-         chmod +x {path}/$p; done",
-        log = log.display(),
-        path = path.display()
-    );
-    let lists = format!(
-        "shift; for p in \"$@\"; do case \" {known} \" in *\" $p \"*) echo \"$p:\";; esac; done; exit 0"
-    );
-    with_path(
-        project,
-        &[
-            ("apt-get", &install),
-            ("apt-cache", &lists),
-            ("sudo", "exec \"$@\""),
-        ],
-    )
-}
-
-fn needs(what: &str, probe: &str, how: &str) -> String {
-    format!("[[requires]]\nwhat = \"{what}\"\nprobe = [\"{probe}\"]\n{how}\n")
 }
 
 #[test]

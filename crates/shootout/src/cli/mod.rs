@@ -17,7 +17,7 @@ Examples:
   shootout list                         the servers and their variants
   shootout list --workloads             the loads that they can be measured with
   shootout doctor                       what is missing, and the one command that installs it
-  shootout run --quick                  a first result, some 20 s for each server
+  shootout run --quick                  one server of each language, within ten minutes
   shootout run                          every server that can be built on this machine
   shootout run --servers a,b --repeat 3 two servers, three times, interleaved
   shootout run --resume                 continues the newest run

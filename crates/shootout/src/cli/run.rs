@@ -53,7 +53,9 @@ pub struct RunArgs {
     /// Message formats; each is a row of its own [default: text, else the first of the variant]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT,..")]
     pub dialects: Vec<Dialect>,
-    /// A short run: the first variant of each server, 5 steps where the plan has no number of them; about three minutes for four servers
+    /// A look around within ten minutes: of each language the server that is the quickest to build
+    /// (all that --servers names), its first variant, 5 steps where the plan has no number of them.
+    /// What is ready is measured and shown before anything is installed
     #[arg(long)]
     pub quick: bool,
     /// Repetitions of each row, interleaved, with the server restarted for each [default: 1]

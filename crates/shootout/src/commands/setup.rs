@@ -6,17 +6,6 @@ use crate::rows::{Wanted, contestants};
 use crate::toolchain::{Missing, apt, packages};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
-/// What became of the request to install.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Installed {
-    /// Nothing was missing that Debian packages bring.
-    Nothing,
-    /// What can be installed was installed; the packages that could not be, each with the reason.
-    Done(Vec<apt::Failed>),
-    /// The user did not consent; the command was printed.
-    Declined,
-}
-
 /// Something that is missing, and for whom.
 struct Lack {
     what: Missing,
@@ -27,11 +16,13 @@ pub(super) fn setup(context: &Context<'_>, servers: &[String], yes: bool) -> Res
     let entries = context.project.select(servers)?;
     let wanted = context.readable(&entries);
     let mut lacks = lacking(context, &wanted);
-    let installed = install(context, &lacks, yes)?;
-    if installed == Installed::Declined {
+    let packages = packages(lacks.iter().map(|lack| &lack.what));
+    context.stop_if_interrupted()?;
+    if !may_install(&packages, yes) {
         return Ok(Exit::Failed);
     }
-    if let Installed::Done(failed) = &installed {
+    if !packages.is_empty() {
+        let failed = fetch(context, &packages)?;
         // All requirements again: a probe may have failed because another requirement was missing.
         lacks = lacking(context, &wanted);
         for failed in failed {
@@ -59,21 +50,32 @@ pub(super) fn setup(context: &Context<'_>, servers: &[String], yes: bool) -> Res
     })
 }
 
-/// Installs the Debian packages that these variants lack: at once with `yes`, after asking on a
-/// terminal, otherwise not at all. Packages that cannot be installed are named on stderr.
+/// Debian packages that these variants lack.
+pub(super) fn lacking_packages(context: &Context<'_>, wanted: &[Wanted<'_>]) -> Vec<String> {
+    packages(lacking(context, wanted).iter().map(|lack| &lack.what))
+}
+
+/// Whether these packages may be installed: with `yes`, or when the user says so on a terminal.
+/// Otherwise the command is printed.
+pub(super) fn may_install(packages: &[String], yes: bool) -> bool {
+    if packages.is_empty() {
+        return true;
+    }
+    let command = apt::install_command(packages);
+    let may = yes || consent(&command);
+    if !may {
+        anstream::eprintln!("not installed; the command is:\n  {command}");
+    }
+    may
+}
+
+/// Installs these packages. Those that cannot be installed are named on stderr.
 ///
 /// # Errors
 /// When nothing can be installed here.
-pub(super) fn install_missing(
-    context: &Context<'_>,
-    wanted: &[Wanted<'_>],
-    yes: bool,
-) -> Result<(), Refusal> {
-    let lacks = lacking(context, wanted);
-    if let Installed::Done(failed) = install(context, &lacks, yes)? {
-        for failed in failed {
-            anstream::eprintln!("cannot be installed: {failed}");
-        }
+pub(super) fn install(context: &Context<'_>, packages: &[String]) -> Result<(), Refusal> {
+    for failed in fetch(context, packages)? {
+        anstream::eprintln!("cannot be installed: {failed}");
     }
     Ok(())
 }
@@ -108,26 +110,15 @@ fn lacking(context: &Context<'_>, wanted: &[Wanted<'_>]) -> Vec<Lack> {
     lacks
 }
 
-fn install(context: &Context<'_>, lacks: &[Lack], yes: bool) -> Result<Installed, Refusal> {
-    let packages = packages(lacks.iter().map(|lack| &lack.what));
-    context.stop_if_interrupted()?;
-    if packages.is_empty() {
-        return Ok(Installed::Nothing);
-    }
-    let command = apt::install_command(&packages);
-    if !yes && !consent(&command) {
-        anstream::eprintln!("not installed; the command is:\n  {command}");
-        return Ok(Installed::Declined);
-    }
+fn fetch(context: &Context<'_>, packages: &[String]) -> Result<Vec<apt::Failed>, Refusal> {
     let cache = context.project.cache();
     std::fs::create_dir_all(&cache)
         .map_err(|error| Refusal::new(format!("{}: {error}", cache.display())))?;
     let log = context.project.shown(&cache.join("logs/setup.log"));
     anstream::eprintln!("setup: the log is {log}");
-    let failed = apt::install(&packages, &cache, context.interrupt, &mut |line| {
+    apt::install(packages, &cache, context.interrupt, &mut |line| {
         anstream::eprintln!("setup: {line}");
-    })?;
-    Ok(Installed::Done(failed))
+    })
 }
 
 fn tell(how: &str, lack: &Lack) {

@@ -44,6 +44,8 @@ pub struct Manifest {
     pub class: Class,
     /// What it is, in a sentence.
     pub summary: String,
+    /// Time from a machine without its toolchain to its figure in `run --quick`.
+    pub quick: Option<Duration>,
     /// What must be there before the build, in order.
     pub requires: Vec<Requirement>,
     /// Build steps, in order.

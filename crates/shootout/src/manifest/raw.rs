@@ -20,6 +20,7 @@ pub(super) struct Manifest {
     pub(super) homepage: String,
     pub(super) class: super::Class,
     pub(super) summary: String,
+    pub(super) quick_seconds: Option<Spanned<u32>>,
     #[serde(default)]
     pub(super) requires: Vec<Requirement>,
     #[serde(default)]

@@ -1,6 +1,8 @@
 //! A project in a temporary folder, with servers made of the test servers and of shell scripts.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod machine;
+
 use run_record::{Measurement, measurement_schema};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -149,6 +151,7 @@ workloads = ["echo", "broadcast"]
             .args(arguments.split_whitespace())
             .current_dir(self.dir.path())
             .env_remove("SHOOTOUT_ROOT")
+            .env_remove("SHOOTOUT_SECONDS_BEFORE")
             .stdin(Stdio::null());
         command
     }

@@ -4,31 +4,41 @@
 //! order of things, what is stored, and what the user is told.
 
 mod announce;
+mod turns;
 
+use super::Context;
 use super::report::autobahn_summaries;
-use super::{Context, setup};
 use crate::cli::RunArgs;
 use crate::exit::{Exit, Refusal};
 use crate::generator;
-use crate::machine::{self, Capacity, Cores};
+use crate::machine::{self, Capacity};
 use crate::measure::Bench;
 use crate::options::{RunOptions, differences};
 use crate::process::shortened;
 use crate::progress::{Progress, milliseconds};
+use crate::quick;
 use crate::report;
-use crate::rows::{self, Row, Rows, Wanted};
+use crate::rows::{self, Row, Rows};
 use crate::session::{Origin, Session};
 use crate::workload::Schedule;
 use run_record::{Environment, Measurement, Status};
 use std::path::{Path, PathBuf};
+use turns::Turns;
 
 pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal> {
     let mut session = session(context, args)?;
     let options = session.options.clone();
     let options = &options;
     let generator = generator_program(context, args)?;
-    let entries = context.project.select(&options.servers)?;
-    let rows = rows::plan(&entries, options)?;
+    let mut entries = context.project.select(&options.servers)?;
+    let all = entries.len();
+    let is_look_around = options.quick && options.servers.is_empty();
+    if is_look_around {
+        entries = quick::one_of_each_language(entries);
+    }
+    let mut rows = rows::plan(&entries, options)?;
+    rows.other_servers = all - entries.len();
+    let rows = rows;
     let environment = Environment::collect();
     let cores = machine::cores(&options.pin, &environment)?;
     let capacity = machine::capacity(&environment);
@@ -48,18 +58,21 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     let origin = Origin::now(&rows.rows, &generator, &environment.kernel);
     session.store(&context.project, &rows.rows, origin)?;
     announce::plan(&context.project, &session, &rows, &cores, &capacity);
-    if !args.skip_build {
-        setup::install_missing(context, &Wanted::by(&rows.rows), args.yes)?;
-    }
-
-    let measured = measure_all(
-        context,
-        args,
-        &session,
-        &rows,
+    let turns = if is_look_around {
+        Turns::quick(context, args, &rows.rows)?
+    } else {
+        Turns::full(context, args, &rows.rows)?
+    };
+    let bench = Bench::new(
+        &context.project,
+        (options, &rows.rows),
         (&cores, &capacity),
         generator,
-    );
+        (session.dir.clone(), session.logs()),
+        context.interrupt,
+    )
+    .skip_build(args.skip_build);
+    let measured = measure_all(context, &session, bench, turns);
     conclude(context, &session, &rows, &measured)
 }
 
@@ -98,24 +111,17 @@ fn generator_program(context: &Context<'_>, args: &RunArgs) -> Result<PathBuf, R
 
 fn measure_all(
     context: &Context<'_>,
-    args: &RunArgs,
     session: &Session,
-    rows: &Rows,
-    machine: (&Cores, &Capacity),
-    generator: PathBuf,
+    mut bench: Bench<'_>,
+    mut turns: Turns<'_>,
 ) -> Vec<Measurement> {
-    let mut bench = Bench::new(
-        &context.project,
-        (&session.options, &rows.rows),
-        machine,
-        generator,
-        (session.dir.clone(), session.logs()),
-        context.interrupt,
-    )
-    .skip_build(args.skip_build);
-    let progress = Progress::new(rows.rows.len());
+    let rows = turns.all.len();
+    let progress = Progress::new(rows);
     let mut measured = Vec::new();
-    for (index, row) in rows.rows.iter().enumerate() {
+    let mut no_time = Vec::new();
+    for index in 0..rows {
+        let turn = &turns.all[index];
+        let row = turn.row;
         let name = row.file_name();
         if let Some(kept) = session.finished(&name) {
             progress.line(&format!("{}: kept, {}", row.label(), told(&kept)));
@@ -125,7 +131,12 @@ fn measure_all(
         if context.interrupt.requested() {
             break;
         }
+        if !turns.admits(turn, measured.len()) {
+            no_time.push(row.label());
+            continue;
+        }
         progress.begin(index + 1, &row.label());
+        turn.install(context);
         let measurement = bench.measure(row, &progress);
         progress.end(&told(&measurement));
         if let Err(error) = session.write(&name, &measurement) {
@@ -135,8 +146,21 @@ fn measure_all(
             ));
         }
         measured.push(measurement);
+        if turns.table_is_due(index + 1) {
+            progress.line(&format!(
+                "\nso far:\n{}",
+                report::text::table(&measured).trim_end()
+            ));
+        }
     }
     progress.finish();
+    if !no_time.is_empty() {
+        anstream::eprintln!(
+            "not measured, --quick ends after ten minutes: {}; go on with: shootout run --resume {}",
+            no_time.join(", "),
+            context.project.shown(&session.dir)
+        );
+    }
     measured
 }
 
@@ -237,6 +261,11 @@ fn unfinished(session: &Session, rows: &[Row]) -> usize {
 /// What the options leave out of the full measurement; empty when nothing.
 fn left_out(options: &RunOptions, rows: &Rows, capacity: &Capacity) -> Vec<String> {
     let mut words = Vec::new();
+    match rows.other_servers {
+        0 => {}
+        1 => words.push("1 further server of a language".to_owned()),
+        n => words.push(format!("{n} further servers of these languages")),
+    }
     if !rows.other_variants.is_empty() {
         words.push(format!("variants {}", rows.other_variants.join(", ")));
     }

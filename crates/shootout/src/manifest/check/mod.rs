@@ -60,6 +60,7 @@ pub(super) fn manifest(
     let raw_echo = raw
         .raw_echo
         .map(|raw| starts::raw_echo(raw, &variants, &service_names, p));
+    let quick = raw.quick_seconds.map(|raw| quick(&raw, p));
     let step_size = raw.load.map(|load| step_size(&load.step_size, p));
     let waivers = raw
         .waiver
@@ -78,6 +79,7 @@ pub(super) fn manifest(
         homepage: raw.homepage,
         class: raw.class,
         summary: raw.summary,
+        quick,
         requires,
         build,
         ready_timeout,
@@ -108,6 +110,14 @@ fn identity(raw: &raw::Manifest, folder: &str, p: &mut Problems<'_>) {
             ),
         );
     }
+}
+
+fn quick(raw: &Spanned<u32>, p: &mut Problems<'_>) -> Duration {
+    let seconds = *raw.get_ref();
+    if !(1..=3600).contains(&seconds) {
+        p.at(Some(raw.span()), "quick-seconds is from 1 to 3600");
+    }
+    Duration::from_secs(seconds.into())
 }
 
 fn step_size(raw: &Spanned<u32>, p: &mut Problems<'_>) -> u32 {
