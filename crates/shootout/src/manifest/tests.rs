@@ -121,6 +121,11 @@ fn wrong_values_name_their_place() {
             "6:9: unknown value \"idiomtic\"; did you mean \"idiomatic\"?",
         ),
         (
+            "summary = \"An example.\"",
+            "summary = \"An example.\"\nquick-seconds = 0",
+            "8:17: quick-seconds is from 1 to 3600",
+        ),
+        (
             "path = \"/ws\"",
             "path = 7",
             "21:8: invalid type: integer `7`, expected a string",

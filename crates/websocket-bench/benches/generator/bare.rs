@@ -21,16 +21,27 @@ pub(crate) enum Complete {
     Total,
 }
 
+/// Whether each read brings the kernel's stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stamps {
+    None,
+    Kernel,
+}
+
 #[derive(Debug)]
 pub(crate) struct Bare {
     kind: Kind,
     complete: Complete,
+    stamps: Stamps,
     program: PathBuf,
 }
 
 impl Bare {
-    /// Compiles the loop into `directory`.
-    pub(crate) fn compile(kind: Kind, complete: Complete, directory: &Path) -> Self {
+    /// Compiles the loop into `directory`. The one on epoll alone can have stamps.
+    pub(crate) fn compile(
+        (kind, complete, stamps): (Kind, Complete, Stamps),
+        directory: &Path,
+    ) -> Self {
         let file = match kind {
             Kind::Epoll => "epoll",
             Kind::Uring => "uring",
@@ -47,6 +58,7 @@ impl Bare {
         Self {
             kind,
             complete,
+            stamps,
             program,
         }
     }
@@ -58,9 +70,10 @@ impl Peer for Bare {
             Kind::Epoll => "bare epoll loop",
             Kind::Uring => "bare io_uring loop",
         };
-        match self.complete {
-            Complete::Each => kind.to_owned(),
-            Complete::Total => format!("{kind}, runs ahead"),
+        match (self.complete, self.stamps) {
+            (_, Stamps::Kernel) => format!("{kind}, kernel stamps"),
+            (Complete::Each, Stamps::None) => kind.to_owned(),
+            (Complete::Total, Stamps::None) => format!("{kind}, runs ahead"),
         }
     }
 
@@ -82,6 +95,10 @@ impl Peer for Bare {
             .arg(match self.complete {
                 Complete::Each => "each",
                 Complete::Total => "total",
+            })
+            .arg(match self.stamps {
+                Stamps::None => "none",
+                Stamps::Kernel => "kernel",
             })
             .stderr(Stdio::inherit())
             .output()

@@ -15,7 +15,7 @@ mod figure;
 mod ours;
 mod peer;
 
-use bare::{Bare, Complete, Kind};
+use bare::{Bare, Complete, Kind, Stamps};
 use common::{median, option, pin};
 use figure::Rounds;
 use ours::Ours;
@@ -83,12 +83,13 @@ fn main() {
 /// Every generator, those that the others are held against first.
 fn peers(directory: &Path) -> Vec<Box<dyn Peer>> {
     let mut peers: Vec<Box<dyn Peer>> = Vec::new();
-    for (kind, complete) in [
-        (Kind::Epoll, Complete::Each),
-        (Kind::Uring, Complete::Each),
-        (Kind::Epoll, Complete::Total),
+    for which in [
+        (Kind::Epoll, Complete::Each, Stamps::None),
+        (Kind::Uring, Complete::Each, Stamps::None),
+        (Kind::Epoll, Complete::Total, Stamps::None),
+        (Kind::Epoll, Complete::Each, Stamps::Kernel),
     ] {
-        peers.push(Box::new(Bare::compile(kind, complete, directory)));
+        peers.push(Box::new(Bare::compile(which, directory)));
     }
     for io in ["epoll", "uring"] {
         for timestamps in ["user", "kernel"] {

@@ -79,10 +79,10 @@ static size_t frame(char *out, const char *payload, size_t size, int opcode) {
 
 /* Reads the arguments, builds the request, connects the clients. */
 static void begin(struct load *load, int argc, char **argv) {
-    if (argc != 9) {
+    if (argc != 10) {
         fprintf(stderr,
                 "usage: %s PORT CLIENTS CONCURRENT SAMPLES PADDING json|binary "
-                "broadcast|echo total|each\n", argv[0]);
+                "broadcast|echo total|each none|kernel\n", argv[0]);
         exit(1);
     }
     size_t padding = strtoul(argv[5], NULL, 10), size, result;
