@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+# The text and binary dialects of docs/protocol.md, over a Hub.
+
+require 'json'
+
+class Protocol
+  # How deep a payload may be nested; JSON's own default is 100.
+  MAX_NESTING = 1000
+
+  def initialize(hub)
+    @hub = hub
+  end
+
+  # @param client [Client] the sender
+  # @param text [String] UTF-8
+  def text(client, text)
+    message = JSON.parse(text, max_nesting: MAX_NESTING)
+    return fail(client, 'the message is not a JSON object') unless message.is_a?(Hash)
+
+    type, payload = message.values_at('type', 'payload')
+    return fail(client, '"payload" is missing') unless message.key?('payload')
+
+    case type
+    when 'echo'
+      client.send(encode('echo', payload))
+    when 'broadcast'
+      @hub.broadcast(encode('broadcast', payload))
+      client.send(encode('broadcastResult', payload))
+    else
+      fail(client, '"type" is neither "echo" nor "broadcast"')
+    end
+  rescue JSON::JSONError => e
+    # Also a number beyond the range of a double, which is read as infinity and
+    # cannot be written.
+    fail(client, "the message cannot be read: #{e.message.scrub.slice(0, 200)}")
+  end
+
+  # @param bytes [Array<Integer>] a whole binary message
+  def binary(client, bytes)
+    case bytes.first&.chr
+    when 'e'
+      client.send(bytes)
+    when 'b'
+      @hub.broadcast(bytes)
+      bytes[0] = 'r'.ord
+      client.send(bytes)
+    when nil
+      fail(client, 'the binary message is empty')
+    else
+      fail(client, 'byte 0 is neither "e" nor "b"')
+    end
+  end
+
+  private
+
+  def fail(client, words)
+    client.send(encode('error', words))
+  end
+
+  def encode(type, payload)
+    JSON.generate({ type: type, payload: payload }, max_nesting: MAX_NESTING)
+  end
+end
