@@ -22,7 +22,8 @@ import (
 const library = "golang.org/x/net"
 
 func main() {
-	address := flag.String("address", "127.0.0.1", "`host` to listen on")
+	host := flag.String("host", "127.0.0.1", "`host` to listen on")
+	flag.StringVar(host, "address", *host, "the same as -host: a `host`")
 	port := flag.Uint("port", 3000, "TCP `port` to listen on")
 	rawEcho := flag.Bool("raw-echo", false, "send every message back as it came, and nothing else (for Autobahn|Testsuite)")
 	idiomatic := flag.Bool("idiomatic", false, "a hub, and a queue and a writing goroutine per connection")
@@ -38,9 +39,9 @@ func main() {
 		return
 	}
 
-	tcp, err := net.Listen("tcp", net.JoinHostPort(*address, strconv.FormatUint(uint64(*port), 10)))
+	tcp, err := net.Listen("tcp", net.JoinHostPort(*host, strconv.FormatUint(uint64(*port), 10)))
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "go-websocket-server: %v; choose another with -address or -port\n", err)
+		fmt.Fprintf(os.Stderr, "go-websocket-server: %v; choose another with -host or -port\n", err)
 		os.Exit(1)
 	}
 	h := &hub{&set{clients: make(map[*client]struct{})}}

@@ -14,7 +14,7 @@ const RESULT = 0x72; // 'r'
  * @param {string | Buffer} data The message
  * @param {(data: string | Buffer) => void} send To the sender
  * @param {(data: string | Buffer, done: () => void) => void} publish To
- *     everybody; calls done once the result may be sent
+ *     all clients; calls done once the result may be sent
  */
 function answer(data, send, publish) {
   const { reply, broadcast } = typeof data === 'string' ? readText(data) : readBinary(data);
@@ -25,7 +25,7 @@ function answer(data, send, publish) {
 /**
  * @param {string} data
  * @returns {{reply: string, broadcast?: string}} What the sender gets, and what
- *     everybody gets before it
+ *     all clients get before it
  */
 function readText(data) {
   try {

@@ -1,7 +1,7 @@
 'use strict';
 
 // Several processes: node run-cluster.js [faye] [--host HOST] [--port PORT]
-// [--workers N]. The primary accepts connections for the workers (round robin,
+// [--threads N]. The primary accepts connections for the workers (round robin,
 // as node:cluster does) and relays broadcasts between them; it holds no
 // WebSocket of its own.
 

@@ -16,7 +16,8 @@ const flags = {
 
 const clusterFlags = {
   ...flags,
-  workers: { type: 'string', default: String(os.availableParallelism()) }
+  threads: { type: 'string', default: String(os.availableParallelism()) },
+  workers: { type: 'string' } // the older name of --threads
 };
 
 /**
@@ -39,7 +40,10 @@ export function parse(args, program, { cluster = false } = {}) {
     if (values.help) tell(help(program, cluster));
     if (values.version) tell(version());
     values.port = integer('port', values.port, 0, 65535);
-    if (cluster) values.workers = integer('workers', values.workers, 1, 1024);
+    if (cluster) {
+      const flag = values.workers === undefined ? 'threads' : 'workers';
+      values.workers = integer(flag, values[flag], 1, 1024);
+    }
     return values;
   } catch (error) {
     console.error(`${program}: ${error.message}`);
@@ -80,10 +84,10 @@ function read(path) {
 
 function help(program, cluster) {
   return [
-    `usage: node ${program}${cluster ? ' [uws] [--workers N]' : ''} [--host HOST] [--port PORT] [--raw-echo]`,
+    `usage: node ${program}${cluster ? ' [uws] [--threads N]' : ''} [--host HOST] [--port PORT] [--raw-echo]`,
     '  --host HOST   address to listen on (127.0.0.1)',
     '  --port PORT   TCP port to listen on (3334)',
-    ...(cluster ? ['  --workers N   threads that hold connections (one per core)'] : []),
+    ...(cluster ? ['  --threads N   threads that hold connections (one per core); also --workers'] : []),
     '  --raw-echo    send every message back as it came',
     '  --version     print what the library and its package tell of their version and exit'
   ].join('\n');

@@ -12,7 +12,7 @@ const RESULT = 0x72; // 'r'
  * @param {boolean} binary Its dialect
  * @param {(data: string | Uint8Array, binary: boolean) => void} send To the sender
  * @param {(data: string | Uint8Array, binary: boolean, done: () => void) => void} publish
- *     To everybody, copying data; calls done once the result may be sent
+ *     To all clients, copying data; calls done once the result may be sent
  */
 export function answer(message, binary, send, publish) {
   const data = Buffer.from(message); // a view, no copy
@@ -29,7 +29,7 @@ function answerText(data, send, publish) {
 /**
  * @param {Buffer} data
  * @returns {{reply: string, broadcast?: string}} What the sender gets, and what
- *     everybody gets before it
+ *     all clients get before it
  */
 function readText(data) {
   try {

@@ -1,5 +1,5 @@
 // Several threads: node run-cluster.js [uws] [--host HOST] [--port PORT]
-// [--workers N]. The main thread accepts connections and deals them out to the
+// [--threads N]. The main thread accepts connections and deals them out to the
 // workers in turn, the way of the library's WorkerThreads example; it holds no
 // WebSocket of its own and sees no message.
 

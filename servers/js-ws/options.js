@@ -17,7 +17,8 @@ const flags = {
 
 const clusterFlags = {
   ...flags,
-  workers: { type: 'string', default: String(os.availableParallelism()) }
+  threads: { type: 'string', default: String(os.availableParallelism()) },
+  workers: { type: 'string' } // the older name of --threads
 };
 
 function parse(args, program, { cluster = false } = {}) {
@@ -37,7 +38,10 @@ function parse(args, program, { cluster = false } = {}) {
     if (values['max-message'] !== '16M' && !values['raw-echo']) {
       throw new Error('--max-message: only with --raw-echo');
     }
-    if (cluster) values.workers = integer('workers', values.workers, 1, 1024);
+    if (cluster) {
+      const flag = values.workers === undefined ? 'threads' : 'workers';
+      values.workers = integer(flag, values[flag], 1, 1024);
+    }
     return values;
   } catch (error) {
     console.error(`${program}: ${error.message}`);

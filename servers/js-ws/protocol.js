@@ -14,7 +14,7 @@ const RESULT = 0x72; // 'r'
  * @param {boolean} binary Its dialect
  * @param {(data: Buffer, binary: boolean) => void} send To the sender
  * @param {(data: Buffer, binary: boolean, done: () => void) => void} publish To
- *     everybody; calls done once the result may be sent
+ *     all clients; calls done once the result may be sent
  */
 function answer(data, binary, send, publish) {
   if (binary) answerBinary(data, send, publish);
@@ -30,7 +30,7 @@ function answerText(data, send, publish) {
 /**
  * @param {Buffer} data
  * @returns {{reply: Buffer, broadcast?: Buffer}} What the sender gets, and what
- *     everybody gets before it
+ *     all clients get before it
  */
 function readText(data) {
   try {

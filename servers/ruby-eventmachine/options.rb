@@ -28,7 +28,8 @@ module Options
         puts versions
         exit
       end
-      flags.on('-a', '--address HOST', "address to listen on (default #{DEFAULTS[:address]})") do |host|
+      flags.on('-a', '--host HOST', '--address HOST',
+               "address to listen on (default #{DEFAULTS[:address]})") do |host|
         options[:address] = host
       end
       flags.on('-p', '--port PORT', Integer, "TCP port (default #{DEFAULTS[:port]})") do |port|

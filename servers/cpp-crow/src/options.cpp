@@ -13,8 +13,8 @@ const char HELP[] =
     "cpp-crow-server: the websocket-shootout protocol on Crow\n"
     "\n"
     "      --port N              TCP port (default 3334)\n"
-    "      --address IP          address to listen on (default 127.0.0.1)\n"
-    "      --thread N            event loops that serve, one thread each (default 1)\n"
+    "      --host IP             address to listen on (default 127.0.0.1); also --address\n"
+    "      --threads N           event loops that serve, one thread each (default 1); also --thread\n"
     "      --data-type json|binary\n"
     "                            accept this dialect alone (default: both, by opcode)\n"
     "      --raw-echo            send every message back as it came, and nothing else\n"
@@ -45,11 +45,13 @@ Dialects parseDialect(std::string_view text) {
 }  // namespace
 
 Options parseOptions(int argc, char **argv, const char *version) {
-    enum { PORT = 1000, ADDRESS, THREAD, DATA_TYPE, RAW_ECHO, VERSION, HELP_TEXT };
+    enum { PORT = 1000, HOST, THREADS, DATA_TYPE, RAW_ECHO, VERSION, HELP_TEXT };
     const option flags[] = {
         {"port", required_argument, nullptr, PORT},
-        {"address", required_argument, nullptr, ADDRESS},
-        {"thread", required_argument, nullptr, THREAD},
+        {"host", required_argument, nullptr, HOST},
+        {"address", required_argument, nullptr, HOST},
+        {"threads", required_argument, nullptr, THREADS},
+        {"thread", required_argument, nullptr, THREADS},
         {"data-type", required_argument, nullptr, DATA_TYPE},
         {"raw-echo", no_argument, nullptr, RAW_ECHO},
         {"version", no_argument, nullptr, VERSION},
@@ -61,8 +63,8 @@ Options parseOptions(int argc, char **argv, const char *version) {
     for (int flag; (flag = getopt_long(argc, argv, "", flags, nullptr)) != -1;) {
         switch (flag) {
             case PORT: options.port = parseNumber("--port", optarg, 1, 65535); break;
-            case ADDRESS: options.address = optarg; break;
-            case THREAD: options.threads = parseNumber("--thread", optarg, 1, 1024); break;
+            case HOST: options.address = optarg; break;
+            case THREADS: options.threads = parseNumber("--threads", optarg, 1, 1024); break;
             case DATA_TYPE: options.dialects = parseDialect(optarg); break;
             case RAW_ECHO: options.rawEcho = true; break;
             case VERSION: std::puts(version); std::exit(0);

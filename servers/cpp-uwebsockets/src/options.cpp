@@ -13,7 +13,7 @@ const char HELP[] =
     "cpp-uwebsockets-server: the websocket-shootout protocol on uWebSockets\n"
     "\n"
     "  -p, --port N              TCP port (default 3334)\n"
-    "      --address HOST        address to listen on (default 127.0.0.1)\n"
+    "      --host HOST           address to listen on (default 127.0.0.1); also --address\n"
     "      --threads N           event loops, one thread each (default 1)\n"
     "      --data-type json|binary\n"
     "                            accept this dialect alone (default: both, by opcode)\n"
@@ -54,10 +54,11 @@ Dialects parseDialect(std::string_view text) {
 }  // namespace
 
 Options parseOptions(int argc, char **argv, const char *version) {
-    enum { ADDRESS = 1000, THREADS, DATA_TYPE, RAW_ECHO, MAX_MESSAGE, VERSION, HELP_TEXT };
+    enum { HOST = 1000, THREADS, DATA_TYPE, RAW_ECHO, MAX_MESSAGE, VERSION, HELP_TEXT };
     const option flags[] = {
         {"port", required_argument, nullptr, 'p'},
-        {"address", required_argument, nullptr, ADDRESS},
+        {"host", required_argument, nullptr, HOST},
+        {"address", required_argument, nullptr, HOST},
         {"threads", required_argument, nullptr, THREADS},
         {"data-type", required_argument, nullptr, DATA_TYPE},
         {"raw-echo", no_argument, nullptr, RAW_ECHO},
@@ -71,7 +72,7 @@ Options parseOptions(int argc, char **argv, const char *version) {
     for (int flag; (flag = getopt_long(argc, argv, "p:", flags, nullptr)) != -1;) {
         switch (flag) {
             case 'p': options.port = parseNumber("--port", optarg, 1, 65535); break;
-            case ADDRESS: options.address = optarg; break;
+            case HOST: options.address = optarg; break;
             case THREADS: options.threads = parseNumber("--threads", optarg, 1, 1024); break;
             case DATA_TYPE: options.dialects = parseDialect(optarg); break;
             case RAW_ECHO: options.rawEcho = true; break;

@@ -48,7 +48,7 @@ usageError problem = do
 
 flags :: [OptDescr Flag]
 flags =
-    [ Option "" ["address"] (ReqArg (Set . setAddress) "HOST") "address to listen on (127.0.0.1)"
+    [ Option "" ["host", "address"] (ReqArg (Set . setAddress) "HOST") "address to listen on (127.0.0.1)"
     , Option "p" ["port"] (number "port" 0 65535 setPort) "TCP port to listen on (3000)"
     , Option "" ["threads"] (number "threads" 1 256 setThreads) "cores to use (all)"
     , Option "" ["mode"] (ReqArg (Set . setMode) "MODE")

@@ -16,8 +16,9 @@ module ActionCableServer
     config.public_file_server.enabled = false
 
     # One worker, for order: with Action Cable's four, the actions of one client
-    # overtake one another, and so do the broadcasts on their way to it.
-    config.action_cable.worker_pool_size = 1
+    # overtake one another, and so do the broadcasts on their way to it. JRuby's
+    # threads run at the same time, and one worker would leave it one of them.
+    config.action_cable.worker_pool_size = 1 unless RUBY_ENGINE == 'jruby'
 
     # Any web page may connect, as there is nothing here that a page could steal:
     # a measuring host has any name and any port. So may a client without an

@@ -22,8 +22,8 @@ struct Arguments {
     #[arg(value_enum, default_value = "ws")]
     mode: Mode,
     /// Host to listen on
-    #[arg(short, long, default_value = "127.0.0.1")]
-    address: String,
+    #[arg(short = 'a', long, visible_alias = "address", default_value = "127.0.0.1")]
+    host: String,
     /// TCP port to listen on
     #[arg(short, long, default_value_t = 3334)]
     port: u16,
@@ -61,8 +61,8 @@ fn main() -> ExitCode {
         _ => error.to_string(),
     };
     eprintln!(
-        "rust-ws-server: {}:{}: {cause}; choose another with --address or --port",
-        arguments.address, arguments.port
+        "rust-ws-server: {}:{}: {cause}; choose another with --host or --port",
+        arguments.host, arguments.port
     );
     ExitCode::FAILURE
 }
@@ -73,7 +73,7 @@ fn run(arguments: &Arguments) -> Result<std::convert::Infallible, ws::Error> {
     } else {
         protocol::answer
     };
-    let address = (arguments.address.as_str(), arguments.port);
+    let address = (arguments.host.as_str(), arguments.port);
     let threads = arguments.threads.map_or_else(available, usize::from);
     match arguments.mode {
         Mode::Ws => Server::new(perform, None).listen(address),

@@ -24,7 +24,8 @@
   [#(<= 1 % highest) (str "not a number from 1 to " highest)])
 
 (def ^:private flags
-  [[nil "--address HOST" "address to listen on" :default "127.0.0.1"]
+  [[nil "--host HOST" "address to listen on" :default "127.0.0.1"]
+   [nil "--address HOST" "the same as --host" :id :host]
    [nil "--port N" "TCP port; also without the flag" :default 3000
     :parse-fn parse-long :validate (number-to 65535)]
    [nil "--threads N" "worker threads, beside the one for I/O" :parse-fn parse-long :validate (number-to 1024)
@@ -55,10 +56,10 @@
       :else
       (hub/connect! request on-receive))))
 
-(defn- listen! [{:keys [address port threads raw-echo]}]
+(defn- listen! [{:keys [host port threads raw-echo]}]
   (try
     (http-kit/run-server (handler (if raw-echo http-kit/send! protocol/on-message))
-                         {:ip             address
+                         {:ip             host
                           :port           port
                           :max-ws         largest-message
                           :thread         threads
@@ -66,7 +67,7 @@
                           :queue-type     :linked
                           :queue-size     queue-size})
     (catch IOException refused
-      (fail! 1 (str "cannot listen on " address " port " port ": " (ex-message refused))))))
+      (fail! 1 (str "cannot listen on " host " port " port ": " (ex-message refused))))))
 
 (defn- parse
   "The first argument may be the bare port, as the server of 2016 had it."

@@ -27,7 +27,8 @@
   [#(<= 1 % highest) (str "not a number from 1 to " highest)])
 
 (def ^:private flags
-  [[nil "--address HOST" "address to listen on" :default "127.0.0.1"]
+  [[nil "--host HOST" "address to listen on" :default "127.0.0.1"]
+   [nil "--address HOST" "the same as --host" :id :host]
    [nil "--port N" "TCP port" :default 3000 :parse-fn parse-long :validate (number-to 65535)]
    [nil "--threads N" "I/O threads" :parse-fn parse-long :validate (number-to 1024)
     :default (.availableProcessors (Runtime/getRuntime)) :default-desc "one per processor"]
@@ -52,11 +53,11 @@
          (hub/join! hub client)
          (.resumeReceives ^WebSocketChannel channel))))))
 
-(defn- server ^Undertow [{:keys [^String address port threads raw-echo]}]
+(defn- server ^Undertow [{:keys [^String host port threads raw-echo]}]
   (let [hub       (hub/hub)
         websocket (websocket-handler hub raw-echo)]
     (-> (Undertow/builder)
-        (.addHttpListener (int port) address)
+        (.addHttpListener (int port) host)
         (.setIoThreads threads)
         (.setWorkerThreads 1) ; every handler runs on an I/O thread
         (.setSocketOption Options/BACKLOG (int backlog))
@@ -66,12 +67,12 @@
                          (.handleRequest websocket exchange))))
         (.build))))
 
-(defn- listen! [{:keys [address port] :as options}]
+(defn- listen! [{:keys [host port] :as options}]
   (.setLevel (Logger/getLogger "") Level/WARNING)
   (try
     (.start (server options))
     (catch RuntimeException refused
-      (fail! 1 (str "cannot listen on " address " port " port ": "
+      (fail! 1 (str "cannot listen on " host " port " port ": "
                     (ex-message (or (ex-cause refused) refused)))))))
 
 (defn -main [& args]

@@ -47,9 +47,9 @@ public final class Main {
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * MIB, 64 * MIB))
                 .childHandler(new ServerInitializer(
                         options.rawEcho() ? RawEchoHandler::new : () -> new ProtocolHandler(hub)));
-        Throwable cause = bootstrap.bind(options.address(), options.port()).awaitUninterruptibly().cause();
+        Throwable cause = bootstrap.bind(options.host(), options.port()).awaitUninterruptibly().cause();
         if (cause != null) {
-            fail(1, "cannot listen on " + options.address() + " port " + options.port() + ": "
+            fail(1, "cannot listen on " + options.host() + " port " + options.port() + ": "
                     + Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName()));
         }
     }

@@ -2,14 +2,14 @@ package shootout.netty;
 
 /** The command line of the server. */
 record Options(
-        String address, int port, int threads, Transport transport, boolean rawEcho, boolean version, boolean help) {
+        String host, int port, int threads, Transport transport, boolean rawEcho, boolean version, boolean help) {
 
     enum Transport { EPOLL, IO_URING, NIO }
 
     static final String HELP = """
             java-netty-server: the websocket-shootout protocol on Netty
 
-              --address HOST         address to listen on (default 127.0.0.1)
+              --host HOST            address to listen on (default 127.0.0.1); also --address
               --port N               TCP port (default 3031)
               --threads N            event loops, one thread each (default: the processors of this machine)
               --transport epoll|io-uring|nio
@@ -21,7 +21,7 @@ record Options(
 
     /** @throws IllegalArgumentException with a message for the user: an unknown flag or an unfit value */
     static Options parse(String[] args) {
-        String address = "127.0.0.1";
+        String host = "127.0.0.1";
         int port = 3031;
         int threads = Runtime.getRuntime().availableProcessors();
         Transport transport = Transport.EPOLL;
@@ -30,7 +30,7 @@ record Options(
         boolean help = false;
         for (int i = 0; i < args.length; i++) {
             switch (args[i]) {
-                case "--address" -> address = value(args, i++);
+                case "--host", "--address" -> host = value(args, i++);
                 case "--port" -> port = number(args, i++, 65535);
                 case "--threads" -> threads = number(args, i++, 1024);
                 case "--transport" -> transport = transport(value(args, i++));
@@ -40,7 +40,7 @@ record Options(
                 default -> throw new IllegalArgumentException("unknown argument \"" + args[i] + "\"");
             }
         }
-        return new Options(address, port, threads, transport, rawEcho, version, help);
+        return new Options(host, port, threads, transport, rawEcho, version, help);
     }
 
     private static String value(String[] args, int flag) {

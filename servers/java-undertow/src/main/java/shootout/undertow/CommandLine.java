@@ -1,12 +1,12 @@
 package shootout.undertow;
 
 /** The command line of the server. */
-record CommandLine(String address, int port, int threads, boolean rawEcho, boolean version, boolean help) {
+record CommandLine(String host, int port, int threads, boolean rawEcho, boolean version, boolean help) {
 
     static final String HELP = """
             java-undertow-server: the websocket-shootout protocol on Undertow
 
-              --address HOST  address to listen on (default 127.0.0.1)
+              --host HOST     address to listen on (default 127.0.0.1); also --address
               --port N        TCP port (default 3030)
               --threads N     I/O threads (default: the processors of this machine)
               --raw-echo      send every message back as it came, for Autobahn|Testsuite
@@ -16,7 +16,7 @@ record CommandLine(String address, int port, int threads, boolean rawEcho, boole
 
     /** @throws IllegalArgumentException with a message for the user: an unknown flag or an unfit value */
     static CommandLine parse(String[] args) {
-        String address = "127.0.0.1";
+        String host = "127.0.0.1";
         int port = 3030;
         int threads = Runtime.getRuntime().availableProcessors();
         boolean rawEcho = false;
@@ -24,7 +24,7 @@ record CommandLine(String address, int port, int threads, boolean rawEcho, boole
         boolean help = false;
         for (int i = 0; i < args.length; i++) {
             switch (args[i]) {
-                case "--address" -> address = value(args, i++);
+                case "--host", "--address" -> host = value(args, i++);
                 case "--port" -> port = number(args, i++, 65535);
                 case "--threads" -> threads = number(args, i++, 1024);
                 case "--raw-echo" -> rawEcho = true;
@@ -33,7 +33,7 @@ record CommandLine(String address, int port, int threads, boolean rawEcho, boole
                 default -> throw new IllegalArgumentException("unknown argument \"" + args[i] + "\"");
             }
         }
-        return new CommandLine(address, port, threads, rawEcho, version, help);
+        return new CommandLine(host, port, threads, rawEcho, version, help);
     }
 
     private static String value(String[] args, int flag) {

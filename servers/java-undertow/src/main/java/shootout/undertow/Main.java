@@ -50,7 +50,7 @@ public final class Main {
         // Hybi13 alone is RFC 6455; by default the drafts 7 and 8 are spoken too.
         HttpHandler websocket = new WebSocketProtocolHandshakeHandler(List.of(new Hybi13Handshake()), connected);
         Undertow server = Undertow.builder()
-                .addHttpListener(line.port(), line.address())
+                .addHttpListener(line.port(), line.host())
                 .setIoThreads(line.threads())
                 .setWorkerThreads(1) // every handler runs on an I/O thread
                 .setSocketOption(Options.BACKLOG, BACKLOG)
@@ -63,7 +63,7 @@ public final class Main {
             server.start();
         } catch (RuntimeException refused) {
             Throwable cause = refused.getCause() == null ? refused : refused.getCause();
-            fail(1, "cannot listen on " + line.address() + " port " + line.port() + ": " + cause.getMessage());
+            fail(1, "cannot listen on " + line.host() + " port " + line.port() + ": " + cause.getMessage());
         }
     }
 
