@@ -230,7 +230,7 @@ impl Backend for Epoll {
             ..Turn::default()
         };
         if let Some(offset) = &mut self.stamps {
-            turn.clock_stepped = offset.measure();
+            turn.clock_stepped = offset.measure(turn.woke_ns);
         }
         let earlier = self.control.unread.sockets.len();
         let mut read = 0;

@@ -18,6 +18,8 @@ const STEP_NS: i64 = 200_000;
 /// Two readings of a clock that are this close bound the error well enough. Undisturbed, they take much
 /// less.
 const CLOSE_NS: u64 = 20_000;
+/// A lead that one reading confirms this well stays as it is.
+const AGREES_NS: i64 = 1_000;
 /// Tries of a measurement: a thread is hardly ever descheduled this often in a row.
 const READINGS: u32 = 5;
 const PROBES: u32 = 20;
@@ -122,8 +124,14 @@ impl Offset {
         }
     }
 
-    /// Measures the lead at the beginning of a turn. True when the clock was stepped.
-    pub(super) fn measure(&mut self) -> bool {
+    /// Measures the lead at the beginning of a turn, just after `now_ns` was read. True when the
+    /// clock was stepped. One reading is enough while it agrees with the lead that is known.
+    pub(super) fn measure(&mut self, now_ns: u64) -> bool {
+        let seen_ns = clock::realtime_ns() as i64 - now_ns as i64;
+        if (seen_ns - self.lead_ns).abs() <= AGREES_NS {
+            self.stepped = false;
+            return false;
+        }
         self.update(lead_ns())
     }
 
@@ -235,7 +243,7 @@ mod tests {
         let written = clock::now_ns();
         std::thread::sleep(Duration::from_millis(30));
         let mut offset = Offset::new();
-        offset.measure();
+        offset.measure(clock::now_ns());
         let mut buffer = [0; 16];
         let (received, stamp) = receive(far.as_raw_fd(), &mut buffer);
         let read_ns = clock::now_ns();
@@ -262,5 +270,23 @@ mod tests {
         assert_eq!(offset.arrival(Some(3_000_000_400), 500), 500);
         assert!(!offset.update(3_000_000_000));
         assert_eq!(offset.arrival(Some(3_000_000_400), 500), 400);
+    }
+
+    #[test]
+    fn a_lead_that_no_longer_agrees_is_measured_anew() {
+        let known = Offset::new().lead_ns;
+        let mut drifted = Offset {
+            lead_ns: known + 60_000,
+            stepped: true,
+        };
+        assert!(!drifted.measure(clock::now_ns()));
+        assert!((drifted.lead_ns - known).abs() < 40_000, "{drifted:?}");
+        let mut stepped = Offset {
+            lead_ns: known + 10_000_000_000,
+            stepped: false,
+        };
+        assert!(stepped.measure(clock::now_ns()));
+        assert!((stepped.lead_ns - known).abs() < 40_000, "{stepped:?}");
+        assert!(!stepped.measure(clock::now_ns()));
     }
 }

@@ -209,7 +209,7 @@ impl Backend for Uring {
             ..Turn::default()
         };
         if let Some(offset) = &mut self.stamps {
-            turn.clock_stepped = offset.measure();
+            turn.clock_stepped = offset.measure(turn.woke_ns);
         }
         let mut batch = std::mem::take(&mut self.batch);
         batch.extend(self.control.ring.completion());
