@@ -3,6 +3,7 @@ package shootout.spring;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootVersion;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.SpringVersion;
 
 import java.util.Map;
@@ -45,7 +46,8 @@ public final class Main {
         try {
             application.run();
         } catch (RuntimeException refused) {
-            fail(1, "cannot listen on " + options.host() + " port " + options.port() + ": " + refused.getMessage());
+            fail(1, "cannot listen on " + options.host() + " port " + options.port() + ": "
+                    + NestedExceptionUtils.getMostSpecificCause(refused).getMessage());
         }
     }
 
