@@ -3,11 +3,18 @@ package main
 import (
 	"net/http"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/lesismal/nbio/nbhttp/websocket"
 )
 
 const maxMessage = 16 << 20 // bytes, docs/protocol.md, "Limits"
+
+// Close codes, RFC 6455, section 7.4.1.
+const (
+	noCode         = 1005 // what the library calls a close frame without a code
+	invalidPayload = 1007
+)
 
 // hub is the set of connected clients, and the library's events of all of them.
 // It does not know what they say: answer deals with each message.
@@ -25,13 +32,32 @@ func newHub() *hub {
 	h.upgrader.MessageLengthLimit = maxMessage
 	// Load generators send any Origin or none.
 	h.upgrader.CheckOrigin = func(*http.Request) bool { return true }
+	h.upgrader.SetCloseHandler(answerClose)
 	h.upgrader.OnMessage(func(conn *websocket.Conn, kind websocket.MessageType, data []byte) {
+		if kind == websocket.TextMessage && !utf8.Valid(data) {
+			conn.WriteClose(invalidPayload, "")
+			conn.Close()
+			return
+		}
 		h.answer(conn.Session().(*client), kind, data)
 	})
 	h.upgrader.OnClose(func(conn *websocket.Conn, _ error) {
 		h.remove(conn.Session().(*client))
 	})
 	return h
+}
+
+// answerClose writes the close frame that answers the peer's; the library then
+// closes the connection.
+func answerClose(conn *websocket.Conn, code int, reason string) {
+	switch {
+	case code == noCode:
+		conn.WriteMessage(websocket.CloseMessage, nil)
+	case !utf8.ValidString(reason):
+		conn.WriteClose(invalidPayload, "")
+	default:
+		conn.WriteClose(code, reason)
+	}
 }
 
 func (h *hub) add(c *client) {

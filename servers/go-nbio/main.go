@@ -52,6 +52,8 @@ func main() {
 		ReleaseWebsocketPayload: true,
 		Handler:                 http.HandlerFunc(h.serve),
 	})
+	// The library would close with 1002; the hub closes with 1007.
+	engine.CheckUtf8 = func([]byte) bool { return true }
 	if err := engine.Start(); err != nil {
 		fmt.Fprintf(os.Stderr, "go-nbio-server: %v; choose another with --host or --port\n", err)
 		os.Exit(1)

@@ -3,20 +3,23 @@
 use crate::clients::{Client, Clients};
 use crate::outbox::{Outbox, Outgoing};
 use crate::protocol::{Answer, Incoming};
-use actix_web::rt::{spawn, time::timeout};
+use actix_web::body::{BodyStream, BoxBody, MessageBody};
+use actix_web::rt::spawn;
+use actix_web::rt::time::{sleep, timeout};
 use actix_web::web::{Bytes, Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use actix_ws::{
     AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Closed, Item, Message,
     ProtocolError, Session,
 };
-use futures_util::SinkExt;
+use futures_util::{SinkExt, StreamExt, future, stream};
 use std::io::ErrorKind;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::select;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
 
 /// Bytes (docs/protocol.md, "Limits").
 const MAX_MESSAGE: usize = 16 << 20;
@@ -30,6 +33,9 @@ const BATCH: usize = 256;
 
 /// For a peer that does not finish the closing handshake.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
+
+/// Between our close frame after an error and the end of the connection, which peers expect soon.
+const LINGER: Duration = Duration::from_millis(250);
 
 pub(crate) struct Server {
     pub(crate) clients: Arc<Clients>,
@@ -50,8 +56,22 @@ pub(crate) async fn upgrade(
     // A client that has read the response must get every broadcast from there on. So it is entered
     // before the response is written.
     let client = server.clients.enter(outbox);
-    spawn(converse(session, stream, client, queue, server.perform));
-    Ok(response)
+    let perform = server.perform;
+    let (end, ended) = oneshot::channel();
+    spawn(async move {
+        converse(session, stream, client, queue, perform).await;
+        // Fails when the connection is gone already.
+        let _ = end.send(());
+    });
+    Ok(response.map_body(|_, body| lasting(body, ended).boxed()))
+}
+
+/// The connection ends with the response's body, and the library ends that with the close frame.
+/// This one lasts until `ended`.
+fn lasting(mut body: BoxBody, ended: oneshot::Receiver<()>) -> impl MessageBody {
+    let frames = stream::poll_fn(move |context| Pin::new(&mut body).poll_next(context));
+    let end = stream::once(ended).filter_map(|_| future::ready(None));
+    BodyStream::new(frames.chain(end))
 }
 
 async fn converse(
@@ -62,23 +82,40 @@ async fn converse(
     perform: fn(Incoming) -> Answer,
 ) {
     let mut writing = pin!(write(session, queue, &client));
-    let close = select! {
-        close = read(stream, &client, perform) => close,
+    let end = select! {
+        end = read(stream, &client, perform) => end,
         // The session has ended.
         _ = &mut writing => return,
         () = client.overflown() => return,
     };
     client.leave();
-    client.push(Outgoing::Close(close));
+    let (failed, reason) = match end {
+        End::Closed(reason) => (false, reason),
+        End::Failed(code) => (true, Some(code.into())),
+    };
+    client.push(Outgoing::Close(reason));
     let _ = timeout(CLOSE_GRACE, writing).await;
+    if failed {
+        // Closing a socket that holds unread input resets it. Until then the library reads and
+        // discards what comes, and the peer has time to read the close frame.
+        sleep(LINGER).await;
+    }
 }
 
-/// Answers messages until the connection ends, and says what the close frame is to hold.
+/// Why no more messages are answered.
+enum End {
+    /// The peer has closed, or is gone.
+    Closed(Option<CloseReason>),
+    /// By the library, which does not close the connection.
+    Failed(CloseCode),
+}
+
+/// Answers messages until the connection ends.
 async fn read(
     mut stream: AggregatedMessageStream,
     client: &Client,
     perform: fn(Incoming) -> Answer,
-) -> Option<CloseReason> {
+) -> End {
     while let Some(message) = stream.recv().await {
         let message = match message {
             Ok(AggregatedMessage::Text(text)) => Incoming::Text(text),
@@ -88,8 +125,8 @@ async fn read(
                 continue;
             }
             Ok(AggregatedMessage::Pong(_)) => continue,
-            Ok(AggregatedMessage::Close(reason)) => return reason,
-            Err(error) => return Some(close_code(&error).into()),
+            Ok(AggregatedMessage::Close(reason)) => return End::Closed(reason),
+            Err(error) => return End::Failed(close_code(&error)),
         };
         let answer = perform(message);
         if let Some(broadcast) = answer.broadcast {
@@ -98,7 +135,7 @@ async fn read(
         client.push(answer.reply);
         client.room().await;
     }
-    None
+    End::Closed(None)
 }
 
 /// Hands what comes into the queue to the session, to the close frame.
@@ -147,7 +184,14 @@ async fn send_fragments(
 /// The library leaves it to the application to close after an error.
 fn close_code(error: &ProtocolError) -> CloseCode {
     match error {
-        ProtocolError::Io(error) if error.kind() == ErrorKind::InvalidData => CloseCode::Invalid,
+        ProtocolError::Io(error) if error.kind() == ErrorKind::InvalidData => {
+            // Only the words tell this error from that of text that is not UTF-8.
+            if error.to_string().contains("reserved bits") {
+                CloseCode::Protocol
+            } else {
+                CloseCode::Invalid
+            }
+        }
         // Too many bytes in all fragments; or the connection is gone, and no code is sent.
         ProtocolError::Io(_) | ProtocolError::Overflow => CloseCode::Size,
         _ => CloseCode::Protocol,

@@ -16,6 +16,7 @@ use connection::{Server, upgrade};
 use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The kernel makes it as long as it permits.
 const BACKLOG: u32 = 65_535;
@@ -83,6 +84,8 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
         .backlog(BACKLOG)
         .max_connections(usize::MAX)
         .tcp_nodelay(true)
+        // After the end of a response the library would read for up to a second more.
+        .client_disconnect_timeout(Duration::ZERO)
         // A signal ends the process at once.
         .disable_signals();
     if let Some(threads) = arguments.threads {

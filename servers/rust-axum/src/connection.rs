@@ -36,6 +36,9 @@ const BATCH: usize = 256;
 /// For a peer that does not finish the closing handshake.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
+/// Between our close frame after an error and the end of the connection, which peers expect soon.
+const LINGER: Duration = Duration::from_millis(250);
+
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) clients: Arc<Clients>,
@@ -90,7 +93,7 @@ async fn converse(
     } else {
         // Closing a socket that holds unread input resets it. This leaves the peer time to read
         // the close frame.
-        sleep(CLOSE_GRACE).await;
+        sleep(LINGER).await;
     }
 }
 
