@@ -37,15 +37,15 @@ fn a_workload_of_the_project_is_run_with_what_is_set_over_it() {
         ],
     );
     let name = "go-example.default.ticker.text.1";
-    assert_eq!(
-        results(&project),
-        [format!("{name}.json"), format!("{name}.plan.toml")]
-    );
     let measurement = project.measurement(name);
     assert!(
         matches!(measurement.status, Status::Ok | Status::GeneratorLimited),
         "{:?}",
         measurement.reason
+    );
+    assert_eq!(
+        results(&project),
+        [format!("{name}.json"), format!("{name}.plan.toml")]
     );
     assert_eq!(measurement.workload_name(), "ticker");
     let plan = measurement.run.unwrap().plan;
