@@ -143,7 +143,7 @@ impl Part {
             }
         }
         let left = marked(session, &self.cookie);
-        let still_listening = port::listening(self.port).then_some(self.port);
+        let still_listening = port::stays_open(self.port).then_some(self.port);
         kill(&left);
         reap(session);
         Stopped {

@@ -7,10 +7,13 @@ use super::HOST;
 use run_record::Environment;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 10_000;
+/// The kernel releases the sockets of an io_uring only some time after its process has gone.
+const RELEASE: Duration = Duration::from_secs(1);
+const POLL: Duration = Duration::from_millis(20);
 static NEXT: AtomicU16 = AtomicU16::new(0);
 
 /// A port that is free now; another one at every call.
@@ -33,4 +36,16 @@ pub(super) fn free() -> Option<u16> {
 /// True when a connection to it is accepted.
 pub(super) fn listening(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::new(HOST, port), Duration::from_millis(200)).is_ok()
+}
+
+/// True when connections to it are accepted although its process has gone, and go on being so.
+pub(super) fn stays_open(port: u16) -> bool {
+    let until = Instant::now() + RELEASE;
+    while listening(port) {
+        if Instant::now() >= until {
+            return true;
+        }
+        std::thread::sleep(POLL);
+    }
+    false
 }
