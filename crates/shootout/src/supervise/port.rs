@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 10_000;
-/// The kernel releases the sockets of an io_uring only some time after its process has gone.
-const RELEASE: Duration = Duration::from_secs(1);
+/// The kernel releases the sockets of an io_uring only after its process has gone: 3 to 11 ms after,
+/// at each of 126 ends of such a server on an idle machine.
+const RELEASE: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(20);
 static NEXT: AtomicU16 = AtomicU16::new(0);
 
