@@ -17,6 +17,8 @@ type client struct {
 	mu      sync.Mutex
 	conn    *websocket.Conn // nil until the handshake has been answered
 	tooSlow bool
+
+	topics map[string]struct{} // what it is subscribed to; nil before its first
 }
 
 func newClient() *client {

@@ -13,6 +13,13 @@ type hub struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}
 	answer  func(c *client, kind websocket.MessageType, data []byte)
+	topics
+}
+
+func newHub() *hub {
+	h := &hub{clients: make(map[*client]struct{}), topics: topics{members: make(subscriptions)}}
+	h.answer = h.request
+	return h
 }
 
 func (h *hub) add(c *client) {
@@ -25,6 +32,7 @@ func (h *hub) remove(c *client) {
 	h.mu.Lock()
 	delete(h.clients, c)
 	h.mu.Unlock()
+	h.unsubscribeAll(c)
 }
 
 // broadcast returns when the message is queued on every connection, which is what

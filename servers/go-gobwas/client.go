@@ -22,6 +22,8 @@ type client struct {
 	conn    *net.TCPConn
 	out     outbox
 	written chan struct{} // closed when write has returned
+
+	topics map[string]struct{} // what it is subscribed to; nil before its first
 }
 
 func newClient(conn *net.TCPConn) *client {

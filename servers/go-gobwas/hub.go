@@ -16,6 +16,13 @@ type hub struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}
 	answer  func(c *client, op ws.OpCode, data []byte)
+	topics
+}
+
+func newHub() *hub {
+	h := &hub{clients: make(map[*client]struct{}), topics: topics{members: make(subscriptions)}}
+	h.answer = h.request
+	return h
 }
 
 func (h *hub) add(c *client) {
@@ -28,6 +35,7 @@ func (h *hub) remove(c *client) {
 	h.mu.Lock()
 	delete(h.clients, c)
 	h.mu.Unlock()
+	h.unsubscribeAll(c)
 }
 
 // broadcast returns when the frame is queued on every connection, which is what

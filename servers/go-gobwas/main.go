@@ -3,7 +3,7 @@
 //
 // This file holds the command line and the listener. It does not know the
 // protocol (protocol.go), connections (client.go, and outbox.go for what they
-// have still to write) or who is connected (hub.go).
+// have still to write), who is connected (hub.go) or subscribed (topics.go).
 package main
 
 import (
@@ -42,8 +42,7 @@ func main() {
 		os.Exit(1)
 	}
 	wsutil.SetMaxMessageSize(maxMessage)
-	h := &hub{clients: make(map[*client]struct{})}
-	h.answer = h.request
+	h := newHub()
 	if *raw {
 		h.answer = rawEcho
 	}

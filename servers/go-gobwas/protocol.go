@@ -10,7 +10,8 @@ import (
 // reply is an outgoing message of the text dialect.
 type reply struct {
 	Type    string          `json:"type"`
-	Payload json.RawMessage `json:"payload"`
+	Topic   string          `json:"topic,omitempty"`
+	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
 // rawEcho sends every message back as it came.
@@ -41,6 +42,11 @@ func (h *hub) text(c *client, data []byte) {
 		c.fail(`"type" is missing or not a string`)
 		return
 	}
+	switch kind {
+	case "subscribe", "unsubscribe", "publish":
+		h.topical(c, kind, fields)
+		return
+	}
 	payload, ok := fields["payload"]
 	if !ok {
 		c.fail(`"payload" is missing`)
@@ -50,10 +56,32 @@ func (h *hub) text(c *client, data []byte) {
 	case "echo":
 		c.reply("echo", payload)
 	case "broadcast":
-		h.broadcast(compile(ws.OpText, encode("broadcast", payload)))
+		h.broadcast(compile(ws.OpText, encode("broadcast", "", payload)))
 		c.reply("broadcastResult", payload)
 	default:
-		c.fail(`"type" is neither "echo" nor "broadcast"`)
+		c.fail(`"type" is unknown`)
+	}
+}
+
+// topical answers a request about a topic.
+func (h *hub) topical(c *client, kind string, fields map[string]json.RawMessage) {
+	var topic string
+	if json.Unmarshal(fields["topic"], &topic) != nil || !isTopic(topic) {
+		c.fail(`"topic" is missing or no name`)
+		return
+	}
+	payload, ok := fields["payload"]
+	switch {
+	case kind == "subscribe":
+		h.subscribe(c, topic, compile(ws.OpText, encode("subscribed", topic, nil)))
+	case kind == "unsubscribe":
+		h.unsubscribe(c, topic)
+		c.send(compile(ws.OpText, encode("unsubscribed", topic, nil)))
+	case !ok:
+		c.fail(`"payload" is missing`)
+	default:
+		h.publish(topic, compile(ws.OpText, encode("message", topic, payload)))
+		c.send(compile(ws.OpText, encode("publishResult", topic, payload)))
 	}
 }
 
@@ -75,7 +103,7 @@ func (h *hub) binary(c *client, data []byte) {
 }
 
 func (c *client) reply(kind string, payload json.RawMessage) {
-	c.send(compile(ws.OpText, encode(kind, payload)))
+	c.send(compile(ws.OpText, encode(kind, "", payload)))
 }
 
 func (c *client) fail(words string) {
@@ -93,11 +121,11 @@ func compile(op ws.OpCode, data []byte) []byte {
 
 // encode keeps <, > and & as they are; json.Marshal would make six bytes of
 // each and could lift a message of legal size over the outbox's bound.
-func encode(kind string, payload json.RawMessage) []byte {
+func encode(kind, topic string, payload json.RawMessage) []byte {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(reply{kind, payload}); err != nil {
+	if err := encoder.Encode(reply{kind, topic, payload}); err != nil {
 		panic(err) // cannot happen: payload has been parsed
 	}
 	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))

@@ -17,6 +17,8 @@ type client struct {
 	mu   sync.Mutex      // the library allows one writer at a time
 	conn *websocket.Conn // nil when the handshake has failed
 
+	topics map[string]struct{} // what it is subscribed to; nil before its first
+
 	// Of the idiomatic variant (room.go), nil otherwise.
 	out     *outbox
 	written chan struct{} // closed when nothing writes any more
@@ -41,11 +43,27 @@ func (c *client) sendPrepared(m *websocket.PreparedMessage) {
 	}
 }
 
+// readMessage is conn.ReadMessage, and at most one byte more than the largest
+// message: the library's own limit is for the bytes of a compressed message, not
+// for what they become.
+func (c *client) readMessage() (int, []byte, error) {
+	if !upgrader.EnableCompression {
+		return c.conn.ReadMessage()
+	}
+	kind, reader, err := c.conn.NextReader()
+	if err != nil {
+		return kind, nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(reader, maxMessage+1))
+	return kind, data, err
+}
+
 func (c *client) close(code int) {
 	c.send(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""))
 }
 
-// halfCloser is a conn, or the TCP connection itself in the idiomatic variant.
+// halfCloser is a conn; in the idiomatic variant the TCP connection itself, or the
+// TLS connection on it.
 type halfCloser interface {
 	net.Conn
 	CloseWrite() error

@@ -15,6 +15,12 @@ type members interface {
 	// publish returns when the message is on its way to every connection, which
 	// is what the ack rule of docs/protocol.md asks for. It may keep data.
 	publish(kind int, data []byte)
+	// publishTo is publish for the subscribers of a topic, in text.
+	publishTo(topic string, data []byte)
+	// subscribe sends the reply before any message of the topic.
+	subscribe(c *client, topic string, reply []byte)
+	// unsubscribe returns when no message of the topic is sent any more.
+	unsubscribe(c *client, topic string)
 }
 
 // hub accepts connections. It does not know what they say: answer deals with each
@@ -28,6 +34,11 @@ type hub struct {
 type set struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}
+	topics
+}
+
+func newSet() *set {
+	return &set{clients: make(map[*client]struct{}), topics: topics{members: make(subscriptions)}}
 }
 
 func (s *set) add(c *client) {
@@ -40,19 +51,25 @@ func (s *set) remove(c *client) {
 	s.mu.Lock()
 	delete(s.clients, c)
 	s.mu.Unlock()
+	s.unsubscribeAll(c)
 }
 
 // publish writes one frame, built once, to every connection.
 func (s *set) publish(kind int, data []byte) {
-	m, err := websocket.NewPreparedMessage(kind, data)
-	if err != nil {
-		panic(err) // cannot happen: it is written to memory, uncompressed
-	}
+	m := prepare(kind, data)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for c := range s.clients {
 		c.sendPrepared(m)
 	}
+}
+
+func prepare(kind int, data []byte) *websocket.PreparedMessage {
+	m, err := websocket.NewPreparedMessage(kind, data)
+	if err != nil {
+		panic(err) // cannot happen: it is written to memory, uncompressed
+	}
+	return m
 }
 
 // serve upgrades one request and starts the goroutine that reads.

@@ -2,11 +2,13 @@
 // shoot-out protocol with gorilla/websocket.
 //
 // This file holds the command line and the HTTP side. It does not know the
-// protocol (protocol.go), connections (client.go, and backlog.go for slow ones)
-// or who is connected (hub.go). room.go and outbox.go are the idiomatic variant.
+// protocol (protocol.go), connections (client.go, and backlog.go for slow ones),
+// who is connected (hub.go) or subscribed (topics.go). room.go and outbox.go are
+// the idiomatic variant.
 package main
 
 import (
+	"crypto/tls"
 	"flag"
 	"fmt"
 	"net"
@@ -38,6 +40,9 @@ func main() {
 	port := flag.Uint("port", 3000, "TCP `port` to listen on")
 	rawEcho := flag.Bool("raw-echo", false, "send every message back as it came, and nothing else (for Autobahn|Testsuite)")
 	idiomatic := flag.Bool("idiomatic", false, "a hub, and a queue and a writing goroutine per connection, as in the library's chat example")
+	deflate := flag.Bool("deflate", false, "compress for clients that offer it")
+	tlsCert := flag.String("tls-cert", "", "serve TLS, with -idiomatic alone: PEM `file` with the certificate")
+	tlsKey := flag.String("tls-key", "", "PEM `file` with the key of that certificate")
 	version := flag.Bool("version", false, "print the version of gorilla/websocket and exit")
 	flag.Parse()
 
@@ -50,12 +55,22 @@ func main() {
 		return
 	}
 
+	if (*tlsCert == "") != (*tlsKey == "") {
+		fmt.Fprintln(os.Stderr, "go-gorilla-server: -tls-cert and -tls-key belong together: give both")
+		os.Exit(2)
+	}
+	if *tlsCert != "" && !*idiomatic {
+		fmt.Fprintln(os.Stderr, "go-gorilla-server: -tls-cert needs -idiomatic: a write over TLS may wait")
+		os.Exit(2)
+	}
+
+	upgrader.EnableCompression = *deflate
 	tcp, err := net.Listen("tcp", net.JoinHostPort(*host, strconv.FormatUint(uint64(*port), 10)))
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "go-gorilla-server: %v; choose another with -host or -port\n", err)
 		os.Exit(1)
 	}
-	h := &hub{members: &set{clients: make(map[*client]struct{})}}
+	h := &hub{members: newSet()}
 	var accepting net.Listener = listener{tcp.(*net.TCPListener)}
 	if *idiomatic {
 		h.members, accepting = newRoom(), tcp
@@ -66,7 +81,14 @@ func main() {
 	}
 	// Every path is the WebSocket's: /ws as in the ancestor, / for other clients.
 	server := &http.Server{Handler: http.HandlerFunc(h.serve), ReadHeaderTimeout: 10 * time.Second}
-	fmt.Fprintln(os.Stderr, "go-gorilla-server:", server.Serve(accepting))
+	if *tlsCert == "" {
+		err = server.Serve(accepting)
+	} else {
+		// The library upgrades HTTP/1.1 alone, so that HTTP/2 is not offered.
+		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
+		err = server.ServeTLS(accepting, *tlsCert, *tlsKey)
+	}
+	fmt.Fprintln(os.Stderr, "go-gorilla-server:", err)
 	os.Exit(1)
 }
 

@@ -11,7 +11,8 @@ import (
 // reply is an outgoing message of the text dialect.
 type reply struct {
 	Type    string          `json:"type"`
-	Payload json.RawMessage `json:"payload"`
+	Topic   string          `json:"topic,omitempty"`
+	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
 // read has c's messages answered until the connection ends.
@@ -19,8 +20,12 @@ func (h *hub) read(c *client) {
 	defer c.finish()
 	defer h.remove(c)
 	for {
-		kind, data, err := c.conn.ReadMessage()
+		kind, data, err := c.readMessage()
 		if err != nil {
+			return
+		}
+		if len(data) > maxMessage {
+			c.close(websocket.CloseMessageTooBig)
 			return
 		}
 		// The library leaves UTF-8 to the application (RFC 6455, section 8.1).
@@ -55,6 +60,11 @@ func (h *hub) text(c *client, data []byte) {
 		c.fail(`"type" is missing or not a string`)
 		return
 	}
+	switch kind {
+	case "subscribe", "unsubscribe", "publish":
+		h.topical(c, kind, fields)
+		return
+	}
 	payload, ok := fields["payload"]
 	if !ok {
 		c.fail(`"payload" is missing`)
@@ -64,10 +74,32 @@ func (h *hub) text(c *client, data []byte) {
 	case "echo":
 		c.reply("echo", payload)
 	case "broadcast":
-		h.publish(websocket.TextMessage, encode("broadcast", payload))
+		h.publish(websocket.TextMessage, encode("broadcast", "", payload))
 		c.reply("broadcastResult", payload)
 	default:
-		c.fail(`"type" is neither "echo" nor "broadcast"`)
+		c.fail(`"type" is unknown`)
+	}
+}
+
+// topical answers a request about a topic.
+func (h *hub) topical(c *client, kind string, fields map[string]json.RawMessage) {
+	var topic string
+	if json.Unmarshal(fields["topic"], &topic) != nil || !isTopic(topic) {
+		c.fail(`"topic" is missing or no name`)
+		return
+	}
+	payload, ok := fields["payload"]
+	switch {
+	case kind == "subscribe":
+		h.subscribe(c, topic, encode("subscribed", topic, nil))
+	case kind == "unsubscribe":
+		h.unsubscribe(c, topic)
+		c.send(websocket.TextMessage, encode("unsubscribed", topic, nil))
+	case !ok:
+		c.fail(`"payload" is missing`)
+	default:
+		h.publishTo(topic, encode("message", topic, payload))
+		c.send(websocket.TextMessage, encode("publishResult", topic, payload))
 	}
 }
 
@@ -88,7 +120,7 @@ func (h *hub) binary(c *client, data []byte) {
 }
 
 func (c *client) reply(kind string, payload json.RawMessage) {
-	c.send(websocket.TextMessage, encode(kind, payload))
+	c.send(websocket.TextMessage, encode(kind, "", payload))
 }
 
 func (c *client) fail(words string) {
@@ -101,11 +133,11 @@ func (c *client) fail(words string) {
 
 // encode keeps <, > and & as they are; json.Marshal would make six bytes of
 // each and could lift a message of legal size over the queue's bound.
-func encode(kind string, payload json.RawMessage) []byte {
+func encode(kind, topic string, payload json.RawMessage) []byte {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(reply{kind, payload}); err != nil {
+	if err := encoder.Encode(reply{kind, topic, payload}); err != nil {
 		panic(err) // cannot happen: payload has been parsed
 	}
 	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))

@@ -20,6 +20,8 @@ type client struct {
 	socket *gws.Conn // nil when the handshake has failed
 
 	queued atomic.Int64 // bytes of payload in the library's queue
+
+	topics map[string]struct{} // what it is subscribed to; nil before its first
 }
 
 // reserve makes room in the queue. A client that has not read what was queued

@@ -19,10 +19,11 @@ type hub struct {
 	clients  map[*client]struct{}
 	upgrader *gws.Upgrader
 	answer   func(c *client, opcode gws.Opcode, data []byte)
+	topics
 }
 
 func newHub() *hub {
-	h := &hub{clients: make(map[*client]struct{})}
+	h := &hub{clients: make(map[*client]struct{}), topics: topics{members: make(subscriptions)}}
 	h.upgrader = gws.NewUpgrader(h, &gws.ServerOption{
 		ReadMaxPayloadSize:  maxMessage,
 		WriteMaxPayloadSize: maxQueued, // the result of the largest message is longer than it
@@ -42,6 +43,7 @@ func (h *hub) remove(c *client) {
 	h.mu.Lock()
 	delete(h.clients, c)
 	h.mu.Unlock()
+	h.unsubscribeAll(c)
 }
 
 // broadcast returns when the message is queued on every connection, which is what

@@ -2,7 +2,8 @@
 // protocol with lxzan/gws.
 //
 // This file holds the command line and the HTTP side. It does not know the
-// protocol (protocol.go), connections (client.go) or who is connected (hub.go).
+// protocol (protocol.go), connections (client.go), who is connected (hub.go) or
+// subscribed (topics.go).
 package main
 
 import (

@@ -11,6 +11,8 @@ import (
 type client struct {
 	handshake sync.Mutex      // held until the handshake has been answered
 	conn      *websocket.Conn // nil when it has failed
+
+	topics map[string]struct{} // what it is subscribed to; nil before its first
 }
 
 func (c *client) send(kind websocket.MessageType, data []byte) {

@@ -23,10 +23,15 @@ type hub struct {
 	clients  map[*client]struct{}
 	upgrader *websocket.Upgrader
 	answer   func(c *client, kind websocket.MessageType, data []byte)
+	topics
 }
 
 func newHub() *hub {
-	h := &hub{clients: make(map[*client]struct{}), upgrader: websocket.NewUpgrader()}
+	h := &hub{
+		clients:  make(map[*client]struct{}),
+		upgrader: websocket.NewUpgrader(),
+		topics:   topics{members: make(subscriptions)},
+	}
 	h.answer = h.request
 	h.upgrader.KeepaliveTime = 0 // no idle time-out
 	h.upgrader.MessageLengthLimit = maxMessage
@@ -70,6 +75,7 @@ func (h *hub) remove(c *client) {
 	h.mu.Lock()
 	delete(h.clients, c)
 	h.mu.Unlock()
+	h.unsubscribeAll(c)
 }
 
 // broadcast returns when the message is on its way to every connection, which is

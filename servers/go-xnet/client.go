@@ -19,6 +19,8 @@ type client struct {
 	ws     *websocket.Conn // nil when the handshake has failed
 	closed bool            // a close frame has been sent; nothing may follow it
 
+	topics map[string]struct{} // what it is subscribed to; nil before its first
+
 	// Of the idiomatic variant (room.go), nil otherwise.
 	out     *outbox
 	written chan struct{} // closed when nothing writes any more

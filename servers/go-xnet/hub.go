@@ -19,6 +19,12 @@ type members interface {
 	// broadcast returns when the message is on its way to every connection, which
 	// is what the ack rule of docs/protocol.md asks for.
 	broadcast(m *message)
+	// publish is broadcast for the subscribers of a topic.
+	publish(topic string, m *message)
+	// subscribe sends the reply before any message of the topic.
+	subscribe(c *client, topic string, reply *message)
+	// unsubscribe returns when no message of the topic is sent any more.
+	unsubscribe(c *client, topic string)
 }
 
 // hub accepts connections. It does not know what they say.
@@ -28,6 +34,11 @@ type hub struct{ members }
 type set struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}
+	topics
+}
+
+func newSet() *set {
+	return &set{clients: make(map[*client]struct{}), topics: topics{members: make(subscriptions)}}
 }
 
 func (s *set) add(c *client) {
@@ -40,6 +51,7 @@ func (s *set) remove(c *client) {
 	s.mu.Lock()
 	delete(s.clients, c)
 	s.mu.Unlock()
+	s.unsubscribeAll(c)
 }
 
 func (s *set) broadcast(m *message) {

@@ -3,8 +3,8 @@
 //
 // This file holds the command line and the HTTP side. It does not know the
 // protocol (protocol.go), messages and their frames (frames.go), connections
-// (client.go, and backlog.go for slow ones) or who is connected (hub.go). room.go
-// and outbox.go are the idiomatic variant.
+// (client.go, and backlog.go for slow ones), who is connected (hub.go) or
+// subscribed (topics.go). room.go and outbox.go are the idiomatic variant.
 package main
 
 import (
@@ -44,7 +44,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "go-websocket-server: %v; choose another with -host or -port\n", err)
 		os.Exit(1)
 	}
-	h := &hub{&set{clients: make(map[*client]struct{})}}
+	h := &hub{newSet()}
 	var accepting net.Listener = listener{tcp.(*net.TCPListener)}
 	if *idiomatic {
 		h.members, accepting = newRoom(), tcp

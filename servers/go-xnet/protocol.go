@@ -8,7 +8,8 @@ import (
 // reply is an outgoing message of the text dialect.
 type reply struct {
 	Type    string          `json:"type"`
-	Payload json.RawMessage `json:"payload"`
+	Topic   string          `json:"topic,omitempty"`
+	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
 // request answers text messages as the text dialect of docs/protocol.md, and
@@ -45,6 +46,11 @@ func (h *hub) text(c *client, m *message) {
 		c.fail(`"type" is missing or not a string`)
 		return
 	}
+	switch kind {
+	case "subscribe", "unsubscribe", "publish":
+		h.topical(c, kind, fields)
+		return
+	}
 	payload, ok := fields["payload"]
 	if !ok {
 		c.fail(`"payload" is missing`)
@@ -54,10 +60,32 @@ func (h *hub) text(c *client, m *message) {
 	case "echo":
 		c.reply("echo", payload)
 	case "broadcast":
-		h.broadcast(&message{textMessage, encode("broadcast", payload)})
+		h.broadcast(&message{textMessage, encode("broadcast", "", payload)})
 		c.reply("broadcastResult", payload)
 	default:
-		c.fail(`"type" is neither "echo" nor "broadcast"`)
+		c.fail(`"type" is unknown`)
+	}
+}
+
+// topical answers a request about a topic.
+func (h *hub) topical(c *client, kind string, fields map[string]json.RawMessage) {
+	var topic string
+	if json.Unmarshal(fields["topic"], &topic) != nil || !isTopic(topic) {
+		c.fail(`"topic" is missing or no name`)
+		return
+	}
+	payload, ok := fields["payload"]
+	switch {
+	case kind == "subscribe":
+		h.subscribe(c, topic, &message{textMessage, encode("subscribed", topic, nil)})
+	case kind == "unsubscribe":
+		h.unsubscribe(c, topic)
+		c.send(&message{textMessage, encode("unsubscribed", topic, nil)})
+	case !ok:
+		c.fail(`"payload" is missing`)
+	default:
+		h.publish(topic, &message{textMessage, encode("message", topic, payload)})
+		c.send(&message{textMessage, encode("publishResult", topic, payload)})
 	}
 }
 
@@ -79,7 +107,7 @@ func (h *hub) binary(c *client, m *message) {
 }
 
 func (c *client) reply(kind string, payload json.RawMessage) {
-	c.send(&message{textMessage, encode(kind, payload)})
+	c.send(&message{textMessage, encode(kind, "", payload)})
 }
 
 func (c *client) fail(words string) {
@@ -92,11 +120,11 @@ func (c *client) fail(words string) {
 
 // encode keeps <, > and & as they are; json.Marshal would make six bytes of
 // each and could lift a message of legal size over the backlog's bound.
-func encode(kind string, payload json.RawMessage) []byte {
+func encode(kind, topic string, payload json.RawMessage) []byte {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(reply{kind, payload}); err != nil {
+	if err := encoder.Encode(reply{kind, topic, payload}); err != nil {
 		panic(err) // cannot happen: payload has been parsed
 	}
 	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))

@@ -5,33 +5,58 @@ package main
 // it. The library documents no broadcast; this is the form of gorilla/websocket's
 // chat example, which most Go servers took over.
 type room struct {
-	register   chan *client
-	unregister chan *client
-	broadcasts chan broadcast
+	register      chan *client
+	unregister    chan *client
+	subscriptions chan subscription
+	broadcasts    chan broadcast
 }
 
-// broadcast is a message for all clients in the room.
+// subscription is the beginning of one, or its end where there is no reply.
+type subscription struct {
+	client *client
+	topic  string
+	reply  *message
+	done   chan<- struct{} // closed when it holds and the reply is queued
+}
+
+// broadcast is a message for all clients in the room, or for the subscribers of a
+// topic.
 type broadcast struct {
 	message *message
+	topic   string          // "" for all clients
 	queued  chan<- struct{} // closed when the message is queued on every connection
 }
 
 func newRoom() *room {
-	r := &room{make(chan *client), make(chan *client), make(chan broadcast)}
+	r := &room{make(chan *client), make(chan *client), make(chan subscription), make(chan broadcast)}
 	go r.run()
 	return r
 }
 
 func (r *room) run() {
 	clients := make(map[*client]struct{})
+	topics := make(subscriptions)
 	for {
 		select {
 		case c := <-r.register:
 			clients[c] = struct{}{}
 		case c := <-r.unregister:
 			delete(clients, c)
+			topics.leaveAll(c)
+		case s := <-r.subscriptions:
+			if s.reply != nil {
+				topics.join(s.client, s.topic)
+				s.client.queue(s.reply)
+			} else {
+				topics.leave(s.client, s.topic)
+			}
+			close(s.done)
 		case b := <-r.broadcasts:
-			for c := range clients {
+			to := clients
+			if b.topic != "" {
+				to = topics[b.topic]
+			}
+			for c := range to {
 				c.queue(b.message)
 			}
 			close(b.queued)
@@ -47,11 +72,21 @@ func (r *room) add(c *client) {
 
 func (r *room) remove(c *client) { r.unregister <- c }
 
-func (r *room) broadcast(m *message) {
+func (r *room) broadcast(m *message) { r.publish("", m) }
+
+func (r *room) publish(topic string, m *message) {
 	queued := make(chan struct{})
-	r.broadcasts <- broadcast{m, queued}
+	r.broadcasts <- broadcast{m, topic, queued}
 	<-queued
 }
+
+func (r *room) subscribe(c *client, topic string, reply *message) {
+	done := make(chan struct{})
+	r.subscriptions <- subscription{c, topic, reply, done}
+	<-done
+}
+
+func (r *room) unsubscribe(c *client, topic string) { r.subscribe(c, topic, nil) }
 
 // queue puts a message into c's outbox. A client that has not read what was put
 // there before is cut off.

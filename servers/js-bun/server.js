@@ -1,9 +1,8 @@
 // The WebSocket server: connections, limits, delivery.
 
-import { answer } from './protocol.js';
+import { answer, EVERYONE } from './protocol.js';
 
 const MIB = 1024 * 1024;
-const TOPIC = 'broadcast';
 
 /**
  * Ends the program with 1 when the port cannot be had.
@@ -12,8 +11,10 @@ const TOPIC = 'broadcast';
  *     every message goes back as it came
  */
 export function listen({ host, port, 'raw-echo': rawEcho }) {
+  const publish = (topic, data) => server.publish(topic, data);
+  let server;
   try {
-    const server = Bun.serve({
+    server = Bun.serve({
       hostname: host,
       port,
       fetch: upgrade,
@@ -26,16 +27,11 @@ export function listen({ host, port, 'raw-echo': rawEcho }) {
         sendPings: false,
         perMessageDeflate: false,
         open(ws) {
-          ws.subscribe(TOPIC);
+          ws.subscribe(EVERYONE);
         },
         message: rawEcho
           ? (ws, message) => ws.send(message)
-          : (ws, message) =>
-              answer(
-                message,
-                (data) => ws.send(data),
-                (data) => server.publish(TOPIC, data)
-              )
+          : (ws, message) => answer(message, ws, publish)
       }
     });
   } catch (error) {

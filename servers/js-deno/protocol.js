@@ -1,6 +1,8 @@
 // The text and binary dialects of docs/protocol.md. Knows no sockets. A text
 // message is a string, a binary one a Uint8Array.
 
+import { isTopic } from './topics.js';
+
 const ECHO = 0x65; // 'e'
 const BROADCAST = 0x62; // 'b'
 const RESULT = 0x72; // 'r'
@@ -9,36 +11,59 @@ const RESULT = 0x72; // 'r'
  * Answers one message.
  *
  * @param {string | Uint8Array} data The message
- * @param {(data: string | Uint8Array) => void} send To the sender
- * @param {(data: string | Uint8Array) => void} publish To all clients
+ * @param {object} client The sender
+ * @param {object} hub Has send(client, data); publish(data, topic), to the
+ *     subscribers of the topic, or to all clients where it is undefined;
+ *     subscribe(client, topic) and unsubscribe(client, topic)
  */
-export function answer(data, send, publish) {
-  const { reply, broadcast } = typeof data === 'string' ? readText(data) : readBinary(data);
-  if (broadcast !== undefined) publish(broadcast);
-  send(reply);
+export function answer(data, client, hub) {
+  const { reply, message, topic, join, leave } =
+    typeof data === 'string' ? readText(data) : readBinary(data);
+  if (message !== undefined) hub.publish(message, topic);
+  if (join !== undefined) hub.subscribe(client, join);
+  if (leave !== undefined) hub.unsubscribe(client, leave);
+  hub.send(client, reply);
 }
 
 /**
  * @param {string} data
- * @returns {{reply: string, broadcast?: string}} What the sender gets, and what
- *     all clients get before it
+ * @returns {{reply: string, message?: string, topic?: string, join?: string,
+ *     leave?: string}} What the sender gets; the message that goes before it to
+ *     the subscribers of the topic, or to all clients; the topic that the sender
+ *     joins or leaves before it
  */
 function readText(data) {
   try {
-    const message = JSON.parse(data);
-    if (message === null || typeof message !== 'object' || Array.isArray(message)) {
+    const request = JSON.parse(data);
+    if (request === null || typeof request !== 'object' || Array.isArray(request)) {
       return fail('the message is not a JSON object');
     }
-    const { type, payload } = message;
+    const { type, topic, payload } = request;
+    if (type === 'subscribe' || type === 'unsubscribe' || type === 'publish') {
+      if (!isTopic(topic)) return fail('"topic" is missing or no name');
+    }
+    if (type === 'subscribe') {
+      return { reply: encode({ type: 'subscribed', topic }), join: topic };
+    }
+    if (type === 'unsubscribe') {
+      return { reply: encode({ type: 'unsubscribed', topic }), leave: topic };
+    }
     if (payload === undefined) return fail('"payload" is missing');
-    if (type === 'echo') return { reply: encode('echo', payload) };
+    if (type === 'echo') return { reply: encode({ type, payload }) };
     if (type === 'broadcast') {
       return {
-        reply: encode('broadcastResult', payload),
-        broadcast: encode('broadcast', payload)
+        reply: encode({ type: 'broadcastResult', payload }),
+        message: encode({ type, payload })
       };
     }
-    return fail('"type" is neither "echo" nor "broadcast"');
+    if (type === 'publish') {
+      return {
+        reply: encode({ type: 'publishResult', topic, payload }),
+        message: encode({ type: 'message', topic, payload }),
+        topic
+      };
+    }
+    return fail('"type" is missing or unknown');
   } catch (error) {
     // A SyntaxError; or a RangeError for a payload nested deeper than the stack.
     return fail(`the message cannot be read: ${error.message}`);
@@ -47,7 +72,7 @@ function readText(data) {
 
 /**
  * @param {Uint8Array} data
- * @returns {{reply: string | Uint8Array, broadcast?: Uint8Array}} As readText
+ * @returns {{reply: string | Uint8Array, message?: Uint8Array}} As readText
  */
 function readBinary(data) {
   switch (data[0]) {
@@ -56,7 +81,7 @@ function readBinary(data) {
     case BROADCAST: {
       const reply = Uint8Array.from(data);
       reply[0] = RESULT;
-      return { reply, broadcast: data };
+      return { reply, message: data };
     }
     case undefined:
       return fail('the binary message is empty');
@@ -66,9 +91,9 @@ function readBinary(data) {
 }
 
 function fail(words) {
-  return { reply: encode('error', words) };
+  return { reply: encode({ type: 'error', payload: words }) };
 }
 
-function encode(type, payload) {
-  return JSON.stringify({ type, payload });
+function encode(message) {
+  return JSON.stringify(message);
 }

@@ -1,12 +1,24 @@
 // The WebSocket server: connections, limits, delivery.
 
 import { answer } from './protocol.js';
+import { Topics } from './topics.js';
 
 // Bytes; docs/protocol.md, "Limits".
 const MAX_MESSAGE = 16 * 1024 * 1024;
 const MAX_QUEUED = 64 * 1024 * 1024;
 
 const clients = new Set();
+const topics = new Topics();
+
+const hub = {
+  send,
+  publish(data, topic) {
+    const to = topic === undefined ? clients : topics.subscribers(topic);
+    for (const client of to) send(client, data);
+  },
+  subscribe: (client, topic) => topics.subscribe(client, topic),
+  unsubscribe: (client, topic) => topics.unsubscribe(client, topic)
+};
 
 /**
  * Ends the program with 1 when the port cannot be had.
@@ -41,7 +53,10 @@ function upgrade(request, rawEcho) {
   const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: 0 });
   socket.binaryType = 'arraybuffer';
   socket.onopen = () => clients.add(socket);
-  socket.onclose = () => clients.delete(socket);
+  socket.onclose = () => {
+    clients.delete(socket);
+    topics.leave(socket);
+  };
   socket.onmessage = ({ data: received }) => {
     const data = typeof received === 'string' ? received : new Uint8Array(received);
     if (tooLarge(data)) {
@@ -49,13 +64,7 @@ function upgrade(request, rawEcho) {
     } else if (rawEcho) {
       send(socket, data);
     } else {
-      answer(
-        data,
-        (reply) => send(socket, reply),
-        (message) => {
-          for (const client of clients) send(client, message);
-        }
-      );
+      answer(data, socket, hub);
     }
   };
   return response;

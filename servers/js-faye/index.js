@@ -6,8 +6,8 @@ const { parse } = require('./options');
 const { start } = require('./server');
 
 const server = start(parse(process.argv.slice(2), 'index.js'), {
-  publish(data, done) {
-    server.deliver(data);
+  publish(data, topic, done) {
+    server.deliver(data, topic);
     done();
   },
   failed(message) {

@@ -26,9 +26,9 @@ function runPrimary() {
     if (online === options.workers) for (const worker of workers) worker.send({ listen: true });
   });
 
-  cluster.on('message', (origin, { failure, id, data }) => {
+  cluster.on('message', (origin, { failure, id, data, topic }) => {
     if (failure) stop(failure);
-    for (const worker of workers) if (worker !== origin) worker.send({ data });
+    for (const worker of workers) if (worker !== origin) worker.send({ data, topic });
     // The ack rule of docs/protocol.md: every process has been handed the
     // message before the origin may answer.
     origin.send({ id });
@@ -58,7 +58,7 @@ function runWorker() {
   // which ends a worker by itself, is noticed.
   cluster.worker.on('error', () => process.exit(1));
 
-  process.on('message', ({ listen, id, data }) => {
+  process.on('message', ({ listen, id, data, topic }) => {
     if (listen) {
       server = start(options, { publish, failed });
     } else if (id !== undefined) {
@@ -66,15 +66,15 @@ function runWorker() {
       pending.delete(id);
       done();
     } else if (server) {
-      server.deliver(data);
+      server.deliver(data, topic);
     }
   });
 
-  function publish(data, done) {
+  function publish(data, topic, done) {
     lastId += 1;
     pending.set(lastId, done);
-    process.send({ id: lastId, data });
-    server.deliver(data);
+    process.send({ id: lastId, data, topic });
+    server.deliver(data, topic);
   }
 
   function failed(failure) {

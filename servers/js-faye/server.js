@@ -6,6 +6,7 @@
 const http = require('node:http');
 const WebSocket = require('faye-websocket');
 const { answer } = require('./protocol');
+const { Topics } = require('./topics');
 
 // Bytes; docs/protocol.md, "Limits".
 const MAX_MESSAGE = 16 * 1024 * 1024;
@@ -22,11 +23,19 @@ const REFUSAL =
  *     every message goes back as it came
  * @param {{publish: Function, failed: Function}} events publish as in
  *     protocol.js; failed gets one line when the server cannot listen
- * @returns {{deliver: (data: string | Buffer) => void}} deliver queues a
- *     message on every connection of this process
+ * @returns {{deliver: (data: string | Buffer, topic?: string) => void}} deliver
+ *     queues a message on every connection of this process, or on those that are
+ *     subscribed to the topic
  */
 function start({ host, port, 'raw-echo': rawEcho }, { publish, failed }) {
   const clients = new Set();
+  const topics = new Topics();
+  const hub = {
+    send: (client, data) => send(client, data, Buffer.byteLength(data)),
+    publish,
+    subscribe: (client, topic) => topics.subscribe(client, topic),
+    unsubscribe: (client, topic) => topics.unsubscribe(client, topic)
+  };
   const server = http.createServer((request, response) => {
     response.writeHead(426, { Upgrade: 'websocket', Connection: 'close' }).end();
   });
@@ -47,19 +56,23 @@ function start({ host, port, 'raw-echo': rawEcho }, { publish, failed }) {
       ws: new WebSocket(request, socket, head, [], { maxLength: MAX_MESSAGE })
     };
     client.ws.on('open', () => clients.add(client));
-    client.ws.on('close', () => clients.delete(client));
+    client.ws.on('close', () => {
+      clients.delete(client);
+      topics.leave(client);
+    });
     client.ws.on('message', ({ data }) => {
-      if (rawEcho) send(client, data, Buffer.byteLength(data));
-      else answer(data, (reply) => send(client, reply, Buffer.byteLength(reply)), publish);
+      if (rawEcho) hub.send(client, data);
+      else answer(data, client, hub);
     });
   });
 
   server.listen({ host, port, backlog: 4096 });
 
   return {
-    deliver(data) {
+    deliver(data, topic) {
       const size = Buffer.byteLength(data);
-      for (const client of clients) send(client, data, size);
+      const to = topic === undefined ? clients : topics.subscribers(topic);
+      for (const client of to) send(client, data, size);
     }
   };
 }

@@ -4,8 +4,8 @@ import { parse } from './options.js';
 import { create, listen } from './server.js';
 
 const options = parse(process.argv.slice(2), 'index.js');
-const { app, deliver } = create(options, (data, binary, done) => {
-  deliver(data, binary);
+const { app, deliver } = create(options, (topic, data, binary, done) => {
+  deliver(topic, data, binary);
   done();
 });
 listen(app, options);

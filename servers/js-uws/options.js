@@ -10,6 +10,8 @@ const flags = {
   host: { type: 'string', default: '127.0.0.1' },
   port: { type: 'string', default: '3334' },
   'raw-echo': { type: 'boolean', default: false },
+  'tls-cert': { type: 'string' },
+  'tls-key': { type: 'string' },
   version: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false }
 };
@@ -40,7 +42,11 @@ export function parse(args, program, { cluster = false } = {}) {
     if (values.help) tell(help(program, cluster));
     if (values.version) tell(version());
     values.port = integer('port', values.port, 0, 65535);
+    if ((values['tls-cert'] === undefined) !== (values['tls-key'] === undefined)) {
+      throw new Error('--tls-cert and --tls-key belong together: give both');
+    }
     if (cluster) {
+      if (values['tls-cert'] !== undefined) throw new Error('--tls-cert: only on one thread');
       const flag = values.workers === undefined ? 'threads' : 'workers';
       values.workers = integer(flag, values[flag], 1, 1024);
     }
@@ -88,6 +94,7 @@ function help(program, cluster) {
     '  --host HOST   address to listen on (127.0.0.1)',
     '  --port PORT   TCP port to listen on (3334)',
     ...(cluster ? ['  --threads N   threads that hold connections (one per core); also --workers'] : []),
+    ...(cluster ? [] : ['  --tls-cert FILE, --tls-key FILE   serve TLS with this certificate and its key, in PEM']),
     '  --raw-echo    send every message back as it came',
     '  --version     print what the library and its package tell of their version and exit'
   ].join('\n');

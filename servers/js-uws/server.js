@@ -1,21 +1,45 @@
 // The WebSocket server of one thread: connections, limits, delivery. How a
 // broadcast reaches other threads is the caller's affair.
 
-import { App, DISABLED, LIBUS_LISTEN_EXCLUSIVE_PORT } from 'uws-pack';
-import { answer } from './protocol.js';
+import { App, DISABLED, LIBUS_LISTEN_EXCLUSIVE_PORT, SSLApp } from 'uws-pack';
+import { answer, EVERYONE } from './protocol.js';
 
 const MIB = 1024 * 1024;
-const TOPIC = 'broadcast';
+
+/** One connection, as protocol.js has it. */
+class Client {
+  closed = false;
+
+  constructor(ws) {
+    this.ws = ws;
+  }
+
+  // A result may come back after its sender is gone, whose ws must then not be
+  // touched.
+  send(data, binary) {
+    if (!this.closed) this.ws.send(data, binary);
+  }
+
+  subscribe(topic) {
+    this.ws.subscribe(topic);
+  }
+
+  unsubscribe(topic) {
+    this.ws.unsubscribe(topic);
+  }
+}
 
 /**
- * @param {{'raw-echo': boolean}} options raw-echo: every message goes back as it came
+ * @param {{'raw-echo': boolean, 'tls-cert': string=, 'tls-key': string=}} options
+ *     raw-echo: every message goes back as it came; tls-cert, tls-key: the files to serve TLS with
  * @param {Function} publish As in protocol.js
- * @returns {{app: object, deliver: (data: string | Uint8Array, binary: boolean) => void}}
+ * @returns {{app: object, deliver: (topic: string, data: string | Uint8Array, binary: boolean) => void}}
  *     An app that does not listen yet; deliver queues a message on every
- *     connection of it
+ *     connection of it that is subscribed to the topic
  */
-export function create({ 'raw-echo': rawEcho }, publish) {
-  const app = App().ws('/*', {
+export function create({ 'raw-echo': rawEcho, 'tls-cert': cert, 'tls-key': key }, publish) {
+  const plain = cert === undefined;
+  const app = (plain ? App() : SSLApp({ cert_file_name: cert, key_file_name: key })).ws('/*', {
     compression: DISABLED,
     // Bytes; docs/protocol.md, "Limits".
     maxPayloadLength: 16 * MIB,
@@ -25,25 +49,20 @@ export function create({ 'raw-echo': rawEcho }, publish) {
     sendPingsAutomatically: false,
     upgrade,
     open(ws) {
-      ws.subscribe(TOPIC);
+      ws.getUserData().client = new Client(ws);
+      ws.subscribe(EVERYONE);
     },
     message: rawEcho
       ? (ws, message, binary) => ws.send(message, binary)
-      : (ws, message, binary) => {
-          const client = ws.getUserData();
-          // A result may come back after its sender is gone, whose ws must then
-          // not be touched.
-          const send = (data, asBinary) => client.closed || ws.send(data, asBinary);
-          answer(message, binary, send, publish);
-        },
+      : (ws, message, binary) => answer(message, binary, ws.getUserData().client, publish),
     close(ws) {
-      ws.getUserData().closed = true;
+      ws.getUserData().client.closed = true;
     }
   });
   return {
     app,
-    deliver(data, binary) {
-      app.publish(TOPIC, data, binary);
+    deliver(topic, data, binary) {
+      app.publish(topic, data, binary);
     }
   };
 }
@@ -59,7 +78,7 @@ function upgrade(response, request, context) {
     return;
   }
   response.upgrade(
-    { closed: false },
+    { client: undefined },
     request.getHeader('sec-websocket-key'),
     request.getHeader('sec-websocket-protocol'),
     request.getHeader('sec-websocket-extensions'),

@@ -9,12 +9,12 @@ export function runWorker() {
   const pending = new Map(); // id of a broadcast -> { left: peers to hear of, done }
   let lastId = 0;
 
-  const { app, deliver } = create(workerData, (data, binary, done) => {
-    deliver(data, binary);
+  const { app, deliver } = create(workerData, (topic, data, binary, done) => {
+    deliver(topic, data, binary);
     if (peers.length === 0) return done();
     lastId += 1;
     pending.set(lastId, { left: peers.length, done });
-    for (const peer of peers) peer.postMessage({ id: lastId, data, binary });
+    for (const peer of peers) peer.postMessage({ id: lastId, topic, data, binary });
   });
 
   // The ack rule of docs/protocol.md: every thread has queued the message before
@@ -33,9 +33,9 @@ export function runWorker() {
       return;
     }
     peers.push(peer);
-    peer.on('message', ({ id, data, binary }) => {
+    peer.on('message', ({ id, topic, data, binary }) => {
       if (data === undefined) return queued(id);
-      deliver(data, binary);
+      deliver(topic, data, binary);
       peer.postMessage({ id });
     });
   });

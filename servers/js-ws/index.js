@@ -11,8 +11,8 @@ if (options.version) {
   console.log(version());
 } else {
   const server = start(options, {
-    publish(data, binary, done) {
-      server.deliver(data, binary);
+    publish(data, binary, topic, done) {
+      server.deliver(data, binary, topic);
       done();
     },
     failed(message) {

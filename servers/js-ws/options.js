@@ -12,6 +12,9 @@ const flags = {
   'raw-echo': { type: 'boolean', default: false },
   'max-message': { type: 'string', default: '16M' },
   'frame-once': { type: 'boolean', default: false },
+  deflate: { type: 'boolean', default: false },
+  'tls-cert': { type: 'string' },
+  'tls-key': { type: 'string' },
   version: { type: 'boolean', default: false }
 };
 
@@ -37,6 +40,12 @@ function parse(args, program, { cluster = false } = {}) {
     // The limit of the protocol is the same for every server, docs/protocol.md.
     if (values['max-message'] !== '16M' && !values['raw-echo']) {
       throw new Error('--max-message: only with --raw-echo');
+    }
+    if (values.deflate && values['frame-once']) {
+      throw new Error('--deflate: not with --frame-once, whose frames are not compressed');
+    }
+    if ((values['tls-cert'] === undefined) !== (values['tls-key'] === undefined)) {
+      throw new Error('--tls-cert and --tls-key belong together: give both');
     }
     if (cluster) {
       const flag = values.workers === undefined ? 'threads' : 'workers';

@@ -1,7 +1,9 @@
 'use strict';
 
 // The text and binary dialects of docs/protocol.md. Knows no sockets: a client
-// is something that can be sent to, publish() something that broadcasts.
+// is something that a hub can send to.
+
+const { isTopic } = require('./topics');
 
 const ECHO = 0x65; // 'e'
 const BROADCAST = 0x62; // 'b'
@@ -10,44 +12,69 @@ const RESULT = 0x72; // 'r'
 /**
  * Answers one message.
  *
+ * @param {object} client The sender
  * @param {Buffer} data The message
  * @param {boolean} binary Its dialect
- * @param {(data: Buffer, binary: boolean) => void} send To the sender
- * @param {(data: Buffer, binary: boolean, done: () => void) => void} publish To
- *     all clients; calls done once the result may be sent
+ * @param {object} hub Has send(client, data, binary); subscribe(client, topic)
+ *     and unsubscribe(client, topic); publish(data, binary, topic, done), which
+ *     calls done once the result may be sent: to the subscribers of the topic, or
+ *     to all clients where it is undefined
  */
-function answer(data, binary, send, publish) {
-  if (binary) answerBinary(data, send, publish);
-  else answerText(data, send, publish);
+function answer(client, data, binary, hub) {
+  if (binary) answerBinary(client, data, hub);
+  else answerText(client, data, hub);
 }
 
-function answerText(data, send, publish) {
-  const { reply, broadcast } = readText(data);
-  if (broadcast) publish(broadcast, false, () => send(reply, false));
-  else send(reply, false);
+function answerText(client, data, hub) {
+  const { reply, message, topic, join, leave } = readText(data);
+  if (message) {
+    hub.publish(message, false, topic, () => hub.send(client, reply, false));
+    return;
+  }
+  if (join) hub.subscribe(client, join);
+  if (leave) hub.unsubscribe(client, leave);
+  hub.send(client, reply, false);
 }
 
 /**
  * @param {Buffer} data
- * @returns {{reply: Buffer, broadcast?: Buffer}} What the sender gets, and what
- *     all clients get before it
+ * @returns {{reply: Buffer, message?: Buffer, topic?: string, join?: string,
+ *     leave?: string}} What the sender gets; the message that goes before it to
+ *     the subscribers of the topic, or to all clients; the topic that the sender
+ *     joins or leaves before it
  */
 function readText(data) {
   try {
-    const message = JSON.parse(data);
-    if (message === null || typeof message !== 'object' || Array.isArray(message)) {
+    const request = JSON.parse(data);
+    if (request === null || typeof request !== 'object' || Array.isArray(request)) {
       return fail('the message is not a JSON object');
     }
-    const { type, payload } = message;
+    const { type, topic, payload } = request;
+    if (type === 'subscribe' || type === 'unsubscribe' || type === 'publish') {
+      if (!isTopic(topic)) return fail('"topic" is missing or no name');
+    }
+    if (type === 'subscribe') {
+      return { reply: encode({ type: 'subscribed', topic }), join: topic };
+    }
+    if (type === 'unsubscribe') {
+      return { reply: encode({ type: 'unsubscribed', topic }), leave: topic };
+    }
     if (payload === undefined) return fail('"payload" is missing');
-    if (type === 'echo') return { reply: encode('echo', payload) };
+    if (type === 'echo') return { reply: encode({ type, payload }) };
     if (type === 'broadcast') {
       return {
-        reply: encode('broadcastResult', payload),
-        broadcast: encode('broadcast', payload)
+        reply: encode({ type: 'broadcastResult', payload }),
+        message: encode({ type, payload })
       };
     }
-    return fail('"type" is neither "echo" nor "broadcast"');
+    if (type === 'publish') {
+      return {
+        reply: encode({ type: 'publishResult', topic, payload }),
+        message: encode({ type: 'message', topic, payload }),
+        topic
+      };
+    }
+    return fail('"type" is missing or unknown');
   } catch (error) {
     // A SyntaxError; or a RangeError for a payload nested deeper than the stack.
     return fail(`the message cannot be read: ${error.message}`);
@@ -55,28 +82,28 @@ function readText(data) {
 }
 
 function fail(words) {
-  return { reply: encode('error', words) };
+  return { reply: encode({ type: 'error', payload: words }) };
 }
 
-function answerBinary(data, send, publish) {
+function answerBinary(client, data, hub) {
   switch (data[0]) {
     case ECHO:
-      return send(data, true);
+      return hub.send(client, data, true);
     case BROADCAST: {
       const result = Buffer.from(data);
       result[0] = RESULT;
-      return publish(data, true, () => send(result, true));
+      return hub.publish(data, true, undefined, () => hub.send(client, result, true));
     }
     case undefined:
-      return send(encode('error', 'the binary message is empty'), false);
+      return hub.send(client, fail('the binary message is empty').reply, false);
     default:
-      return send(encode('error', 'byte 0 is neither "e" nor "b"'), false);
+      return hub.send(client, fail('byte 0 is neither "e" nor "b"').reply, false);
   }
 }
 
 // Bytes and not a string, which would be turned into UTF-8 once for every client.
-function encode(type, payload) {
-  return Buffer.from(JSON.stringify({ type, payload }));
+function encode(message) {
+  return Buffer.from(JSON.stringify(message));
 }
 
 module.exports = { answer };

@@ -31,9 +31,9 @@ function runPrimary() {
     if (online === options.workers) for (const worker of workers) worker.send({ listen: true });
   });
 
-  cluster.on('message', (origin, { failure, id, data, binary }) => {
+  cluster.on('message', (origin, { failure, id, data, binary, topic }) => {
     if (failure) stop(failure);
-    for (const worker of workers) if (worker !== origin) worker.send({ data, binary });
+    for (const worker of workers) if (worker !== origin) worker.send({ data, binary, topic });
     // The ack rule of docs/protocol.md: every process has been handed the
     // message before the origin may answer.
     origin.send({ id });
@@ -63,7 +63,7 @@ function runWorker() {
   // which ends a worker by itself, is noticed.
   cluster.worker.on('error', () => process.exit(1));
 
-  process.on('message', ({ listen, id, data, binary }) => {
+  process.on('message', ({ listen, id, data, binary, topic }) => {
     if (listen) {
       server = start(options, { publish, failed });
     } else if (id !== undefined) {
@@ -71,15 +71,15 @@ function runWorker() {
       pending.delete(id);
       done();
     } else if (server) {
-      server.deliver(data, binary);
+      server.deliver(data, binary, topic);
     }
   });
 
-  function publish(data, binary, done) {
+  function publish(data, binary, topic, done) {
     lastId += 1;
     pending.set(lastId, done);
-    process.send({ id: lastId, data, binary });
-    server.deliver(data, binary);
+    process.send({ id: lastId, data, binary, topic });
+    server.deliver(data, binary, topic);
   }
 
   function failed(failure) {

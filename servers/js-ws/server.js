@@ -3,8 +3,12 @@
 // The WebSocket server of one process: connections, limits, delivery. How a
 // broadcast reaches other processes is the caller's affair.
 
+const { readFileSync } = require('node:fs');
+const { STATUS_CODES } = require('node:http');
+const https = require('node:https');
 const { Sender, WebSocket, WebSocketServer } = require('ws');
 const { answer } = require('./protocol');
+const { Topics } = require('./topics');
 
 // Bytes; docs/protocol.md, "Limits".
 const MAX_QUEUED = 64 * 1024 * 1024;
@@ -18,28 +22,46 @@ const MAX_FRAGMENTS = 128 * 1024;
  * Listens on host and port.
  *
  * @param {{host: string, port: number, 'raw-echo': boolean, maxMessage: number,
- *     'frame-once': boolean}} options raw-echo: every message goes back as it
- *     came; maxMessage in bytes; frame-once: clients share the frame of a broadcast
+ *     'frame-once': boolean, deflate: boolean, 'tls-cert': string=, 'tls-key': string=}} options
+ *     raw-echo: every message goes back as it came; maxMessage in bytes; frame-once: clients share
+ *     the frame of a broadcast; tls-cert, tls-key: the files to serve TLS with
  * @param {{publish: Function, failed: Function}} events publish as in
  *     protocol.js; failed gets one line when the server cannot listen
- * @returns {{deliver: (data: Buffer, binary: boolean) => void}} deliver queues a
- *     message on every connection of this process
+ * @returns {{deliver: (data: Buffer, binary: boolean, topic?: string) => void}}
+ *     deliver queues a message on every connection of this process, or on those
+ *     that are subscribed to the topic
  */
 function start(options, { publish, failed }) {
-  const { host, port, 'raw-echo': rawEcho, maxMessage, 'frame-once': frameOnce } = options;
+  const { host, port, 'raw-echo': rawEcho, maxMessage, 'frame-once': frameOnce, deflate } = options;
+  const listening = { host, port, backlog: 4096 };
+  const secure = options['tls-cert'] === undefined ? undefined : https.createServer({
+    cert: readFileSync(options['tls-cert']),
+    key: readFileSync(options['tls-key'])
+  }, refuse);
   const server = new WebSocketServer({
-    host,
-    port,
-    backlog: 4096,
+    // With TLS as in the library's README: over a server of node's own.
+    ...(secure === undefined ? listening : { server: secure }),
     maxPayload: maxMessage,
     maxFragments: MAX_FRAGMENTS,
-    perMessageDeflate: false,
+    // The library's own settings: context takeover, messages of 1,024 bytes and
+    // more, 10 compressions at once.
+    perMessageDeflate: deflate,
     skipUTF8Validation: false
   });
+
+  const topics = new Topics();
+  const hub = {
+    send,
+    publish,
+    subscribe: (client, topic) => topics.subscribe(client, topic),
+    unsubscribe: (client, topic) => topics.unsubscribe(client, topic)
+  };
 
   server.on('error', (error) => {
     failed(`js-ws: ${error.message}; choose another with --host or --port`);
   });
+
+  if (secure !== undefined) secure.listen(listening);
 
   server.on('connection', (client) => {
     // ws closes the connection with the proper code by itself; without a
@@ -47,20 +69,28 @@ function start(options, { publish, failed }) {
     client.on('error', () => {});
     client.on('message', (data, binary) => {
       if (rawEcho) send(client, data, binary, Math.max(MAX_QUEUED, 2 * maxMessage));
-      else answer(data, binary, (reply, asBinary) => send(client, reply, asBinary), publish);
+      else answer(client, data, binary, hub);
     });
+    client.on('close', () => topics.leave(client));
   });
 
   return {
-    deliver(data, binary) {
+    deliver(data, binary, topic) {
+      const clients = topic === undefined ? server.clients : topics.subscribers(topic);
       if (frameOnce) {
         const frame = build(data, binary);
-        for (const client of server.clients) write(client, frame);
+        for (const client of clients) write(client, frame);
       } else {
-        for (const client of server.clients) send(client, data, binary);
+        for (const client of clients) send(client, data, binary);
       }
     }
   };
+}
+
+// What the library's own server answers to a request that is no upgrade.
+function refuse(request, response) {
+  response.writeHead(426, { 'Content-Type': 'text/plain' });
+  response.end(STATUS_CODES[426]);
 }
 
 function send(client, data, binary, maxQueued = MAX_QUEUED) {

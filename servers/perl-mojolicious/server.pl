@@ -46,14 +46,15 @@ websocket '/ws' => (headers => \%handshake) => sub ($c) {
   my $tx = $c->tx->max_websocket_size(MAX_MESSAGE);
   $c->inactivity_timeout(0);
   $hub->join($tx);
-  $c->on(finish => sub { $hub->leave($tx) });
+  # By the controller, which holds the transaction weakly: a handler that held it would keep it for ever.
+  $c->on(finish => sub ($c, @) { $hub->leave($c->tx) });
   if ($options{'raw-echo'}) {
-    $c->on(text   => sub ($c, $bytes) { is_utf8($tx, $bytes) && $hub->send($tx, {text => $bytes}) });
-    $c->on(binary => sub ($c, $bytes) { $hub->send($tx, {binary => $bytes}) });
+    $c->on(text   => sub ($c, $bytes) { is_utf8($c->tx, $bytes) && $hub->send($c->tx, {text => $bytes}) });
+    $c->on(binary => sub ($c, $bytes) { $hub->send($c->tx, {binary => $bytes}) });
   }
   else {
-    $c->on(text   => sub ($c, $bytes) { is_utf8($tx, $bytes) && $protocol->text($tx, $bytes) });
-    $c->on(binary => sub ($c, $bytes) { $protocol->binary($tx, $bytes) });
+    $c->on(text   => sub ($c, $bytes) { is_utf8($c->tx, $bytes) && $protocol->text($c->tx, $bytes) });
+    $c->on(binary => sub ($c, $bytes) { $protocol->binary($c->tx, $bytes) });
   }
 };
 

@@ -10,17 +10,20 @@ protocol.py.
 import argparse
 import logging
 import resource
+import ssl
 import sys
 from importlib.metadata import version
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from protocol import answer
+from topics import Topics
 
 MAX_MESSAGE = 16 << 20  # bytes; docs/protocol.md, "Limits"
 MAX_BACKLOG = 64 << 20
 
 clients = set()
+topics = Topics()
 
 
 class Client:
@@ -31,6 +34,9 @@ class Client:
         self.transport = transport
 
     async def send(self, message):
+        # Over TLS an ended transport cannot be asked what waits.
+        if self.transport.is_closing():
+            return
         waiting = self.transport.get_write_buffer_size()
         if waiting and waiting + len(message.data) > MAX_BACKLOG:
             self.transport.abort()
@@ -50,13 +56,14 @@ async def protocol(request):
         async for message in socket:
             if message.type is WSMsgType.ERROR:
                 break  # the library has closed the connection with the proper code
-            reply, everyone = answer(message.data)
-            if everyone:
-                for other in tuple(clients):
-                    await other.send(everyone)
+            reply, others, topic = answer(message.data, client, topics)
+            if others:
+                for other in tuple(clients if topic is None else topics.subscribers(topic)):
+                    await other.send(others)
             await client.send(reply)
     finally:
         clients.remove(client)
+        topics.leave(client)
     await finish(socket)
     return socket
 
@@ -88,13 +95,26 @@ async def finish(socket):
     await socket.close(code=socket.close_code or WSCloseCode.OK, drain=False)
 
 
+def tls(options):
+    """What connections are served over; None for plain TCP."""
+    if options.tls_cert is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(options.tls_cert, options.tls_key)
+    return context
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python-aiohttp", allow_abbrev=False)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=3000)
     parser.add_argument("--raw-echo", action="store_true", help="send every message back as it came")
+    parser.add_argument("--tls-cert", metavar="FILE", help="serve TLS: PEM file with the certificate")
+    parser.add_argument("--tls-key", metavar="FILE", help="PEM file with the key of that certificate")
     parser.add_argument("--version", action="version", version=f"aiohttp {version('aiohttp')}")
     options = parser.parse_args()
+    if (options.tls_cert is None) != (options.tls_key is None):
+        parser.error("--tls-cert and --tls-key belong together: give both")
     # The usual soft limit, 1,024 open files, would refuse clients.
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -109,6 +129,7 @@ def main():
             host=options.host,
             port=options.port,
             backlog=4096,
+            ssl_context=tls(options),
             access_log=None,
             print=None,
             handle_signals=False,

@@ -15,6 +15,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from protocol import answer
 from relay import Relay
+from topics import Topics
 
 MAX_BACKLOG = 64 << 20  # bytes; docs/protocol.md, "Limits"
 
@@ -37,6 +38,7 @@ class Protocol(WebSocketsSansIOProtocol):
 class ConnectionManager:
     def __init__(self):
         self.active_connections = set()
+        self.topics = Topics()
 
     async def connect(self, websocket):
         await websocket.accept()
@@ -44,9 +46,11 @@ class ConnectionManager:
 
     def disconnect(self, websocket):
         self.active_connections.remove(websocket)
+        self.topics.leave(websocket)
 
-    async def broadcast(self, message):
-        for connection in tuple(self.active_connections):
+    async def broadcast(self, message, topic=None):
+        connections = self.active_connections if topic is None else self.topics.subscribers(topic)
+        for connection in tuple(connections):
             try:
                 await send(connection, message)
             # The connection has just ended; its reader meets that too.
@@ -90,11 +94,11 @@ async def protocol(websocket: WebSocket):
     await manager.connect(websocket)
     try:
         async for message in received(websocket):
-            reply, everyone = answer(message)
-            if everyone:
+            reply, others, topic = answer(message, websocket, manager.topics)
+            if others:
                 if relay:
-                    await relay.publish(everyone)
-                await manager.broadcast(everyone)
+                    await relay.publish(others, topic)
+                await manager.broadcast(others, topic)
             await send(websocket, reply)
     except (WebSocketDisconnect, RuntimeError):
         pass  # the connection ended while its reply was sent

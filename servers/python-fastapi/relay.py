@@ -1,4 +1,4 @@
-"""Broadcasts between the processes, by publish/subscribe of Redis."""
+"""Broadcasts and publications between the processes, by publish/subscribe of Redis."""
 
 import asyncio
 import os
@@ -7,6 +7,7 @@ import uuid
 from redis.asyncio import Redis
 
 TEXT, BINARY = "text", "binary"  # channels
+TOPIC = "topic/"  # the beginning of a topic's channel
 
 
 class Relay:
@@ -20,6 +21,7 @@ class Relay:
 
     async def __aenter__(self):
         await self.pubsub.subscribe(TEXT, BINARY)
+        await self.pubsub.psubscribe(TOPIC + "*")
         self.listener = asyncio.create_task(self.listen())
         self.listener.add_done_callback(self.ended)
         return self
@@ -30,9 +32,11 @@ class Relay:
         await self.pubsub.aclose()
         await self.redis.aclose()
 
-    async def publish(self, message):
+    async def publish(self, message, topic):
         """Returns when Redis has the message in the output of every subscriber."""
-        if isinstance(message, str):
+        if topic is not None:
+            await self.redis.publish(TOPIC + topic, self.name + message.encode())
+        elif isinstance(message, str):
             await self.redis.publish(TEXT, self.name + message.encode())
         else:
             await self.redis.publish(BINARY, self.name + message)
@@ -40,8 +44,13 @@ class Relay:
     async def listen(self):
         async for event in self.pubsub.listen():
             origin, data = event["data"][:16], event["data"][16:]
-            if origin != self.name:
-                await self.deliver(data.decode() if event["channel"] == TEXT.encode() else data)
+            if origin == self.name:
+                continue
+            channel = event["channel"].decode()
+            if channel.startswith(TOPIC):
+                await self.deliver(data.decode(), channel.removeprefix(TOPIC))
+            else:
+                await self.deliver(data.decode() if channel == TEXT else data)
 
     def ended(self, listener):
         # A process without its relay would be another server than was measured.

@@ -18,23 +18,25 @@ from picows import WSCloseCode, WSListener, WSMsgType, ws_create_server
 
 from messages import MAX_MESSAGE, Assembler
 from protocol import answer
+from topics import Topics
 
 MAX_BACKLOG = 64 << 20  # bytes; docs/protocol.md, "Limits"
 
 clients = set()
+topics = Topics()
 
 
 def send(transport, message):
     transport.send(WSMsgType.TEXT if isinstance(message, str) else WSMsgType.BINARY, message)
 
 
-def broadcast(message):
+def broadcast(message, to):
     if isinstance(message, str):
         kind, data = WSMsgType.TEXT, message.encode()
     else:
         kind, data = WSMsgType.BINARY, message
     # A copy: a client that is cut off leaves the set.
-    for transport in tuple(clients):
+    for transport in tuple(to):
         transport.send(kind, data)
 
 
@@ -67,11 +69,12 @@ class Protocol(Connection):
 
     def on_ws_disconnected(self, transport):
         clients.discard(transport)
+        topics.leave(transport)
 
     def on_message(self, message):
-        reply, everyone = answer(message)
-        if everyone is not None:
-            broadcast(everyone)
+        reply, others, topic = answer(message, self.transport, topics)
+        if others is not None:
+            broadcast(others, clients if topic is None else topics.subscribers(topic))
         send(self.transport, reply)
 
 

@@ -14,12 +14,11 @@ from importlib.metadata import version
 
 from socketify import App, AppListenOptions, CompressOptions, OpCode
 
-from protocol import answer
+from protocol import EVERYONE, answer
 
 MAX_MESSAGE = 16 << 20  # bytes; docs/protocol.md, "Limits"
 MAX_BACKLOG = 64 << 20
 EXCLUSIVE_PORT = 1  # LIBUS_LISTEN_EXCLUSIVE_PORT; without it the port would be shared
-TOPIC = "all"
 
 
 def upgrade(response, request, context):
@@ -35,9 +34,9 @@ def send(socket, message):
 
 
 def protocol(socket, message, opcode):
-    reply, everyone = answer(message)
-    if everyone is not None:
-        socket.publish(TOPIC, everyone, opcode)
+    reply, published, topic = answer(message, socket)
+    if published is not None:
+        socket.publish(topic, published, opcode)
     send(socket, reply)
 
 
@@ -66,7 +65,7 @@ def main():
             "close_on_backpressure_limit": True,
             "idle_timeout": 0,
             "upgrade": upgrade,
-            "open": lambda socket: socket.subscribe(TOPIC),
+            "open": lambda socket: socket.subscribe(EVERYONE),
             "message": raw_echo if options.raw_echo else protocol,
         },
     )

@@ -3,6 +3,8 @@
 import json
 from typing import NamedTuple
 
+from topics import is_topic
+
 
 class Message(NamedTuple):
     data: bytes
@@ -19,43 +21,66 @@ decoder = json.JSONDecoder(parse_constant=refuse)
 encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def answer(message):
-    """What the sender gets, and what every client gets before it (or None)."""
-    return text(message) if isinstance(message, str) else binary(message)
+def answer(message, client, topics):
+    """What the sender gets; what others get before it (or None); their topic (or None: all).
+
+    A client that subscribes or unsubscribes has done so when this returns.
+    """
+    return text(message, client, topics) if isinstance(message, str) else binary(message)
 
 
-def text(message):
+def text(message, client, topics):
     try:
         request = decoder.decode(message)
         if not isinstance(request, dict):
             return fail("the message is not a JSON object")
         kind = request.get("type")
+        if kind in ("subscribe", "unsubscribe", "publish"):
+            return topical(kind, request, client, topics)
         if kind not in ("echo", "broadcast"):
-            return fail('"type" is neither "echo" nor "broadcast"')
+            return fail('"type" is missing or unknown')
         if "payload" not in request:
             return fail('"payload" is missing')
         payload = request["payload"]
         if kind == "echo":
-            return encode("echo", payload), None
-        return encode("broadcastResult", payload), encode("broadcast", payload)
+            return encode({"type": "echo", "payload": payload}), None, None
+        result = encode({"type": "broadcastResult", "payload": payload})
+        return result, encode({"type": "broadcast", "payload": payload}), None
     # Nested deeper than the parser goes; or malformed, or with a lone surrogate.
     except (RecursionError, ValueError) as error:
         return fail(f"the message cannot be read: {type(error).__name__}")
 
 
+def topical(kind, request, client, topics):
+    topic = request.get("topic")
+    if not is_topic(topic):
+        return fail('"topic" is missing or no name')
+    if kind == "subscribe":
+        topics.subscribe(client, topic)
+        return encode({"type": "subscribed", "topic": topic}), None, None
+    if kind == "unsubscribe":
+        topics.unsubscribe(client, topic)
+        return encode({"type": "unsubscribed", "topic": topic}), None, None
+    if "payload" not in request:
+        return fail('"payload" is missing')
+    payload = request["payload"]
+    result = encode({"type": "publishResult", "topic": topic, "payload": payload})
+    return result, encode({"type": "message", "topic": topic, "payload": payload}), topic
+
+
 def binary(message):
     match message[:1]:
         case b"e":
-            return Message(message, text=False), None
+            return Message(message, text=False), None, None
         case b"b":
-            return Message(b"r" + message[1:], text=False), Message(message, text=False)
+            return Message(b"r" + message[1:], text=False), Message(message, text=False), None
         case _:
             return fail('byte 0 of the binary message is neither "e" nor "b"')
 
 
 def fail(words):
-    return encode("error", words), None
+    return encode({"type": "error", "payload": words}), None, None
 
 
-def encode(kind, payload):
-    return Message(encoder.encode({"type": kind, "payload": payload}).encode(), text=True)
+def encode(content):
+    return Message(encoder.encode(content).encode(), text=True)

@@ -3,6 +3,7 @@
 # The open connections, and how much may be queued on them. Knows no messages.
 
 require 'set'
+require_relative 'topics'
 
 class Hub
   # Bytes; docs/protocol.md, "Limits".
@@ -15,6 +16,7 @@ class Hub
   def initialize
     @clients = Set.new
     @unlooked = 0
+    @topics = Topics.new
   end
 
   # @param client [EM::WebSocket::Connection] an open one
@@ -26,6 +28,16 @@ class Hub
   # em-websocket raises an error for it.
   def leave(client)
     @clients.delete(client)
+    @topics.leave(client)
+  end
+
+  # Nothing, for a client that has left.
+  def subscribe(client, topic)
+    @topics.subscribe(client, topic) if @clients.include?(client)
+  end
+
+  def unsubscribe(client, topic)
+    @topics.unsubscribe(client, topic)
   end
 
   # Queues a text message on every open connection.
@@ -35,6 +47,12 @@ class Hub
   def broadcast_text(text)
     look(text)
     @clients.each { |client| client.send_text(text) }
+  end
+
+  # The same for every subscriber of the topic.
+  def publish_text(topic, text)
+    look(text)
+    @topics.each_subscriber(topic) { |client| client.send_text(text) }
   end
 
   # Queues a binary message on every open connection.
@@ -60,7 +78,8 @@ class Hub
     return if @unlooked < BETWEEN_LOOKS
 
     @unlooked = 0
-    @clients.select! { |client| room?(client, message) }
+    full = @clients.reject { |client| room?(client, message) }
+    full.each { |client| leave(client) }
   end
 
   # False where the connection is closing, or is cut off now because it reads

@@ -40,6 +40,8 @@ pub(crate) enum Scope {
     Ordered,
     /// On each dialect in which a client joins something before it is served.
     Joined,
+    /// Once, where the target has compression.
+    Deflate,
     /// On both serializers of Phoenix.
     Phoenix,
 }
@@ -50,7 +52,7 @@ impl Scope {
     pub(crate) fn reason_against(self, dialect: Dialect) -> Option<&'static str> {
         const NOT_SPOKEN: &str = "the server does not speak it";
         let (applies, reason) = match self {
-            Self::Once | Self::Each => (true, NOT_SPOKEN),
+            Self::Once | Self::Each | Self::Deflate => (true, NOT_SPOKEN),
             Self::Only(only) => (dialect == only, NOT_SPOKEN),
             Self::Both => (
                 matches!(dialect, Dialect::Text | Dialect::Binary),

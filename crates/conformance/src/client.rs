@@ -3,16 +3,19 @@
 //! Headers of the 101 answer are left to their own checks. Frames are strict: what the codec
 //! refuses ends the connection as [`Ending::Malformed`].
 
+mod deflated;
+
+pub(crate) use deflated::RSV1;
+
 use crate::dialect::{self, Speech};
 use crate::failure::Failure;
 use crate::message::Reply;
 use crate::raw;
+use crate::stream::Stream;
 use crate::target::{Dialect, Target};
-use socket2::SockRef;
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::io::{self, ErrorKind, Read};
 use std::time::{Duration, Instant};
 use ws_proto::{
     CloseError, CloseFrame, DecodeError, Decoder, Event, HandshakeError, Opcode, Sender,
@@ -71,7 +74,7 @@ impl Ending {
 
 /// An open WebSocket connection.
 pub(crate) struct Client {
-    stream: TcpStream,
+    stream: Stream,
     speech: &'static dyn Speech,
     decoder: Decoder,
     inbox: VecDeque<Incoming>,
@@ -80,6 +83,8 @@ pub(crate) struct Client {
     pub(crate) timeout: Duration,
     read_timeout: Option<Duration>,
     buffer: Vec<u8>,
+    /// Present where compression was negotiated.
+    deflate: Option<deflated::Deflate>,
 }
 
 /// The stage at which a connection could not be opened.
@@ -99,22 +104,13 @@ impl From<OpenError> for Failure {
     }
 }
 
-/// A TCP connection to the target, with timeouts set.
-pub(crate) fn connect_tcp(target: &Target) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&target.addr, target.timeout)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(target.timeout))?;
-    stream.set_write_timeout(Some(target.timeout.max(Duration::from_secs(10))))?;
-    Ok(stream)
-}
-
 /// The value of `Origin` in this dialect, if there is to be one.
 pub(crate) fn origin(target: &Target, dialect: Dialect) -> Option<String> {
     let own = || {
         dialect
             .speech()
             .needs_origin()
-            .then(|| format!("http://{}", target.host))
+            .then(|| format!("{}://{}", target.http(), target.host))
     };
     target.origin.clone().or_else(own)
 }
@@ -162,7 +158,7 @@ impl Client {
 
     /// Sends bytes as they are. If the server has gone, the next read finds it.
     pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        match self.stream.write_all(bytes) {
+        match self.stream.send(bytes) {
             Err(error) if is_timeout(&error) => Err(Failure::new(
                 "the server stopped reading and left the connection open",
             )),
@@ -199,19 +195,19 @@ impl Client {
     /// microseconds of the arrival.
     pub(crate) fn next_spinning(&mut self) -> Option<Incoming> {
         let deadline = Instant::now() + self.timeout;
-        let _ = self.stream.set_nonblocking(true);
+        self.stream.set_nonblocking(true);
         while self.inbox.is_empty() && self.ended.is_none() && Instant::now() < deadline {
             self.read_once();
             std::hint::spin_loop();
         }
-        let _ = self.stream.set_nonblocking(false);
+        self.stream.set_nonblocking(false);
         self.next_within(Duration::ZERO)
     }
 
     fn wait_at_most(&mut self, wait: Duration) {
         // Saves a system call: any timeout up to the wait is right.
         if self.read_timeout.is_none_or(|set| set > wait) {
-            let _ = self.stream.set_read_timeout(Some(wait));
+            self.stream.set_read_timeout(wait);
             self.read_timeout = Some(wait);
         }
     }
@@ -237,7 +233,19 @@ impl Client {
 
     fn feed(&mut self, bytes: &[u8]) {
         let (inbox, stream, speech) = (&mut self.inbox, &mut self.stream, self.speech);
-        let fed = self.decoder.feed(bytes, |event| {
+        let deflate = &mut self.deflate;
+        let fed = self.decoder.feed_marking(bytes, |event, mark| {
+            let inflated;
+            let event = match (event, &mut *deflate) {
+                (Event::Message { opcode, payload }, Some(deflate)) if mark.compressed => {
+                    inflated = deflate.inflate(payload)?;
+                    Event::Message {
+                        opcode,
+                        payload: &inflated,
+                    }
+                }
+                (event, _) => event,
+            };
             inbox.push_back(match event {
                 Event::Message { payload, .. } if speech.is_noise(payload) => return Ok(()),
                 Event::Message { opcode, payload } => Incoming::Message {
@@ -309,24 +317,24 @@ impl Client {
 
     /// Ends the connection with a reset and without a close frame.
     pub(crate) fn reset(self) {
-        let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+        let _ = self.stream.socket().set_linger(Some(Duration::ZERO));
     }
 
     /// Gives this client a small receive buffer, so that it takes little at once.
     pub(crate) fn narrow(&self) {
-        let _ = SockRef::from(&self.stream).set_recv_buffer_size(4096);
+        let _ = self.stream.socket().set_recv_buffer_size(4096);
     }
 }
 
 /// If the server has gone, the next read finds it.
-fn pong(stream: &mut TcpStream, payload: &[u8]) {
+fn pong(stream: &mut Stream, payload: &[u8]) {
     let frame = raw::frame(raw::FIN | Opcode::Pong as u8, payload);
-    let _ = stream.write_all(&frame);
+    let _ = stream.send(&frame);
 }
 
 /// A connection whose upgrade request is under way.
 pub(crate) struct Opening {
-    stream: TcpStream,
+    stream: Stream,
     speech: &'static dyn Speech,
     key: String,
     timeout: Duration,
@@ -335,8 +343,18 @@ pub(crate) struct Opening {
 impl Opening {
     /// Connects and sends the upgrade request.
     pub(crate) fn start(target: &Target, dialect: Dialect, key: &str) -> Result<Self, OpenError> {
+        Self::start_with(target, dialect, key, "")
+    }
+
+    /// The same with more header lines.
+    pub(crate) fn start_with(
+        target: &Target,
+        dialect: Dialect,
+        key: &str,
+        lines: &str,
+    ) -> Result<Self, OpenError> {
         let speech = dialect.speech();
-        let mut stream = connect_tcp(target).map_err(OpenError::Connect)?;
+        let mut stream = Stream::connect(target).map_err(OpenError::Connect)?;
         let (path, origin) = (speech.path(&target.path), origin(target, dialect));
         let request = UpgradeRequest {
             authority: &target.host,
@@ -344,11 +362,15 @@ impl Opening {
             key,
             origin: origin.as_deref(),
             subprotocol: speech.subprotocol(),
+            deflate: None,
         };
         let mut head = Vec::new();
         request.encode(&mut head);
+        head.truncate(head.len() - 2);
+        head.extend_from_slice(lines.as_bytes());
+        head.extend_from_slice(b"\r\n");
         // A server that is gone already is found by the read.
-        let _ = stream.write_all(&head);
+        let _ = stream.send(&head);
         Ok(Self {
             stream,
             speech,
@@ -368,7 +390,13 @@ impl Opening {
         {
             return Err(OpenError::Handshake(error.to_string()));
         }
-        let mut client = Client {
+        let mut client = self.into_client();
+        client.feed(&rest);
+        Ok(client)
+    }
+
+    fn into_client(self) -> Client {
+        Client {
             stream: self.stream,
             speech: self.speech,
             decoder: Decoder::new(Sender::Server, MAX_MESSAGE),
@@ -377,9 +405,8 @@ impl Opening {
             timeout: self.timeout,
             read_timeout: None,
             buffer: vec![0; READ_SIZE],
-        };
-        client.feed(&rest);
-        Ok(client)
+            deflate: None,
+        }
     }
 
     /// The head of the answer as it came, for the checks of its headers.
@@ -421,7 +448,7 @@ impl fmt::Display for NoHead {
 /// Reads up to the empty line that ends the head; interim heads may come before it. Returns the
 /// heads, and the bytes after them.
 pub(crate) fn read_head(
-    stream: &mut TcpStream,
+    stream: &mut Stream,
     timeout: Duration,
 ) -> Result<(Vec<u8>, Vec<u8>), NoHead> {
     const END: &[u8] = b"\r\n\r\n";

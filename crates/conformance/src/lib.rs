@@ -11,10 +11,11 @@ mod dialect;
 mod failure;
 mod message;
 mod raw;
+mod stream;
 mod target;
 mod verify;
 
 pub use check::{Check, Outcome, Verdict};
 pub use checks::{check_ids, checks};
-pub use target::{Dialect, Target, Workload};
+pub use target::{Dialect, Target, Tls, Workload};
 pub use verify::{ReadyError, ready, run_check, verify};

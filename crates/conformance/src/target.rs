@@ -1,8 +1,13 @@
 //! What is to be checked.
 
+use rustls::client::Resumption;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A server to be checked, already listening.
@@ -19,6 +24,10 @@ pub struct Target {
     pub dialects: Vec<Dialect>,
     /// The requests that it answers; checks of the others are skipped.
     pub workloads: Vec<Workload>,
+    /// It turns on permessage-deflate for clients that offer it; checks of it are skipped else.
+    pub compression: bool,
+    /// TLS, with the certificate that the server is to show; absent for plain TCP.
+    pub tls: Option<Tls>,
     /// The server is several processes: the second half of the ack rule applies.
     pub multi_process: bool,
     /// The value of `Origin`. Without it, dialects that need one send the server's own.
@@ -38,12 +47,61 @@ impl Target {
             path: "/".into(),
             dialects: vec![Dialect::Text, Dialect::Binary],
             workloads: vec![Workload::Echo, Workload::Broadcast],
+            compression: false,
+            tls: None,
             multi_process: false,
             origin: None,
             timeout: Duration::from_secs(2),
         }
     }
 }
+
+impl Target {
+    /// The scheme of its own pages, as `Origin` has it.
+    pub(crate) const fn http(&self) -> &'static str {
+        match self.tls {
+            None => "http",
+            Some(_) => "https",
+        }
+    }
+}
+
+/// How TLS is spoken to a server.
+#[derive(Clone, Debug)]
+pub struct Tls(Arc<ClientConfig>);
+
+impl Tls {
+    /// Trusts the servers whose certificate, in PEM, is this one, or issued by it, and no others.
+    ///
+    /// # Errors
+    /// When it is no certificate.
+    pub fn trusting(pem: &str) -> Result<Self, rustls::Error> {
+        let certificate = CertificateDer::from_pem_slice(pem.as_bytes())
+            .map_err(|error| rustls::Error::General(error.to_string()))?;
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate)?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        // Each check begins as a client that the server does not know.
+        config.resumption = Resumption::disabled();
+        Ok(Self(Arc::new(config)))
+    }
+
+    pub(crate) fn config(&self) -> Arc<ClientConfig> {
+        Arc::clone(&self.0)
+    }
+}
+
+impl PartialEq for Tls {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Tls {}
 
 /// A request of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +110,8 @@ pub enum Workload {
     Echo,
     /// Delivered to everyone.
     Broadcast,
+    /// Published to the subscribers of a topic; text only.
+    Rooms,
 }
 
 impl fmt::Display for Workload {
@@ -59,6 +119,7 @@ impl fmt::Display for Workload {
         f.write_str(match self {
             Self::Echo => "echo",
             Self::Broadcast => "broadcast",
+            Self::Rooms => "rooms",
         })
     }
 }

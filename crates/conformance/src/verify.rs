@@ -157,7 +157,7 @@ fn not_run(check: &'static Check, dialect: Option<Dialect>, verdict: Verdict) ->
 /// The dialect as it belongs in the outcome.
 fn shown(check: &Check, dialect: Dialect) -> Option<Dialect> {
     match check.scope {
-        Scope::Once | Scope::Both => None,
+        Scope::Once | Scope::Both | Scope::Deflate => None,
         _ => Some(dialect),
     }
 }
@@ -181,6 +181,8 @@ fn runs(check: &Check, target: &Target) -> Vec<Run> {
     let against = |dialect: &Dialect| check.scope.reason_against(*dialect);
     match check.scope {
         Scope::Once => vec![Run::On(first)],
+        Scope::Deflate if target.compression => vec![Run::On(first)],
+        Scope::Deflate => skip("the server has no compression"),
         Scope::Both => {
             let both = [Dialect::Text, Dialect::Binary];
             match both.iter().all(|dialect| target.dialects.contains(dialect)) {

@@ -1,7 +1,7 @@
 //! The checks are checked: an honest server passes all of them, and each server that lies in one
 //! way fails the check of the rule that it breaks, and no other.
 
-use conformance::{Dialect, Outcome, Target, Verdict, checks, run_check, verify};
+use conformance::{Dialect, Outcome, Target, Verdict, Workload, checks, run_check, verify};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::thread;
@@ -22,9 +22,12 @@ fn dialects(framework: Framework) -> Vec<Dialect> {
     }
 }
 
-fn target(server: &LiarServer, framework: Framework) -> Target {
+/// Compression is asked of the honest server, and of those that lie about it.
+fn target(server: &LiarServer, lie: Lie, framework: Framework) -> Target {
     Target {
         dialects: dialects(framework),
+        workloads: vec![Workload::Echo, Workload::Broadcast, Workload::Rooms],
+        compression: lie == Lie::None || lie.id().starts_with("deflate-"),
         timeout: Duration::from_millis(1000),
         ..Target::new(server.addr())
     }
@@ -32,7 +35,7 @@ fn target(server: &LiarServer, framework: Framework) -> Target {
 
 fn outcomes(lie: Lie, framework: Framework) -> Vec<Outcome> {
     let server = LiarServer::start_as(lie, framework).expect("a port");
-    verify(&target(&server, framework), &mut |_| {})
+    verify(&target(&server, lie, framework), &mut |_| {})
 }
 
 fn failures(outcomes: &[Outcome]) -> Vec<String> {
@@ -51,12 +54,15 @@ fn not_applicable(framework: Framework) -> BTreeSet<&'static str> {
     ];
     let joined = ["protocol-members-only", "protocol-error-unknown-topic"];
     let phoenix = ["protocol-phoenix-refs", "protocol-phoenix-heartbeat"];
+    let ids = checks().map(|check| check.id);
+    let rooms = ids.filter(|id| id.starts_with("protocol-rooms-"));
     match framework {
         Framework::Plain => joined.into_iter().chain(phoenix).collect(),
-        Framework::Phoenix => plain.into(),
+        Framework::Phoenix => plain.into_iter().chain(rooms).collect(),
         Framework::ActionCable => {
             let unordered = ["protocol-ack-rule-own-connection"];
-            plain.into_iter().chain(phoenix).chain(unordered).collect()
+            let others = phoenix.into_iter().chain(unordered).chain(rooms);
+            plain.into_iter().chain(others).collect()
         }
     }
 }
@@ -106,7 +112,7 @@ fn failed_ids(lie: Lie, framework: Framework) -> Vec<String> {
         return failures(&outcomes(lie, framework));
     };
     let server = LiarServer::start_as(lie, framework).expect("a port");
-    let target = target(&server, framework);
+    let target = target(&server, lie, framework);
     let run = dialects(framework).into_iter();
     failures(
         &run.map(|dialect| run_check(&target, check, dialect))
@@ -160,10 +166,11 @@ fn ids_are_unique_and_every_check_has_its_liar_in_every_framework_that_it_is_for
     for check in checks() {
         let rfc = check.id.starts_with("rfc6455-") && check.section.starts_with("RFC 6455, ");
         let rule = check.id.starts_with("protocol-") && check.section.starts_with("protocol, ");
-        assert!(rfc || rule, "{}: {}", check.id, check.section);
-        if let Some(rest) = check.id.strip_prefix("rfc6455-") {
-            let number = check.section.trim_start_matches("RFC 6455, ");
-            assert!(rest.starts_with(number), "{}: {}", check.id, check.section);
+        let deflate = check.id.starts_with("rfc7692-") && check.section.starts_with("RFC 7692, ");
+        assert!(rfc || deflate || rule, "{}: {}", check.id, check.section);
+        if let Some(rest) = check.id.strip_prefix("rfc") {
+            let number = check.section.trim_start_matches("RFC ").replace(", ", "-");
+            assert!(rest.starts_with(&number), "{}: {}", check.id, check.section);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Kernel memory of TCP sockets, from sock_diag(7).
+//! Kernel memory of TCP sockets, and what was read of them, from sock_diag(7).
 //!
-//! Counted per socket: data received and not yet read, data queued for sending and not yet
+//! Memory is counted per socket: data received and not yet read, data queued for sending and not yet
 //! acknowledged, memory set aside for either, socket options, and the backlog. That is what `ss -m`
 //! shows as r, w, f, o and bl; `t` is left out, since it counts packets under way that `w` counts
 //! already. The fixed size of the socket itself, some 2 to 3 KiB of slab memory on 64-bit
@@ -24,6 +24,11 @@ const PATIENCE: libc::timeval = libc::timeval {
     tv_sec: 2,
     tv_usec: 0,
 };
+
+/// Where the kernel's answer has the number of bytes that a socket received (tcp_info in linux/tcp.h).
+const RECEIVED: std::ops::Range<usize> = 128..136;
+/// The state of an open connection (include/net/tcp_states.h).
+const ESTABLISHED: u8 = 1;
 
 /// Which end of a connection a socket is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,27 +61,53 @@ impl Sockets {
 
     /// Bytes of kernel memory; `None` when the kernel refused, now or before.
     pub fn bytes(&mut self) -> Option<u64> {
-        let sum = [AF_INET, AF_INET6]
+        let mut sum = 0;
+        self.each(ExtensionFlags::SKMEMINFO, &mut |socket| {
+            sum += bytes_of(socket)
+        })?;
+        Some(sum)
+    }
+
+    /// Of each open connection its own port, and how many bytes the owner of the socket has read;
+    /// `None` when the kernel refused, now or before. A count may be too large by what comes in the
+    /// moment in which it is made.
+    pub fn read_bytes(&mut self) -> Option<Vec<(u16, u64)>> {
+        let mut all = Vec::new();
+        self.each(ExtensionFlags::INFO, &mut |socket| {
+            if let Some(received) = received_by(socket) {
+                let read = received.saturating_sub(socket.header.recv_queue.into());
+                all.push((socket.header.socket_id.source_port, read));
+            }
+        })?;
+        Some(all)
+    }
+
+    /// Asks for these attributes of all sockets.
+    fn each(&mut self, wanted: ExtensionFlags, take: &mut dyn FnMut(&InetResponse)) -> Option<()> {
+        let families = [AF_INET, AF_INET6];
+        let done = families
             .into_iter()
-            .map(|family| self.dump(family))
-            .sum::<io::Result<u64>>();
-        if sum.is_err() {
+            .try_for_each(|family| self.dump(family, wanted.clone(), take));
+        if done.is_err() {
             // Unread answers of a dump would be taken for those of the next.
             self.netlink = None;
         }
-        sum.ok()
+        done.ok()
     }
 
-    fn dump(&mut self, family: u8) -> io::Result<u64> {
+    fn dump(
+        &mut self,
+        family: u8,
+        wanted: ExtensionFlags,
+        take: &mut dyn FnMut(&InetResponse),
+    ) -> io::Result<()> {
         let netlink = self.netlink.as_ref().ok_or(io::ErrorKind::Unsupported)?;
-        netlink.send(&request(family, self.port, self.side), 0)?;
-        let mut sum = 0;
+        netlink.send(&request(family, wanted, self.port, self.side), 0)?;
         loop {
             let length = netlink.recv(&mut self.room.as_mut_slice(), 0)?;
-            let Some(part) = sum_of(&self.room[..length], (self.port, self.side), &mut sum)? else {
-                continue;
-            };
-            return Ok(part);
+            if read_part(&self.room[..length], (self.port, self.side), take)? {
+                return Ok(());
+            }
         }
     }
 }
@@ -101,7 +132,7 @@ fn open() -> io::Result<Socket> {
     Ok(netlink)
 }
 
-fn request(family: u8, port: u16, side: Side) -> Vec<u8> {
+fn request(family: u8, wanted: ExtensionFlags, port: u16, side: Side) -> Vec<u8> {
     let any = if family == AF_INET {
         SocketId::new_v4()
     } else {
@@ -110,7 +141,7 @@ fn request(family: u8, port: u16, side: Side) -> Vec<u8> {
     let mut message = NetlinkMessage::from(SockDiagMessage::InetRequest(InetRequest {
         family,
         protocol: IPPROTO_TCP,
-        extensions: ExtensionFlags::SKMEMINFO,
+        extensions: wanted,
         states: StateFlags::all(),
         socket_id: match side {
             Side::Local => SocketId {
@@ -130,9 +161,12 @@ fn request(family: u8, port: u16, side: Side) -> Vec<u8> {
     bytes
 }
 
-/// Adds the sockets of one read, which holds several messages, to `sum`; `Some` at the end of the
-/// dump.
-fn sum_of(mut bytes: &[u8], of: (u16, Side), sum: &mut u64) -> io::Result<Option<u64>> {
+/// Hands on the sockets of one read, which holds several messages. True at the end of the dump.
+fn read_part(
+    mut bytes: &[u8],
+    of: (u16, Side),
+    take: &mut dyn FnMut(&InetResponse),
+) -> io::Result<bool> {
     let port_of = |id: &SocketId| match of.1 {
         Side::Local => id.source_port,
         Side::Remote => id.destination_port,
@@ -145,9 +179,9 @@ fn sum_of(mut bytes: &[u8], of: (u16, Side), sum: &mut u64) -> io::Result<Option
                 // Kernels before 4.15 filter only when a filter program is attached.
                 if port_of(&socket.header.socket_id) == of.0 =>
             {
-                *sum += bytes_of(&socket);
+                take(&socket);
             }
-            NetlinkPayload::Done(_) => return Ok(Some(*sum)),
+            NetlinkPayload::Done(_) => return Ok(true),
             NetlinkPayload::Error(error) => return Err(error.to_io()),
             _ => {}
         }
@@ -155,7 +189,21 @@ fn sum_of(mut bytes: &[u8], of: (u16, Side), sum: &mut u64) -> io::Result<Option
         let next = (message.header.length as usize).next_multiple_of(4);
         bytes = bytes.get(next..).unwrap_or_default();
     }
-    Ok(None)
+    Ok(false)
+}
+
+/// Bytes that an open connection has received.
+fn received_by(socket: &InetResponse) -> Option<u64> {
+    if socket.header.state != ESTABLISHED {
+        return None;
+    }
+    socket.nlas.iter().find_map(|nla| match nla {
+        Nla::TcpInfo(info) => {
+            let bytes = info.get(RECEIVED)?.try_into().ok()?;
+            Some(u64::from_ne_bytes(bytes))
+        }
+        _ => None,
+    })
 }
 
 fn bytes_of(socket: &InetResponse) -> u64 {
@@ -181,7 +229,7 @@ fn bytes_of(socket: &InetResponse) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
+    use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
 
     fn pair(listener: &TcpListener) -> (TcpStream, TcpStream) {
@@ -226,6 +274,22 @@ mod tests {
             );
         }
         drop(client);
+    }
+
+    #[test]
+    fn what_was_read_is_told_from_what_came() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (mut client, mut server) = pair(&listener);
+        let own = client.local_addr().unwrap().port();
+        let mut remote = Sockets::new(port, Side::Remote);
+        server.write_all(&[7; 20_000]).unwrap();
+        for (more, all) in [(1_000, 1_000), (19_000, 20_000)] {
+            client.read_exact(&mut vec![0; more]).unwrap();
+            assert_eq!(remote.read_bytes(), Some(vec![(own, all)]));
+        }
+        drop((client, server));
+        assert_eq!(remote.read_bytes(), Some(Vec::new()));
     }
 
     #[test]

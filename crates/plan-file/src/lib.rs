@@ -140,7 +140,7 @@ impl PlanFile {
         let mut table = self.table.clone();
         follow_the_interval(&mut table);
         let mut plan = plan_of(&table).map_err(|error| self.misses(&error))?;
-        if let Some(file) = &mut plan.target.ca_file {
+        for file in plan.files_mut() {
             *file = self.folder.join(&*file);
         }
         Ok(plan)
@@ -255,7 +255,16 @@ mod tests {
 
     #[test]
     fn paths_start_from_the_folder_of_the_file() {
-        let plan = file("[target]\nca_file = \"ca.pem\"").plan().unwrap();
-        assert_eq!(plan.target.ca_file.unwrap(), Path::new("/folder/ca.pem"));
+        let mut plan = file(
+            "[target]\nca_file = \"ca.pem\"\n\
+             [connection.tls]\nclient_cert = \"client.pem\"\nclient_key = \"/keys/client.pem\"",
+        )
+        .plan()
+        .unwrap();
+        let files: Vec<_> = plan.files_mut().map(|file| file.clone()).collect();
+        assert_eq!(
+            files,
+            ["/folder/ca.pem", "/folder/client.pem", "/keys/client.pem"].map(Path::new)
+        );
     }
 }

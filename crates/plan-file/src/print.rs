@@ -11,7 +11,7 @@ struct Printed<'a> {
     name: Option<&'a str>,
     reason: Option<&'a str>,
     audience: Audience,
-    target: Target,
+    target: &'a Target,
     connection: &'a Connection,
     populations: &'a [Population],
     clients: &'a Clients,
@@ -41,8 +41,8 @@ pub struct Given {
 /// # Errors
 /// In words, when a number is larger than those of TOML.
 pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
-    let mut target = plan.target.clone();
-    if let Some(file) = &mut target.ca_file {
+    let mut plan = plan.clone();
+    for file in plan.files_mut() {
         *file = std::path::absolute(&*file)
             .map_err(|error| format!("cannot tell where {} is: {error}", file.display()))?;
     }
@@ -50,7 +50,7 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
         name: plan.name.as_deref(),
         reason: plan.reason.as_deref(),
         audience: plan.audience,
-        target,
+        target: &plan.target,
         connection: &plan.connection,
         populations: &plan.populations,
         clients: &plan.clients,

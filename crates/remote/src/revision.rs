@@ -5,8 +5,9 @@
 //! types are equal, nested ones included. A number that is raised by hand would not show that.
 
 use run_record::{
-    Arrivals, Audience, Clients, Dialect, Io, JsonType, Load, Meaning, Measure, MessageType,
-    OriginRule, PayloadForm, Plan, Reading, Recorder, Scalar, SearchOf, Timestamps,
+    Arrivals, Audience, Clients, Dialect, Io, JsonType, Life, Load, Meaning, Measure, MessageType,
+    OriginRule, PayloadForm, Plan, Reading, Reconnect, Recorder, Rooms, Scalar, SearchOf,
+    Timestamps, TlsVersion,
 };
 use serde_reflection::{Error, Registry, Samples, Tracer, TracerConfig};
 use sha1::{Digest as _, Sha1};
@@ -56,11 +57,15 @@ fn shapes() -> Result<Tracer, Error> {
     tracer.trace_simple_type::<Scalar>()?;
     tracer.trace_simple_type::<IpAddr>()?;
     tracer.trace_simple_type::<Io>()?;
+    tracer.trace_simple_type::<Life>()?;
     tracer.trace_simple_type::<Load>()?;
     tracer.trace_simple_type::<Measure>()?;
     tracer.trace_simple_type::<Reading>()?;
+    tracer.trace_simple_type::<Reconnect>()?;
+    tracer.trace_simple_type::<Rooms>()?;
     tracer.trace_simple_type::<SearchOf>()?;
     tracer.trace_simple_type::<Timestamps>()?;
+    tracer.trace_simple_type::<TlsVersion>()?;
     tracer.trace_type::<Plan>(&samples)?;
     tracer.trace_type::<Command>(&samples)?;
     tracer.trace_type::<Report>(&samples)?;
@@ -92,6 +97,16 @@ mod tests {
             "Connection",
             "Population",
             "Reading",
+            "Life",
+            "ComesAndGoes",
+            "Cut",
+            "Reconnect",
+            "Backoff",
+            "Rooms",
+            "Zipf",
+            "Compression",
+            "Tls",
+            "TlsVersion",
             "Clients",
             "Steps",
             "Search",
@@ -120,7 +135,11 @@ mod tests {
             "Samples",
             "Latencies",
             "Recorder",
+            "HandshakePart",
+            "HandshakeCounts",
             "HeldPart",
+            "ChurnPart",
+            "AttemptFailures",
             "Drops",
             "Faults",
         ] {

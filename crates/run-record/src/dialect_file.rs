@@ -46,6 +46,9 @@ pub struct DialectFile {
     /// once.
     #[serde(default)]
     pub open: OpeningExchange,
+    /// What stands before the name of a topic, wherever the dialect writes or reads one.
+    #[serde(default)]
+    pub topic_prefix: String,
     /// The requests.
     pub send: Requests,
     /// What the messages of a ready client mean. The first rule that matches decides; a message that
@@ -94,8 +97,8 @@ pub struct OpeningExchange {
 
 /// The templates of requests. `{payload}` stands for `{"stamp":"...","padding":"..."}`,
 /// `{escaped_payload}` for the same within a JSON string, `{stamp}` for 16 hexadecimal digits,
-/// `{padding}` for the plan's padding, `{number}` for the number of the request, from 1 on, and `{{`
-/// for a brace.
+/// `{padding}` for the plan's padding, `{number}` for the number of the request, from 1 on, `{topic}`
+/// for the topic of a room, and `{{` for a brace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Requests {
@@ -105,6 +108,12 @@ pub struct Requests {
     /// One client asks, every client is told, then the asker is answered.
     #[serde(default)]
     pub broadcast: Option<String>,
+    /// One client publishes, the subscribers of `{topic}` are told, then the publisher is answered.
+    #[serde(default)]
+    pub publish: Option<String>,
+    /// Makes a client a subscriber of `{topic}`: the last message of its opening exchange.
+    #[serde(default)]
+    pub subscribe: Option<String>,
 }
 
 /// What a message means, and how it is recognised: by `text`, by `pattern`, or by `prefix` and
@@ -137,6 +146,9 @@ pub struct Rule {
     /// JSON pointer to the number of the request, in a result that carries no payload.
     #[serde(default)]
     pub number: Option<String>,
+    /// JSON pointer to the topic.
+    #[serde(default)]
+    pub topic: Option<String>,
     /// Sent in answer: the next message of the opening exchange, or the answer to a keep-alive.
     #[serde(default)]
     pub send: Option<String>,
@@ -165,6 +177,10 @@ pub enum Meaning {
     Delivery,
     /// The sender's result of a broadcast.
     Result,
+    /// A message of a topic that the client subscribes to.
+    Message,
+    /// The publisher's result of a message of a topic.
+    Published,
     /// The server could not do what it was asked, or turns the client away.
     Refused,
     /// Traffic of the framework itself.
@@ -173,6 +189,8 @@ pub enum Meaning {
     KeepAlive,
     /// While a client opens: it is ready for requests.
     Ready,
+    /// While a client opens: it subscribes to the topic, and is ready.
+    Subscribed,
     /// While a client opens: `send` is the next message.
     Send,
     /// While a client opens: nothing is sent, and the next message of the server decides.

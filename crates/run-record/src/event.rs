@@ -1,6 +1,6 @@
 //! The events of a running generator, one JSON object a line.
 
-use crate::{Outcome, StepRecord};
+use crate::{Outcome, StepRecord, WarmUp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,18 @@ pub enum Event {
         connected: u64,
         /// Clients that the step needs.
         wanted: u64,
+    },
+    /// The load of the first step is put on the server, before that step.
+    WarmingUp {
+        /// How long it has been.
+        elapsed_ns: u64,
+        /// How long it is to be, and the rest of a step.
+        wanted_ns: u64,
+    },
+    /// The warm-up is over.
+    WarmedUp {
+        /// What it was.
+        warm_up: Box<WarmUp>,
     },
     /// All clients of a step are connected; samples are being taken.
     Measuring {

@@ -8,12 +8,14 @@
 //! bytes in fields that end in `_bytes`. Times of day are RFC 3339 in UTC.
 
 mod autobahn;
+mod churn;
 mod connections;
 mod dialect_file;
 mod environment;
 mod event;
 mod faults;
 mod file;
+mod handshakes;
 mod latency;
 mod measurement;
 mod plan;
@@ -21,11 +23,13 @@ mod redact;
 mod run;
 mod schema;
 mod selftest;
+mod server_series;
 mod site;
 mod traffic;
 mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
+pub use churn::{AttemptFailures, Churn, CutRecord, time_until};
 pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pings};
 pub use dialect_file::{
     Condition, DialectFile, JsonType, Meaning, MessageType, OpeningExchange, OriginRule,
@@ -35,26 +39,31 @@ pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};
 pub use file::{RecordFile, unwritable};
+pub use handshakes::{TlsAgreed, TlsUse};
 pub use latency::{EncodeError, Latency, Recorder, latency_text};
 pub use measurement::{
     CheckOutcome, CheckVerdict, Conformance, MEASUREMENT_FORMAT, Measurement, Memory, Pinning,
     ServerIdentity, ServerStep, Status,
 };
 pub use plan::{
-    Arrivals, Audience, Clients, Closed, Connect, Connection, Dialect, Generator, Io, LONGEST_NS,
-    Limits, Load, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
-    MOST_SAMPLES, MOST_THREADS, Measure, Message, Nanos, OpenLoop, Plan, PlanError, Population,
-    RATES, Ramp, Raw, Reading, Search, SearchOf, Steps, Target, Timestamps, Workload, within,
+    Arrivals, Audience, Backoff, Clients, Closed, ComesAndGoes, Compression, Connect, Connection,
+    Cut, Dialect, Generator, Io, LONGEST_NS, Life, Limits, Load, MOST_CLIENTS, MOST_CLIENTS_A_STEP,
+    MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS, Measure, Message,
+    Nanos, OpenLoop, Plan, PlanError, Population, RATES, Ramp, Raw, Reading, Reconnect, Rooms,
+    Search, SearchOf, Steps, Target, Timestamps, Tls, TlsVersion, Workload, Zipf, within,
 };
 pub use redact::redacted;
 pub use run::{
     Backpressure, Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, SlowReaders, StepRecord,
-    Tool, VERSION,
+    Tool, VERSION, WarmUp,
 };
 pub use schema::{
     autobahn_schema, closed_schema, measurement_schema, plan_schema, run_schema, selftest_schema,
 };
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
+pub use server_series::{MOST_SERVER_ROWS, SHORTEST_SERVER_INTERVAL_NS, ServerRow, ServerSeries};
 pub use site::SiteUse;
-pub use traffic::{Sketch, Throughput, TimeRow, TimeSeries};
-pub use verdict::{BUSY, InFlight, Judgement, Verdict, all_sent, judge, judge_interrupted, remedy};
+pub use traffic::{CompressionUse, Sketch, Throughput, TimeRow, TimeSeries};
+pub use verdict::{
+    BUSY, InFlight, Judgement, Verdict, all_sent, judge, judge_interrupted, kept_too_much, remedy,
+};

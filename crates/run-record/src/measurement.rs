@@ -1,7 +1,7 @@
 //! The record of one measurement by the orchestrator: one server, one variant, one workload,
 //! one repetition, with or without a number.
 
-use crate::{Dialect, RunRecord, VERSION, Workload};
+use crate::{Dialect, RunRecord, ServerSeries, VERSION, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,10 @@ pub struct Measurement {
     pub idle: Option<Memory>,
     /// What the server used, step by step, in the order of `run.steps`.
     pub server_steps: Vec<ServerStep>,
+    /// What the server used over time, until the generator ended. Absent where nothing was
+    /// measured, and in records from before.
+    #[serde(default)]
+    pub server_series: Option<ServerSeries>,
     /// What the generator measured.
     pub run: Option<RunRecord>,
 }
@@ -104,6 +108,9 @@ pub enum Status {
     Noisy,
     /// The server lost, duplicated, reordered or changed messages while it was measured.
     Faulty,
+    /// Variant and workload do not fit: the manifest does not declare what the workload needs, or the
+    /// variant compresses and the workload offers no compression.
+    NotApplicable,
     /// The user ended the run before this measurement was complete.
     Interrupted,
 }
@@ -123,6 +130,7 @@ impl Status {
             Self::GeneratorLimited => "generator-limited",
             Self::Noisy => "noisy",
             Self::Faulty => "faulty",
+            Self::NotApplicable => "not-applicable",
             Self::Interrupted => "interrupted",
         }
     }

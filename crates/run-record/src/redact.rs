@@ -168,6 +168,11 @@ impl Event {
                 step: *step,
                 record: Box::new(record.redacted()),
             },
+            Self::WarmedUp { warm_up } => {
+                let mut warm_up = warm_up.clone();
+                warm_up.cold = warm_up.cold.redacted();
+                Self::WarmedUp { warm_up }
+            }
             Self::End { outcome } => {
                 let mut outcome = outcome.clone();
                 outcome.detail = redacted(&outcome.detail).into_owned();

@@ -1,8 +1,8 @@
 //! The record of one run of the generator against one server.
 
 use crate::{
-    Connections, Environment, Faults, InFlight, Latency, Measure, Plan, SearchOf, SiteUse,
-    Throughput, TimeSeries, Verdict,
+    Churn, CompressionUse, Connections, Environment, Faults, InFlight, Latency, Measure, Plan,
+    SearchOf, SiteUse, Throughput, TimeSeries, TlsUse, Verdict,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -37,6 +37,9 @@ pub struct RunRecord {
     pub plan: Plan,
     /// Where it was run.
     pub environment: Environment,
+    /// What came before the first step; absent where the plan asks for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<Box<WarmUp>>,
     /// Every step that was measured, in order. The step that broke the limit is one of them.
     pub steps: Vec<StepRecord>,
     /// How it ended.
@@ -62,6 +65,19 @@ pub struct Tool {
     pub name: String,
     /// Its version.
     pub version: String,
+}
+
+/// Steps that were carried out before the first one, with its load, and decide nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WarmUp {
+    /// How many there were.
+    pub steps: u32,
+    /// From the beginning of the first to the end of the last, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// The first of them: the server as it is just after its start.
+    pub cold: StepRecord,
+    /// Faults of the server in all of them.
+    pub faults: Faults,
 }
 
 /// One step: so many clients, so many samples.
@@ -125,9 +141,18 @@ pub struct StepRecord {
     /// The step second by second. Absent where `throughput` is.
     #[serde(default)]
     pub series: Option<TimeSeries>,
+    /// What compression did; absent where none was offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<CompressionUse>,
+    /// TLS handshakes; absent where the server was loaded without TLS, and in records from before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Box<TlsUse>>,
     /// Clients that read slowly; absent where all read everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_readers: Option<SlowReaders>,
+    /// Clients that left during the step; absent where none may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub churn: Option<Box<Churn>>,
     /// What the server did wrong.
     pub faults: Faults,
     /// What the generator used and how late it was.
@@ -206,6 +231,14 @@ pub struct SlowReaders {
     pub cut_off: u64,
     /// How the first of these connections ended, in words.
     pub first_cut_off: Option<String>,
+    /// What server and kernel had kept for the others when the step was over, in bytes of frames:
+    /// what they got when they then read as fast as they could, for 10 seconds at most. Absent where
+    /// the step was given up, or these clients were interrupted.
+    #[serde(default)]
+    pub kept_bytes: Option<u64>,
+    /// The part of it that was kept for the client with the most.
+    #[serde(default)]
+    pub most_kept_bytes: Option<u64>,
 }
 
 /// What the generator itself used during a step.
@@ -309,10 +342,11 @@ impl RunRecord {
             .map(|step| step.clients)
     }
 
-    /// Faults of the server in all steps together: what is missing from a step that the generator
+    /// Faults of the server in all steps together, those of a warm-up included: what is missing from a step that the generator
     /// could not carry is not the server's.
     pub fn faults(&self) -> Faults {
-        let mut all = Faults::default();
+        let warm_up = self.warm_up.as_ref();
+        let mut all = warm_up.map_or_else(Faults::default, |warm_up| warm_up.faults);
         self.steps
             .iter()
             .filter(|step| step.verdict != Verdict::GeneratorLimited)

@@ -43,6 +43,37 @@ impl Throughput {
     }
 }
 
+/// What permessage-deflate did during a step. Only messages that were compressed are counted: an end may
+/// send some as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CompressionUse {
+    /// Compressed messages received.
+    pub received: u64,
+    /// Bytes of their payloads on the wire.
+    pub received_bytes: u64,
+    /// Bytes of their payloads once inflated. With `throughput`: had they come uncompressed,
+    /// `throughput.received_bytes - received_bytes + received_inflated_bytes` had been received.
+    pub received_inflated_bytes: u64,
+    /// Compressed requests sent.
+    pub sent: u64,
+    /// Bytes of their payloads on the wire.
+    pub sent_bytes: u64,
+    /// Bytes of their payloads before they were compressed.
+    pub sent_inflated_bytes: u64,
+}
+
+impl CompressionUse {
+    /// Adds that of another part.
+    pub const fn add(&mut self, other: Self) {
+        self.received += other.received;
+        self.received_bytes += other.received_bytes;
+        self.received_inflated_bytes += other.received_inflated_bytes;
+        self.sent += other.sent;
+        self.sent_bytes += other.sent_bytes;
+        self.sent_inflated_bytes += other.sent_inflated_bytes;
+    }
+}
+
 /// A step in intervals of equal length. An interval is one second; in a step of more than an hour
 /// it is as many whole seconds as keep the number of intervals at 3,600 or below.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

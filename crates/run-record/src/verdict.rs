@@ -118,6 +118,9 @@ pub fn judge(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Judgement 
     if !faults.is_empty() {
         return told(Verdict::Fail, vec![format!("faults: {faults}")]);
     }
+    if let Some(words) = kept_too_much(step, plan) {
+        return told(Verdict::Fail, vec![words]);
+    }
     let signs = signs(step, plan, ceiling);
     if let Some(short) = sent_too_few(step) {
         let reasons = std::iter::once(short).chain(signs).collect();
@@ -181,6 +184,22 @@ fn counted_faults(step: &StepRecord) -> Faults {
         (faults.lost, faults.unanswered) = (0, 0);
     }
     faults
+}
+
+/// What the server kept for a client that reads slowly, in words, where the plan allows less. It was
+/// received and counted: no lateness of the generator explains it.
+pub fn kept_too_much(step: &StepRecord, plan: &Plan) -> Option<String> {
+    let allowed = plan.limits.kept_bytes?;
+    let kept = step.slow_readers.as_ref()?.most_kept_bytes?;
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    (kept > allowed).then(|| {
+        format!(
+            "the server kept {:.1} MB for a client that reads slowly, above the limit of {:.1} MB, \
+             and did not cut it off",
+            megabytes(kept),
+            megabytes(allowed)
+        )
+    })
 }
 
 fn failure(step: &StepRecord, plan: &Plan) -> Option<String> {
@@ -250,7 +269,7 @@ fn sent_too_few(step: &StepRecord) -> Option<String> {
 /// Of a broadcast, send and receipt may be at different sites, and a latency means nothing that is
 /// below what is known of their clocks. An echo or a result is sent and received at one site.
 fn below_the_clocks(step: &StepRecord, plan: &Plan) -> Option<String> {
-    if plan.audience != Audience::Everyone || plan.limits.of == Measure::Ack {
+    if plan.audience == Audience::Sender || plan.limits.of == Measure::Ack {
         return None;
     }
     let bound_ns = SiteUse::clocks_bound_ns(&step.sites);
@@ -337,6 +356,12 @@ fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
             "{rate:.0} messages per second are more than {:.0}% of the {ceiling:.0} that \
              `selftest` found possible here",
             NEAR_CEILING * 100.0
+        ));
+    }
+    if let Some(churn) = step.churn.as_ref().filter(|of| of.failures.machine > 0) {
+        signs.push(format!(
+            "{} of {} attempts to reconnect failed because this machine had no port or file left",
+            churn.failures.machine, churn.attempts
         ));
     }
     signs

@@ -14,6 +14,8 @@ fn plans() -> [Value; 5] {
     let open = json!({"target": url, "clients": {"search": {"of": "clients", "tries": 3}},
         "load": {"open": {"rate": 100.0, "ramp": {"to": 200.0, "over": "5ns"}, "duration": "1s"}}});
     let rate = json!({"target": url, "clients": {"search": {"of": "rate"}},
+        "populations": [{}, {"life": {"comes_and_goes": {"stays": "1s", "away": "1s"}},
+            "reconnect": {"first": "500ms", "factor": 2.0, "most": "10s", "jitter": 0.5}}],
         "load": {"open": {"rate": 100.0}}});
     let connect = json!({"target": url, "audience": "sender", "load": {"connect": {"rate": 100.0,
         "arrivals": "constant", "hold": "0s", "ping_interval": "1us", "ping_timeout": "1us"}}});
@@ -101,6 +103,18 @@ fn every_bound_is_met_from_both_sides() {
         ),
         (
             &closed,
+            "/warm_up",
+            json!(["0s", "1ns", "1day"]),
+            json!(["1day 1ns"]),
+        ),
+        (
+            &closed,
+            "/limits/kept_bytes",
+            json!([null, 1, 1_u64 << 40]),
+            json!([0, (1_u64 << 40) + 1]),
+        ),
+        (
+            &closed,
             "/target/url",
             json!(["ws://h/"]),
             json!(["", "ws://h/\nx", "\u{1b}[2J"]),
@@ -126,6 +140,42 @@ fn every_bound_is_met_from_both_sides() {
             json!([0, 1_000_000_001]),
         ),
         (&closed, "/populations", json!([[{}]]), json!([[]])),
+        (
+            &rate,
+            "/populations/1/life/comes_and_goes/stays",
+            json!(["1ms", "1day"]),
+            json!(["999us", "1day 1ns"]),
+        ),
+        (
+            &rate,
+            "/populations/1/life/comes_and_goes/away",
+            json!(["0s", "1day"]),
+            json!(["1day 1ns"]),
+        ),
+        (
+            &rate,
+            "/populations/1/reconnect/first",
+            json!(["1ms", "10s"]),
+            json!(["999us", "0s"]),
+        ),
+        (
+            &rate,
+            "/populations/1/reconnect/most",
+            json!(["500ms", "1day"]),
+            json!(["499ms", "1day 1ns"]),
+        ),
+        (
+            &rate,
+            "/populations/1/reconnect/factor",
+            json!([1.0, 100.0]),
+            json!([0.99, 100.1, -2.0]),
+        ),
+        (
+            &rate,
+            "/populations/1/reconnect/jitter",
+            json!([0.0, 1.0]),
+            json!([-0.1, 1.1]),
+        ),
         (
             &open,
             "/clients/search/first",
@@ -272,11 +322,19 @@ fn parts_that_contradict_one_another_are_refused() {
     let search = json!({"clients": {"search": {}}});
     let of_rate = json!({"clients": {"search": {"of": "rate"}}});
     let slow = json!({"limits": {"time": "30s", "sample_timeout": "30s"}});
+    let warm = json!({"warm_up": "1s"});
+    let kept = json!({"limits": {"kept_bytes": 1}});
     let everyone = json!({"audience": "everyone"});
     let reads_slowly = json!({"reads": {"bytes_per_second": 1024}});
     let all_slow = json!({"populations": [reads_slowly, reads_slowly]});
     let some_slow = json!({"populations": [{}, reads_slowly]});
     let slow_echoes = json!({"populations": [{}, reads_slowly], "audience": "sender"});
+    let cut = json!({"life": {"cut": {"at": "5s"}}});
+    let some_leave = json!({"populations": [{}, cut]});
+    let all_leave = json!({"populations": [cut, reads_slowly]});
+    let two_cuts = json!({"populations": [{}, cut, cut]});
+    let late_cut = json!({"populations": [{}, {"life": {"cut": {"at": "10s"}}}]});
+    let slow_and_leave = json!({"populations": [{}, {"life": cut["life"], "reads": "stopped"}]});
     let short = json!({"load": {"open": {"rate": 1.0, "ramp": {"to": 2.0, "over": "11s"}}}});
     for (plan, parts, field, words) in [
         (&connect, &search, "clients.search", "needs requests"),
@@ -298,14 +356,36 @@ fn parts_that_contradict_one_another_are_refused() {
             &closed,
             &slow_echoes,
             "populations.reads",
-            "only a broadcast",
+            "only messages to others",
         ),
         (
             &connect,
             &some_slow,
             "populations.reads",
-            "only a broadcast",
+            "only messages to others",
         ),
+        (
+            &closed,
+            &some_leave,
+            "populations.life",
+            "belongs to load.open",
+        ),
+        (
+            &connect,
+            &some_leave,
+            "populations.life",
+            "belongs to load.open",
+        ),
+        (&rate, &all_leave, "populations.life", "one must stay"),
+        (&rate, &two_cuts, "populations.life.cut", "several"),
+        (
+            &rate,
+            &late_cut,
+            "populations.life.cut.at",
+            "not before the end",
+        ),
+        (&rate, &some_leave, "clients.search", "other lengths"),
+        (&rate, &slow_and_leave, "populations.life", "read slowly"),
         (&connect, &everyone, "audience", "the sender alone"),
         (&raw, &everyone, "audience", "the sender alone"),
         (
@@ -320,6 +400,9 @@ fn parts_that_contradict_one_another_are_refused() {
             "limits.time",
             "not below limits.sample_timeout",
         ),
+        (&open, &kept, "limits.kept_bytes", "there are none"),
+        (&connect, &warm, "warm_up", "this load has none"),
+        (&raw, &warm, "warm_up", "this load has none"),
         (
             &open,
             &short,

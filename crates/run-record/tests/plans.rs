@@ -2,7 +2,7 @@
 
 use run_record::{
     Arrivals, Audience, Clients, Connect, Dialect, Io, Load, Measure, Nanos, OpenLoop, Plan, Ramp,
-    Raw, RunRecord, Search, SearchOf, Timestamps, VERSION, Workload,
+    Raw, RunRecord, Search, SearchOf, Timestamps, Tls, TlsVersion, VERSION, Workload,
 };
 use serde_json::{Value, json};
 use std::fs;
@@ -16,6 +16,13 @@ fn plans() -> Vec<Plan> {
     base.target.verify_certificate = false;
     base.target.ca_file = Some("ca.pem".into());
     base.connection.origin = Some("http://localhost/".into());
+    base.connection.tls = Some(Tls {
+        min: TlsVersion::V1_3,
+        max: TlsVersion::V1_2,
+        resumption: false,
+        client_cert: Some("client.pem".into()),
+        client_key: Some("client.key".into()),
+    });
     base.audience = Audience::Sender;
     (base.message.dialect, base.message.padding) = (Dialect::ActionCable, 200);
     (base.limits.of, base.limits.time) = (Measure::Ack, Nanos(1_000_001));

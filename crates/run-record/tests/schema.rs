@@ -3,8 +3,9 @@
 mod support;
 
 use run_record::{
-    Dialect, MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerStep, Status, VERSION,
-    Workload, autobahn_schema, measurement_schema, plan_schema, run_schema, selftest_schema,
+    Dialect, MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerRow, ServerSeries,
+    ServerStep, Status, VERSION, Workload, autobahn_schema, measurement_schema, plan_schema,
+    run_schema, selftest_schema,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -89,6 +90,10 @@ fn measurement() -> Value {
             elapsed_ns: 2,
             memory: Memory::default(),
         }],
+        server_series: Some(ServerSeries {
+            interval_ns: 250_000_000,
+            rows: vec![ServerRow::default()],
+        }),
         run: Some(record(vec![step(10_000)])),
     })
     .unwrap()

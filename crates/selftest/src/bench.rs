@@ -52,7 +52,7 @@ impl Bench<'_> {
     pub(super) fn plan(&self, server: SocketAddr, workload: Workload, clients: u32) -> Plan {
         let mut plan = Plan::new(format!("ws://{server}/"));
         plan.audience = match workload {
-            Workload::Broadcast => Audience::Everyone,
+            Workload::Broadcast | Workload::Rooms => Audience::Everyone,
             Workload::Echo | Workload::Connect => Audience::Sender,
         };
         plan.load = Load::closed(1, 1);

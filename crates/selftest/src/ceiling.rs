@@ -35,7 +35,7 @@ impl Load {
     const fn messages_per_sample(&self) -> u64 {
         match self.workload {
             Workload::Echo | Workload::Connect => 1,
-            Workload::Broadcast => self.clients + 1,
+            Workload::Broadcast | Workload::Rooms => self.clients + 1,
         }
     }
 

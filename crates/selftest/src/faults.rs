@@ -195,7 +195,12 @@ fn misdelivered(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, Stri
     Ok(checks.map(|check| check.unless(late.clone())).collect())
 }
 
-fn plan(bench: &Bench<'_>, server: std::net::SocketAddr, workload: Workload, clients: u32) -> Plan {
+pub(super) fn plan(
+    bench: &Bench<'_>,
+    server: std::net::SocketAddr,
+    workload: Workload,
+    clients: u32,
+) -> Plan {
     let mut plan = bench.plan(server, workload, clients);
     plan.limits.sample_timeout = TIMEOUT.into();
     plan

@@ -159,6 +159,9 @@ pub(super) fn failed(checks: &[Check]) -> Vec<&str> {
     failed.map(|check| check.what.as_str()).collect()
 }
 
+/// A change to every record, by the name of the check that it must fail.
+pub(super) type Misreport = (&'static str, fn(&mut StepRecord));
+
 /// The generator with a planted fault: a change to every plan that it is given.
 pub(super) fn planted(change: impl Fn(&mut Plan)) -> impl Fn(&Plan) -> Result<StepRecord, String> {
     move |plan| {

@@ -5,10 +5,9 @@
 
 use crate::interrupt::Interrupt;
 use crate::manifest::{Manifest, Variant};
-use crate::supervise::{Death, HOST, Server};
+use crate::supervise::{Death, Server};
 use conformance::{Outcome, Verdict};
 use run_record::{CheckOutcome, CheckVerdict, Conformance};
-use std::net::SocketAddr;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
@@ -37,7 +36,7 @@ pub fn verify(
     interrupt: &Interrupt,
     progress: &mut dyn FnMut(&Outcome),
 ) -> Result<Vec<Outcome>, VerifyError> {
-    let target = variant.target(SocketAddr::new(HOST, server.port()), ANSWER);
+    let target = server.target(variant, ANSWER);
     let (sender, outcomes) = mpsc::channel();
     std::thread::spawn(move || {
         conformance::verify(&target, &mut |outcome| {

@@ -19,8 +19,8 @@ pub struct RunOptions {
     pub servers: Vec<String>,
     /// Which variants of each.
     pub variants: VariantChoice,
-    /// What they are measured with.
-    pub workload: NamedPlan,
+    /// What they are measured with, in this order.
+    pub workloads: Vec<NamedPlan>,
     /// In which message formats; when empty, each variant in text, or in what it speaks instead.
     pub dialects: Vec<Dialect>,
     /// How often each row is measured.
@@ -65,7 +65,7 @@ impl Default for RunOptions {
             quick: false,
             servers: Vec::new(),
             variants: VariantChoice::All,
-            workload: NamedPlan::default(),
+            workloads: vec![NamedPlan::default()],
             dialects: Vec::new(),
             repeat: 1,
             pin: Pin::Auto,
@@ -98,12 +98,20 @@ fn values(options: &RunOptions) -> BTreeMap<String, Value> {
         return found;
     };
     for (key, value) in all {
-        if key != "workload" {
+        if key != "workloads" {
             found.insert(format!("--{key}"), value);
         }
     }
-    found.insert("--workload".into(), options.workload.name.clone().into());
-    found.extend(leaves(&options.workload.plan));
+    let names: Vec<&str> = options.workloads.iter().map(|w| w.name.as_str()).collect();
+    found.insert("--workload".into(), names.join(",").into());
+    for workload in &options.workloads {
+        let scope = match options.workloads.len() {
+            1 => String::new(),
+            _ => format!("{}:", workload.name),
+        };
+        let keys = leaves(&workload.plan).into_iter();
+        found.extend(keys.map(|(key, value)| (format!("{scope}{key}"), value)));
+    }
     found
 }
 
@@ -133,8 +141,8 @@ mod tests {
             repeat: 3,
             ..stored.clone()
         };
-        given.workload.plan.load = Load::closed(8, 100);
-        given.workload.set.push("load.in_flight=8".into());
+        given.workloads[0].plan.load = Load::closed(8, 100);
+        given.workloads[0].set.push("load.in_flight=8".into());
         assert_eq!(
             differences(&stored, &given),
             [
@@ -143,5 +151,16 @@ mod tests {
             ]
         );
         assert!(differences(&stored, &stored).is_empty());
+        let two = |padding| {
+            let mut two = stored.clone();
+            two.workloads.push(stored.workloads[0].clone());
+            two.workloads[1].name = "second".into();
+            two.workloads[1].plan.message.padding = padding;
+            two
+        };
+        assert_eq!(
+            differences(&two(0), &two(9)),
+            ["second:message.padding was 0, now 9"]
+        );
     }
 }

@@ -79,6 +79,14 @@ impl Progress {
             Event::Holding { connected, .. } => {
                 self.phase(&format!("{connected} connections held"));
             }
+            Event::WarmingUp {
+                elapsed_ns,
+                wanted_ns,
+            } => self.phase(&format!(
+                "warm-up, {} of {} s",
+                elapsed_ns / 1_000_000_000,
+                wanted_ns.div_ceil(1_000_000_000)
+            )),
             Event::Step { record, .. } => {
                 let latency = record
                     .limited_ns
@@ -94,7 +102,7 @@ impl Progress {
                     None => anstream::eprintln!("    {line}"),
                 }
             }
-            Event::End { .. } => {}
+            Event::WarmedUp { .. } | Event::End { .. } => {}
         }
     }
 

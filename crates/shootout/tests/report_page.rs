@@ -1,135 +1,18 @@
 //! The page in a real browser: it runs without an error, loads nothing, and its figures are those
 //! of the records.
 
+#[path = "support/browser.rs"]
+mod browser;
 #[path = "../src/report/fixture.rs"]
 mod fixture;
+#[path = "../src/report/fixture_under.rs"]
+mod fixture_under;
 
+use browser::{console, dump, open, opened_at, requests};
 use fixture::{echo, measured, repeated, unmeasured, variant, waived};
+use fixture_under::{plans, under};
 use run_record::{End, Measurement, Recorder, Status};
-use shootout::report;
 use std::fs;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
-
-/// Names under which distributions install Chromium.
-const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-
-/// A page that opens a dialog keeps a headless browser waiting for good.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-fn browser() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .flat_map(|dir| BROWSERS.map(|name| dir.join(name)))
-        .find(|program| program.is_file())
-        .expect("no Chromium in PATH; install it: apt-get install chromium")
-}
-
-/// A report of the measurements in a directory of its own, and what the browser made of it.
-struct Opened {
-    html: String,
-    dom: String,
-    log: String,
-    /// What the browser did on the network.
-    net: String,
-}
-
-fn open(measurements: &[Measurement]) -> Opened {
-    let scratch = tempfile::tempdir().unwrap();
-    let results = scratch.path().join("results");
-    fs::create_dir(&results).unwrap();
-    for (index, measurement) in measurements.iter().enumerate() {
-        let text = serde_json::to_string(measurement).unwrap();
-        fs::write(results.join(format!("{index}.json")), text).unwrap();
-    }
-    let html = scratch.path().join("report.html");
-    report::write(&[results], &[], &html, &scratch.path().join("report.md")).unwrap();
-    let net = scratch.path().join("net.json");
-    let output = dump(&html, &net, scratch.path());
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    Opened {
-        html: fs::read_to_string(html).unwrap(),
-        dom: text(&output.stdout),
-        log: text(&output.stderr),
-        net: fs::read_to_string(net).unwrap(),
-    }
-}
-
-fn dump(page: &Path, net: &Path, scratch: &Path) -> Output {
-    let mut browser = Command::new(browser());
-    browser
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--enable-logging=stderr",
-            "--dump-dom",
-        ])
-        .arg(format!(
-            "--user-data-dir={}",
-            scratch.join("browser").display()
-        ))
-        .arg(format!("--log-net-log={}", net.display()))
-        .arg(format!("file://{}", page.display()))
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let child = browser.spawn().unwrap();
-    let group = -(child.id() as i32);
-    let (done, waiting) = mpsc::channel::<()>();
-    let watch = thread::spawn(move || {
-        if waiting.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-            // SAFETY: kill takes numbers only; the group is the one opened by this child, which
-            // has not been waited for.
-            unsafe { libc::kill(group, libc::SIGKILL) };
-        }
-    });
-    let output = child.wait_with_output().unwrap();
-    drop(done);
-    watch.join().unwrap();
-    output
-}
-
-fn console(log: &str) -> Vec<&str> {
-    log.lines()
-        .filter(|line| line.contains("CONSOLE"))
-        .collect()
-}
-
-/// Addresses that the page itself asked for. Requests of the browser's own services carry no
-/// initiator that is a page.
-fn requests(net: &str) -> Vec<String> {
-    let log: serde_json::Value = serde_json::from_str(net).unwrap();
-    let url_request = &log["constants"]["logSourceType"]["URL_REQUEST"];
-    assert!(
-        url_request.is_number(),
-        "the browser's log has no URL_REQUEST"
-    );
-    log["events"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|event| &event["source"]["type"] == url_request)
-        .filter(|event| {
-            let initiator = event["params"]["initiator"].as_str().unwrap_or_default();
-            initiator.starts_with("file:") || initiator == "null" || initiator.starts_with("opaque")
-        })
-        .filter_map(|event| event["params"]["url"].as_str())
-        .filter(|url| url.starts_with("http"))
-        .map(str::to_owned)
-        .collect()
-}
 
 /// The cells of a row of the first ranking: exact value, or text where there is none.
 fn cells(dom: &str, server: &str) -> Vec<String> {
@@ -336,4 +219,76 @@ fn an_error_on_the_console_and_a_request_would_be_noticed() {
     );
     let requested = requests(&fs::read_to_string(net).unwrap());
     assert_eq!(requested, ["http://127.0.0.1:9/picture"]);
+}
+
+/// Three servers under each workload of the folder, one row that failed, one that does not apply.
+fn under_every_workload() -> Vec<Measurement> {
+    let mut all = Vec::new();
+    for plan in plans() {
+        for (name, us) in [
+            ("rust-a-server-with-a-long-name", 6_001),
+            ("go-quick", 4_500),
+            ("js-slow", 9_000),
+        ] {
+            all.push(variant(under(&plan, name, us), "clustered-with-redis"));
+        }
+        for (name, status, reason) in [
+            ("c-broken", Status::Faulty, "faults: 3 lost"),
+            (
+                "d-other",
+                Status::NotApplicable,
+                "its manifest declares no such thing",
+            ),
+        ] {
+            let mut without = unmeasured(name, status, reason);
+            without.workload = plan.workload();
+            without.workload_name.clone_from(&plan.name);
+            all.push(without);
+        }
+    }
+    all
+}
+
+#[test]
+fn a_page_with_every_workload_opens_on_wide_and_narrow_screens_and_nothing_is_cut_off() {
+    let measurements = under_every_workload();
+    for width in [1300, 390] {
+        let (opened, cut_off) = opened_at(&measurements, width);
+        assert_eq!(cut_off, Vec::<String>::new(), "at {width} pixels");
+        assert_eq!(console(&opened.log), Vec::<&str>::new());
+        assert_eq!(requests(&opened.net), Vec::<String>::new());
+        for chart in [
+            "Memory of the server over time",
+            "Cores that the server used over time",
+        ] {
+            let drawn = format!("aria-label=\"{chart}\"");
+            assert_eq!(opened.html.matches(&drawn).count(), plans().len());
+        }
+        for plan in plans() {
+            let reason = plan
+                .reason
+                .unwrap()
+                .replace('&', "&#38;")
+                .replace('\'', "&#39;");
+            assert!(opened.html.contains(&reason), "{reason}");
+        }
+        assert_eq!(
+            opened.html.matches("Ranked by ").count(),
+            rules(&opened.html)
+        );
+    }
+}
+
+/// Paragraphs and captions that may tell a rule: one for each ranking, one for each chart of a score.
+fn rules(html: &str) -> usize {
+    let charts = html.matches("Rows without a figure have no bar").count();
+    plans().len() + charts
+}
+
+#[test]
+fn what_is_cut_off_would_be_noticed() {
+    let mut wide = measured("alpha", 3, 9_000, End::OverLimit);
+    wide.workload_name = Some("a".repeat(400));
+    let (_, cut_off) = opened_at(&[wide], 390);
+    assert!(!cut_off.is_empty());
 }

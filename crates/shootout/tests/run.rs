@@ -241,6 +241,10 @@ fn what_services_use_is_counted_and_their_death_ends_the_row() {
     let of = |server: &str| project.measurement(&format!("{server}.default.broadcast.text.1"));
     let stored = of("a-stored");
     assert_eq!(stored.status, Status::Ok, "{:?}", stored.reason);
+    let series = stored.server_series.as_ref().unwrap();
+    assert!(series.rows.len() >= 2 && series.rows.len() <= run_record::MOST_SERVER_ROWS);
+    assert!(series.rows.iter().all(|row| row.resident_bytes > 0));
+    assert!(series.rows.iter().any(|row| row.cpu_ns > 0));
     // The shell of the server became the server, and that of the service the interpreter.
     assert_eq!(stored.idle.unwrap().processes, 2);
     assert!(

@@ -36,6 +36,8 @@ fn script(text: &str) -> Fixture {
             command: ["sh", "-c", &text].map(str::to_owned).to_vec(),
             env: BTreeMap::new(),
             multi_process: false,
+            compression: false,
+            tls: false,
             path: "/".into(),
             dialects: vec![Dialect::Text],
             workloads: vec![Workload::Echo],

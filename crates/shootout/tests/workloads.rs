@@ -95,7 +95,7 @@ fn the_file_beside_a_record_is_the_exact_input() {
 }
 
 #[test]
-fn connections_that_are_held_are_ranked_by_their_number() {
+fn connections_that_are_held_are_ranked_by_their_memory() {
     let project = Project::new();
     project.add(&Server {
         more: "[load]\nstep-size = 10\n",
@@ -109,8 +109,8 @@ fn connections_that_are_held_are_ranked_by_their_number() {
         0,
         &[
             "30 clients",
-            "connect over JSON: clients with",
-            "connections upgraded within",
+            "connect over JSON: the memory of the server for one connection",
+            "30 clients, held for 1s",
         ],
     );
     let measurement = project.measurement("go-example.default.connect.text.1");
@@ -156,4 +156,45 @@ fn plans_that_cannot_be_run_are_refused_before_anything_is_measured() {
         project.shootout(arguments).expect(1, &[said]);
     }
     assert!(fs::read_dir(project.path("results/local")).is_err());
+}
+
+#[test]
+fn a_workload_over_tls_loads_the_variant_with_tls_which_shows_the_certificate_of_the_run() {
+    let project = Project::new();
+    project.add(&Server {
+        script: "exec \"$PROGRAMS/liar-server\" --port $PORT ${2:+--tls-cert \"$2\" --tls-key \"$3\"}",
+        // The checks of broadcasts take a while with a server that bounds nothing over TLS.
+        more: "[[variant]]\nname = \"plain\"\n\
+               [[variant]]\nname = \"tls\"\nargs = [\"{cert}\", \"{key}\"]\ntls = true\n\
+               workloads = [\"echo\"]\n",
+        ..Server::default()
+    });
+    let done = project.shootout(
+        "run --out out --workload tls-connect --set clients.first=10 --set load.hold=500ms \
+         --set load.ping_interval=200ms --set connection.tls.max=1.2",
+    );
+    // As above, where the machine is busy.
+    assert!(matches!(done.code, Some(0 | 3)), "{}", done.stderr);
+    done.expect(
+        done.code.unwrap(),
+        &[
+            "1 row: tls-connect in text",
+            "not applicable under tls-connect, its manifest declares no TLS: go-example (plain)",
+        ],
+    );
+    let run = project
+        .measurement("go-example.tls.tls-connect.text.1")
+        .run
+        .unwrap();
+    assert!(run.plan.target.url.starts_with("wss://127.0.0.1:"));
+    assert!(run.plan.target.verify_certificate);
+    let tls = run.steps[0].tls.as_ref().unwrap();
+    assert_eq!((tls.handshakes, tls.resumed), (10, 0));
+    assert_eq!(tls.agreed[0].version, "1.2");
+
+    let done = project.shootout("run --out none --workload tls --variants plain");
+    done.expect(
+        1,
+        &["nothing to measure", "tls: its manifest declares no TLS"],
+    );
 }

@@ -2,6 +2,8 @@
 //!
 //! [`NullServer`] answers as fast as can be and is what the load generator is measured against.
 //! [`DelayServer`] answers after a known delay and keeps the truth of it.
+//! [`CountedServer`] has the kernel count its bytes, with compression or without.
+//! [`Gate`] stands before a server and lets connections through by a schedule.
 //! [`TlsServer`] is the plain protocol over TLS. [`fault`] has servers that make one fault a
 //! known number of times. [`faulty`] is a table of peers that break, flood, stall or lie, with the
 //! end that a run against each must come to. [`liar`] is a correct server that breaks one rule of
@@ -14,8 +16,10 @@ pub mod fault;
 pub mod faulty;
 pub mod liar;
 
+mod counted;
 mod delay;
 mod framework;
+mod gate;
 mod listen;
 mod null;
 mod poll;
@@ -25,8 +29,10 @@ mod threaded;
 mod tls;
 mod upgrade;
 
+pub use counted::{Counted, CountedServer};
 pub use delay::{Answer, Delay, DelayOptions, DelayServer, Freeze, Pace, Truth, Write};
 pub use framework::Framework;
+pub use gate::{Gate, GateOptions, Passages};
 pub use null::{NullOptions, NullServer, NullServers};
 pub use skipped::{SKIPPED_VARIABLE, skipped};
 pub use tls::TlsServer;

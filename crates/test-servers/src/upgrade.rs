@@ -23,6 +23,8 @@ pub(crate) struct RequestHead {
     pub(crate) origin: bool,
     /// The values of `Sec-WebSocket-Protocol`.
     pub(crate) subprotocols: Vec<String>,
+    /// The values of `Sec-WebSocket-Extensions`, as one list.
+    pub(crate) extensions: String,
 }
 
 /// Why a request opens no connection (RFC 6455, 4.2.1).
@@ -67,7 +69,12 @@ impl RequestHead {
                 parts.any(|part| part.trim().eq_ignore_ascii_case(token))
             })
         };
+        let extensions = request.headers.iter();
+        let extensions = extensions
+            .filter(|h| h.name.eq_ignore_ascii_case("Sec-WebSocket-Extensions"))
+            .map(|h| String::from_utf8_lossy(h.value));
         Ok(Some(Self {
+            extensions: extensions.collect::<Vec<_>>().join(", "),
             len,
             upgrade: has_token("Upgrade", "websocket") && has_token("Connection", "upgrade"),
             version: header("Sec-WebSocket-Version"),

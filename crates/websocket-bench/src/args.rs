@@ -1,10 +1,13 @@
 //! The command line. One definition gives parsing, help, man page and completions.
 
+mod compression;
 mod remote;
 mod server_type;
+mod tls;
 
 pub(crate) use remote::{Credentials, Sites, WorkerArgs};
 pub(crate) use server_type::ServerType;
+pub(crate) use tls::Tls;
 
 use crate::exit;
 use crate::expect::Expectation;
@@ -158,7 +161,7 @@ pub(crate) struct EchoLoad {
 
 #[derive(Debug, Args)]
 pub(crate) struct SelftestArgs {
-    /// Take fewer samples, in under half a minute. An inconclusive part is then no error
+    /// Take fewer samples, in under a minute. An inconclusive part is then no error
     #[arg(long)]
     pub(crate) short: bool,
     /// Write the certificate to a file (docs/result-format.md)
@@ -318,6 +321,11 @@ pub(crate) struct Connections {
     /// Origin header of the handshake, e.g. http://localhost/
     #[arg(short, long, value_name = "URL", value_parser = header_value)]
     pub(crate) origin: Option<String>,
+    /// Offer permessage-deflate (RFC 7692) and run only if the server turns it on. Parameters as in
+    /// its header: server_no_context_takeover, client_no_context_takeover,
+    /// server_max_window_bits=8..15, client_max_window_bits[=8..15]; and level=1..9 of what is sent
+    #[arg(long, value_name = "PARAMETERS", num_args = 0..=1, default_missing_value = compression::DEFAULT, value_parser = compression::parse)]
+    pub(crate) compression: Option<run_record::Compression>,
     /// Source address to connect from. Repeat it to use several in turn [default: the system
     /// chooses; `connect` uses as many addresses of 127.0.0.0/8 as a server on loopback needs]
     #[arg(short, long, value_name = "ADDRESS")]
@@ -340,12 +348,8 @@ pub(crate) struct Connections {
     /// Seed of every random choice (senders, masks) [default: random, kept in the record]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// wss: PEM file of certificate authorities to trust in addition to the system's
-    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
-    pub(crate) ca: Option<PathBuf>,
-    /// wss: accept any certificate
-    #[arg(long)]
-    pub(crate) insecure: bool,
+    #[command(flatten)]
+    pub(crate) tls: Tls,
 }
 
 #[derive(Debug, Args)]

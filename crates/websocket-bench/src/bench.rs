@@ -48,6 +48,7 @@ pub(crate) fn bench(
             .collect(),
         plan: plan.redacted(),
         environment: Environment::collect(),
+        warm_up: None,
         steps: Vec::new(),
         outcome: Outcome {
             end: End::Interrupted,
@@ -89,6 +90,9 @@ pub(crate) fn bench(
             }
             other => other,
         };
+        if let Event::WarmedUp { warm_up } = event {
+            record.warm_up = Some(warm_up.clone());
+        }
         if let Event::Step { record: step, .. } = event {
             record.steps.push((**step).clone());
             record.outcome.carried_clients = RunRecord::carried(&record.steps);

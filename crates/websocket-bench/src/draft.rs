@@ -36,6 +36,7 @@ impl Draft {
     pub(crate) fn resolved(self, sites: &Sites, output: &Output) -> Result<Planned, String> {
         check_outputs(output)?;
         check_credentials(sites)?;
+        check_key_travels_safely(sites, &self.plan)?;
         if let Load::Raw(_) = self.plan.load {
             return Err(
                 "load.raw is carried out by another program: throughput numberOfConnections \
@@ -78,6 +79,20 @@ fn check_credentials(sites: &Sites) -> Result<(), String> {
         )),
         _ => Ok(()),
     }
+}
+
+/// The key of the clients' certificate goes to every worker.
+fn check_key_travels_safely(sites: &Sites, plan: &Plan) -> Result<(), String> {
+    let tls = plan.connection.tls.as_ref();
+    let has_key = tls.is_some_and(|tls| tls.client_key.is_some());
+    if has_key && sites.are_elsewhere() && sites.credentials.tls_cert.is_none() {
+        return Err(
+            "--client-key (connection.tls.client_key) would go to the workers in clear text: give \
+             --tls-cert, --tls-key and --tls-ca, so that they are spoken to over mutual TLS"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
 
 /// Percentiles that the samples of a step cannot have, where their number is known.

@@ -181,6 +181,11 @@ impl Expectation {
             (_, Some(_), _) | (_, _, Some(_)) => return None,
             (Workload::Connect, ..) => clients,
             (Workload::Echo, ..) => plan.samples().into(),
+            // How many clients a room has depends on which publish.
+            (Workload::Rooms, ..) if measure.unwrap_or(plan.limits.of) == Measure::Delivery => {
+                return None;
+            }
+            (Workload::Rooms, ..) => plan.samples().into(),
             (Workload::Broadcast, ..) => match measure.unwrap_or(plan.limits.of) {
                 Measure::Delivery => u64::from(plan.samples()) * clients,
                 Measure::Completion | Measure::Ack => plan.samples().into(),

@@ -1,8 +1,8 @@
 //! Figures in human-readable form.
 
 use run_record::{
-    Connections, Latency, MemoryUse, Plan, SlowReaders, StepRecord, Verdict,
-    latency_text as latency,
+    CompressionUse, Connections, Latency, MemoryUse, Plan, SlowReaders, StepRecord, Throughput,
+    TlsUse, Verdict, latency_text as latency,
 };
 use ws_proto::escaped;
 
@@ -139,8 +139,16 @@ pub(crate) fn slow_readers(of: &SlowReaders) -> String {
         .first_cut_off
         .as_deref()
         .map(|words| format!(": {}", escaped(words)));
+    let kept = match (of.kept_bytes, of.most_kept_bytes) {
+        (Some(bytes @ 1..), Some(most)) => format!(
+            "; it had kept {}B for the others, {}B for one",
+            quantity(bytes as f64, " "),
+            quantity(most as f64, " ")
+        ),
+        _ => String::new(),
+    };
     format!(
-        "    slow readers {} clients took {} messages; the server cut off {}{}",
+        "    slow readers {} clients took {} messages; the server cut off {}{}{kept}",
         of.clients,
         of.messages,
         of.cut_off,
@@ -148,15 +156,54 @@ pub(crate) fn slow_readers(of: &SlowReaders) -> String {
     )
 }
 
+/// How much shorter compression made what was received and sent.
+pub(crate) fn compression(of: &CompressionUse, all: &Throughput) -> String {
+    let part = |compressed: u64, messages: u64, wire: u64, inflated: u64| match compressed {
+        0 => "none".to_owned(),
+        _ => format!(
+            "{:.1}x ({wire} bytes in place of {inflated}; {compressed} of {messages} messages)",
+            inflated as f64 / wire.max(1) as f64,
+        ),
+    };
+    format!(
+        "    compression: received {}, sent {}",
+        part(
+            of.received,
+            all.received,
+            of.received_bytes,
+            of.received_inflated_bytes
+        ),
+        part(of.sent, all.sent, of.sent_bytes, of.sent_inflated_bytes),
+    )
+}
+
+/// TLS handshakes, and what was agreed on in them.
+pub(crate) fn tls(of: &TlsUse) -> String {
+    let agreed: Vec<String> = of
+        .agreed
+        .iter()
+        .map(|one| {
+            let count = match of.agreed.len() {
+                1 => String::new(),
+                _ => format!("{} ", one.handshakes),
+            };
+            format!("{count}TLS {} {}", one.version, one.cipher_suite)
+        })
+        .collect();
+    let agreed = match agreed.is_empty() {
+        true => String::new(),
+        false => format!("; {}", escaped(&agreed.join(", "))),
+    };
+    format!(
+        "    tls          {} handshakes, {} resumed{}{agreed}",
+        of.handshakes,
+        of.resumed,
+        spread(&of.handshake),
+    )
+}
+
 /// What a `connect` step has besides: how it opened, what became of the pings, what it cost.
 pub(crate) fn connections(of: &Connections) -> String {
-    let spread = |of: &Option<Latency>| {
-        of.as_ref().map_or_else(String::new, |l| {
-            let figures = [l.p50_ns, l.p95_ns, l.p99_ns, l.max_ns].map(latency);
-            let [p50, p95, p99, max] = figures.each_ref().map(|figure| figure.trim());
-            format!(", p50 {p50}, p95 {p95}, p99 {p99}, max {max}")
-        })
-    };
     let pings = &of.pings;
     let mut text = format!(
         "    opened       {} of {}, {:.0}/s; tcp part{}\n    held         {:.1} s; {} pings, {} answered{}\n    dropped      {}\n",
@@ -189,6 +236,15 @@ pub(crate) fn connections(of: &Connections) -> String {
         ));
     }
     text
+}
+
+/// `, p50 1ms, p95 ...`; nothing without samples.
+fn spread(of: &Option<Latency>) -> String {
+    of.as_ref().map_or_else(String::new, |l| {
+        let figures = [l.p50_ns, l.p95_ns, l.p99_ns, l.max_ns].map(latency);
+        let [p50, p95, p99, max] = figures.each_ref().map(|figure| figure.trim());
+        format!(", p50 {p50}, p95 {p95}, p99 {p99}, max {max}")
+    })
 }
 
 fn memory(name: &str, used: &MemoryUse, unknown: Option<&str>) -> String {

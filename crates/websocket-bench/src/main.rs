@@ -6,6 +6,7 @@
 
 mod args;
 mod bench;
+mod churn_format;
 mod distributed;
 mod draft;
 mod exit;

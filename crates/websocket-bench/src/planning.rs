@@ -176,12 +176,14 @@ pub(crate) fn connect(args: &ConnectArgs) -> Result<Draft, String> {
 
 /// What is the same in every plan.
 fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Draft, String> {
-    check_certificate_flags(url, connections)?;
+    check_tls_flags(url, connections)?;
     let mut plan = Plan::new(url);
     plan.target.local_addrs.clone_from(&connections.local_addr);
-    plan.target.verify_certificate = !connections.insecure;
-    plan.target.ca_file.clone_from(&connections.ca);
+    plan.target.verify_certificate = !connections.tls.insecure;
+    plan.target.ca_file.clone_from(&connections.tls.ca);
+    plan.connection.tls = connections.tls.of_plan()?;
     plan.connection.origin.clone_from(&connections.origin);
+    plan.connection.compression = connections.compression;
     plan.connection.at_once = connections.connect_concurrency;
     plan.connection.timeout = connections.connect_timeout.into();
     connections.server_type.apply(&mut plan.message);
@@ -221,19 +223,11 @@ fn dialect_of(path: &Path) -> Result<DialectFile, String> {
     checked.map_err(|error| format!("--dialect {}: {error}", path.display()))
 }
 
-fn check_certificate_flags(url: &str, connections: &Connections) -> Result<(), String> {
-    let secure = url
-        .get(..4)
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("wss:"));
-    for (given, flag) in [
-        (connections.ca.is_some(), "--ca"),
-        (connections.insecure, "--insecure"),
-    ] {
-        if given && !secure {
-            return Err(format!(
-                "{flag} is about certificates, but `{url}` is not a wss:// URL"
-            ));
-        }
+fn check_tls_flags(url: &str, connections: &Connections) -> Result<(), String> {
+    match connections.tls.given().next() {
+        Some(flag) if !Plan::new(url).target.is_secure() => Err(format!(
+            "{flag} is about TLS, but `{url}` is not a wss:// URL"
+        )),
+        _ => Ok(()),
     }
-    Ok(())
 }

@@ -7,7 +7,8 @@
 //! The caller checks UTF-8, and may know the bytes already.
 
 use crate::close::CloseError;
-use crate::frame::{FrameError, FrameHeader, Opcode, Sender, apply_mask};
+use crate::deflate::InflateError;
+use crate::frame::{FrameError, FrameHeader, Opcode, RSV1, Sender, apply_mask};
 
 /// What came out of the stream.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,6 +44,10 @@ pub enum DecodeError {
     /// payloads; its caller finds this.
     #[error(transparent)]
     Close(#[from] CloseError),
+    /// A compressed message that cannot be inflated (RFC 7692, 7.2). As for a close frame, the
+    /// caller finds this.
+    #[error(transparent)]
+    Inflate(#[from] InflateError),
     /// A message above the size limit. It is found when its length is announced.
     #[error("message of {size} bytes or more, the limit is {limit}")]
     TooLong {
@@ -58,7 +63,18 @@ pub enum DecodeError {
 pub struct Decoder {
     partial: Option<Box<Partial>>,
     sender: Sender,
+    /// Reserved bits that an extension gives a meaning.
+    permitted: u8,
     max_message: u32,
+}
+
+/// What is known of an event besides what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// So many bytes of the input lie behind those that completed the event.
+    pub rest: usize,
+    /// The payload is that of a compressed message.
+    pub compressed: bool,
 }
 
 /// What is kept between reads.
@@ -68,6 +84,8 @@ struct Partial {
     frame: Vec<u8>,
     /// Opcode and payload so far of a fragmented message.
     message: Option<(Opcode, Vec<u8>)>,
+    /// That message is compressed.
+    compressed: bool,
 }
 
 impl Decoder {
@@ -76,8 +94,15 @@ impl Decoder {
         Self {
             partial: None,
             sender,
+            permitted: 0,
             max_message,
         }
+    }
+
+    /// From now on messages may be compressed: permessage-deflate was negotiated. Of those the limit
+    /// holds for the compressed payload too.
+    pub const fn permit_compressed(&mut self) {
+        self.permitted = RSV1;
     }
 
     /// True when the stream may end here: it is neither within a frame nor within a message.
@@ -96,19 +121,18 @@ impl Decoder {
         input: &[u8],
         mut on_event: impl FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.feed_counting(input, |event, _| on_event(event))
+        self.feed_marking(input, |event, _| on_event(event))
     }
 
-    /// As [`Decoder::feed`]; `on_event` is also told how many bytes of `input` lie behind those
-    /// that completed the event.
+    /// As [`Decoder::feed`], with a [`Mark`] beside each event.
     ///
     /// # Errors
     /// As [`Decoder::feed`].
     #[inline]
-    pub fn feed_counting<E: From<DecodeError>>(
+    pub fn feed_marking<E: From<DecodeError>>(
         &mut self,
         mut input: &[u8],
-        mut on_event: impl FnMut(Event<'_>, usize) -> Result<(), E>,
+        mut on_event: impl FnMut(Event<'_>, Mark) -> Result<(), E>,
     ) -> Result<(), E> {
         if self.partial.is_some() {
             input = self.finish_partial_frame(input, &mut on_event)?;
@@ -122,9 +146,16 @@ impl Decoder {
                 break;
             }
             let (frame, rest) = input.split_at(total);
-            self.take_frame(&header, &frame[head_len..], &mut |event| {
-                on_event(event, rest.len())
-            })?;
+            let is_marked = frame[0] & RSV1 != 0;
+            self.take_frame(
+                &header,
+                is_marked,
+                &frame[head_len..],
+                &mut |event, compressed| {
+                    let rest = rest.len();
+                    on_event(event, Mark { rest, compressed })
+                },
+            )?;
             input = rest;
         }
         if !input.is_empty() {
@@ -142,7 +173,7 @@ impl Decoder {
     fn finish_partial_frame<'a, E: From<DecodeError>>(
         &mut self,
         mut input: &'a [u8],
-        on_event: &mut impl FnMut(Event<'_>, usize) -> Result<(), E>,
+        on_event: &mut impl FnMut(Event<'_>, Mark) -> Result<(), E>,
     ) -> Result<&'a [u8], E> {
         let Some(mut frame) = self
             .partial
@@ -161,9 +192,16 @@ impl Decoder {
             if let Some((header, head_len)) = parsed
                 && frame.len() == wanted
             {
-                self.take_frame(&header, &frame[head_len..], &mut |event| {
-                    on_event(event, input.len())
-                })?;
+                let is_marked = frame[0] & RSV1 != 0;
+                self.take_frame(
+                    &header,
+                    is_marked,
+                    &frame[head_len..],
+                    &mut |event, compressed| {
+                        let rest = input.len();
+                        on_event(event, Mark { rest, compressed })
+                    },
+                )?;
                 self.drop_empty_partial();
                 return Ok(input);
             }
@@ -178,7 +216,7 @@ impl Decoder {
     }
 
     fn header(&self, bytes: &[u8]) -> Result<Option<(FrameHeader, usize)>, DecodeError> {
-        let parsed = FrameHeader::parse(bytes, self.sender)?;
+        let parsed = FrameHeader::parse_permitting(bytes, self.sender, self.permitted)?;
         if let Some((header, _)) = parsed
             && !header.opcode.is_control()
         {
@@ -202,8 +240,9 @@ impl Decoder {
     fn take_frame<E: From<DecodeError>>(
         &mut self,
         header: &FrameHeader,
+        is_marked: bool,
         payload: &[u8],
-        on_event: &mut impl FnMut(Event<'_>) -> Result<(), E>,
+        on_event: &mut impl FnMut(Event<'_>, bool) -> Result<(), E>,
     ) -> Result<(), E> {
         let unmasked;
         let payload = match header.mask {
@@ -216,16 +255,16 @@ impl Decoder {
             }
         };
         match header.opcode {
-            Opcode::Ping => on_event(Event::Ping(payload)),
-            Opcode::Pong => on_event(Event::Pong(payload)),
-            Opcode::Close => on_event(Event::Close(payload)),
+            Opcode::Ping => on_event(Event::Ping(payload), false),
+            Opcode::Pong => on_event(Event::Pong(payload), false),
+            Opcode::Close => on_event(Event::Close(payload), false),
             opcode => match (opcode, header.fin, self.in_message()) {
                 (Opcode::Continuation, _, false) => Err(DecodeError::Continuation.into()),
                 (Opcode::Text | Opcode::Binary, _, true) => Err(DecodeError::Interleaved.into()),
                 (Opcode::Text | Opcode::Binary, true, false) => {
-                    on_event(Event::Message { opcode, payload })
+                    on_event(Event::Message { opcode, payload }, is_marked)
                 }
-                _ => self.take_fragment(header, payload, on_event),
+                _ => self.take_fragment(header, is_marked, payload, on_event),
             },
         }
     }
@@ -238,11 +277,16 @@ impl Decoder {
     fn take_fragment<E: From<DecodeError>>(
         &mut self,
         header: &FrameHeader,
+        is_marked: bool,
         payload: &[u8],
-        on_event: &mut impl FnMut(Event<'_>) -> Result<(), E>,
+        on_event: &mut impl FnMut(Event<'_>, bool) -> Result<(), E>,
     ) -> Result<(), E> {
         let limit = self.max_message as usize;
         let partial = self.partial.get_or_insert_default();
+        if header.opcode != Opcode::Continuation {
+            partial.compressed = is_marked;
+        }
+        let compressed = partial.compressed;
         let (_, message) = partial
             .message
             .get_or_insert_with(|| (header.opcode, Vec::new()));
@@ -251,10 +295,8 @@ impl Decoder {
             && let Some((opcode, message)) = partial.message.take()
         {
             self.drop_empty_partial();
-            on_event(Event::Message {
-                opcode,
-                payload: &message,
-            })?;
+            let payload = &message;
+            on_event(Event::Message { opcode, payload }, compressed)?;
         }
         Ok(())
     }

@@ -1,12 +1,18 @@
 //! Frame headers and masking (RFC 6455, sections 5.2 and 5.3).
 //!
-//! Extensions are never negotiated here, so a reserved bit is always an error.
+//! A reserved bit is an error, unless the extension that gives it a meaning was negotiated.
 
 /// Longest possible frame header: 2 bytes, 8 of extended length, 4 of mask.
 pub const MAX_HEADER: usize = 14;
 
 /// Longest payload of a control frame (RFC 6455, 5.5).
 pub const MAX_CONTROL_PAYLOAD: u64 = 125;
+
+/// RSV1-3 in the first byte of a frame.
+const RESERVED: u8 = 0x70;
+
+/// In the first frame of a message: the message is compressed (RFC 7692, 6.1).
+pub(crate) const RSV1: u8 = 0x40;
 
 /// What a frame carries (RFC 6455, 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,6 +79,12 @@ pub enum FrameError {
     /// A bit of RSV1-3 is set although no extension was negotiated (5.2).
     #[error("reserved bits {0:#05b} set without an extension (RFC 6455, 5.2)")]
     ReservedBits(u8),
+    /// RSV1, which marks a compressed message, on a control frame (RFC 7692, 6.1).
+    #[error("RSV1 set on a control frame, which is never compressed (RFC 7692, 6.1)")]
+    CompressedControl,
+    /// RSV1 on a frame that is not the first of its message (RFC 7692, 6.1).
+    #[error("RSV1 set on a continuation frame: only the first of a message has it (RFC 7692, 6.1)")]
+    CompressedContinuation,
     /// Opcodes 3-7 and B-F (5.2).
     #[error("reserved opcode {0:#x} (RFC 6455, 5.2)")]
     ReservedOpcode(u8),
@@ -102,11 +114,21 @@ impl FrameHeader {
     /// [`FrameError`] as soon as the bytes present cannot begin a valid frame.
     #[inline]
     pub fn parse(bytes: &[u8], sender: Sender) -> Result<Option<(Self, usize)>, FrameError> {
+        Self::parse_permitting(bytes, sender, 0)
+    }
+
+    /// The same where an extension gives the reserved bits in `permitted` a meaning.
+    #[inline]
+    pub(crate) fn parse_permitting(
+        bytes: &[u8],
+        sender: Sender,
+        permitted: u8,
+    ) -> Result<Option<(Self, usize)>, FrameError> {
         let &[first, second, ref rest @ ..] = bytes else {
             return Ok(None);
         };
-        if first & 0x70 != 0 {
-            return Err(FrameError::ReservedBits(first >> 4 & 0x7));
+        if first & RESERVED != 0 {
+            check_reserved(first, permitted)?;
         }
         let opcode =
             Opcode::from_bits(first & 0xF).ok_or(FrameError::ReservedOpcode(first & 0xF))?;
@@ -165,6 +187,25 @@ impl FrameHeader {
         };
         Ok(Some((header, 2 + len_bytes + mask_bytes)))
     }
+}
+
+/// Whether reserved bits may be set in this first byte of a frame.
+#[cold]
+fn check_reserved(first: u8, permitted: u8) -> Result<(), FrameError> {
+    if first & RESERVED & !permitted != 0 {
+        return Err(FrameError::ReservedBits(first >> 4 & 0x7));
+    }
+    match Opcode::from_bits(first & 0xF) {
+        Some(Opcode::Continuation) => Err(FrameError::CompressedContinuation),
+        Some(opcode) if opcode.is_control() => Err(FrameError::CompressedControl),
+        _ => Ok(()),
+    }
+}
+
+/// Sets RSV1 in an encoded frame of which `first` is the first byte: its message is compressed
+/// (RFC 7692, 6.1).
+pub const fn mark_compressed(first: &mut u8) {
+    *first |= RSV1;
 }
 
 /// Appends a frame header to `out`.

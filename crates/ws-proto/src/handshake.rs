@@ -1,5 +1,6 @@
 //! The opening handshake (RFC 6455, sections 1.3, 4.1 and 4.2.2).
 
+use crate::deflate::{DeflateOffer, DeflateTerms, NegotiationError};
 use crate::printable;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -34,6 +35,8 @@ pub struct UpgradeRequest<'a> {
     pub origin: Option<&'a str>,
     /// `Sec-WebSocket-Protocol`, when one is asked for.
     pub subprotocol: Option<&'a str>,
+    /// permessage-deflate, when it is offered.
+    pub deflate: Option<DeflateOffer>,
 }
 
 impl UpgradeRequest<'_> {
@@ -50,6 +53,9 @@ impl UpgradeRequest<'_> {
         }
         if let Some(subprotocol) = self.subprotocol {
             put(["Sec-WebSocket-Protocol: ", subprotocol, "\r\n"]);
+        }
+        if let Some(offer) = self.deflate {
+            put(["Sec-WebSocket-Extensions: ", &offer.to_string(), "\r\n"]);
         }
         put(["\r\n", "", ""]);
     }
@@ -123,6 +129,9 @@ pub enum HandshakeError {
     /// An extension that was not asked for (4.1, item 5).
     #[error("the server turned on the extension `{0}`, which was not asked for (RFC 6455, 4.1)")]
     Extension(String),
+    /// Compression was offered, and not negotiated as RFC 7692 says.
+    #[error(transparent)]
+    Deflate(#[from] NegotiationError),
     /// A subprotocol that was not asked for, or none where one was (4.1, item 6).
     #[error("the server chose the subprotocol `{got}`, asked for was `{asked}` (RFC 6455, 4.1)")]
     Subprotocol {
@@ -133,7 +142,8 @@ pub enum HandshakeError {
     },
 }
 
-/// Reads the answer to an [`UpgradeRequest`] sent with `key` and `subprotocol`.
+/// Reads the answer to an [`UpgradeRequest`] sent with `key` and `subprotocol`, and without an
+/// extension.
 ///
 /// Interim answers are skipped (RFC 9110, 15.2). Returns the length of all response heads in bytes,
 /// since frames may follow at once, or `None` when `bytes` ends within the heads.
@@ -145,6 +155,21 @@ pub fn parse_response(
     key: &str,
     subprotocol: Option<&str>,
 ) -> Result<Option<usize>, HandshakeError> {
+    let parsed = parse_answer(bytes, key, subprotocol, None)?;
+    Ok(parsed.map(|(len, _)| len))
+}
+
+/// The same of a request that may offer permessage-deflate, which the server must then turn on:
+/// beside the length, what was agreed.
+///
+/// # Errors
+/// As [`parse_response`].
+pub fn parse_answer(
+    bytes: &[u8],
+    key: &str,
+    subprotocol: Option<&str>,
+    deflate: Option<&DeflateOffer>,
+) -> Result<Option<(usize, Option<DeflateTerms>)>, HandshakeError> {
     let mut end = 0;
     for _ in 0..=MAX_INTERIM {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
@@ -165,19 +190,20 @@ pub fn parse_response(
             return Err(HandshakeError::Version { status });
         }
         if !is_1xx || status == 101 {
-            judge(&response, key, subprotocol)?;
-            return Ok(Some(end));
+            let terms = judge(&response, key, subprotocol, deflate)?;
+            return Ok(Some((end, terms)));
         }
     }
     Err(HandshakeError::Interim)
 }
 
-/// Whether a final answer opens the connection.
+/// Whether a final answer opens the connection, and with which compression.
 fn judge(
     response: &httparse::Response<'_, '_>,
     key: &str,
     subprotocol: Option<&str>,
-) -> Result<(), HandshakeError> {
+    deflate: Option<&DeflateOffer>,
+) -> Result<Option<DeflateTerms>, HandshakeError> {
     let header = |name: &str| joined(response.headers, name);
     let shown = |value: String| printable(value.as_bytes(), MAX_SHOWN);
     let status = response.code.unwrap_or_default();
@@ -218,11 +244,14 @@ fn judge(
         let got = shown(got);
         return Err(HandshakeError::Accept { expected, got });
     }
-    if let Some(extensions) = header("Sec-WebSocket-Extensions")
-        && extensions.split(',').any(|part| !part.trim().is_empty())
-    {
-        return Err(HandshakeError::Extension(shown(extensions)));
-    }
+    let extensions = header("Sec-WebSocket-Extensions");
+    let terms = match (deflate, extensions) {
+        (Some(offer), answer) => Some(offer.answered(answer.as_deref())?),
+        (None, Some(answer)) if answer.split(',').any(|part| !part.trim().is_empty()) => {
+            return Err(HandshakeError::Extension(shown(answer)));
+        }
+        (None, _) => None,
+    };
     let chosen = header("Sec-WebSocket-Protocol");
     if chosen.as_deref() != subprotocol {
         return Err(HandshakeError::Subprotocol {
@@ -230,7 +259,7 @@ fn judge(
             got: chosen.map_or_else(|| "none".to_owned(), shown),
         });
     }
-    Ok(())
+    Ok(terms)
 }
 
 fn is(header: &httparse::Header<'_>, name: &str) -> bool {
@@ -451,6 +480,7 @@ mod tests {
             target: "/cable?x=1",
             key: KEY,
             origin: Some("http://localhost"),
+            deflate: None,
             subprotocol: Some("actioncable-v1-json"),
         }
         .encode(&mut out);

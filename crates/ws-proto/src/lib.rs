@@ -1,4 +1,4 @@
-//! RFC 6455 seen from the client, with the few server-side pieces that a test server needs.
+//! RFC 6455 seen from the client, and permessage-deflate (RFC 7692), with the few server-side pieces that a test server needs.
 //!
 //! Purpose: turn bytes into messages and messages into bytes. This crate does no I/O, reads no
 //! clock and draws no random numbers: sockets, time and nonces are handed in by the caller.
@@ -6,18 +6,22 @@
 
 mod close;
 mod decoder;
+mod deflate;
 mod frame;
 mod handshake;
 mod printable;
 
 pub use close::{CloseError, CloseFrame};
-pub use decoder::{DecodeError, Decoder, Event};
+pub use decoder::{DecodeError, Decoder, Event, Mark};
+pub use deflate::{
+    DeflateOffer, DeflateTerms, Deflater, InflateError, Inflater, NegotiationError, offers,
+};
 pub use frame::{
     FrameError, FrameHeader, MAX_CONTROL_PAYLOAD, MAX_HEADER, Opcode, Sender, apply_mask,
-    encode_frame, encode_header,
+    encode_frame, encode_header, mark_compressed,
 };
 pub use handshake::{
     HandshakeError, MAX_INTERIM, MAX_RESPONSE_HEAD, UpgradeRequest, accept_for, encode_key,
-    parse_response,
+    parse_answer, parse_response,
 };
 pub use printable::{escaped, printable};

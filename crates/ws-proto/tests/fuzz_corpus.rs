@@ -6,6 +6,8 @@ mod corpus;
 mod decoder;
 #[path = "../../../fuzz/laws/handshake.rs"]
 mod handshake;
+#[path = "../../../fuzz/laws/inflater.rs"]
+mod inflater;
 
 use corpus::check_all;
 
@@ -17,4 +19,9 @@ fn decoding_does_not_depend_on_how_the_stream_is_cut() {
 #[test]
 fn a_verdict_on_a_prefix_of_an_answer_stands() {
     check_all("handshake", handshake::check);
+}
+
+#[test]
+fn compressed_messages_are_what_the_library_says_within_their_bound() {
+    check_all("inflater", inflater::check);
 }

@@ -9,7 +9,7 @@
 // lws_write puts the frame's header into the LWS_PRE bytes before the payload.
 struct message {
     uint64_t bytes_behind;  // of this broadcast and all before it
-    unsigned waiting;       // clients that have not taken it
+    unsigned waiting;       // clients that have not taken it, and the one who shares it
     enum lws_write_protocol kind;
     size_t len;
     unsigned char buffer[];
@@ -77,7 +77,7 @@ static void take_reply(struct client *client) {
     client->first = reply->next;
     if (!client->first) client->last = &client->first;
     client->reply_bytes -= reply->message->len;
-    free(reply->message);
+    hub_release(reply->message);
     free(reply);
 }
 
@@ -126,17 +126,34 @@ void hub_broadcast(struct hub *hub, const char *payload, size_t len, enum lws_wr
     } lws_end_foreach_dll(item);
 }
 
-void hub_reply(struct hub *hub, struct client *client, const char *payload, size_t len,
-               enum lws_write_protocol kind) {
+struct message *hub_share(const char *payload, size_t len, enum lws_write_protocol kind) {
+    struct message *message = copy(payload, len, kind);
+    message->waiting = 1;
+    return message;
+}
+
+void hub_release(struct message *message) {
+    if (--message->waiting == 0) free(message);
+}
+
+void hub_send(struct hub *hub, struct client *client, struct message *message) {
     if (lws_dll2_is_detached(&client->list)) return;
-    if (!has_room(hub, client, len)) return cut_off(hub, client);
+    if (!has_room(hub, client, message->len)) return cut_off(hub, client);
     struct reply *reply = malloc(sizeof *reply);
     if (!reply) abort();
-    *reply = (struct reply){.after = hub->count, .message = copy(payload, len, kind)};
+    *reply = (struct reply){.after = hub->count, .message = message};
+    message->waiting++;
     *client->last = reply;
     client->last = &reply->next;
-    client->reply_bytes += len;
+    client->reply_bytes += message->len;
     lws_callback_on_writable(client->wsi);
+}
+
+void hub_reply(struct hub *hub, struct client *client, const char *payload, size_t len,
+               enum lws_write_protocol kind) {
+    struct message *message = hub_share(payload, len, kind);
+    hub_send(hub, client, message);
+    hub_release(message);
 }
 
 static bool write_message(struct lws *wsi, struct message *message) {

@@ -19,6 +19,7 @@ struct client {
     uint64_t bytes;      // and their bytes
     struct reply *first, **last;
     size_t reply_bytes;
+    void *subscriptions;  // see topics.h
     // The message that is being received.
     char *received;
     size_t received_len, received_size;
@@ -41,6 +42,12 @@ void hub_leave(struct hub *hub, struct client *client);
 void hub_broadcast(struct hub *hub, const char *payload, size_t len, enum lws_write_protocol kind);
 void hub_reply(struct hub *hub, struct client *client, const char *payload, size_t len,
                enum lws_write_protocol kind);
+
+// A message that several clients are to get, in place of a copy for each. The caller gives it back
+// with hub_release; it lasts until all have taken it.
+struct message *hub_share(const char *payload, size_t len, enum lws_write_protocol kind);
+void hub_release(struct message *message);
+void hub_send(struct hub *hub, struct client *client, struct message *message);
 
 // Writes the next message to a client that can be written to. False when the connection is lost.
 bool hub_write(struct hub *hub, struct client *client);

@@ -7,6 +7,7 @@
 
 #include "hub.h"
 #include "text_request.h"
+#include "topics.h"
 
 #define MAX_MESSAGE (16u * 1024 * 1024)
 // What a connection keeps of its buffer between two messages.
@@ -15,12 +16,14 @@
 struct server {
     const struct options *options;
     struct hub hub;
+    struct topics topics;
 };
 
+// NULL leaves the member out.
 static void reply_text(struct server *server, struct client *to, const char *type,
-                       const json_t *payload) {
+                       const char *topic, const json_t *payload) {
     size_t len;
-    char *text = format_text(type, payload, &len);
+    char *text = format_text(type, topic, payload, &len);
     if (!text) abort();
     hub_reply(&server->hub, to, text, len, LWS_WRITE_TEXT);
     free(text);
@@ -28,29 +31,61 @@ static void reply_text(struct server *server, struct client *to, const char *typ
 
 static void reply_error(struct server *server, struct client *to, const char *words) {
     json_t *payload = json_string(words);
-    reply_text(server, to, "error", payload);
+    reply_text(server, to, "error", NULL, payload);
     json_decref(payload);
 }
 
 static void broadcast_text(struct server *server, struct client *from, const json_t *payload) {
     size_t len;
-    char *text = format_text("broadcast", payload, &len);
+    char *text = format_text("broadcast", NULL, payload, &len);
     if (!text) abort();
     hub_broadcast(&server->hub, text, len, LWS_WRITE_TEXT);
     free(text);
-    reply_text(server, from, "broadcastResult", payload);
+    reply_text(server, from, "broadcastResult", NULL, payload);
+}
+
+static void publish(struct server *server, struct client *from, const char *topic,
+                    const json_t *payload) {
+    size_t len;
+    char *text = format_text("message", topic, payload, &len);
+    if (!text) abort();
+    struct message *message = hub_share(text, len, LWS_WRITE_TEXT);
+    lws_start_foreach_dll(struct lws_dll2 *, item, topics_subscribers(&server->topics, topic)) {
+        hub_send(&server->hub, lws_container_of(item, struct subscription, list)->client, message);
+    } lws_end_foreach_dll(item);
+    hub_release(message);
+    free(text);
+    reply_text(server, from, "publishResult", topic, payload);
+}
+
+static bool needs_payload(enum request_type type) {
+    return type != REQUEST_SUBSCRIBE && type != REQUEST_UNSUBSCRIBE;
+}
+
+static bool needs_topic(enum request_type type) {
+    return !needs_payload(type) || type == REQUEST_PUBLISH;
 }
 
 static void on_text(struct server *server, struct client *from, const char *text, size_t len) {
     const struct text_request request = parse_text_request(text, len);
     if (!request.message) {
         reply_error(server, from, "not a JSON object");
-    } else if (!request.payload) {
+    } else if (needs_topic(request.type) && !request.topic) {
+        reply_error(server, from, "no topic of such a name");
+    } else if (needs_payload(request.type) && !request.payload) {
         reply_error(server, from, "no payload");
     } else if (request.type == REQUEST_ECHO) {
-        reply_text(server, from, "echo", request.payload);
+        reply_text(server, from, "echo", NULL, request.payload);
     } else if (request.type == REQUEST_BROADCAST) {
         broadcast_text(server, from, request.payload);
+    } else if (request.type == REQUEST_SUBSCRIBE) {
+        topics_subscribe(&server->topics, request.topic, from);
+        reply_text(server, from, "subscribed", request.topic, NULL);
+    } else if (request.type == REQUEST_UNSUBSCRIBE) {
+        topics_unsubscribe(&server->topics, request.topic, from);
+        reply_text(server, from, "unsubscribed", request.topic, NULL);
+    } else if (request.type == REQUEST_PUBLISH) {
+        publish(server, from, request.topic, request.payload);
     } else {
         reply_error(server, from, "unknown type");
     }
@@ -131,6 +166,7 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
         case LWS_CALLBACK_SERVER_WRITEABLE: return hub_write(&server->hub, client) ? 0 : -1;
         case LWS_CALLBACK_CLOSED:
             hub_leave(&server->hub, client);
+            topics_leave(client);
             forget_received(client);
             return 0;
         default: return lws_callback_http_dummy(wsi, reason, user, in, len);

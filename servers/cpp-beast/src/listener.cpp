@@ -34,7 +34,7 @@ void Listener::accept() {
 
 void Listener::onAccept(boost::system::error_code error, tcp::socket socket) {
     if (!error) {
-        std::make_shared<Session>(std::move(socket), hub_, options_)->start();
+        std::make_shared<Session>(std::move(socket), hub_, topics_, options_)->start();
         return accept();
     }
     // Such as too many open files, which would come again at once.

@@ -8,6 +8,7 @@
 
 #include "hub.h"
 #include "options.h"
+#include "topics.h"
 
 class Listener {
 public:
@@ -22,6 +23,7 @@ private:
     boost::asio::io_context &loop_;
     const Options &options_;
     Hub hub_;
+    Topics topics_;
     boost::asio::ip::tcp::acceptor acceptor_;
     boost::asio::steady_timer pause_;
 };

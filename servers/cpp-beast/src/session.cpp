@@ -25,8 +25,8 @@ MessagePtr message(std::string payload, bool isText) {
 
 }  // namespace
 
-Session::Session(net::ip::tcp::socket socket, Hub &hub, const Options &options)
-    : ws_(std::move(socket)), hub_(hub), options_(options) {}
+Session::Session(net::ip::tcp::socket socket, Hub &hub, Topics &topics, const Options &options)
+    : ws_(std::move(socket)), hub_(hub), topics_(topics), options_(options) {}
 
 void Session::start() {
     net::dispatch(ws_.get_executor(),
@@ -85,18 +85,38 @@ void Session::onRead(beast::error_code error) {
 void Session::onText(std::string_view received) {
     auto request = parseTextRequest(received);
     if (!request) return sendError("not a JSON object");
-    if (!request->payload) return sendError("no payload");
-    switch (request->type) {
-        case TextRequest::Type::Echo:
-            send(message(formatText("echo", *request->payload), true));
-            break;
-        case TextRequest::Type::Broadcast:
-            broadcast(formatText("broadcast", *request->payload),
-                      formatText("broadcastResult", *request->payload), true);
-            break;
-        case TextRequest::Type::Unknown:
-            sendError("unknown type");
+    const auto &[type, topic, payload] = *request;
+    using Type = TextRequest::Type;
+    const bool inRoom = type == Type::Subscribe || type == Type::Unsubscribe || type == Type::Publish;
+    if (inRoom && !topic) return sendError("no topic of such a name");
+    if (type == Type::Subscribe) return subscribe(*topic);
+    if (type == Type::Unsubscribe) return unsubscribe(*topic);
+    if (!payload) return sendError("no payload");
+    if (type == Type::Echo) {
+        send(message(formatText("echo", *payload), true));
+    } else if (type == Type::Broadcast) {
+        broadcast(formatText("broadcast", *payload), formatText("broadcastResult", *payload), true);
+    } else if (type == Type::Publish) {
+        topics_.publish(*topic, message(formatPublication("message", *topic, *payload), true));
+        post(message(formatPublication("publishResult", *topic, *payload), true));
+    } else {
+        sendError("unknown type");
     }
+}
+
+// The answers are posted, as what is published is: on the strand they keep its order.
+void Session::subscribe(const std::string &topic) {
+    const auto answer = message(formatSubscription("subscribed", topic), true);
+    if (subscriptions_.insert(topic).second) {
+        topics_.subscribe(topic, shared_from_this(), answer);
+    } else {
+        post(answer);
+    }
+}
+
+void Session::unsubscribe(const std::string &topic) {
+    if (subscriptions_.erase(topic)) topics_.unsubscribe(topic, shared_from_this());
+    post(message(formatSubscription("unsubscribed", topic), true));
 }
 
 void Session::onBinary(std::string_view received) {
@@ -154,5 +174,7 @@ void Session::onWrite(beast::error_code error) {
 // Closing the socket ends what is under way on it.
 void Session::end() {
     hub_.leave(shared_from_this());
+    for (const auto &topic : subscriptions_) topics_.unsubscribe(topic, shared_from_this());
+    subscriptions_.clear();
     beast::get_lowest_layer(ws_).close();
 }

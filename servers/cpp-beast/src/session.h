@@ -12,14 +12,16 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "hub.h"
 #include "options.h"
+#include "topics.h"
 
 class Session : public std::enable_shared_from_this<Session> {
 public:
     // The socket's executor is the strand on which everything here but post() runs.
-    Session(boost::asio::ip::tcp::socket socket, Hub &hub, const Options &options);
+    Session(boost::asio::ip::tcp::socket socket, Hub &hub, Topics &topics, const Options &options);
 
     void start();
 
@@ -32,6 +34,8 @@ private:
     void read();
     void onRead(boost::beast::error_code error);
     void onText(std::string_view message);
+    void subscribe(const std::string &topic);
+    void unsubscribe(const std::string &topic);
     void onBinary(std::string_view message);
     void broadcast(std::string message, std::string result, bool isText);
     void sendError(std::string_view words);
@@ -42,8 +46,10 @@ private:
 
     boost::beast::websocket::stream<boost::beast::tcp_stream> ws_;
     Hub &hub_;
+    Topics &topics_;
     const Options &options_;
     boost::beast::flat_buffer buffer_;
+    std::unordered_set<std::string> subscriptions_;
     std::deque<MessagePtr> queue_;
     size_t queuedBytes_ = 0;
     bool isOpen_ = false;

@@ -5,6 +5,8 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include <algorithm>
+
 namespace {
 
 using rapidjson::SizeType;
@@ -19,10 +21,20 @@ using ValidatingWriter =
     rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>,
                       rapidjson::CrtAllocator, rapidjson::kWriteValidateEncodingFlag>;
 
+constexpr size_t LONGEST_TOPIC = 64;
+
+bool isTopic(std::string_view name) {
+    return !name.empty() && name.size() <= LONGEST_TOPIC &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') ||
+                      c == '.' || c == '-' || c == '_' || c == ':';
+           });
+}
+
 class RequestFilter : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, RequestFilter> {
 public:
     TextRequest request() const {
-        TextRequest result{type_, {}};
+        TextRequest result{type_, topic_, {}};
         if (hasPayload_) result.payload.emplace(json_.GetString(), json_.GetSize());
         return result;
     }
@@ -34,6 +46,9 @@ public:
     }
     bool String(const char *text, SizeType length, bool) {
         if (depth_ == 1 && member_ == Member::Type) type_ = typeOf({text, length});
+        if (depth_ == 1 && member_ == Member::Topic && isTopic({text, length})) {
+            topic_.emplace(text, length);
+        }
         return value([&] { return writer_.String(text, length); });
     }
     bool Key(const char *text, SizeType length, bool) {
@@ -55,7 +70,7 @@ public:
     }
 
 private:
-    enum class Member { Other, Type, Payload };
+    enum class Member { Other, Type, Topic, Payload };
 
     // Returning false ends the parse: the message is no object.
     template <typename Write>
@@ -69,6 +84,9 @@ private:
         if (key == "type") {
             member_ = Member::Type;
             type_ = TextRequest::Type::Unknown;
+        } else if (key == "topic") {
+            member_ = Member::Topic;
+            topic_.reset();
         } else if (key == "payload") {
             member_ = Member::Payload;
             hasPayload_ = true;
@@ -80,12 +98,16 @@ private:
     static TextRequest::Type typeOf(std::string_view name) {
         if (name == "echo") return TextRequest::Type::Echo;
         if (name == "broadcast") return TextRequest::Type::Broadcast;
+        if (name == "subscribe") return TextRequest::Type::Subscribe;
+        if (name == "unsubscribe") return TextRequest::Type::Unsubscribe;
+        if (name == "publish") return TextRequest::Type::Publish;
         return TextRequest::Type::Unknown;
     }
 
     size_t depth_ = 0;
     Member member_ = Member::Other;
     TextRequest::Type type_ = TextRequest::Type::Unknown;
+    std::optional<std::string> topic_;
     bool hasPayload_ = false;
     rapidjson::StringBuffer json_;
     ValidatingWriter writer_{json_};
@@ -107,6 +129,22 @@ std::string formatText(std::string_view type, std::string_view payloadJson) {
     json.reserve(type.size() + payloadJson.size() + 24);
     json.append(R"({"type":")").append(type).append(R"(","payload":)").append(payloadJson);
     json.push_back('}');
+    return json;
+}
+
+// A topic has no character that JSON would escape.
+std::string formatSubscription(std::string_view type, std::string_view topic) {
+    std::string json;
+    json.append(R"({"type":")").append(type).append(R"(","topic":")").append(topic).append(R"("})");
+    return json;
+}
+
+std::string formatPublication(std::string_view type, std::string_view topic,
+                              std::string_view payloadJson) {
+    std::string json;
+    json.reserve(type.size() + topic.size() + payloadJson.size() + 36);
+    json.append(R"({"type":")").append(type).append(R"(","topic":")").append(topic);
+    json.append(R"(","payload":)").append(payloadJson).push_back('}');
     return json;
 }
 

@@ -23,7 +23,8 @@
 namespace {
 
 constexpr unsigned MIB = 1024 * 1024;
-constexpr char TOPIC[] = "broadcast";
+// Every socket's topic; no room has such a name.
+constexpr char ALL[] = "*";
 
 struct Peer;
 using Socket = uWS::WebSocket<false, true, Peer>;
@@ -39,7 +40,8 @@ struct Shard {
     uWS::Loop *loop = nullptr;
 };
 
-struct Broadcast {
+struct Publication {
+    std::string topic;
     std::string message;
     std::string result;
     uWS::OpCode opCode;
@@ -50,13 +52,13 @@ struct Broadcast {
 
 // The ack rule over several loops: the last loop that has queued the message sends the result
 // back to the sender's loop.
-void publishOn(const Shard &shard, const std::shared_ptr<Broadcast> &broadcast) {
-    shard.app->publish(TOPIC, broadcast->message, broadcast->opCode);
-    if (broadcast->pending.fetch_sub(1) != 1) return;
-    broadcast->home->defer([broadcast] {
-        if (auto sender = broadcast->sender.lock()) {
+void publishOn(const Shard &shard, const std::shared_ptr<Publication> &task) {
+    shard.app->publish(task->topic, task->message, task->opCode);
+    if (task->pending.fetch_sub(1) != 1) return;
+    task->home->defer([task] {
+        if (auto sender = task->sender.lock()) {
             Socket *ws = *sender;
-            ws->cork([&] { ws->send(broadcast->result, broadcast->opCode); });
+            ws->cork([&] { ws->send(task->result, task->opCode); });
         }
     });
 }
@@ -78,7 +80,7 @@ public:
             .closeOnBackpressureLimit = true,
             .sendPingsAutomatically = false,
             .upgrade = upgrade,
-            .open = [](Socket *ws) { ws->subscribe(TOPIC); },
+            .open = [](Socket *ws) { ws->subscribe(ALL); },
             .message = [this, &home](Socket *ws, std::string_view message, uWS::OpCode opCode) {
                 if (options_.rawEcho) ws->send(message, opCode);
                 else if (opCode == uWS::TEXT) onText(home, ws, message);
@@ -120,16 +122,32 @@ private:
         }
         auto request = parseTextRequest(message);
         if (!request) return sendError(ws, "not a JSON object");
-        if (!request->payload) return sendError(ws, "no payload");
-        switch (request->type) {
-            case TextRequest::Type::Echo:
-                ws->send(formatText("echo", *request->payload), uWS::TEXT);
+        const auto &[type, topic, payload] = *request;
+        using enum TextRequest::Type;
+        const bool inRoom = type == Subscribe || type == Unsubscribe || type == Publish;
+        if (inRoom && !topic) return sendError(ws, "no topic of such a name");
+        if (type != Subscribe && type != Unsubscribe && !payload) return sendError(ws, "no payload");
+        switch (type) {
+            case Echo:
+                ws->send(formatText("echo", *payload), uWS::TEXT);
                 break;
-            case TextRequest::Type::Broadcast:
-                broadcast(home, ws, formatText("broadcast", *request->payload),
-                          formatText("broadcastResult", *request->payload), uWS::TEXT);
+            case Broadcast:
+                publish(home, ws, ALL, formatText("broadcast", *payload),
+                        formatText("broadcastResult", *payload), uWS::TEXT);
                 break;
-            case TextRequest::Type::Unknown:
+            case Subscribe:
+                ws->subscribe(*topic);
+                ws->send(formatSubscription("subscribed", *topic), uWS::TEXT);
+                break;
+            case Unsubscribe:
+                ws->unsubscribe(*topic);
+                ws->send(formatSubscription("unsubscribed", *topic), uWS::TEXT);
+                break;
+            case Publish:
+                publish(home, ws, *topic, formatPublication("message", *topic, *payload),
+                        formatPublication("publishResult", *topic, *payload), uWS::TEXT);
+                break;
+            case Unknown:
                 sendError(ws, "unknown type");
         }
     }
@@ -144,23 +162,24 @@ private:
         } else if (message[0] == 'b') {
             std::string result(message);
             result[0] = 'r';
-            broadcast(home, ws, std::string(message), std::move(result), uWS::BINARY);
+            publish(home, ws, ALL, std::string(message), std::move(result), uWS::BINARY);
         } else {
             sendError(ws, "unknown type");
         }
     }
 
-    void broadcast(const Shard &home, Socket *ws, std::string message, std::string result,
-                   uWS::OpCode opCode) {
+    void publish(const Shard &home, Socket *ws, std::string_view topic, std::string message,
+                 std::string result, uWS::OpCode opCode) {
         if (shards_.size() == 1) {
-            home.app->publish(TOPIC, message, opCode);
+            home.app->publish(topic, message, opCode);
             ws->send(result, opCode);
             return;
         }
         auto &self = ws->getUserData()->self;
         if (!self) self = std::make_shared<Socket *>(ws);
-        auto task = std::make_shared<Broadcast>(std::move(message), std::move(result), opCode, self,
-                                                home.loop, shards_.size());
+        auto task = std::make_shared<Publication>(std::string(topic), std::move(message),
+                                                  std::move(result), opCode, self, home.loop,
+                                                  shards_.size());
         for (const Shard &shard : shards_) {
             if (&shard != &home) shard.loop->defer([&shard, task] { publishOn(shard, task); });
         }

@@ -1,4 +1,4 @@
-// The text dialect: one JSON object per message, {"type": ..., "payload": ...}.
+// The text dialect: one JSON object per message, {"type": ..., "topic": ..., "payload": ...}.
 // Parses and formats; sends nothing.
 
 #pragma once
@@ -8,9 +8,10 @@
 #include <string_view>
 
 struct TextRequest {
-    enum class Type { Unknown, Echo, Broadcast };
+    enum class Type { Unknown, Echo, Broadcast, Subscribe, Unsubscribe, Publish };
 
     Type type = Type::Unknown;
+    std::optional<std::string> topic;    // absent unless the member is a name of a room
     std::optional<std::string> payload;  // JSON text, absent when the member is
 };
 
@@ -19,4 +20,7 @@ struct TextRequest {
 std::optional<TextRequest> parseTextRequest(std::string_view message);
 
 std::string formatText(std::string_view type, std::string_view payloadJson);
+std::string formatSubscription(std::string_view type, std::string_view topic);
+std::string formatPublication(std::string_view type, std::string_view topic,
+                              std::string_view payloadJson);
 std::string formatError(std::string_view words);

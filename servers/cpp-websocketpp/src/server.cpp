@@ -13,6 +13,7 @@
 
 #include "hub.h"
 #include "text_request.h"
+#include "topics.h"
 
 namespace {
 
@@ -39,7 +40,10 @@ public:
         });
         endpoint_.set_validate_handler([this](connection_hdl hdl) { return onHandshake(at(hdl)); });
         endpoint_.set_open_handler([this](connection_hdl hdl) { hub_.open(at(hdl)); });
-        endpoint_.set_close_handler([this](connection_hdl hdl) { hub_.leave(at(hdl)); });
+        endpoint_.set_close_handler([this](connection_hdl hdl) {
+            hub_.leave(at(hdl));
+            topics_.leave(at(hdl));
+        });
         endpoint_.set_fail_handler([this](connection_hdl hdl) { hub_.leave(at(hdl)); });
         endpoint_.set_message_handler([this](connection_hdl hdl, MessagePtr message) {
             onMessage(at(hdl), message);
@@ -93,6 +97,11 @@ private:
         if (options_.dialects == Dialects::BinaryOnly) return refuse(from, "text");
         auto request = parseTextRequest(message);
         if (!request) return sendError(from, "not a JSON object");
+        if (request->type == TextRequest::Type::Subscribe ||
+            request->type == TextRequest::Type::Unsubscribe ||
+            request->type == TextRequest::Type::Publish) {
+            return onTopic(from, *request);
+        }
         if (!request->payload) return sendError(from, "no payload");
         if (request->type == TextRequest::Type::Unknown) return sendError(from, "unknown type");
 
@@ -103,6 +112,25 @@ private:
         if (isEcho) return send(from, answer);
         broadcast(from, answer,
                   frame(formatText("broadcastResult", *request->payload), opcode::text));
+    }
+
+    void onTopic(const ConnectionPtr &from, const TextRequest &request) {
+        const auto &[type, topic, payload] = request;
+        if (!topic) return sendError(from, "no topic of such a name");
+        if (type == TextRequest::Type::Subscribe) {
+            const std::string answer = formatAbout("subscribed", *topic, nullptr);
+            topics_.subscribe(from, *topic, frame(answer, opcode::text));
+        } else if (type == TextRequest::Type::Unsubscribe) {
+            topics_.unsubscribe(from, *topic);
+            send(from, frame(formatAbout("unsubscribed", *topic, nullptr), opcode::text));
+        } else if (!payload) {
+            sendError(from, "no payload");
+        } else {
+            auto message = frame(formatAbout("message", *topic, &*payload), opcode::text);
+            if (!message) return sendError(from, "a lone surrogate in a string");
+            topics_.publish(*topic, message);
+            send(from, frame(formatAbout("publishResult", *topic, &*payload), opcode::text));
+        }
     }
 
     void onBinary(const ConnectionPtr &from, const MessagePtr &message) {
@@ -150,6 +178,7 @@ private:
     asio::io_service loop_;
     Endpoint endpoint_;
     Hub hub_;
+    Topics topics_;
 
     const Config::con_msg_manager_type::ptr messages_ =
         std::make_shared<Config::con_msg_manager_type>();

@@ -34,7 +34,22 @@ Json::StreamWriter &writer() {
 TextRequest::Type typeOf(const Json::Value &name) {
     if (name == "echo") return TextRequest::Type::Echo;
     if (name == "broadcast") return TextRequest::Type::Broadcast;
+    if (name == "subscribe") return TextRequest::Type::Subscribe;
+    if (name == "unsubscribe") return TextRequest::Type::Unsubscribe;
+    if (name == "publish") return TextRequest::Type::Publish;
     return TextRequest::Type::Unknown;
+}
+
+constexpr size_t LONGEST_TOPIC = 64;
+
+std::optional<std::string> topicOf(const Json::Value &name) {
+    static const char KNOWN[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:";
+    if (!name.isString()) return {};
+    std::string topic = name.asString();
+    if (topic.empty() || topic.size() > LONGEST_TOPIC) return {};
+    if (topic.find_first_not_of(KNOWN) != std::string::npos) return {};
+    return topic;
 }
 
 }  // namespace
@@ -49,7 +64,7 @@ std::optional<TextRequest> parseTextRequest(const std::string &message) {
     }
     if (!root.isObject()) return {};
 
-    TextRequest request{typeOf(root["type"]), {}};
+    TextRequest request{typeOf(root["type"]), topicOf(root["topic"]), {}};
     if (Json::Value payload; root.removeMember("payload", &payload)) {
         request.payload = std::move(payload);
     }
@@ -60,6 +75,18 @@ std::string formatText(const char *type, const Json::Value &payload) {
     std::ostringstream json;
     json << R"({"type":")" << type << R"(","payload":)";
     writer().write(payload, &json);
+    json << '}';
+    return json.str();
+}
+
+// A topic has no character that JSON would escape.
+std::string formatAbout(const char *type, const std::string &topic, const Json::Value *payload) {
+    std::ostringstream json;
+    json << R"({"type":")" << type << R"(","topic":")" << topic << '"';
+    if (payload) {
+        json << R"(,"payload":)";
+        writer().write(*payload, &json);
+    }
     json << '}';
     return json.str();
 }

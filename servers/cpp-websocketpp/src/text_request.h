@@ -1,4 +1,4 @@
-// The text dialect: one JSON object per message, {"type": ..., "payload": ...}.
+// The text dialect: one JSON object per message, {"type": ..., "topic": ..., "payload": ...}.
 // Parses and formats; sends nothing.
 
 #pragma once
@@ -9,9 +9,10 @@
 #include <string>
 
 struct TextRequest {
-    enum class Type { Unknown, Echo, Broadcast };
+    enum class Type { Unknown, Echo, Broadcast, Subscribe, Unsubscribe, Publish };
 
     Type type = Type::Unknown;
+    std::optional<std::string> topic;    // absent unless the member is a name of a topic
     std::optional<Json::Value> payload;  // absent when the member is
 };
 
@@ -20,3 +21,6 @@ struct TextRequest {
 std::optional<TextRequest> parseTextRequest(const std::string &message);
 
 std::string formatText(const char *type, const Json::Value &payload);
+
+// Without a payload where that is null.
+std::string formatAbout(const char *type, const std::string &topic, const Json::Value *payload);

@@ -1,7 +1,10 @@
 require "./client"
+require "./topics"
 
 # The connected clients. Knows no messages.
 class Hub
+  getter topics = Topics.new
+
   @clients = Set(Client).new
 
   def join(client : Client) : Nil
@@ -10,6 +13,7 @@ class Hub
 
   def leave(client : Client) : Nil
     @clients.delete(client)
+    @topics.leave(client)
   end
 
   # Queues a message on every connection.

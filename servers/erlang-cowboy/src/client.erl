@@ -11,24 +11,44 @@
 options() ->
     #{idle_timeout => infinity, max_frame_size => ?MAX_MESSAGE, compress => false}.
 
+%% The state: the client's slot, and its topics as the keys of a map.
 init(#{pid := Connection} = Request, []) ->
-    {cowboy_websocket, Request, clients:join(Connection), options()}.
+    {cowboy_websocket, Request, {clients:join(Connection), #{}}, options()}.
 
-websocket_handle({Type, Message}, Slot) when Type =:= text; Type =:= binary ->
+websocket_handle({Type, Message}, {Slot, Topics} = State) when Type =:= text; Type =:= binary ->
     case protocol:answer(Type, Message) of
         {reply, Frame} ->
-            {[Frame], Slot};
+            {[Frame], State};
         {broadcast, Frame, Result} ->
             %% The sender's own copy and its result leave in one write, in this order, once the
             %% frame is in the mailbox of every other client: the ack rule.
             clients:broadcast(Frame, self()),
-            {[Frame, Result], Slot}
+            {[Frame, Result], State};
+        {publish, Topic, Frame, Result} ->
+            clients:publish(Topic, Frame, self()),
+            {if_subscribed(Topic, Topics, Frame) ++ [Result], State};
+        {subscribe, Topic, Frame} ->
+            topics:subscribe(Topic, Slot),
+            {[Frame], {Slot, Topics#{Topic => []}}};
+        {unsubscribe, Topic, Frame} ->
+            topics:unsubscribe(Topic),
+            {[Frame], {Slot, maps:remove(Topic, Topics)}}
     end;
-websocket_handle(_Control, Slot) ->
-    {[], Slot}.
+websocket_handle(_Control, State) ->
+    {[], State}.
 
-websocket_info({broadcast, Frame}, Slot) ->
+websocket_info({broadcast, Frame}, {Slot, _Topics} = State) ->
     clients:taken(Slot, Frame),
-    {[Frame], Slot};
-websocket_info(_Other, Slot) ->
-    {[], Slot}.
+    {[Frame], State};
+%% What was in the mailbox when the client unsubscribed is dropped.
+websocket_info({publish, Topic, Frame}, {Slot, Topics} = State) ->
+    clients:taken(Slot, Frame),
+    {if_subscribed(Topic, Topics, Frame), State};
+websocket_info(_Other, State) ->
+    {[], State}.
+
+if_subscribed(Topic, Topics, Frame) ->
+    case is_map_key(Topic, Topics) of
+        true -> [Frame];
+        false -> []
+    end.

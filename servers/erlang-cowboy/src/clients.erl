@@ -2,7 +2,7 @@
 %% mailbox. Does not write to sockets.
 -module(clients).
 -behaviour(gen_server).
--export([start/0, join/1, broadcast/2, taken/2]).
+-export([start/0, join/1, broadcast/2, publish/3, taken/2]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 %% docs/protocol.md, "Limits"; bytes.
@@ -18,7 +18,14 @@ join(Pid) ->
 %% Puts a frame into the mailbox of every client but the sender. A client for which more than
 %% 64 MiB would then wait is killed, and so its connection closed; one message is taken whatever
 %% its size.
-broadcast({_Type, Payload} = Frame, Sender) ->
+broadcast(Frame, Sender) ->
+    deliver(ets:tab2list(?MODULE), Frame, {broadcast, Frame}, Sender).
+
+%% The same for every subscriber of the topic but the sender.
+publish(Topic, Frame, Sender) ->
+    deliver(topics:subscribers(Topic), Frame, {publish, Topic, Frame}, Sender).
+
+deliver(Clients, {_Type, Payload}, Message, Sender) ->
     Size = byte_size(Payload),
     Counts = persistent_term:get(?MODULE),
     lists:foreach(
@@ -27,10 +34,10 @@ broadcast({_Type, Payload} = Frame, Sender) ->
             ({Pid, Slot}) ->
                 case atomics:add_get(Counts, Slot, Size) of
                     Queued when Queued > ?MAX_QUEUED, Queued > Size -> exit(Pid, kill);
-                    _ -> Pid ! {broadcast, Frame}
+                    _ -> Pid ! Message
                 end
         end,
-        ets:tab2list(?MODULE)).
+        Clients).
 
 %% Counts a frame off that the client has taken out of its mailbox.
 taken(Slot, {_Type, Payload}) ->
@@ -42,6 +49,7 @@ init(none) ->
     Slots = erlang:system_info(port_limit),
     persistent_term:put(?MODULE, atomics:new(Slots, [])),
     ets:new(?MODULE, [ordered_set, named_table, {read_concurrency, true}]),
+    topics:create(),
     {ok, lists:seq(1, Slots)}.
 
 handle_call({join, Pid}, _From, Free) ->
@@ -55,6 +63,7 @@ handle_cast(_Message, Free) ->
     {noreply, Free}.
 
 handle_info({'DOWN', _Monitor, process, Pid, _Reason}, Free) ->
+    topics:forget(Pid),
     [{Pid, Slot}] = ets:take(?MODULE, Pid),
     {noreply, [Slot | Free]}.
 

@@ -10,6 +10,7 @@ module Hub
     , Batch (..)
     , newChan
     , newNoChan
+    , reply
     ) where
 
 import Control.Concurrent.STM
@@ -30,12 +31,15 @@ data Hub = Hub
     }
 
 data Client = Client
-    { reply :: Message -> IO ()
+    { replyWhen :: STM Bool -> Message -> IO ()
       -- ^ Queues a message for this client alone, behind the broadcasts that were
-      -- published before.
+      -- published before, if the first action of the same transaction says so.
     , next :: IO Batch
       -- ^ Waits for messages and takes all there are.
     }
+
+reply :: Client -> Message -> IO ()
+reply client = replyWhen client (pure True)
 
 data Batch = Batch
     { messages :: [Message]
@@ -61,16 +65,17 @@ newQueue = Queue <$> newTQueue <*> newTVar 0
 
 -- | One message is always taken when nothing is queued, because a number may
 -- grow when it is written anew.
-push :: Queue -> IO () -> Message -> IO ()
-push queue cutOff message = do
+push :: Queue -> IO () -> STM Bool -> Message -> IO ()
+push queue cutOff wanted message = do
     taken <- atomically $ do
         before <- readTVar (queued queue)
+        go <- wanted
         let after = before + size message
             fits = before == 0 || after <= maxQueued
-        when fits $ do
+        when (go && fits) $ do
             writeTVar (queued queue) after
             writeTQueue (waiting queue) message
-        pure fits
+        pure (fits || not go)
     unless taken cutOff
 
 pull :: Queue -> STM Batch
@@ -83,10 +88,13 @@ pull queue = do
 newRegistry :: IO (IO (IntMap.IntMap a), a -> IO () -> IO ())
 newRegistry = do
     registry <- newIORef (IntMap.empty, 0)
+    -- The maps are made at once: one that waits to be looked at keeps all who have left.
     let enter client = atomicModifyIORef' registry $ \(clients, key) ->
-            ((IntMap.insert key client clients, key + 1), key)
+            let entered = IntMap.insert key client clients
+            in entered `seq` ((entered, key + 1), key)
         leave key = atomicModifyIORef' registry $ \(clients, free) ->
-            ((IntMap.delete key clients, free), ())
+            let left = IntMap.delete key clients
+            in left `seq` ((left, free), ())
     pure (fst <$> readIORef registry, \client -> bracket (enter client) leave . const)
 
 newNoChan :: IO Hub
@@ -96,8 +104,8 @@ newNoChan = do
         { publish = \message -> clients >>= traverse_ ($ message)
         , withClient = \cutOff run -> do
             queue <- atomically newQueue
-            registered (push queue cutOff) $ run Client
-                { reply = push queue cutOff
+            registered (push queue cutOff (pure True)) $ run Client
+                { replyWhen = push queue cutOff
                 , next = atomically $ nonEmpty (pull queue)
                 }
         }
@@ -132,7 +140,7 @@ newChan = do
                     reached <- readTVarIO position
                     when (after - reached > maxQueued) cutOff
             registered look $ run Client
-                { reply = push queue cutOff
+                { replyWhen = push queue cutOff
                 , next = atomically $ nonEmpty $ do
                     entries <- drain source
                     -- Own messages last: a result may not overtake its broadcast.

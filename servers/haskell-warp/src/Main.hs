@@ -14,6 +14,7 @@ import System.Posix.Resource
 import qualified Hub
 import Options
 import Server (application)
+import Topics (newTopics)
 
 main :: IO ()
 main = do
@@ -23,6 +24,7 @@ main = do
     hub <- case mode options of
         Chan -> Hub.newChan
         NoChan -> Hub.newNoChan
+    topics <- newTopics
     bound <- try (listenOn (address options) (port options))
     case bound of
         Left failure -> die $ unwords
@@ -30,7 +32,7 @@ main = do
             , ioe_description failure <> "; choose another with --address or --port"
             ]
         Right socket ->
-            runSettingsSocket settings socket (application (rawEcho options) hub)
+            runSettingsSocket settings socket (application (rawEcho options) hub topics)
   where
     -- Seconds. A connection of warp's ends when nothing arrives for its
     -- time-out, a WebSocket too; a year is as good as never.

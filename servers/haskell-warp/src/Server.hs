@@ -17,6 +17,7 @@ import Network.WebSockets
 
 import Hub
 import Protocol
+import Topics
 
 -- | Thrown to a connection whose client has fallen too far behind.
 data CutOff = CutOff deriving Show
@@ -24,10 +25,10 @@ data CutOff = CutOff deriving Show
 instance Exception CutOff
 
 -- | With the flag, every message goes back as it came.
-application :: Bool -> Hub -> Application
-application rawEcho hub = websocketsOr options connection refuse
+application :: Bool -> Hub -> Topics -> Application
+application rawEcho hub topics = websocketsOr options connection refuse
   where
-    connection = if rawEcho then echoAll else serve hub
+    connection = if rawEcho then echoAll else serve hub topics
     refuse _ respond =
         respond (responseLBS (mkStatus 426 "Upgrade Required") [("Upgrade", "websocket")] "this is a WebSocket server\n")
 
@@ -48,18 +49,21 @@ echoAll pending = quietly $ do
     close <- eachMessage connection (sendDataMessage connection)
     send connection (ControlMessage close)
 
-serve :: Hub -> ServerApp
-serve hub pending = quietly $ do
+serve :: Hub -> Topics -> ServerApp
+serve hub topics pending = quietly $ do
     reader <- myThreadId
     -- Connected before the handshake is answered: a client that has just read
     -- the answer must not miss a broadcast that another one sends at once.
-    withClient hub (void (forkIO (throwTo reader CutOff))) $ \client -> do
+    withClient hub (void (forkIO (throwTo reader CutOff))) $ \client -> withMember topics client $ \member -> do
         connection <- acceptRequest pending
         withAsync (write connection client) $ \writer -> do
             link writer
             close <- eachMessage connection $ \message -> case answer message of
                 Reply it -> reply client (plain it)
                 Broadcast toAll result -> publish hub (plain toAll) >> reply client (plain result)
+                Publish topic toAll result -> publishTo topics topic (plain toAll) >> reply client (plain result)
+                Subscribe topic it -> subscribe topics member topic (plain it)
+                Unsubscribe topic it -> unsubscribe topics member topic (plain it)
             reply client (ControlMessage close)
             wait writer
   where

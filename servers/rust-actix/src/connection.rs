@@ -2,7 +2,7 @@
 
 use crate::clients::{Client, Clients};
 use crate::outbox::{Outbox, Outgoing};
-use crate::protocol::{Answer, Incoming};
+use crate::protocol::{Action, Answer, Incoming};
 use actix_web::body::{BodyStream, BoxBody, MessageBody};
 use actix_web::rt::spawn;
 use actix_web::rt::time::{sleep, timeout};
@@ -129,13 +129,21 @@ async fn read(
             Err(error) => return End::Failed(close_code(&error)),
         };
         let answer = perform(message);
-        if let Some(broadcast) = answer.broadcast {
-            client.broadcast(&broadcast);
-        }
-        client.push(answer.reply);
+        carry_out(client, answer);
         client.room().await;
     }
     End::Closed(None)
+}
+
+fn carry_out(client: &Client, answer: Answer) {
+    match answer.action {
+        Action::Reply => {}
+        Action::Broadcast(message) => client.broadcast(&message),
+        Action::Publish(topic, message) => client.publish(&topic, &message),
+        Action::Subscribe(topic) => return client.subscribe(topic, answer.reply),
+        Action::Unsubscribe(topic) => return client.unsubscribe(&topic, answer.reply),
+    }
+    client.push(answer.reply);
 }
 
 /// Hands what comes into the queue to the session, to the close frame.

@@ -8,6 +8,7 @@ mod clients;
 mod connection;
 mod outbox;
 mod protocol;
+mod topics;
 
 use actix_web::web::{self, Data};
 use actix_web::{App, HttpServer};

@@ -3,7 +3,7 @@
 
 use crate::clients::{Client, Clients};
 use crate::outbox::{MAX_KEPT, Outbox, payload, size};
-use crate::protocol::Answer;
+use crate::protocol::{Action, Answer};
 use axum::Error;
 use axum::extract::State;
 use axum::extract::ws::{CloseCode, CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
@@ -124,13 +124,21 @@ async fn read(
         let Some(answer) = perform(message) else {
             continue;
         };
-        if let Some(broadcast) = answer.broadcast {
-            client.broadcast(&broadcast);
-        }
-        client.push(answer.reply);
+        carry_out(client, answer);
         client.room().await;
     }
     End::Closed
+}
+
+fn carry_out(client: &Client, answer: Answer) {
+    match answer.action {
+        Action::Reply => {}
+        Action::Broadcast(message) => client.broadcast(&message),
+        Action::Publish(topic, message) => client.publish(&topic, &message),
+        Action::Subscribe(topic) => return client.subscribe(topic, answer.reply),
+        Action::Unsubscribe(topic) => return client.unsubscribe(&topic, answer.reply),
+    }
+    client.push(answer.reply);
 }
 
 /// Sends what comes into the queue, to the close frame. What has piled up leaves in one flush.

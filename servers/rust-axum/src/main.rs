@@ -8,13 +8,18 @@ mod clients;
 mod connection;
 mod outbox;
 mod protocol;
+mod topics;
 
 use axum::Router;
 use axum::routing::any;
 use axum::serve::ListenerExt;
+use axum_server::accept::NoDelayAcceptor;
+use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use clap::Parser;
 use connection::{Server, upgrade};
+use rustls::ServerConfig;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
@@ -36,6 +41,12 @@ struct Arguments {
     /// Worker threads [default: one per core that this process may use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Serve TLS: PEM file with the certificate
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// PEM file with the key of that certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// Send every message back as it came, and nothing else (for Autobahn|Testsuite)
     #[arg(long)]
     raw_echo: bool,
@@ -79,15 +90,30 @@ fn run(arguments: &Arguments) -> io::Result<()> {
     let app = Router::new().fallback(any(upgrade)).with_state(server);
     let runtime = builder.enable_all().build()?;
     runtime.block_on(async {
-        let listener = listen(&arguments.host, arguments.port)
-            .await?
-            .tap_io(|stream| {
-                // Fails when the connection is gone already.
-                let _ = stream.set_nodelay(true);
-            });
+        let listener = listen(&arguments.host, arguments.port).await?;
+        if let (Some(cert), Some(key)) = (&arguments.tls_cert, &arguments.tls_key) {
+            let acceptor = RustlsAcceptor::new(tls(cert, key).await?).acceptor(NoDelayAcceptor);
+            let server = axum_server::from_tcp(listener.into_std()?)?.acceptor(acceptor);
+            return tokio::spawn(server.serve(app.into_make_service())).await?;
+        }
+        let listener = listener.tap_io(|stream| {
+            // Fails when the connection is gone already.
+            let _ = stream.set_nodelay(true);
+        });
         // On a worker, so that this thread adds none to them.
         tokio::spawn(axum::serve(listener, app).into_future()).await?
     })
+}
+
+/// TLS for HTTP/1.1 alone: the library would offer HTTP/2 too, which this server has no route for.
+async fn tls(cert: &Path, key: &Path) -> io::Result<RustlsConfig> {
+    // Fails when there is one already, which would do as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let read = RustlsConfig::from_pem_file(cert, key).await;
+    let read = read.map_err(|error| io::Error::other(format!("--tls-cert, --tls-key: {error}")))?;
+    let mut config = ServerConfig::clone(&read.get_inner());
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(RustlsConfig::from_config(Arc::new(config)))
 }
 
 /// Listens on the first address of the host, with a longer backlog than `TcpListener::bind` asks for.

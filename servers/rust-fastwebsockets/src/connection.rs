@@ -3,7 +3,7 @@
 use crate::clients::{Client, Clients};
 use crate::fragments::Fragments;
 use crate::outbox::{Message, Outbox};
-use crate::protocol::Answer;
+use crate::protocol::{Action, Answer};
 use bytes::Bytes;
 use fastwebsockets::upgrade::{UpgradeFut, is_upgrade_request, upgrade};
 use fastwebsockets::{
@@ -145,16 +145,24 @@ async fn read(
         match message {
             Ok(Some(message)) => {
                 let answer = perform(message);
-                if let Some(broadcast) = answer.broadcast {
-                    client.broadcast(&broadcast);
-                }
-                client.push(answer.reply);
+                carry_out(client, answer);
                 client.room().await;
             }
             Ok(None) => {}
             Err(error) => return close(client, &error),
         }
     }
+}
+
+fn carry_out(client: &Client, answer: Answer) {
+    match answer.action {
+        Action::Reply => {}
+        Action::Broadcast(message) => client.broadcast(&message),
+        Action::Publish(topic, message) => client.publish(&topic, &message),
+        Action::Subscribe(topic) => return client.subscribe(topic, answer.reply),
+        Action::Unsubscribe(topic) => return client.unsubscribe(&topic, answer.reply),
+    }
+    client.push(answer.reply);
 }
 
 /// Sends what comes into the queue, to the close frame.

@@ -9,6 +9,7 @@ mod connection;
 mod fragments;
 mod outbox;
 mod protocol;
+mod topics;
 
 use clap::Parser;
 use connection::Server;

@@ -2,6 +2,7 @@
 //! is to be sent comes out.
 
 use crate::outbox::Message;
+use crate::topics::Topic;
 use bytes::Bytes;
 use fastwebsockets::OpCode;
 use serde::Serialize;
@@ -9,16 +10,24 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What a message asks for. The broadcast goes first: that is the ack rule.
+/// What a message asks for. What others are to get goes before the reply: that is the ack rule.
 pub(crate) struct Answer {
-    pub(crate) broadcast: Option<Message>,
+    pub(crate) action: Action,
     pub(crate) reply: Message,
+}
+
+pub(crate) enum Action {
+    Reply,
+    Broadcast(Message),
+    Subscribe(Topic),
+    Unsubscribe(Topic),
+    Publish(Topic, Message),
 }
 
 impl From<Message> for Answer {
     fn from(reply: Message) -> Self {
         Answer {
-            broadcast: None,
+            action: Action::Reply,
             reply,
         }
     }
@@ -28,7 +37,10 @@ impl From<Message> for Answer {
 #[derive(Serialize)]
 struct Envelope<'a, P: ?Sized> {
     r#type: &'a str,
-    payload: &'a P,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<&'a P>,
 }
 
 /// Every message comes back as it came.
@@ -49,22 +61,55 @@ fn answer_text(text: &[u8]) -> Answer {
     let Ok(fields) = serde_json::from_slice::<HashMap<Cow<'_, str>, &RawValue>>(text) else {
         return failure("the message is not a JSON object");
     };
-    let kind = fields
-        .get("type")
-        .and_then(|raw| serde_json::from_str::<Cow<'_, str>>(raw.get()).ok());
-    let Some(kind) = kind else {
+    let string = |key| {
+        let raw: &&RawValue = fields.get(key)?;
+        serde_json::from_str::<Cow<'_, str>>(raw.get()).ok()
+    };
+    let Some(kind) = string("type") else {
         return failure("\"type\" is missing or not a string");
     };
-    let Some(payload) = fields.get("payload") else {
+    let payload = fields.get("payload").copied();
+    if let "subscribe" | "unsubscribe" | "publish" = &*kind {
+        let Some(topic) = string("topic").and_then(|name| Topic::new(&name)) else {
+            return failure("\"topic\" is missing or no name of a topic");
+        };
+        return answer_about(topic, &kind, payload);
+    }
+    let Some(payload) = payload else {
         return failure("\"payload\" is missing");
     };
     match &*kind {
-        "echo" => envelope("echo", *payload).into(),
+        "echo" => envelope("echo", payload).into(),
         "broadcast" => Answer {
-            broadcast: Some(envelope("broadcast", *payload)),
-            reply: envelope("broadcastResult", *payload),
+            action: Action::Broadcast(envelope("broadcast", payload)),
+            reply: envelope("broadcastResult", payload),
         },
-        _ => failure("\"type\" is neither \"echo\" nor \"broadcast\""),
+        _ => failure("\"type\" is unknown"),
+    }
+}
+
+fn answer_about(topic: Topic, kind: &str, payload: Option<&RawValue>) -> Answer {
+    let about = |kind, payload| {
+        serialized(&Envelope {
+            r#type: kind,
+            topic: Some(topic.name()),
+            payload,
+        })
+    };
+    match (kind, payload) {
+        ("subscribe", _) => Answer {
+            reply: about("subscribed", None),
+            action: Action::Subscribe(topic),
+        },
+        ("unsubscribe", _) => Answer {
+            reply: about("unsubscribed", None),
+            action: Action::Unsubscribe(topic),
+        },
+        (_, Some(_)) => Answer {
+            reply: about("publishResult", payload),
+            action: Action::Publish(topic.clone(), about("message", payload)),
+        },
+        (_, None) => failure("\"payload\" is missing"),
     }
 }
 
@@ -76,7 +121,7 @@ fn answer_binary(message: Message) -> Answer {
             result[0] = b'r';
             Answer {
                 reply: data(OpCode::Binary, result),
-                broadcast: Some(message),
+                action: Action::Broadcast(message),
             }
         }
         Some(_) => failure("byte 0 of the binary message is neither \"e\" nor \"b\""),
@@ -89,11 +134,15 @@ fn failure(words: &str) -> Answer {
 }
 
 fn envelope<P: Serialize + ?Sized>(kind: &str, payload: &P) -> Message {
-    let envelope = Envelope {
+    serialized(&Envelope {
         r#type: kind,
-        payload,
-    };
-    let mut text = serde_json::to_vec(&envelope).expect("strings and validated JSON serialize");
+        topic: None,
+        payload: Some(payload),
+    })
+}
+
+fn serialized<P: Serialize + ?Sized>(envelope: &Envelope<'_, P>) -> Message {
+    let mut text = serde_json::to_vec(envelope).expect("strings and validated JSON serialize");
     text.shrink_to_fit(); // it may wait in queues for long
     data(OpCode::Text, text)
 }

@@ -3,7 +3,7 @@
 
 use crate::clients::{Client, Clients};
 use crate::outbox::{MAX_KEPT, Outbox, size};
-use crate::protocol::Answer;
+use crate::protocol::{Action, Answer};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use std::pin::pin;
@@ -102,14 +102,22 @@ impl Server {
             let Some(answer) = (self.perform)(message) else {
                 continue;
             };
-            if let Some(broadcast) = answer.broadcast {
-                self.clients.broadcast(&broadcast);
-            }
-            client.push(answer.reply);
+            carry_out(client, answer);
             client.room().await;
         }
         None
     }
+}
+
+fn carry_out(client: &Client<'_>, answer: Answer) {
+    match answer.action {
+        Action::Reply => {}
+        Action::Broadcast(message) => client.broadcast(&message),
+        Action::Publish(topic, message) => client.publish(&topic, &message),
+        Action::Subscribe(topic) => return client.subscribe(topic, answer.reply),
+        Action::Unsubscribe(topic) => return client.unsubscribe(&topic, answer.reply),
+    }
+    client.push(answer.reply);
 }
 
 fn config() -> WebSocketConfig {

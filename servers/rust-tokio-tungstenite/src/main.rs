@@ -8,6 +8,7 @@ mod clients;
 mod connection;
 mod outbox;
 mod protocol;
+mod topics;
 
 use clap::Parser;
 use clients::Clients;

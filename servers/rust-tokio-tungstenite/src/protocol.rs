@@ -1,22 +1,31 @@
 //! The two dialects of `docs/protocol.md`. Does not know connections: a message comes in, and what
 //! is to be sent comes out.
 
+use crate::topics::Topic;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
-/// What a message asks for. The broadcast goes first: that is the ack rule.
+/// What a message asks for. What others are to get goes before the reply: that is the ack rule.
 pub(crate) struct Answer {
-    pub(crate) broadcast: Option<Message>,
+    pub(crate) action: Action,
     pub(crate) reply: Message,
+}
+
+pub(crate) enum Action {
+    Reply,
+    Broadcast(Message),
+    Subscribe(Topic),
+    Unsubscribe(Topic),
+    Publish(Topic, Message),
 }
 
 impl From<Message> for Answer {
     fn from(reply: Message) -> Self {
         Answer {
-            broadcast: None,
+            action: Action::Reply,
             reply,
         }
     }
@@ -26,7 +35,10 @@ impl From<Message> for Answer {
 #[derive(Serialize)]
 struct Envelope<'a, P: ?Sized> {
     r#type: &'a str,
-    payload: &'a P,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<&'a P>,
 }
 
 /// A message of data comes back as it came. The library has answered control frames.
@@ -51,22 +63,55 @@ fn answer_text(text: &str) -> Answer {
     let Ok(fields) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(text) else {
         return failure("the message is not a JSON object");
     };
-    let kind = fields
-        .get("type")
-        .and_then(|raw| serde_json::from_str::<Cow<'_, str>>(raw.get()).ok());
-    let Some(kind) = kind else {
+    let string = |key| {
+        let raw: &&RawValue = fields.get(key)?;
+        serde_json::from_str::<Cow<'_, str>>(raw.get()).ok()
+    };
+    let Some(kind) = string("type") else {
         return failure("\"type\" is missing or not a string");
     };
-    let Some(payload) = fields.get("payload") else {
+    let payload = fields.get("payload").copied();
+    if let "subscribe" | "unsubscribe" | "publish" = &*kind {
+        let Some(topic) = string("topic").and_then(|name| Topic::new(&name)) else {
+            return failure("\"topic\" is missing or no name of a topic");
+        };
+        return answer_about(topic, &kind, payload);
+    }
+    let Some(payload) = payload else {
         return failure("\"payload\" is missing");
     };
     match &*kind {
-        "echo" => envelope("echo", *payload).into(),
+        "echo" => envelope("echo", payload).into(),
         "broadcast" => Answer {
-            broadcast: Some(envelope("broadcast", *payload)),
-            reply: envelope("broadcastResult", *payload),
+            action: Action::Broadcast(envelope("broadcast", payload)),
+            reply: envelope("broadcastResult", payload),
         },
-        _ => failure("\"type\" is neither \"echo\" nor \"broadcast\""),
+        _ => failure("\"type\" is unknown"),
+    }
+}
+
+fn answer_about(topic: Topic, kind: &str, payload: Option<&RawValue>) -> Answer {
+    let about = |kind, payload| {
+        serialized(&Envelope {
+            r#type: kind,
+            topic: Some(topic.name()),
+            payload,
+        })
+    };
+    match (kind, payload) {
+        ("subscribe", _) => Answer {
+            reply: about("subscribed", None),
+            action: Action::Subscribe(topic),
+        },
+        ("unsubscribe", _) => Answer {
+            reply: about("unsubscribed", None),
+            action: Action::Unsubscribe(topic),
+        },
+        (_, Some(_)) => Answer {
+            reply: about("publishResult", payload),
+            action: Action::Publish(topic.clone(), about("message", payload)),
+        },
+        (_, None) => failure("\"payload\" is missing"),
     }
 }
 
@@ -77,7 +122,7 @@ fn answer_binary(data: Bytes) -> Answer {
             let mut result = data.to_vec();
             result[0] = b'r';
             Answer {
-                broadcast: Some(Message::Binary(data)),
+                action: Action::Broadcast(Message::Binary(data)),
                 reply: Message::binary(result),
             }
         }
@@ -91,11 +136,15 @@ fn failure(words: &str) -> Answer {
 }
 
 fn envelope<P: Serialize + ?Sized>(kind: &str, payload: &P) -> Message {
-    let envelope = Envelope {
+    serialized(&Envelope {
         r#type: kind,
-        payload,
-    };
-    let mut text = serde_json::to_string(&envelope).expect("strings and validated JSON serialize");
+        topic: None,
+        payload: Some(payload),
+    })
+}
+
+fn serialized<P: Serialize + ?Sized>(envelope: &Envelope<'_, P>) -> Message {
+    let mut text = serde_json::to_string(envelope).expect("strings and validated JSON serialize");
     text.shrink_to_fit(); // it may wait in queues for long
     Message::text(text)
 }

@@ -37,6 +37,11 @@ impl Commands {
         self.sent.get() - self.taken.get() >= self.limit
     }
 
+    /// Whether so many more may wait.
+    pub(crate) fn fit(&self, commands: usize) -> bool {
+        self.sent.get() - self.taken.get() + commands < self.limit
+    }
+
     /// Counts one more command.
     pub(crate) fn count(&self) {
         self.sent.set(self.sent.get() + 1);

@@ -2,8 +2,10 @@
 //! is asked to, or not at all. Does not know what messages say.
 
 use crate::commands::Commands;
-use crate::protocol::Answer;
+use crate::protocol::{Answer, Others};
 use crate::strand::{Job, Strand};
+use crate::topics::{Passing, Topics};
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::net::ToSocketAddrs;
 use std::sync::Arc;
@@ -46,12 +48,19 @@ pub(crate) struct Server<'a> {
     perform: fn(Message) -> Answer,
     /// Hands work to a pool; none: the event loop does it itself.
     execute: Option<&'a dyn Fn(Job)>,
+    /// Whether messages to clients tell of subscriptions; a raw echo only looks as if.
+    rooms: bool,
+    topics: Arc<Topics>,
     commands: Commands,
     settings: Settings,
 }
 
 impl<'a> Server<'a> {
-    pub(crate) fn new(perform: fn(Message) -> Answer, execute: Option<&'a dyn Fn(Job)>) -> Self {
+    pub(crate) fn new(
+        perform: fn(Message) -> Answer,
+        rooms: bool,
+        execute: Option<&'a dyn Fn(Job)>,
+    ) -> Self {
         let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
         let max_connections = files.min(MOST_CONNECTIONS) as usize;
         // The queue holds the product of the two.
@@ -59,6 +68,8 @@ impl<'a> Server<'a> {
         Server {
             perform,
             execute,
+            rooms,
+            topics: Arc::default(),
             commands: Commands::new(max_connections * (queue_size - MARGIN)),
             settings: Settings {
                 max_connections,
@@ -89,6 +100,7 @@ impl<'a> Server<'a> {
                 unread: 0,
                 probed: None,
                 last: false,
+                topics: HashSet::new(),
             })?
             .listen(address)?;
         Err(Error::new(ErrorKind::Internal, "the event loop has ended"))
@@ -109,6 +121,8 @@ struct Connection<'a> {
     probed: Option<usize>,
     /// A message of this connection waits in a full command queue.
     last: bool,
+    /// What it is subscribed to.
+    topics: HashSet<String>,
 }
 
 impl Handler for Connection<'_> {
@@ -149,7 +163,10 @@ impl Handler for Connection<'_> {
             None => self.perform(message),
             Some(execute) => {
                 let perform = self.server.perform;
-                if self.strand.push(message, perform, &self.out, execute) {
+                if self
+                    .strand
+                    .push(message, perform, &self.server.topics, &self.out, execute)
+                {
                     Ok(())
                 } else {
                     Err(too_many())
@@ -167,7 +184,7 @@ impl Handler for Connection<'_> {
 
     fn on_send_frame(&mut self, frame: Frame) -> Result<Option<Frame>> {
         // A broadcast also comes for connections whose handshake is under way.
-        if !self.open {
+        if !self.open || !self.passes(&frame) {
             return Ok(None);
         }
         if frame.opcode() == OpCode::Close {
@@ -220,9 +237,13 @@ impl Connection<'_> {
             self.last = true;
         }
         let answer = (self.server.perform)(message);
-        if let Some(broadcast) = answer.broadcast {
-            commands.count();
-            self.out.broadcast(broadcast)?;
+        match answer.others {
+            Others::None => {}
+            Others::All(message) => {
+                commands.count();
+                self.out.broadcast(message)?;
+            }
+            Others::Subscribers(topic, message) => self.publish(&topic, message)?,
         }
         commands.count();
         self.out.send(answer.reply)?;
@@ -230,6 +251,44 @@ impl Connection<'_> {
             commands.mark(&self.out)?;
         }
         Ok(())
+    }
+
+    /// A command for each subscriber; or, where these do not fit into the queue, one for all the
+    /// connections, of which the others drop the message.
+    fn publish(&self, topic: &str, message: Message) -> Result<()> {
+        let commands = &self.server.commands;
+        let subscribers = self.server.topics.subscribers(topic);
+        if subscribers.len() > 1 && !commands.fit(subscribers.len()) {
+            commands.count();
+            return self.out.broadcast(message);
+        }
+        for subscriber in subscribers {
+            commands.count();
+            subscriber.send(message.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the subscriptions, and says whether the frame is for this client.
+    fn passes(&mut self, frame: &Frame) -> bool {
+        if !self.server.rooms || frame.opcode() != OpCode::Text {
+            return true;
+        }
+        match Passing::of(frame.payload()) {
+            Passing::Published(topic) => return self.topics.contains(topic),
+            Passing::Subscribed(topic) => {
+                if self.topics.insert(topic.to_owned()) {
+                    self.server.topics.enter(topic, &self.out);
+                }
+            }
+            Passing::Unsubscribed(topic) => {
+                if self.topics.remove(topic) {
+                    self.server.topics.leave(topic, &self.out);
+                }
+            }
+            Passing::Other => {}
+        }
+        true
     }
 
     /// Asks whether the client has read what was sent so far: the library does not tell how much
@@ -247,6 +306,14 @@ impl Connection<'_> {
                 execute(Box::new(move || drop(out.ping(PROBE.into()))));
                 Ok(())
             }
+        }
+    }
+}
+
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        for topic in &self.topics {
+            self.server.topics.leave(topic, &self.out);
         }
     }
 }

@@ -8,6 +8,7 @@ mod commands;
 mod connection;
 mod protocol;
 mod strand;
+mod topics;
 
 use clap::{Parser, ValueEnum};
 use connection::Server;
@@ -22,7 +23,12 @@ struct Arguments {
     #[arg(value_enum, default_value = "ws")]
     mode: Mode,
     /// Host to listen on
-    #[arg(short = 'a', long, visible_alias = "address", default_value = "127.0.0.1")]
+    #[arg(
+        short = 'a',
+        long,
+        visible_alias = "address",
+        default_value = "127.0.0.1"
+    )]
     host: String,
     /// TCP port to listen on
     #[arg(short, long, default_value_t = 3334)]
@@ -73,18 +79,19 @@ fn run(arguments: &Arguments) -> Result<std::convert::Infallible, ws::Error> {
     } else {
         protocol::answer
     };
+    let rooms = !arguments.raw_echo;
     let address = (arguments.host.as_str(), arguments.port);
     let threads = arguments.threads.map_or_else(available, usize::from);
     match arguments.mode {
-        Mode::Ws => Server::new(perform, None).listen(address),
+        Mode::Ws => Server::new(perform, rooms, None).listen(address),
         Mode::ThreadpoolWs => {
             let pool = threadpool::ThreadPool::new(threads);
             let execute = |job: Job| pool.execute(job);
-            Server::new(perform, Some(&execute)).listen(address)
+            Server::new(perform, rooms, Some(&execute)).listen(address)
         }
         Mode::ScopedpoolWs => scoped_pool::Pool::new(threads).scoped(|scope| {
             let execute = |job: Job| scope.execute(job);
-            Server::new(perform, Some(&execute)).listen(address)
+            Server::new(perform, rooms, Some(&execute)).listen(address)
         }),
     }
 }

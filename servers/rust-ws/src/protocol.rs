@@ -7,16 +7,25 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use ws::Message;
 
-/// What a message asks for. The broadcast goes first: that is the ack rule.
+/// Characters (docs/protocol.md, "Rooms").
+const LONGEST_TOPIC: usize = 64;
+
+/// What a message asks for. What others are to get goes first: that is the ack rule.
 pub(crate) struct Answer {
-    pub(crate) broadcast: Option<Message>,
+    pub(crate) others: Others,
     pub(crate) reply: Message,
+}
+
+pub(crate) enum Others {
+    None,
+    All(Message),
+    Subscribers(String, Message),
 }
 
 impl From<Message> for Answer {
     fn from(reply: Message) -> Self {
         Answer {
-            broadcast: None,
+            others: Others::None,
             reply,
         }
     }
@@ -26,7 +35,10 @@ impl From<Message> for Answer {
 #[derive(Serialize)]
 struct Envelope<'a, P: ?Sized> {
     r#type: &'a str,
-    payload: &'a P,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<&'a P>,
 }
 
 /// Every message comes back as it came.
@@ -47,23 +59,55 @@ fn answer_text(text: &str) -> Answer {
     let Ok(fields) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(text) else {
         return failure("the message is not a JSON object");
     };
-    let kind = fields
-        .get("type")
-        .and_then(|raw| serde_json::from_str::<Cow<'_, str>>(raw.get()).ok());
-    let Some(kind) = kind else {
+    let string = |key| {
+        let raw: &&RawValue = fields.get(key)?;
+        serde_json::from_str::<Cow<'_, str>>(raw.get()).ok()
+    };
+    let Some(kind) = string("type") else {
         return failure("\"type\" is missing or not a string");
     };
-    let Some(payload) = fields.get("payload") else {
+    let payload = fields.get("payload").copied();
+    if let "subscribe" | "unsubscribe" | "publish" = &*kind {
+        let Some(topic) = string("topic").filter(|name| is_topic(name)) else {
+            return failure("\"topic\" is missing or no name of a topic");
+        };
+        return answer_about(topic.into_owned(), &kind, payload);
+    }
+    let Some(payload) = payload else {
         return failure("\"payload\" is missing");
     };
     match &*kind {
-        "echo" => envelope("echo", *payload).into(),
+        "echo" => envelope("echo", payload).into(),
         "broadcast" => Answer {
-            broadcast: Some(envelope("broadcast", *payload)),
-            reply: envelope("broadcastResult", *payload),
+            others: Others::All(envelope("broadcast", payload)),
+            reply: envelope("broadcastResult", payload),
         },
-        _ => failure("\"type\" is neither \"echo\" nor \"broadcast\""),
+        _ => failure("\"type\" is unknown"),
     }
+}
+
+fn answer_about(topic: String, kind: &str, payload: Option<&RawValue>) -> Answer {
+    let about = |kind, payload| {
+        serialized(&Envelope {
+            r#type: kind,
+            topic: Some(&topic),
+            payload,
+        })
+    };
+    match (kind, payload) {
+        ("subscribe", _) => about("subscribed", None).into(),
+        ("unsubscribe", _) => about("unsubscribed", None).into(),
+        (_, Some(_)) => Answer {
+            reply: about("publishResult", payload),
+            others: Others::Subscribers(topic.clone(), about("message", payload)),
+        },
+        (_, None) => failure("\"payload\" is missing"),
+    }
+}
+
+fn is_topic(name: &str) -> bool {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte);
+    (1..=LONGEST_TOPIC).contains(&name.len()) && name.bytes().all(known)
 }
 
 fn answer_binary(mut data: Vec<u8>) -> Answer {
@@ -73,7 +117,7 @@ fn answer_binary(mut data: Vec<u8>) -> Answer {
             let broadcast = Message::Binary(data.clone());
             data[0] = b'r';
             Answer {
-                broadcast: Some(broadcast),
+                others: Others::All(broadcast),
                 reply: Message::Binary(data),
             }
         }
@@ -87,10 +131,14 @@ fn failure(words: &str) -> Answer {
 }
 
 fn envelope<P: Serialize + ?Sized>(kind: &str, payload: &P) -> Message {
-    let envelope = Envelope {
+    serialized(&Envelope {
         r#type: kind,
-        payload,
-    };
-    let text = serde_json::to_string(&envelope).expect("strings and validated JSON serialize");
+        topic: None,
+        payload: Some(payload),
+    })
+}
+
+fn serialized<P: Serialize + ?Sized>(envelope: &Envelope<'_, P>) -> Message {
+    let text = serde_json::to_string(envelope).expect("strings and validated JSON serialize");
     Message::Text(text)
 }

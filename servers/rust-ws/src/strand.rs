@@ -1,6 +1,7 @@
 //! Keeps the messages of one connection in order on a pool of threads. Does not know what they say.
 
-use crate::protocol::Answer;
+use crate::protocol::{Answer, Others};
+use crate::topics::Topics;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ws::{Message, Sender};
@@ -33,6 +34,7 @@ impl Strand {
         self: &Arc<Self>,
         message: Message,
         perform: fn(Message) -> Answer,
+        topics: &Arc<Topics>,
         out: &Sender,
         execute: &dyn Fn(Job),
     ) -> bool {
@@ -44,19 +46,23 @@ impl Strand {
         waiting.messages.push_back(message);
         if !waiting.working {
             waiting.working = true;
-            let (strand, out) = (Arc::clone(self), out.clone());
-            execute(Box::new(move || strand.work(perform, &out)));
+            let (strand, topics, out) = (Arc::clone(self), Arc::clone(topics), out.clone());
+            execute(Box::new(move || strand.work(perform, &topics, &out)));
         }
         true
     }
 
-    fn work(&self, perform: fn(Message) -> Answer, out: &Sender) {
+    fn work(&self, perform: fn(Message) -> Answer, topics: &Topics, out: &Sender) {
         while let Some(message) = self.next() {
             let answer = perform(message);
             // Sending fails when the event loop is gone, and the process with it.
-            let sent = match answer.broadcast {
-                Some(broadcast) => out.broadcast(broadcast),
-                None => Ok(()),
+            let sent = match answer.others {
+                Others::None => Ok(()),
+                Others::All(message) => out.broadcast(message),
+                Others::Subscribers(topic, message) => topics
+                    .subscribers(&topic)
+                    .iter()
+                    .try_for_each(|subscriber| subscriber.send(message.clone())),
             };
             if sent.and_then(|()| out.send(answer.reply)).is_err() {
                 return;

@@ -122,7 +122,12 @@ fn bad_binary(context: &mut Context<'_>, message: &[u8]) -> Checked {
     rejected(context, Opcode::Binary, message, owed)
 }
 
-fn rejected(context: &mut Context<'_>, opcode: Opcode, message: &[u8], owed: Owed) -> Checked {
+pub(super) fn rejected(
+    context: &mut Context<'_>,
+    opcode: Opcode,
+    message: &[u8],
+    owed: Owed,
+) -> Checked {
     let mut client = context.connect()?;
     client.send(opcode, message)?;
     match owed {
@@ -133,6 +138,14 @@ fn rejected(context: &mut Context<'_>, opcode: Opcode, message: &[u8], owed: Owe
         let shown = String::from_utf8_lossy(message).into_owned();
         failure.at(format_args!("{shown:?}"))
     })
+}
+
+/// What a message that is not JSON is owed, or in binary an empty one.
+pub(super) fn owed_for_malformed(context: &mut Context<'_>, client: &mut Client) -> Checked {
+    match context.speech().owed(Fault::MalformedJson) {
+        Owed::Answer(codes) => answered(client, codes),
+        Owed::AnswerOrNothing(codes) => passed_over(context, client, codes),
+    }
 }
 
 fn answered(client: &mut Client, codes: &[u16]) -> Checked {

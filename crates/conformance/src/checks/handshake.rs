@@ -1,10 +1,10 @@
 //! The opening handshake (RFC 6455, sections 4.1 and 4.2).
 
 use crate::check::{Check, Scope};
-use crate::client::{NoHead, Opening, connect_tcp, is_no_101, origin, read_head};
+use crate::client::{NoHead, Opening, is_no_101, origin, read_head};
 use crate::context::Context;
 use crate::failure::{Checked, Failure};
-use std::io::Write;
+use crate::stream::Stream;
 use ws_proto::{HandshakeError, parse_response};
 
 pub(super) static CHECKS: &[Check] = &[
@@ -111,7 +111,7 @@ fn judge_head(context: &mut Context<'_>, is_mine: fn(&HandshakeError) -> bool) -
 fn request_is_refused(context: &Context<'_>, headers: &[&str]) -> Checked {
     let target = context.target;
     let mut stream =
-        connect_tcp(target).map_err(|error| Failure(format!("could not connect: {error}")))?;
+        Stream::connect(target).map_err(|error| Failure(format!("could not connect: {error}")))?;
     let path = context.speech().path(&target.path);
     let mut head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n", target.host);
     if let Some(origin) = origin(target, context.dialect) {
@@ -126,7 +126,7 @@ fn request_is_refused(context: &Context<'_>, headers: &[&str]) -> Checked {
     }
     head.push_str("\r\n");
     // A server that ends the connection early has refused the request; the read finds that.
-    let _ = stream.write_all(head.as_bytes());
+    let _ = stream.send(head.as_bytes());
     match read_head(&mut stream, target.timeout) {
         Ok((head, _)) if head.starts_with(b"HTTP/1.1 101") => {
             Err(Failure::new("the server answered 101"))

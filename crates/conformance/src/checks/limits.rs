@@ -75,11 +75,11 @@ fn sized(dialect: Dialect, bytes: usize) -> Payload {
     }
 }
 
-fn too_long(context: &Context<'_>) -> (Opcode, Vec<u8>) {
+pub(super) fn too_long(context: &Context<'_>) -> (Opcode, Vec<u8>) {
     context.message(Kind::Echo, &sized(context.dialect, LIMIT + 1))
 }
 
-fn too_large(client: &mut Client) -> Checked {
+pub(super) fn too_large(client: &mut Client) -> Checked {
     let wait = client.timeout;
     match client.next_within(wait) {
         Some(Incoming::Close(Ok(Some(frame)))) if frame.code == 1009 => Ok(()),

@@ -4,6 +4,7 @@ mod ack;
 mod broadcast;
 mod close;
 mod control;
+mod deflate;
 mod echo;
 mod errors;
 mod fragmentation;
@@ -13,6 +14,7 @@ mod limits;
 mod membership;
 mod phoenix;
 mod residue;
+mod rooms;
 mod slow_client;
 mod text;
 mod utf8;
@@ -26,6 +28,7 @@ static ALL: &[&[Check]] = &[
     broadcast::CHECKS,
     ack::CHECKS,
     membership::CHECKS,
+    rooms::CHECKS,
     phoenix::CHECKS,
     framing::CHECKS,
     fragmentation::CHECKS,
@@ -33,6 +36,7 @@ static ALL: &[&[Check]] = &[
     close::CHECKS,
     utf8::CHECKS,
     errors::CHECKS,
+    deflate::CHECKS,
     limits::CHECKS,
     slow_client::CHECKS,
     residue::CHECKS,

@@ -19,6 +19,7 @@ use children::Children;
 use conversation::{Conversation, ProcessTransport};
 use reception::Reception;
 use run_record::Plan;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -336,19 +337,22 @@ async fn assign(
 }
 
 fn assignment(place: &Place, share: Share) -> Result<Assignment, RemoteError> {
-    let authorities = match &place.plan.target.ca_file {
-        None => Vec::new(),
+    let content = |path: Option<&PathBuf>| match path {
+        None => Ok(Vec::new()),
         Some(path) => std::fs::read(path).map_err(|source| RemoteError::Read {
             path: path.clone(),
             source,
-        })?,
+        }),
     };
+    let tls = place.plan.connection.tls.as_ref();
     Ok(Assignment {
         number: share.number,
         of: share.of,
         plan: serde_json::to_vec(&place.plan)
             .map_err(|error| RemoteError::Runtime(error.into()))?,
-        authorities,
+        authorities: content(place.plan.target.ca_file.as_ref())?,
+        client_cert: content(tls.and_then(|tls| tls.client_cert.as_ref()))?,
+        client_key: content(tls.and_then(|tls| tls.client_key.as_ref()))?,
         own_threads: place.own_threads,
     })
 }

@@ -22,8 +22,8 @@ pub(super) struct Taken {
     pub(super) share: Share,
     /// Where the server is: the addresses that were checked, and no others.
     pub(super) addrs: Vec<SocketAddr>,
-    /// The plan's certificate authorities, removed when the run is over.
-    pub(super) _authorities: Option<NamedTempFile>,
+    /// The plan's certificates and key, removed when the run is over.
+    pub(super) _files: Vec<NamedTempFile>,
 }
 
 impl Shared {
@@ -88,20 +88,13 @@ fn take_with(
     plan.validate().map_err(|error| unfit(error.to_string()))?;
     ws_load::check_message(&plan).map_err(|error| unfit(error.to_string()))?;
     let addrs = checked_destination(options, &plan, look_up)?;
-    let authorities = match &plan.target.ca_file {
-        None => None,
-        Some(_) => {
-            let file = keep(&assignment.authorities)
-                .map_err(|error| unfit(format!("cannot keep its certificates: {error}")))?;
-            plan.target.ca_file = Some(file.path().to_owned());
-            Some(file)
-        }
-    };
+    let files = keep_all(&mut plan, assignment)
+        .map_err(|error| unfit(format!("cannot keep its certificates: {error}")))?;
     Ok(Taken {
         plan,
         share,
         addrs,
-        _authorities: authorities,
+        _files: files,
     })
 }
 
@@ -125,6 +118,29 @@ fn checked_destination(
     }
 }
 
+/// Keeps what the coordinator's files hold, and has the plan name these copies: its paths are of
+/// another machine.
+fn keep_all(plan: &mut Plan, assignment: &Assignment) -> std::io::Result<Vec<NamedTempFile>> {
+    let mut files = Vec::new();
+    let tls = plan.connection.tls.as_mut();
+    let (cert, key) = tls
+        .map(|tls| (&mut tls.client_cert, &mut tls.client_key))
+        .unzip();
+    for (path, pem) in [
+        (Some(&mut plan.target.ca_file), &assignment.authorities),
+        (cert, &assignment.client_cert),
+        (key, &assignment.client_key),
+    ] {
+        if let Some(Some(path)) = path {
+            let file = keep(pem)?;
+            *path = file.path().to_owned();
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// A file that its owner alone can read.
 fn keep(pem: &[u8]) -> std::io::Result<NamedTempFile> {
     let mut file = NamedTempFile::new()?;
     file.write_all(pem)?;
@@ -142,6 +158,7 @@ fn refusal(reason: Reason, words: String) -> Refused {
 mod tests {
     use super::*;
     use crate::allow::AllowList;
+    use run_record::Tls;
     use std::cell::Cell;
 
     #[test]
@@ -214,18 +231,28 @@ mod tests {
 
     /// The path in the plan names a file of the coordinator's machine. A worker must not read it.
     #[test]
-    fn authorities_are_those_of_the_assignment_and_gone_with_it() {
+    fn files_are_those_of_the_assignment_and_gone_with_it() {
         let mut plan = ws_load::plan_for_port(9, 1, 1);
+        plan.target.url = "wss://127.0.0.1:9/".to_owned();
         plan.target.ca_file = Some("/etc/hostname".into());
+        plan.connection.tls = Some(Tls {
+            client_cert: Some("/etc/hostname".into()),
+            client_key: Some("/etc/hostname".into()),
+            ..Tls::default()
+        });
         let assignment = Assignment {
             plan: serde_json::to_vec(&plan).unwrap(),
-            authorities: b"of the coordinator".to_vec(),
+            authorities: b"authorities".to_vec(),
+            client_cert: b"certificate".to_vec(),
+            client_key: b"key".to_vec(),
             ..assignment(0, 1)
         };
-        let taken = take(&WorkerOptions::default(), &assignment).unwrap();
-        let path = taken.plan.target.ca_file.clone().unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"of the coordinator");
+        let mut taken = take(&WorkerOptions::default(), &assignment).unwrap();
+        let paths: Vec<_> = taken.plan.files_mut().map(|path| path.clone()).collect();
+        let read = |path| String::from_utf8(std::fs::read(path).unwrap()).unwrap();
+        let contents: Vec<String> = paths.iter().map(read).collect();
+        assert_eq!(contents, ["authorities", "certificate", "key"]);
         drop(taken);
-        assert!(!path.exists());
+        assert!(paths.iter().all(|path| !path.exists()));
     }
 }

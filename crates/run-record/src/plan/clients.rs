@@ -1,16 +1,33 @@
 //! Who the clients are and how many of them.
 
+use super::{Life, Reconnect};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A part of the clients that behave alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Population {
     /// Its weight among all populations, at least 1.
     pub share: u32,
     /// How its clients read.
     pub reads: Reading,
+    /// Whether its clients leave during a step.
+    pub life: Life,
+    /// Whether and when clients that are gone come back.
+    pub reconnect: Reconnect,
+}
+
+impl Population {
+    /// True of clients that samples wait for, and that send: they stay, and read everything.
+    pub const fn is_awaited(&self) -> bool {
+        matches!(self.reads, Reading::Full) && !self.leaves()
+    }
+
+    /// True of clients that leave during a step.
+    pub const fn leaves(&self) -> bool {
+        !matches!(self.life, Life::Stays)
+    }
 }
 
 impl Default for Population {
@@ -18,6 +35,8 @@ impl Default for Population {
         Self {
             share: 1,
             reads: Reading::Full,
+            life: Life::Stays,
+            reconnect: Reconnect::default(),
         }
     }
 }

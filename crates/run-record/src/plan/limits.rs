@@ -29,6 +29,9 @@ pub struct Limits {
     pub time: Nanos,
     /// A step is given up when one sample takes longer than this, from the send to its last receipt.
     pub sample_timeout: Nanos,
+    /// Most bytes that server and kernel may have kept, when a step is over, for a client that reads
+    /// slowly and has not been cut off. Absent where that decides nothing.
+    pub kept_bytes: Option<u64>,
 }
 
 impl Default for Limits {
@@ -38,6 +41,7 @@ impl Default for Limits {
             of: Measure::Completion,
             time: Nanos::millis(500),
             sample_timeout: Nanos::secs(30),
+            kept_bytes: None,
         }
     }
 }

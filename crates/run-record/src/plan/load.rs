@@ -101,6 +101,13 @@ pub struct OpenLoop {
     pub warm_up: Nanos,
 }
 
+impl OpenLoop {
+    /// Length of a step, the warm-up included.
+    pub const fn length(&self) -> Nanos {
+        Nanos(self.warm_up.ns().saturating_add(self.duration.ns()))
+    }
+}
+
 /// How connections are opened and held.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 // Another type of this name travels between workers.

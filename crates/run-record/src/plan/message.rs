@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which clients get each message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Audience {
     /// The client that asks.
@@ -13,6 +13,41 @@ pub enum Audience {
     /// Every client, then the one that asks gets its result.
     #[default]
     Everyone,
+    /// The clients in the room of the one that publishes, then that one gets its result. A client is
+    /// in one room, whose topic it subscribes to before it is ready.
+    Room(Rooms),
+}
+
+/// How clients are spread over rooms.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rooms {
+    /// So many rooms of equal size.
+    Equal(u32),
+    /// As many rooms of so many clients as there are clients for.
+    Members(u32),
+    /// Few large rooms and many small ones.
+    Zipf(Zipf),
+}
+
+/// Rooms by Zipf's law: the size of room `k`, from 1 on, is proportional to `k` to the power of
+/// minus `exponent`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Zipf {
+    /// How many rooms.
+    pub rooms: u32,
+    /// 0 for equal sizes; 1 for the law of its name.
+    pub exponent: f64,
+}
+
+impl Default for Zipf {
+    fn default() -> Self {
+        Self {
+            rooms: 100,
+            exponent: 1.0,
+        }
+    }
 }
 
 /// The message format.

@@ -4,22 +4,28 @@
 //! a plan may say at all is in `validate.rs`.
 
 mod clients;
+mod compression;
 mod generator;
+mod life;
 mod limits;
 mod load;
 mod message;
 mod nanos;
 mod target;
+mod tls;
 mod v1;
 mod validate;
 
 pub use clients::{Clients, Population, Reading, Search, SearchOf, Steps};
+pub use compression::Compression;
 pub use generator::{Generator, Io, Timestamps};
+pub use life::{Backoff, ComesAndGoes, Cut, Life, Reconnect};
 pub use limits::{Limits, Measure};
 pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp, Raw};
-pub use message::{Audience, Dialect, Message};
+pub use message::{Audience, Dialect, Message, Rooms, Zipf};
 pub use nanos::Nanos;
 pub use target::{Connection, Target};
+pub use tls::{Tls, TlsVersion};
 pub(crate) use v1::of_any_version;
 pub use validate::{
     LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
@@ -28,6 +34,7 @@ pub use validate::{
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Which request is measured: the word of command lines and rows. It follows from a plan's load and
 /// audience.
@@ -38,6 +45,8 @@ pub enum Workload {
     Echo,
     /// One client asks, every client is told, then the asker is answered.
     Broadcast,
+    /// One client publishes, the subscribers of the topic are told, then the publisher is answered.
+    Rooms,
     /// No requests: connections are opened and held, with pings.
     Connect,
 }
@@ -48,6 +57,7 @@ impl Workload {
         match self {
             Self::Echo => "echo",
             Self::Broadcast => "broadcast",
+            Self::Rooms => "rooms",
             Self::Connect => "connect",
         }
     }
@@ -69,6 +79,9 @@ pub struct Plan {
     pub populations: Vec<Population>,
     /// How many clients, step by step.
     pub clients: Clients,
+    /// How long the load of the first step is put on the server before the first step, in whole
+    /// steps: for a runtime that compiles while it runs. Their figures are kept beside the others.
+    pub warm_up: Nanos,
     /// When requests are sent.
     pub load: Load,
     /// Which clients get each message.
@@ -90,6 +103,7 @@ impl Default for Plan {
             connection: Connection::default(),
             populations: vec![Population::default()],
             clients: Clients::default(),
+            warm_up: Nanos(0),
             load: Load::default(),
             audience: Audience::default(),
             message: Message::default(),
@@ -119,12 +133,21 @@ impl Plan {
         self
     }
 
+    /// The files that it names.
+    pub fn files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let tls = self.connection.tls.as_mut();
+        let of_client = tls.map(|tls| [&mut tls.client_cert, &mut tls.client_key]);
+        let of_client = of_client.into_iter().flatten().flatten();
+        self.target.ca_file.iter_mut().chain(of_client)
+    }
+
     /// Which request is measured.
     pub const fn workload(&self) -> Workload {
         match (&self.load, self.audience) {
             (Load::Connect(_), _) => Workload::Connect,
             (_, Audience::Sender) => Workload::Echo,
             (_, Audience::Everyone) => Workload::Broadcast,
+            (_, Audience::Room(_)) => Workload::Rooms,
         }
     }
 
@@ -180,7 +203,7 @@ impl Plan {
     pub const fn limited(&self) -> Measure {
         match self.workload() {
             Workload::Echo | Workload::Connect => Measure::Completion,
-            Workload::Broadcast => self.limits.of,
+            Workload::Broadcast | Workload::Rooms => self.limits.of,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Where a run connects to, and how a client gets in.
 
-use super::Nanos;
+use super::{Compression, Nanos, Tls};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -18,6 +18,19 @@ pub struct Target {
     pub verify_certificate: bool,
     /// Extra certificate authorities, a PEM file; relative to the file of the plan.
     pub ca_file: Option<PathBuf>,
+}
+
+impl Target {
+    /// Whether the server is spoken to over TLS.
+    pub fn is_secure(&self) -> bool {
+        self.has_scheme("wss:")
+    }
+
+    pub(super) fn has_scheme(&self, scheme: &str) -> bool {
+        self.url
+            .get(..scheme.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+    }
 }
 
 impl Default for Target {
@@ -42,6 +55,10 @@ pub struct Connection {
     /// Longest time from the start of a connection attempt to the end of the handshake and of the
     /// dialect's subscription.
     pub timeout: Nanos,
+    /// permessage-deflate; not offered without it.
+    pub compression: Option<Compression>,
+    /// TLS, for `wss://` alone; with its defaults there without it.
+    pub tls: Option<Tls>,
 }
 
 impl Default for Connection {
@@ -50,6 +67,8 @@ impl Default for Connection {
             origin: None,
             at_once: 50,
             timeout: Nanos::secs(10),
+            compression: None,
+            tls: None,
         }
     }
 }

@@ -111,8 +111,11 @@ impl From<PlanV1> for Plan {
                 origin: old.origin,
                 at_once: old.connect_concurrency,
                 timeout: Nanos(old.timeouts.connect_ns),
+                compression: None,
+                tls: None,
             },
             clients,
+            warm_up: Nanos(0),
             audience,
             message: Message {
                 dialect: old.dialect,
@@ -128,6 +131,7 @@ impl From<PlanV1> for Plan {
                     Load::Connect(_) => Limits::default().sample_timeout,
                     _ => Nanos(old.timeouts.sample_ns),
                 },
+                kept_bytes: None,
             },
             generator: Generator {
                 threads: old.threads,
@@ -186,7 +190,8 @@ impl PlanV1 {
 
     const fn audience(&self) -> Audience {
         match self.workload {
-            Workload::Broadcast => Audience::Everyone,
+            // Version 1 knew no rooms.
+            Workload::Broadcast | Workload::Rooms => Audience::Everyone,
             Workload::Echo | Workload::Connect => Audience::Sender,
         }
     }

@@ -5,8 +5,8 @@
 //! Pure: whether this machine has the memory, the files and the ports is found out elsewhere.
 
 use super::{
-    Audience, Clients, Closed, Connect, Dialect, Load, Nanos, OpenLoop, Plan, Population, Raw,
-    Reading, Search, SearchOf, Steps,
+    Audience, Backoff, Clients, Closed, ComesAndGoes, Connect, Cut, Dialect, Life, Load, Nanos,
+    OpenLoop, Plan, Population, Raw, Reading, Reconnect, Rooms, Search, SearchOf, Steps,
 };
 
 /// Most clients of a step, of all sites together: 100 times the largest run that is known to have
@@ -39,10 +39,16 @@ const MOST_SHARE: u32 = 1_000_000;
 /// Bytes per second of clients that read slowly; above them a client is as good as one that reads
 /// all.
 const READING_RATES: (u32, u32) = (1, 1_000_000_000);
+/// Bytes that a server may keep for a client: one, and a terabyte.
+const KEPT_BYTES: (u64, u64) = (1, 1 << 40);
 /// Most bytes of payload in a message of a raw echo: a terabyte.
 const MOST_RAW_PAYLOAD: u64 = 1 << 40;
 /// Most messages in one write of a raw echo.
 const MOST_PACK: u32 = 1_000_000;
+/// Most rooms, and most clients of a room. Each worker keeps some 100 bytes for a room.
+const MOST_ROOMS: u32 = 1_000_000;
+/// Exponents of Zipf's law. Beyond the highest, one room has all clients.
+const EXPONENTS: (f64, f64) = (0.0, 20.0);
 /// Longest URL and header value. RFC 9110, 4.1, asks for 8,000 octets of every server.
 const LONGEST_TEXT: usize = 1 << 16;
 /// Share of a peer's text that is shown.
@@ -103,6 +109,11 @@ impl PlanError {
 
 /// Times that something may take.
 const TIMES: (Nanos, Nanos) = (Nanos(1), Nanos(LONGEST_NS));
+/// Times that connections live, and mean times between attempts: below them a client does nothing but
+/// connect.
+const STAYS: (Nanos, Nanos) = (Nanos::millis(1), Nanos(LONGEST_NS));
+/// By how much a delay may be longer than the one before.
+const FACTORS: (f64, f64) = (1.0, 100.0);
 /// Times that may also be none at all.
 const TIMES_OR_NONE: (Nanos, Nanos) = (Nanos(0), Nanos(LONGEST_NS));
 
@@ -121,6 +132,10 @@ impl Plan {
         let handshakes = (1, MOST_HANDSHAKES);
         within("connection.at_once", self.connection.at_once, handshakes)?;
         within("connection.timeout", self.connection.timeout, TIMES)?;
+        self.validate_compression()?;
+        if let Some(tls) = &self.connection.tls {
+            tls.validate(&self.target)?;
+        }
         self.validate_populations()?;
         self.clients.validate()?;
         self.load.validate()?;
@@ -134,6 +149,7 @@ impl Plan {
                 "belongs to the dialect `file`, and to no other",
             ));
         }
+        self.validate_warm_up()?;
         self.validate_limits()?;
         within(
             "generator.threads",
@@ -162,11 +178,22 @@ impl Plan {
         Ok(())
     }
 
+    fn validate_compression(&self) -> Checked {
+        match (&self.load, &self.connection.compression) {
+            (_, None) => Ok(()),
+            (Load::Raw(_), Some(_)) => Err(contradiction(
+                "connection.compression",
+                "is for messages, and load.raw has the server echo frames as they are: leave one out",
+            )),
+            (_, Some(compression)) => compression.validate(),
+        }
+    }
+
     fn validate_populations(&self) -> Checked {
         let populations = (1, MOST_POPULATIONS);
         within("populations", self.populations.len(), populations)?;
         self.populations.iter().try_for_each(Population::validate)?;
-        let reads_all = |of: &Population| of.reads == Reading::Full;
+        self.validate_lives()?;
         if self.populations.iter().all(reads_all) {
             return Ok(());
         }
@@ -178,13 +205,67 @@ impl Plan {
             ));
         }
         match (&self.load, self.audience) {
-            (Load::Closed(_) | Load::Open(_), Audience::Everyone) => Ok(()),
+            (Load::Closed(_) | Load::Open(_), Audience::Everyone | Audience::Room(_)) => Ok(()),
             _ => Err(contradiction(
                 "populations.reads",
-                "is slow, which only a broadcast can show: audience = \"everyone\" with load.closed \
-                 or load.open",
+                "is slow, which only messages to others can show: audience = \"everyone\" or a \
+                 room, with load.closed or load.open",
             )),
         }
+    }
+
+    fn validate_lives(&self) -> Checked {
+        if !self.populations.iter().any(Population::leaves) {
+            return Ok(());
+        }
+        let Load::Open(open) = &self.load else {
+            return Err(contradiction(
+                "populations.life",
+                "has clients leave, which belongs to load.open: by any other load their leaving \
+                 would move what is sent",
+            ));
+        };
+        if matches!(self.audience, Audience::Room(_)) {
+            return Err(contradiction(
+                "populations.life",
+                "has clients leave, of whom it is known in audience = \"everyone\" alone what they \
+                 must have heard",
+            ));
+        }
+        if !self.populations.iter().any(Population::is_awaited) {
+            return Err(contradiction(
+                "populations.life",
+                "has clients leave in each of them: one must stay and read everything, for its \
+                 clients are those that send and that samples wait for",
+            ));
+        }
+        let cuts = || {
+            let lives = self.populations.iter().map(|of| of.life);
+            lives.filter_map(|life| match life {
+                Life::Cut(cut) => Some(cut),
+                Life::Stays | Life::ComesAndGoes(_) => None,
+            })
+        };
+        if cuts().count() > 1 {
+            return Err(contradiction(
+                "populations.life.cut",
+                "stands in several populations: before, during and after are told of one cut",
+            ));
+        }
+        if cuts().any(|cut| cut.at.ns() >= open.length().ns()) {
+            return Err(contradiction(
+                "populations.life.cut.at",
+                "is not before the end of the step, which is load.open.warm_up and \
+                 load.open.duration",
+            ));
+        }
+        if cuts().count() > 0 && matches!(self.clients, Clients::Search(_)) {
+            return Err(contradiction(
+                "clients.search",
+                "has steps of other lengths, in which a cut may not come: take clients.steps",
+            ));
+        }
+        Ok(())
     }
 
     fn validate_search(&self) -> Checked {
@@ -209,11 +290,33 @@ impl Plan {
     }
 
     fn validate_audience(&self) -> Checked {
-        match (&self.load, self.audience) {
-            (Load::Connect(_) | Load::Raw(_), Audience::Everyone) => Err(contradiction(
-                "audience",
-                "is everyone, but with load.connect and load.raw it is the sender alone: \
-                 audience = \"sender\"",
+        let rooms = match (&self.load, self.audience) {
+            (_, Audience::Sender) => return Ok(()),
+            (Load::Connect(_) | Load::Raw(_), _) => {
+                return Err(contradiction(
+                    "audience",
+                    "is not the sender alone, as it is with load.connect and load.raw: \
+                     audience = \"sender\"",
+                ));
+            }
+            (_, Audience::Everyone) => return Ok(()),
+            (_, Audience::Room(rooms)) => rooms,
+        };
+        if self.message.dialect == Dialect::Binary {
+            return Err(contradiction(
+                "audience.room",
+                "has no messages in the dialect `binary`: take `text`",
+            ));
+        }
+        rooms.validate()
+    }
+
+    fn validate_warm_up(&self) -> Checked {
+        within("warm_up", self.warm_up, TIMES_OR_NONE)?;
+        match &self.load {
+            Load::Connect(_) | Load::Raw(_) if self.warm_up != Nanos(0) => Err(contradiction(
+                "warm_up",
+                "is made of requests, and this load has none: leave it out",
             )),
             _ => Ok(()),
         }
@@ -223,6 +326,15 @@ impl Plan {
         percentile("limits.percentile", self.limits.percentile)?;
         within("limits.time", self.limits.time, TIMES)?;
         within("limits.sample_timeout", self.limits.sample_timeout, TIMES)?;
+        if let Some(bytes) = self.limits.kept_bytes {
+            within("limits.kept_bytes", bytes, KEPT_BYTES)?;
+            if self.populations.iter().all(reads_all) {
+                return Err(contradiction(
+                    "limits.kept_bytes",
+                    "is about clients that read slowly, and there are none (populations.reads)",
+                ));
+            }
+        }
         match &self.load {
             Load::Closed(_) | Load::Open(_) if self.limits.time >= self.limits.sample_timeout => {
                 Err(contradiction(
@@ -236,13 +348,56 @@ impl Plan {
     }
 }
 
+fn reads_all(population: &Population) -> bool {
+    population.reads == Reading::Full
+}
+
 impl Population {
     fn validate(&self) -> Checked {
         within("populations.share", self.share, (1, MOST_SHARE))?;
-        match self.reads {
-            Reading::Full | Reading::Stopped => Ok(()),
-            Reading::BytesPerSecond(rate) => {
-                within("populations.reads.bytes_per_second", rate, READING_RATES)
+        if let Reading::BytesPerSecond(rate) = self.reads {
+            within("populations.reads.bytes_per_second", rate, READING_RATES)?;
+        }
+        if self.leaves() && self.reads != Reading::Full {
+            return Err(contradiction(
+                "populations.life",
+                "has clients leave that read slowly: what they did not take is not known then",
+            ));
+        }
+        match self.life {
+            Life::Stays => {}
+            Life::ComesAndGoes(ComesAndGoes { stays, away }) => {
+                within("populations.life.comes_and_goes.stays", stays, STAYS)?;
+                within("populations.life.comes_and_goes.away", away, TIMES_OR_NONE)?;
+            }
+            Life::Cut(Cut { at }) => within("populations.life.cut.at", at, TIMES_OR_NONE)?,
+        }
+        match self.reconnect {
+            Reconnect::Never => Ok(()),
+            Reconnect::Backoff(backoff) => backoff.validate(),
+        }
+    }
+}
+
+impl Backoff {
+    fn validate(&self) -> Checked {
+        within("populations.reconnect.first", self.first, STAYS)?;
+        within("populations.reconnect.factor", self.factor, FACTORS)?;
+        let most = (self.first, Nanos(LONGEST_NS));
+        within("populations.reconnect.most", self.most, most)?;
+        within("populations.reconnect.jitter", self.jitter, (0.0, 1.0))
+    }
+}
+
+impl Rooms {
+    fn validate(self) -> Checked {
+        let rooms = (1, MOST_ROOMS);
+        match self {
+            Self::Equal(count) => within("audience.room.equal", count, rooms),
+            Self::Members(members) => within("audience.room.members", members, rooms),
+            Self::Zipf(zipf) => {
+                within("audience.room.zipf.rooms", zipf.rooms, rooms)?;
+                within("audience.room.zipf.exponent", zipf.exponent, EXPONENTS)
             }
         }
     }

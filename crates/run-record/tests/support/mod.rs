@@ -55,6 +55,7 @@ pub(crate) fn record(steps: Vec<StepRecord>) -> RunRecord {
             edge: None,
         },
         server: None,
+        warm_up: None,
         steps,
     }
 }

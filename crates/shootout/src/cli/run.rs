@@ -3,7 +3,7 @@
 use crate::exit::Refusal;
 use crate::manifest::Dialect;
 use crate::options::{Pin, RunOptions, VariantChoice};
-use crate::workload;
+use crate::workload::{self, NamedPlan, ScopedSet};
 use clap::{Args, value_parser};
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,12 @@ step has 1,000 clients more (or what the manifest says), until the 95th percenti
 is above 500 ms or this machine holds no more clients.
 
 A workload is a plan in workloads/ (`shootout list --workloads`) or a file of your own
-(docs/plan.md). --set changes its keys. What a manifest says of steps bounds those that go up to a
-limit, unless --set gives them; a plan with a number of steps keeps its clients.
+(docs/plan.md); `all` is every plan in workloads/. Several are measured one after the other, each
+over all rows, and ranked apart. --set changes the keys of each of them, or, as WORKLOAD:KEY=VALUE,
+of one. What a manifest says of steps bounds those that go up to a limit, unless --set gives them; a
+plan with a number of steps keeps its clients. A variant whose manifest does not declare what a
+workload needs (rooms, compression, TLS) is not-applicable there, and so is a variant that
+compresses, or has TLS, under a workload that asks for neither.
 
 Examples:
   shootout run --quick --yes                    a first result on a fresh machine
@@ -23,14 +27,16 @@ Examples:
   shootout run --workload echo --set clients.add=500 --set limits.time=100ms
   shootout run --workload ticker --set load.rate=200 --set load.duration=10s
   shootout run --workload ./mine.toml           a plan of your own
+  shootout run --workload all --set churn:load.duration=60s
   shootout run --resume                         continues the newest run
   shootout run --resume results/local/X         continues that one
 
 Status of a row without a result, with a reason each: missing-toolchain, build-failed,
-start-failed, nonconforming, crashed, timeout, faulty, leaked, generator-limited, interrupted.
+start-failed, nonconforming, crashed, timeout, faulty, leaked, generator-limited, noisy,
+not-applicable, interrupted.
 
-Exit codes: 0 every row has a result, 1 usage or environment, 3 a row has none, 130 interrupted,
-141 the reader of stdout went away.";
+Exit codes: 0 every row that applies has a result, 1 usage or environment, 3 a row has none,
+130 interrupted, 141 the reader of stdout went away.";
 
 /// Options of `shootout run`. An option that is not given keeps its default, or its value in the
 /// resumed run.
@@ -43,11 +49,12 @@ pub struct RunArgs {
     /// Only these variants [default: all; with --quick the first of each server]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pub variants: Vec<String>,
-    /// The load: a plan of workloads/ by its name, or a file by its path [default: broadcast]
-    #[arg(long, value_name = "NAME")]
-    pub workload: Option<String>,
-    /// Change one key of the plan, e.g. load.rate=200 or clients.first=50; repeat it for more than
-    /// one
+    /// The loads: plans of workloads/ by their names, `all` of them, or files by their paths
+    /// [default: broadcast]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    pub workload: Vec<String>,
+    /// Change one key of the plans, e.g. load.rate=200 or clients.first=50; of one of several plans
+    /// as ticker:load.rate=200; repeat it for more than one
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Message formats; each is a row of its own [default: text, else the first of the variant]
@@ -143,9 +150,8 @@ impl RunArgs {
     /// # Errors
     /// When there is no such workload, or what is set over it is no plan.
     pub fn options(&self, workloads: &Path) -> Result<RunOptions, Refusal> {
-        let named = self.workload.as_deref().unwrap_or(workload::USUAL);
         let base = RunOptions {
-            workload: workload::read_named(workloads, named, self.sets())?,
+            workloads: workload::read_all(workloads, &self.named(), &self.sets())?,
             variants: match self.quick {
                 true => VariantChoice::First,
                 false => VariantChoice::All,
@@ -155,29 +161,33 @@ impl RunArgs {
         Ok(self.with(base))
     }
 
-    /// Options of a run that is resumed with everything replaced that was given. Its workload is
+    /// Options of a run that is resumed with everything replaced that was given. Its workloads are
     /// read again only where one or a `--set` is given.
     ///
     /// # Errors
     /// As of [`RunArgs::options`].
     pub fn over(&self, mut stored: RunOptions, workloads: &Path) -> Result<RunOptions, Refusal> {
-        let mut sets = self.sets();
-        let before = &stored.workload;
-        let named = match &self.workload {
-            Some(named) => named,
-            None if sets.is_empty() => return Ok(self.with(stored)),
-            None => {
-                sets.splice(0..0, before.set.iter().cloned());
-                &before.source
-            }
-        };
-        stored.workload = workload::read_named(workloads, named, sets)?;
+        let sets = self.sets();
+        if !self.workload.is_empty() {
+            stored.workloads = workload::read_all(workloads, &self.named(), &sets)?;
+        } else if !sets.is_empty() {
+            stored.workloads = workload::read_again(workloads, &stored.workloads, &sets)?;
+        }
         Ok(self.with(stored))
     }
 
-    fn sets(&self) -> Vec<String> {
+    /// The workloads that are asked for.
+    fn named(&self) -> Vec<&str> {
+        match self.workload.as_slice() {
+            [] => vec![workload::USUAL],
+            named => named.iter().map(String::as_str).collect(),
+        }
+    }
+
+    fn sets(&self) -> Vec<ScopedSet> {
         let given = self.set.iter().cloned();
-        self.shorthands.sets().chain(given).collect()
+        let all = self.shorthands.sets().chain(given);
+        all.map(|set| ScopedSet::parse(&set)).collect()
     }
 
     fn with(&self, base: RunOptions) -> RunOptions {
@@ -202,9 +212,9 @@ impl RunArgs {
                 [] => base.variants,
                 names => VariantChoice::Named(names.to_vec()),
             },
-            workload: match self.quick || base.quick {
-                true => base.workload.quick(),
-                false => base.workload,
+            workloads: match self.quick || base.quick {
+                true => base.workloads.into_iter().map(NamedPlan::quick).collect(),
+                false => base.workloads,
             },
             dialects: given(&dialects, base.dialects),
             repeat: self.repeat.unwrap_or(base.repeat),
@@ -263,11 +273,11 @@ mod tests {
     fn given_options_replace_those_of_the_base() {
         let options = args("--quick --sample-size 7 --dialects binary,text,binary");
         let options = options.options(&folder()).unwrap();
-        assert_eq!(options.workload.plan.samples(), 7);
-        assert_eq!(options.workload.plan.steps(), Some(5));
+        assert_eq!(options.workloads[0].plan.samples(), 7);
+        assert_eq!(options.workloads[0].plan.steps(), Some(5));
         assert_eq!(options.dialects, [Dialect::Binary, Dialect::Text]);
         let again = args("--set load.in_flight=9").over(options.clone(), &folder());
-        let again = again.unwrap().workload.plan;
+        let again = again.unwrap().workloads[0].plan.clone();
         assert_eq!((again.in_flight(), again.samples()), (9, 7));
         assert_eq!(again.steps(), Some(5));
         let same = args("").over(options.clone(), Path::new("/nowhere"));
@@ -287,7 +297,48 @@ mod tests {
         );
         let long = long.options(&folder()).unwrap();
         assert_eq!(short.options(&folder()).unwrap(), long);
-        assert_eq!(long.workload.plan.clients, Clients::steps(4, 5, Some(6)));
+        assert_eq!(
+            long.workloads[0].plan.clients,
+            Clients::steps(4, 5, Some(6))
+        );
+    }
+
+    #[test]
+    fn several_workloads_keep_their_order_and_their_own_sets() {
+        let options =
+            args("--workload ticker,echo,ticker --set ticker:load.rate=7 --set limits.time=1s");
+        let options = options.options(&folder()).unwrap();
+        let names = |options: &RunOptions| -> Vec<String> {
+            options.workloads.iter().map(|w| w.name.clone()).collect()
+        };
+        assert_eq!(names(&options), ["ticker", "echo"]);
+        let rate =
+            |options: &RunOptions| options.workloads[0].plan.open_loop().map(|open| open.rate);
+        assert_eq!(rate(&options), Some(7.0));
+        for workload in &options.workloads {
+            assert_eq!(workload.plan.limits.time.ns(), 1_000_000_000);
+        }
+        let again = args("--set echo:load.samples=9").over(options.clone(), &folder());
+        let again = again.unwrap();
+        assert_eq!(
+            (again.workloads[1].plan.samples(), rate(&again)),
+            (9, Some(7.0))
+        );
+        let all = args("--workload all").options(&folder()).unwrap();
+        let mut files: Vec<String> = std::fs::read_dir(folder())
+            .unwrap()
+            .map(|file| {
+                file.unwrap()
+                    .path()
+                    .file_stem()
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_owned()
+            })
+            .collect();
+        files.sort();
+        assert_eq!(names(&all), files);
     }
 
     #[test]
@@ -320,6 +371,9 @@ mod tests {
             "--workload flood",
             "--set load.in_flight",
             "--workload ticker --concurrent 4",
+            "--workload ticker,flood",
+            "--workload ticker,echo --set load.rate=4",
+            "--workload ticker --set echo:load.samples=4",
         ] {
             assert!(args(wrong).options(&folder()).is_err(), "{wrong}");
         }

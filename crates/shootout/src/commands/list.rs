@@ -112,6 +112,7 @@ fn entry_json(entry: &Entry) -> Value {
                 "dialects": variant.dialects,
                 "workloads": variant.workloads.iter().map(|w| w.name()).collect::<Vec<_>>(),
                 "multi-process": variant.multi_process,
+                "compression": variant.compression,
                 "requires": manifest
                     .requires
                     .iter()

@@ -90,8 +90,11 @@ impl Side {
         &mut self.rows[index]
     }
 
-    /// Adds a repetition of `shootout run`.
+    /// Adds a repetition of `shootout run`. One that the workload does not apply to is none.
     pub fn add_measurement(&mut self, measurement: Measurement) {
+        if measurement.status == Status::NotApplicable {
+            return;
+        }
         let name = measurement.workload_name().to_owned();
         let of = (measurement.workload, name, measurement.dialect);
         let server = (measurement.server.name, measurement.server.variant);

@@ -1,5 +1,5 @@
 //! Placeholders in commands and environments: `{host}`, `{port}`, `{threads}`, `{bin}`, `{dir}`,
-//! `{service:NAME}`.
+//! `{cert}`, `{key}`, `{service:NAME}`.
 //!
 //! Pure text; does not know which command it works on.
 
@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Every placeholder but those of services.
-pub(super) const ALL: [&str; 5] = ["host", "port", "threads", "bin", "dir"];
+pub(super) const ALL: [&str; 7] = ["host", "port", "threads", "bin", "dir", "cert", "key"];
+/// Those of a server with TLS.
+pub(super) const CERTIFICATE: [&str; 2] = ["cert", "key"];
 /// Those that have a value before the server is started: in build steps and the version command.
 pub(super) const BUILD: [&str; 2] = ["bin", "dir"];
 /// Those of a service's command.
@@ -35,6 +37,8 @@ pub struct Start {
     pub port: Option<u16>,
     /// Number of cores.
     pub threads: usize,
+    /// The files of the server's certificate and its key; absent without TLS, and for a service.
+    pub certificate: Option<(PathBuf, PathBuf)>,
     /// Ports of the services by name.
     pub services: BTreeMap<String, u16>,
 }
@@ -52,6 +56,11 @@ impl Values {
             .replace("{threads}", &start.threads.to_string());
         if let Some(port) = start.port {
             out = out.replace("{port}", &port.to_string());
+        }
+        if let Some((cert, key)) = &start.certificate {
+            out = out
+                .replace("{cert}", &cert.to_string_lossy())
+                .replace("{key}", &key.to_string_lossy());
         }
         for (name, port) in &start.services {
             out = out.replace(&format!("{{{SERVICE_PREFIX}{name}}}"), &port.to_string());
@@ -98,6 +107,7 @@ mod tests {
                 host: "127.0.0.1".into(),
                 port: Some(9000),
                 threads: 2,
+                certificate: Some(("/l/cert.pem".into(), "/l/key.pem".into())),
                 services: BTreeMap::from([("store".into(), 9001)]),
             }),
         };
@@ -105,6 +115,7 @@ mod tests {
             values.expand("{bin}/x -a {host}:{port} -t{threads} {dir} s://{host}:{service:store}"),
             "/p/bin/x -a 127.0.0.1:9000 -t2 /p/servers/go-example s://127.0.0.1:9001"
         );
+        assert_eq!(values.expand("{cert}:{key}"), "/l/cert.pem:/l/key.pem");
         values.start = None;
         assert_eq!(values.expand("{bin} {port}"), "/p/bin {port}");
     }

@@ -82,6 +82,8 @@ pub(super) struct Version {
 pub(super) struct Supports {
     pub(super) dialects: Spanned<Vec<super::Dialect>>,
     pub(super) workloads: Spanned<Vec<super::Workload>>,
+    #[serde(default)]
+    pub(super) compression: bool,
 }
 
 #[derive(Deserialize)]
@@ -98,6 +100,9 @@ pub(super) struct Variant {
     pub(super) path: Option<Spanned<String>>,
     pub(super) dialects: Option<Spanned<Vec<super::Dialect>>>,
     pub(super) workloads: Option<Spanned<Vec<super::Workload>>>,
+    pub(super) compression: Option<bool>,
+    #[serde(default)]
+    pub(super) tls: bool,
     pub(super) version: Option<Version>,
 }
 

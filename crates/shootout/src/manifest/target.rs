@@ -1,13 +1,14 @@
 //! A variant in the terms of the `conformance` crate.
 
 use super::{Dialect, Variant, Workload};
-use conformance::Target;
+use conformance::{Target, Tls};
 use std::net::SocketAddr;
 use std::time::Duration;
 
 impl Variant {
-    /// This variant at an address, for the checks. `timeout` bounds each wait for an answer.
-    pub fn target(&self, addr: SocketAddr, timeout: Duration) -> Target {
+    /// This variant at an address, for the checks. `tls` is how it is spoken to, where the variant
+    /// has TLS. `timeout` bounds each wait for an answer.
+    pub fn target(&self, addr: SocketAddr, tls: Option<Tls>, timeout: Duration) -> Target {
         Target {
             addr,
             host: addr.to_string(),
@@ -19,6 +20,8 @@ impl Variant {
                 .copied()
                 .collect(),
             workloads: self.workloads.iter().map(|w| asked(*w)).collect(),
+            compression: self.compression,
+            tls,
             multi_process: self.multi_process,
             origin: None,
             timeout,
@@ -44,5 +47,6 @@ const fn asked(workload: Workload) -> conformance::Workload {
         // Held connections need no more of the protocol than echoes.
         Workload::Echo | Workload::Connect => conformance::Workload::Echo,
         Workload::Broadcast => conformance::Workload::Broadcast,
+        Workload::Rooms => conformance::Workload::Rooms,
     }
 }

@@ -43,6 +43,7 @@ name = "clustered"
 args = ["--cluster"]
 env = { MORE = "1" }
 multi-process = true
+compression = true
 dialects = ["text"]
 "#;
 
@@ -72,6 +73,7 @@ fn variants_inherit_from_run_and_supports() {
     assert_eq!(clustered.dialects, [Dialect::Text]);
     assert_eq!(clustered.path, "/ws");
     assert!(clustered.multi_process);
+    assert!(clustered.compression && !manifest.variants[0].compression);
     assert_eq!(manifest.variant("single").unwrap().dialects.len(), 2);
     assert_eq!(manifest.ready_timeout, Duration::from_secs(3));
     assert_eq!(manifest.grace, Duration::from_secs(5));

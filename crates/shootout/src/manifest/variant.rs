@@ -24,6 +24,10 @@ pub struct Variant {
     pub dialects: Vec<Dialect>,
     /// Requests.
     pub workloads: Vec<Workload>,
+    /// It turns on permessage-deflate for clients that offer it.
+    pub compression: bool,
+    /// It serves TLS, with the certificate that it is given.
+    pub tls: bool,
     /// How to learn the library's version from the built server.
     pub receipt: Receipt,
     /// Programs that must run beside it, in the order of their start.

@@ -12,7 +12,6 @@ use crate::generator::Task;
 use crate::interrupt::Interrupt;
 use crate::machine::{Capacity, Cores};
 use crate::manifest::{Manifest, Variant};
-use crate::options::RunOptions;
 use crate::progress::Progress;
 use crate::project::{Project, lines};
 use crate::rows::{Row, Wanted};
@@ -24,7 +23,7 @@ use crate::workload::{self, Schedule, Terms};
 use run_record::{Conformance, End, MEASUREMENT_FORMAT, Measurement, RunRecord, Status, VERSION};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use steps::Steps;
 
 /// How often the server is sampled within a step.
@@ -60,10 +59,41 @@ impl Trouble {
     }
 }
 
+/// The record of a row whose variant and workload do not fit.
+pub fn not_applicable(row: &Row, reason: &str) -> Measurement {
+    Measurement {
+        status: Status::NotApplicable,
+        reason: Some(reason.to_owned()),
+        ..blank(row)
+    }
+}
+
+/// The record of a row before anything is known but what it is.
+fn blank(row: &Row) -> Measurement {
+    Measurement {
+        format: MEASUREMENT_FORMAT.into(),
+        version: VERSION,
+        server: row.identity(),
+        workload: row.request(),
+        workload_name: Some(row.workload.name.clone()),
+        dialect: row.dialect.record(),
+        repetition: row.repetition,
+        started: now(),
+        status: Status::Ok,
+        reason: None,
+        log_tail: None,
+        conformance: None,
+        pinning: None,
+        idle: None,
+        server_steps: Vec::new(),
+        server_series: None,
+        run: None,
+    }
+}
+
 /// Everything that the rows of a run have in common.
 pub struct Bench<'a> {
     project: &'a Project,
-    options: &'a RunOptions,
     cores: &'a Cores,
     capacity: &'a Capacity,
     generator: PathBuf,
@@ -84,7 +114,7 @@ impl<'a> Bench<'a> {
     /// `results`, and logs to `logs`.
     pub fn new(
         project: &'a Project,
-        (options, rows): (&'a RunOptions, &'a [Row]),
+        rows: &'a [Row],
         machine: (&'a Cores, &'a Capacity),
         generator: PathBuf,
         (results, logs): (PathBuf, PathBuf),
@@ -92,7 +122,6 @@ impl<'a> Bench<'a> {
     ) -> Self {
         Self {
             project,
-            options,
             cores: machine.0,
             capacity: machine.1,
             generator,
@@ -114,24 +143,8 @@ impl<'a> Bench<'a> {
 
     /// Measures one row.
     pub fn measure(&mut self, row: &Row, progress: &Progress) -> Measurement {
-        let mut measurement = Measurement {
-            format: MEASUREMENT_FORMAT.into(),
-            version: VERSION,
-            server: row.identity(),
-            workload: row.request,
-            workload_name: Some(row.workload.clone()),
-            dialect: row.dialect.record(),
-            repetition: row.repetition,
-            started: now(),
-            status: Status::Ok,
-            reason: None,
-            log_tail: None,
-            conformance: None,
-            pinning: self.cores.pinning.clone(),
-            idle: None,
-            server_steps: Vec::new(),
-            run: None,
-        };
+        let mut measurement = blank(row);
+        measurement.pinning.clone_from(&self.cores.pinning);
         if let Err(trouble) = self.attempt(row, &mut measurement, progress) {
             measurement.status = trouble.status;
             measurement.reason = Some(trouble.reason);
@@ -176,10 +189,11 @@ impl<'a> Bench<'a> {
             .map_err(|error| Trouble::new(Status::StartFailed, format!("cannot pin: {error}")))?;
         let sampler = Sampler::start(&server.pids(), server.port(), SAMPLING)
             .map_err(|error| Trouble::new(Status::StartFailed, format!("no sampler: {error}")))?;
-        measurement.idle = Some(sampler.snapshot().memory);
+        let idle = sampler.snapshot();
+        measurement.idle = Some(idle.memory);
 
         let task = self
-            .task(row, held)
+            .task(row, held, server.authority())
             .map_err(|error| Trouble::new(Status::GeneratorLimited, error))?;
         let mut steps = Steps::new(&sampler);
         let ended = task.run(&mut server, self.interrupt, &mut |event| {
@@ -187,6 +201,7 @@ impl<'a> Bench<'a> {
             progress.event(event);
         });
         measurement.server_steps = steps.into_vec();
+        measurement.server_series = Some(sampler.series(idle.at, Instant::now()));
         drop(sampler);
 
         progress.phase("stopping");
@@ -356,12 +371,17 @@ impl<'a> Bench<'a> {
 
     /// The steps of a row as they are asked for, and as the machine holds them.
     fn schedules(&self, row: &Row) -> (Schedule, Schedule) {
-        let asked = row.schedule(self.options);
+        let asked = row.schedule();
         (asked, asked.within(self.capacity.clients))
     }
 
     /// What the generator is to do, with the file of its plan written.
-    fn task(&self, row: &Row, schedule: Schedule) -> Result<Task<'_>, String> {
+    fn task(
+        &self,
+        row: &Row,
+        schedule: Schedule,
+        authority: Option<&Path>,
+    ) -> Result<Task<'_>, String> {
         let name = row.file_name();
         let terms = Terms {
             schedule,
@@ -369,9 +389,10 @@ impl<'a> Bench<'a> {
             repetition: row.repetition,
             local_addrs: &self.capacity.local_addrs,
             threads: self.cores.generator_threads,
+            authority,
         };
         let plan = self.results.join(format!("{name}.plan.toml"));
-        let text = workload::plan_file(&self.options.workload.of_row(&terms))?;
+        let text = workload::plan_file(&row.workload.of_row(&terms))?;
         std::fs::write(&plan, text)
             .map_err(|error| format!("{}: {error}", self.project.shown(&plan)))?;
         Ok(Task {

@@ -39,6 +39,7 @@ impl<'a> Steps<'a> {
                 self.measuring = true;
                 self.begins.push(self.sampler.snapshot());
             }
+            Event::WarmedUp { .. } => self.begins = vec![self.sampler.snapshot()],
             Event::Step { record, .. } => {
                 let end = self.sampler.snapshot();
                 let begin = begin(&self.begins, &end, Duration::from_nanos(record.elapsed_ns));

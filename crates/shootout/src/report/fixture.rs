@@ -71,6 +71,7 @@ pub(crate) fn measured(name: &str, steps: u64, base_us: u64, end: End) -> Measur
         server: None,
         plan: plan(limit_ns),
         environment: environment(),
+        warm_up: None,
         steps: records,
         outcome: Outcome {
             end,
@@ -115,6 +116,7 @@ pub(crate) fn unmeasured(name: &str, status: Status, reason: &str) -> Measuremen
         pinning: None,
         idle: None,
         server_steps: Vec::new(),
+        server_series: None,
         run: None,
     }
 }

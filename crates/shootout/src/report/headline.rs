@@ -1,7 +1,8 @@
 //! The result in a sentence for each workload and dialect.
 
 use super::figures;
-use super::ranking::{Row, common_clients};
+use super::ranking::{Row, Score, common_clients};
+use super::subject::Subject;
 use super::words;
 use crate::stdout::one_line;
 use run_record::Status;
@@ -10,7 +11,7 @@ use run_record::Status;
 pub(super) fn sentence(rows: &[Row<'_>]) -> String {
     let category = words::capital(&category(&rows[0]));
     let placed: Vec<&Row<'_>> = rows.iter().filter(|row| row.place.is_some()).collect();
-    let without = match rows.len() - placed.len() {
+    let without = match applicable(rows).count() - placed.len() {
         0 => String::new(),
         1 => " One row has no result in the ranking; its reason is given below.".to_owned(),
         many => {
@@ -24,12 +25,57 @@ pub(super) fn sentence(rows: &[Row<'_>]) -> String {
         return format!("{category}: no server has a result.{without}");
     };
     let rule = words::rule(best.workload(), limit);
-    let lead = format!(
-        "{category}: {} carried {} with {rule}",
-        words::contestant(best),
-        words::carried_in_words(carried)
-    );
-    format!("{lead}{}.{without}", follower(&placed))
+    let name = words::contestant(best);
+    let subject = Subject::of(rows);
+    let score = best.figure(subject.score, subject.common);
+    if let (false, Some(score), Some(_)) = (subject.grows(), score, carried.clients()) {
+        return format!(
+            "{category}: {name} is first by {}: {}{}.{without}",
+            subject.name(),
+            subject.show(score),
+            follower_by_score(&placed, &subject)
+        );
+    }
+    let carried = words::carried_in_words(carried);
+    let lead = format!("{category}: {name} carried {carried} with {rule}");
+    format!("{lead}{}.{without}", follower(&placed, &subject))
+}
+
+/// How the second compares to the first by the score alone.
+fn follower_by_score(placed: &[&Row<'_>], subject: &Subject<'_>) -> String {
+    let [best, next, ..] = placed else {
+        return String::new();
+    };
+    let name = words::contestant(next);
+    let kept = next
+        .carried
+        .is_some_and(|carried| carried.clients().is_some());
+    match next.figure(subject.score, subject.common).filter(|_| kept) {
+        Some(score) => format!(
+            "; {name} follows with {}{}",
+            subject.show(score),
+            not_told_apart(best, next)
+        ),
+        None => "; no other row kept the limit".to_owned(),
+    }
+}
+
+fn not_told_apart(best: &Row<'_>, next: &Row<'_>) -> &'static str {
+    match is_shared(best, next) {
+        true => ", which the repetitions do not tell apart from it",
+        false => "",
+    }
+}
+
+fn is_shared(best: &Row<'_>, next: &Row<'_>) -> bool {
+    let places = best.place.zip(next.place);
+    places.is_some_and(|(first, second)| first.shares_with(second))
+}
+
+/// Rows that the workload applies to.
+fn applicable<'r, 'a>(rows: &'r [Row<'a>]) -> impl Iterator<Item = &'r Row<'a>> {
+    let applies = |row: &&Row<'a>| row.status != Status::NotApplicable;
+    rows.iter().filter(applies)
 }
 
 /// Workload and dialect of a row.
@@ -42,7 +88,7 @@ pub(super) fn category(row: &Row<'_>) -> String {
 }
 
 /// How the second compares to the first.
-fn follower(placed: &[&Row<'_>]) -> String {
+fn follower(placed: &[&Row<'_>], subject: &Subject<'_>) -> String {
     let [best, next, ..] = placed else {
         return String::new();
     };
@@ -50,30 +96,24 @@ fn follower(placed: &[&Row<'_>]) -> String {
         return String::new();
     };
     let name = words::contestant(next);
-    let shared = best.place.zip(next.place);
-    let shared = shared.is_some_and(|(first, second)| first.shares_with(second));
     if first.median != second.median {
-        let but = if shared {
-            ", which the repetitions do not tell apart from it"
-        } else {
-            ""
-        };
         return format!(
-            "; {name} follows with {}{but}",
-            words::carried_in_words(second).replace(" clients", "")
+            "; {name} follows with {}{}",
+            words::carried_in_words(second).replace(" clients", ""),
+            not_told_apart(best, next)
         );
     }
-    let at = common_clients([*best, *next]).and_then(|clients| {
-        let of = |row: &Row<'_>| {
-            let step = row.steps.iter().find(|step| step.clients == clients)?;
-            Some(figures::time(step.limited_ns? as f64))
-        };
-        Some((clients, of(best)?, of(next)?))
-    });
-    match at {
-        Some((clients, one, other)) if !shared => format!(
+    let common = common_clients([*best, *next]);
+    let of = |row: &Row<'_>| Some(subject.show(row.figure(subject.score, common)?));
+    match (of(best), of(next), common) {
+        _ if is_shared(best, next) => format!(", and so did {name}"),
+        (Some(one), Some(other), Some(clients)) if subject.score == Score::Latency => format!(
             ", and so did {name}: at {} clients that latency was {one} against {other}",
             figures::count(clients)
+        ),
+        (Some(one), Some(other), _) if subject.score != Score::Latency => format!(
+            ", and so did {name}: {} was {one} against {other}",
+            subject.name()
         ),
         _ => format!(", and so did {name}"),
     }
@@ -82,5 +122,5 @@ fn follower(placed: &[&Row<'_>]) -> String {
 /// How many rows are ok, in words.
 pub(super) fn tally(rows: &[Row<'_>]) -> String {
     let ok = rows.iter().filter(|row| row.status == Status::Ok).count();
-    format!("{ok} of {} rows ok", rows.len())
+    format!("{ok} of {} rows ok", applicable(rows).count())
 }

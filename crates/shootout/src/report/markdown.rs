@@ -1,6 +1,7 @@
 //! The ranking as Markdown.
 
 use super::ranking::Row;
+use super::subject::Subject;
 use super::table::Table;
 use super::{by_category, headline};
 use run_record::Measurement;
@@ -18,13 +19,23 @@ fn category(rows: &[Row<'_>]) -> String {
         escaped(&headline::category(&rows[0])),
         escaped(&headline::sentence(rows))
     );
-    let titles: Vec<&str> = table.columns.iter().map(|column| column.title).collect();
+    let subject = Subject::of(rows);
+    for words in subject
+        .reason()
+        .into_iter()
+        .chain(table.ranked_by.as_deref())
+    {
+        let _ = write!(text, "{}\n\n", escaped(words));
+    }
+    let titles: Vec<&str> = table.columns.iter().map(|c| c.title.as_str()).collect();
     let rules: Vec<&str> = table
         .columns
         .iter()
         .map(|column| if column.numeric { "--:" } else { "---" })
         .collect();
-    let _ = writeln!(text, "| {} |\n|{}|", titles.join(" | "), rules.join("|"));
+    if !table.lines.is_empty() {
+        let _ = writeln!(text, "| {} |\n|{}|", titles.join(" | "), rules.join("|"));
+    }
     for line in &table.lines {
         let mut cells: Vec<String> = line.cells.iter().map(|cell| escaped(&cell.text)).collect();
         if let (Some(status), false) = (cells.last_mut(), line.notes.is_empty()) {
@@ -35,6 +46,9 @@ fn category(rows: &[Row<'_>]) -> String {
     }
     if let Some(remark) = table.remark {
         let _ = writeln!(text, "\n**{remark}**");
+    }
+    for absent in &table.absent {
+        let _ = writeln!(text, "\n{}", escaped(absent));
     }
     if !table.notes.is_empty() {
         text.push('\n');

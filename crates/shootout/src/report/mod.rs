@@ -4,6 +4,7 @@
 //! module measures nothing, knows no server, and uses no network; the page that it writes loads
 //! nothing.
 
+mod columns;
 pub(crate) mod figures;
 mod headline;
 mod load;
@@ -11,6 +12,7 @@ pub mod markdown;
 mod notes;
 mod page;
 pub mod ranking;
+mod subject;
 mod table;
 pub mod text;
 pub(crate) mod words;
@@ -160,4 +162,8 @@ fn store(path: &Path, text: &str) -> Result<(), ReportError> {
 #[cfg(test)]
 pub(crate) mod fixture;
 #[cfg(test)]
+pub(crate) mod fixture_under;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod workload_tests;

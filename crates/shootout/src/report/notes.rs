@@ -25,7 +25,7 @@ type Steps = (u32, u32);
 
 impl Notes {
     /// No notes yet, for a table of these rows.
-    pub(super) fn of(rows: &[Row<'_>]) -> Self {
+    pub(super) fn of(rows: &[&Row<'_>]) -> Self {
         Self {
             notes: Vec::new(),
             usual: usual_steps(rows),
@@ -41,6 +41,7 @@ impl Notes {
         let mut numbers: Vec<usize> = reasons(row)
             .into_iter()
             .chain(self.other_steps(row))
+            .chain(cut_off(row))
             .chain(shared_places(row))
             .map(|text| self.number(text, None))
             .collect();
@@ -92,6 +93,18 @@ fn shared_places(row: &Row<'_>) -> Option<String> {
     })
 }
 
+/// Why the server cut off clients that read slowly.
+fn cut_off(row: &Row<'_>) -> Option<String> {
+    let slow = row.shown_step()?.extra.slow.as_ref()?;
+    let first = slow.first_cut_off.as_deref()?;
+    Some(format!(
+        "{}: {} of {} clients that read slowly were cut off, the first with: {first}",
+        words::contestant(row),
+        slow.cut_off,
+        slow.clients
+    ))
+}
+
 fn steps(plan: &Plan) -> Steps {
     match &plan.clients {
         Clients::Steps(steps) => (steps.first, steps.add),
@@ -100,7 +113,7 @@ fn steps(plan: &Plan) -> Steps {
 }
 
 /// The steps of most rows; of two that are as frequent, the larger ones.
-fn usual_steps(rows: &[Row<'_>]) -> Option<Steps> {
+fn usual_steps(rows: &[&Row<'_>]) -> Option<Steps> {
     let all: Vec<Steps> = rows
         .iter()
         .filter_map(|row| row.runs().map(|run| steps(&run.plan)).next())

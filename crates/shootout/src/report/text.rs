@@ -1,8 +1,9 @@
 //! The ranking for a terminal.
 
 use super::ranking::Row;
+use super::subject::Subject;
 use super::table::{Cell, Table};
-use super::{by_category, headline, words};
+use super::{by_category, headline};
 use crate::stdout::{aligned, one_line};
 use run_record::Measurement;
 use std::fmt::Write as _;
@@ -15,15 +16,16 @@ pub fn table(measurements: &[Measurement]) -> String {
 fn category(rows: &[Row<'_>]) -> String {
     let table = Table::new(rows);
     let mut text = headline::category(&rows[0]);
-    if let Some(limit) = rows.iter().find_map(Row::limit) {
-        let _ = write!(
-            text,
-            ": clients with {}",
-            words::rule(rows[0].workload(), limit)
-        );
+    if let Some(head) = Subject::of(rows).head() {
+        let _ = write!(text, ": {head}");
     }
     let _ = writeln!(text, " ({})", headline::tally(rows));
-    text.push_str(&grid(&table));
+    if !table.lines.is_empty() {
+        text.push_str(&grid(&table));
+    }
+    for absent in &table.absent {
+        let _ = writeln!(text, "{}", one_line(absent));
+    }
     if let Some(remark) = table.remark {
         let _ = writeln!(text, "{remark}");
     }
@@ -38,7 +40,7 @@ fn category(rows: &[Row<'_>]) -> String {
 }
 
 fn grid(table: &Table) -> String {
-    let head = table.columns.iter().map(|column| column.title.to_owned());
+    let head = table.columns.iter().map(|column| column.title.clone());
     let lines = table.lines.iter().map(|line| {
         let mut cells: Vec<String> = line.cells.iter().map(shown).collect();
         if let (Some(status), false) = (cells.last_mut(), line.notes.is_empty()) {

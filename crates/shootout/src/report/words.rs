@@ -42,18 +42,26 @@ pub(super) fn verdict(verdict: CheckVerdict) -> &'static str {
 
 /// The rule that a step had to keep, as a clause.
 pub(super) fn rule(workload: Workload, limit: &Limits) -> String {
-    let what = match (workload, limit.of) {
+    format!(
+        "{} percent of {} within {}",
+        figures::percentile(limit.percentile),
+        measured(workload, limit.of),
+        figures::time(limit.time.ns() as f64)
+    )
+}
+
+/// What the limited latencies are those of.
+pub(super) fn measured(workload: Workload, of: Measure) -> &'static str {
+    match (workload, of) {
         (Workload::Echo, _) => "echoes back at their sender",
         (Workload::Connect, _) => "connections upgraded",
+        (Workload::Rooms, Measure::Completion) => "messages at the last client of their room",
+        (Workload::Rooms, Measure::Delivery) => "messages at a client of their room",
+        (Workload::Rooms, Measure::Ack) => "results back at their publisher",
         (_, Measure::Completion) => "broadcasts at their last listener",
         (_, Measure::Delivery) => "deliveries at their listener",
         (_, Measure::Ack) => "broadcast results back at their sender",
-    };
-    format!(
-        "{} percent of {what} within {}",
-        figures::percentile(limit.percentile),
-        figures::time(limit.time.ns() as f64)
-    )
+    }
 }
 
 /// The server, and its variant where it has several.

@@ -13,7 +13,7 @@ pub mod cpus;
 mod series;
 mod state;
 
-use run_record::Memory;
+use run_record::{Memory, ServerSeries};
 use state::State;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -78,6 +78,11 @@ impl Sampler {
     /// in between is read now.
     pub fn window(&self, from: Instant, to: Instant) -> Memory {
         self.shared.state().window(from, to)
+    }
+
+    /// What was sampled between two moments, in intervals of equal length.
+    pub fn series(&self, from: Instant, to: Instant) -> ServerSeries {
+        self.shared.state().series(from, to)
     }
 
     /// Ends the thread. What was sampled is gone.

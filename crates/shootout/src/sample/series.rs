@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// Samples that are kept: more than an hour of ten a second. Windows end at the present, so that
-/// the oldest are never asked for again.
+/// Samples that are kept: more than an hour of ten a second. Windows end at the present. A curve of
+/// a longer measurement lacks its beginning.
 const KEPT: usize = 40_000;
 
 /// Samples in the order in which they were taken.
@@ -38,6 +38,18 @@ impl<T: Copy + Ord> Series<T> {
             .map(|(_, value)| *value)
             .max()
     }
+
+    /// The oldest sample that is kept.
+    pub(super) fn first(&self) -> Option<T> {
+        self.samples.front().map(|(_, value)| *value)
+    }
+
+    /// The last sample that was taken before a moment.
+    pub(super) fn last_before(&self, moment: Instant) -> Option<T> {
+        let later = self.samples.partition_point(|(at, _)| *at < moment);
+        let (_, value) = self.samples.get(later.checked_sub(1)?)?;
+        Some(*value)
+    }
 }
 
 #[cfg(test)]
@@ -57,6 +69,9 @@ mod tests {
         assert_eq!(series.largest(at(0), at(30)), Some(9));
         assert_eq!(series.largest(at(11), at(19)), None);
         assert_eq!(series.largest(at(31), at(40)), None);
+        assert_eq!((series.last_before(at(0)), series.first()), (None, Some(9)));
+        assert_eq!(series.last_before(at(11)), Some(4));
+        assert_eq!(series.last_before(at(99)), Some(8));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::Snapshot;
 use super::budget::Budget;
 use super::series::Series;
 use host_facts::{Identity, Kin, Side, Sockets, Tree, process};
-use run_record::Memory;
+use run_record::{Memory, ServerRow, ServerSeries};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,8 @@ pub(super) struct State {
     /// Last seen processor time of every process, ended ones too.
     cpu: BTreeMap<Identity, Duration>,
     sockets: Sockets,
+    /// The sum of `cpu` over time.
+    used: Series<Duration>,
     resident: Series<(u64, u32)>,
     proportional: Series<u64>,
     in_sockets: Series<u64>,
@@ -37,6 +39,7 @@ impl State {
             alive: Vec::new(),
             cpu: BTreeMap::new(),
             sockets: Sockets::new(port, Side::Local),
+            used: Series::default(),
             resident: Series::default(),
             proportional: Series::default(),
             in_sockets: Series::default(),
@@ -123,8 +126,42 @@ impl State {
                 .collect();
             (living.iter().sum(), living.len() as u32)
         });
-        self.resident.push(Instant::now(), sum);
+        let now = Instant::now();
+        self.used.push(now, self.cpu.values().sum());
+        self.resident.push(now, sum);
         sum
+    }
+
+    /// What was used between two moments, in intervals of equal length.
+    pub(super) fn series(&self, from: Instant, to: Instant) -> ServerSeries {
+        let length = to.saturating_duration_since(from);
+        let interval_ns = ServerSeries::interval_of(nanoseconds(length));
+        let interval = Duration::from_nanos(interval_ns);
+        let count = nanoseconds(length).div_ceil(interval_ns);
+        let mut used = self
+            .used
+            .last_before(from)
+            .or_else(|| self.used.first())
+            .unwrap_or_default();
+        let rows = (0..count).map(|number| {
+            let begin = from + interval * number as u32;
+            let end = (begin + interval).min(to);
+            let before = used;
+            used = self.used.last_before(end).unwrap_or(before);
+            let resident = within(&self.resident, begin, end).unwrap_or_default();
+            ServerRow {
+                cpu_ns: nanoseconds(used.saturating_sub(before)),
+                resident_bytes: resident.0,
+                // Of a server that has ended, nothing more is read.
+                proportional_bytes: within(&self.proportional, begin, end)
+                    .filter(|_| resident.1 > 0),
+                sockets_bytes: within(&self.in_sockets, begin, end),
+            }
+        });
+        ServerSeries {
+            interval_ns,
+            rows: rows.collect(),
+        }
     }
 
     fn proportional(&mut self) -> Option<u64> {
@@ -145,6 +182,16 @@ impl State {
         self.in_sockets.push(Instant::now(), sum);
         Some(sum)
     }
+}
+
+/// The largest sample between two moments; where there is none, the last before.
+fn within<T: Copy + Ord>(series: &Series<T>, from: Instant, to: Instant) -> Option<T> {
+    let largest = series.largest(from, to);
+    largest.or_else(|| series.last_before(from))
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn living(alive: &[Kin]) -> impl Iterator<Item = &Kin> {

@@ -156,3 +156,41 @@ fn following_costs_less_than_its_budget() {
     let share = (clock() - before).as_secs_f64() / begin.elapsed().as_secs_f64();
     assert!(share < 0.03, "the sampler used {share} of a core");
 }
+
+#[test]
+fn the_curve_shows_when_memory_was_taken_and_when_the_processor_was_used() {
+    let mut shell = Shell::start(&format!(
+        "echo ready; read go; {BURN}; echo burnt; read end"
+    ));
+    assert_eq!(shell.line(), "ready");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let sampler = Sampler::start(&[shell.0.id()], port, INTERVAL).unwrap();
+    let from = sampler.snapshot().at;
+    thread::sleep(Duration::from_millis(600));
+    let quiet = sampler.snapshot();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let server = listener.accept().unwrap().0;
+    client.write_all(&[7; 30_000]).unwrap();
+    writeln!(shell.0.stdin.as_mut().unwrap(), "go").unwrap();
+    assert_eq!(shell.line(), "burnt");
+    eventually("unread data is seen", || {
+        sampler.snapshot().memory.sockets_bytes.unwrap() > 30_000
+    });
+    let end = sampler.snapshot();
+    let series = sampler.series(from, Instant::now());
+    drop((client, server));
+    assert_eq!(series.interval_ns, 250_000_000);
+    assert!(series.rows.len() >= 3, "{series:?}");
+    let used: u64 = series.rows.iter().map(|row| row.cpu_ns).sum();
+    let before = quiet.cpu.as_nanos() as u64;
+    assert!(used > 0 && used <= end.cpu.as_nanos() as u64, "{used}");
+    // The first two intervals end before anything was asked for.
+    let early = &series.rows[..2];
+    assert!(early.iter().map(|row| row.cpu_ns).sum::<u64>() <= before);
+    assert!(early.iter().all(|row| row.sockets_bytes.unwrap() < 30_000));
+    assert!(series.rows.last().unwrap().sockets_bytes.unwrap() > 30_000);
+    assert!(series.rows.iter().all(|row| row.resident_bytes > 0));
+    let none = sampler.series(end.at, end.at);
+    assert!(none.rows.is_empty());
+}

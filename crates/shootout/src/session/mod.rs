@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// Value of `format` in session.json.
 pub const FORMAT: &str = "websocket-shootout/session";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const FILE: &str = "session.json";
 
 /// A run's directory.
@@ -211,13 +211,16 @@ impl Session {
     }
 
     /// The measurement of that name, when it is finished: measured, or with a verdict about the
-    /// server. Rows that were interrupted or could not be built are done again.
+    /// server. Rows that were interrupted, could not be built or did not apply are done again.
     pub fn finished(&self, name: &str) -> Option<Measurement> {
         let text = fs::read_to_string(self.dir.join(format!("{name}.json"))).ok()?;
         let measurement: Measurement = serde_json::from_str(&text).ok()?;
         let again = matches!(
             measurement.status,
-            Status::Interrupted | Status::MissingToolchain | Status::BuildFailed
+            Status::Interrupted
+                | Status::MissingToolchain
+                | Status::BuildFailed
+                | Status::NotApplicable
         );
         (!again).then_some(measurement)
     }

@@ -22,6 +22,7 @@
 //!
 //! What a crash or a leak means for a measurement is decided in `measure`.
 
+mod certificate;
 mod part;
 mod port;
 mod services;
@@ -34,9 +35,11 @@ pub use start::{Failure, StartError, start};
 pub use stop::{StopReport, Stopped};
 
 use crate::manifest::{Manifest, Start, Values, Variant};
+use certificate::Certificate;
+use conformance::Target;
 use part::Part;
 use services::Services;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
@@ -103,6 +106,8 @@ pub struct Server {
     server: Part,
     services: Services,
     path: String,
+    /// Absent without TLS.
+    certificate: Option<Certificate>,
 }
 
 impl Server {
@@ -125,7 +130,22 @@ impl Server {
 
     /// Its WebSocket.
     pub fn url(&self) -> String {
-        format!("ws://{HOST}:{}{}", self.port(), self.path)
+        let scheme = match self.certificate {
+            None => "ws",
+            Some(_) => "wss",
+        };
+        format!("{scheme}://{HOST}:{}{}", self.port(), self.path)
+    }
+
+    /// The file of its certificate, which is its own authority; absent without TLS.
+    pub fn authority(&self) -> Option<&Path> {
+        self.certificate.as_ref().map(|of| of.cert.as_path())
+    }
+
+    /// The server in the terms of the checks, of which each answer has this time.
+    pub fn target(&self, variant: &Variant, timeout: Duration) -> Target {
+        let tls = self.certificate.as_ref().map(|of| of.tls.clone());
+        variant.target(SocketAddr::new(HOST, self.port()), tls, timeout)
     }
 
     /// What has ended by itself: a service first, since the server may have ended because of it, or

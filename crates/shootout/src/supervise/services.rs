@@ -90,6 +90,7 @@ impl Services {
             host: HOST.to_string(),
             port: None,
             threads: spec.threads,
+            certificate: None,
             services: self.ports.clone(),
         });
         let part = Part::start(Launch {

@@ -1,11 +1,13 @@
 //! From the command to the first answered echo.
 
+use super::certificate::Certificate;
 use super::part::{Launch, LaunchError, Part};
 use super::services::{ServiceError, Services};
 use super::{Death, HOST, Server, Spec, port};
 use crate::interrupt::Interrupt;
 use crate::manifest::Start;
 use crate::process::describe_exit;
+use std::io;
 use std::net::SocketAddr;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -21,6 +23,9 @@ pub enum StartError {
     /// The program is not there, or the log cannot be written.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// The certificate of a server with TLS cannot be made or written.
+    #[error("no certificate for the server: {0}")]
+    Certificate(io::Error),
     /// No port is free.
     #[error("no free port on {HOST} for the server")]
     NoPort,
@@ -51,6 +56,12 @@ pub type Failure = (StartError, Option<String>);
 /// [`StartError`], with the end of the log of what failed where it wrote one. Nothing is left
 /// running.
 pub fn start(spec: &Spec<'_>, interrupt: &Interrupt) -> Result<Server, Failure> {
+    let certificate = spec
+        .variant
+        .tls
+        .then(|| Certificate::beside(spec.log))
+        .transpose()
+        .map_err(|error| (StartError::Certificate(error), None))?;
     let mut services =
         Services::start(spec, interrupt).map_err(|(name, error, tail)| match error {
             ServiceError::Interrupted => (StartError::Interrupted, None),
@@ -59,7 +70,7 @@ pub fn start(spec: &Spec<'_>, interrupt: &Interrupt) -> Result<Server, Failure> 
     let mut attempt = 1;
     loop {
         let port = port::free().ok_or((StartError::NoPort, None))?;
-        match start_on(spec, &mut services, port, interrupt) {
+        match start_on(spec, &mut services, (port, certificate.as_ref()), interrupt) {
             Err((StartError::Exited(_), _)) if attempt < ATTEMPTS && port::listening(port) => {
                 attempt += 1;
             }
@@ -72,6 +83,7 @@ pub fn start(spec: &Spec<'_>, interrupt: &Interrupt) -> Result<Server, Failure> 
                     server,
                     services,
                     path: spec.variant.path.clone(),
+                    certificate,
                 });
             }
         }
@@ -81,13 +93,14 @@ pub fn start(spec: &Spec<'_>, interrupt: &Interrupt) -> Result<Server, Failure> 
 fn start_on(
     spec: &Spec<'_>,
     services: &mut Services,
-    port: u16,
+    (port, certificate): (u16, Option<&Certificate>),
     interrupt: &Interrupt,
 ) -> Result<Part, Failure> {
     let values = spec.values(Start {
         host: HOST.to_string(),
         port: Some(port),
         threads: spec.threads,
+        certificate: certificate.map(|of| (of.cert.clone(), of.key.clone())),
         services: services.ports.clone(),
     });
     let variant = spec.variant;
@@ -106,7 +119,7 @@ fn start_on(
         log: spec.log.to_owned(),
     })
     .map_err(|error| (error.into(), None))?;
-    match wait_ready(&mut server, services, spec, interrupt) {
+    match wait_ready(&mut server, services, (spec, certificate), interrupt) {
         Ok(()) => Ok(server),
         Err((error, of_service)) => {
             let tail = of_service.or_else(|| server.log_tail());
@@ -119,14 +132,16 @@ fn start_on(
 fn wait_ready(
     server: &mut Part,
     services: &mut Services,
-    spec: &Spec<'_>,
+    (spec, certificate): (&Spec<'_>, Option<&Certificate>),
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
     let deadline = Instant::now() + spec.ready_timeout;
     let addr = SocketAddr::new(HOST, server.port());
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let target = spec.variant.target(addr, left.clamp(POLL, ONE_ATTEMPT));
+        let tls = certificate.map(|of| of.tls.clone());
+        let patience = left.clamp(POLL, ONE_ATTEMPT);
+        let target = spec.variant.target(addr, tls, patience);
         let answer = conformance::ready(&target);
         if let Some((death, tail)) = services.death() {
             return Err((StartError::ServiceDied(death), tail));

@@ -1,11 +1,14 @@
 //! The workloads of a project: its plans in workloads/, by name and reason.
 
-use super::NamedPlan;
+use super::{NamedPlan, ScopedSet};
 use crate::exit::Refusal;
 use crate::manifest::suggestion;
 use plan_file::PlanFile;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What `--workload` takes for every plan of workloads/.
+pub const ALL: &str = "all";
 
 /// A plan of workloads/.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,19 +57,107 @@ pub fn list(folder: &Path) -> Result<Vec<Listed>, Refusal> {
 /// # Errors
 /// When there is no such plan, or it is none that `shootout` can run.
 pub fn read_named(folder: &Path, named: &str, set: Vec<String>) -> Result<NamedPlan, Refusal> {
-    let is_path = named.contains('/') || named.ends_with(".toml");
-    let (source, path) = if is_path {
-        let path = std::path::absolute(named)
-            .map_err(|error| Refusal::new(format!("{named}: {error}")))?;
-        (path.display().to_string(), path)
-    } else {
-        (named.to_owned(), folder.join(format!("{named}.toml")))
-    };
-    if !is_path && !path.is_file() {
-        return Err(unknown(folder, named));
-    }
+    let (source, path) = place(folder, named)?;
     let file = PlanFile::read(&path).map_err(Refusal::new)?;
     NamedPlan::new(source, file, set)
+}
+
+/// The source and the file of the plan that the user names.
+fn place(folder: &Path, named: &str) -> Result<(String, PathBuf), Refusal> {
+    if named.contains('/') || named.ends_with(".toml") {
+        let path = std::path::absolute(named)
+            .map_err(|error| Refusal::new(format!("{named}: {error}")))?;
+        return Ok((path.display().to_string(), path));
+    }
+    let path = folder.join(format!("{named}.toml"));
+    match path.is_file() {
+        true => Ok((named.to_owned(), path)),
+        false => Err(unknown(folder, named)),
+    }
+}
+
+/// The plans that the user names, each once, in order; [`ALL`] stands for every plan of `folder`.
+///
+/// # Errors
+/// When one of them cannot be run, or results of two would have one name.
+pub fn read_all(
+    folder: &Path,
+    named: &[&str],
+    sets: &[ScopedSet],
+) -> Result<Vec<NamedPlan>, Refusal> {
+    let mut names: Vec<String> = Vec::new();
+    for one in named {
+        let these = match *one {
+            ALL => list(folder)?.into_iter().map(|one| one.name).collect(),
+            one => vec![one.to_owned()],
+        };
+        for name in these {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    if names.is_empty() {
+        return Err(Refusal::new(format!(
+            "{}: no workload in this folder",
+            folder.display()
+        )));
+    }
+    let wanted = names.iter().map(|name| (name.as_str(), Vec::new()));
+    read_each(folder, wanted.collect(), sets)
+}
+
+/// Plans that were read before, with more sets over each.
+///
+/// # Errors
+/// As of [`read_all`].
+pub fn read_again(
+    folder: &Path,
+    plans: &[NamedPlan],
+    sets: &[ScopedSet],
+) -> Result<Vec<NamedPlan>, Refusal> {
+    let wanted = plans.iter().map(|p| (p.source.as_str(), p.set.clone()));
+    read_each(folder, wanted.collect(), sets)
+}
+
+/// The plans of these names with the sets that each has already, and with `sets` over them.
+fn read_each(
+    folder: &Path,
+    wanted: Vec<(&str, Vec<String>)>,
+    sets: &[ScopedSet],
+) -> Result<Vec<NamedPlan>, Refusal> {
+    let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
+    ScopedSet::check(sets, &names)?;
+    let mut plans: Vec<NamedPlan> = Vec::new();
+    for name in &names {
+        place(folder, name)?;
+    }
+    for (name, mut own) in wanted {
+        own.extend(ScopedSet::of(sets, name));
+        let plan = read_named(folder, name, own).map_err(|refusal| match names.len() {
+            1 => refusal,
+            _ => of_one(name, &refusal, sets),
+        })?;
+        if let Some(twin) = plans.iter().find(|p| p.file_name() == plan.file_name()) {
+            return Err(Refusal::new(format!(
+                "results of the workloads {} and {} would have one name, {}; rename one",
+                twin.source,
+                plan.source,
+                plan.file_name()
+            )));
+        }
+        plans.push(plan);
+    }
+    Ok(plans)
+}
+
+/// What is wrong with one workload of several.
+fn of_one(name: &str, refusal: &Refusal, sets: &[ScopedSet]) -> Refusal {
+    let remedy = match sets {
+        [] => "",
+        _ => " (a change of one workload alone: --set WORKLOAD:KEY=VALUE)",
+    };
+    Refusal::new(format!("workload {name}: {refusal}{remedy}"))
 }
 
 fn unknown(folder: &Path, named: &str) -> Refusal {
@@ -74,22 +165,15 @@ fn unknown(folder: &Path, named: &str) -> Refusal {
         Ok(all) => all,
         Err(refusal) => return refusal,
     };
-    let mut words = format!(
-        "no workload \"{named}\"{}",
-        suggestion(named, all.iter().map(|one| one.name.as_str()))
-    );
-    let width = all
-        .iter()
-        .map(|one| one.name.len())
-        .max()
-        .unwrap_or_default();
-    for one in &all {
-        let about = match &one.about {
-            Ok((_, reason)) => reason,
-            Err(problem) => problem,
-        };
-        words.push_str(&format!("\n  {:width$}  {about}", one.name));
-    }
-    words.push_str("\na file of your own is named by its path, like ./mine.toml");
-    Refusal::new(words)
+    let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+    let hint = suggestion(named, names.iter().copied());
+    let there_are = match hint.ends_with('?') {
+        true => format!("{hint} There are"),
+        false => "; there are".to_owned(),
+    };
+    Refusal::new(format!(
+        "no workload \"{named}\"{there_are} {}; a file of your own is named by its path, like \
+         ./mine.toml",
+        names.join(", ")
+    ))
 }

@@ -6,14 +6,17 @@
 //! threads and source addresses that there are, and nothing of it goes over what the user has set.
 
 mod catalog;
+mod fit;
 mod row;
 mod schedule;
+mod scoped;
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Listed, list, read_named};
+pub use catalog::{ALL, Listed, list, read_again, read_all, read_named};
 pub use row::{Terms, plan_file};
 pub use schedule::Schedule;
+pub use scoped::ScopedSet;
 
 use crate::exit::Refusal;
 use crate::manifest::{Dialect, Workload};
@@ -31,6 +34,8 @@ const QUICK_STEPS: u32 = 5;
 const LONGEST_NAME: usize = 60;
 /// Stands for the server where a plan without one is checked.
 const ANY_SERVER: &str = "ws://127.0.0.1/";
+/// The same for a plan with TLS.
+const ANY_SECURE_SERVER: &str = "wss://127.0.0.1/";
 const FIRST: &str = "clients.steps.first";
 const ADD: &str = "clients.steps.add";
 const COUNT: &str = "clients.steps.count";
@@ -97,7 +102,11 @@ impl NamedPlan {
         }
         let mut plan = file.plan().map_err(Refusal::new)?;
         refuse_what_no_server_is_asked(&plan, &file)?;
-        plan.target.url = ANY_SERVER.into();
+        let any = match plan.connection.tls {
+            None => ANY_SERVER,
+            Some(_) => ANY_SECURE_SERVER,
+        };
+        plan.target.url = any.into();
         plan.validate()
             .map_err(|error| Refusal::new(file.places(error.field(), &error.to_string())))?;
         plan.target.url.clear();

@@ -5,6 +5,7 @@ use crate::manifest::Dialect;
 use plan_file::Given;
 use run_record::{Clients, Plan};
 use std::net::IpAddr;
+use std::path::Path;
 
 /// What decides the plan of a row beside that of the run.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub struct Terms<'a> {
     pub local_addrs: &'a [IpAddr],
     /// Threads that the generator may use.
     pub threads: usize,
+    /// The file of the server's certificate, where it has TLS.
+    pub authority: Option<&'a Path>,
 }
 
 impl NamedPlan {
@@ -33,6 +36,9 @@ impl NamedPlan {
         let fixed = |key: &str| self.fixed.contains(key);
         if !fixed("target.local_addrs") {
             plan.target.local_addrs = terms.local_addrs.to_vec();
+        }
+        if let Some(authority) = terms.authority {
+            plan.target.ca_file = Some(authority.to_owned());
         }
         let generator = &mut plan.generator;
         if !fixed("generator.threads") {

@@ -35,6 +35,7 @@ fn row(plan: &NamedPlan, repetition: u32) -> (Plan, plan_file::Given) {
         repetition,
         local_addrs: &ADDRESS,
         threads: 3,
+        authority: None,
     })
 }
 
@@ -183,7 +184,11 @@ fn what_cannot_be_run_is_refused_with_the_key() {
             &[][..],
             "no workload \"tickr\"; did you mean \"ticker\"?",
         ),
-        ("tickr", &[], "\n  ticker          Prices, scores"),
+        (
+            "tickr",
+            &[],
+            "; a file of your own is named by its path, like ./mine.toml",
+        ),
         ("./none.toml", &[], "cannot read the plan"),
         ("../broadcast", &[], "cannot read the plan"),
         (

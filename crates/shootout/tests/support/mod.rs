@@ -56,6 +56,8 @@ pub(crate) struct Server<'a> {
     pub(crate) more: &'a str,
     pub(crate) ready: &'a str,
     pub(crate) grace: &'a str,
+    /// What the manifest says it supports, as TOML.
+    pub(crate) workloads: &'a str,
 }
 
 impl Default for Server<'_> {
@@ -66,6 +68,7 @@ impl Default for Server<'_> {
             more: "",
             ready: "10s",
             grace: "2s",
+            workloads: "[\"echo\", \"broadcast\"]",
         }
     }
 }
@@ -97,6 +100,7 @@ impl Project {
             more,
             ready,
             grace,
+            workloads,
         } = server;
         let dir = self.path(&format!("servers/{name}"));
         fs::create_dir_all(&dir).unwrap();
@@ -129,7 +133,7 @@ matches = 'v(\S+)'
 
 [supports]
 dialects = ["text", "binary"]
-workloads = ["echo", "broadcast"]
+workloads = {workloads}
 {more}"#
             ),
         );

@@ -1,8 +1,13 @@
 //! A server that breaks one rule of choice, as a program. See `test_servers::liar`.
 
 use clap::Parser;
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use test_servers::Framework;
 use test_servers::liar::{LiarServer, Lie};
 
@@ -18,6 +23,12 @@ struct Args {
     /// Print each lie with the conformance check that it must trip, and end
     #[arg(long)]
     list: bool,
+    /// Serve TLS, and tell no lie: PEM file with the certificate
+    #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with_all = ["lie", "framework"])]
+    tls_cert: Option<PathBuf>,
+    /// PEM file with the key of that certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// Address to listen on
     #[arg(long, default_value = "127.0.0.1")]
     address: IpAddr,
@@ -37,8 +48,25 @@ fn main() -> io::Result<()> {
         return Ok(());
     }
     let address = SocketAddr::new(args.address, args.port);
-    let server = LiarServer::start_on(address, args.lie, args.framework)?;
+    let server = match (&args.tls_cert, &args.tls_key) {
+        (Some(cert), Some(key)) => LiarServer::start_tls(address, Arc::new(tls(cert, key)?))?,
+        _ => LiarServer::start_on(address, args.lie, args.framework)?,
+    };
     writeln!(out, "listening on {}", server.addr())?;
     server.wait();
     Ok(())
+}
+
+fn tls(cert: &Path, key: &Path) -> io::Result<ServerConfig> {
+    let certificate = CertificateDer::from_pem_file(cert).map_err(io::Error::other)?;
+    let key = PrivateKeyDer::from_pem_file(key).map_err(io::Error::other)?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| {
+            builder
+                .with_no_client_auth()
+                .with_single_cert(vec![certificate], key)
+        })
+        .map_err(io::Error::other)
 }

@@ -7,7 +7,8 @@ use super::queue::{self, Job, Queue, To};
 use super::stamped;
 use super::{Answer, DelayOptions, Truth, Write};
 use crate::poll::{Interest, Poll, Ready, accept};
-use crate::threaded::{Answer as Answers, Asked, Reply, Request, read};
+use crate::threaded::{Answer as Answers, Asked, Rejection, Reply, Request, Speech, read};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Shutdown, TcpListener};
@@ -226,6 +227,11 @@ impl Reactor {
                 return frame.map_or(Ok(()), |frame| connection.send(&frame));
             }
             Ok(Asked::Heartbeat(frame)) => return connection.send(&frame),
+            // It delays requests, and knows no topics.
+            Ok(Asked::Room(_)) => {
+                let refused = Speech::Plain.complaint(Rejection::UnknownType, &Value::Null);
+                return connection.send(&refused);
+            }
             Err(rejected) => {
                 return match rejected.answer {
                     Answers::Frame(frame) => connection.send(&frame),

@@ -2,7 +2,7 @@
 
 use super::delivery::{padding, reset};
 use crate::Framework;
-use crate::threaded::{Behaviour, Hub, Peer, Rejection, Reply, Request, Server};
+use crate::threaded::{Behaviour, Hub, Peer, Rejection, Reply, Request, RoomRequest, Server};
 use run_record::Faults;
 use std::collections::HashMap;
 use std::fmt;
@@ -26,7 +26,7 @@ pub struct Misdeeds {
     /// How many of each class:
     /// `lost` leaves out a delivery; `duplicate` makes one twice; `corrupt` flips a bit of the
     /// padding; `reordered` swaps two broadcasts of one sender to one listener; `misdirected` adds
-    /// a delivery of another run; `unanswered` leaves out a result; `refused` adds an error answer
+    /// a delivery of another run, or with rooms one to a client of another room; `unanswered` leaves out a result; `refused` adds an error answer
     /// (not in every message format); `malformed` adds a message that no dialect has;
     /// `disconnected` resets a connection other than the sender's, and the delivery to it counts as
     /// lost.
@@ -57,20 +57,20 @@ pub struct MixedServer {
 }
 
 #[derive(Debug, Default)]
-struct Ledger {
-    done: Done,
+pub(super) struct Ledger {
+    pub(super) done: Done,
     /// When the first broadcast came.
-    began: Option<Instant>,
+    pub(super) began: Option<Instant>,
     /// By sender: the listener and the frame that waits for its successor.
     held: HashMap<u64, (u64, Vec<u8>)>,
     /// Connections that were reset.
     gone: Vec<u64>,
 }
 
-struct Mixed {
-    misdeeds: Misdeeds,
+pub(super) struct Mixed {
+    pub(super) misdeeds: Misdeeds,
     framework: Framework,
-    ledger: Arc<Mutex<Ledger>>,
+    pub(super) ledger: Arc<Mutex<Ledger>>,
 }
 
 impl MixedServer {
@@ -109,13 +109,13 @@ impl fmt::Debug for MixedServer {
     }
 }
 
-fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
+pub(super) fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
     ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Misdeeds {
     /// Whether a class with `count` faults has one in broadcast `number`, counted from 0.
-    const fn strikes(&self, count: u64, number: u64) -> bool {
+    pub(super) const fn strikes(&self, count: u64, number: u64) -> bool {
         let all = if self.broadcasts == 0 {
             1
         } else {
@@ -127,7 +127,7 @@ impl Misdeeds {
 
 impl Mixed {
     /// The listener that gets the fault of this class in this broadcast.
-    fn victim(peers: &[Arc<Peer>], number: u64, class: u64) -> Option<&Arc<Peer>> {
+    pub(super) fn victim(peers: &[Arc<Peer>], number: u64, class: u64) -> Option<&Arc<Peer>> {
         let place = (number + class) % peers.len().max(1) as u64;
         peers.get(place as usize)
     }
@@ -160,32 +160,7 @@ impl Mixed {
             .cloned()
             .collect();
         let frame = request.frame(Reply::Broadcast);
-        let is_victim = |peer: &Peer, class| {
-            Self::victim(&listeners, number, class).is_some_and(|victim| victim.id == peer.id)
-        };
-        for peer in &listeners {
-            if self.swaps(ledger, number, from, peer, &frame) {
-                continue;
-            }
-            if strikes(planned.lost) && is_victim(peer, 0) {
-                ledger.done.faults.lost += 1;
-                whole = false;
-                continue;
-            }
-            let mut copy = frame.clone();
-            if strikes(planned.corrupt) && is_victim(peer, 1) {
-                copy[padding(&frame)] ^= 1;
-                ledger.done.faults.corrupt += 1;
-            }
-            peer.send(&copy);
-            ledger.done.deliveries += 1;
-            ledger.done.messages += 1;
-            if strikes(planned.duplicate) && is_victim(peer, 2) {
-                peer.send(&frame);
-                ledger.done.faults.duplicate += 1;
-                ledger.done.messages += 1;
-            }
-        }
+        whole &= self.fan_out(ledger, number, from, &listeners, &frame);
         let result = request.frame(Reply::Result);
         let mut extra = |class, frame: &[u8]| {
             if let Some(victim) = Self::victim(&listeners, number, class) {
@@ -209,15 +184,70 @@ impl Mixed {
         if strikes(planned.misdirected) && request.change_stamp(OTHER_RUN) {
             faults.misdirected += extra(5, &request.frame(Reply::Broadcast));
         }
-        if strikes(planned.unanswered) {
-            ledger.done.faults.unanswered += 1;
-            whole = false;
-        } else {
-            from.send(&result);
-            ledger.done.messages += 1;
-        }
+        whole &= self.answer(ledger, number, from, &result);
         ledger.done.whole += u64::from(whole);
         ledger.done.lasting = began.elapsed();
+    }
+
+    /// Sends a frame to each listener, as far as no fault strikes. True when each got it.
+    pub(super) fn fan_out(
+        &self,
+        ledger: &mut Ledger,
+        number: u64,
+        from: &Peer,
+        listeners: &[Arc<Peer>],
+        frame: &[u8],
+    ) -> bool {
+        let planned = self.misdeeds.faults;
+        let strikes = |count| self.misdeeds.strikes(count, number);
+        let is_victim = |peer: &Peer, class| {
+            Self::victim(listeners, number, class).is_some_and(|victim| victim.id == peer.id)
+        };
+        let mut whole = true;
+        for peer in listeners {
+            if self.swaps(ledger, number, from, peer, frame) {
+                continue;
+            }
+            if strikes(planned.lost) && is_victim(peer, 0) {
+                ledger.done.faults.lost += 1;
+                whole = false;
+                continue;
+            }
+            let mut copy = frame.to_vec();
+            if strikes(planned.corrupt) && is_victim(peer, 1) {
+                copy[padding(frame)] ^= 1;
+                ledger.done.faults.corrupt += 1;
+            }
+            peer.send(&copy);
+            ledger.done.deliveries += 1;
+            ledger.done.messages += 1;
+            if strikes(planned.duplicate) && is_victim(peer, 2) {
+                peer.send(frame);
+                ledger.done.faults.duplicate += 1;
+                ledger.done.messages += 1;
+            }
+        }
+        whole
+    }
+
+    /// Answers the sender, or not. True when it was answered.
+    pub(super) fn answer(
+        &self,
+        ledger: &mut Ledger,
+        number: u64,
+        from: &Peer,
+        result: &[u8],
+    ) -> bool {
+        let unanswered = self
+            .misdeeds
+            .strikes(self.misdeeds.faults.unanswered, number);
+        if unanswered {
+            ledger.done.faults.unanswered += 1;
+        } else {
+            from.send(result);
+            ledger.done.messages += 1;
+        }
+        !unanswered
     }
 
     /// Holds a broadcast back from its listener, or sends it before the one that was held back.
@@ -259,6 +289,16 @@ impl Behaviour for Mixed {
     fn broadcast(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
         let peers = hub.lock();
         self.deliver(&peers, from, request);
+    }
+
+    fn room(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: &RoomRequest) {
+        match request {
+            RoomRequest::Publish { topic, .. } => {
+                let peers = hub.lock();
+                self.publish(&peers, from, topic, request);
+            }
+            _ => self.serve_room(hub, from, request),
+        }
     }
 }
 

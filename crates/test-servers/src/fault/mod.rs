@@ -5,9 +5,12 @@
 
 mod delivery;
 mod list;
+mod lossy;
 mod mixed;
+mod rooms;
 
 pub use list::Fault;
+pub use lossy::{Delivery, LossyServer};
 pub use mixed::{Done, Misdeeds, MixedServer};
 
 use crate::Framework;

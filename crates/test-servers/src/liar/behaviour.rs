@@ -1,10 +1,10 @@
 //! Lies at the level of messages and connections.
 
-use super::{Lie, frames};
+use super::{Lie, frames, rooms};
 use crate::Framework;
 use crate::threaded::{
-    Asked, Behaviour, Ended, FrameFilter, Hub, Peer, Rejected, Rejection, Reply, Request, Speech,
-    Upgrade, read,
+    Asked, Behaviour, Ended, FrameFilter, Hub, Peer, Rejected, Rejection, Reply, Request,
+    RoomRequest, Speech, Upgrade, read,
 };
 use crate::upgrade::{Refusal, RequestHead};
 use serde_json::{Value, json};
@@ -185,6 +185,7 @@ impl Behaviour for Liar {
                 }
                 None => self.serve(hub, from, request),
             },
+            Ok(Asked::Room(request)) => self.room(hub, from, &request),
             Ok(Asked::Heartbeat(_)) if self.lie == Lie::IgnoresHeartbeats => {}
             Ok(Asked::Heartbeat(frame)) => from.send(&frame),
             Ok(Asked::Member(..)) => {}
@@ -308,6 +309,10 @@ impl Behaviour for Liar {
             Lie::ResultToAll if (700..850).contains(&len) => send_all(&peers, &result),
             _ => from.send(&result),
         }
+    }
+
+    fn room(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: &RoomRequest) {
+        rooms::answer(self.lie, &hub.lock(), from, request);
     }
 
     fn ping(&self, from: &Arc<Peer>, payload: &[u8]) {

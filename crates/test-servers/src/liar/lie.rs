@@ -71,6 +71,49 @@ pub enum Lie {
     OwnBroadcastLast,
     /// Delivers broadcasts also to clients that did not join, or that have left.
     ServesOutsiders,
+    /// Delivers publications of 300 to 450 bytes to all clients.
+    RoomReachesStrangers,
+    /// Does not deliver publications of 300 to 450 bytes to the last subscriber.
+    RoomForgetsOne,
+    /// Delivers publications of 300 to 450 bytes twice to the last subscriber.
+    RoomDeliversTwice,
+    /// Changes one byte of publications of 1,000 to 1,200 bytes for the last subscriber.
+    RoomSpoils,
+    /// Answers a publication, and delivers it to the others 5 ms later.
+    RoomAcksEarly,
+    /// Sends the publisher its message behind the result.
+    RoomOwnMessageLast,
+    /// Subscribes a client 30 ms before it says so.
+    RoomConfirmsLate,
+    /// Confirms the end of a subscription and keeps it, where the topic has other subscribers.
+    RoomKeepsLeavers,
+    /// Delivers as often as a client has subscribed.
+    RoomCountsTwice,
+    /// Takes topics that differ in upper and lower case for one.
+    RoomIgnoresCase,
+    /// Answers client_max_window_bits to a client that did not offer it.
+    DeflateChoosesUnasked,
+    /// Takes a larger window than the client permits.
+    DeflateTakesLarger,
+    /// Turns compression on for offers that it must decline.
+    DeflateTakesBadOffers,
+    /// Agrees to forget each message, and refers to earlier ones.
+    DeflateKeepsContext,
+    /// Loses the sixth and further fragments of a message where compression is on, but for the
+    /// last.
+    DeflateLosesFragments,
+    /// Marks its answers to messages without compression as compressed, which they are not.
+    DeflateMarksAll,
+    /// Keeps a connection open that has RSV1 where it may not be.
+    DeflateIgnoresRsv1,
+    /// Skips messages that begin with a final block.
+    DeflateSkipsFinalBlocks,
+    /// Heeds nothing any more from a compressed message on that is empty.
+    DeflateSkipsEmpty,
+    /// Skips compressed messages that cannot be inflated.
+    DeflateSkipsCorrupt,
+    /// Skips compressed messages that expand past 16 MiB, and keeps the connection open.
+    DeflateLimitOnWire,
     /// Answers every push as if its ref were "2".
     ForgetsRefs,
     /// Does not answer heartbeats.
@@ -162,8 +205,18 @@ impl Lie {
             | Self::TrustsSize
             | Self::OneDialect
             | Self::IgnoresEmptyBinary
-            | Self::IgnoresUnknownByte => framework == Framework::Plain,
-            Self::ServesOutsiders | Self::IgnoresUnknownTopic => framework != Framework::Plain,
+            | Self::IgnoresUnknownByte
+            | Self::RoomReachesStrangers
+            | Self::RoomForgetsOne
+            | Self::RoomDeliversTwice
+            | Self::RoomSpoils
+            | Self::RoomAcksEarly
+            | Self::RoomOwnMessageLast
+            | Self::RoomConfirmsLate
+            | Self::RoomKeepsLeavers
+            | Self::RoomCountsTwice
+            | Self::RoomIgnoresCase => framework == Framework::Plain,
+            Self::ServesOutsiders => framework != Framework::Plain,
             Self::ForgetsRefs | Self::IgnoresHeartbeats => framework == Framework::Phoenix,
             Self::NoSubprotocol => framework == Framework::ActionCable,
             _ => true,
@@ -194,7 +247,10 @@ impl Lie {
     /// The id of the conformance check that must find this lie in this framework; `None` for
     /// [`Lie::None`] and for what the framework allows.
     pub fn trips(self, framework: Framework) -> Option<&'static str> {
-        let trips = self.breaks()?;
+        let trips = match (self, framework) {
+            (Self::IgnoresUnknownTopic, Framework::Plain) => "protocol-rooms-errors",
+            _ => self.breaks()?,
+        };
         (!self.is_allowed(framework)).then_some(trips)
     }
 
@@ -227,6 +283,26 @@ impl Lie {
             Self::ResultToAll => "protocol-result-sender-only",
             Self::AcksEarly | Self::DeliversLate => "protocol-ack-rule",
             Self::ServesOutsiders => "protocol-members-only",
+            Self::RoomReachesStrangers | Self::RoomForgetsOne | Self::RoomDeliversTwice => {
+                "protocol-rooms-exactly-once"
+            }
+            Self::RoomSpoils => "protocol-rooms-payload",
+            Self::RoomAcksEarly | Self::RoomOwnMessageLast => "protocol-rooms-ack-rule",
+            Self::RoomConfirmsLate => "protocol-rooms-subscribed-first",
+            Self::RoomKeepsLeavers => "protocol-rooms-unsubscribe",
+            Self::RoomCountsTwice => "protocol-rooms-again",
+            Self::RoomIgnoresCase => "protocol-rooms-topics",
+            Self::DeflateChoosesUnasked => "rfc7692-7.1.2.2-client-window",
+            Self::DeflateTakesLarger => "rfc7692-7.1.2.1-server-window",
+            Self::DeflateTakesBadOffers => "rfc7692-7.1-bad-offers",
+            Self::DeflateKeepsContext => "rfc7692-7.1.1.1-no-context-takeover",
+            Self::DeflateLosesFragments => "rfc7692-6.1-fragments",
+            Self::DeflateMarksAll => "rfc7692-6.1-in-turn",
+            Self::DeflateIgnoresRsv1 => "rfc7692-6.1-rsv1",
+            Self::DeflateSkipsFinalBlocks => "rfc7692-7.2.3-blocks",
+            Self::DeflateSkipsEmpty => "rfc7692-7.2.3.6-empty",
+            Self::DeflateSkipsCorrupt => "rfc7692-7.2.2-corrupt",
+            Self::DeflateLimitOnWire => "protocol-limit-inflated",
             Self::ForgetsRefs => "protocol-phoenix-refs",
             Self::IgnoresHeartbeats => "protocol-phoenix-heartbeat",
             Self::OwnBroadcastLast => "protocol-ack-rule-own-connection",

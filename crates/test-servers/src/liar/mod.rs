@@ -1,17 +1,24 @@
 //! A correct server that breaks exactly one rule of choice, to prove that the conformance checks
 //! find it.
 //!
+//! It takes permessage-deflate from a client that offers it, as it is offered.
+//!
 //! Lies are narrow, often for messages of certain lengths only, so that each fails the check of its
 //! own rule and no other.
 
 mod behaviour;
+mod deflated;
 mod frames;
 mod lie;
+mod rooms;
 
+pub(crate) use deflated::DeflatedWire;
 pub use lie::Lie;
 
 use crate::Framework;
 use crate::threaded::{Overflow, PlainWire, QueuedWire, Server, Wire};
+use crate::tls::TlsWire;
+use rustls::ServerConfig;
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -43,7 +50,23 @@ impl LiarServer {
     /// When the address cannot be bound.
     pub fn start_on(address: SocketAddr, lie: Lie, framework: Framework) -> io::Result<Self> {
         let behaviour = Arc::new(behaviour::Liar::new(lie, framework));
-        let make_wire = Box::new(move |stream| Ok(wire(lie, stream)));
+        let make_wire = Box::new(move |stream| {
+            Ok(Arc::new(DeflatedWire::new(lie, wire(lie, stream))) as Arc<dyn Wire>)
+        });
+        Ok(Self(Server::start(address, behaviour, make_wire)?))
+    }
+
+    /// One that tells no lie, over TLS with this certificate. What a client does not read it does not
+    /// bound.
+    ///
+    /// # Errors
+    /// When the address cannot be bound.
+    pub fn start_tls(address: SocketAddr, config: Arc<ServerConfig>) -> io::Result<Self> {
+        let behaviour = Arc::new(behaviour::Liar::new(Lie::None, Framework::Plain));
+        let make_wire = Box::new(move |stream| {
+            let wire = Arc::new(TlsWire::new(stream, Arc::clone(&config))?);
+            Ok(Arc::new(deflated::DeflatedWire::new(Lie::None, wire)) as Arc<dyn Wire>)
+        });
         Ok(Self(Server::start(address, behaviour, make_wire)?))
     }
 

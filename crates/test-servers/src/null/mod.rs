@@ -8,6 +8,7 @@
 mod outbox;
 mod reactor;
 mod reply;
+mod rooms;
 mod several;
 
 pub use several::NullServers;

@@ -1,11 +1,13 @@
 //! The loop of the null server: one thread, one epoll, all connections.
 
 use super::outbox::Outbox;
-use super::reply::{Request, put_error, put_result, recognise};
+use super::reply::{Request, put_error, put_result, put_with, recognise};
+use super::rooms::{Asked, Topics, What};
 use crate::poll::{Interest, Poll, Ready, accept};
 use crate::upgrade::RequestHead;
 use std::io::{self, Read};
 use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
 use std::os::unix::net::UnixStream;
 use ws_proto::{CloseFrame, DecodeError, Decoder, Event, Opcode, Sender, encode_frame};
 
@@ -30,6 +32,8 @@ struct Connection {
     touched: bool,
     /// EPOLLOUT is armed.
     armed: bool,
+    /// It has asked for a topic.
+    subscribes: bool,
 }
 
 #[derive(Debug)]
@@ -45,6 +49,8 @@ enum State {
 struct Round {
     shared: Vec<u8>,
     touched: Vec<usize>,
+    /// What was asked about topics.
+    asked: Vec<Asked>,
 }
 
 #[derive(Debug)]
@@ -56,6 +62,7 @@ pub(super) struct Reactor {
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
     round: Round,
+    topics: Topics,
     buffer: Vec<u8>,
     echo_raw: bool,
 }
@@ -77,6 +84,7 @@ impl Reactor {
             connections: Vec::new(),
             free: Vec::new(),
             round: Round::default(),
+            topics: Topics::default(),
             buffer: vec![0; READ_SIZE],
             echo_raw,
         })
@@ -134,6 +142,7 @@ impl Reactor {
                 outbox: Outbox::default(),
                 touched: false,
                 armed: false,
+                subscribes: false,
             });
         }
     }
@@ -148,7 +157,7 @@ impl Reactor {
             connection.touch(index, &mut self.round);
         }
         if readable && result.is_ok() {
-            result = connection.read(&mut self.buffer, &mut self.round, self.echo_raw);
+            result = connection.read(index, &mut self.buffer, &mut self.round, self.echo_raw);
             connection.touch(index, &mut self.round);
         }
         if result.is_err() {
@@ -156,7 +165,31 @@ impl Reactor {
         }
     }
 
+    /// Does what was asked about topics, in the order in which it came.
+    fn serve_topics(&mut self) {
+        for asked in std::mem::take(&mut self.round.asked) {
+            self.topics.change(&asked);
+            let subscribers = match asked.what {
+                What::Publish => self.topics.of(&asked.topic),
+                What::Subscribe | What::Unsubscribe => &[],
+            };
+            let messages = subscribers.iter().map(|index| (*index, &asked.message));
+            for (index, frame) in messages.chain([(asked.connection, &asked.answer)]) {
+                if let Some(connection) = &mut self.connections[index] {
+                    let shared = &self.round.shared;
+                    connection
+                        .outbox
+                        .reply(shared, |out| out.extend_from_slice(frame));
+                    connection.touch(index, &mut self.round);
+                }
+            }
+        }
+    }
+
     fn flush_round(&mut self) {
+        if !self.round.asked.is_empty() {
+            self.serve_topics();
+        }
         let shared = std::mem::take(&mut self.round.shared);
         let mut touched = std::mem::take(&mut self.round.touched);
         if shared.is_empty() {
@@ -169,7 +202,11 @@ impl Reactor {
             }
         }
         touched.clear();
-        self.round = Round { shared, touched };
+        self.round = Round {
+            shared,
+            touched,
+            asked: Vec::new(),
+        };
         self.round.shared.clear();
     }
 
@@ -200,8 +237,11 @@ impl Reactor {
     }
 
     fn drop_connection(&mut self, index: usize) {
-        if self.connections[index].take().is_some() {
+        if let Some(connection) = self.connections[index].take() {
             self.free.push(index);
+            if connection.subscribes {
+                self.topics.forget(index);
+            }
         }
         if !self.accepting && self.poll.add(&self.listener, LISTENER).is_ok() {
             self.accepting = true;
@@ -218,7 +258,13 @@ impl Connection {
     }
 
     /// Reads once and handles what came. An error means: drop the connection.
-    fn read(&mut self, buffer: &mut [u8], round: &mut Round, echo_raw: bool) -> io::Result<()> {
+    fn read(
+        &mut self,
+        index: usize,
+        buffer: &mut [u8],
+        round: &mut Round,
+        echo_raw: bool,
+    ) -> io::Result<()> {
         let count = match self.stream.read(buffer) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(count) => count,
@@ -228,7 +274,7 @@ impl Connection {
         let bytes = &buffer[..count];
         match &mut self.state {
             State::Closing => {}
-            State::Open(_) => self.take(bytes, round, echo_raw),
+            State::Open(_) => self.take(index, bytes, round, echo_raw),
             State::Upgrading(head) => {
                 head.extend_from_slice(bytes);
                 let bytes = std::mem::take(head);
@@ -236,14 +282,21 @@ impl Connection {
                     .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
                 match request {
                     None => *head = bytes,
-                    Some(request) => self.upgrade(&request, &bytes, round, echo_raw),
+                    Some(request) => self.upgrade(index, &request, &bytes, round, echo_raw),
                 }
             }
         }
         Ok(())
     }
 
-    fn upgrade(&mut self, request: &RequestHead, bytes: &[u8], round: &mut Round, raw: bool) {
+    fn upgrade(
+        &mut self,
+        index: usize,
+        request: &RequestHead,
+        bytes: &[u8],
+        round: &mut Round,
+        raw: bool,
+    ) {
         self.outbox = Outbox::joining(&round.shared);
         let answer = match request.refusal() {
             Some(refusal) => {
@@ -257,15 +310,16 @@ impl Connection {
         };
         self.outbox
             .reply(&round.shared, |out| out.extend(answer.into_bytes()));
-        self.take(&bytes[request.len..], round, raw);
+        self.take(index, &bytes[request.len..], round, raw);
     }
 
-    fn take(&mut self, bytes: &[u8], round: &mut Round, echo_raw: bool) {
+    fn take(&mut self, index: usize, bytes: &[u8], round: &mut Round, echo_raw: bool) {
         let State::Open(decoder) = &mut self.state else {
             return;
         };
         let outbox = &mut self.outbox;
-        let shared = &mut round.shared;
+        let subscribes = &mut self.subscribes;
+        let Round { shared, asked, .. } = round;
         let fed = decoder.feed(bytes, |event| {
             match event {
                 Event::Message { opcode, payload } if echo_raw => {
@@ -278,6 +332,10 @@ impl Connection {
                     Request::Broadcast { result_at } => {
                         encode_frame(shared, opcode, None, payload);
                         outbox.reply(shared, |out| put_result(out, opcode, payload, result_at));
+                    }
+                    Request::Topic { what, word, topic } => {
+                        *subscribes |= what == What::Subscribe;
+                        asked.push(about_topic(index, what, payload, word, topic));
                     }
                     Request::Unknown => outbox.reply(shared, put_error),
                 },
@@ -312,6 +370,28 @@ impl Connection {
                 Ok(())
             }
         }
+    }
+}
+
+fn about_topic(
+    connection: usize,
+    what: What,
+    request: &[u8],
+    word: Range<usize>,
+    topic: Range<usize>,
+) -> Asked {
+    let (answers, tells) = what.words();
+    let (mut answer, mut message) = (Vec::new(), Vec::new());
+    put_with(&mut answer, request, word.clone(), answers);
+    if what == What::Publish {
+        put_with(&mut message, request, word, tells);
+    }
+    Asked {
+        connection,
+        what,
+        topic: request[topic].into(),
+        message,
+        answer,
     }
 }
 

@@ -1,15 +1,23 @@
 //! Recognises requests and builds answers by looking at as few bytes as possible. Parses no JSON:
 //! see the head of the parent module.
 
+use super::rooms::What;
+use std::ops::Range;
 use ws_proto::{FrameHeader, Opcode, encode_frame, encode_header};
 
 /// What a message asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     Echo,
     /// `result_at` is where the type ends: `Result` belongs there in a text result.
     Broadcast {
         result_at: usize,
+    },
+    /// `word` is where the type stands, and `topic` where the topic does.
+    Topic {
+        what: What,
+        word: Range<usize>,
+        topic: Range<usize>,
     },
     Unknown,
 }
@@ -40,8 +48,35 @@ pub(super) fn recognise(opcode: Opcode, message: &[u8]) -> Request {
             result_at: start + "broadcast".len(),
         }
     } else {
-        Request::Unknown
+        of_topic(message, start)
     }
+}
+
+/// A request about a topic, whose name stands right behind the type.
+fn of_topic(message: &[u8], start: usize) -> Request {
+    let whats = [
+        (What::Publish, "publish"),
+        (What::Subscribe, "subscribe"),
+        (What::Unsubscribe, "unsubscribe"),
+    ];
+    let found = whats.into_iter().find_map(|(what, word)| {
+        let rest = message[start..].strip_prefix(word.as_bytes())?;
+        let topic = rest.strip_prefix(b"\",\"topic\":\"")?;
+        let len = topic.iter().position(|byte| *byte == b'"')?;
+        let at = message.len() - topic.len();
+        Some(Request::Topic {
+            what,
+            word: start..start + word.len(),
+            topic: at..at + len,
+        })
+    });
+    found.unwrap_or(Request::Unknown)
+}
+
+/// Appends the frame of a text message in which another word stands for a part of it.
+pub(super) fn put_with(out: &mut Vec<u8>, message: &[u8], part: Range<usize>, word: &[u8]) {
+    let (before, after) = (&message[..part.start], &message[part.end..]);
+    put_parts(out, Opcode::Text, [before, word, after]);
 }
 
 /// Where the type's first letter is when the message is not in the usual form. The last `"type"`
@@ -69,15 +104,18 @@ pub(super) fn put_result(out: &mut Vec<u8>, opcode: Opcode, message: &[u8], resu
         Opcode::Binary => (0, b"r", 1),
         _ => (result_at, b"Result", result_at),
     };
-    let (before, after) = (&message[..cut], &message[kept..]);
+    put_parts(out, opcode, [&message[..cut], word, &message[kept..]]);
+}
+
+fn put_parts(out: &mut Vec<u8>, opcode: Opcode, parts: [&[u8]; 3]) {
     let header = FrameHeader {
         fin: true,
         opcode,
         mask: None,
-        payload_len: (before.len() + word.len() + after.len()) as u64,
+        payload_len: parts.iter().map(|part| part.len() as u64).sum(),
     };
     encode_header(out, &header);
-    for part in [before, word, after] {
+    for part in parts {
         out.extend_from_slice(part);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::hub::{Hub, Peer};
 use super::request::{Reply, Request};
+use super::rooms::RoomRequest;
 use super::speech::{self, Asked, Rejected};
 use crate::framework::Framework;
 use crate::upgrade::RequestHead;
@@ -32,7 +33,7 @@ pub(crate) enum Ended {
 }
 
 /// Looks at the raw bytes of one connection before the decoder does.
-pub(crate) trait FrameFilter {
+pub(crate) trait FrameFilter: Send {
     /// Takes what came and returns what the decoder is to see; an error ends the connection with
     /// that close code.
     fn filter(&mut self, bytes: &[u8]) -> Result<Vec<u8>, u16>;
@@ -106,6 +107,7 @@ pub(crate) trait Behaviour: Send + Sync + 'static {
             }
             Ok(Asked::Request(request)) => self.echo(hub, from, request),
             Ok(Asked::Member(member, frame)) => hub.set_member(from, member, frame.as_deref()),
+            Ok(Asked::Room(request)) => self.room(hub, from, &request),
             Ok(Asked::Heartbeat(frame)) => from.send(&frame),
             Err(rejected) => return self.reject(from, rejected),
         }
@@ -128,6 +130,33 @@ pub(crate) trait Behaviour: Send + Sync + 'static {
             broadcast.send(peer);
         }
         from.send(&request.frame(Reply::Result));
+    }
+
+    /// A subscription, its end, or a publication.
+    fn room(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: &RoomRequest) {
+        self.serve_room(hub, from, request);
+    }
+
+    /// What is done about a topic unless [`Self::room`] does otherwise.
+    fn serve_room(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: &RoomRequest) {
+        // Locked to the end, so that no client subscribes or publishes meanwhile.
+        let peers = hub.lock();
+        match request {
+            RoomRequest::Subscribe(topic) => {
+                let mut topics = from.topics();
+                if !topics.contains(topic) {
+                    topics.push(topic.clone());
+                }
+            }
+            RoomRequest::Unsubscribe(topic) => from.topics().retain(|other| other != topic),
+            RoomRequest::Publish { topic, .. } => {
+                let message = request.message();
+                for peer in peers.iter().filter(|peer| peer.topics().contains(topic)) {
+                    peer.send(&message);
+                }
+            }
+        }
+        from.send(&request.answer());
     }
 
     fn ping(&self, from: &Arc<Peer>, payload: &[u8]) {

@@ -13,6 +13,7 @@ pub(crate) struct Peer {
     pub(crate) wire: Arc<dyn Wire>,
     pub(crate) speech: Speech,
     member: AtomicBool,
+    topics: Mutex<Vec<String>>,
 }
 
 impl Peer {
@@ -22,12 +23,18 @@ impl Peer {
             wire,
             speech,
             member: AtomicBool::new(speech.is_member_at_once()),
+            topics: Mutex::default(),
         }
     }
 
     /// True when broadcasts are for it.
     pub(crate) fn is_member(&self) -> bool {
         self.member.load(Ordering::SeqCst)
+    }
+
+    /// The topics that it is subscribed to, each once unless the server miscounts.
+    pub(crate) fn topics(&self) -> MutexGuard<'_, Vec<String>> {
+        self.topics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What its messages are read with.

@@ -7,6 +7,7 @@ mod behaviour;
 mod hub;
 mod queued;
 mod request;
+mod rooms;
 mod session;
 mod speech;
 mod wire;
@@ -15,6 +16,7 @@ pub(crate) use behaviour::{Behaviour, Ended, FrameFilter, Honest, Upgrade};
 pub(crate) use hub::{Hub, Peer};
 pub(crate) use queued::{Overflow, QueuedWire};
 pub(crate) use request::{Rejection, Reply, Request};
+pub(crate) use rooms::RoomRequest;
 pub(crate) use speech::{Answer, Asked, Rejected, Speaker, Speech, read};
 pub(crate) use wire::{PlainWire, WRITE_TIMEOUT, Wire};
 

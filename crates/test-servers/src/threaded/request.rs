@@ -58,6 +58,8 @@ pub(crate) enum Rejection {
         broadcast: bool,
     },
     UnknownTopic,
+    /// A publication without a payload.
+    NothingToPublish,
     EmptyBinary,
     UnknownByte,
 }
@@ -237,7 +239,7 @@ pub(crate) const fn error_words(rejection: Rejection) -> &'static str {
         Rejection::NotAnObject => "not an object",
         Rejection::MissingType => "no type",
         Rejection::UnknownType => "unknown type",
-        Rejection::MissingPayload { .. } => "no payload",
+        Rejection::MissingPayload { .. } | Rejection::NothingToPublish => "no payload",
         Rejection::UnknownTopic => "unmatched topic",
         Rejection::EmptyBinary => "empty binary message",
         Rejection::UnknownByte => "unknown byte 0",

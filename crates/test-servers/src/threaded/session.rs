@@ -9,6 +9,8 @@ use std::sync::Arc;
 use ws_proto::{DecodeError, Decoder, Event, Opcode, Sender};
 
 const READ_SIZE: usize = 64 * 1024;
+/// Bytes before the payload of a client's control frame (RFC 6455, 5.2 and 5.5).
+const MASKED_HEADER: usize = 6;
 
 /// Why the reading of a connection ends.
 enum Stop {
@@ -63,6 +65,7 @@ pub(super) fn serve(id: u64, wire: &Arc<dyn Wire>, hub: &Arc<Hub>, behaviour: &d
             drain(&**wire, &mut buffer);
         }
         Stop::Closed(payload) => {
+            peer.wire.closing(MASKED_HEADER + payload.len());
             behaviour.ended(hub, &peer, Ended::Closed);
             if let Some(answer) = behaviour.close(&payload) {
                 peer.send_frame(Opcode::Close, &answer);

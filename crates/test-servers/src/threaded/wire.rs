@@ -22,6 +22,8 @@ pub(crate) trait Wire: Send + Sync {
     fn end(&self);
     /// The connection ends with a reset as soon as its last user drops it.
     fn reset(&self);
+    /// The client's close frame, of so many bytes, has come, and is not answered yet.
+    fn closing(&self, _frame: usize) {}
 }
 
 /// TCP without more.

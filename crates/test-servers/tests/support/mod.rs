@@ -31,6 +31,7 @@ impl<S: Read + Write> Client<S> {
             key: KEY,
             origin: None,
             subprotocol: None,
+            deflate: None,
         };
         let mut head = Vec::new();
         request.encode(&mut head);

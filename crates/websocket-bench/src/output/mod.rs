@@ -5,13 +5,14 @@
 mod progress;
 
 use crate::args;
+use crate::churn_format;
 use crate::exit::{Exit, none_opened};
 use crate::expect::Expectation;
 use crate::format;
 use anstyle::{AnsiColor, Style};
 use progress::Progress;
 use run_record::{
-    BUSY, End, Event, Plan, RunRecord, StepRecord, Verdict, latency_text, unwritable,
+    BUSY, End, Event, Plan, RunRecord, StepRecord, Verdict, WarmUp, latency_text, unwritable,
 };
 use serde::Serialize;
 use std::fs::File;
@@ -85,6 +86,7 @@ impl Outputs {
         }
         self.progress.event(event);
         match event {
+            Event::WarmedUp { warm_up } if self.human => self.warm_up(warm_up),
             Event::Step { record, .. } if self.human => self.step(record),
             _ => Ok(()),
         }
@@ -189,6 +191,20 @@ impl Outputs {
         exit
     }
 
+    fn warm_up(&self, warm_up: &WarmUp) -> io::Result<()> {
+        self.progress.suspend(|| {
+            let mut out = anstream::stdout().lock();
+            let cold = format::step_line(&self.plan, &warm_up.cold);
+            let (steps, seconds) = (warm_up.steps, warm_up.elapsed_ns as f64 / 1e9);
+            writeln!(
+                out,
+                "warm-up: {steps} times the first step in {seconds:.1} s; the first, cold:"
+            )?;
+            writeln!(out, "    {cold}")?;
+            out.flush()
+        })
+    }
+
     fn step(&self, step: &StepRecord) -> io::Result<()> {
         self.progress.suspend(|| {
             let mut out = anstream::stdout().lock();
@@ -201,8 +217,17 @@ impl Outputs {
             if let Some(connections) = &step.connections {
                 writeln!(out, "{}", format::connections(connections))?;
             }
+            if let (Some(of), Some(all)) = (&step.compression, &step.throughput) {
+                writeln!(out, "{}", format::compression(of, all))?;
+            }
+            if let Some(of) = &step.tls {
+                writeln!(out, "{}", format::tls(of))?;
+            }
             if let Some(slow) = &step.slow_readers {
                 writeln!(out, "{}", format::slow_readers(slow))?;
+            }
+            if let Some(churn) = &step.churn {
+                writeln!(out, "{}", churn_format::churn(churn))?;
             }
             if self.verbose {
                 writeln!(out, "{}", format::step_details(step))?;

@@ -41,7 +41,15 @@ impl Progress {
                 held_ns / 1_000_000_000,
                 hold_ns / 1_000_000_000,
             ),
-            Event::Step { .. } | Event::End { .. } => {}
+            Event::WarmingUp {
+                elapsed_ns,
+                wanted_ns,
+            } => self.show(
+                "warm-up, seconds".to_owned(),
+                elapsed_ns / 1_000_000_000,
+                wanted_ns.div_ceil(1_000_000_000),
+            ),
+            Event::WarmedUp { .. } | Event::Step { .. } | Event::End { .. } => {}
         }
     }
 

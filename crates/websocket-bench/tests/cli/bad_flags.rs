@@ -79,11 +79,11 @@ fn flags_that_contradict_one_another_are_named_together() {
         ),
         (
             format!("ws://{addr}/ --insecure"),
-            ["--insecure", "not a wss:// URL", "certificates"],
+            ["--insecure", "not a wss:// URL", "about TLS"],
         ),
         (
             format!("ws://{addr}/ --ca x.pem"),
-            ["--ca", "not a wss:// URL", "certificates"],
+            ["--ca", "not a wss:// URL", "about TLS"],
         ),
         (
             format!("wss://{addr}/ --ca no.pem"),

@@ -57,8 +57,7 @@ impl Coordinator {
             number,
             of,
             plan: plan.to_vec(),
-            authorities: Vec::new(),
-            own_threads: false,
+            ..Assignment::default()
         }));
     }
 

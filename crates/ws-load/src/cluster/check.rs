@@ -132,7 +132,10 @@ impl<'a> Permits<'a> {
     }
 
     fn open(&mut self, clients: u64) -> Result<(), CommandError> {
-        self.is_for("open", &[Workload::Echo, Workload::Broadcast])?;
+        self.is_for(
+            "open",
+            &[Workload::Echo, Workload::Broadcast, Workload::Rooms],
+        )?;
         if self.is_open {
             return Err(out_of_turn("open", "a step is under way"));
         }
@@ -164,7 +167,10 @@ impl<'a> Permits<'a> {
 
     fn begin(&mut self, terms: StepTerms) -> Result<(), CommandError> {
         let refused = |reason| Err(out_of_turn("begin", reason));
-        self.is_for("begin", &[Workload::Echo, Workload::Broadcast])?;
+        self.is_for(
+            "begin",
+            &[Workload::Echo, Workload::Broadcast, Workload::Rooms],
+        )?;
         if std::mem::replace(&mut self.is_open, true) {
             return refused("a step is under way");
         }
@@ -253,7 +259,7 @@ impl<'a> Permits<'a> {
     }
 
     fn sent(&self, samples: &[SentSample]) -> Result<(), CommandError> {
-        self.is_for("sent", &[Workload::Broadcast])?;
+        self.is_for("sent", &[Workload::Broadcast, Workload::Rooms])?;
         let Some(Step { terms, .. }) = &self.step else {
             return Err(out_of_turn("sent", "no step has begun"));
         };

@@ -8,11 +8,12 @@ use super::end::Ended;
 use super::error::RunError;
 use super::local::Local;
 use super::memory::Watch;
+use super::warm_up::WarmingUp;
 use super::workers::Workers;
 use crate::clock;
 use crate::message::{Command, Report, Unable};
 use crate::worker::TICK;
-use run_record::{Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Timestamps};
+use run_record::{Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Timestamps, WarmUp};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -24,6 +25,8 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(30);
 /// The result of a run.
 #[derive(Debug)]
 pub struct Measured {
+    /// What came before the first step.
+    pub warm_up: Option<Box<WarmUp>>,
     /// The steps, in order; the one that broke the limit is among them.
     pub steps: Vec<StepRecord>,
     /// How it ended.
@@ -78,6 +81,9 @@ pub(crate) struct Controller<'a, W> {
     pub(super) workers: W,
     pub(super) interrupted: &'a AtomicBool,
     pub(super) on_event: &'a mut dyn FnMut(&Event),
+    pub(super) warm_up: Option<Box<WarmUp>>,
+    /// While the steps are those of the warm-up.
+    pub(super) warming_up: Option<WarmingUp>,
     pub(super) steps: Vec<StepRecord>,
     /// Samples of the steps so far.
     pub(super) samples: u64,
@@ -115,6 +121,8 @@ impl<'a, W: Workers> Controller<'a, W> {
             workers,
             interrupted,
             on_event,
+            warm_up: None,
+            warming_up: None,
             steps: Vec::new(),
             samples: 0,
             edge: None,
@@ -126,9 +134,10 @@ impl<'a, W: Workers> Controller<'a, W> {
 
     /// Goes through the plan to its end.
     pub(crate) fn carry_out(mut self) -> Measured {
-        let ended = match self.plan.search() {
-            Some(terms) => self.search(terms),
-            None => self.steps(),
+        let ended = match (self.warm_up(), self.plan.search()) {
+            (Err(ended), _) => ended,
+            (Ok(()), Some(terms)) => self.search(terms),
+            (Ok(()), None) => self.steps(),
         };
         let ended = self.tell_malformed(ended);
         self.workers.stop(self.interrupted);
@@ -142,6 +151,7 @@ impl<'a, W: Workers> Controller<'a, W> {
             outcome: outcome.clone(),
         });
         Measured {
+            warm_up: self.warm_up,
             steps: self.steps,
             outcome,
             server: None,
@@ -166,7 +176,7 @@ impl<'a, W: Workers> Controller<'a, W> {
         unreachable!("a run ends before 2^32 steps")
     }
 
-    fn load_at(&self, step: u32) -> StepLoad {
+    pub(super) fn load_at(&self, step: u32) -> StepLoad {
         StepLoad {
             clients: self.plan.clients_at(step),
             open: self.plan.open_loop().cloned(),
@@ -224,11 +234,13 @@ impl<'a, W: Workers> Controller<'a, W> {
                 Some((_, other)) => self.unexpected(other)?,
                 None => {}
             }
-            (self.on_event)(&Event::Connecting {
-                step,
-                connected: self.workers.connected(),
-                wanted,
-            });
+            if self.warming_up.is_none() {
+                (self.on_event)(&Event::Connecting {
+                    step,
+                    connected: self.workers.connected(),
+                    wanted,
+                });
+            }
         }
         match exhausted {
             Some(unable) => Err(self.connect_failed(wanted, &unable)),

@@ -84,6 +84,10 @@ impl<W: Workers> Controller<'_, W> {
                 ),
             ));
         }
+        if let Some(words) = run_record::kept_too_much(record, self.plan) {
+            let words = format!("at {} clients {words}", record.clients);
+            return Some(Ended::new(End::OverLimit, words));
+        }
         (record.faults.disconnected > 0).then(|| {
             Ended::new(
                 End::ServerLost,

@@ -3,7 +3,7 @@
 use super::afford::{affordable, countable};
 use super::controller::StepLoad;
 use super::merge::Merged;
-use super::{ANSWER, Controller, Ended, Workers};
+use super::{ANSWER, Controller, Ended, Workers, churn};
 use crate::clock;
 use crate::message::{Command, Report, StepPart, StepTerms};
 use crate::plan::{self, Hearing as _};
@@ -48,8 +48,8 @@ impl<W: Workers> Controller<'_, W> {
         self.samples += u64::from(samples);
         let (began, cpu_began) = (clock::now_ns(), clock::process_cpu_ns());
         self.workers.tell(Command::CountFrom { from_ns: began });
+        let start_ns = clock::now_ns() + clock::nanos(self.workers.start_in());
         let sent_by = schedule.map(|schedule| {
-            let start_ns = clock::now_ns() + clock::nanos(self.workers.start_in());
             self.workers.tell(Command::Start {
                 load: schedule.load().clone(),
                 start_ns,
@@ -65,7 +65,8 @@ impl<W: Workers> Controller<'_, W> {
         if early_end.is_none() {
             std::thread::sleep(SETTLE);
         }
-        let (parts, lost) = self.collect_parts()?;
+        let (mut parts, lost) = self.collect_parts()?;
+        let churn = churn::taken(&mut parts);
         let early_end = early_end.or(lost);
         // Unknown for a schedule that was broken off.
         let sent_by = sent_by.filter(|end_ns| early_end.is_none() || ended > *end_ns);
@@ -88,6 +89,7 @@ impl<W: Workers> Controller<'_, W> {
             parts,
         };
         let (mut record, first) = merged.into_record();
+        record.churn = churn.map(|part| churn::recorded(part, self.plan, &ledger, start_ns));
         let judgement = if is_end(End::Interrupted) {
             run_record::judge_interrupted(&record)
         } else {
@@ -172,12 +174,15 @@ impl<W: Workers> Controller<'_, W> {
             }
             if clock::now_ns() - told >= clock::nanos(TICK) {
                 told = clock::now_ns();
-                (self.on_event)(&Event::Measuring {
-                    step,
-                    clients,
-                    samples: u64::from(ledger.settled()),
-                    wanted: u64::from(ledger.len()),
-                });
+                match self.warming_up.is_some() {
+                    true => self.tell_warm_up(),
+                    false => (self.on_event)(&Event::Measuring {
+                        step,
+                        clients,
+                        samples: u64::from(ledger.settled()),
+                        wanted: u64::from(ledger.len()),
+                    }),
+                }
             }
         }
     }
@@ -208,9 +213,14 @@ impl<W: Workers> Controller<'_, W> {
         let mut waiting = self.workers.len();
         let mut parts = Parts::new();
         let mut lost = None;
+        let mut hurries = false;
         let mut end_ns = clock::now_ns() + clock::nanos(ANSWER);
         while parts.len() < waiting {
             if self.is_interrupted() {
+                if !std::mem::replace(&mut hurries, true) {
+                    // Those whose clients still catch up end that.
+                    self.workers.tell(Command::GiveUp { count: false });
+                }
                 end_ns = end_ns.min(clock::now_ns() + clock::nanos(HURRY));
             }
             if clock::now_ns() >= end_ns {

@@ -2,12 +2,12 @@
 
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
-use crate::message::{SlowPart, StepPart};
-use crate::plan::{Hearing as _, unawaited};
+use crate::message::{HandshakePart, SlowPart, StepPart};
+use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
 use run_record::{
-    Backpressure, Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Recorder, SiteUse,
-    SlowReaders, StepRecord, Throughput, Verdict, Workload,
+    Backpressure, CompressionUse, Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Reading,
+    Recorder, SiteUse, SlowReaders, StepRecord, Throughput, Verdict, Workload,
 };
 
 /// Everything that a step's record is made from.
@@ -59,6 +59,8 @@ impl Merged<'_> {
         };
         let mut first = FirstFaults::default();
         let mut slow = SlowPart::default();
+        let mut compression = CompressionUse::default();
+        let mut handshakes = HandshakePart::default();
         if !rows.is_empty() {
             (generator.cpu_ns, generator.resident_bytes) = (0, 0);
         }
@@ -69,6 +71,8 @@ impl Merged<'_> {
             first.disconnect = first.disconnect.or(part.first_disconnect);
             slow.merge(part.slow);
             counts.add(part.counts);
+            compression.add(part.compression);
+            handshakes.merge(part.handshakes);
             series.merge(part.rows);
             generator.messages += part.messages;
             generator.reads += part.reads;
@@ -129,6 +133,13 @@ impl Merged<'_> {
             timed_out: self.timed_out,
             throughput: has_samples.then(|| throughput(counts, self.elapsed_ns)),
             series: series.series().filter(|_| has_samples),
+            compression: self.plan.connection.compression.map(|_| compression),
+            tls: self
+                .plan
+                .target
+                .is_secure()
+                .then(|| Box::new(handshakes.into_use())),
+            churn: None,
             slow_readers: slow_readers(self.plan, self.clients, slow),
             faults,
             generator,
@@ -144,12 +155,14 @@ impl Merged<'_> {
 }
 
 fn slow_readers(plan: &Plan, clients: u64, part: SlowPart) -> Option<SlowReaders> {
-    let slow = unawaited(&plan.populations, clients);
+    let slow = count_of(&plan.populations, clients, |of| of.reads != Reading::Full);
     (slow > 0 || part.cut_off > 0).then_some(SlowReaders {
         clients: slow,
         messages: part.messages,
         cut_off: part.cut_off,
         first_cut_off: part.first_cut_off,
+        kept_bytes: (!part.is_kept_unknown).then_some(part.kept_bytes),
+        most_kept_bytes: (!part.is_kept_unknown).then_some(part.most_kept_bytes),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Steps: more clients, a measurement, its verdict, and again until something ends it.
 
 mod afford;
+mod churn;
 mod connect;
 mod controller;
 mod end;
@@ -13,6 +14,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod throughput;
+mod warm_up;
 mod workers;
 
 pub(crate) use afford::available_bytes;

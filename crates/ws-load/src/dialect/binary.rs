@@ -26,10 +26,10 @@ impl Codec for Binary {
         StampForm::Binary
     }
 
-    fn request(&self, workload: Workload, stamp: u64, out: &mut Vec<u8>) {
+    fn request(&self, workload: Workload, _: u32, stamp: u64, out: &mut Vec<u8>) {
         out.push(match workload {
             Workload::Echo | Workload::Connect => b'e',
-            Workload::Broadcast => b'b',
+            Workload::Broadcast | Workload::Rooms => b'b',
         });
         out.extend_from_slice(&((STAMP + self.padding.len()) as u32).to_be_bytes());
         StampForm::Binary.write(stamp, out);
@@ -39,7 +39,7 @@ impl Codec for Binary {
     fn expects(&self, workload: Workload) -> String {
         let first = match workload {
             Workload::Echo | Workload::Connect => "`e`",
-            Workload::Broadcast => "`b` or `r`",
+            Workload::Broadcast | Workload::Rooms => "`b` or `r`",
         };
         format!("a binary message of the type byte {first}, the size in 4 bytes and the payload")
     }
@@ -66,6 +66,7 @@ impl Codec for Binary {
             kind,
             stamp,
             intact,
+            topic: None,
         })
     }
 }
@@ -78,7 +79,7 @@ mod tests {
     fn a_request_is_laid_out_as_the_protocol_says_and_read_back() {
         let codec = Binary::new("xy".into());
         let mut out = Vec::new();
-        codec.request(Workload::Broadcast, 0x0102, &mut out);
+        codec.request(Workload::Broadcast, 0, 0x0102, &mut out);
         assert_eq!(out, b"b\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x01\x02xy");
         out[0] = b'r';
         let understood = |intact| {
@@ -86,6 +87,7 @@ mod tests {
                 kind: Kind::Result,
                 stamp: 0x0102,
                 intact,
+                topic: None,
             })
         };
         assert_eq!(codec.parse(&out), understood(true));

@@ -34,7 +34,7 @@ pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
     DIALECTS.with(|dialects| {
         let each = built_in::built_in_dialects().iter().zip(dialects);
         each.filter_map(|(file, dialect)| {
-            drop(dialect.opened(message));
+            drop(dialect.opened(message, Some(1)));
             let Ok(Incoming::Message {
                 stamp,
                 intact: true,

@@ -5,7 +5,7 @@ use super::error::DialectError;
 use super::payload::Body;
 use super::place::{OPEN, is_answer};
 use super::rules::{Match, Rules};
-use super::template::{Template, plain, shown};
+use super::template::{Template, plain, room_of, shown};
 use super::{Codec, Incoming, Kind, Malformed, Opening};
 use run_record::{DialectFile, Meaning, MessageType, OriginRule, Rule, Workload};
 use ws_proto::{Opcode, printable};
@@ -32,6 +32,11 @@ pub(super) struct Interpreter {
     receive: Rules,
     echo: Option<Template>,
     broadcast: Option<Template>,
+    publish: Option<Template>,
+    subscribe: Option<Template>,
+    topic_prefix: String,
+    /// There is an exchange before a client is ready, besides its subscription to a topic.
+    exchanges: bool,
     /// Examples of answers, with their meaning.
     examples: Vec<(Meaning, String)>,
     body: Body,
@@ -88,6 +93,11 @@ impl Interpreter {
             text.map(|text| Template::compile(key, text, &body))
                 .transpose()
         };
+        let of_topic = |key: &str, text: &Option<String>| {
+            let (text, prefix) = (text.as_deref(), file.topic_prefix.as_str());
+            text.map(|text| Template::of_topic(key, text, prefix, &body))
+                .transpose()
+        };
         let first = file.open.send.as_deref();
         Ok(Self {
             name: file.name.clone(),
@@ -106,6 +116,10 @@ impl Interpreter {
             receive: Rules::compile(READY, &file.receive, &file.shape)?,
             echo: request("send.echo", &file.send.echo)?,
             broadcast: request("send.broadcast", &file.send.broadcast)?,
+            publish: of_topic("send.publish", &file.send.publish)?,
+            subscribe: of_topic("send.subscribe", &file.send.subscribe)?,
+            topic_prefix: file.topic_prefix.clone(),
+            exchanges: has_exchange(file),
             examples: file.receive.iter().filter_map(example).collect(),
             body,
             stamps,
@@ -116,16 +130,24 @@ impl Interpreter {
     fn prove(&self, index: usize, rule: &Rule) -> Result<(), DialectError> {
         let key = format!("{READY}[{}].example", index + 1);
         let example = rule.example.as_deref().unwrap_or_default();
+        const ROOM: u32 = 17;
         let stamp = self.stamps.of(41);
         let mut message = Vec::new();
-        Template::compile(&key, example, &self.body)?.write(stamp, &mut message);
+        let example = match rule.topic {
+            None => Template::compile(&key, example, &self.body),
+            Some(_) => Template::of_topic(&key, example, &self.topic_prefix, &self.body),
+        }?;
+        example.write(ROOM, stamp, &mut message);
         let problem = match text_of(&message).and_then(|text| self.receive.find(text)) {
             Err(why) => why.of(&message),
             Ok(found) if found.index != index => {
                 format!("rule {} matches it first", found.index + 1)
             }
             Ok(found) => match found.carried(&self.body, self.stamps) {
-                Some((carried, true)) if carried == stamp => return Ok(()),
+                Some((carried, true)) if carried == stamp => match self.topic(&found) {
+                    Ok(topic) if topic.is_none_or(|room| room == ROOM) => return Ok(()),
+                    _ => "the topic is not found in it".to_owned(),
+                },
                 _ => "what was sent is not found in it".to_owned(),
             },
         };
@@ -134,6 +156,28 @@ impl Interpreter {
             format!("is not understood by its own rule: {problem}"),
             "write an answer as the server sends it, with {payload} or {stamp} in its place",
         ))
+    }
+
+    /// The room whose topic a message names, if its rule says where.
+    fn topic(&self, found: &Match<'_, '_>) -> Result<Option<u32>, Malformed> {
+        let Some(topic) = found.topic() else {
+            return Ok(None);
+        };
+        let room = topic.strip_prefix(&self.topic_prefix).and_then(room_of);
+        match room {
+            Some(room) => Ok(Some(room)),
+            None => Err(Malformed("a topic that no client subscribes to".to_owned())),
+        }
+    }
+
+    /// What makes a client ready that has got through the exchange.
+    fn subscription(&self, room: Option<u32>) -> Opening {
+        let Some((template, room)) = self.subscribe.as_ref().zip(room) else {
+            return Opening::Ready;
+        };
+        let mut message = Vec::new();
+        template.write(room, 0, &mut message);
+        Opening::Send(String::from_utf8_lossy(&message).into_owned())
     }
 
     /// The number of the rule that a message matches, from 0 on.
@@ -147,19 +191,27 @@ impl Interpreter {
             Meaning::Echo => Kind::Echo,
             Meaning::Delivery => Kind::Broadcast,
             Meaning::Result => Kind::Result,
+            Meaning::Message => Kind::Message,
+            Meaning::Published => Kind::Published,
             Meaning::Refused => return Ok(Incoming::Refused),
             Meaning::KeepAlive => {
                 return Ok(Incoming::KeepAlive(found.rule.send.as_bytes().into()));
             }
-            Meaning::Ignored | Meaning::Ready | Meaning::Send | Meaning::Wait => {
+            Meaning::Ignored
+            | Meaning::Ready
+            | Meaning::Subscribed
+            | Meaning::Send
+            | Meaning::Wait => {
                 return Ok(Incoming::Ignored);
             }
         };
+        let topic = self.topic(found)?;
         match found.carried(&self.body, self.stamps) {
             Some((stamp, intact)) => Ok(Incoming::Message {
                 kind,
                 stamp,
                 intact,
+                topic,
             }),
             None => Err(Malformed(format!(
                 "{} without a readable stamp",
@@ -186,15 +238,15 @@ impl Codec for Interpreter {
         self.keeps_order
     }
 
-    fn open(&self) -> Opening {
+    fn open(&self, room: Option<u32>) -> Opening {
         match &self.first {
             Some(first) => Opening::Send(first.clone()),
-            None if self.opening.is_empty() => Opening::Ready,
-            None => Opening::Await,
+            None if self.exchanges => Opening::Await,
+            None => self.subscription(room),
         }
     }
 
-    fn opened(&self, message: &[u8]) -> Opening {
+    fn opened(&self, message: &[u8], room: Option<u32>) -> Opening {
         let found = match text_of(message).and_then(|text| self.opening.find(text)) {
             Ok(found) => found,
             Err(why) => {
@@ -203,20 +255,27 @@ impl Codec for Interpreter {
             }
         };
         match found.rule.means {
-            Meaning::Ready => Opening::Ready,
+            Meaning::Ready => self.subscription(room),
+            Meaning::Subscribed => match self.topic(&found) {
+                Ok(topic) if topic == room => Opening::Ready,
+                _ => Opening::Refused(
+                    "the server confirms a subscription that was not asked for".to_owned(),
+                ),
+            },
             Meaning::Send => Opening::Send(found.rule.send.clone()),
             Meaning::Refused => Opening::Refused(refusal(&found)),
             _ => Opening::Await,
         }
     }
 
-    fn request(&self, workload: Workload, stamp: u64, out: &mut Vec<u8>) {
+    fn request(&self, workload: Workload, room: u32, stamp: u64, out: &mut Vec<u8>) {
         let template = match workload {
             Workload::Echo | Workload::Connect => &self.echo,
             Workload::Broadcast => &self.broadcast,
+            Workload::Rooms => &self.publish,
         };
         if let Some(template) = template {
-            template.write(stamp, out);
+            template.write(room, stamp, out);
         }
     }
 
@@ -224,6 +283,7 @@ impl Codec for Interpreter {
         let meanings: &[Meaning] = match workload {
             Workload::Echo | Workload::Connect => &[Meaning::Echo],
             Workload::Broadcast => &[Meaning::Delivery, Meaning::Result],
+            Workload::Rooms => &[Meaning::Message, Meaning::Published],
         };
         let wanted = self.examples.iter().filter(|(of, _)| meanings.contains(of));
         let examples: Vec<&str> = wanted.map(|(_, example)| example.as_str()).collect();
@@ -245,6 +305,8 @@ const fn name_of(kind: Kind) -> &'static str {
         Kind::Echo => "an echo",
         Kind::Broadcast => "a delivery",
         Kind::Result => "a result",
+        Kind::Message => "a message of a topic",
+        Kind::Published => "a publisher's result",
     }
 }
 
@@ -311,6 +373,20 @@ fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
     let echo = (&file.send.echo, "send.echo", &[Meaning::Echo][..]);
     let both = &[Meaning::Delivery, Meaning::Result][..];
     let broadcast = (&file.send.broadcast, "send.broadcast", both);
+    let of_topic = &[Meaning::Message, Meaning::Published][..];
+    let publish = (&file.send.publish, "send.publish", of_topic);
+    if publish.0.is_some() != file.send.subscribe.is_some()
+        || publish
+            .0
+            .as_ref()
+            .is_some_and(|text| !text.contains("{topic}"))
+    {
+        return Err(DialectError::unfit(
+            "send.publish",
+            "does not go with `subscribe`",
+            "write both, each with {topic}, or neither",
+        ));
+    }
     if echo.0.is_none() && broadcast.0.is_none() {
         return Err(DialectError::unfit(
             "send",
@@ -318,7 +394,7 @@ fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
             "write `echo` or `broadcast`",
         ));
     }
-    for (text, key, answers) in [echo, broadcast] {
+    for (text, key, answers) in [echo, broadcast, publish] {
         let Some(text) = text else { continue };
         if !Template::is_complete(text) {
             return Err(DialectError::unfit(
@@ -344,6 +420,7 @@ fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
 fn check_meanings(list: &str, rules: &[Rule]) -> Result<(), DialectError> {
     let of_opening = [
         Meaning::Ready,
+        Meaning::Subscribed,
         Meaning::Send,
         Meaning::Refused,
         Meaning::Wait,
@@ -352,6 +429,8 @@ fn check_meanings(list: &str, rules: &[Rule]) -> Result<(), DialectError> {
         Meaning::Echo,
         Meaning::Delivery,
         Meaning::Result,
+        Meaning::Message,
+        Meaning::Published,
         Meaning::Refused,
         Meaning::Ignored,
         Meaning::KeepAlive,
@@ -379,16 +458,37 @@ fn check_meanings(list: &str, rules: &[Rule]) -> Result<(), DialectError> {
 }
 
 fn check_opening(file: &DialectFile) -> Result<(), DialectError> {
-    let open = &file.open;
-    let exchanges = open.send.is_some() || !open.receive.is_empty();
-    if exchanges && !open.receive.iter().any(|rule| rule.means == Meaning::Ready) {
+    let has = |means| file.open.receive.iter().any(|rule| rule.means == means);
+    if has_exchange(file) && !has(Meaning::Ready) {
         return Err(DialectError::unfit(
             "open",
             "has no rule that makes a client ready",
             "write [[open.receive]] with `means = \"ready\"`, or leave [open] out",
         ));
     }
+    let subscribe = file.send.subscribe.as_deref();
+    if subscribe.is_some() != has(Meaning::Subscribed)
+        || subscribe.is_some_and(|text| !text.contains("{topic}"))
+    {
+        return Err(DialectError::unfit(
+            "send.subscribe",
+            "does not go with a rule for its answer",
+            "write `subscribe` with {topic}, and [[open.receive]] with `means = \"subscribed\"`; \
+             or neither",
+        ));
+    }
     Ok(())
+}
+
+/// A client without a room has to wait for something before it is ready.
+fn has_exchange(file: &DialectFile) -> bool {
+    let of_topics = |rule: &Rule| rule.means == Meaning::Subscribed;
+    let receive = &file.open.receive;
+    let others = receive
+        .iter()
+        .any(|rule| !of_topics(rule) && rule.means != Meaning::Refused);
+    let refuses_alone = !receive.is_empty() && !receive.iter().any(of_topics);
+    file.open.send.is_some() || others || refuses_alone
 }
 
 const fn meaning_name(means: Meaning) -> &'static str {
@@ -396,10 +496,13 @@ const fn meaning_name(means: Meaning) -> &'static str {
         Meaning::Echo => "echo",
         Meaning::Delivery => "delivery",
         Meaning::Result => "result",
+        Meaning::Message => "message",
+        Meaning::Published => "published",
         Meaning::Refused => "refused",
         Meaning::Ignored => "ignored",
         Meaning::KeepAlive => "keep-alive",
         Meaning::Ready => "ready",
+        Meaning::Subscribed => "subscribed",
         Meaning::Send => "send",
         Meaning::Wait => "wait",
     }

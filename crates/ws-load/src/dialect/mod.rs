@@ -25,7 +25,7 @@ pub(crate) use stamp::{StampForm, Stamps};
 
 use interpreter::Interpreter;
 use payload::Body;
-use run_record::{Plan, Workload};
+use run_record::{Audience, Plan, Workload};
 use std::sync::Arc;
 use ws_proto::{Opcode, printable};
 
@@ -38,17 +38,40 @@ pub(crate) enum Kind {
     Broadcast,
     /// The sender's result of a broadcast.
     Result,
+    /// A message of a room.
+    Message,
+    /// The publisher's result of a message of a room.
+    Published,
+}
+
+impl Kind {
+    /// True of a kind that comes with such an audience.
+    pub(crate) const fn is_of(self, audience: Audience) -> bool {
+        matches!(
+            (self, audience),
+            (Self::Echo, Audience::Sender)
+                | (Self::Broadcast | Self::Result, Audience::Everyone)
+                | (Self::Message | Self::Published, Audience::Room(_))
+        )
+    }
+
+    /// True of what tells a sender that the others have been told.
+    pub(crate) const fn is_result(self) -> bool {
+        matches!(self, Self::Result | Self::Published)
+    }
 }
 
 /// A parsed message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Incoming {
-    /// One of the three kinds, with the stamp of its payload.
+    /// One of the kinds, with the stamp of its payload.
     Message {
         kind: Kind,
         stamp: u64,
         /// The rest of the payload is as it was sent.
         intact: bool,
+        /// The room whose topic it names.
+        topic: Option<u32>,
     },
     /// A refusal: the server could not do what it was asked.
     Refused,
@@ -114,18 +137,18 @@ pub(crate) trait Codec: Send + Sync {
         true
     }
 
-    /// The first move after the handshake.
-    fn open(&self) -> Opening {
+    /// The first move after the handshake of a client in `room`, if there are rooms.
+    fn open(&self, _room: Option<u32>) -> Opening {
         Opening::Ready
     }
 
     /// The move after a message that came before [`Opening::Ready`].
-    fn opened(&self, _message: &[u8]) -> Opening {
+    fn opened(&self, _message: &[u8], _room: Option<u32>) -> Opening {
         Opening::Ready
     }
 
-    /// Appends the payload of a request message to `out`.
-    fn request(&self, workload: Workload, stamp: u64, out: &mut Vec<u8>);
+    /// Appends the payload of a request message to `out`. `room` is where a publication goes.
+    fn request(&self, workload: Workload, room: u32, stamp: u64, out: &mut Vec<u8>);
 
     /// An example of an answer to a request, for messages.
     fn expects(&self, workload: Workload) -> String;
@@ -139,13 +162,15 @@ pub(crate) trait Codec: Send + Sync {
 /// # Errors
 /// What makes no sense in the plan's own dialect file, or that it has no such request.
 pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
-    let Some(file) = &plan.message.definition else {
+    let built_in = built_in::file(plan.message.dialect, &plan.target.url);
+    let Some(file) = plan.message.definition.as_deref().or(built_in) else {
         return Ok(());
     };
     check_dialect(file)?;
     let (request, name) = match plan.workload() {
         Workload::Echo => (&file.send.echo, "echo"),
         Workload::Broadcast => (&file.send.broadcast, "broadcast"),
+        Workload::Rooms => (&file.send.publish, "publish"),
         Workload::Connect => return Ok(()),
     };
     match request {

@@ -27,7 +27,10 @@ pub(super) enum Place {
 
 /// True for a message that ends a latency.
 pub(super) const fn is_answer(means: Meaning) -> bool {
-    matches!(means, Meaning::Echo | Meaning::Delivery | Meaning::Result)
+    matches!(
+        means,
+        Meaning::Echo | Meaning::Delivery | Meaning::Result | Meaning::Message | Meaning::Published
+    )
 }
 
 /// Where a message of a rule carries the stamp.
@@ -47,7 +50,7 @@ pub(super) fn place_of(
     let mut at =
         |name: &str, text: &str, whole| pointer(&format!("{key}.{name}"), text, whole, pointers);
     let is_whole = rule.payload_form == PayloadForm::Json;
-    let may_be_bare = rule.means == Meaning::Result;
+    let may_be_bare = matches!(rule.means, Meaning::Result | Meaning::Published);
     let has = |hole| pattern.is_some_and(|pattern| pattern.has(hole));
     let captured = has(Hole::Payload) || has(Hole::Stamp) && (has(Hole::Padding) || may_be_bare);
     match (&rule.payload, &rule.stamp, &rule.number) {
@@ -80,7 +83,13 @@ fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
     let answers = is_answer(rule.means);
     let sends = matches!(rule.means, Meaning::Send | Meaning::KeepAlive);
     let refuses = rule.means == Meaning::Refused && key.starts_with(OPEN);
+    let of_topic = matches!(
+        rule.means,
+        Meaning::Message | Meaning::Published | Meaning::Subscribed
+    );
+    let needs_topic = of_topic && rule.means != Meaning::Published;
     let keys = [
+        ("topic", rule.topic.is_some(), of_topic, needs_topic),
         ("payload", rule.payload.is_some(), answers, false),
         ("stamp", rule.stamp.is_some(), answers, false),
         ("number", rule.number.is_some(), answers, false),

@@ -42,6 +42,7 @@ pub(super) struct Compiled {
     pub(super) send: String,
     pub(super) words: String,
     pub(super) reason: Option<PointerId>,
+    topic: Option<PointerId>,
 }
 
 #[derive(Debug)]
@@ -99,17 +100,17 @@ impl Rules {
         Ok(compiled)
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
-        self.rules.is_empty()
-    }
-
     fn rule(&mut self, key: &str, rule: &Rule) -> Result<Compiled, DialectError> {
         let how = self.how(key, rule)?;
         let pattern = match &how {
             How::Pattern(pattern) => Some(pattern),
             _ => None,
         };
-        let reason = rule.reason.as_deref();
+        let at = |name: &str, text: &Option<String>, pointers: &mut Pointers| {
+            let text = text.as_deref();
+            text.map(|text| pointer(&format!("{key}.{name}"), text, false, pointers))
+                .transpose()
+        };
         let optional = |key: &str, text: &Option<String>| {
             text.as_deref()
                 .map_or(Ok(String::new()), |text| plain(key, text))
@@ -120,9 +121,8 @@ impl Rules {
             how,
             send: optional(&format!("{key}.send"), &rule.send)?,
             words: optional(&format!("{key}.words"), &rule.words)?,
-            reason: reason
-                .map(|reason| pointer(&format!("{key}.reason"), reason, false, &mut self.pointers))
-                .transpose()?,
+            reason: at("reason", &rule.reason, &mut self.pointers)?,
+            topic: at("topic", &rule.topic, &mut self.pointers)?,
         })
     }
 
@@ -150,7 +150,10 @@ impl Rules {
         self.prefixes.push(prefix.clone());
         Ok(How::Json {
             prefix,
-            parses: looks_into || rule.reason.is_some() || !checks.is_empty(),
+            parses: looks_into
+                || rule.reason.is_some()
+                || rule.topic.is_some()
+                || !checks.is_empty(),
             checks,
         })
     }
@@ -342,6 +345,14 @@ impl Match<'_, '_> {
                 ))
             }
         }
+    }
+
+    /// The topic that a message names; `None` where its rule has none, an empty one where the message
+    /// has none.
+    pub(super) fn topic(&self) -> Option<&str> {
+        let topic = self.rule.topic?;
+        let text = self.values.as_ref().and_then(|values| values.text(topic));
+        Some(text.unwrap_or_default())
     }
 
     /// The server's own words.

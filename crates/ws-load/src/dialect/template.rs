@@ -12,6 +12,17 @@ use std::io::Write as _;
 /// 32 KiB beside its payload.
 pub(super) const MOST_TEMPLATE: usize = 4096;
 
+/// A topic is this and the number of its room.
+const TOPIC: &str = "room-";
+
+/// The room of a topic, if it is one of a run.
+pub(super) fn room_of(topic: &str) -> Option<u32> {
+    let digits = topic.strip_prefix(TOPIC)?;
+    let room = digits.parse().ok()?;
+    // One spelling: no sign, no leading zeros.
+    (u32::to_string(&room) == digits).then_some(room)
+}
+
 /// What a placeholder stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hole {
@@ -21,15 +32,17 @@ pub(super) enum Hole {
     EscapedPayload,
     Padding,
     Any,
+    Topic,
 }
 
-const NAMES: [(&str, Hole); 6] = [
+const NAMES: [(&str, Hole); 7] = [
     ("stamp", Hole::Stamp),
     ("number", Hole::Number),
     ("payload", Hole::Payload),
     ("escaped_payload", Hole::EscapedPayload),
     ("padding", Hole::Padding),
     ("any", Hole::Any),
+    ("topic", Hole::Topic),
 ];
 
 /// A part of a text with placeholders.
@@ -131,7 +144,18 @@ enum Piece {
     Literal(Vec<u8>),
     Stamp,
     Number,
+    Topic,
 }
+
+/// The placeholders of requests that go to a topic.
+const OF_PUBLICATIONS: [Hole; 6] = [
+    Hole::Topic,
+    Hole::Payload,
+    Hole::EscapedPayload,
+    Hole::Stamp,
+    Hole::Padding,
+    Hole::Number,
+];
 
 /// The placeholders of requests.
 const OF_REQUESTS: [Hole; 5] = [
@@ -148,7 +172,28 @@ impl Template {
     /// # Errors
     /// As [`tokens`]; a payload that stands there twice, or not at all.
     pub(super) fn compile(key: &str, text: &str, body: &Body) -> Result<Self, DialectError> {
-        let tokens = tokens(key, text, &OF_REQUESTS)?;
+        Self::of_tokens(key, &tokens(key, text, &OF_REQUESTS)?, body)
+    }
+
+    /// The same for what names a topic, which is written with a prefix.
+    ///
+    /// # Errors
+    /// As [`Template::compile`].
+    pub(super) fn of_topic(
+        key: &str,
+        text: &str,
+        prefix: &str,
+        body: &Body,
+    ) -> Result<Self, DialectError> {
+        let tokens = tokens(key, text, &OF_PUBLICATIONS)?;
+        let with_prefix = tokens.into_iter().flat_map(|token| match token {
+            Token::Hole(Hole::Topic) => vec![Token::Literal(prefix.to_owned()), token],
+            token => vec![token],
+        });
+        Self::of_tokens(key, &with_prefix.collect::<Vec<_>>(), body)
+    }
+
+    fn of_tokens(key: &str, tokens: &[Token], body: &Body) -> Result<Self, DialectError> {
         let count = |wanted: &[Hole]| {
             let is_wanted =
                 |token: &&Token| matches!(token, Token::Hole(hole) if wanted.contains(hole));
@@ -163,7 +208,7 @@ impl Template {
             ));
         }
         let mut template = Self { pieces: Vec::new() };
-        for token in &tokens {
+        for token in tokens {
             template.push(token, body);
         }
         Ok(template)
@@ -180,6 +225,7 @@ impl Template {
             Token::Literal(text) => self.literal(text),
             Token::Hole(Hole::Stamp) => self.pieces.push(Piece::Stamp),
             Token::Hole(Hole::Number) => self.pieces.push(Piece::Number),
+            Token::Hole(Hole::Topic) => self.pieces.push(Piece::Topic),
             Token::Hole(Hole::Padding | Hole::Any) => self.literal(body.padding()),
             Token::Hole(Hole::Payload) => {
                 self.literal(BEFORE_STAMP);
@@ -212,12 +258,15 @@ impl Template {
         }
     }
 
-    /// Appends the message that carries `stamp`.
-    pub(super) fn write(&self, stamp: u64, out: &mut Vec<u8>) {
+    /// Appends the message that carries `stamp`, to the topic of `room`.
+    pub(super) fn write(&self, room: u32, stamp: u64, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
                 Piece::Literal(bytes) => out.extend_from_slice(bytes),
                 Piece::Stamp => StampForm::Hex.write(stamp, out),
+                Piece::Topic => {
+                    write!(out, "{TOPIC}{room}").expect("a Vec takes everything");
+                }
                 Piece::Number => {
                     write!(out, "{}", number_of(stamp)).expect("a Vec takes everything");
                 }
@@ -234,6 +283,7 @@ pub(super) fn shown(text: &str) -> String {
         .replace("{stamp}", "...")
         .replace("{padding}", "...")
         .replace("{number}", "...")
+        .replace("{topic}", "...")
 }
 
 #[cfg(test)]
@@ -243,7 +293,7 @@ mod tests {
     fn written(text: &str, padding: &str) -> String {
         let template = Template::compile("send.echo", text, &Body::new(padding.to_owned()));
         let mut out = Vec::new();
-        template.unwrap().write(0xAB, &mut out);
+        template.unwrap().write(0, 0xAB, &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -4,11 +4,13 @@
 //! process and to processes elsewhere. All times are of the clock of the worker that takes the
 //! command or makes the report; a coordinator converts them in both directions.
 
+mod handshakes;
 mod part;
 mod terms;
 
+pub(crate) use handshakes::HandshakePart;
 pub use part::StepPart;
-pub(crate) use part::{HeldPart, RawPart, SlowPart};
+pub(crate) use part::{ChurnPart, HeldPart, RawPart, SlowPart, VisitsPart};
 pub use terms::{OpenTerms, RawTerms, Share, StartByClock, StepTerms};
 
 use crate::figures::Arrival;

@@ -1,7 +1,8 @@
 //! A worker's part of a step: whole histograms, exact counts.
 
+use super::HandshakePart;
 use crate::figures::{Counts, Latencies, Rows};
-use run_record::{Drops, Faults, Recorder};
+use run_record::{AttemptFailures, CompressionUse, Drops, Faults, Recorder};
 use serde::{Deserialize, Serialize};
 
 /// The part of a worker thread, or of a whole process.
@@ -25,8 +26,14 @@ pub struct StepPart {
     /// Everything that was sent and received.
     pub(crate) counts: Counts,
     pub(crate) rows: Rows,
+    /// Empty without compression.
+    pub(crate) compression: CompressionUse,
+    /// Empty without TLS.
+    pub(crate) handshakes: HandshakePart,
     /// Of clients that no sample waits for.
     pub(crate) slow: SlowPart,
+    /// Absent where no client may leave.
+    pub(crate) churn: Option<Box<ChurnPart>>,
     /// Empty but in a `connect` run.
     pub(crate) held: HeldPart,
     /// Empty but in a raw echo.
@@ -48,7 +55,12 @@ impl StepPart {
         self.largest_lag_ns = self.largest_lag_ns.max(other.largest_lag_ns);
         self.counts.add(other.counts);
         self.rows.merge(other.rows);
+        self.compression.add(other.compression);
+        self.handshakes.merge(other.handshakes);
         self.slow.merge(other.slow);
+        if let Some(churn) = other.churn {
+            self.churn.get_or_insert_default().merge(*churn);
+        }
         self.held.merge(other.held);
         self.raw.merge(other.raw);
     }
@@ -63,6 +75,11 @@ pub(crate) struct SlowPart {
     pub(crate) cut_off: u64,
     /// How the first of these connections ended, in words.
     pub(crate) first_cut_off: Option<String>,
+    /// Bytes that the others got when they read as fast as they could, and the most of one.
+    pub(crate) kept_bytes: u64,
+    pub(crate) most_kept_bytes: u64,
+    /// They were not asked, or not to the end.
+    pub(crate) is_kept_unknown: bool,
 }
 
 impl SlowPart {
@@ -71,6 +88,66 @@ impl SlowPart {
         self.messages += other.messages;
         self.cut_off += other.cut_off;
         self.first_cut_off = self.first_cut_off.take().or(other.first_cut_off);
+        self.kept_bytes += other.kept_bytes;
+        self.most_kept_bytes = self.most_kept_bytes.max(other.most_kept_bytes);
+        self.is_kept_unknown |= other.is_kept_unknown;
+    }
+}
+
+/// What clients did that leave and come back.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ChurnPart {
+    pub(crate) left: u64,
+    pub(crate) unclosed: u64,
+    pub(crate) attempts: u64,
+    pub(crate) failures: AttemptFailures,
+    pub(crate) first_failure: Option<String>,
+    pub(crate) unfinished: u64,
+    pub(crate) reconnected: u64,
+    pub(crate) reconnect: Recorder,
+    pub(crate) handshake: Recorder,
+    pub(crate) attempt_lag: Recorder,
+    pub(crate) cut: u64,
+    pub(crate) cut_late_ns: u64,
+    /// From the cut until a client was ready again.
+    pub(crate) back: Recorder,
+    /// The longest of them, exactly.
+    pub(crate) last_back_ns: u64,
+    pub(crate) visits: VisitsPart,
+}
+
+/// What such clients have heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct VisitsPart {
+    pub(crate) count: u64,
+    pub(crate) messages: u64,
+    pub(crate) lost: u64,
+    pub(crate) duplicate: u64,
+    pub(crate) disconnected: u64,
+}
+
+impl ChurnPart {
+    /// Adds the figures of another worker.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.left += other.left;
+        self.unclosed += other.unclosed;
+        self.attempts += other.attempts;
+        self.failures.merge(&other.failures);
+        self.first_failure = self.first_failure.take().or(other.first_failure);
+        self.unfinished += other.unfinished;
+        self.reconnected += other.reconnected;
+        self.reconnect.merge(&other.reconnect);
+        self.handshake.merge(&other.handshake);
+        self.attempt_lag.merge(&other.attempt_lag);
+        self.cut += other.cut;
+        self.cut_late_ns = self.cut_late_ns.max(other.cut_late_ns);
+        self.back.merge(&other.back);
+        self.last_back_ns = self.last_back_ns.max(other.last_back_ns);
+        self.visits.count += other.visits.count;
+        self.visits.messages += other.visits.messages;
+        self.visits.lost += other.visits.lost;
+        self.visits.duplicate += other.visits.duplicate;
+        self.visits.disconnected += other.visits.disconnected;
     }
 }
 

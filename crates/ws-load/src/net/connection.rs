@@ -8,7 +8,7 @@
 //!                  Gone <------------------- lost, or closed ----------------+
 //! ```
 
-use super::{Stage, Transport};
+use super::{Codecs, Stage, Transport};
 use ws_proto::{Decoder, Sender};
 
 /// A client's connection.
@@ -19,6 +19,8 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     /// Whatever is read from now on arrived at this time or after it.
     pub(crate) stamped_ns: u64,
+    /// Present where compression was negotiated.
+    pub(crate) codecs: Option<Box<Codecs>>,
 }
 
 /// How far a connection has come.
@@ -36,6 +38,8 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Upgrade {
     pub(crate) key: String,
+    /// When the TCP connection was established.
+    pub(crate) connected_ns: u64,
     pub(crate) response: Vec<u8>,
 }
 
@@ -47,6 +51,7 @@ impl Connection {
             decoder: Decoder::new(Sender::Server, longest_message),
             phase: Phase::Connecting,
             stamped_ns: 0,
+            codecs: None,
         }
     }
 
@@ -57,6 +62,7 @@ impl Connection {
             decoder: Decoder::new(Sender::Server, 0),
             phase: Phase::Gone,
             stamped_ns: 0,
+            codecs: None,
         }
     }
 

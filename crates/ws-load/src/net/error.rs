@@ -1,9 +1,10 @@
 //! What can go wrong with a connection, in words with place and remedy.
 
+use super::tls::Offered;
 use crate::message::Unable;
 use std::io;
 use std::net::SocketAddr;
-use ws_proto::{CloseFrame, DecodeError, HandshakeError, escaped, printable};
+use ws_proto::{CloseFrame, DecodeError, HandshakeError, NegotiationError, escaped, printable};
 
 /// How far a connection attempt had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +107,18 @@ pub enum ConnectError {
         /// The bound, in bytes.
         limit: usize,
     },
+    /// A compressed message that becomes longer than any that the plan allows.
+    #[error(
+        "{addr} sent a compressed message of {compressed} bytes that expands past {limit} bytes, the longest that this plan allows (it follows from --payload-padding and --server-type)"
+    )]
+    Expands {
+        /// The server's address.
+        addr: SocketAddr,
+        /// Its bytes on the wire.
+        compressed: usize,
+        /// The bound, in bytes.
+        limit: usize,
+    },
     /// The framework refused the client.
     #[error("{addr}: {words}; check --server-type and --origin")]
     Turned {
@@ -139,12 +152,14 @@ pub enum ConnectError {
         local: std::net::IpAddr,
     },
     /// TLS did not come about, or broke.
-    #[error("{addr}: {} ({stage})", super::tls::words(source))]
+    #[error("{addr}: {} ({stage})", super::tls::words(source, *offered))]
     Tls {
         /// The server's address.
         addr: SocketAddr,
         /// How far it had come.
         stage: Stage,
+        /// What it was offered.
+        offered: Offered,
         /// The cause.
         source: rustls::Error,
     },
@@ -191,6 +206,17 @@ fn with_close(close: Option<&CloseFrame>) -> String {
 /// What to do when the upgrade was answered like this.
 fn remedy(source: &HandshakeError) -> String {
     const PATH: &str = "check the path of the URL and that it is a WebSocket server";
+    match source {
+        HandshakeError::Deflate(NegotiationError::Declined) => {
+            return "run without --compression (connection.compression), or turn it on at the server"
+                .to_owned();
+        }
+        HandshakeError::Deflate(_) => {
+            return "the server negotiates compression wrongly: run without --compression"
+                .to_owned();
+        }
+        _ => {}
+    }
     let HandshakeError::Status { status, says, .. } = source else {
         return PATH.to_owned();
     };

@@ -84,6 +84,26 @@ pub enum TargetError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A key file that cannot be used.
+    #[error("cannot read the key of the clients' certificate from {}: {reason}", path.display())]
+    Key {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A certificate and a key of which the clients can show nothing.
+    #[error(
+        "the certificate in {} cannot be shown with the key in {}: {reason}", cert.display(), key.display()
+    )]
+    KeyOfAnother {
+        /// The certificate.
+        cert: PathBuf,
+        /// The key.
+        key: PathBuf,
+        /// What is wrong with the two.
+        reason: String,
+    },
     /// The name cannot be checked against a certificate.
     #[error("`{host}` is not a name that a certificate can carry")]
     ServerName {

@@ -1,14 +1,16 @@
-//! TLS to a server: whom to trust, and what a failure means in words.
+//! TLS to a server: what is offered, whom to trust, who the client is, and what a failure means in
+//! words.
 
 use super::TargetError;
-use run_record::Plan;
+use run_record::{Plan, TlsVersion};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{WebPkiServerVerifier, verify_server_name};
+use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, DigitallySignedStruct, SignatureScheme};
+use rustls::{AlertDescription, CertificateError, DigitallySignedStruct, SignatureScheme};
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use ws_proto::printable;
@@ -19,8 +21,40 @@ const MAX_SHOWN: usize = 200;
 /// What TLS connections need.
 #[derive(Clone, Debug)]
 pub(crate) struct Tls {
+    /// It resumes nothing.
     pub(crate) config: Arc<rustls::ClientConfig>,
     pub(crate) name: ServerName<'static>,
+    /// A client that comes back may resume its session.
+    pub(crate) resumption: bool,
+}
+
+/// What of TLS is offered to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered {
+    min: TlsVersion,
+    max: TlsVersion,
+    /// The clients have a certificate.
+    certificate: bool,
+}
+
+impl Offered {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let tls = plan.connection.tls.clone().unwrap_or_default();
+        Self {
+            min: tls.min,
+            max: tls.max,
+            certificate: tls.client_cert.is_some(),
+        }
+    }
+}
+
+impl fmt::Display for Offered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.min == self.max {
+            true => write!(f, "TLS {}", self.min.name()),
+            false => write!(f, "TLS {} and {}", self.min.name(), self.max.name()),
+        }
+    }
 }
 
 impl Tls {
@@ -28,23 +62,66 @@ impl Tls {
         let name = ServerName::try_from(host.to_owned()).map_err(|_| TargetError::ServerName {
             host: host.to_owned(),
         })?;
+        let wanted = plan.connection.tls.clone().unwrap_or_default();
+        let offered = Offered::of(plan);
+        let versions: Vec<_> = [
+            (TlsVersion::V1_2, &rustls::version::TLS12),
+            (TlsVersion::V1_3, &rustls::version::TLS13),
+        ]
+        .into_iter()
+        .filter(|(version, _)| (offered.min..=offered.max).contains(version))
+        .map(|(_, version)| version)
+        .collect();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .expect("ring offers the default protocol versions");
+            .with_protocol_versions(&versions)
+            .expect("ring offers both versions, and a plan leaves one of them");
         let verifier: Arc<dyn ServerCertVerifier> = if plan.target.verify_certificate {
             Arc::new(Trusted::new(plan, provider)?)
         } else {
             Arc::new(Unchecked(provider))
         };
-        let config = builder
+        let builder = builder
             .dangerous()
-            .with_custom_certificate_verifier(verifier)
-            .with_no_client_auth();
+            .with_custom_certificate_verifier(verifier);
+        let mut config = match (&wanted.client_cert, &wanted.client_key) {
+            (Some(cert), Some(key)) => builder
+                .with_client_auth_cert(read(cert)?, read_key(key)?)
+                .map_err(|error| unfit_pair(cert, key, &error))?,
+            _ => builder.with_no_client_auth(),
+        };
+        config.resumption = Resumption::disabled();
         Ok(Self {
             config: Arc::new(config),
             name,
+            resumption: wanted.resumption,
         })
+    }
+}
+
+fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, TargetError> {
+    use rustls::pki_types::pem::Error;
+    PrivateKeyDer::from_pem_file(path).map_err(|error| TargetError::Key {
+        path: path.to_owned(),
+        reason: match error {
+            Error::NoItemsFound => "no PEM private key in it; an encrypted key has to be \
+                                    decrypted first"
+                .to_owned(),
+            error => error.to_string(),
+        },
+    })
+}
+
+fn unfit_pair(cert: &Path, key: &Path, error: &rustls::Error) -> TargetError {
+    TargetError::KeyOfAnother {
+        cert: cert.to_owned(),
+        key: key.to_owned(),
+        reason: match error {
+            rustls::Error::InconsistentKeys(_) => {
+                "the key is not that of the certificate".to_owned()
+            }
+            error => error.to_string(),
+        },
     }
 }
 
@@ -169,9 +246,9 @@ fn is_authority_s(error: &rustls::Error) -> bool {
 }
 
 /// Why TLS does not come about with a server, and what to do.
-pub(crate) fn words(error: &rustls::Error) -> String {
+pub(crate) fn words(error: &rustls::Error, offered: Offered) -> String {
     use CertificateError as Bad;
-    use rustls::Error;
+    use rustls::{Error, PeerIncompatible};
     let shown = |text: String| printable(text.as_bytes(), MAX_SHOWN);
     match error {
         Error::InvalidCertificate(Bad::UnknownIssuer) => {
@@ -210,18 +287,41 @@ pub(crate) fn words(error: &rustls::Error) -> String {
             "its certificate is not accepted ({}); check nothing with --insecure",
             shown(other.to_string())
         ),
+        Error::AlertReceived(AlertDescription::ProtocolVersion) => no_version(offered),
+        Error::AlertReceived(AlertDescription::CertificateRequired) => {
+            "it wants a client certificate: give one with --client-cert and --client-key \
+             (connection.tls)"
+                .to_owned()
+        }
         Error::AlertReceived(alert) => format!(
-            "it refused TLS with the alert {alert:?}; its log says why, and whether it takes TLS \
-             1.2 or 1.3"
+            "it refused TLS with the alert {alert:?}; its log says why. Offered were {offered}, \
+             and {} client certificate",
+            if offered.certificate { "a" } else { "no" }
         ),
         Error::InvalidMessage(_) => {
             "what it says is not TLS; is the URL to begin with ws:// there?".to_owned()
         }
+        Error::PeerIncompatible(
+            PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
+            | PeerIncompatible::ServerDoesNotSupportTls12Or13,
+        ) => no_version(offered),
         Error::PeerIncompatible(why) => {
-            format!("it offers neither TLS 1.2 nor 1.3 as they are spoken here ({why:?})")
+            format!("it does not speak {offered} as they are spoken here ({why:?})")
         }
         other => format!("TLS failed: {}", shown(other.to_string())),
     }
+}
+
+/// The versions that the server speaks are none of those that were offered.
+fn no_version(offered: Offered) -> String {
+    let remedy = match offered.min == offered.max {
+        true => {
+            "offer another version with --tls-min and --tls-max (connection.tls), or have it \
+                 speak this one"
+        }
+        false => "older versions are not spoken here: have it speak one of these",
+    };
+    format!("it does not speak {offered}, and nothing else is offered; {remedy}")
 }
 
 fn wrong_name(names: &str, wanted: &str) -> String {

@@ -7,10 +7,13 @@ mod records;
 
 use super::Target;
 use records::Records;
+use rustls::pki_types::ServerName;
+use rustls::{CipherSuite, ClientConfig, HandshakeKind, ProtocolVersion};
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd as _, RawFd};
+use std::sync::Arc;
 
 /// One connection's socket.
 #[derive(Debug)]
@@ -28,6 +31,15 @@ struct Tls {
     within: usize,
     /// Where the records that arrive end.
     records: Records,
+    /// The end of the handshake has been told.
+    told: bool,
+}
+
+/// What a TLS handshake has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Secured {
+    pub(crate) agreed: (ProtocolVersion, CipherSuite),
+    pub(crate) resumed: bool,
 }
 
 /// Bytes that wait for the socket, in the order of their sending.
@@ -63,24 +75,49 @@ impl Transport {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
             _ => {}
         }
-        let tls = match &target.tls {
-            None => None,
-            Some(tls) => Some(Box::new(Tls {
-                session: rustls::ClientConnection::new(tls.config.clone(), tls.name.clone())
-                    .map_err(io::Error::other)?,
-                within: 0,
-                records: Records::default(),
-            })),
-        };
         Ok(Self {
             socket,
-            tls,
+            tls: None,
             waiting: None,
         })
     }
 
+    /// Speaks TLS from now on. Not before the connection is established: what begins a handshake
+    /// uses up a ticket.
+    pub(crate) fn secure(
+        &mut self,
+        config: Arc<ClientConfig>,
+        name: ServerName<'static>,
+    ) -> io::Result<()> {
+        let session = rustls::ClientConnection::new(config, name).map_err(io::Error::other)?;
+        self.tls = Some(Box::new(Tls {
+            session,
+            within: 0,
+            records: Records::default(),
+            told: false,
+        }));
+        Ok(())
+    }
+
     pub(crate) fn raw(&self) -> RawFd {
         self.socket.as_raw_fd()
+    }
+
+    /// What the TLS handshake has come to, told once, when it has ended.
+    pub(crate) fn take_secured(&mut self) -> Option<Secured> {
+        let tls = self.tls.as_mut().filter(|tls| !tls.told)?;
+        if tls.session.is_handshaking() {
+            return None;
+        }
+        tls.told = true;
+        let session = &tls.session;
+        Some(Secured {
+            agreed: (
+                session.protocol_version()?,
+                session.negotiated_cipher_suite()?.suite(),
+            ),
+            resumed: session.handshake_kind() == Some(HandshakeKind::Resumed),
+        })
     }
 
     /// How the connection attempt ended.

@@ -2,11 +2,14 @@
 
 pub(crate) use run_record::Audience;
 
+use super::RoomTable;
+use run_record::Population;
+
 /// Those of a worker's clients that are to hear a sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hearers<'a> {
-    /// A bit per slot.
-    pub(crate) slots: &'a [u64],
+    /// A bit per place.
+    pub(crate) places: &'a [u64],
     /// How many are set.
     pub(crate) count: u32,
 }
@@ -16,13 +19,43 @@ pub(crate) trait Hearing: Copy {
     /// True when clients other than the sender hear a sample, and the sender gets a result.
     fn reaches_others(self) -> bool;
 
-    /// How many workers wait for a sample, of `listening` that have clients which hear what others
-    /// send.
-    fn parties(self, listening: u32) -> u32;
+    /// How many of `workers` wait for a sample of a step with so many clients. Each has every n-th
+    /// client from its number on.
+    fn parties(
+        self,
+        populations: &[Population],
+        clients: u64,
+        workers: impl Iterator<Item = (u32, u32)>,
+    ) -> Parties;
+}
 
-    /// Of the `count` clients of a worker that are set in `alive`: those that are to hear the sample
-    /// `index`. The sender alone is found by the ledger, which knows it.
-    fn hearers(self, index: u32, alive: &[u64], count: u32) -> Hearers<'_>;
+/// How many workers wait for a sample.
+#[derive(Debug)]
+pub(crate) enum Parties {
+    /// As many for each.
+    Same(u32),
+    /// It depends on the room that it goes to.
+    ByRoom(RoomTable),
+}
+
+impl Parties {
+    /// The room that messages drawn for a client go to: one and the same without rooms.
+    #[inline]
+    pub(crate) fn room(&self, drawn: u64) -> u32 {
+        match self {
+            Self::Same(_) => 0,
+            Self::ByRoom(table) => table.room(drawn),
+        }
+    }
+
+    /// How many workers wait for a sample that is drawn for one client and sent by another, or by
+    /// the same.
+    pub(crate) fn of(&self, drawn: u64, sender: u64) -> u32 {
+        match self {
+            Self::Same(count) => *count,
+            Self::ByRoom(table) => table.parties(table.room(drawn), sender),
+        }
+    }
 }
 
 impl Hearing for Audience {
@@ -30,36 +63,31 @@ impl Hearing for Audience {
     fn reaches_others(self) -> bool {
         match self {
             Self::Sender => false,
-            Self::Everyone => true,
+            Self::Everyone | Self::Room(_) => true,
         }
     }
 
-    fn parties(self, listening: u32) -> u32 {
+    fn parties(
+        self,
+        populations: &[Population],
+        clients: u64,
+        workers: impl Iterator<Item = (u32, u32)>,
+    ) -> Parties {
         match self {
-            Self::Sender => 1,
-            Self::Everyone => listening,
-        }
-    }
-
-    #[inline]
-    fn hearers(self, _index: u32, alive: &[u64], count: u32) -> Hearers<'_> {
-        match self {
-            Self::Sender => Hearers {
-                slots: &[],
-                count: 0,
-            },
-            Self::Everyone => Hearers {
-                slots: alive,
-                count,
-            },
+            Self::Sender => Parties::Same(1),
+            Self::Everyone => Parties::Same(super::listening(populations, clients, workers)),
+            Self::Room(rooms) => {
+                let is_awaited = |client| super::population_of(populations, client).is_awaited();
+                Parties::ByRoom(RoomTable::new(rooms, clients, is_awaited, workers))
+            }
         }
     }
 }
 
 impl Hearers<'_> {
-    /// How many of them are set in `slots`.
-    pub(crate) fn among(self, slots: &[u64]) -> u32 {
-        let words = self.slots.iter().zip(slots);
+    /// How many of them are set in `places`.
+    pub(crate) fn among(self, places: &[u64]) -> u32 {
+        let words = self.places.iter().zip(places);
         words.map(|(hears, set)| (hears & set).count_ones()).sum()
     }
 }

@@ -48,7 +48,7 @@ mod tests {
                 let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
                 (plan.message.dialect, plan.message.padding) = (dialect, padding);
                 let mut request = Vec::new();
-                dialect::codec(&plan).request(Workload::Broadcast, u64::MAX, &mut request);
+                dialect::codec(&plan).request(Workload::Broadcast, 0, u64::MAX, &mut request);
                 let escaped = if dialect == Dialect::Binary { 1 } else { 6 };
                 let longest = longest_message(&plan) as usize;
                 assert!(longest >= request.len() * escaped, "{dialect:?} {padding}");

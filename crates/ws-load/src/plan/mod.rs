@@ -4,13 +4,17 @@
 
 mod audience;
 mod bounds;
+mod life;
 mod population;
+mod rooms;
 mod schedule;
 mod search;
 
-pub(crate) use audience::{Audience, Hearers, Hearing};
+pub(crate) use audience::{Audience, Hearers, Hearing, Parties};
 pub(crate) use bounds::longest_message;
-pub(crate) use population::{is_awaited, listening, reading_of, unawaited};
+pub(crate) use life::{Heard, Sent, delay_ns, must_hear, times};
+pub(crate) use population::{count_of, listening, population_of, sender_from};
+pub(crate) use rooms::{RoomTable, WorkerRooms};
 pub(crate) use schedule::Schedule;
 pub(crate) use search::{Hunt, briefly};
 

@@ -1,42 +1,49 @@
 //! Which client belongs to which population, and which clients a sample waits for: pure functions of
 //! the clients' numbers and of the shares.
 //!
-//! A sample waits for the clients that read everything, and they alone send. A client that reads
-//! slowly is a part of the load: what it takes is checked, and no sample waits for it.
+//! A sample waits for the clients that stay and read everything, and they alone send. A client that
+//! reads slowly or leaves is a part of the load: what it takes is checked, and no sample waits for it.
 
-use run_record::{Population, Reading};
+use run_record::Population;
 
 /// The fractional part of the golden ratio, in 64 bits: the multiples of no other number lie more
 /// evenly on a circle (Knuth, The Art of Computer Programming, volume 3, 6.4).
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// How client number `client` of the whole run reads.
+/// The population of client number `client` of the whole run.
 ///
 /// The clients of a population are spread evenly over the numbers, and follow no period. A worker
-/// has every n-th client, and so the shares come out right within each worker too. Client 0 reads
-/// everything, where a population does.
-pub(crate) fn reading_of(populations: &[Population], client: u64) -> Reading {
+/// has every n-th client, and so the shares come out right within each worker too. Client 0 is
+/// awaited, where a population is.
+pub(crate) fn population_of(populations: &[Population], client: u64) -> &Population {
     if let [all] = populations {
-        return all.reads;
+        return all;
     }
     let all: u64 = populations.iter().map(|of| u64::from(of.share)).sum();
     let circle = u128::from(client.wrapping_mul(GOLDEN));
     let mut place = ((circle * u128::from(all)) >> 64) as u64;
-    let awaited = populations.iter().filter(|of| is_awaited(of.reads));
-    let others = populations.iter().filter(|of| !is_awaited(of.reads));
+    let awaited = populations.iter().filter(|of| of.is_awaited());
+    let others = populations.iter().filter(|of| !of.is_awaited());
     for of in awaited.chain(others) {
         let share = u64::from(of.share);
         if place < share {
-            return of.reads;
+            return of;
         }
         place -= share;
     }
-    Reading::Full
+    &populations[0]
 }
 
-/// True of clients that samples wait for, and that send.
-pub(crate) const fn is_awaited(reading: Reading) -> bool {
-    matches!(reading, Reading::Full)
+/// The client that sends what `drawn` was drawn for. Where clients leave it is the first at or after
+/// that one which does not: which client sends must not depend on who is there.
+pub(crate) fn sender_from(populations: &[Population], drawn: u64, clients: u64) -> u64 {
+    if !populations.iter().any(Population::leaves) {
+        return drawn;
+    }
+    let mut from = drawn..clients;
+    let awaited = from.find(|client| population_of(populations, *client).is_awaited());
+    // Client 0 is awaited.
+    awaited.unwrap_or(0)
 }
 
 /// How many of the workers have a client that samples wait for. Worker `n` of `of` has every `of`-th
@@ -48,30 +55,37 @@ pub(crate) fn listening(
 ) -> u32 {
     let listens = |&(n, of): &(u32, u32)| {
         let mut own = (u64::from(n)..clients).step_by(of as usize);
-        own.any(|client| is_awaited(reading_of(populations, client)))
+        own.any(|client| population_of(populations, client).is_awaited())
     };
     workers.filter(listens).count() as u32
 }
 
-/// How many of the run's `clients` clients no sample waits for.
-pub(crate) fn unawaited(populations: &[Population], clients: u64) -> u64 {
-    if populations.iter().all(|of| is_awaited(of.reads)) {
+/// How many of the run's `clients` clients belong to populations of which `is` holds.
+pub(crate) fn count_of(
+    populations: &[Population],
+    clients: u64,
+    is: impl Fn(&Population) -> bool,
+) -> u64 {
+    if !populations.iter().any(&is) {
         return 0;
     }
-    let is_unawaited = |client: &u64| !is_awaited(reading_of(populations, *client));
-    (0..clients).filter(is_unawaited).count() as u64
+    let belongs = |client: &u64| is(population_of(populations, *client));
+    (0..clients).filter(belongs).count() as u64
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::sender_of;
     use super::*;
     use proptest::prelude::*;
+    use run_record::{Cut, Life, Nanos, Reading};
 
     /// A population for each share, named by its rate.
     fn populations(shares: &[u32]) -> Vec<Population> {
         let of = |(name, &share)| Population {
             share,
             reads: Reading::BytesPerSecond(name as u32),
+            ..Population::default()
         };
         shares.iter().enumerate().map(of).collect()
     }
@@ -82,7 +96,7 @@ mod tests {
         let all: u32 = shares.iter().sum();
         let mut counts = vec![0_u32; shares.len()];
         for (before, client) in clients.enumerate() {
-            let Reading::BytesPerSecond(name) = reading_of(&populations, client) else {
+            let Reading::BytesPerSecond(name) = population_of(&populations, client).reads else {
                 panic!("client {client} belongs to no population");
             };
             counts[name as usize] += 1;
@@ -114,16 +128,18 @@ mod tests {
     #[test]
     fn halves_of_twenty_clients_are_ten_each() {
         let populations = populations(&[1, 1]);
-        let first = (0..20)
-            .filter(|client| reading_of(&populations, *client) == Reading::BytesPerSecond(0));
+        let first = (0..20).filter(|client| {
+            population_of(&populations, *client).reads == Reading::BytesPerSecond(0)
+        });
         assert_eq!(first.count(), 10);
     }
 
     #[test]
     fn the_largest_share_beside_the_smallest_is_given_out_whole() {
         let populations = populations(&[1, 1_000_000]);
-        let small = (0..3_000_000)
-            .filter(|client| reading_of(&populations, *client) == Reading::BytesPerSecond(0));
+        let small = (0..3_000_000).filter(|client| {
+            population_of(&populations, *client).reads == Reading::BytesPerSecond(0)
+        });
         assert!((1..=5).contains(&small.count()));
     }
 
@@ -131,9 +147,30 @@ mod tests {
     fn the_first_client_is_awaited_wherever_its_population_stands() {
         let mut all = populations(&[5, 1]);
         all[1].reads = Reading::Full;
-        assert_eq!(reading_of(&all, 0), Reading::Full);
-        assert_eq!(unawaited(&all, 1), 0);
-        assert!((4_980..5_020).contains(&unawaited(&all, 6_000)));
+        assert_eq!(population_of(&all, 0).reads, Reading::Full);
+        let is_slow = |of: &Population| !of.is_awaited();
+        assert_eq!(count_of(&all, 1, is_slow), 0);
+        assert!((4_980..5_020).contains(&count_of(&all, 6_000, is_slow)));
+    }
+
+    #[test]
+    fn clients_that_leave_send_nothing_and_the_others_as_they_were_drawn() {
+        let leaving = Population {
+            share: 3,
+            life: Life::Cut(Cut { at: Nanos(0) }),
+            ..Population::default()
+        };
+        let all = [leaving, Population::default()];
+        for clients in [1, 2, 3, 50] {
+            for sample in 0..1_000 {
+                let drawn = sender_of(7, sample, clients);
+                let sender = sender_from(&all, drawn, clients);
+                assert!(sender < clients && population_of(&all, sender).is_awaited());
+                assert!(sender == drawn || !population_of(&all, drawn).is_awaited());
+            }
+        }
+        let stays = [Population::default()];
+        assert!((0..50).all(|n| sender_from(&stays, n, 50) == n));
     }
 
     #[test]

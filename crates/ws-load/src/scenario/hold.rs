@@ -155,7 +155,9 @@ impl Hold {
             *match error {
                 ConnectError::Closed { reset: false, .. } => &mut drops.closed,
                 ConnectError::PingUnanswered { .. } => &mut drops.unanswered,
-                ConnectError::Protocol { .. } | ConnectError::TooLong { .. } => &mut drops.broken,
+                ConnectError::Protocol { .. }
+                | ConnectError::TooLong { .. }
+                | ConnectError::Expands { .. } => &mut drops.broken,
                 _ => &mut drops.reset,
             } += 1;
             self.verifier.disconnected(&error);
@@ -246,7 +248,7 @@ impl Scenario for Hold {
         self.verifier.messages = 0;
     }
 
-    fn finish(&mut self, part: &mut StepPart) {
+    fn finish(&mut self, part: &mut StepPart, _: u64) {
         self.verifier.finish(part);
         part.held.merge(std::mem::take(&mut self.part));
     }

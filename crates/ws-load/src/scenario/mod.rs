@@ -39,6 +39,11 @@ pub(crate) trait Clients {
     fn is_opening(&self) -> bool;
     /// True while the socket of a connection takes no bytes.
     fn is_blocked(&self, slot: Slot) -> bool;
+    /// Puts the compressed payload of a message in the place of what `out` holds. It must be sent, and
+    /// before any later one. False where no compression was negotiated.
+    fn deflate(&mut self, _slot: Slot, _message: &[u8], _out: &mut Vec<u8>) -> bool {
+        false
+    }
     /// Sends bytes. True when the kernel has taken all of them; `None` when the connection is
     /// broken or gone. What the kernel has not taken follows by itself.
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Option<bool>;
@@ -49,6 +54,8 @@ pub(crate) trait Clients {
     fn end(&mut self, slot: Slot, error: ConnectError);
     /// A client that was ready and is lost, with the reason. Each is returned once.
     fn take_lost(&mut self) -> Option<(Slot, ConnectError)>;
+    /// A client that was ready and has left by plan, with the time. Each is returned once.
+    fn take_left(&mut self) -> Option<(Slot, u64)>;
     /// 64 random bits, different in every draw of a run.
     fn draw(&mut self) -> u64;
     /// Tells the controller.
@@ -106,7 +113,11 @@ pub(crate) trait Scenario: Send {
     fn reset(&mut self);
 
     /// Ends the step: adds what this scenario knows of it to the part, which has the traffic.
-    fn finish(&mut self, part: &mut StepPart);
+    fn finish(&mut self, part: &mut StepPart, now_ns: u64);
+
+    /// Clients that read slowly have caught up with the step that was finished last. Adds what was
+    /// seen of them since.
+    fn caught_up(&mut self, _part: &mut StepPart) {}
 }
 
 /// What a scenario is made for.

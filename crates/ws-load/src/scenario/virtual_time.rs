@@ -5,6 +5,7 @@ use super::{Clients, CurrentStep, Scenario, Setting, Slot, of};
 use crate::dialect::{Stamps, codec};
 use crate::message::{Command, OpenTerms, RawTerms, Report, Share, StepPart, StepTerms};
 use crate::net::ConnectError;
+use crate::plan::Parties;
 use crate::verify::{Keeper, Read, StepLedger, Terms};
 use run_record::{Arrivals, Audience, Connect, Load, Nanos, OpenLoop, Plan, Raw};
 use std::collections::VecDeque;
@@ -89,6 +90,10 @@ impl Clients for Fake {
         self.lost.pop_front()
     }
 
+    fn take_left(&mut self) -> Option<(Slot, u64)> {
+        None
+    }
+
     fn draw(&mut self) -> u64 {
         self.drawn += 1;
         self.drawn
@@ -169,7 +174,8 @@ impl World {
             seed: 1,
             step: terms,
             keeper: Keeper::Process,
-            parties: 1,
+            parties: Parties::Same(1),
+            populations: Vec::new(),
             limits_completion: true,
         }));
         self.step.set(Arc::clone(&ledger));
@@ -229,7 +235,7 @@ impl World {
 
     fn finish(&mut self) -> StepPart {
         let mut part = StepPart::default();
-        self.scenario.finish(&mut part);
+        self.scenario.finish(&mut part, self.clients.now_ns);
         part
     }
 }

@@ -8,14 +8,18 @@
 
 use crate::dialect::{Kind, StampForm};
 
-/// Spellings kept per run; a server that spells its messages in more ways is parsed.
+/// Spellings kept per room; a server that spells its messages in more ways is parsed.
 const CAPACITY: usize = 8;
+/// Bytes of spellings that are kept, of all rooms; what comes in others is parsed.
+const MOST_BYTES: usize = 64 << 20;
 
-/// The envelopes that were learned so far.
+/// The envelopes that were learned so far. What is learned in a room holds its topic.
 #[derive(Debug)]
 pub(crate) struct Envelopes {
     form: StampForm,
-    known: Vec<Envelope>,
+    /// By room; without rooms all messages are of room 0.
+    rooms: Vec<Vec<Envelope>>,
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -30,15 +34,16 @@ impl Envelopes {
     pub(crate) const fn new(form: StampForm) -> Self {
         Self {
             form,
-            known: Vec::new(),
+            rooms: Vec::new(),
+            bytes: 0,
         }
     }
 
     /// The kind and stamp of a message whose envelope is known.
     #[inline]
-    pub(crate) fn recognise(&self, message: &[u8]) -> Option<(Kind, u64)> {
+    pub(crate) fn recognise(&self, room: u32, message: &[u8]) -> Option<(Kind, u64)> {
         let width = self.form.width();
-        self.known.iter().find_map(|known| {
+        self.rooms.get(room as usize)?.iter().find_map(|known| {
             if message.len() != known.message.len() {
                 return None;
             }
@@ -55,8 +60,14 @@ impl Envelopes {
 
     /// Keeps the envelope of a message that was parsed and found to carry exactly this.
     #[cold]
-    pub(crate) fn learn(&mut self, message: &[u8], kind: Kind, stamp: u64) {
-        if self.known.len() == CAPACITY {
+    pub(crate) fn learn(&mut self, room: u32, message: &[u8], kind: Kind, stamp: u64) {
+        let room = room as usize;
+        if self
+            .rooms
+            .get(room)
+            .is_some_and(|known| known.len() == CAPACITY)
+            || self.bytes + message.len() > MOST_BYTES
+        {
             return;
         }
         let mut needle = Vec::new();
@@ -66,7 +77,11 @@ impl Envelopes {
             .enumerate()
             .filter(|(_, window)| *window == needle);
         if let (Some((hole, _)), None) = (found.next(), found.next()) {
-            self.known.push(Envelope {
+            if self.rooms.len() <= room {
+                self.rooms.resize_with(room + 1, Vec::new);
+            }
+            self.bytes += message.len();
+            self.rooms[room].push(Envelope {
                 kind,
                 hole,
                 message: message.into(),
@@ -102,20 +117,20 @@ mod tests {
             let codec = codec(&plan);
             let mut known = Envelopes::new(codec.stamp_form());
             let mut first = Vec::new();
-            codec.request(Workload::Echo, learned, &mut first);
-            known.learn(&first, Kind::Echo, learned);
+            codec.request(Workload::Echo, 0, learned, &mut first);
+            known.learn(0, &first, Kind::Echo, learned);
 
             let mut message = Vec::new();
-            codec.request(Workload::Echo, stamp, &mut message);
-            prop_assert_eq!(known.recognise(&message), Some((Kind::Echo, stamp)));
+            codec.request(Workload::Echo, 0, stamp, &mut message);
+            prop_assert_eq!(known.recognise(0, &message), Some((Kind::Echo, stamp)));
             if let Some((at, byte)) = change {
                 let at = at.index(message.len());
                 message[at] = byte;
             }
-            if let Some((kind, stamp)) = known.recognise(&message) {
+            if let Some((kind, stamp)) = known.recognise(0, &message) {
                 prop_assert_eq!(
                     codec.parse(&message).unwrap(),
-                    Incoming::Message { kind, stamp, intact: true }
+                    Incoming::Message { kind, stamp, intact: true, topic: None }
                 );
             }
         }
@@ -124,8 +139,11 @@ mod tests {
     #[test]
     fn an_envelope_with_the_stamp_twice_is_not_learned() {
         let mut known = Envelopes::new(StampForm::Hex);
-        known.learn(b"0000000000000001 0000000000000001", Kind::Echo, 1);
-        assert_eq!(known.recognise(b"0000000000000002 0000000000000001"), None);
-        assert!(known.known.is_empty());
+        known.learn(0, b"0000000000000001 0000000000000001", Kind::Echo, 1);
+        assert_eq!(
+            known.recognise(0, b"0000000000000002 0000000000000001"),
+            None
+        );
+        assert!(known.rooms.is_empty());
     }
 }

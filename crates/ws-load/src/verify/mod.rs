@@ -4,6 +4,7 @@ mod envelope;
 mod first_answers;
 mod ledger;
 mod verifier;
+mod visits;
 
 pub(crate) use first_answers::Understanding;
 pub(crate) use ledger::{Flight, Keeper, Read, Sent, StepLedger, Terms};

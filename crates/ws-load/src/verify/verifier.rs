@@ -2,17 +2,35 @@
 //!
 //! The verifier of one worker. It sees whole messages and knows neither sockets nor frames.
 
+mod unawaited;
+
 use super::envelope::Envelopes;
 use super::first_answers::{FirstAnswers, Understanding};
-use super::ledger::{Confirmed, Listeners, Missing, Read, Received, StepLedger, Window};
+use super::ledger::{
+    Confirmed, Listeners, Lost, Missing, Read, Received, Seats, StepLedger, Window,
+};
+use super::visits::Visits;
 use crate::dialect::{Codec, Incoming, Kind, Malformed, Stamps};
 use crate::figures::{Arrival, Latencies};
-use crate::message::{Done, SlowPart, StepPart};
+use crate::message::{Done, SlowPart, StepPart, VisitsPart};
 use crate::net::ConnectError;
-use crate::plan::Hearing as _;
 use run_record::{Faults, Measure};
+use std::collections::HashSet;
 use std::sync::Arc;
 use ws_proto::Opcode;
+
+/// The clients of a verifier, while its other fields change.
+macro_rules! listeners {
+    ($verifier:expr) => {
+        Listeners {
+            alive: &$verifier.alive,
+            count: $verifier.alive_count,
+            worker: $verifier.worker,
+            workers: $verifier.workers,
+            seats: $verifier.seats.as_ref(),
+        }
+    };
+}
 
 pub(crate) struct Verifier {
     codec: Arc<dyn Codec>,
@@ -41,6 +59,10 @@ pub(crate) struct Verifier {
     alive_count: u32,
     /// A bit per client that no sample waits for.
     unawaited: Vec<u64>,
+    /// Who is in which room, if there are rooms.
+    seats: Option<Seats>,
+    /// Those of them that leave and come back.
+    visits: Visits,
     worker: u32,
     workers: u32,
     /// What went wrong since it was last taken.
@@ -51,6 +73,8 @@ pub(crate) struct Verifier {
     pub(crate) messages: u64,
     /// What clients did that no sample waits for, since it was last taken.
     pub(crate) slow: SlowPart,
+    /// What clients heard that leave and come back, since it was last taken.
+    visited: VisitsPart,
     /// Samples that were settled here and that have not been followed up yet.
     pub(crate) finished: u32,
     /// Of a site: samples that are settled here and have not been reported yet.
@@ -91,12 +115,15 @@ impl Verifier {
             gone_count: 0,
             alive_count: 0,
             unawaited: Vec::new(),
+            seats: None,
+            visits: Visits::default(),
             worker,
             workers,
             faults: Faults::default(),
             latencies: Latencies::default(),
             messages: 0,
             slow: SlowPart::default(),
+            visited: VisitsPart::default(),
             finished: 0,
             done: Vec::new(),
             first_malformed: None,
@@ -115,25 +142,21 @@ impl Verifier {
         self.stamps.of(sample)
     }
 
-    /// A client is ready that no sample waits for.
-    pub(crate) fn slow_client_ready(&mut self, slot: u32) {
-        let word = slot as usize / 64;
-        if self.unawaited.len() <= word {
-            self.unawaited.resize(word + 1, 0);
-        }
-        self.unawaited[word] |= 1 << (slot % 64);
+    /// A client that will be ready is in a room.
+    pub(crate) fn client_in_room(&mut self, slot: u32, room: u32, is_awaited: bool) {
+        let seats = self.seats.get_or_insert_default();
+        seats.enter(slot, room, is_awaited);
+    }
+
+    /// The room of a client; 0 without rooms.
+    #[inline]
+    fn room(&self, slot: u32) -> u32 {
+        self.seats.as_ref().map_or(0, |seats| seats.seat(slot).room)
     }
 
     /// Clients that samples wait for.
     pub(crate) const fn listeners(&self) -> u32 {
         self.alive_count - self.gone_count
-    }
-
-    /// True of a client that no sample waits for.
-    #[inline]
-    pub(crate) fn is_unawaited(&self, slot: u32) -> bool {
-        let word = self.unawaited.get(slot as usize / 64);
-        word.is_some_and(|word| word & (1 << (slot % 64)) != 0)
     }
 
     /// A client is ready.
@@ -167,16 +190,27 @@ impl Verifier {
     fn count_lost_clients(&mut self) {
         let mut done = Vec::new();
         if let Some(step) = self.step.clone() {
-            let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+            let lost = Lost::new(&self.gone, self.seats.as_ref());
+            let listeners = listeners!(self);
             let missing = self
                 .window
-                .clients_lost(&step, listeners, &self.gone, |index, last| {
+                .clients_lost(&step, listeners, &lost, |index, last| {
                     done.push((index, last));
                 });
+            let mut emptied = HashSet::new();
+            if let Some(seats) = &mut self.seats {
+                seats.leave(&lost, |room| {
+                    emptied.insert(room);
+                });
+            }
             self.count_missing(missing);
             for (index, last) in done {
                 self.settle(&step, index, last);
             }
+            self.settle_emptied(&emptied);
+        } else if let Some(seats) = &mut self.seats {
+            let lost = Lost::new(&self.gone, Some(seats));
+            seats.leave(&lost, drop);
         }
         for (alive, gone) in self.alive.iter_mut().zip(&mut self.gone) {
             *alive &= !std::mem::take(gone);
@@ -185,12 +219,29 @@ impl Verifier {
         self.gone_count = 0;
     }
 
+    /// Waits no more for what is to be sent to rooms that have no clients left here.
+    #[cold]
+    fn settle_emptied(&mut self, rooms: &HashSet<u32>) {
+        let Some(step) = self.step.clone().filter(|_| !rooms.is_empty()) else {
+            return;
+        };
+        let mut done = Vec::new();
+        let is_empty = |room| rooms.contains(&room);
+        self.window
+            .rooms_emptied(&step, listeners!(self), is_empty, |index| done.push(index));
+        for index in done {
+            self.settle(&step, index, Arrival::default());
+        }
+    }
+
     /// Begins a step.
     pub(crate) fn open_step(&mut self, step: Arc<StepLedger>) {
         self.settle_lost();
         self.window.reset();
         self.given_up = false;
         self.step = Some(step);
+        let empty = self.seats.iter().flat_map(Seats::empty).collect();
+        self.settle_emptied(&empty);
     }
 
     /// The step under way.
@@ -233,7 +284,7 @@ impl Verifier {
         let Some(step) = self.step.clone() else {
             return Missing::default();
         };
-        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
+        let listeners = listeners!(self);
         let missing = self.window.close(&step, listeners);
         let confirmed = self.window.take_confirmed();
         self.count_confirmed(&step, confirmed);
@@ -265,9 +316,13 @@ impl Verifier {
     #[inline]
     pub(crate) fn message(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
         self.messages += 1;
-        match self.envelopes.recognise(payload) {
+        let room = self.room(slot);
+        let known = self.envelopes.recognise(room, payload);
+        match known {
             Some((kind, stamp)) if opcode == self.opcode => {
-                self.account(slot, kind, stamp, at_ns);
+                // Of a message the window compares the room.
+                let topic = (kind == Kind::Published).then_some(room);
+                self.account(slot, kind, stamp, topic, at_ns);
             }
             _ => self.parse(slot, opcode, payload, at_ns),
         }
@@ -285,14 +340,16 @@ impl Verifier {
                 kind,
                 stamp,
                 intact,
+                topic,
             }) => {
                 self.first_answers.understood = true;
-                if intact {
-                    self.envelopes.learn(payload, kind, stamp);
-                } else {
+                let room = self.room(slot);
+                if !intact {
                     self.faults.corrupt += 1;
+                } else if topic.is_none_or(|topic| topic == room) {
+                    self.envelopes.learn(room, payload, kind, stamp);
                 }
-                self.account(slot, kind, stamp, at_ns);
+                self.account(slot, kind, stamp, topic, at_ns);
             }
             Ok(Incoming::Refused) => {
                 self.first_answers.understood = true;
@@ -330,9 +387,9 @@ impl Verifier {
     }
 
     #[inline]
-    fn account(&mut self, slot: u32, kind: Kind, stamp: u64, at_ns: u64) {
+    fn account(&mut self, slot: u32, kind: Kind, stamp: u64, topic: Option<u32>, at_ns: u64) {
         if self.is_unawaited(slot) {
-            return self.account_unawaited(kind, stamp);
+            return self.account_unawaited(slot, kind, stamp, topic);
         }
         let Some(step) = &self.step else {
             self.faults.misdirected += 1;
@@ -353,24 +410,24 @@ impl Verifier {
                 return;
             }
         };
-        let fits = match kind {
-            Kind::Echo => !step.audience.reaches_others(),
-            Kind::Broadcast | Kind::Result => step.audience.reaches_others(),
-        };
-        if !fits || index > u64::from(u32::MAX) {
+        if !kind.is_of(step.audience) || index > u64::from(u32::MAX) {
             self.faults.misdirected += 1;
             return;
         }
         let index = index as u32;
-        let listeners = listeners(&self.alive, self.alive_count, self.worker, self.workers);
-        self.read.is_result = kind == Kind::Result;
+        if topic.is_some_and(|topic| topic != step.room(index)) {
+            self.faults.misdirected += 1;
+            return;
+        }
+        let listeners = listeners!(self);
+        self.read.is_result = kind.is_result();
         let at = Arrival {
             at_ns,
             earliest_ns: at_ns - self.slack_ns.min(at_ns),
         };
-        let received = match kind {
-            Kind::Result => self.window.result(step, listeners, index, slot, at),
-            Kind::Echo | Kind::Broadcast => self.window.deliver(step, listeners, index, slot, at),
+        let received = match kind.is_result() {
+            true => self.window.result(step, listeners, index, slot, at),
+            false => self.window.deliver(step, listeners, index, slot, at),
         };
         match received {
             Received::Due {
@@ -379,10 +436,12 @@ impl Verifier {
                 party_done,
             } => {
                 match kind {
-                    Kind::Broadcast if step.is_timed(index) => {
+                    Kind::Broadcast | Kind::Message if step.is_timed(index) => {
                         self.latencies.delivery.record(latency_ns);
                     }
-                    Kind::Result if step.is_timed(index) => self.latencies.ack.record(latency_ns),
+                    Kind::Result | Kind::Published if step.is_timed(index) => {
+                        self.latencies.ack.record(latency_ns);
+                    }
                     _ => {}
                 }
                 self.faults.reordered += u64::from(overtaken && self.keeps_order);
@@ -414,29 +473,6 @@ impl Verifier {
         }
     }
 
-    /// A message to a client that no sample waits for. It may be of any sample that was sent, in an
-    /// earlier step too: the client is behind. Whether it comes once and in order is not known.
-    #[cold]
-    fn account_unawaited(&mut self, kind: Kind, stamp: u64) {
-        self.slow.messages += 1;
-        let sent = self.stamps.sample(stamp).zip(self.step.as_ref());
-        let was_sent = sent.is_some_and(|(sample, step)| {
-            let released = step.first_sample + u64::from(step.released());
-            step.is_shared() || sample < released
-        });
-        if kind == Kind::Echo || !was_sent {
-            self.faults.misdirected += 1;
-        }
-    }
-
-    /// A client that no sample waits for was cut off. That is the server's right.
-    pub(crate) fn cut_off(&mut self, how: &ConnectError) {
-        self.slow.cut_off += 1;
-        self.slow
-            .first_cut_off
-            .get_or_insert_with(|| how.to_string());
-    }
-
     /// This worker waits for nothing more of a sample.
     fn settle(&mut self, step: &StepLedger, index: u32, last: Arrival) {
         let Some(done) = step.settle(index, last, self.read, &mut self.latencies) else {
@@ -458,17 +494,9 @@ impl Verifier {
 const fn limits(limited: Measure, kind: Kind) -> bool {
     matches!(
         (limited, kind),
-        (Measure::Delivery, Kind::Broadcast) | (Measure::Ack, Kind::Result)
+        (Measure::Delivery, Kind::Broadcast | Kind::Message)
+            | (Measure::Ack, Kind::Result | Kind::Published)
     )
-}
-
-const fn listeners(alive: &[u64], count: u32, worker: u32, workers: u32) -> Listeners<'_> {
-    Listeners {
-        alive,
-        count,
-        worker,
-        workers,
-    }
 }
 
 #[cfg(test)]

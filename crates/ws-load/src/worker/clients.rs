@@ -1,27 +1,37 @@
 //! The clients of a worker: frames out, and how a connection ends.
 
+use super::lives::Lives;
 use super::opening::Opening;
 use super::{Common, Peer};
 use crate::clock;
 use crate::dialect::Codec;
 use crate::io::{Control, Token};
-use crate::message::{Command, OpenTerms, Report};
-use crate::net::{ConnectError, Connection, Phase, Transport};
+use crate::message::{Command, HandshakePart, OpenTerms, Report};
+use crate::net::{ConnectError, Connection, Deflate, Phase, Sessions, Transport};
 use crate::plan;
 use crate::scenario::{self, Slot};
 use run_record::Reading;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use ws_proto::{CloseFrame, Opcode, encode_frame};
 
-/// All connections of a worker, by slot. A slot is used once.
+/// All connections of a worker, by slot. A slot is used again by the client that left it, and by no
+/// other.
 pub(super) struct ClientTable {
     connections: Vec<Connection>,
     /// In bytes.
     longest_message: u32,
+    pub(super) deflate: Deflate,
+    sessions: Sessions,
+    /// TLS handshakes since the last report.
+    pub(super) handshakes: HandshakePart,
     pub(super) opening: Opening,
+    /// Absent where no client leaves during a step.
+    pub(super) lives: Option<Box<Lives>>,
     /// How each client reads, where they differ.
     readings: Vec<Reading>,
     /// Clients that are ready.
@@ -30,6 +40,8 @@ pub(super) struct ClientTable {
     cut_off: u32,
     /// Clients that were ready and are lost, and of which the scenario does not know yet.
     lost: VecDeque<(Slot, ConnectError)>,
+    /// Clients that have left, when they did, and of which the scenario does not know yet.
+    left: VecDeque<(Slot, u64)>,
     /// Connections that were told to close and have not ended.
     closing: usize,
     pub(super) codec: Arc<dyn Codec>,
@@ -58,14 +70,24 @@ impl ClientTable {
         common: Common,
     ) -> Self {
         let (number, workers) = common.share.worker(thread, peers.len() as u32);
+        let longest_message = plan::longest_message(&common.plan);
         Self {
             connections: Vec::new(),
-            longest_message: plan::longest_message(&common.plan),
+            longest_message,
+            deflate: Deflate::new(&common.plan, longest_message),
+            sessions: Sessions::default(),
+            handshakes: HandshakePart::default(),
             opening: Opening::new(&common.plan, workers),
+            lives: Lives::new(
+                &common.plan,
+                (number, workers),
+                clock::nanos(super::CLOSE_PATIENCE),
+            ),
             readings: Vec::new(),
             ready: 0,
             cut_off: 0,
             lost: VecDeque::new(),
+            left: VecDeque::new(),
             closing: 0,
             codec,
             common,
@@ -81,10 +103,27 @@ impl ClientTable {
         self.connections.len()
     }
 
-    pub(super) fn add(&mut self, transport: Transport) -> Token {
+    /// A connection, with the count of TLS handshakes.
+    pub(super) fn get_with_handshakes(
+        &mut self,
+        slot: Token,
+    ) -> (&mut Connection, &mut HandshakePart) {
+        (&mut self.connections[slot as usize], &mut self.handshakes)
+    }
+
+    /// Has a slot begin anew, or the next one begin.
+    pub(super) fn put(&mut self, slot: Token, transport: Transport) {
         let connection = Connection::connecting(transport, self.longest_message);
-        self.connections.push(connection);
-        (self.connections.len() - 1) as Token
+        match self.connections.get_mut(slot as usize) {
+            Some(place) => *place = connection,
+            None => self.connections.push(connection),
+        }
+    }
+
+    /// Which clients are ready, by slot.
+    pub(super) fn ready_slots(&self) -> Vec<bool> {
+        let all = self.connections.iter();
+        all.map(|of| matches!(of.phase, Phase::Ready)).collect()
     }
 
     /// A slot whose connection could not even be tried.
@@ -97,8 +136,30 @@ impl ClientTable {
         &mut self.connections[slot as usize]
     }
 
+    /// The same, with what its messages are inflated with.
+    #[inline]
+    pub(super) fn get_with_deflate(&mut self, slot: Token) -> (&mut Connection, &mut Deflate) {
+        (&mut self.connections[slot as usize], &mut self.deflate)
+    }
+
+    /// What a client speaks TLS with; `None` without TLS.
+    pub(super) fn tls_of(
+        &mut self,
+        slot: Token,
+    ) -> Option<(Arc<ClientConfig>, ServerName<'static>)> {
+        let tls = self.common.target.tls.as_ref()?;
+        let comes_back = self.lives.as_ref().is_some_and(|lives| lives.has(slot));
+        Some((
+            self.sessions.config(tls, slot, comes_back),
+            tls.name.clone(),
+        ))
+    }
+
     /// Has this worker's share of so many clients opened.
     pub(super) fn want(&mut self, clients: u64) {
+        if let Some(lives) = &mut self.lives {
+            lives.reopen(clock::now_ns());
+        }
         let share = plan::share_of(clients, self.number.into(), self.workers.into());
         self.opening.want(share as usize);
     }
@@ -147,7 +208,7 @@ impl ClientTable {
         let populations = &self.common.plan.populations;
         if populations.len() > 1 {
             let client = slot as u64 * u64::from(self.workers) + u64::from(self.number);
-            let reading = plan::reading_of(populations, client);
+            let reading = plan::population_of(populations, client).reads;
             self.readings.resize(slot, Reading::Full);
             self.readings.push(reading);
         }
@@ -164,14 +225,40 @@ impl ClientTable {
             .fetch_add(1, Ordering::Relaxed);
     }
 
-    fn note_lost(&mut self, slot: Token, error: ConnectError) {
+    fn note_unready(&mut self) {
         self.ready -= 1;
-        self.cut_off += u32::from(!plan::is_awaited(self.reading(slot)));
         self.common
             .progress
             .connected
             .fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn note_lost(&mut self, slot: Token, error: ConnectError) {
+        self.note_unready();
+        let is_slow = self.reading(slot) != Reading::Full;
+        match self.lives.as_mut().filter(|lives| lives.has(slot)) {
+            Some(lives) => lives.lost(slot, clock::now_ns()),
+            None => self.cut_off += u32::from(is_slow),
+        }
         self.lost.push_back((slot, error));
+    }
+
+    /// A client that was ready has begun to leave.
+    pub(super) fn note_left(&mut self, slot: Token, now_ns: u64) {
+        self.note_unready();
+        self.left.push_back((slot, now_ns));
+    }
+
+    pub(super) fn note_closing(&mut self, slot: Token) {
+        self.get(slot).phase = Phase::Closing;
+        self.closing += 1;
+    }
+
+    pub(super) fn note_closed(&mut self, slot: Token) {
+        self.closing -= 1;
+        if let Some(lives) = &mut self.lives {
+            lives.closed(slot, clock::now_ns());
+        }
     }
 
     pub(super) fn is_closed(&self, end_ns: u64) -> bool {
@@ -248,15 +335,16 @@ impl Session<'_> {
             return;
         };
         let was_opening = connection.is_opening();
+        connection.codecs = None;
         let phase = std::mem::replace(&mut connection.phase, Phase::Gone);
         if was_opening {
             self.control.close(transport.abort());
-            self.table.opening_failed(error);
+            self.table.attempt_failed(slot, error);
             return;
         }
         self.control.close(transport.into_socket());
         match phase {
-            Phase::Closing => self.table.closing -= 1,
+            Phase::Closing => self.table.note_closed(slot),
             Phase::Ready => self.table.note_lost(slot, error),
             _ => {}
         }
@@ -265,6 +353,7 @@ impl Session<'_> {
     /// Sends a close frame on every connection. Returns until when the peers have time to answer.
     pub(super) fn close(&mut self) -> u64 {
         self.table.opening.stop();
+        self.end_lives();
         let close = CloseFrame {
             code: 1000,
             reason: String::new(),
@@ -274,8 +363,7 @@ impl Session<'_> {
             if !matches!(self.table.get(slot).phase, Phase::Ready) {
                 continue;
             }
-            self.table.get(slot).phase = Phase::Closing;
-            self.table.closing += 1;
+            self.table.note_closing(slot);
             self.send_frame(slot, Opcode::Close, &close.encode());
         }
         end_ns
@@ -312,6 +400,13 @@ impl scenario::Clients for Session<'_> {
         transport.as_ref().is_some_and(Transport::wants_write)
     }
 
+    fn deflate(&mut self, slot: Slot, message: &[u8], out: &mut Vec<u8>) -> bool {
+        let (connection, deflate) = self.table.get_with_deflate(slot);
+        let codecs = connection.codecs.as_mut();
+        let deflated = codecs.map(|codecs| deflate.deflate(codecs, message, out));
+        deflated.is_some()
+    }
+
     #[inline]
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Option<bool> {
         self.write(slot, |transport| transport.send(bytes))
@@ -331,6 +426,10 @@ impl scenario::Clients for Session<'_> {
     #[inline]
     fn take_lost(&mut self) -> Option<(Slot, ConnectError)> {
         self.table.lost.pop_front()
+    }
+
+    fn take_left(&mut self) -> Option<(Slot, u64)> {
+        self.table.left.pop_front()
     }
 
     #[inline]

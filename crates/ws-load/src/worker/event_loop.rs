@@ -2,6 +2,7 @@
 //!
 //! It knows connections and frames, and no scenario.
 
+use super::catch_up::CatchUp;
 use super::clients::{ClientTable, Session};
 use super::pacing::Pacing;
 use super::{Common, Peer};
@@ -9,9 +10,10 @@ use crate::clock;
 use crate::dialect::{self, Codec};
 use crate::io::{Backend, Control, Event, Handler, Token};
 use crate::message::{Command, Report, StepPart};
+use crate::plan::WorkerRooms;
 use crate::scenario::{self, Scenario, Setting};
 use crate::verify::Read;
-use run_record::{Recorder, Timestamps};
+use run_record::{CompressionUse, Recorder, Timestamps};
 use std::io;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -24,6 +26,7 @@ pub(super) struct EventLoop {
     pub(super) clients: ClientTable,
     pub(super) scenario: Box<dyn Scenario>,
     pub(super) codec: Arc<dyn Codec>,
+    pub(super) rooms: WorkerRooms,
     pacing: Pacing,
     /// The scenario takes bytes in place of messages.
     pub(super) takes_bytes: bool,
@@ -36,6 +39,9 @@ pub(super) struct EventLoop {
     clock_steps: u64,
     largest_lag_ns: u64,
     step_cpu_start_ns: u64,
+    catch_up: Option<CatchUp>,
+    /// The step was given up before its end.
+    given_up: bool,
     /// Until when the peers have time to close.
     closing: Option<u64>,
 }
@@ -67,6 +73,10 @@ impl EventLoop {
         Self {
             takes_bytes: scenario.takes_bytes(),
             scenario,
+            rooms: WorkerRooms::new(
+                &common.plan,
+                common.share.worker(thread, peers.len() as u32),
+            ),
             kernel_stamps: common.plan.generator.timestamps == Timestamps::Kernel,
             clients: ClientTable::new(thread, peers, Arc::clone(&codec), common),
             codec,
@@ -78,6 +88,8 @@ impl EventLoop {
             clock_steps: 0,
             largest_lag_ns: 0,
             step_cpu_start_ns: 0,
+            catch_up: None,
+            given_up: false,
             closing: None,
         }
     }
@@ -95,8 +107,10 @@ impl EventLoop {
             }
             let session = &mut self.clients.session(backend.control());
             session.open_more();
+            session.live_on();
             self.pacing.resume_due(clock::now_ns(), session);
             self.scenario.turn(session);
+            self.end_catch_up(backend.control());
             if self
                 .closing
                 .is_some_and(|end_ns| self.clients.is_closed(end_ns))
@@ -119,6 +133,10 @@ impl EventLoop {
         let next_ns = self.scenario.next_ns(now_ns);
         let next_ns = next_ns.min(self.clients.opening.next_start_ns());
         let next_ns = next_ns.min(self.pacing.next_ns());
+        let caught_up_ns = self.catch_up.as_ref().map_or(u64::MAX, CatchUp::next_ns);
+        let next_ns = next_ns.min(caught_up_ns);
+        let lives = self.clients.lives.as_ref();
+        let next_ns = next_ns.min(lives.map_or(u64::MAX, |lives| lives.next_ns()));
         IDLE_TURN.min(Duration::from_nanos(next_ns.saturating_sub(now_ns)))
     }
 
@@ -126,7 +144,10 @@ impl EventLoop {
         let mut session = self.clients.session(control);
         match command {
             Command::Open { clients } => session.table.want(clients),
-            Command::Finish => return self.finish_step(),
+            Command::Finish => {
+                session.end_lives();
+                return self.finish_step(control);
+            }
             Command::Close => {
                 self.pacing.resume_due(u64::MAX, &mut session);
                 self.closing = Some(session.close());
@@ -136,7 +157,17 @@ impl EventLoop {
                 session.table.open(&terms);
                 clock::wake_precisely();
             }
-            Command::Start { .. } => clock::wake_precisely(),
+            Command::Start { start_ns, .. } => {
+                session.begin_lives(start_ns);
+                clock::wake_precisely();
+            }
+            Command::GiveUp { .. } => {
+                session.end_lives();
+                self.given_up = true;
+                if let Some(catch_up) = &mut self.catch_up {
+                    catch_up.hurry();
+                }
+            }
             _ => {}
         }
         let begins = matches!(command, Command::OpenAndHold(_) | Command::Begin(_));
@@ -153,26 +184,57 @@ impl EventLoop {
         self.unstamped = 0;
         self.clock_steps = 0;
         self.received_bytes = 0;
+        self.clients.deflate.used = CompressionUse::default();
         self.receive_lag.reset();
         self.scenario.reset();
+        self.given_up = false;
         self.step_cpu_start_ns = clock::thread_cpu_ns();
     }
 
-    fn finish_step(&mut self) {
+    /// Takes the figures of a step. They are reported once the clients that read slowly have caught
+    /// up; at once of a step that was given up.
+    fn finish_step(&mut self, control: &mut dyn Control) {
         let mut part = StepPart {
             busiest_cpu_ns: clock::thread_cpu_ns() - self.step_cpu_start_ns,
             reads: self.reads,
             unstamped: self.unstamped,
             clock_steps: self.clock_steps,
             largest_lag_ns: self.largest_lag_ns,
+            compression: std::mem::take(&mut self.clients.deflate.used),
+            handshakes: std::mem::take(&mut self.clients.handshakes),
             ..StepPart::default()
         };
         part.counts.received_bytes = self.received_bytes;
-        self.scenario.finish(&mut part);
+        self.scenario.finish(&mut part, clock::now_ns());
         part.latencies.receive_lag.merge(&self.receive_lag);
         self.receive_lag.reset();
         self.clients.opening.finish(&mut part);
-        self.clients.report(Report::Part(Box::new(part)));
+        if let Some(lives) = &mut self.clients.lives {
+            lives.finish(&mut part);
+        }
+        let mut part = Box::new(part);
+        if self.given_up {
+            part.slow.is_kept_unknown = true;
+            return self.clients.report(Report::Part(part));
+        }
+        let session = &mut self.clients.session(control);
+        match CatchUp::begin(part, session) {
+            Ok(catch_up) => {
+                self.catch_up = Some(catch_up);
+                self.pacing.resume_due(u64::MAX, session);
+            }
+            Err(part) => session.table.report(Report::Part(part)),
+        }
+    }
+
+    fn end_catch_up(&mut self, control: &mut dyn Control) {
+        let is_over = |catch_up: &mut CatchUp| catch_up.next_ns() <= clock::now_ns();
+        let Some(catch_up) = self.catch_up.take_if(is_over) else {
+            return;
+        };
+        let mut part = catch_up.into_part(&mut self.clients.session(control));
+        self.scenario.caught_up(&mut part);
+        self.clients.report(Report::Part(part));
     }
 }
 
@@ -189,7 +251,6 @@ impl<C: Control> Handler<C> for EventLoop {
                 stamped,
             } => {
                 now_ns = read_ns;
-                self.receive_lag.record(read_ns - there_ns);
                 let read = Read {
                     at_ns: read_ns,
                     unread_ns: read_ns - at_ns,
@@ -203,7 +264,14 @@ impl<C: Control> Handler<C> for EventLoop {
                 };
                 self.on_data(control, token, bytes, stamp);
                 let session = &mut self.clients.session(control);
-                self.pacing.took(token, bytes.len(), read_ns, session);
+                let reads_slowly = match &mut self.catch_up {
+                    Some(catch_up) => catch_up.took(token, bytes.len(), read_ns),
+                    None => self.pacing.took(token, bytes.len(), read_ns, session),
+                };
+                // What a client that reads slowly leaves unread is no lag of the loop.
+                if !reads_slowly {
+                    self.receive_lag.record(read_ns - there_ns);
+                }
             }
             Event::Writable => self.on_writable(control, token),
             Event::End => self.clients.session(control).on_end(token),

@@ -3,8 +3,11 @@
 //! A worker takes [`Command`]s and gives [`Report`]s. During a step it uses only the shared ledger, and
 //! sends commands to the worker whose client is to send the next sample.
 
+mod catch_up;
 mod clients;
 mod event_loop;
+mod leaving;
+mod lives;
 mod opening;
 mod pacing;
 mod pool;

@@ -9,7 +9,7 @@ use crate::dialect;
 use crate::figures::Latencies;
 use crate::io::Token;
 use crate::message::{HeldPart, OpenTerms, Report, StepPart};
-use crate::net::{ConnectError, Phase, Stage, Transport, Upgrade};
+use crate::net::{ConnectError, Offered, Phase, Stage, Transport, Upgrade, offer};
 use run_record::{Environment, FileLimit, Plan};
 use std::collections::VecDeque;
 use std::io;
@@ -182,9 +182,29 @@ impl Opening {
     }
 }
 
+/// Which attempt of a client it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// Its first; it was meant to start at `due_ns`.
+    First { due_ns: u64 },
+    /// It has left, and comes back.
+    Again,
+}
+
 impl ClientTable {
     /// An attempt has failed.
-    pub(super) fn opening_failed(&mut self, error: ConnectError) {
+    pub(super) fn attempt_failed(&mut self, slot: Token, error: ConnectError) {
+        match self.lives.as_mut().filter(|lives| lives.is_trying(slot)) {
+            Some(lives) => {
+                if !lives.failed(slot, &error, clock::now_ns()) {
+                    self.report(Report::OpenFailed(error.into()));
+                }
+            }
+            None => self.opening_failed(error),
+        }
+    }
+
+    fn opening_failed(&mut self, error: ConnectError) {
         self.opening.under_way -= 1;
         // If a limit of this machine was found first, that one is reported.
         if !self.opening.count_failed(&error) && self.opening.exhausted.is_none() {
@@ -207,6 +227,7 @@ impl ClientTable {
                 return ConnectError::Tls {
                     addr,
                     stage,
+                    offered: Offered::of(&self.common.plan),
                     source,
                 };
             }
@@ -248,6 +269,19 @@ impl ClientTable {
         ConnectError::Unreachable {
             last: Box::new(last),
             others: others.join(", "),
+        }
+    }
+
+    /// The error of an attempt that took too long.
+    pub(super) fn late(&self, stage: Stage) -> ConnectError {
+        let error = ConnectError::TimedOut {
+            addr: self.common.target.addr,
+            stage,
+            seconds: self.common.plan.connection.timeout.ns() as f64 / 1e9,
+        };
+        match stage {
+            Stage::Connect => self.after_others(error),
+            _ => error,
         }
     }
 
@@ -337,14 +371,25 @@ impl Session<'_> {
     }
 
     fn open_one(&mut self, due_ns: u64) -> io::Result<()> {
-        let at_ns = clock::now_ns();
         let slot = self.table.len() as Token;
+        self.connect(slot, Attempt::First { due_ns })
+    }
+
+    /// Begins an attempt.
+    pub(super) fn connect(&mut self, slot: Token, attempt: Attempt) -> io::Result<()> {
+        let at_ns = clock::now_ns();
         let local = self.table.local_addr(slot);
-        let receive_buffer = pacing::receive_buffer(self.table.note_reading());
+        let reading = match attempt {
+            Attempt::First { .. } => self.table.note_reading(),
+            Attempt::Again => self.table.reading(slot),
+        };
+        let receive_buffer = pacing::receive_buffer(reading);
         let transport = Transport::connect(&self.table.common.target, local, receive_buffer)?;
         self.control.connecting(slot, transport.raw())?;
-        self.table.add(transport);
-        self.table.opening.note_started(slot, due_ns, at_ns);
+        self.table.put(slot, transport);
+        if let Attempt::First { due_ns } = attempt {
+            self.table.opening.note_started(slot, due_ns, at_ns);
+        }
         Ok(())
     }
 
@@ -361,15 +406,7 @@ impl Session<'_> {
             let late = connection.is_opening().then(|| connection.stage());
             self.table.opening.deadlines.pop_front();
             if let Some(stage) = late {
-                let error = ConnectError::TimedOut {
-                    addr: self.table.common.target.addr,
-                    stage,
-                    seconds: self.table.common.plan.connection.timeout.ns() as f64 / 1e9,
-                };
-                let error = match stage {
-                    Stage::Connect => self.table.after_others(error),
-                    _ => error,
-                };
+                let error = self.table.late(stage);
                 self.lose(slot, error);
             }
         }
@@ -389,14 +426,17 @@ impl Session<'_> {
             key: &key,
             origin: common.plan.connection.origin.as_deref().or(codec.origin()),
             subprotocol: codec.subprotocol(),
+            deflate: offer(&common.plan),
         }
         .encode(&mut request);
+        let tls = self.table.tls_of(slot);
         let connection = self.table.get(slot);
         let Some(transport) = &mut connection.transport else {
             return;
         };
         let asked = transport
             .connected()
+            .and_then(|()| tls.map_or(Ok(()), |(config, name)| transport.secure(config, name)))
             .and_then(|()| transport.send(&request))
             .and_then(|_| {
                 self.control
@@ -406,6 +446,7 @@ impl Session<'_> {
             Ok(()) => {
                 connection.phase = Phase::Upgrading(Box::new(Upgrade {
                     key,
+                    connected_ns,
                     response: Vec::new(),
                 }));
                 self.table.opening.note_established(slot, connected_ns);
@@ -440,7 +481,10 @@ impl Session<'_> {
                 self.lose(slot, ConnectError::Turned { addr, words });
             }
             dialect::Opening::Ready => {
-                self.table.opening.note_ready(slot, at_ns);
+                match self.table.lives.as_mut().filter(|of| of.is_trying(slot)) {
+                    Some(lives) => lives.returned(slot, at_ns),
+                    None => self.table.opening.note_ready(slot, at_ns),
+                }
                 self.table.note_ready(slot);
                 return true;
             }

@@ -55,7 +55,7 @@ impl Pacing {
         None
     }
 
-    /// A client has taken `bytes` of its socket. Pauses it, if it reads slowly.
+    /// A client has taken `bytes` of its socket. Pauses it, if it reads slowly, and is true then.
     #[inline]
     pub(super) fn took(
         &mut self,
@@ -63,13 +63,16 @@ impl Pacing {
         bytes: usize,
         now_ns: u64,
         session: &mut Session<'_>,
-    ) {
-        if let Some(pause_ns) = pause_ns(session.table.reading(slot), bytes)
-            && matches!(session.table.get(slot).phase, Phase::Ready)
+    ) -> bool {
+        let Some(pause_ns) = pause_ns(session.table.reading(slot), bytes) else {
+            return false;
+        };
+        if matches!(session.table.get(slot).phase, Phase::Ready)
             && self.put_off(slot, pause_ns, now_ns)
         {
             session.switch_reading(slot, false);
         }
+        true
     }
 
     /// Reads those clients again whose pause is over by `now_ns`.

@@ -5,10 +5,10 @@ use super::event_loop::{EventLoop, Stamp};
 use crate::clock;
 use crate::dialect;
 use crate::io::{Control, Token};
-use crate::net::{ConnectError, Connection, Phase};
+use crate::net::{Codecs, ConnectError, Connection, Deflate, Phase, offer};
 use crate::scenario::Clients as _;
 use std::io;
-use ws_proto::{CloseFrame, DecodeError, Event, Opcode, parse_response};
+use ws_proto::{CloseFrame, DecodeError, Event, InflateError, Mark, Opcode, parse_answer};
 
 /// Pongs that are sent after one read. Of more pings than this the most recent is answered last, and
 /// some before it are not (RFC 6455, 5.5.3).
@@ -96,14 +96,17 @@ impl EventLoop {
         stamp: Stamp,
     ) {
         let at_ns = stamp.at_ns;
+        let rooms = &self.rooms;
         let scenario = &mut self.scenario;
         let codec = &self.codec;
+        let (connection, deflate) = self.clients.get_with_deflate(slot);
         let Connection {
             transport,
             decoder,
             phase,
             stamped_ns,
-        } = self.clients.get(slot);
+            codecs,
+        } = connection;
         // Without stamps a latency ends with the read, whose time is known exactly.
         let slack_ns = match self.kernel_stamps {
             true => at_ns.saturating_sub(*stamped_ns),
@@ -126,16 +129,17 @@ impl EventLoop {
         let received_bytes = &mut self.received_bytes;
         let mut feed = |plain: &[u8], is_last: bool| {
             *received_bytes += plain.len() as u64;
-            decoder.feed_counting(plain, |event, rest| {
-                match event {
+            decoder.feed_marking(plain, |event, mark| {
+                match inflated(event, mark, codecs, deflate)? {
                     Event::Message { opcode, payload } if ready => {
                         if verified {
-                            let is_end = rest == 0 && is_last && stamp.stamped;
+                            let is_end = mark.rest == 0 && is_last && stamp.stamped;
                             let slack_ns = if is_end { 0 } else { slack_ns };
                             scenario.message(slot, opcode, payload, at_ns, slack_ns);
                         }
                     }
-                    Event::Message { payload, .. } => match codec.opened(payload) {
+                    Event::Message { payload, .. } => match codec.opened(payload, rooms.room(slot))
+                    {
                         dialect::Opening::Await => {}
                         dialect::Opening::Refused(words) => return Err(Stop::Turned(words)),
                         next => {
@@ -276,6 +280,13 @@ impl EventLoop {
                     DecodeError::TooLong { size, limit } => {
                         ConnectError::TooLong { addr, size, limit }
                     }
+                    DecodeError::Inflate(InflateError::TooLong { compressed, limit }) => {
+                        ConnectError::Expands {
+                            addr,
+                            compressed,
+                            limit,
+                        }
+                    }
                     source => ConnectError::Protocol { addr, source },
                 };
                 if is_ready {
@@ -297,7 +308,8 @@ impl EventLoop {
         bytes: &[u8],
         stamp: Stamp,
     ) {
-        let connection = self.clients.get(slot);
+        let offer = offer(&self.clients.common.plan);
+        let (connection, handshakes) = self.clients.get_with_handshakes(slot);
         let (Some(transport), Phase::Upgrading(upgrade)) =
             (&mut connection.transport, &mut connection.phase)
         else {
@@ -317,12 +329,26 @@ impl EventLoop {
             Ok(has_ended) => has_ended,
             Err(error) => return self.clients.session(control).on_failed(slot, error),
         };
-        match parse_response(&upgrade.response, &upgrade.key, self.codec.subprotocol()) {
+        if let Some(secured) = transport.take_secured() {
+            let took_ns = stamp.at_ns.saturating_sub(upgrade.connected_ns);
+            handshakes.note(secured.agreed, secured.resumed, took_ns);
+        }
+        let parsed = parse_answer(
+            &upgrade.response,
+            &upgrade.key,
+            self.codec.subprotocol(),
+            offer.as_ref(),
+        );
+        match parsed {
             Ok(None) => {}
-            Ok(Some(head)) => {
+            Ok(Some((head, terms))) => {
+                if let Some(terms) = terms {
+                    connection.decoder.permit_compressed();
+                    connection.codecs = Some(Box::new(Codecs::new(terms)));
+                }
                 let rest = upgrade.response.split_off(head);
                 connection.phase = Phase::Subscribing;
-                let opening = self.codec.open();
+                let opening = self.codec.open(self.rooms.room(slot));
                 self.on_opening(control, slot, opening, stamp.at_ns);
                 if !rest.is_empty() {
                     self.on_first_bytes(control, slot, &rest, stamp);
@@ -356,5 +382,22 @@ impl EventLoop {
         } else {
             self.on_frames(control, slot, Bytes::Plain(plain), stamp);
         }
+    }
+}
+
+/// The event, with the message inflated if it is a compressed one.
+#[inline]
+fn inflated<'a>(
+    event: Event<'a>,
+    mark: Mark,
+    codecs: &mut Option<Box<Codecs>>,
+    deflate: &'a mut Deflate,
+) -> Result<Event<'a>, DecodeError> {
+    match (event, codecs) {
+        (Event::Message { opcode, payload }, Some(codecs)) if mark.compressed => {
+            let payload = deflate.inflate(codecs, payload)?;
+            Ok(Event::Message { opcode, payload })
+        }
+        (event, _) => Ok(event),
     }
 }

@@ -57,6 +57,12 @@ fn drops_in_samples_that_are_in_flight_together_are_all_counted() {
 #[test]
 fn exactly_the_duplicated_deliveries_are_duplicates() {
     for count in [1, 7] {
+        let warm = against(Fault::Duplicates, count, |plan| {
+            plan.warm_up = Nanos::millis(100);
+        });
+        // All of them are made at once, before the first step.
+        assert!(faults(&warm).is_empty());
+        assert_eq!(warm.warm_up.unwrap().faults.duplicate, count);
         let measured = against(Fault::Duplicates, count, |_| {});
         assert_eq!(measured.outcome.end, End::StepsDone);
         assert_eq!(

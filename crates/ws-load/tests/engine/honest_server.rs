@@ -6,6 +6,7 @@ use run_record::{Audience, Clients, Dialect, End, Event, Load, Measure, Nanos, P
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use test_servers::liar::{LiarServer, Lie};
+use ws_load::Measured;
 use test_servers::{Framework, NullOptions, NullServer, TlsServer};
 
 fn server() -> NullServer {
@@ -191,24 +192,50 @@ fn an_interrupted_run_keeps_the_steps_before() {
 #[test]
 fn events_tell_the_story_of_a_run_in_order() {
     let server = server();
-    let mut story = Vec::new();
-    ws_load::run(
-        &plan(server.addr()),
-        &AtomicBool::new(false),
-        &mut |event| {
-            let word = match event {
-                Event::Connecting { .. } => "connecting",
-                Event::Measuring { .. } => "measuring",
-                Event::Holding { .. } => "holding",
-                Event::Step { .. } => "step",
-                Event::End { .. } => "end",
-            };
-            if story.last() != Some(&word) {
-                story.push(word);
-            }
-        },
-    )
-    .unwrap();
+    let (mut story, measured) = story(&plan(server.addr()));
+    assert_eq!(measured.warm_up, None);
     story.retain(|word| *word != "measuring");
     assert_eq!(story, ["connecting", "step", "connecting", "step", "end"]);
+}
+
+/// The events of a run, each as often as it follows another.
+fn story(plan: &Plan) -> (Vec<&'static str>, Measured) {
+    let mut story = Vec::new();
+    let measured = ws_load::run(plan, &AtomicBool::new(false), &mut |event| {
+        let word = match event {
+            Event::WarmingUp { .. } => "warming up",
+            Event::WarmedUp { .. } => "warmed up",
+            Event::Connecting { .. } => "connecting",
+            Event::Measuring { .. } => "measuring",
+            Event::Holding { .. } => "holding",
+            Event::Step { .. } => "step",
+            Event::End { .. } => "end",
+        };
+        if story.last() != Some(&word) {
+            story.push(word);
+        }
+    });
+    (story, measured.unwrap())
+}
+
+#[test]
+fn a_warm_up_repeats_the_first_step_and_changes_no_other() {
+    let server = server();
+    let warm = plan(server.addr()).with(|plan| { plan.warm_up = Nanos::millis(300); });
+    let (mut story, measured) = story(&warm);
+    story.retain(|word| !matches!(*word, "measuring" | "warming up"));
+    assert_eq!(
+        story,
+        ["warmed up", "connecting", "step", "connecting", "step", "end"]
+    );
+    let warm_up = measured.warm_up.unwrap();
+    assert!(warm_up.steps > 1 && warm_up.elapsed_ns >= 300_000_000, "{}", warm_up.steps);
+    assert!(warm_up.faults.is_empty());
+    let steps: Vec<_> = measured.steps.iter().chain([&warm_up.cold]).collect();
+    let figures = steps.iter().map(|step| (step.clients, step.samples));
+    assert!(figures.eq([(10, 20), (20, 20), (10, 20)]));
+    for step in steps {
+        let of = step.throughput.unwrap();
+        assert_eq!((of.sent, of.received), (20, 20 * (step.clients + 1)));
+    }
 }

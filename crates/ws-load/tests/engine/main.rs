@@ -20,7 +20,10 @@ macro_rules! suite {
             mod connect;
             mod faulty_servers;
             mod honest_server;
+            mod lives;
+            mod lossy_storm;
             mod open_loop;
+            mod rooms;
             mod slow_readers;
             mod verdict;
         }

@@ -2,7 +2,7 @@
 
 use super::plan;
 use run_record::{
-    Arrivals, Audience, Clients, Dialect, Load, Nanos, OpenLoop, Plan, Population, Reading,
+    Arrivals, Audience, Clients, Dialect, End, Load, Nanos, OpenLoop, Plan, Population, Reading,
     StepRecord, Verdict,
 };
 use socket2::{Domain, Socket, Type};
@@ -40,7 +40,11 @@ fn broadcasts(server: SocketAddr, seconds: u64, share: u32, reads: Reading) -> P
         plan.clients = Clients::steps(CLIENTS as u32, 1, Some(1));
         plan.generator.threads = 2;
         plan.populations = vec![
-            Population { share, reads },
+            Population {
+                share,
+                reads,
+                ..Population::default()
+            },
             Population::default(),
         ];
     })
@@ -183,6 +187,9 @@ fn slow_clients_take_their_rate_the_others_all_and_the_run_passes() {
     assert_eq!((slow.clients, slow.cut_off), (10, 0));
     // 6 s of 8 KiB/s are 12 messages for each of the 10.
     assert!((80..200).contains(&slow.messages), "{slow:?}");
+    // What they leave unread is no lag of the generator, which has one for each other read.
+    let used = &step.generator;
+    assert!(used.receive_lag.as_ref().unwrap().count < used.reads);
 }
 
 #[test]
@@ -224,4 +231,88 @@ fn a_worker_without_a_client_to_wait_for_holds_nothing_up() {
     assert_ne!(step.verdict, Verdict::Fail);
     let stopped = step.slow_readers.as_ref().unwrap();
     assert_eq!((stopped.clients, stopped.messages), (19, 0));
+}
+
+/// A run over 2 s against a server that keeps everything for clients that have stopped to read, with
+/// so many bytes allowed; and the bytes that it had for each of them.
+fn kept_for_stopped(allowed: u64) -> (Measured, Vec<u64>) {
+    let listener = listener();
+    let plan = broadcasts(listener.local_addr().unwrap(), 2, 1, Reading::Stopped);
+    let plan = plan.with(|plan| plan.limits.kept_bytes = Some(allowed));
+    thread::scope(|scope| {
+        let run = scope.spawn(|| ws_load::run(&plan, &AtomicBool::new(false), &mut |_| {}));
+        let (taken, _streams) = serve(&listener);
+        let record = run.join().unwrap().unwrap();
+        let bytes = taken.iter().map(|taken| taken.load(Ordering::Relaxed));
+        let mut bytes: Vec<u64> = bytes.collect();
+        // Those that read everything send too, and have results.
+        bytes.sort_unstable();
+        bytes.truncate(CLIENTS / 2);
+        (record, bytes)
+    })
+}
+
+#[test]
+fn what_a_server_keeps_is_counted_and_decides() {
+    // 100 broadcasts of 4,000 bytes.
+    let allowed = 300_000;
+    let (record, sent) = kept_for_stopped(allowed);
+    let step = only_step(&record);
+    assert!(step.faults.is_empty(), "{}", step.faults);
+    let slow = step.slow_readers.as_ref().unwrap();
+    assert_eq!((slow.clients, slow.cut_off), (10, 0));
+    // What a client read before it stopped is less than a message and a buffer.
+    let (least, most) = (sent[0].saturating_sub(16_000), sent[CLIENTS / 2 - 1]);
+    assert!(least > allowed, "{sent:?}");
+    let (kept, most_kept) = (slow.kept_bytes.unwrap(), slow.most_kept_bytes.unwrap());
+    assert!((least..=most).contains(&most_kept), "{slow:?}");
+    assert!((least * 10..=most * 10).contains(&kept), "{slow:?}");
+    assert_eq!(step.verdict, Verdict::Fail);
+    assert!(
+        step.verdict_reasons[0].contains("above the limit of 0.3 MB"),
+        "{:?}",
+        step.verdict_reasons
+    );
+    assert_eq!(record.outcome.end, End::OverLimit);
+    assert_eq!(record.outcome.carried_clients, None);
+
+    let (record, _) = kept_for_stopped(1_000_000);
+    assert_ne!(only_step(&record).verdict, Verdict::Fail);
+}
+
+/// The end of the stream is behind more than the client's buffer holds.
+#[test]
+fn a_stopped_client_that_is_cut_off_is_seen_to_be() {
+    let listener = listener();
+    let plan = broadcasts(listener.local_addr().unwrap(), 2, 1, Reading::Stopped);
+    let record = thread::scope(|scope| {
+        let run = scope.spawn(|| ws_load::run(&plan, &AtomicBool::new(false), &mut |_| {}));
+        let (taken, streams) = serve(&listener);
+        sleep(Duration::from_secs(1));
+        let most = taken.iter().map(|taken| taken.load(Ordering::Relaxed)).max();
+        let behind = |taken: &Arc<AtomicU64>| taken.load(Ordering::Relaxed) < most.unwrap() / 2;
+        for (stream, _) in streams.iter().zip(&taken).filter(|(_, of)| behind(of)) {
+            stream.shutdown(std::net::Shutdown::Write).unwrap();
+        }
+        run.join().unwrap().unwrap()
+    });
+    let slow = only_step(&record).slow_readers.as_ref().unwrap();
+    assert_eq!((slow.clients, slow.cut_off), (10, 10));
+    assert_eq!((slow.kept_bytes, slow.most_kept_bytes), (Some(0), Some(0)));
+}
+
+#[test]
+fn of_a_step_that_is_interrupted_it_is_not_known_what_was_kept() {
+    let listener = listener();
+    let plan = broadcasts(listener.local_addr().unwrap(), 20, 1, Reading::Stopped);
+    let interrupted = AtomicBool::new(false);
+    let record = thread::scope(|scope| {
+        let run = scope.spawn(|| ws_load::run(&plan, &interrupted, &mut |_| {}));
+        let _serving = serve(&listener);
+        sleep(Duration::from_secs(1));
+        interrupted.store(true, Ordering::Relaxed);
+        run.join().unwrap().unwrap()
+    });
+    let slow = only_step(&record).slow_readers.as_ref().unwrap();
+    assert_eq!((slow.kept_bytes, slow.most_kept_bytes), (None, None));
 }

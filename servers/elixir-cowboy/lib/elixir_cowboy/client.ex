@@ -5,7 +5,7 @@ defmodule ElixirCowboy.Client do
   """
   @behaviour :cowboy_websocket
 
-  alias ElixirCowboy.{Clients, Protocol}
+  alias ElixirCowboy.{Clients, Protocol, Topics}
 
   # docs/protocol.md, "Limits"; bytes of a whole message, over all fragments.
   @max_message 16 * 1024 * 1024
@@ -13,31 +13,50 @@ defmodule ElixirCowboy.Client do
   @doc "The options of every WebSocket here."
   def options, do: %{idle_timeout: :infinity, max_frame_size: @max_message, compress: false}
 
+  # The state: the client's slot, and its topics as the keys of a map.
   @impl true
   def init(%{pid: connection} = request, []),
-    do: {:cowboy_websocket, request, Clients.join(connection), options()}
+    do: {:cowboy_websocket, request, {Clients.join(connection), %{}}, options()}
 
   @impl true
-  def websocket_handle({type, message}, slot) when type in [:text, :binary] do
+  def websocket_handle({type, message}, {slot, topics} = state) when type in [:text, :binary] do
     case Protocol.answer(type, message) do
       {:reply, frame} ->
-        {[frame], slot}
+        {[frame], state}
 
       {:broadcast, frame, result} ->
         # The sender's own copy and its result leave in one write, in this order, once
         # the frame is in the mailbox of every other client: the ack rule.
         Clients.broadcast(frame, self())
-        {[frame, result], slot}
+        {[frame, result], state}
+
+      {:publish, topic, frame, result} ->
+        Clients.publish(topic, frame, self())
+        {if(is_map_key(topics, topic), do: [frame, result], else: [result]), state}
+
+      {:subscribe, topic, frame} ->
+        Topics.subscribe(topic, slot)
+        {[frame], {slot, Map.put(topics, topic, [])}}
+
+      {:unsubscribe, topic, frame} ->
+        Topics.unsubscribe(topic)
+        {[frame], {slot, Map.delete(topics, topic)}}
     end
   end
 
-  def websocket_handle(_control, slot), do: {[], slot}
+  def websocket_handle(_control, state), do: {[], state}
 
   @impl true
-  def websocket_info({:broadcast, frame}, slot) do
+  def websocket_info({:broadcast, frame}, {slot, _topics} = state) do
     Clients.taken(slot, frame)
-    {[frame], slot}
+    {[frame], state}
   end
 
-  def websocket_info(_other, slot), do: {[], slot}
+  # What was in the mailbox when the client unsubscribed is dropped.
+  def websocket_info({:publish, topic, frame}, {slot, topics} = state) do
+    Clients.taken(slot, frame)
+    {if(is_map_key(topics, topic), do: [frame], else: []), state}
+  end
+
+  def websocket_info(_other, state), do: {[], state}
 end

@@ -9,6 +9,8 @@ defmodule ElixirCowboy.Clients do
   """
   use GenServer
 
+  alias ElixirCowboy.Topics
+
   # docs/protocol.md, "Limits"; bytes.
   @max_queued 64 * 1024 * 1024
 
@@ -26,18 +28,25 @@ defmodule ElixirCowboy.Clients do
   more than 64 MiB would then wait is killed, and so its connection closed; one
   message is taken whatever its size.
   """
-  def broadcast({_type, payload} = frame, sender) do
+  def broadcast(frame, sender),
+    do: deliver(:ets.tab2list(__MODULE__), frame, {:broadcast, frame}, sender)
+
+  @doc "The same for every subscriber of the topic but `sender`."
+  def publish(topic, frame, sender),
+    do: deliver(Topics.subscribers(topic), frame, {:publish, topic, frame}, sender)
+
+  defp deliver(clients, {_type, payload}, message, sender) do
     size = byte_size(payload)
     counts = :persistent_term.get(__MODULE__)
 
-    Enum.each(:ets.tab2list(__MODULE__), fn
+    Enum.each(clients, fn
       {^sender, _slot} ->
         :ok
 
       {pid, slot} ->
         case :atomics.add_get(counts, slot, size) do
           queued when queued > @max_queued and queued > size -> Process.exit(pid, :kill)
-          _ -> send(pid, {:broadcast, frame})
+          _ -> send(pid, message)
         end
     end)
   end
@@ -54,6 +63,7 @@ defmodule ElixirCowboy.Clients do
     :persistent_term.put(__MODULE__, :atomics.new(slots, []))
     # In the order of the processes' creation, which is kinder to the caches.
     :ets.new(__MODULE__, [:ordered_set, :named_table, read_concurrency: true])
+    Topics.create()
     {:ok, Enum.to_list(1..slots)}
   end
 
@@ -68,6 +78,7 @@ defmodule ElixirCowboy.Clients do
 
   @impl true
   def handle_info({:DOWN, _monitor, :process, pid, _reason}, free) do
+    Topics.forget(pid)
     [{^pid, slot}] = :ets.take(__MODULE__, pid)
     {:noreply, [slot | free]}
   end

@@ -6,17 +6,28 @@ package Shootout::Hub;
 use Mojo::Base -strict, -signatures;
 
 use Mojo::IOLoop;
+use Shootout::Topics;
 
 # Bytes; docs/protocol.md, "Limits".
 use constant MAX_QUEUED => 64 * 1024 * 1024;
 
-sub new ($class) { bless {clients => {}}, $class }
+sub new ($class) { bless {clients => {}, topics => Shootout::Topics->new}, $class }
 
 sub join ($self, $tx) {
   $self->{clients}{$tx->connection} = [$tx, Mojo::IOLoop->stream($tx->connection)];
 }
 
-sub leave ($self, $tx) { delete $self->{clients}{$tx->connection} }
+sub leave ($self, $tx) {
+  delete $self->{clients}{$tx->connection};
+  $self->{topics}->leave($tx->connection);
+}
+
+sub subscribe ($self, $tx, $topic) {
+  my $client = $self->{clients}{$tx->connection} or return;
+  $self->{topics}->subscribe($tx->connection, $client, $topic);
+}
+
+sub unsubscribe ($self, $tx, $topic) { $self->{topics}->unsubscribe($tx->connection, $topic) }
 
 # $message is {text => BYTES} or {binary => BYTES}.
 sub send ($self, $tx, $message) {
@@ -24,10 +35,16 @@ sub send ($self, $tx, $message) {
   _send(@$client, $tx->build_message($message));
 }
 
-# The message is built once. Returns when it is queued on every connection.
-sub broadcast ($self, $message) {
-  my @clients = values %{$self->{clients}} or return;
-  my $built   = $clients[0][0]->build_message($message);
+# Returns when the message is queued on every connection.
+sub broadcast ($self, $message) { _send_all($message, values %{$self->{clients}}) }
+
+# Returns when the message is queued for every subscriber.
+sub publish ($self, $topic, $message) { _send_all($message, $self->{topics}->subscribers($topic)) }
+
+# The message is built once.
+sub _send_all ($message, @clients) {
+  return unless @clients;
+  my $built = $clients[0][0]->build_message($message);
   _send(@$_, $built) for @clients;
 }
 

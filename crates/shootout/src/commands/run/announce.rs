@@ -5,10 +5,10 @@ use crate::generator::measure_name;
 use crate::machine::{self, Capacity, Cores};
 use crate::manifest::Workload;
 use crate::project::Project;
-use crate::rows::{Rows, alike};
+use crate::rows::{Row, Rows, alike, contestant};
 use crate::session::Session;
 use crate::stdout::one_line;
-use crate::workload::Schedule;
+use crate::workload::{NamedPlan, Schedule};
 use run_record::{Clients, Load, Plan};
 
 pub(super) fn plan(
@@ -19,43 +19,19 @@ pub(super) fn plan(
     capacity: &Capacity,
 ) {
     let o = &session.options;
-    let asked = o.workload.schedule(None);
-    let usual = asked.within(capacity.clients);
-    let mut dialects: Vec<&str> = Vec::new();
-    for row in &rows.rows {
-        if !dialects.contains(&row.dialect.name()) {
-            dialects.push(row.dialect.name());
+    let mut is_cut = false;
+    for workload in &o.workloads {
+        let of_it = rows.rows.iter();
+        let of_it = of_it.filter(|row| row.workload.name == workload.name);
+        let of_it: Vec<&Row> = of_it.collect();
+        if of_it.is_empty() {
+            continue;
         }
+        one(workload, &of_it, capacity);
+        let asked = workload.schedule(None);
+        is_cut |= asked != asked.within(capacity.clients);
     }
-    let plan = &o.workload.plan;
-    anstream::eprintln!(
-        "{}: {} in {}, {}, {}, padding {}, until p{} of {} is above {}",
-        match rows.rows.len() {
-            1 => "1 row".to_owned(),
-            n => format!("{n} rows"),
-        },
-        one_line(&o.workload.name),
-        dialects.join(", "),
-        load(plan),
-        clients(plan, usual),
-        plan.message.padding,
-        plan.limits.percentile,
-        match plan.workload() {
-            Workload::Connect => "the handshake",
-            _ => measure_name(plan.limited()),
-        },
-        plan.limits.time,
-    );
-    for (servers, schedule) in other_steps(session, rows, capacity) {
-        anstream::eprintln!(
-            "other steps, as the manifest says: {} to {} clients by {}: {}",
-            schedule.initial_clients,
-            schedule.last_clients(),
-            schedule.step_size,
-            servers.join(", ")
-        );
-    }
-    if asked != usual {
+    if is_cut {
         anstream::eprintln!("the limit of this machine: {}", capacity.limit);
     }
     match &cores.pinning {
@@ -75,19 +51,90 @@ pub(super) fn plan(
         };
         anstream::eprintln!("{why}: {}", left_out.join("; "));
     }
-    if o.dialects.is_empty() && o.workload.dialect().is_none() {
+    let own = o
+        .workloads
+        .iter()
+        .any(|workload| workload.dialect().is_none());
+    if o.dialects.is_empty() && own {
         anstream::eprintln!(
             "each in text, or in what it speaks instead; for the binary dialect too: --dialects \
              text,binary"
         );
     }
-    if !rows.unsupported.is_empty() {
+    for (workloads, (contestants, reason)) in unfit(rows) {
         anstream::eprintln!(
-            "not measured, the variants do not support it: {}",
-            rows.unsupported.join(", ")
+            "not applicable under {}, {reason}: {}",
+            one_line(&workloads.join(", ")),
+            few(&contestants)
         );
     }
     anstream::eprintln!("results: {}/", project.shown(&session.dir));
+}
+
+/// What one workload is, and what its rows are measured with.
+fn one(workload: &NamedPlan, rows: &[&Row], capacity: &Capacity) {
+    let mut dialects: Vec<&str> = Vec::new();
+    for row in rows {
+        if !dialects.contains(&row.dialect.name()) {
+            dialects.push(row.dialect.name());
+        }
+    }
+    let plan = &workload.plan;
+    anstream::eprintln!(
+        "{}: {} in {}, {}, {}, padding {}, until p{} of {} is above {}",
+        match rows.len() {
+            1 => "1 row".to_owned(),
+            n => format!("{n} rows"),
+        },
+        one_line(&workload.name),
+        dialects.join(", "),
+        load(plan),
+        clients(plan, workload.schedule(None).within(capacity.clients)),
+        plan.message.padding,
+        plan.limits.percentile,
+        match plan.workload() {
+            Workload::Connect => "the handshake",
+            _ => measure_name(plan.limited()),
+        },
+        plan.limits.time,
+    );
+    for (servers, schedule) in other_steps(workload, rows, capacity) {
+        anstream::eprintln!(
+            "other steps, as the manifest says: {} to {} clients by {}: {}",
+            schedule.initial_clients,
+            schedule.last_clients(),
+            schedule.step_size,
+            servers.join(", ")
+        );
+    }
+}
+
+/// Contestants that are not measured, and why.
+type Unfit<'r> = (Vec<String>, &'r str);
+
+/// Rows that are not measured: the workloads that have the same contestants for the same reason.
+fn unfit(rows: &Rows) -> Vec<(Vec<&str>, Unfit<'_>)> {
+    let mut groups: Vec<((&str, &str), Vec<String>)> = Vec::new();
+    for (row, reason) in &rows.unfit {
+        let why = (row.workload.name.as_str(), reason.as_str());
+        let name = contestant(&row.entry.name, row.variant());
+        match groups.iter_mut().find(|(other, _)| *other == why) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((why, vec![name])),
+        }
+    }
+    let groups = groups.into_iter();
+    alike(groups.map(|((workload, reason), names)| (workload, (names, reason))))
+}
+
+/// The first names, and how many others there are.
+fn few(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 /// When is sent, as a clause.
@@ -116,20 +163,16 @@ fn clients(plan: &Plan, steps: Schedule) -> String {
 
 /// Servers whose steps are not the usual ones.
 fn other_steps<'r>(
-    session: &Session,
-    rows: &'r Rows,
+    workload: &NamedPlan,
+    rows: &[&'r Row],
     capacity: &Capacity,
 ) -> Vec<(Vec<&'r str>, Schedule)> {
-    let o = &session.options;
-    let usual = o.workload.schedule(None).within(capacity.clients);
+    let usual = workload.schedule(None).within(capacity.clients);
     let mut servers: Vec<(&str, Schedule)> = rows
-        .rows
         .iter()
         .map(|row| {
-            (
-                row.entry.name.as_str(),
-                row.schedule(o).within(capacity.clients),
-            )
+            let held = row.schedule().within(capacity.clients);
+            (row.entry.name.as_str(), held)
         })
         .filter(|(_, schedule)| *schedule != usual)
         .collect();

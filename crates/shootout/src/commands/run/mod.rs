@@ -12,14 +12,16 @@ use crate::cli::RunArgs;
 use crate::exit::{Exit, Refusal};
 use crate::generator;
 use crate::machine::{self, Capacity};
-use crate::measure::Bench;
+use crate::measure::{Bench, not_applicable};
 use crate::options::{RunOptions, differences};
 use crate::process::shortened;
 use crate::progress::{Progress, milliseconds};
+use crate::project::Entry;
 use crate::quick;
 use crate::report;
 use crate::rows::{self, Row, Rows};
 use crate::session::{Origin, Session};
+use crate::stdout::one_line;
 use crate::workload::Schedule;
 use run_record::{Environment, Measurement, Status};
 use std::path::{Path, PathBuf};
@@ -34,6 +36,11 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     let all = entries.len();
     let is_look_around = options.quick && options.servers.is_empty();
     if is_look_around {
+        let is_asked = |entry: &Entry| match &entry.manifest {
+            Ok(manifest) => options.workloads.iter().any(|one| one.is_for(manifest)),
+            Err(_) => true,
+        };
+        entries.retain(is_asked);
         entries = quick::one_of_each_language(entries);
     }
     let mut rows = rows::plan(&entries, options)?;
@@ -45,7 +52,7 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     let smallest = rows
         .rows
         .iter()
-        .map(|row| row.schedule(options).initial_clients)
+        .map(|row| row.schedule().initial_clients)
         .min()
         .unwrap_or_default();
     if u64::from(smallest) > capacity.clients {
@@ -65,14 +72,15 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     };
     let bench = Bench::new(
         &context.project,
-        (options, &rows.rows),
+        &rows.rows,
         (&cores, &capacity),
         generator,
         (session.dir.clone(), session.logs()),
         context.interrupt,
     )
     .skip_build(args.skip_build);
-    let measured = measure_all(context, &session, bench, turns);
+    let mut measured = without_measuring(context, &session, &rows);
+    measured.extend(measure_all(context, &session, bench, turns));
     conclude(context, &session, &rows, &measured)
 }
 
@@ -107,6 +115,20 @@ fn generator_program(context: &Context<'_>, args: &RunArgs) -> Result<PathBuf, R
         )));
     }
     Ok(program)
+}
+
+/// The records of rows that are not to be measured, written.
+fn without_measuring(context: &Context<'_>, session: &Session, rows: &Rows) -> Vec<Measurement> {
+    let unfit = rows.unfit.iter().map(|(row, reason)| {
+        let measurement = not_applicable(row, reason);
+        let name = row.file_name();
+        if let Err(error) = session.write(&name, &measurement) {
+            let dir = context.project.shown(&session.dir);
+            anstream::eprintln!("{dir}: cannot write {name}.json: {error}");
+        }
+        measurement
+    });
+    unfit.collect()
 }
 
 fn measure_all(
@@ -215,7 +237,7 @@ fn conclude(
     // reported, and is no failure.
     let all = session.options.servers.is_empty();
     let is_valid = |m: &Measurement| match m.status {
-        Status::Ok => true,
+        Status::Ok | Status::NotApplicable => true,
         Status::MissingToolchain => all,
         // The clients carried before the generator was the limit are a lower bound.
         Status::GeneratorLimited => {
@@ -269,18 +291,25 @@ fn left_out(options: &RunOptions, rows: &Rows, capacity: &Capacity) -> Vec<Strin
     if !rows.other_variants.is_empty() {
         words.push(format!("variants {}", rows.other_variants.join(", ")));
     }
-    let asked = options.workload.schedule(None);
-    let full = Schedule {
-        total_steps: None,
-        ..asked
-    };
-    let last = |schedule: Schedule| schedule.within(capacity.clients).last_clients();
-    if options.workload.is_shortened() && last(asked) < last(full) {
-        words.push(format!(
-            "steps above {} clients (full: up to {})",
-            last(asked),
-            last(full)
-        ));
-    }
+    words.extend(options.workloads.iter().filter_map(|workload| {
+        let asked = workload.schedule(None);
+        let full = Schedule {
+            total_steps: None,
+            ..asked
+        };
+        let last = |schedule: Schedule| schedule.within(capacity.clients).last_clients();
+        let is_less = workload.is_shortened() && last(asked) < last(full);
+        let of = match options.workloads.len() {
+            1 => String::new(),
+            _ => format!(" of {}", one_line(&workload.name)),
+        };
+        is_less.then(|| {
+            format!(
+                "steps{of} above {} clients (full: up to {})",
+                last(asked),
+                last(full)
+            )
+        })
+    }));
     words
 }

@@ -51,11 +51,16 @@ pub(super) fn manifest(
         path: path(&raw.run.path, p),
         dialects: not_empty(&raw.supports.dialects, p),
         workloads: workloads(&raw.supports.workloads, p),
+        compression: raw.supports.compression,
+        tls: false,
         services: Vec::new(),
     };
     let variants: Vec<Variant> = starts::variants(raw.variant, base, &service_names, p)
         .into_iter()
-        .map(|(variant, place)| starts::with_services(variant, place, &services, p))
+        .map(|(variant, place)| {
+            starts::told_its_certificate(&variant, place.clone(), p);
+            starts::with_services(variant, place, &services, p)
+        })
         .collect();
     let raw_echo = raw
         .raw_echo

@@ -75,6 +75,9 @@ pub(super) fn variants(
         if let Some(given) = &raw.workloads {
             variant.workloads = workloads(given, p);
         }
+        if let Some(given) = raw.compression {
+            variant.compression = given;
+        }
         if let Some(given) = raw.version {
             variant.receipt = receipt(given, p);
         }
@@ -83,11 +86,34 @@ pub(super) fn variants(
             name: raw.name.into_inner(),
             summary: raw.summary,
             multi_process: raw.multi_process,
+            tls: raw.tls,
             ..variant
         };
         variants.push((variant, Some(place)));
     }
     variants
+}
+
+/// Reports a variant with TLS that is not told its certificate, and one without that asks for it.
+pub(super) fn told_its_certificate(
+    variant: &Variant,
+    place: Option<Range<usize>>,
+    p: &mut Problems<'_>,
+) {
+    let words = variant.command.iter().chain(variant.env.values());
+    let used: Vec<&str> = words.flat_map(|word| placeholder::find(word)).collect();
+    let name = &variant.name;
+    for one in placeholder::CERTIFICATE {
+        let problem = match (variant.tls, used.contains(&one)) {
+            (true, false) => "has \"tls = true\" and is not told",
+            (false, true) => "has no \"tls = true\" and asks for",
+            _ => continue,
+        };
+        p.at(
+            place.clone(),
+            format!("the variant \"{name}\" {problem} {{{one}}}: see docs/adding-a-server.md, TLS"),
+        );
+    }
 }
 
 /// The variant with the services that it needs.

@@ -180,7 +180,13 @@ pub(super) fn workloads(raw: &Spanned<Vec<Workload>>, p: &mut Problems<'_>) -> V
     if raw.get_ref().contains(&Workload::Connect) {
         p.at(
             Some(raw.span()),
-            "\"connect\" is no workload of the protocol; name \"echo\", \"broadcast\" or both",
+            "\"connect\" is no workload of the protocol; name \"echo\", \"broadcast\" and \"rooms\", as far as the server has them",
+        );
+    }
+    if raw.get_ref().contains(&Workload::Rooms) && !raw.get_ref().contains(&Workload::Echo) {
+        p.at(
+            Some(raw.span()),
+            "\"rooms\" needs \"echo\" beside it: the checks of rooms ask for echoes to learn that nothing more comes",
         );
     }
     not_empty(raw, p)

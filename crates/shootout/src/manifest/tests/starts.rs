@@ -43,6 +43,7 @@ fn rich_problem(old: &str, new: &str) -> String {
 fn variants_have_their_own_needs_versions_and_services() {
     let manifest = parse(&rich()).unwrap();
     let (single, clustered) = (&manifest.variants[0], &manifest.variants[1]);
+    assert!(!single.tls && !clustered.tls);
     let needed = &manifest.requires[0].variants;
     assert!(needed.covers("clustered") && !needed.covers("single"));
     assert!(manifest.build[0].variants.covers("single"));
@@ -121,42 +122,42 @@ fn wrong_scopes_services_and_modes_name_their_place() {
         (
             "\"--port\", \"{service:store}\"",
             "\"--port\"",
-            "47:11: the service is not told its port: give it {service:store}",
+            "48:11: the service is not told its port: give it {service:store}",
         ),
         (
             "\"--port\", \"{service:store}\"",
             "\"{port}\", \"{service:store}\"",
-            "47:21: {port} is the server's and not known to a service",
+            "48:21: {port} is the server's and not known to a service",
         ),
         (
             "ready-timeout = \"4s\"",
             "redy-timeout = \"4s\"",
-            "48:1: unknown key \"redy-timeout\"; did you mean \"ready-timeout\"?",
+            "49:1: unknown key \"redy-timeout\"; did you mean \"ready-timeout\"?",
         ),
         (
             "step-size = 100",
             "step-size = 0",
-            "56:13: a step adds at least one client",
+            "57:13: a step adds at least one client",
         ),
         (
             "step-size = 100",
             "step = 100",
-            "56:1: unknown key \"step\"; did you mean \"step-size\"?",
+            "57:1: unknown key \"step\"; did you mean \"step-size\"?",
         ),
         (
             "path = \"/raw\"",
             "none = \"no\"",
-            "52:8: \"none\" says that there is no such mode: give it alone",
+            "53:8: \"none\" says that there is no such mode: give it alone",
         ),
         (
             "args = [\"--raw-echo\"]\npath = \"/raw\"\n",
             "",
-            "50:1: nothing says how to start the raw echo",
+            "51:1: nothing says how to start the raw echo",
         ),
         (
             "path = \"/raw\"",
             "command = [\"x\"]",
-            "51:8: \"args\" are appended to run.command",
+            "52:8: \"args\" are appended to run.command",
         ),
     ] {
         let found = rich_problem(old, new);
@@ -171,4 +172,30 @@ fn wrong_scopes_services_and_modes_name_their_place() {
     assert!(parse(&capital).unwrap_err()[0].contains("\"Store\" is no service name"));
     let none = GOOD.replace("\"{port}\"", "\"{service:store}\"");
     assert!(parse(&none).unwrap_err()[0].contains("; no [[service]] is declared"));
+}
+
+#[test]
+fn a_variant_with_tls_is_told_its_certificate_and_no_other_is() {
+    let args = "args = [\"--cluster\", \"{host}:{service:store}\"]";
+    let with = |tls: &str, words: &str| rich().replace(args, &format!("{tls}args = [{words}]"));
+    let told = "\"{service:store}\", \"{cert}\", \"{key}\"";
+    let manifest = parse(&with("tls = true\n", told)).unwrap();
+    assert!(!manifest.variants[0].tls && manifest.variants[1].tls);
+    for (tls, words, problem) in [
+        (
+            "tls = true\n",
+            "\"{cert}\"",
+            "has \"tls = true\" and is not told {key}",
+        ),
+        ("", "\"{key}\"", "has no \"tls = true\" and asks for {key}"),
+    ] {
+        let problems = parse(&with(tls, words)).unwrap_err();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains(problem), "{problems:?}");
+    }
+    let early = problem("-version\"]", "-version\", \"{cert}\"]");
+    assert!(
+        early.contains("{cert} has no value before the server is started"),
+        "{early}"
+    );
 }

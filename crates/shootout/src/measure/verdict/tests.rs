@@ -37,6 +37,7 @@ fn record(end: End, steps: Vec<StepRecord>) -> RunRecord {
             carried_clients: RunRecord::carried(&steps),
             edge: None,
         },
+        warm_up: None,
         steps,
     }
 }

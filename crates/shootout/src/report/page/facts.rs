@@ -161,6 +161,17 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
             )
         }),
         of("URL", |plan| word(&plan.target.url)),
+        of("TLS", |plan| {
+            let Some(tls) = &plan.connection.tls else {
+                return word("not asked for");
+            };
+            let sessions = match tls.resumption {
+                true => "a client resumes its own sessions",
+                false => "no session is resumed",
+            };
+            let (min, max) = (tls.min.name(), tls.max.name());
+            word(&format!("offered {min} to {max}; {sessions}"))
+        }),
         of("certificate checked", |plan| {
             word(if plan.target.verify_certificate {
                 "yes, where there is one"

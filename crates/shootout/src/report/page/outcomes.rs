@@ -26,7 +26,9 @@ pub(super) struct Ended {
 }
 
 pub(super) fn of(entries: &[Entry<'_>]) -> Vec<Ended> {
-    entries.iter().flat_map(of_entry).collect()
+    // What a workload does not apply to is told at its ranking.
+    let applies = |entry: &&Entry<'_>| entry.row.status != Status::NotApplicable;
+    entries.iter().filter(applies).flat_map(of_entry).collect()
 }
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Ended> {

@@ -1,15 +1,18 @@
 //! One workload and dialect: ranking tables and charts.
 
 use super::super::ranking::Row;
+use super::super::subject::Subject;
 use super::super::table::Table;
 use super::super::{ReportError, headline, words};
 use super::Entry;
-use super::chart::{Bars, Curve, Figure, Percentile, Style, bars, curves};
+use super::chart::{Bars, Curve, Figure, OverTime, Percentile, Style, bars, curves, time};
 
 /// What the template shows of one workload and dialect.
 pub(super) struct Section {
     pub(super) id: String,
     pub(super) title: String,
+    /// Why the workload exists.
+    pub(super) reason: Option<String>,
     /// One for each run.
     pub(super) tables: Vec<Ranking>,
     /// Rows that have curves.
@@ -106,15 +109,25 @@ impl Section {
                 })
             })
             .collect::<Result<_, ReportError>>()?;
-        let figures = [
-            curves::figure(&drawn, Percentile::P95)?,
-            curves::figure(&drawn, Percentile::P50)?,
-            bars::figure(&drawn, Bars::Memory, &id)?,
-            bars::figure(&drawn, Bars::Cpu, &id)?,
-        ];
+        let rows: Vec<Row<'_>> = entries.iter().map(|entry| entry.row.clone()).collect();
+        let subject = Subject::of(&rows);
+        let mut figures = match subject.grows() {
+            true => vec![
+                curves::figure(&drawn, Percentile::P95)?,
+                curves::figure(&drawn, Percentile::P50)?,
+            ],
+            false => vec![bars::figure(&drawn, Bars::Score, &subject, &id)?],
+        };
+        for bars in [Bars::Memory, Bars::Cpu] {
+            figures.push(bars::figure(&drawn, bars, &subject, &id)?);
+        }
+        for of in [OverTime::Memory, OverTime::Cpu] {
+            figures.push(time::figure(&drawn, of)?);
+        }
         Ok(Self {
             id,
             title,
+            reason: subject.reason().map(str::to_owned),
             tables,
             legend,
             figures: figures.into_iter().flatten().collect(),

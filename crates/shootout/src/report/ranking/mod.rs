@@ -4,9 +4,11 @@
 //! - The repetitions of one server, variant, workload and dialect are one [`Row`]. Its clients are
 //!   the median over the repetitions ([`Carried`]); percentiles come from the merged histograms of
 //!   one step, never from an average of percentiles.
-//! - Rows of one workload and dialect are ranked by clients carried. Equal rows are ranked by the
-//!   limited latency at the largest number of clients that all of them were measured with; rows
-//!   that are equal in that too share their places.
+//! - Rows of one workload and dialect are ranked by clients carried. Equal rows, which are all that
+//!   kept the limit where the number of clients is fixed, are ranked by the figure that the workload
+//!   is about ([`Score`]): the limited latency at the largest number of clients that all of them
+//!   were measured with, unless its plan says otherwise. Rows that are equal in that too share their
+//!   places.
 //! - Rows of enough repetitions share their places, too, where a rank test over the repetitions
 //!   does not separate them ([`Place`]).
 //! - A row has a place only when every repetition is `ok`; one that the user interrupted does not
@@ -16,20 +18,24 @@
 //! This module reads records and nothing else: it opens no file and formats nothing.
 
 mod carried;
+mod extra;
 mod place;
+mod score;
 mod spread;
 mod steps;
 mod usage;
 
 pub use carried::Carried;
 pub(crate) use carried::carried_by;
+pub use extra::{CutOff, Extra, Held, Leaving, Slow};
 pub use place::Place;
+pub use score::{Score, grows};
 pub use steps::Step;
 pub use usage::{MemoryKind, PerConnection};
 
 use run_record::{
-    CheckOutcome, Conformance, Dialect, Limits, Measurement, RunRecord, ServerIdentity, Status,
-    Workload,
+    CheckOutcome, Conformance, Dialect, Latency, Limits, Measurement, Plan, RunRecord,
+    ServerIdentity, ServerSeries, Status, Workload,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -102,10 +108,44 @@ impl<'a> Row<'a> {
         self.runs().next().map(|run| &run.plan.limits)
     }
 
+    /// The plan of the first repetition that has one.
+    pub fn plan(&self) -> Option<&'a Plan> {
+        self.runs().next().map(|run| &run.plan)
+    }
+
+    /// Completion in the first step of the warm-up: the server just after its start.
+    pub fn cold(&self) -> Option<Latency> {
+        let runs: Vec<&RunRecord> = self.runs().collect();
+        extra::merged(&runs, |run| run.warm_up.as_ref()?.cold.completion.as_ref())
+    }
+
+    /// The figure that ranks it among rows that carried as many clients: in nanoseconds, bytes or
+    /// requests a second, and infinite where clients never came back. Latencies are those at
+    /// `common` clients.
+    pub fn figure(&self, by: Score, common: Option<u64>) -> Option<f64> {
+        score::figure(self, by, common)
+    }
+
     /// The step with as many clients as the row carried: the one that its figures are from.
     pub fn at_carried(&self) -> Option<&Step> {
         let clients = self.carried?.clients()?;
         self.steps.iter().find(|step| step.clients == clients)
+    }
+
+    /// The step whose figures are shown: the one that it carried, or, where the number of clients is
+    /// fixed, the last, whether it kept the limit or not.
+    pub fn shown_step(&self) -> Option<&Step> {
+        let is_fixed = self.plan().is_some_and(|plan| !grows(plan));
+        let last = self.steps.last().filter(|_| is_fixed);
+        self.at_carried().or(last)
+    }
+
+    /// What the server used over time, of the first repetition that has it.
+    pub fn series(&self) -> Option<&'a ServerSeries> {
+        let series = self.repetitions.iter();
+        series
+            .filter_map(|measurement| measurement.server_series.as_ref())
+            .find(|series| !series.rows.is_empty())
     }
 
     /// The conformance pass, of the first repetition that has one.
@@ -142,9 +182,10 @@ pub fn rank(measurements: &[Measurement]) -> Vec<Row<'_>> {
     rows.sort_by_key(|row| (in_order(row), by_clients(row)));
     let mut ranked = Vec::with_capacity(rows.len());
     for category in rows.chunk_by(|a, b| in_order(a) == in_order(b)) {
+        let by = score(category);
         let mut ordered = Vec::with_capacity(category.len());
         for equal in category.chunk_by(|a, b| by_clients(a).0 == by_clients(b).0) {
-            ordered.extend(order_equal(equal.to_vec()));
+            ordered.extend(order_equal(equal.to_vec(), by));
         }
         ranked.extend(place::placed(ordered));
     }
@@ -177,7 +218,8 @@ fn in_order<'a>(row: &Row<'a>) -> (u8, Option<&'a str>, u8) {
     let workload = match row.workload() {
         Workload::Broadcast => 0,
         Workload::Echo => 1,
-        Workload::Connect => 2,
+        Workload::Rooms => 2,
+        Workload::Connect => 3,
     };
     let dialect = match row.dialect() {
         Dialect::Text => 0,
@@ -206,20 +248,30 @@ fn by_clients<'a>(row: &Row<'a>) -> ByClients<'a> {
     )
 }
 
-/// Orders rows that carried equally many, and notes the latency that they are ordered by.
-fn order_equal(mut rows: Vec<Row<'_>>) -> Vec<(Row<'_>, place::Standing)> {
+/// The figure that tells rows of one workload apart that carried equally many clients.
+pub fn score(rows: &[Row<'_>]) -> Score {
+    let plan = rows.iter().find_map(Row::plan);
+    plan.map_or(Score::Latency, Score::of)
+}
+
+/// Orders rows that carried equally many, and notes the figure that they are ordered by.
+fn order_equal(mut rows: Vec<Row<'_>>, by: Score) -> Vec<(Row<'_>, place::Standing)> {
     let common = common_clients(&rows);
-    let latency = |row: &Row<'_>| {
-        let step = row.steps.iter().find(|step| Some(step.clients) == common);
-        step.and_then(|step| step.limited_ns)
-    };
     let ranked = !by_clients(&rows[0]).0.0;
     if ranked {
-        rows.sort_by_key(latency);
+        rows.sort_by(|a, b| {
+            let [a, b] = [a, b].map(|row| score::figure(row, by, common));
+            match (a, b) {
+                (Some(a), Some(b)) if by.is_higher_better() => b.total_cmp(&a),
+                (Some(a), Some(b)) => a.total_cmp(&b),
+                (a, b) => b.is_some().cmp(&a.is_some()),
+            }
+        });
     }
     rows.into_iter()
         .map(|row| {
-            let standing = place::Standing::of(&row, ranked, common, latency(&row));
+            let figure = score::figure(&row, by, common);
+            let standing = place::Standing::of(&row, ranked, by, common, figure);
             (row, standing)
         })
         .collect()

@@ -4,9 +4,9 @@
 //! so few repetitions that no test can separate them are apart when their figures differ. Others
 //! are apart when the rank test of `shootout compare` says so, at five percent for each pair and
 //! not corrected for the number of pairs, over the figure by which one stands above the other:
-//! clients carried, or the latency at the clients that both have.
+//! clients carried, or the one that tells equal rows apart ([`super::Score`]).
 
-use super::{Row, spread};
+use super::{Row, Score, score, spread};
 use crate::stats::{ALPHA, enough, rank_test};
 use std::fmt;
 
@@ -40,29 +40,26 @@ impl fmt::Display for Place {
 pub(super) struct Standing {
     ranked: bool,
     median: Option<u64>,
-    latency_ns: Option<u64>,
+    figure: Option<f64>,
     /// One figure for each repetition.
     clients: Vec<f64>,
-    latencies: Vec<f64>,
+    figures: Vec<f64>,
 }
 
 impl Standing {
     pub(super) fn of(
         row: &Row<'_>,
         ranked: bool,
+        by: Score,
         common: Option<u64>,
-        latency_ns: Option<u64>,
+        figure: Option<f64>,
     ) -> Self {
-        let percentile = row.limit().map(|limit| limit.percentile);
-        let latencies = common.zip(percentile);
         Self {
             ranked,
             median: row.carried.map(|carried| carried.median),
-            latency_ns,
+            figure,
             clients: spread::clients(row),
-            latencies: latencies.map_or_else(Vec::new, |(clients, percentile)| {
-                spread::latencies(row, clients, percentile)
-            }),
+            figures: score::figures(row, by, common),
         }
     }
 
@@ -71,7 +68,7 @@ impl Standing {
         if self.median != other.median {
             return separated(&self.clients, &other.clients);
         }
-        self.latency_ns != other.latency_ns && separated(&self.latencies, &other.latencies)
+        self.figure != other.figure && separated(&self.figures, &other.figures)
     }
 }
 

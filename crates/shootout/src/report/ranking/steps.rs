@@ -1,7 +1,8 @@
 //! Steps of the same number of clients, put together over repetitions.
 
+use super::extra::{self, Extra, all_of};
 use super::usage::{self, PerConnection};
-use run_record::{Faults, Latency, Limits, Measurement, Recorder, StepRecord, Verdict};
+use run_record::{Faults, Latency, Limits, Measurement, StepRecord, Verdict};
 use std::collections::BTreeMap;
 
 /// One number of clients, all repetitions that were measured with it together.
@@ -33,6 +34,8 @@ pub struct Step {
     pub generator_busiest: f64,
     /// The generator's largest lag.
     pub generator_lag_ns: u64,
+    /// What only some workloads have.
+    pub extra: Extra,
 }
 
 /// Whether the latencies of a step are the server's: false where the generator was at its limit, or
@@ -69,7 +72,8 @@ fn step(clients: u64, parts: &[(&Measurement, &StepRecord)]) -> Step {
         .filter(|(_, step)| says_of_the_server(step))
         .collect();
     let telling = if sound.is_empty() { parts } else { &sound };
-    let all = |of: fn(&StepRecord) -> Option<&Latency>| merged(telling, of);
+    let records: Vec<&StepRecord> = telling.iter().map(|(_, step)| *step).collect();
+    let all = |of: fn(&StepRecord) -> Option<&Latency>| extra::merged(&records, of);
     let mut faults = Faults::default();
     parts
         .iter()
@@ -95,29 +99,8 @@ fn step(clients: u64, parts: &[(&Measurement, &StepRecord)]) -> Step {
             .map(|(_, step)| step.generator.largest_lag_ns)
             .max()
             .unwrap_or_default(),
+        extra: extra::of(&records),
     }
-}
-
-/// All samples as one distribution. A single repetition is kept as it was recorded. If one cannot
-/// be read, the whole is unknown: the rest would be taken for all samples.
-fn merged(
-    parts: &[(&Measurement, &StepRecord)],
-    of: impl Fn(&StepRecord) -> Option<&Latency>,
-) -> Option<Latency> {
-    let known: Vec<&Latency> = parts.iter().filter_map(|(_, step)| of(step)).collect();
-    match known.as_slice() {
-        [] => None,
-        [one] => Some((*one).clone()),
-        several => recorder(several)?.latency(),
-    }
-}
-
-fn recorder(parts: &[&Latency]) -> Option<Recorder> {
-    let mut all = Recorder::default();
-    for part in parts {
-        all.merge(&part.recorder().ok()?);
-    }
-    Some(all)
 }
 
 fn limited(parts: &[(&Measurement, &StepRecord)]) -> Option<u64> {
@@ -129,5 +112,5 @@ fn limited(parts: &[(&Measurement, &StepRecord)]) -> Option<u64> {
         .iter()
         .filter_map(|(_, step)| step.measured(limit.of))
         .collect();
-    (!known.is_empty()).then(|| Some(recorder(&known)?.percentile(limit.percentile)))?
+    (!known.is_empty()).then(|| Some(all_of(&known)?.percentile(limit.percentile)))?
 }

@@ -52,6 +52,23 @@ pub(super) fn sockets(parts: &Parts<'_>) -> Option<f64> {
     )
 }
 
+/// Memory of one repetition at a number of clients, that of its sockets included, for one
+/// connection.
+pub(super) fn whole_memory(
+    measurement: &Measurement,
+    clients: u64,
+    kind: MemoryKind,
+) -> Option<f64> {
+    let steps = &measurement.run.as_ref()?.steps;
+    let step = steps.iter().rfind(|step| step.clients == clients)?;
+    let process = match kind {
+        MemoryKind::Proportional => growth(measurement, step, |memory| memory.proportional_bytes),
+        MemoryKind::Resident => growth(measurement, step, |memory| Some(memory.resident_bytes)),
+    };
+    let sockets = growth(measurement, step, |memory| memory.sockets_bytes);
+    Some(process? + sockets.unwrap_or_default())
+}
+
 /// Processor time of all repetitions over messages delivered in all of them, in nanoseconds.
 pub(super) fn cpu_per_message(parts: &Parts<'_>) -> Option<f64> {
     let (mut cpu_ns, mut messages) = (0, 0);

@@ -6,6 +6,7 @@ mod phoenix;
 
 use super::hub::Peer;
 use super::request::{Rejection, Reply, Request, error_message};
+use super::rooms::{self, RoomRequest};
 use crate::framework::Framework;
 use crate::upgrade::RequestHead;
 use serde_json::Value;
@@ -37,6 +38,8 @@ pub(crate) enum Asked {
     /// To become a listener, or to stop being one; with the frame that confirms it, where there is
     /// one.
     Member(bool, Option<Vec<u8>>),
+    /// About topics.
+    Room(RoomRequest),
     /// A sign of life, with its answer.
     Heartbeat(Vec<u8>),
 }
@@ -124,9 +127,11 @@ impl Speech {
 /// Understands a message of a client.
 pub(crate) fn read(from: Speaker, opcode: Opcode, message: &[u8]) -> Result<Asked, Rejected> {
     match from.speech {
-        Speech::Plain => Request::parse(opcode, message)
-            .map(Asked::Request)
-            .map_err(|why| Speech::Plain.refuse(why, &Value::Null)),
+        Speech::Plain => match rooms::read(opcode, message) {
+            Some(asked) => asked.map(Asked::Room),
+            None => Request::parse(opcode, message).map(Asked::Request),
+        }
+        .map_err(|why| Speech::Plain.refuse(why, &Value::Null)),
         Speech::PhoenixV1 | Speech::PhoenixV2 => phoenix::read(from, message),
         Speech::ActionCable => {
             action_cable::read(from, message).map_err(|why| from.speech.refuse(why, &Value::Null))

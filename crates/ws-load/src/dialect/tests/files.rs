@@ -172,8 +172,8 @@ fn a_client_has_to_become_ready() {
     let error = changed("[send]", &ready.replace("ready", "echo"));
     assert_eq!(
         error,
-        "`open.receive[1].means` is `echo`, which has no sense there; permitted there: ready, send, \
-         refused, wait"
+        "`open.receive[1].means` is `echo`, which has no sense there; permitted there: ready, \
+         subscribed, send, refused, wait"
     );
     let error = changed("[send]", &ready.replace("\"ready\"", "\"send\""));
     assert_eq!(

@@ -26,12 +26,13 @@ fn text() -> std::sync::Arc<dyn Codec> {
 
 fn request(codec: &dyn Codec, workload: Workload, stamp: u64) -> Value {
     let mut out = Vec::new();
-    codec.request(workload, stamp, &mut out);
+    codec.request(workload, 0, stamp, &mut out);
     serde_json::from_slice(&out).unwrap()
 }
 
 fn message(kind: Kind, stamp: u64, intact: bool) -> Result<Incoming, Malformed> {
     Ok(Incoming::Message {
+        topic: None,
         kind,
         stamp,
         intact,
@@ -55,7 +56,7 @@ fn a_request_with_the_most_padding_leaves_room_within_16_mib() {
     ] {
         let mut request = Vec::new();
         let codec = of(dialect, url, run_record::MOST_PADDING);
-        codec.request(Workload::Broadcast, u64::MAX, &mut request);
+        codec.request(Workload::Broadcast, 0, u64::MAX, &mut request);
         let room = (16_usize << 20).checked_sub(request.len());
         assert!(
             room.is_some_and(|room| room >= 512),
@@ -71,7 +72,7 @@ fn requests_are_json_of_the_protocol() {
         json!({"type": "broadcast", "payload": {"stamp": "00000000000000ab", "padding": "123"}})
     );
     let mut bare = Vec::new();
-    of(Dialect::Text, "ws://h/", 0).request(Workload::Echo, 1, &mut bare);
+    of(Dialect::Text, "ws://h/", 0).request(Workload::Echo, 0, 1, &mut bare);
     assert_eq!(
         bare,
         br#"{"type":"echo","payload":{"stamp":"0000000000000001"}}"#
@@ -148,14 +149,14 @@ fn push(arrays: bool, event: &str, payload: &Value) -> Value {
 }
 
 fn opened(codec: &dyn Codec, message: &Value) -> Opening {
-    codec.opened(message.to_string().as_bytes())
+    codec.opened(message.to_string().as_bytes(), None)
 }
 
 #[test]
 fn the_join_and_its_reply_open_the_channel() {
     for (arrays, url) in [false, true].into_iter().zip(PHOENIX) {
         let codec = &*of(Dialect::Phoenix, url, 1);
-        let Opening::Send(join) = codec.open() else {
+        let Opening::Send(join) = codec.open(None) else {
             panic!("a join is sent first");
         };
         let join: Value = serde_json::from_str(&join).unwrap();
@@ -170,7 +171,7 @@ fn the_join_and_its_reply_open_the_channel() {
         assert_eq!(reply("error"), Opening::Refused(words));
         let presence = push(arrays, "presence_state", &json!({}));
         assert_eq!(opened(codec, &presence), Opening::Await);
-        let Opening::Refused(words) = codec.opened(b"hello") else {
+        let Opening::Refused(words) = codec.opened(b"hello", None) else {
             panic!("that is no message of Phoenix");
         };
         assert!(words.ends_with("`hello` (not JSON)"), "{words}");
@@ -244,8 +245,8 @@ fn the_client_subscribes_after_the_welcome() {
     assert_eq!(cable(0).origin(), Some("https://h"));
     assert_eq!(codec.subprotocol(), Some("actioncable-v1-json"));
     assert!(!codec.keeps_order());
-    assert_eq!(codec.open(), Opening::Await);
-    let Opening::Send(subscribe) = codec.opened(br#"{"type":"welcome"}"#) else {
+    assert_eq!(codec.open(None), Opening::Await);
+    let Opening::Send(subscribe) = codec.opened(br#"{"type":"welcome"}"#, None) else {
         panic!("a subscription is sent");
     };
     let subscribe: Value = serde_json::from_str(&subscribe).unwrap();
@@ -255,7 +256,7 @@ fn the_client_subscribes_after_the_welcome() {
         json!({"channel": "BenchmarkChannel"})
     );
     let ping = br#"{"type":"ping","message":1480000000}"#;
-    assert_eq!(codec.opened(ping), Opening::Await);
+    assert_eq!(codec.opened(ping, None), Opening::Await);
     let confirm = json!({"type": "confirm_subscription", "identifier": identifier});
     assert_eq!(opened(&*codec, &confirm), Opening::Ready);
 }
@@ -280,7 +281,7 @@ fn a_client_that_is_turned_away_is_told_why() {
             "not a message of the dialect actioncable: `{` (not JSON)",
         ),
     ] {
-        let turned = cable(0).opened(message.as_bytes());
+        let turned = cable(0).opened(message.as_bytes(), None);
         assert_eq!(turned, Opening::Refused(words.to_owned()));
     }
 }

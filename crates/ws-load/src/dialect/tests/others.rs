@@ -15,12 +15,12 @@ fn dialect(text: &str) -> Interpreter {
 
 fn sent(codec: &Interpreter, workload: Workload, stamp: u64) -> String {
     let mut out = Vec::new();
-    codec.request(workload, stamp, &mut out);
+    codec.request(workload, 0, stamp, &mut out);
     String::from_utf8(out).unwrap()
 }
 
 fn sends(codec: &Interpreter, message: &str) -> String {
-    match codec.opened(message.as_bytes()) {
+    match codec.opened(message.as_bytes(), None) {
         Opening::Send(next) => next,
         other => panic!("{message}: {other:?}"),
     }
@@ -70,11 +70,11 @@ text = "2"
 send = "3"
 "#,
     );
-    assert_eq!(codec.open(), Opening::Await);
+    assert_eq!(codec.open(None), Opening::Await);
     assert_eq!(sends(&codec, r#"0{"sid":"a","pingInterval":25000}"#), "40");
-    assert_eq!(codec.opened(br#"40{"sid":"b"}"#), Opening::Ready);
+    assert_eq!(codec.opened(br#"40{"sid":"b"}"#, None), Opening::Ready);
     assert_eq!(
-        codec.opened(br#"44{"message":"no"}"#),
+        codec.opened(br#"44{"message":"no"}"#, None),
         Opening::Refused("the server refused the namespace: no".to_owned())
     );
     assert_eq!(
@@ -203,7 +203,7 @@ send = "\n"
     let subscribe = sends(&codec, "CONNECTED\nversion:1.2\n\n\0");
     assert!(subscribe.starts_with("SUBSCRIBE\n") && subscribe.ends_with("\n\n\0"));
     let receipt = b"RECEIPT\nreceipt-id:subscribed\n\n\0";
-    assert_eq!(codec.opened(receipt), Opening::Ready);
+    assert_eq!(codec.opened(receipt, None), Opening::Ready);
     let delivered = format!("MESSAGE\nid:1\ndestination:/topic/all\na:b\n\n{P}\0");
     let delivery = codec.parse(delivered.as_bytes());
     assert_eq!(delivery, message(Kind::Broadcast, 9, true));
@@ -255,7 +255,10 @@ when = { "/event" = "pusher:ping" }
 send = '{"event":"pusher:pong","data":{}}'
 "#,
     );
-    let refused = codec.opened(br#"{"event":"pusher:error","data":{"message":"over quota"}}"#);
+    let refused = codec.opened(
+        br#"{"event":"pusher:error","data":{"message":"over quota"}}"#,
+        None,
+    );
     let words = "the server refused the client: over quota".to_owned();
     assert_eq!(refused, Opening::Refused(words));
     let echo = sent(&codec, Workload::Echo, 9);
@@ -341,7 +344,7 @@ example = "{stamp} {padding}\n"
 "#,
     );
     assert_eq!(codec.opcode(), Opcode::Binary);
-    assert_eq!((codec.open(), codec.origin()), (Opening::Ready, None));
+    assert_eq!((codec.open(None), codec.origin()), (Opening::Ready, None));
     assert_eq!(sent(&codec, Workload::Echo, 9), "0000000000000009 12\n");
     for (line, verdict) in [
         ("0000000000000009 12\n", message(Kind::Echo, 9, true)),

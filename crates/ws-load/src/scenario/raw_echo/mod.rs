@@ -232,7 +232,7 @@ impl Scenario for RawEcho {
 
     fn reset(&mut self) {}
 
-    fn finish(&mut self, _: &mut StepPart) {}
+    fn finish(&mut self, _: &mut StepPart, _: u64) {}
 }
 
 impl Line {

@@ -9,10 +9,10 @@ pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
 use super::{Clients, CurrentStep, Scenario, Setting, Slot, answer_keep_alive};
 use crate::figures::{Counts, Cutter};
 use crate::message::{Command, Report, Samples, StepPart};
-use crate::plan::{Schedule, is_awaited, reading_of};
+use crate::plan::{Schedule, WorkerRooms, population_of};
 use crate::verify::{Read, Verifier};
 use backlog::{Backlog, Request};
-use run_record::OpenLoop;
+use run_record::{OpenLoop, Population};
 use send_queue::SendQueue;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,6 +24,7 @@ pub(super) struct Requests {
     number: u32,
     workers: u32,
     step: Arc<CurrentStep>,
+    rooms: WorkerRooms,
     verifier: Verifier,
     /// Samples that this worker's clients are to send next.
     to_send: VecDeque<Request>,
@@ -31,8 +32,9 @@ pub(super) struct Requests {
     backlog: Backlog,
     /// Samples that this worker sends by the clock.
     by_clock: SendQueue,
-    /// A request and its frame, while they are made.
+    /// A request, compressed or not, and its frame, while they are made.
     payload: Vec<u8>,
+    deflated: Vec<u8>,
     frame: Vec<u8>,
     /// Requests of the step that were written, and bytes of their frames.
     sent: u64,
@@ -49,11 +51,13 @@ impl Requests {
             number,
             workers,
             step: Arc::clone(&setting.step),
+            rooms: WorkerRooms::new(&setting.plan, (number, workers)),
             verifier: setting.verifier(),
             to_send: VecDeque::new(),
             backlog: Backlog::default(),
             by_clock: SendQueue::default(),
             payload: Vec::new(),
+            deflated: Vec::new(),
             frame: Vec::new(),
             sent: 0,
             sent_bytes: 0,
@@ -66,6 +70,7 @@ impl Requests {
     fn begin(&mut self, clients: &mut dyn Clients) {
         if let Some(ledger) = self.step.get() {
             self.verifier.open_step(ledger);
+            self.verifier.visits_begin(clients.now_ns());
         }
         clients.report(Report::Begun);
     }
@@ -120,8 +125,16 @@ impl Requests {
     /// Follows up on clients that were lost, and on samples that they alone were waited for in. To be
     /// called before anything is sent.
     fn settle_lost(&mut self, clients: &mut dyn Clients) {
+        while let Some((slot, at_ns)) = clients.take_left() {
+            self.verifier.visit_ends(slot, at_ns);
+        }
         while let Some((slot, error)) = clients.take_lost() {
             self.send_elsewhere(slot);
+            if self.verifier.is_visiting(slot) {
+                self.verifier
+                    .visit_cut_short(slot, clients.now_ns(), &error);
+                continue;
+            }
             if self.verifier.is_unawaited(slot) {
                 self.verifier.cut_off(&error);
                 continue;
@@ -228,11 +241,17 @@ impl Scenario for Requests {
         self.by_clock.next_ns()
     }
 
-    fn ready(&mut self, slot: Slot, _: u64, _: &mut dyn Clients) {
+    fn ready(&mut self, slot: Slot, at_ns: u64, _: &mut dyn Clients) {
         let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.number);
-        match is_awaited(reading_of(&self.setting.plan.populations, client)) {
-            true => self.verifier.client_ready(slot),
-            false => self.verifier.slow_client_ready(slot),
+        let population = population_of(&self.setting.plan.populations, client);
+        if let Some(room) = self.rooms.room(slot) {
+            self.verifier
+                .client_in_room(slot, room, population.is_awaited());
+        }
+        match (population.is_awaited(), population.leaves()) {
+            (true, _) => self.verifier.client_ready(slot),
+            (false, false) => self.verifier.slow_client_ready(slot),
+            (false, true) => self.verifier.visit_begins(slot, at_ns),
         }
     }
 
@@ -285,13 +304,25 @@ impl Scenario for Requests {
         self.cutter = Cutter::default();
     }
 
-    fn finish(&mut self, part: &mut StepPart) {
+    fn finish(&mut self, part: &mut StepPart, now_ns: u64) {
         self.forget_sends();
+        self.verifier.visits_end(now_ns);
         self.verifier.close_step();
         self.received_bytes = part.counts.received_bytes;
         let cutter = std::mem::take(&mut self.cutter);
         part.rows = cutter.finish(self.counts(), &self.verifier.latencies.completion);
         (part.counts.sent, part.counts.sent_bytes) = (self.sent, self.sent_bytes);
         self.verifier.finish(part);
+        let visits = self.verifier.take_visited();
+        if self.setting.plan.populations.iter().any(Population::leaves) {
+            part.churn.get_or_insert_default().visits = visits;
+        }
+    }
+
+    fn caught_up(&mut self, part: &mut StepPart) {
+        let mut slow = self.verifier.take_slow();
+        // They belong to no time of the step.
+        slow.messages = 0;
+        part.slow.merge(slow);
     }
 }

@@ -8,7 +8,7 @@ use super::backlog::Request;
 use super::{Clients, Requests, Slot};
 use crate::message::{Report, Samples, SentSample};
 use crate::verify::{Sent, StepLedger};
-use ws_proto::{FrameHeader, apply_mask, encode_header};
+use ws_proto::{FrameHeader, apply_mask, encode_header, mark_compressed};
 
 /// Most samples that are sent before the loop reads again.
 const SENDS_AT_ONCE: u32 = 64;
@@ -130,7 +130,8 @@ impl Requests {
     ) {
         let sample = ledger.first_sample + u64::from(request.index);
         let mask = (clients.draw() as u32).to_ne_bytes();
-        self.encode_request(self.verifier.stamp(sample), mask);
+        let room = ledger.room(request.index);
+        self.encode_request(room, self.verifier.stamp(sample), mask, slot, clients);
         let sent = self.sent_at(clients.now_ns(), slot, request);
         if sent.at_ns >= self.cutter.end_ns {
             self.cut(sent.at_ns);
@@ -189,12 +190,23 @@ impl Requests {
         }
     }
 
-    /// Makes the whole frame of a request.
-    fn encode_request(&mut self, stamp: u64, mask: [u8; 4]) {
+    /// Makes the whole frame of a request, compressed where that was negotiated.
+    fn encode_request(
+        &mut self,
+        room: u32,
+        stamp: u64,
+        mask: [u8; 4],
+        slot: Slot,
+        clients: &mut dyn Clients,
+    ) {
         let codec = self.verifier.codec();
         let workload = self.setting.plan.workload();
         self.payload.clear();
-        codec.request(workload, stamp, &mut self.payload);
+        codec.request(workload, room, stamp, &mut self.payload);
+        let is_compressed = clients.deflate(slot, &self.payload, &mut self.deflated);
+        if is_compressed {
+            std::mem::swap(&mut self.payload, &mut self.deflated);
+        }
         self.frame.clear();
         encode_header(
             &mut self.frame,
@@ -205,6 +217,9 @@ impl Requests {
                 payload_len: self.payload.len() as u64,
             },
         );
+        if is_compressed {
+            mark_compressed(&mut self.frame[0]);
+        }
         let head = self.frame.len();
         self.frame.extend_from_slice(&self.payload);
         apply_mask(&mut self.frame[head..], mask);

@@ -9,4 +9,4 @@ mod step;
 mod window;
 
 pub(crate) use step::{Flight, Keeper, Read, Sent, StepLedger, Terms};
-pub(crate) use window::{Confirmed, Listeners, Missing, Received, Window};
+pub(crate) use window::{Confirmed, Listeners, Lost, Missing, Received, Seats, Window};

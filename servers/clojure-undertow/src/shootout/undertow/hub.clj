@@ -1,20 +1,20 @@
 (ns shootout.undertow.hub
-  "Every open connection, in one set per I/O thread, so that a broadcast costs each thread one task
-  and not one per connection."
-  (:require [shootout.undertow.client :as client])
+  "Every open connection and every subscription, apart for each I/O thread, so that a broadcast costs
+  each thread one task and not one per connection."
+  (:require
+   [shootout.undertow.audience :as audience]
+   [shootout.undertow.client :as client]
+   [shootout.undertow.topics :as topics])
   (:import
    [java.util.concurrent.atomic AtomicInteger]
-   [org.xnio ChannelListener XnioIoThread]))
+   [org.xnio ChannelListener]))
 
 (set! *warn-on-reflection* true)
 
 (defn hub [] (atom {}))
 
 (defn- shard [thread]
-  {:thread thread, :clients (atom #{}), :flush-pending? (volatile! false)})
-
-(defn- run-on [^XnioIoThread thread f]
-  (.execute thread ^Runnable f))
+  {:thread thread, :all (audience/audience thread), :topics (topics/topics thread)})
 
 (defn prepare!
   "To be called before a handshake is answered on that thread: a broadcast that comes between the
@@ -23,35 +23,40 @@
   (when-not (contains? @hub thread)
     (swap! hub update thread #(or % (shard thread)))))
 
+(defn topics
+  "The topics of a connection's thread."
+  [hub client]
+  (:topics (get @hub (client/thread client))))
+
 (defn join!
   "Adds a connection; it leaves by itself when it closes."
   [hub client]
-  (let [{:keys [clients]} (get @hub (client/thread client))]
-    (swap! clients conj client)
+  (let [{:keys [thread all topics]} (get @hub (client/thread client))]
+    (audience/add! all client)
     (.addCloseTask (client/channel client)
                    (reify ChannelListener
-                     (handleEvent [_ _] (swap! clients disj client))))))
+                     (handleEvent [_ _]
+                       (audience/remove! all client)
+                       (audience/run-on thread #(topics/forget! topics client)))))))
 
-(defn- queue!
-  "On the shard's own thread: queues the message on every connection. All the broadcasts that wait in
-  this thread share one flush."
-  [{:keys [thread clients flush-pending?]} kind message]
-  (run! #(client/queue! % kind message) @clients)
-  (when-not @flush-pending?
-    (vreset! flush-pending? true)
-    (run-on thread (fn []
-                     (vreset! flush-pending? false)
-                     (run! client/flush! @clients)))))
-
-(defn broadcast!
-  "Queues the message on every connection and then the result on the sender's: whichever thread is
-  the last to have queued sends it (docs/protocol.md, the ack rule)."
-  [hub sender kind message result]
+(defn- send!
+  "Queues the message on the audience of every thread, which may have none, and then the result on the
+  sender's connection: whichever thread is the last to have queued sends it (docs/protocol.md, the ack
+  rule)."
+  [hub sender audience-of kind message result]
   (let [shards  (vals @hub)
         pending (AtomicInteger. (count shards))]
     (doseq [shard shards]
-      (run-on (:thread shard)
-              (fn []
-                (queue! shard kind message)
-                (when (zero? (.decrementAndGet pending))
-                  (run-on (client/thread sender) #(client/send! sender kind result))))))))
+      (audience/run-on
+       (:thread shard)
+       (fn []
+         (when-let [receivers (audience-of shard)]
+           (audience/queue! receivers kind message))
+         (when (zero? (.decrementAndGet pending))
+           (audience/run-on (client/thread sender) #(client/send! sender kind result))))))))
+
+(defn broadcast! [hub sender kind message result]
+  (send! hub sender :all kind message result))
+
+(defn publish! [hub sender topic message result]
+  (send! hub sender #(topics/subscribers (:topics %) topic) :text message result))

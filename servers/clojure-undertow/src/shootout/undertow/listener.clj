@@ -1,10 +1,11 @@
 (ns shootout.undertow.listener
-  "What is done with the messages of one connection: the echo and broadcast requests of
-  docs/protocol.md, text and binary, or the raw echo."
+  "What is done with the messages of one connection: the requests of docs/protocol.md, text
+  and binary, or the raw echo."
   (:require
    [clojure.data.json :as json]
    [shootout.undertow.client :as client]
-   [shootout.undertow.hub :as hub])
+   [shootout.undertow.hub :as hub]
+   [shootout.undertow.topics :as topics])
   (:import
    [io.undertow.websockets.core AbstractReceiveListener BufferedBinaryMessage BufferedTextMessage
     WebSockets]
@@ -19,8 +20,11 @@
 (defn- utf8 ^ByteBuffer [^String text]
   (ByteBuffer/wrap (.getBytes text StandardCharsets/UTF_8)))
 
+(defn- encode [message]
+  (utf8 (json/write-str message)))
+
 (defn- envelope [type payload]
-  (utf8 (json/write-str {"type" type, "payload" payload})))
+  (encode {"type" type, "payload" payload}))
 
 (defn- error! [client words]
   (client/send! client :text (envelope "error" words)))
@@ -32,17 +36,45 @@
     (throw (ex-info "extra data behind the JSON value" {})))
   value)
 
+(defn- about-topic [hub client {:strs [type topic payload] :as request}]
+  (cond
+    (not (topics/valid-name? topic))
+    (error! client "no topic of such a name")
+
+    (= type "subscribe")
+    (do (topics/subscribe! (hub/topics hub client) client topic)
+        (client/send! client :text (encode {"type" "subscribed", "topic" topic})))
+
+    (= type "unsubscribe")
+    (do (topics/unsubscribe! (hub/topics hub client) client topic)
+        (client/send! client :text (encode {"type" "unsubscribed", "topic" topic})))
+
+    (contains? request "payload")
+    (let [about #(encode {"type" %, "topic" topic, "payload" payload})]
+      (hub/publish! hub client topic (about "message") (about "publishResult")))
+
+    :else (error! client "no payload")))
+
 (defn- handle-json [hub client text]
-  (let [request (json/read-str text :extra-data-fn only-space-may-follow)]
-    (if-not (and (map? request) (contains? request "payload"))
-      (error! client "not an object with a payload")
-      (let [payload (get request "payload")]
-        (case (get request "type")
-          "echo"      (client/send! client :text (envelope "echo" payload))
-          "broadcast" (hub/broadcast! hub client :text
-                                      (envelope "broadcast" payload)
-                                      (envelope "broadcastResult" payload))
-          (error! client "unknown type"))))))
+  (let [request (json/read-str text :extra-data-fn only-space-may-follow)
+        {:strs [type payload]} (when (map? request) request)]
+    (cond
+      (not (map? request))
+      (error! client "not an object")
+
+      (contains? #{"subscribe" "unsubscribe" "publish"} type)
+      (about-topic hub client request)
+
+      (not (contains? request "payload"))
+      (error! client "no payload")
+
+      :else
+      (case type
+        "echo"      (client/send! client :text (envelope "echo" payload))
+        "broadcast" (hub/broadcast! hub client :text
+                                    (envelope "broadcast" payload)
+                                    (envelope "broadcastResult" payload))
+        (error! client "unknown type")))))
 
 (defn- on-text [hub client text]
   (try

@@ -1,7 +1,9 @@
-//! What each server used at the last step that it carried, as bars.
+//! The figure that rows are ranked by, and what each server used at the step that is shown of it, as
+//! bars.
 
-use super::super::super::ranking::{MemoryKind, Step};
-use super::super::super::{ReportError, figures};
+use super::super::super::ranking::{MemoryKind, Score, Step};
+use super::super::super::subject::Subject;
+use super::super::super::{ReportError, figures, words};
 use super::super::filters;
 use super::{Bars, Curve, Figure, LETTER, cut, scale};
 use askama::Template;
@@ -10,13 +12,13 @@ const WIDTH: f64 = 780.0;
 const TOP: f64 = 34.0;
 const LANE: f64 = 30.0;
 const BAR: f64 = 16.0;
-/// Room to the right of the longest bar for its figures.
-const FIGURES: f64 = 250.0;
+/// Between a bar and its figures.
+const GAP: f64 = 8.0;
 
 #[derive(Template)]
 #[template(path = "report/bars.svg")]
 struct Chart {
-    title: &'static str,
+    title: String,
     /// Tells the hatching of this chart from that of the others on the page.
     pattern: String,
     axis: &'static str,
@@ -62,25 +64,30 @@ struct Use<'a> {
 pub(in super::super) fn figure(
     curves: &[Curve<'_>],
     bars: Bars,
+    subject: &Subject<'_>,
     section: &str,
 ) -> Result<Option<Figure>, ReportError> {
     let mut uses: Vec<Use<'_>> = curves
         .iter()
-        .filter_map(|curve| used(curve, curve.row.at_carried()?, bars))
+        .filter_map(|curve| match bars {
+            Bars::Score => scored(curve, subject),
+            Bars::Memory => memory(curve, curve.row.shown_step()?),
+            Bars::Cpu => cpu(curve, curve.row.shown_step()?),
+        })
         .collect();
     uses.sort_by(|a, b| total(a).total_cmp(&total(b)));
+    if bars == Bars::Score && subject.score.is_higher_better() {
+        uses.reverse();
+    }
     let Some(largest) = uses.iter().map(total).reduce(f64::max) else {
         return Ok(None);
     };
-    let letters = uses
-        .iter()
-        .map(|used| cut(used.curve.label).chars().count())
-        .max();
-    let left = 24.0 + letters.unwrap_or(0) as f64 * LETTER;
-    let unit = unit(largest, bars);
+    let left = 24.0 + longest(&uses, |used| cut(used.curve.label));
+    let room = 2.0 * GAP + longest(&uses, |used| used.shown.clone());
+    let unit = unit(largest, bars, subject.score);
     let ticks = scale::linear_ticks(largest / unit.0, 4);
     let last = ticks.last().copied().unwrap_or(1.0) * unit.0;
-    let x = |value: f64| left + (WIDTH - FIGURES - left) * value / last;
+    let x = |value: f64| left + (WIDTH - room - left) * value / last;
     let bottom = TOP + uses.len() as f64 * LANE;
     let lanes = uses
         .iter()
@@ -89,8 +96,9 @@ pub(in super::super) fn figure(
         .collect();
     let svg = Chart {
         title: match bars {
-            Bars::Memory => "Memory for one connection",
-            Bars::Cpu => "Processor time for one message delivered",
+            Bars::Score => words::capital(&subject.name()),
+            Bars::Memory => "Memory for one connection".to_owned(),
+            Bars::Cpu => "Processor time for one message delivered".to_owned(),
         },
         pattern: format!("{section}-{bars:?}"),
         axis: unit.1,
@@ -101,48 +109,74 @@ pub(in super::super) fn figure(
         bottom,
         ticks: ticks
             .iter()
-            .map(|tick| (x(tick * unit.0), format!("{tick}")))
+            .map(|tick| (x(tick * unit.0), scale::label(*tick)))
             .collect(),
         lanes,
     }
     .render()?;
     Ok(Some(Figure {
-        caption: caption(&uses, bars),
+        caption: caption(&uses, bars, subject),
         svg,
     }))
 }
 
-fn used<'a>(curve: &'a Curve<'a>, step: &Step, bars: Bars) -> Option<Use<'a>> {
-    let at = format!("at {} clients", figures::count(step.clients));
-    let (parts, shown, exact) = match bars {
-        Bars::Memory => {
-            let memory = step.memory?;
-            let mut parts = vec![memory.bytes];
-            let mut shown = figures::bytes(memory.bytes);
-            let kind = match memory.kind {
-                MemoryKind::Proportional => "proportional",
-                MemoryKind::Resident => "resident",
-            };
-            let mut exact = format!("{} bytes of {kind} memory", memory.bytes);
-            if let Some(sockets) = step.sockets {
-                parts.push(sockets);
-                shown = format!("{shown} + {} kernel", figures::bytes(sockets));
-                exact = format!("{exact}, {sockets} bytes in sockets");
-            }
-            (parts, shown, exact)
-        }
-        Bars::Cpu => {
-            let ns = step.cpu_per_message_ns?;
-            (vec![ns], figures::time(ns), format!("{ns} ns"))
-        }
-    };
+/// The score; `None` where there is none, or it never came.
+fn scored<'a>(curve: &'a Curve<'a>, subject: &Subject<'_>) -> Option<Use<'a>> {
+    let score = curve.row.figure(subject.score, subject.common);
+    let score = score.filter(|score| score.is_finite())?;
+    let shown = subject.show(score);
     Some(Use {
+        curve,
+        clients: curve.row.shown_step()?.clients,
+        parts: vec![score],
+        exact: format!("{}: {shown} ({score})", curve.label),
+        shown,
+    })
+}
+
+fn memory<'a>(curve: &'a Curve<'a>, step: &Step) -> Option<Use<'a>> {
+    let memory = step.memory?;
+    let mut parts = vec![memory.bytes];
+    let mut shown = figures::bytes(memory.bytes);
+    let kind = match memory.kind {
+        MemoryKind::Proportional => "proportional",
+        MemoryKind::Resident => "resident",
+    };
+    let mut exact = format!("{} bytes of {kind} memory", memory.bytes);
+    if let Some(sockets) = step.sockets {
+        parts.push(sockets);
+        shown = format!("{shown} + {} kernel", figures::bytes(sockets));
+        exact = format!("{exact}, {sockets} bytes in sockets");
+    }
+    Some(at_step(curve, step, parts, (&shown, &exact)))
+}
+
+fn cpu<'a>(curve: &'a Curve<'a>, step: &Step) -> Option<Use<'a>> {
+    let ns = step.cpu_per_message_ns?;
+    let words = (figures::time(ns), format!("{ns} ns"));
+    Some(at_step(curve, step, vec![ns], (&words.0, &words.1)))
+}
+
+fn at_step<'a>(
+    curve: &'a Curve<'a>,
+    step: &Step,
+    parts: Vec<f64>,
+    (shown, exact): (&str, &str),
+) -> Use<'a> {
+    let at = format!("at {} clients", figures::count(step.clients));
+    Use {
         curve,
         clients: step.clients,
         parts,
         shown: format!("{shown} {at}"),
         exact: format!("{}: {exact} {at}", curve.label),
-    })
+    }
+}
+
+/// Room for the longest of some labels.
+fn longest<'u>(uses: &[Use<'u>], label: impl Fn(&Use<'u>) -> String) -> f64 {
+    let letters = uses.iter().map(|used| label(used).chars().count()).max();
+    letters.unwrap_or(0) as f64 * LETTER
 }
 
 /// Length of a bar. Memory that was given back has none.
@@ -176,7 +210,7 @@ fn lane(used: &Use<'_>, top: f64, x: &impl Fn(f64) -> f64) -> Lane {
     }
 }
 
-fn caption(uses: &[Use<'_>], bars: Bars) -> String {
+fn caption(uses: &[Use<'_>], bars: Bars, subject: &Subject<'_>) -> String {
     let mut clients: Vec<u64> = uses.iter().map(|used| used.clients).collect();
     clients.sort_unstable();
     clients.dedup();
@@ -186,6 +220,14 @@ fn caption(uses: &[Use<'_>], bars: Bars) -> String {
         ""
     };
     match bars {
+        Bars::Score => {
+            let lower = match subject.score.is_higher_better() {
+                true => "Longer bars are better.",
+                false => "Shorter bars are better.",
+            };
+            let rule = subject.ranked_by().unwrap_or_default();
+            format!("{lower} {rule} Rows without a figure have no bar.")
+        }
         Bars::Memory => format!(
             "What the process tree has more than when it was idle, divided by the clients; the \
              hatched part is kernel memory of its sockets. The fixed size of a socket in the \
@@ -199,13 +241,25 @@ fn caption(uses: &[Use<'_>], bars: Bars) -> String {
 }
 
 /// Size and name of the unit of an axis that ends at `largest`.
-fn unit(largest: f64, bars: Bars) -> (f64, &'static str) {
-    match bars {
-        Bars::Memory if largest >= 1024.0 * 1024.0 => (1024.0 * 1024.0, "MiB per connection"),
-        Bars::Memory if largest >= 1024.0 => (1024.0, "KiB per connection"),
-        Bars::Memory => (1.0, "bytes per connection"),
-        Bars::Cpu if largest >= 1e6 => (1e6, "ms per message"),
-        Bars::Cpu if largest >= 1e3 => (1e3, "µs per message"),
-        Bars::Cpu => (1.0, "ns per message"),
+fn unit(largest: f64, bars: Bars, score: Score) -> (f64, &'static str) {
+    match (bars, score) {
+        (Bars::Memory, _) | (Bars::Score, Score::Memory) => memory_unit(largest),
+        (Bars::Cpu, _) if largest >= 1e6 => (1e6, "ms per message"),
+        (Bars::Cpu, _) if largest >= 1e3 => (1e3, "µs per message"),
+        (Bars::Cpu, _) => (1.0, "ns per message"),
+        (Bars::Score, Score::Rate) => (1.0, "requests a second"),
+        (Bars::Score, _) if largest >= 1e9 => (1e9, "s"),
+        (Bars::Score, _) if largest >= 1e6 => (1e6, "ms"),
+        (Bars::Score, _) => (1e3, "µs"),
+    }
+}
+
+fn memory_unit(largest: f64) -> (f64, &'static str) {
+    if largest >= 1024.0 * 1024.0 {
+        (1024.0 * 1024.0, "MiB per connection")
+    } else if largest >= 1024.0 {
+        (1024.0, "KiB per connection")
+    } else {
+        (1.0, "bytes per connection")
     }
 }

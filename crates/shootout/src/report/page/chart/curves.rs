@@ -8,51 +8,55 @@ use super::{Curve, Figure, LETTER, Percentile, Style, cut};
 use askama::Template;
 use run_record::{Latency, Measure};
 
-const WIDTH: f64 = 780.0;
-const LEFT: f64 = 70.0;
-const TOP: f64 = 34.0;
+pub(super) const WIDTH: f64 = 780.0;
+pub(super) const LEFT: f64 = 70.0;
+pub(super) const TOP: f64 = 34.0;
 /// Where the plot ends at least; it is made higher for the labels of many curves.
-const BOTTOM: f64 = 378.0;
-const BELOW: f64 = 52.0;
-const LABEL_GAP: f64 = 15.0;
+pub(super) const BOTTOM: f64 = 378.0;
+pub(super) const BELOW: f64 = 52.0;
+pub(super) const LABEL_GAP: f64 = 15.0;
 /// A limit that is more than so many times the slowest figure is mentioned and not drawn: it would
 /// flatten all curves.
 const LIMIT_IN_SIGHT: u64 = 10;
 
 #[derive(Template)]
 #[template(path = "report/curves.svg")]
-struct Curves {
-    title: String,
-    width: f64,
-    height: f64,
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-    x_ticks: Vec<Mark>,
-    y_ticks: Vec<Mark>,
-    limit: Option<Mark>,
-    lines: Vec<Path>,
+pub(super) struct Curves {
+    pub(super) title: String,
+    pub(super) x_name: &'static str,
+    pub(super) y_name: String,
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+    pub(super) x_ticks: Vec<Mark>,
+    pub(super) y_ticks: Vec<Mark>,
+    pub(super) limit: Option<Mark>,
+    pub(super) lines: Vec<Path>,
 }
 
-struct Mark {
-    at: f64,
-    label: String,
-    main: bool,
+pub(super) struct Mark {
+    pub(super) at: f64,
+    pub(super) label: String,
+    pub(super) main: bool,
 }
 
-struct Path {
-    series: usize,
-    classes: String,
-    d: String,
-    points: Vec<Point>,
-    label: String,
-    label_y: f64,
+pub(super) struct Path {
+    pub(super) series: usize,
+    pub(super) classes: String,
+    pub(super) d: String,
+    pub(super) points: Vec<Point>,
+    pub(super) label: String,
+    pub(super) label_y: f64,
     /// Where the curve ends.
-    end: (f64, f64),
+    pub(super) end: (f64, f64),
+    /// What the curve shows, in words.
+    pub(super) title: String,
 }
 
-struct Point {
+pub(super) struct Point {
     x: f64,
     y: f64,
     marker: &'static str,
@@ -137,6 +141,7 @@ pub(in super::super) fn figure(
                 label: cut(curve.label),
                 label_y: 0.0,
                 end: places[places.len() - 1],
+                title: curve.label.to_owned(),
             }
         })
         .collect();
@@ -147,6 +152,8 @@ pub(in super::super) fn figure(
     };
     let svg = Curves {
         title: name.to_owned(),
+        x_name: "clients connected",
+        y_name: "latency (logarithmic)".to_owned(),
         width: WIDTH,
         height: bottom + BELOW,
         left: LEFT,
@@ -268,7 +275,7 @@ fn axis_time(ns: f64) -> String {
     format!("{value:.0} {unit}")
 }
 
-fn path(places: &[(f64, f64)]) -> String {
+pub(super) fn path(places: &[(f64, f64)]) -> String {
     let points: Vec<String> = places
         .iter()
         .map(|(x, y)| format!("{x:.1} {y:.1}"))
@@ -277,7 +284,7 @@ fn path(places: &[(f64, f64)]) -> String {
 }
 
 /// Puts the names at the ends of their curves, apart from each other.
-fn place_labels(lines: &mut [Path], bottom: f64) {
+pub(super) fn place_labels(lines: &mut [Path], bottom: f64) {
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_by(|a, b| lines[*a].end.1.total_cmp(&lines[*b].end.1));
     let places: Vec<f64> = order.iter().map(|index| lines[*index].end.1).collect();

@@ -4,6 +4,7 @@
 pub(super) mod bars;
 pub(super) mod curves;
 mod scale;
+pub(super) mod time;
 
 use super::super::ranking::Row;
 
@@ -29,9 +30,20 @@ pub(super) enum Percentile {
     P95,
 }
 
-/// Which use of the server is drawn as bars.
+/// What is drawn over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OverTime {
+    /// Memory of the process tree and of its sockets.
+    Memory,
+    /// Cores that it used.
+    Cpu,
+}
+
+/// What is drawn as bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bars {
+    /// The figure that rows are ranked by.
+    Score,
     /// Memory for one connection, that of the sockets apart.
     Memory,
     /// Processor time for one message.

@@ -20,6 +20,11 @@ pub(super) fn linear_ticks(largest: f64, wanted: usize) -> Vec<f64> {
     (0..=steps).map(|index| index as f64 * step).collect()
 }
 
+/// A tick without the digits that sums of binary fractions leave behind.
+pub(super) fn label(tick: f64) -> String {
+    format!("{}", (tick * 1e6).round() / 1e6)
+}
+
 /// The values 1, 2 and 5 of every decade that touches the range, both ends enclosed; whole
 /// decades are the main ones.
 pub(super) fn log_ticks(smallest: f64, largest: f64) -> Vec<Tick> {
@@ -70,6 +75,8 @@ mod tests {
         assert_eq!(linear_ticks(7.3, 4), [0.0, 2.0, 4.0, 6.0, 8.0]);
         assert_eq!(linear_ticks(1.0, 2), [0.0, 0.5, 1.0]);
         assert!(linear_ticks(0.0, 5).len() >= 2);
+        let labels: Vec<String> = linear_ticks(0.45, 5).into_iter().map(label).collect();
+        assert_eq!(labels, ["0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
     }
 
     #[test]

@@ -16,8 +16,8 @@ mod tests;
 
 use crate::figures::{Arrival, Completion, Latencies};
 use crate::message::{Done, SentSample, Share, StepTerms};
-use crate::plan::{self, Audience, Hearing as _};
-use run_record::{Measure, Plan};
+use crate::plan::{self, Audience, Hearing as _, Parties};
+use run_record::{Measure, Plan, Population};
 use sample::Sample;
 use std::sync::atomic::Ordering;
 use sync::{AtomicU32, AtomicU64};
@@ -37,6 +37,9 @@ pub(crate) struct StepLedger {
     /// Samples before this index are sent and checked but not timed.
     warm_up: u32,
     keeper: Keeper,
+    /// Workers or sites that wait for each sample.
+    parties: Parties,
+    populations: Vec<Population>,
     /// The limit applies to completion.
     limits_completion: bool,
     samples: Box<[Sample]>,
@@ -75,7 +78,7 @@ pub(crate) enum Keeper {
 }
 
 /// What a step's ledger is opened for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Terms {
     /// Who is to hear a sample.
     pub(crate) audience: Audience,
@@ -85,8 +88,10 @@ pub(crate) struct Terms {
     pub(crate) step: StepTerms,
     /// Who keeps it.
     pub(crate) keeper: Keeper,
-    /// Workers or sites that wait for a sample.
-    pub(crate) parties: u32,
+    /// Workers or sites that wait for each sample.
+    pub(crate) parties: Parties,
+    /// Who the clients are.
+    pub(crate) populations: Vec<Population>,
     /// The limit applies to completion.
     pub(crate) limits_completion: bool,
 }
@@ -106,7 +111,8 @@ impl Terms {
             seed: plan.generator.seed,
             step,
             keeper,
-            parties: audience.parties(plan::listening(&plan.populations, step.clients, workers)),
+            parties: audience.parties(&plan.populations, step.clients, workers),
+            populations: plan.populations.clone(),
             limits_completion: plan.limited() == Measure::Completion,
         }
     }
@@ -140,7 +146,15 @@ impl StepLedger {
     /// Opens the ledger.
     pub(crate) fn new(terms: Terms) -> Self {
         let step = terms.step;
+        let parties = |index: u32| {
+            let sample = step.first_sample + u64::from(index);
+            let drawn = plan::sender_of(terms.seed, sample, step.clients);
+            let sender = plan::sender_from(&terms.populations, drawn, step.clients);
+            terms.parties.of(drawn, sender)
+        };
+        let samples = (0..step.samples).map(|index| Sample::awaited_by(parties(index)));
         Self {
+            samples: samples.collect(),
             audience: terms.audience,
             first_sample: step.first_sample,
             clients: step.clients,
@@ -149,9 +163,8 @@ impl StepLedger {
             warm_up: step.warm_up,
             keeper: terms.keeper,
             limits_completion: terms.limits_completion,
-            samples: (0..step.samples)
-                .map(|_| Sample::awaited_by(terms.parties))
-                .collect(),
+            parties: terms.parties,
+            populations: terms.populations,
             released: AtomicU32::new(0),
             settled: AtomicU32::new(0),
             completed_timed: AtomicU32::new(0),
@@ -199,10 +212,35 @@ impl StepLedger {
         self.completed_timed.load(Ordering::Acquire)
     }
 
-    /// The client that is to send a sample.
-    pub(crate) fn sender(&self, index: u32) -> u64 {
+    /// Clients of the step.
+    pub(crate) const fn clients(&self) -> u64 {
+        self.clients
+    }
+
+    /// When the last receipt of a sample was, if it has all come; as far as this ledger knows.
+    pub(crate) fn when_complete(&self, index: u32) -> Option<u64> {
+        self.samples.get(index as usize)?.when_complete()
+    }
+
+    /// The client that is drawn for a sample.
+    fn drawn(&self, index: u32) -> u64 {
         let sample = self.first_sample + u64::from(index);
         plan::sender_of(self.seed, sample, self.clients)
+    }
+
+    /// The client that is to send a sample: of those that leave, another one in its place.
+    pub(crate) fn sender(&self, index: u32) -> u64 {
+        plan::sender_from(&self.populations, self.drawn(index), self.clients)
+    }
+
+    /// The room of the client that is drawn for a sample; 0 without rooms. It is where the sample goes,
+    /// even if that client leaves or is lost and another one sends it.
+    #[inline]
+    pub(crate) fn room(&self, index: u32) -> u32 {
+        match &self.parties {
+            Parties::Same(_) => 0,
+            parties @ Parties::ByRoom(_) => parties.room(self.drawn(index)),
+        }
     }
 
     /// Takes the next sample to send, and the client that is to send it. `None` in an open loop, and

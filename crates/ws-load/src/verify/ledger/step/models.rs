@@ -27,7 +27,8 @@ const fn terms(samples: u32, parties: u32) -> Terms {
             clients: 4,
         },
         keeper: Keeper::Process,
-        parties,
+        parties: Parties::Same(parties),
+        populations: Vec::new(),
         limits_completion: true,
     }
 }

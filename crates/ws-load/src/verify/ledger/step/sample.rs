@@ -82,6 +82,14 @@ impl Sample {
             .fetch_max(last.earliest_ns, Ordering::AcqRel);
     }
 
+    /// The last receipt, of a sample that was sent and of which all has come.
+    pub(super) fn when_complete(&self) -> Option<u64> {
+        let waiting = self.waiting.load(Ordering::Acquire);
+        let is_complete = waiting & (PARTIES | ABANDONED) == 0;
+        let was_sent = self.sent_ns.load(Ordering::Acquire) != 0;
+        (is_complete && was_sent).then(|| self.last_ns.load(Ordering::Acquire))
+    }
+
     /// One party waits no more. When it was the last: the last receipt of all parties, and whether
     /// the sample was abandoned.
     pub(super) fn party_done(&self, last: Arrival) -> Option<(Arrival, bool)> {

@@ -1,7 +1,7 @@
 //! The ledger of a site: some of a step's samples are sent elsewhere.
 
 use super::{Keeper, Sent, StepLedger};
-use crate::plan::Hearing as _;
+use crate::plan::{Audience, Hearing as _};
 use std::sync::atomic::Ordering;
 
 impl StepLedger {
@@ -29,8 +29,10 @@ impl StepLedger {
             return None;
         };
         // A closed loop sends the next sample when one is settled, and none is without this site.
-        let is_released =
-            self.by_clock || u64::from(index) < u64::from(self.settled()) + u64::from(in_flight);
+        // With rooms, a site waits for some samples only.
+        let is_released = self.by_clock
+            || matches!(self.audience, Audience::Room(_))
+            || u64::from(index) < u64::from(self.settled()) + u64::from(in_flight);
         let sender = self.sender(index);
         let expected = self.audience.reaches_others() && !share.has(sender);
         (index < self.len() && is_released && expected).then_some(sender as u32)

@@ -3,7 +3,7 @@
 use super::*;
 
 fn ledger(parties: u32) -> StepLedger {
-    with(|terms| terms.parties = parties)
+    with(|terms| terms.parties = Parties::Same(parties))
 }
 
 /// A read of what had arrived 100 ns before.
@@ -28,7 +28,8 @@ fn with(change: impl FnOnce(&mut Terms)) -> StepLedger {
             clients: 10,
         },
         keeper: Keeper::Process,
-        parties: 1,
+        parties: Parties::Same(1),
+        populations: Vec::new(),
         limits_completion: true,
     };
     change(&mut terms);
@@ -127,7 +128,7 @@ fn the_number_in_flight_is_integrated_over_the_timed_samples_until_they_were_rea
     let ledger = with(|terms| {
         terms.step.by_clock = true;
         terms.step.warm_up = 1;
-        terms.parties = 2;
+        terms.parties = Parties::Same(2);
     });
     for (index, at_ns) in [(0, 1000), (1, 2000), (2, 2500)] {
         ledger.sent(
@@ -249,7 +250,7 @@ fn a_sample_is_overdue_whatever_was_settled_or_sent_since_it_was_looked_for() {
 #[test]
 fn a_completion_is_known_as_well_as_the_best_of_its_last_receipts() {
     let ledger = with(|terms| {
-        terms.parties = 2;
+        terms.parties = Parties::Same(2);
         terms.step.by_clock = true;
     });
     ledger.sent(

@@ -1,9 +1,10 @@
-//! The window of broadcasts: one bit per sample in flight and client of this worker.
+//! The window of broadcasts: one bit per sample in flight and client of this worker that hears it.
 //!
 //! A sample has an entry from its first receipt here to its last. Before its first receipt it is in
 //! the shared ledger alone.
 
 use super::entry::{Entry, Live};
+use super::listeners::Seat;
 use super::order::Chains;
 use super::{Arrival, Confirmed, Listeners, Missing, Received, Sent, StepLedger};
 use crate::plan::Hearers;
@@ -53,20 +54,25 @@ impl Broadcasts {
         slot: u32,
         at: Arrival,
     ) -> Received {
-        let number = match self.find(ledger, listeners, index) {
+        let seat = listeners.seat(slot);
+        let number = match self.find(ledger, listeners, index, seat.room) {
             Found::Live(number) => number,
-            Found::Unconfirmed(number) => return self.deliver_unconfirmed(number, slot, at),
+            Found::Unconfirmed(number) => return self.deliver_unconfirmed(number, seat, at),
+            Found::Not(_) if is_stranger(ledger, index, seat) => return Received::NotDue,
             Found::Not(received) => return received,
         };
         let Entry::Live(live) = &mut self.entries[number as usize] else {
             return Received::Duplicate;
         };
-        if !live.receive(slot) {
+        if live.room != seat.room {
+            return Received::NotDue;
+        }
+        if !live.receive(seat.place) {
             return Received::Duplicate;
         }
         live.last = live.last.later(at);
         let latency_ns = at.at_ns.saturating_sub(live.sent.due_ns);
-        let overtaken = live.crowded && self.chains.is_overtaken(&self.entries, number, slot);
+        let overtaken = live.crowded && self.chains.is_overtaken(&self.entries, number, seat.place);
         Received::Due {
             latency_ns,
             overtaken,
@@ -82,7 +88,15 @@ impl Broadcasts {
         slot: u32,
         at: Arrival,
     ) -> Received {
-        let number = match self.find(ledger, listeners, index) {
+        // One that is not for this client makes no entry: the sample need not be awaited here.
+        let sent = ledger.when_sent(index);
+        let is_sender = sent.is_some_and(|sent| listeners.is_slot_of(sent.sender, slot));
+        if !is_sender && self.state(index) == State::New {
+            return Received::NotDue;
+        }
+        // The sender need not be in the room: it may send for a client that is lost.
+        let room = if is_sender { ledger.room(index) } else { 0 };
+        let number = match self.find(ledger, listeners, index, room) {
             Found::Live(number) => number,
             // No sample of another site has its sender here.
             Found::Unconfirmed(_) => return Received::NotDue,
@@ -151,14 +165,20 @@ impl Broadcasts {
 
     /// The entry that a message of a sample belongs to.
     #[inline]
-    fn find(&mut self, ledger: &StepLedger, listeners: Listeners<'_>, index: u32) -> Found {
+    fn find(
+        &mut self,
+        ledger: &StepLedger,
+        listeners: Listeners<'_>,
+        index: u32,
+        room: u32,
+    ) -> Found {
         match self.state(index) {
             State::Entry(number) if matches!(self.entries[number as usize], Entry::Live(_)) => {
                 Found::Live(number)
             }
             State::Entry(number) => self.find_unconfirmed(ledger, index, number),
             State::Done => Found::Not(Received::Duplicate),
-            State::New => self.find_new(ledger, listeners, index),
+            State::New => self.find_new(ledger, listeners, index, room),
         }
     }
 
@@ -175,8 +195,20 @@ impl Broadcasts {
     }
 
     /// The same for one that has no entry yet.
-    fn find_new(&mut self, ledger: &StepLedger, listeners: Listeners<'_>, index: u32) -> Found {
+    fn find_new(
+        &mut self,
+        ledger: &StepLedger,
+        listeners: Listeners<'_>,
+        index: u32,
+        room: u32,
+    ) -> Found {
         self.confirm_some(ledger);
+        if index >= ledger.len() || ledger.room(index) != room {
+            return Found::Not(Received::NotDue);
+        }
+        if listeners.seats.is_some() {
+            self.skip_other_rooms(ledger, listeners, index);
+        }
         let Some(sent) = ledger.when_sent(index) else {
             return match self.admit_unconfirmed(ledger, listeners, index) {
                 Some(number) => Found::Unconfirmed(number),
@@ -184,10 +216,11 @@ impl Broadcasts {
             };
         };
         let ours = listeners.owns(sent.sender);
-        let hearers = listeners.hearers(ledger.audience, index);
+        let hearers = listeners.hearers(room);
         let live = Live {
             index,
             sent,
+            room,
             place: ledger.place(index, sent),
             received: self.blank_bits(hearers),
             missing: hearers.count,
@@ -200,6 +233,16 @@ impl Broadcasts {
             },
         };
         Found::Live(self.admit(Entry::Live(live), index))
+    }
+
+    /// Moves on over samples at the front that are for no client of this worker.
+    fn skip_other_rooms(&mut self, ledger: &StepLedger, listeners: Listeners<'_>, to: u32) {
+        while self.first < to
+            && self.state(self.first) == State::New
+            && !listeners.awaits(ledger, self.first)
+        {
+            self.set_state(self.first, State::Done);
+        }
     }
 
     /// Enters a sample.
@@ -223,7 +266,7 @@ impl Broadcasts {
     pub(super) fn blank_bits(&mut self, hearers: Hearers<'_>) -> Vec<u64> {
         let mut bits = self.spare_bits.pop().unwrap_or_default();
         bits.clear();
-        bits.extend(hearers.slots.iter().map(|hears| !hears));
+        bits.extend(hearers.places.iter().map(|hears| !hears));
         bits
     }
 
@@ -270,7 +313,7 @@ impl Broadcasts {
     fn missing_of_new(&self, ledger: &StepLedger, listeners: Listeners<'_>) -> Missing {
         let mut missing = Missing::default();
         for (index, sent) in self.unheard(ledger) {
-            let hearers = listeners.hearers(ledger.audience, index);
+            let hearers = listeners.hearers(ledger.room(index));
             missing.deliveries += u64::from(hearers.count);
             missing.results += u64::from(listeners.has(sent.sender));
         }
@@ -283,4 +326,10 @@ impl Broadcasts {
             .filter(|index| self.state(*index) == State::New)
             .filter_map(|index| Some((index, ledger.when_sent(index)?)))
     }
+}
+
+/// True when a message went to a client that is not in its room.
+#[cold]
+fn is_stranger(ledger: &StepLedger, index: u32, seat: Seat) -> bool {
+    index < ledger.len() && ledger.room(index) != seat.room
 }

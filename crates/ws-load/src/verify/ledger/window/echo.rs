@@ -1,7 +1,7 @@
 //! The window of echoes. Only the sender waits for a sample, so that the shared ledger holds its whole
 //! state. Kept here is what each client received last.
 
-use super::{Arrival, Listeners, Missing, Received, StepLedger};
+use super::{Arrival, Listeners, Lost, Missing, Received, StepLedger};
 use crate::verify::ledger::Sent;
 
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Echoes {
         &mut self,
         ledger: &StepLedger,
         listeners: Listeners<'_>,
-        lost: &[u64],
+        lost: &Lost<'_>,
         mut on_done: impl FnMut(u32, Arrival),
     ) -> Missing {
         let mut missing = Missing::default();

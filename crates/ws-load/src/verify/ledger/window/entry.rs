@@ -1,7 +1,7 @@
-//! The state of one broadcast in a worker's window, and the clients that are to have it.
+//! The state of one broadcast in a worker's window.
 
+use super::listeners::Lost;
 use crate::figures::Arrival;
-use crate::plan::{Audience, Hearers, Hearing as _};
 use crate::verify::ledger::Sent;
 use run_record::Faults;
 
@@ -38,9 +38,11 @@ impl Entry {
 pub(super) struct Live {
     pub(super) index: u32,
     pub(super) sent: Sent,
+    /// The room that it goes to.
+    pub(super) room: u32,
     /// Its place among the samples of its sender.
     pub(super) place: u64,
-    /// A bit per client of this worker that has received it, or that it was not for.
+    /// A bit per place of the room, set of clients that have received it, or that it was not for.
     pub(super) received: Vec<u64>,
     /// Clients that have not.
     pub(super) missing: u32,
@@ -54,26 +56,26 @@ pub(super) struct Live {
 
 impl Live {
     #[inline]
-    pub(super) fn has(&self, slot: u32) -> bool {
-        let word = self.received.get(slot as usize / 64);
-        word.is_none_or(|word| word & (1 << (slot % 64)) != 0)
+    pub(super) fn has(&self, place: u32) -> bool {
+        let word = self.received.get(place as usize / 64);
+        word.is_none_or(|word| word & (1 << (place % 64)) != 0)
     }
 
     /// Notes a receipt; `false` when there was one already.
     #[inline]
-    pub(super) fn receive(&mut self, slot: u32) -> bool {
-        let first = !self.has(slot);
+    pub(super) fn receive(&mut self, place: u32) -> bool {
+        let first = !self.has(place);
         if first {
-            self.received[slot as usize / 64] |= 1 << (slot % 64);
+            self.received[place as usize / 64] |= 1 << (place % 64);
             self.missing -= 1;
         }
         first
     }
 
-    /// Waits no more for the clients that are set in `lost`; how many of them it waited for.
-    pub(super) fn lose(&mut self, lost: &[u64]) -> u32 {
+    /// Waits no more for the lost clients; how many of them it waited for.
+    pub(super) fn lose(&mut self, lost: &Lost<'_>) -> u32 {
         let mut waited = 0;
-        for (received, lost) in self.received.iter_mut().zip(lost) {
+        for (received, lost) in self.received.iter_mut().zip(lost.of(self.room)) {
             waited += (lost & !*received).count_ones();
             *received |= lost;
         }
@@ -96,48 +98,5 @@ impl Unconfirmed {
     /// Messages that have come of it.
     pub(super) fn receipts(&self) -> u64 {
         self.arrivals.len() as u64 + self.faults.duplicate
-    }
-}
-
-/// The clients of a worker, as the ledger sees them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Listeners<'a> {
-    /// A bit per client that is alive.
-    pub(crate) alive: &'a [u64],
-    /// How many are.
-    pub(crate) count: u32,
-    /// Number of this worker, and of workers: client `i` belongs to worker `i % workers`.
-    pub(crate) worker: u32,
-    /// Number of workers.
-    pub(crate) workers: u32,
-}
-
-impl<'a> Listeners<'a> {
-    /// The clients that are to get a sample.
-    #[inline]
-    pub(super) fn hearers(&self, audience: Audience, index: u32) -> Hearers<'a> {
-        audience.hearers(index, self.alive, self.count)
-    }
-
-    pub(super) const fn owns(&self, client: u32) -> bool {
-        client % self.workers == self.worker
-    }
-
-    /// True when the client is this worker's and has that slot.
-    #[inline]
-    pub(super) const fn is_slot_of(&self, client: u32, slot: u32) -> bool {
-        self.owns(client) && client / self.workers == slot
-    }
-
-    /// True when the client is this worker's and its slot is set in `slots`.
-    pub(super) fn is_in(&self, client: u32, slots: &[u64]) -> bool {
-        let slot = client / self.workers;
-        let word = slots.get(slot as usize / 64);
-        self.owns(client) && word.is_some_and(|word| word & (1 << (slot % 64)) != 0)
-    }
-
-    /// True when the client is this worker's and alive.
-    pub(super) fn has(&self, client: u32) -> bool {
-        self.is_in(client, self.alive)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::broadcast::{Broadcasts, State};
 use super::entry::Entry;
-use super::{Arrival, Listeners, Missing, StepLedger};
+use super::{Arrival, Listeners, Lost, Missing, StepLedger};
 use crate::plan::Hearers;
 
 impl Broadcasts {
@@ -11,7 +11,7 @@ impl Broadcasts {
         &mut self,
         ledger: &StepLedger,
         listeners: Listeners<'_>,
-        lost: &[u64],
+        lost: &Lost<'_>,
         mut on_done: impl FnMut(u32, Arrival),
     ) -> Missing {
         let mut missing = self.unheard_by(ledger, listeners, lost, &mut on_done);
@@ -53,24 +53,30 @@ impl Broadcasts {
         &mut self,
         ledger: &StepLedger,
         listeners: Listeners<'_>,
-        lost: &[u64],
+        lost: &Lost<'_>,
         on_done: &mut impl FnMut(u32, Arrival),
     ) -> Missing {
         let mut missing = Missing::default();
         let mut done = Vec::new();
         let mut counted: Option<(Hearers<'_>, u32)> = None;
         for (index, sent) in self.unheard(ledger) {
-            let hearers = listeners.hearers(ledger.audience, index);
+            let room = ledger.room(index);
+            let hearers = listeners.hearers(room);
             // Most samples have the same audience, which is counted once.
             let waited = match counted {
-                Some((same, waited)) if std::ptr::eq(same.slots, hearers.slots) => waited,
-                _ => hearers.among(lost),
+                Some((same, waited)) if std::ptr::eq(same.places, hearers.places) => waited,
+                _ => hearers.among(lost.of(room)),
             };
             counted = Some((hearers, waited));
+            let answers = listeners.is_in(sent.sender, lost);
             missing.deliveries += u64::from(waited);
-            missing.results += u64::from(listeners.is_in(sent.sender, lost));
-            ledger.abandon(index);
-            if waited == hearers.count {
+            missing.results += u64::from(answers);
+            if waited > 0 || answers {
+                ledger.abandon(index);
+            }
+            let was_awaited = hearers.count > 0 || listeners.has(sent.sender);
+            let is_awaited = listeners.has(sent.sender) && !answers;
+            if was_awaited && waited == hearers.count && !is_awaited {
                 done.push(index);
                 on_done(index, sent.at_ns.into());
             }
@@ -79,5 +85,22 @@ impl Broadcasts {
             self.set_state(index, State::Done);
         }
         missing
+    }
+
+    /// As [`super::Window::rooms_emptied`].
+    pub(super) fn rooms_emptied(
+        &mut self,
+        ledger: &StepLedger,
+        listeners: Listeners<'_>,
+        is_empty: impl Fn(u32) -> bool,
+        mut on_done: impl FnMut(u32),
+    ) {
+        for index in self.first..ledger.len() {
+            let is_new = self.state(index) == State::New;
+            if is_new && is_empty(ledger.room(index)) && !listeners.awaits(ledger, index) {
+                self.set_state(index, State::Done);
+                on_done(index);
+            }
+        }
     }
 }

@@ -9,6 +9,7 @@
 mod broadcast;
 mod echo;
 mod entry;
+mod listeners;
 mod lost;
 mod order;
 mod unconfirmed;
@@ -16,7 +17,7 @@ mod unconfirmed;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use entry::Listeners;
+pub(crate) use listeners::{Listeners, Lost, Seats};
 
 use super::step::{Sent, StepLedger};
 use crate::figures::Arrival;
@@ -92,7 +93,9 @@ impl Window {
             return after_the_end(ledger, index);
         }
         match ledger.audience {
-            Audience::Everyone => self.broadcasts.deliver(ledger, listeners, index, slot, at),
+            Audience::Everyone | Audience::Room(_) => {
+                self.broadcasts.deliver(ledger, listeners, index, slot, at)
+            }
             Audience::Sender => self.echoes.receive(ledger, listeners, index, slot, at),
         }
     }
@@ -110,13 +113,14 @@ impl Window {
             return after_the_end(ledger, index);
         }
         match ledger.audience {
-            Audience::Everyone => self.broadcasts.result(ledger, listeners, index, slot, at),
+            Audience::Everyone | Audience::Room(_) => {
+                self.broadcasts.result(ledger, listeners, index, slot, at)
+            }
             Audience::Sender => Received::NotDue,
         }
     }
 
-    /// The clients in the slots that are set in `lost` are gone, and `listeners` still has them: what
-    /// they waited for will never come. Calls `on_done` for each sample that this worker waits for no
+    /// The `lost` clients are gone, and `listeners` still has them: what they waited for will never come. Calls `on_done` for each sample that this worker waits for no
     /// more, with its last receipt.
     ///
     /// Goes through all samples in flight once, however many clients are lost.
@@ -124,17 +128,35 @@ impl Window {
         &mut self,
         ledger: &StepLedger,
         listeners: Listeners<'_>,
-        lost: &[u64],
+        lost: &Lost<'_>,
         on_done: impl FnMut(u32, Arrival),
     ) -> Missing {
         if self.closed {
             return Missing::default();
         }
         match ledger.audience {
-            Audience::Everyone => self
+            Audience::Everyone | Audience::Room(_) => self
                 .broadcasts
                 .clients_lost(ledger, listeners, lost, on_done),
             Audience::Sender => self.echoes.clients_lost(ledger, listeners, lost, on_done),
+        }
+    }
+
+    /// The rooms of which `is_empty` says so have no client here any more: what is sent to them from now
+    /// on is not waited for, unless its sender is a client of this worker. Calls `on_done` for each
+    /// sample that is waited for no more.
+    ///
+    /// Goes through all samples of the step.
+    pub(crate) fn rooms_emptied(
+        &mut self,
+        ledger: &StepLedger,
+        listeners: Listeners<'_>,
+        is_empty: impl Fn(u32) -> bool,
+        on_done: impl FnMut(u32),
+    ) {
+        if !self.closed {
+            let broadcasts = &mut self.broadcasts;
+            broadcasts.rooms_emptied(ledger, listeners, is_empty, on_done);
         }
     }
 
@@ -145,7 +167,7 @@ impl Window {
         }
         self.closed = true;
         match ledger.audience {
-            Audience::Everyone => self.broadcasts.close(ledger, listeners),
+            Audience::Everyone | Audience::Room(_) => self.broadcasts.close(ledger, listeners),
             Audience::Sender => self.echoes.close(ledger, listeners),
         }
     }

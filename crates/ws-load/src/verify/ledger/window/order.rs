@@ -1,6 +1,6 @@
 //! Order per sender: which clients already have a later sample of a sender.
 //!
-//! The samples in flight form a chain per sender, in the order in which they were sent. The last of a
+//! The samples in flight form a chain per sender and room, in the order in which they were sent. The last of a
 //! chain, as nearly every sample is, was not overtaken. For any other, the later samples of a chain
 //! of up to [`WALK`] are asked. For a longer chain, the place of the latest sample that each client
 //! has is kept, which takes no more memory than the bits of that many samples.
@@ -11,11 +11,16 @@ use std::collections::{BTreeMap, HashMap};
 /// Longest chain whose samples are asked one after the other.
 const WALK: usize = 64;
 
+/// Room and sender.
+type Chain = (u32, u32);
+/// Chain, place and index.
+type Key = (Chain, u64, u32);
+
 #[derive(Debug, Default)]
 pub(super) struct Chains {
-    /// Sender, place, and index to the number of the entry.
-    links: BTreeMap<(u32, u64, u32), u32>,
-    senders: HashMap<u32, OfSender>,
+    /// Chain, place, and index to the number of the entry.
+    links: BTreeMap<Key, u32>,
+    senders: HashMap<Chain, OfSender>,
 }
 
 #[derive(Debug, Default)]
@@ -97,13 +102,13 @@ impl Chains {
     }
 
     /// The samples of a sender that were sent after `place`.
-    fn after(&self, sender: u32, place: u64) -> impl Iterator<Item = (&(u32, u64, u32), &u32)> {
+    fn after(&self, sender: Chain, place: u64) -> impl Iterator<Item = (&Key, &u32)> {
         self.links
             .range((sender, place + 1, 0)..=(sender, u64::MAX, u32::MAX))
     }
 
     /// Notes for each slot the latest sample of a sender's chain that it has.
-    fn note_latest(&mut self, entries: &mut [Entry], sender: u32, slots: usize) {
+    fn note_latest(&mut self, entries: &mut [Entry], sender: Chain, slots: usize) {
         let mut latest = vec![0; slots];
         let chain = self
             .links
@@ -129,8 +134,8 @@ impl Chains {
 }
 
 /// Where a sample stands in the chains, and how many slots its bits are of.
-fn key(entries: &[Entry], number: u32) -> Option<((u32, u64, u32), usize)> {
+fn key(entries: &[Entry], number: u32) -> Option<(Key, usize)> {
     let live = entries[number as usize].live()?;
-    let key = (live.sent.sender, live.place, live.index);
+    let key = ((live.room, live.sent.sender), live.place, live.index);
     Some((key, live.received.len() * 64))
 }

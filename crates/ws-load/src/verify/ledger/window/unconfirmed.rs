@@ -5,6 +5,7 @@
 
 use super::broadcast::{Broadcasts, State};
 use super::entry::{Entry, Live, Unconfirmed};
+use super::listeners::Seat;
 use super::{Arrival, Listeners, Received, Sent, StepLedger};
 use run_record::Faults;
 
@@ -24,10 +25,12 @@ impl Broadcasts {
             at_ns: 0,
             sender: ledger.may_be_sent_elsewhere(index)?,
         };
-        let hearers = listeners.hearers(ledger.audience, index);
+        let room = ledger.room(index);
+        let hearers = listeners.hearers(room);
         let live = Live {
             index,
             sent,
+            room,
             place: ledger.place(index, sent),
             received: self.blank_bits(hearers),
             missing: hearers.count,
@@ -45,11 +48,14 @@ impl Broadcasts {
         Some(number)
     }
 
-    pub(super) fn deliver_unconfirmed(&mut self, number: u32, slot: u32, at: Arrival) -> Received {
+    pub(super) fn deliver_unconfirmed(&mut self, number: u32, seat: Seat, at: Arrival) -> Received {
         let Entry::Unconfirmed(entry) = &mut self.entries[number as usize] else {
             return Received::NotDue;
         };
-        if !entry.live.receive(slot) {
+        if entry.live.room != seat.room {
+            return Received::NotDue;
+        }
+        if !entry.live.receive(seat.place) {
             entry.faults.duplicate += 1;
             return Received::Unconfirmed { party_done: None };
         }
@@ -57,7 +63,7 @@ impl Broadcasts {
         entry.live.last = entry.live.last.later(at);
         let party_done = (entry.live.missing == 0).then_some(entry.live.last);
         if entry.live.crowded
-            && self.chains.is_overtaken(&self.entries, number, slot)
+            && self.chains.is_overtaken(&self.entries, number, seat.place)
             && let Entry::Unconfirmed(entry) = &mut self.entries[number as usize]
         {
             entry.faults.reordered += 1;

@@ -2,11 +2,12 @@
 //! keep them apart.
 
 mod of_a_site;
+mod visits;
 
 use super::*;
 use crate::dialect::codec;
 use crate::message::StepTerms;
-use crate::plan::Audience;
+use crate::plan::{Audience, Parties};
 use crate::verify::{Flight, Keeper, Sent, Terms};
 use run_record::{Dialect, Recorder};
 
@@ -25,14 +26,16 @@ const TERMS: Terms = Terms {
         clients: 3,
     },
     keeper: Keeper::Process,
-    parties: 1,
+    parties: Parties::Same(1),
+    populations: Vec::new(),
     limits_completion: true,
 };
 
-const ECHOES: Terms = Terms {
-    audience: Audience::Sender,
-    ..TERMS
-};
+const fn echoes() -> Terms {
+    let mut terms = TERMS;
+    terms.audience = Audience::Sender;
+    terms
+}
 
 fn with(mut terms: Terms, change: impl FnOnce(&mut Terms)) -> Terms {
     change(&mut terms);
@@ -187,7 +190,7 @@ fn a_client_that_is_lost_is_waited_for_until_the_ledger_knows() {
         Verifier::settle_lost,
         Verifier::close_step,
         |verifier| verifier.give_up_step(true),
-        |verifier| verifier.open_step(StepLedger::new(ECHOES).into()),
+        |verifier| verifier.open_step(StepLedger::new(echoes()).into()),
     ];
     for they_know in ways {
         let mut verifier = verifier(3);
@@ -206,7 +209,7 @@ fn a_client_that_is_lost_is_waited_for_until_the_ledger_knows() {
 
 #[test]
 fn a_sample_without_listeners_left_is_settled_and_not_complete() {
-    for (terms, faults) in [(TERMS, "3 lost, 1 unanswered"), (ECHOES, "1 lost")] {
+    for (terms, faults) in [(TERMS, "3 lost, 1 unanswered"), (echoes(), "1 lost")] {
         let mut verifier = verifier(3);
         let step = open(&mut verifier, terms);
         send(&step, 0, 1, 100);
@@ -310,7 +313,7 @@ fn a_sample_that_ends_with_its_result_was_known_of_only_then() {
 #[test]
 fn an_echo_is_due_once_and_to_its_sender() {
     let mut verifier = verifier(70);
-    let step = open(&mut verifier, ECHOES);
+    let step = open(&mut verifier, echoes());
     send(&step, 0, 66, 100);
     hear(&mut verifier, 2, "echo", 0, 150);
     assert_faults(&verifier, "1 misdirected");
@@ -325,7 +328,7 @@ fn an_echo_is_due_once_and_to_its_sender() {
 #[test]
 fn a_message_of_another_kind_than_the_step_s_is_misdirected() {
     for (terms, names) in [
-        (ECHOES, ["broadcast", "broadcastResult"]),
+        (echoes(), ["broadcast", "broadcastResult"]),
         (TERMS, ["echo", "echo"]),
     ] {
         let mut verifier = verifier(3);
@@ -346,7 +349,7 @@ fn a_stamp_says_which_sample_of_which_run_a_message_is_of() {
     assert_eq!(verifier.stamp(FIRST), STAMPS.of(FIRST));
     hear(&mut verifier, 1, "echo", 0, 50);
     assert_faults(&verifier, "1 misdirected");
-    let step = open(&mut verifier, ECHOES);
+    let step = open(&mut verifier, echoes());
     send(&step, 0, 1, 100);
     hear_stamp(&mut verifier, 1, "echo", STAMPS.of(FIRST - 1), 150);
     hear_stamp(&mut verifier, 1, "echo", STAMPS.of(0), 150);
@@ -384,7 +387,7 @@ fn an_overtaken_delivery_is_a_fault_where_the_dialect_keeps_order() {
 fn a_broadcast_is_complete_with_the_last_worker_s_part() {
     let of = |worker| verifier_of(Dialect::Text, Measure::Completion, (worker, 2), 2);
     let [mut even, mut odd] = [of(0), of(1)];
-    let step = open(&mut even, with(TERMS, |of| of.parties = 2));
+    let step = open(&mut even, with(TERMS, |of| of.parties = Parties::Same(2)));
     odd.open_step(Arc::clone(&step));
     send(&step, 0, 3, 100);
     hear(&mut odd, 0, "broadcast", 0, 160);
@@ -449,7 +452,7 @@ fn only_what_comes_in_a_step_says_that_nothing_is_understood() {
 #[test]
 fn a_changed_payload_is_corrupt_each_time_and_counts_as_received() {
     let mut verifier = verifier(1);
-    let step = open(&mut verifier, ECHOES);
+    let step = open(&mut verifier, echoes());
     send(&step, 0, 0, 100);
     let stamp = STAMPS.of(FIRST);
     let more = format!(r#"{{"type":"echo","payload":{{"stamp":"{stamp:016x}","more":1}}}}"#);
@@ -499,7 +502,7 @@ fn what_is_missing_when_a_step_is_given_up_counts_where_it_is_to() {
 #[test]
 fn after_the_end_of_a_step_its_messages_are_late_until_the_next_one() {
     let mut verifier = verifier(1);
-    let step = open(&mut verifier, ECHOES);
+    let step = open(&mut verifier, echoes());
     for index in 0..2 {
         send(&step, index, 0, 100);
         hear(&mut verifier, 0, "echo", index, 150);
@@ -509,7 +512,10 @@ fn after_the_end_of_a_step_its_messages_are_late_until_the_next_one() {
     hear(&mut verifier, 0, "echo", 1, 160);
     hear(&mut verifier, 0, "echo", 2, 160);
     assert_faults(&verifier, "1 duplicate, 1 misdirected");
-    let step = open(&mut verifier, with(ECHOES, |of| of.step.first_sample += 2));
+    let step = open(
+        &mut verifier,
+        with(echoes(), |of| of.step.first_sample += 2),
+    );
     send(&step, 0, 0, 200);
     hear(&mut verifier, 0, "echo", 1, 260);
     hear(&mut verifier, 0, "echo", 2, 260);

@@ -98,7 +98,9 @@ fn the_coordinator_is_told_when_a_broadcast_is_settled_here() {
 
 #[test]
 fn an_echo_has_both_ends_at_its_site_and_is_completed_there() {
-    let terms = with(ECHOES, |of| (of.step.by_clock, of.step.warm_up) = (true, 1));
+    let terms = with(echoes(), |of| {
+        (of.step.by_clock, of.step.warm_up) = (true, 1)
+    });
     let (mut verifier, _) = at_a_site(Dialect::Text, Measure::Completion, terms);
     let step = Arc::clone(verifier.step().unwrap());
     verifier.slack_ns = 10 * US;

@@ -7,6 +7,7 @@ mod of_a_site;
 use super::*;
 use crate::figures::Latencies;
 use crate::message::{Done, StepTerms};
+use crate::plan::Parties;
 use crate::verify::ledger::{Keeper, Read, Terms};
 
 const ALIVE: [u64; 1] = [0b111];
@@ -16,6 +17,7 @@ const LISTENERS: Listeners<'static> = Listeners {
     count: 3,
     worker: 0,
     workers: 1,
+    seats: None,
 };
 
 fn step(audience: Audience, senders: &[u32]) -> StepLedger {
@@ -30,7 +32,8 @@ fn step(audience: Audience, senders: &[u32]) -> StepLedger {
             clients: 3,
         },
         keeper: Keeper::Process,
-        parties: 1,
+        parties: Parties::Same(1),
+        populations: Vec::new(),
         limits_completion: false,
     });
     for (index, sender) in senders.iter().enumerate() {
@@ -228,7 +231,7 @@ fn a_lost_client_is_counted_once_and_waited_for_no_more() {
     window.deliver(&ledger, LISTENERS, 0, 0, Arrival::from(110));
     window.deliver(&ledger, LISTENERS, 0, 2, Arrival::from(120));
     let mut done = Vec::new();
-    let missing = window.clients_lost(&ledger, LISTENERS, &[0b010], |i, at| {
+    let missing = window.clients_lost(&ledger, LISTENERS, &Lost::new(&[0b010], None), |i, at| {
         done.push((i, at.at_ns))
     });
     assert_eq!(

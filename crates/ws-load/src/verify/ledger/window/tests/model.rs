@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::message::Done;
+use crate::plan::{Hearing as _, sender_of};
 use proptest::prelude::*;
+use run_record::{Population, Rooms};
+use std::iter;
 
 /// What happens to the ledger of worker 0 of [`WORKERS`].
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +53,8 @@ struct Model {
     setting: Setting,
     alive: u64,
     samples: Vec<Option<OfSample>>,
+    /// Samples that were given up because their room had no client left.
+    dropped: Vec<bool>,
 }
 
 impl OfSample {
@@ -58,11 +63,30 @@ impl OfSample {
     }
 }
 
+impl Setting {
+    const fn rooms(&self) -> Option<u32> {
+        match self.audience {
+            Audience::Room(Rooms::Equal(rooms)) => Some(rooms),
+            _ => None,
+        }
+    }
+
+    const fn clients(&self) -> u64 {
+        (self.slots * WORKERS) as u64
+    }
+
+    /// The client that is to send a sample. Another one may, of the same worker.
+    const fn planned(&self, sample: usize) -> u32 {
+        sender_of(1, sample as u64, self.clients()) as u32
+    }
+}
+
 impl Model {
     fn new(setting: &Setting) -> Self {
         Self {
             alive: (1 << setting.slots) - 1,
             samples: vec![None; setting.senders.len()],
+            dropped: vec![false; setting.senders.len()],
             setting: setting.clone(),
         }
     }
@@ -77,11 +101,23 @@ impl Model {
         self.setting.audience == Audience::Sender
     }
 
+    /// The clients of this worker that hear a sample, dead or alive.
+    fn audience(&self, sample: usize) -> u64 {
+        let Some(rooms) = self.setting.rooms() else {
+            return u64::MAX;
+        };
+        let room = self.setting.planned(sample) % rooms;
+        let is_in = |slot: &u32| slot * WORKERS % rooms == room;
+        (0..self.setting.slots)
+            .filter(is_in)
+            .fold(0, |bits, slot| bits | 1 << slot)
+    }
+
     fn send(&mut self, sample: usize, at_ns: u64) {
         let own = self.own_slot(sample).map(|slot| 1 << slot);
         let due = match self.setting.audience {
-            Audience::Everyone => self.alive,
-            _ => own.unwrap_or(0),
+            Audience::Sender => own.unwrap_or(0),
+            _ => self.alive & self.audience(sample),
         };
         self.samples[sample] = Some(OfSample {
             at_ns,
@@ -98,11 +134,17 @@ impl Model {
         let sent_ns = match &self.samples[sample] {
             None => return Received::NotDue,
             Some(_) if self.is_echo() && own != Some(slot) => return Received::NotDue,
+            Some(_) if self.audience(sample) & bit == 0 => return Received::NotDue,
             Some(of) if of.had & bit != 0 => return Received::Duplicate,
             Some(of) => of.at_ns,
         };
-        let overtaken = self.samples.iter().zip(&self.setting.senders).any(|pair| {
-            matches!(pair, (Some(other), of) if *of == sender && other.at_ns > sent_ns && other.had & bit != 0)
+        let overtaken = (0..self.samples.len()).any(|other| {
+            let is_later = self.samples[other]
+                .as_ref()
+                .is_some_and(|of| of.at_ns > sent_ns && of.had & bit != 0);
+            is_later
+                && self.setting.senders[other] == sender
+                && self.audience(other) == self.audience(sample)
         });
         let Some(of) = &mut self.samples[sample] else {
             return Received::NotDue;
@@ -136,6 +178,34 @@ impl Model {
                 }
             }
         }
+    }
+
+    /// The samples that were not sent when the last client of their room was lost. A sample of one of
+    /// this worker's clients is awaited all the same, for its result.
+    fn drop_emptied(&mut self, lost: u64) -> Vec<u32> {
+        let before = self.alive | lost;
+        let is_dropped = |sample: &usize| {
+            let audience = self.audience(*sample);
+            self.setting.rooms().is_some()
+                && self.samples[*sample].is_none()
+                && !self.dropped[*sample]
+                && audience & before != 0
+                && audience & self.alive == 0
+                && !self.setting.planned(*sample).is_multiple_of(WORKERS)
+        };
+        let dropped: Vec<usize> = (0..self.samples.len()).filter(is_dropped).collect();
+        dropped
+            .iter()
+            .for_each(|sample| self.dropped[*sample] = true);
+        dropped.into_iter().map(|sample| sample as u32).collect()
+    }
+
+    /// True of a sample of which this worker never waited for anything.
+    fn is_of_others(&self, sample: usize) -> bool {
+        let is_ours = self.setting.planned(sample).is_multiple_of(WORKERS);
+        let of = self.samples[sample].as_ref();
+        let is_awaited = of.is_some_and(|of| of.due != 0 || of.had != 0 || of.awaits_result);
+        self.setting.rooms().is_some() && !is_ours && !is_awaited
     }
 
     /// What is missing through it, the samples that are done by it, and those that are abandoned.
@@ -181,6 +251,7 @@ struct Real {
     ledger: StepLedger,
     window: Window,
     alive: [u64; 1],
+    seats: Option<Seats>,
     abandoned: Vec<bool>,
     settled: Vec<Option<Done>>,
 }
@@ -196,14 +267,25 @@ impl Real {
                 samples: samples as u32,
                 warm_up: 0,
                 by_clock: true,
-                clients: u64::from(setting.slots * WORKERS),
+                clients: setting.clients(),
             },
             keeper: Keeper::Process,
-            parties: 1,
+            parties: setting.audience.parties(
+                &[Population::default()],
+                setting.clients(),
+                iter::once((0, WORKERS)),
+            ),
+            populations: Vec::new(),
             limits_completion: false,
         };
+        let seats = setting.rooms().map(|rooms| {
+            let mut seats = Seats::default();
+            (0..setting.slots).for_each(|slot| seats.enter(slot, slot * WORKERS % rooms, true));
+            seats
+        });
         Self {
             ledger: StepLedger::new(terms),
+            seats,
             window: Window::default(),
             alive: [(1 << setting.slots) - 1],
             abandoned: vec![false; samples],
@@ -211,12 +293,13 @@ impl Real {
         }
     }
 
-    fn listeners(alive: &[u64; 1]) -> Listeners<'_> {
+    fn listeners<'a>(alive: &'a [u64; 1], seats: Option<&'a Seats>) -> Listeners<'a> {
         Listeners {
             alive,
             count: alive[0].count_ones(),
             worker: 0,
             workers: WORKERS,
+            seats,
         }
     }
 
@@ -224,6 +307,39 @@ impl Real {
         let settled = settle(&self.ledger, index, last_ns);
         assert!(settled.is_some(), "{index} is done once");
         self.settled[index as usize] = settled;
+    }
+
+    /// The clients are gone; the samples that are awaited no more, with their last receipts.
+    fn lose(&mut self, lost: u64) -> (Missing, Vec<(u32, u64)>, Vec<u32>) {
+        let (mut done, mut dropped) = (Vec::new(), Vec::new());
+        let slots = [lost];
+        let gone = Lost::new(&slots, self.seats.as_ref());
+        let listeners = Self::listeners(&self.alive, self.seats.as_ref());
+        let missing = self
+            .window
+            .clients_lost(&self.ledger, listeners, &gone, |index, last| {
+                done.push((index, last.at_ns));
+            });
+        self.alive[0] &= !lost;
+        let mut emptied = Vec::new();
+        if let Some(seats) = &mut self.seats {
+            seats.leave(&gone, |room| emptied.push(room));
+            let is_empty = |room| emptied.contains(&room);
+            let listeners = Self::listeners(&self.alive, self.seats.as_ref());
+            self.window
+                .rooms_emptied(&self.ledger, listeners, is_empty, |index| {
+                    dropped.push(index)
+                });
+        }
+        for (index, last_ns) in done
+            .iter()
+            .copied()
+            .chain(dropped.iter().map(|of| (*of, 0)))
+        {
+            self.done(index, last_ns);
+        }
+        done.sort_unstable();
+        (missing, done, dropped)
     }
 
     fn take(&mut self, index: u32, received: Received) -> Received {
@@ -239,7 +355,11 @@ impl Real {
 }
 
 fn settings() -> impl Strategy<Value = Setting> {
-    let audience = prop_oneof![Just(Audience::Everyone), Just(Audience::Sender)];
+    let audience = prop_oneof![
+        Just(Audience::Everyone),
+        Just(Audience::Sender),
+        (1u32..6).prop_map(|rooms| Audience::Room(Rooms::Equal(rooms))),
+    ];
     (audience, 1u32..6, 1usize..260, 1u32..8).prop_flat_map(|(audience, slots, samples, few)| {
         let senders = few.min(slots * WORKERS);
         (
@@ -252,7 +372,7 @@ fn settings() -> impl Strategy<Value = Setting> {
         )
             .prop_map(|(audience, slots, senders, shuffled, in_order, burst)| {
                 let samples = senders.len();
-                Setting {
+                let mut setting = Setting {
                     audience,
                     slots,
                     senders,
@@ -261,7 +381,15 @@ fn settings() -> impl Strategy<Value = Setting> {
                         false => shuffled,
                     },
                     burst,
+                };
+                if setting.rooms().is_some() {
+                    for sample in 0..samples {
+                        let worker = setting.planned(sample) % WORKERS;
+                        let sender = &mut setting.senders[sample];
+                        *sender = *sender / WORKERS * WORKERS + worker;
+                    }
                 }
+                setting
             })
     })
 }
@@ -292,7 +420,7 @@ proptest! {
         let mut to_send = setting.order.iter();
         for (at_ns, happens) in (1000..).zip(first.chain(happenings)) {
             let alive = real.alive;
-            let listeners = Real::listeners(&alive);
+            let listeners = Real::listeners(&alive, real.seats.as_ref());
             match happens {
                 Happens::Send => {
                     let Some(&sample) = to_send.next() else { continue };
@@ -313,26 +441,26 @@ proptest! {
                 Happens::Result { sample, slot } if alive[0] & (1 << slot) != 0 => {
                     let index = sample as u32;
                     let said = real.window.result(&real.ledger, listeners, index, slot, at_ns.into());
+                    if model.dropped[sample] || model.is_of_others(sample) {
+                        prop_assert!(matches!(said, Received::NotDue | Received::Duplicate));
+                        continue;
+                    }
                     prop_assert_eq!(real.take(index, said), model.result(sample, slot, at_ns));
                 }
                 Happens::Lose { slots } if slots & alive[0] != 0 => {
                     let lost = slots & alive[0];
-                    let mut done = Vec::new();
-                    let missing = real.window.clients_lost(
-                        &real.ledger, listeners, &[lost], |index, last| done.push((index, last.at_ns)),
-                    );
-                    done.iter().for_each(|(index, last_ns)| real.done(*index, *last_ns));
-                    done.sort_unstable();
-                    real.alive[0] &= !lost;
+                    let (missing, done, dropped) = real.lose(lost);
                     let (expected, settled, abandoned) = model.lose(lost);
                     prop_assert_eq!((missing, done), (expected, settled));
+                    prop_assert_eq!(dropped, model.drop_emptied(lost));
                     abandoned.iter().for_each(|index| real.abandoned[*index as usize] = true);
                 }
                 _ => {}
             }
         }
         let alive = real.alive;
-        let missing = real.window.close(&real.ledger, Real::listeners(&alive));
+        let seats = real.seats.as_ref();
+        let missing = real.window.close(&real.ledger, Real::listeners(&alive, seats));
         prop_assert_eq!(missing, model.close());
         for (settled, abandoned) in real.settled.iter().zip(&real.abandoned) {
             if let Some(done) = settled {

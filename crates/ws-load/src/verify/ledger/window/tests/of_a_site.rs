@@ -3,6 +3,7 @@
 use super::*;
 use crate::message::{Share, StepTerms};
 use crate::verify::ledger::{Keeper, Terms};
+use run_record::{Cut, Life, Nanos, Population};
 
 const SITE: Listeners<'static> = Listeners {
     workers: 2,
@@ -14,7 +15,11 @@ fn site_ledger(in_flight: u32) -> StepLedger {
 }
 
 fn ledger_of(samples: u32, in_flight: u32) -> StepLedger {
-    let terms = Terms {
+    StepLedger::new(terms(samples, in_flight))
+}
+
+fn terms(samples: u32, in_flight: u32) -> Terms {
+    Terms {
         audience: Audience::Everyone,
         seed: 1,
         step: StepTerms {
@@ -28,10 +33,10 @@ fn ledger_of(samples: u32, in_flight: u32) -> StepLedger {
             share: Share { number: 0, of: 2 },
             in_flight,
         },
-        parties: 1,
+        parties: Parties::Same(1),
+        populations: Vec::new(),
         limits_completion: false,
-    };
-    StepLedger::new(terms)
+    }
 }
 
 /// The samples whose planned sender is client 1 of the other site.
@@ -47,6 +52,29 @@ fn sent(at_ns: u64, sender: u32) -> Sent {
         at_ns,
         sender,
     }
+}
+
+/// Another client sends in the place of one that leaves, maybe one of another site.
+#[test]
+fn a_sample_that_is_drawn_for_a_client_that_leaves_may_come_from_another_site() {
+    let leaves = Population {
+        life: Life::Cut(Cut { at: Nanos::secs(1) }),
+        ..Population::default()
+    };
+    let mut terms = terms(40, 0);
+    terms.step.by_clock = true;
+    terms.step.clients = 20;
+    terms.populations = vec![Population::default(), leaves];
+    let ledger = StepLedger::new(terms);
+    let mut moved = 0;
+    for index in 0..40 {
+        let drawn = crate::plan::sender_of(1, index.into(), 20);
+        let sender = ledger.sender(index);
+        let elsewhere = (sender % 2 == 1).then_some(sender as u32);
+        assert_eq!(ledger.may_be_sent_elsewhere(index), elsewhere, "{index}");
+        moved += u32::from(drawn.is_multiple_of(2) && sender % 2 == 1);
+    }
+    assert!(moved > 0);
 }
 
 const NOT_YET: Received = Received::Unconfirmed { party_done: None };
@@ -221,7 +249,9 @@ fn a_client_that_goes_after_its_delivery_takes_nothing_away() {
         window.deliver(&ledger, SITE, index, slot, Arrival::from(110));
     }
     let mut done = Vec::new();
-    let missing = window.clients_lost(&ledger, SITE, &[0b100], |i, _| done.push(i));
+    let missing = window.clients_lost(&ledger, SITE, &Lost::new(&[0b100], None), |i, _| {
+        done.push(i)
+    });
     assert_eq!((missing, done), (Missing::default(), Vec::new()));
     ledger.sent_elsewhere(index, sent(100, 1));
     assert!(!settle(&ledger, index, 110).unwrap().abandoned);
@@ -235,7 +265,9 @@ fn a_lost_client_misses_what_is_unconfirmed() {
     window.deliver(&ledger, SITE, index, 0, Arrival::from(110));
     window.deliver(&ledger, SITE, index, 1, Arrival::from(120));
     let mut done = Vec::new();
-    let missing = window.clients_lost(&ledger, SITE, &[0b100], |i, at| done.push((i, at.at_ns)));
+    let missing = window.clients_lost(&ledger, SITE, &Lost::new(&[0b100], None), |i, at| {
+        done.push((i, at.at_ns))
+    });
     assert_eq!((missing, done), (Missing::default(), vec![(index, 120)]));
     ledger.sent_elsewhere(index, sent(100, 1));
     assert_eq!(window.close(&ledger, SITE), Missing::default());

@@ -16,6 +16,8 @@ public abstract class Client implements Session.Listener.AutoDemanding {
 
     private static final long MOST_QUEUED = 64L * 1024 * 1024;
 
+    final Subscriptions subscriptions = new Subscriptions();
+
     private final AtomicLong queued = new AtomicLong();
     private final List<Message> early = new ArrayList<>();
     private volatile Session session;

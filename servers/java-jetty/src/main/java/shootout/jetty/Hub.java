@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Hub {
 
     private final Set<Client> clients = ConcurrentHashMap.newKeySet();
+    private final Topics topics = new Topics();
 
     /** Adds a client before it is told of its connection: no broadcast sent after that passes it by. */
     Client join(Client client, Request handshake) {
@@ -23,11 +24,21 @@ final class Hub {
 
     void leave(Client client) {
         clients.remove(client);
+        topics.leave(client);
+    }
+
+    Topics topics() {
+        return topics;
     }
 
     /** Queues the message on every connection and then the result on the sender's. */
     void broadcast(Client sender, Message message, Message result) {
         clients.forEach(client -> client.send(message));
+        sender.send(result);
+    }
+
+    void publish(Client sender, String topic, Message message, Message result) {
+        topics.publish(topic, message);
         sender.send(result);
     }
 }

@@ -6,9 +6,13 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.util.Version;
 
+import java.io.File;
 import java.util.Objects;
+import javax.net.ssl.SSLException;
 
 /** Starts the server of docs/protocol.md on Netty; it runs until a signal ends the process. */
 public final class Main {
@@ -46,11 +50,25 @@ public final class Main {
                 // past the high mark a channel is unwritable, and ProtocolHandler closes it
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * MIB, 64 * MIB))
                 .childHandler(new ServerInitializer(
+                        tls(options),
                         options.rawEcho() ? RawEchoHandler::new : () -> new ProtocolHandler(hub)));
         Throwable cause = bootstrap.bind(options.host(), options.port()).awaitUninterruptibly().cause();
         if (cause != null) {
             fail(1, "cannot listen on " + options.host() + " port " + options.port() + ": "
                     + Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName()));
+        }
+    }
+
+    /** What is served over; null without a certificate. */
+    private static SslContext tls(Options options) {
+        if (options.tlsCert() == null) {
+            return null;
+        }
+        try {
+            return SslContextBuilder.forServer(new File(options.tlsCert()), new File(options.tlsKey()))
+                    .build();
+        } catch (SSLException unfit) {
+            throw new IllegalArgumentException("--tls-cert and --tls-key: " + unfit.getMessage());
         }
     }
 

@@ -2,7 +2,15 @@ package shootout.netty;
 
 /** The command line of the server. */
 record Options(
-        String host, int port, int threads, Transport transport, boolean rawEcho, boolean version, boolean help) {
+        String host,
+        int port,
+        int threads,
+        Transport transport,
+        String tlsCert,
+        String tlsKey,
+        boolean rawEcho,
+        boolean version,
+        boolean help) {
 
     enum Transport { EPOLL, IO_URING, NIO }
 
@@ -14,6 +22,8 @@ record Options(
               --threads N            event loops, one thread each (default: the processors of this machine)
               --transport epoll|io-uring|nio
                                      how Netty talks to the kernel (default epoll)
+              --tls-cert FILE        serve TLS: PEM file with the certificate
+              --tls-key FILE         PEM file with the key of that certificate (PKCS #8)
               --raw-echo             send every message back as it came, for Autobahn|Testsuite
               --version              print the versions of the libraries and exit
               --help                 print this text and exit
@@ -25,6 +35,8 @@ record Options(
         int port = 3031;
         int threads = Runtime.getRuntime().availableProcessors();
         Transport transport = Transport.EPOLL;
+        String tlsCert = null;
+        String tlsKey = null;
         boolean rawEcho = false;
         boolean version = false;
         boolean help = false;
@@ -34,13 +46,18 @@ record Options(
                 case "--port" -> port = number(args, i++, 65535);
                 case "--threads" -> threads = number(args, i++, 1024);
                 case "--transport" -> transport = transport(value(args, i++));
+                case "--tls-cert" -> tlsCert = value(args, i++);
+                case "--tls-key" -> tlsKey = value(args, i++);
                 case "--raw-echo" -> rawEcho = true;
                 case "--version" -> version = true;
                 case "--help" -> help = true;
                 default -> throw new IllegalArgumentException("unknown argument \"" + args[i] + "\"");
             }
         }
-        return new Options(host, port, threads, transport, rawEcho, version, help);
+        if ((tlsCert == null) != (tlsKey == null)) {
+            throw new IllegalArgumentException("--tls-cert and --tls-key belong together: give both");
+        }
+        return new Options(host, port, threads, transport, tlsCert, tlsKey, rawEcho, version, help);
     }
 
     private static String value(String[] args, int flag) {

@@ -9,6 +9,7 @@ import io.netty.handler.codec.http.websocketx.WebSocketDecoderConfig;
 import io.netty.handler.codec.http.websocketx.WebSocketFrameAggregator;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolConfig;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
+import io.netty.handler.ssl.SslContext;
 
 import java.util.function.Supplier;
 
@@ -29,16 +30,24 @@ final class ServerInitializer extends ChannelInitializer<SocketChannel> {
             .sendCloseFrame(null)
             .build();
 
+    private final SslContext tls;
     private final Supplier<MessageHandler> messages;
 
-    /** @param messages makes the last handler of each connection */
-    ServerInitializer(Supplier<MessageHandler> messages) {
+    /**
+     * @param tls what connections are served over; null for plain TCP
+     * @param messages makes the last handler of each connection
+     */
+    ServerInitializer(SslContext tls, Supplier<MessageHandler> messages) {
+        this.tls = tls;
         this.messages = messages;
     }
 
     @Override
     protected void initChannel(SocketChannel channel) {
         ChannelPipeline pipeline = channel.pipeline();
+        if (tls != null) {
+            pipeline.addLast(tls.newHandler(channel.alloc()));
+        }
         pipeline.addLast(new HttpServerCodec());
         pipeline.addLast(new HttpObjectAggregator(LARGEST_HANDSHAKE));
         pipeline.addLast(new VersionFilter());

@@ -31,6 +31,8 @@ final class Client {
     /** Far more than a handshake takes: a client that is not open then has been lost on the way. */
     private static final long LONGEST_HANDSHAKE = TimeUnit.SECONDS.toNanos(10);
 
+    final Subscriptions subscriptions = new Subscriptions();
+
     private final long created = System.nanoTime();
     private final StringBuilder text = new StringBuilder();
     private final ByteArrayOutputStream binary = new ByteArrayOutputStream(0);

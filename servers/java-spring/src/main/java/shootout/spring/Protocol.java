@@ -9,14 +9,17 @@ import tools.jackson.databind.node.StringNode;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The echo and broadcast requests of docs/protocol.md, text and binary, and who is connected. */
+/** The requests of docs/protocol.md, text and binary, and who is connected. */
 final class Protocol extends Handler {
 
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
 
+    private static final String NO_TOPIC = "no topic of such a name";
+
     private final Set<Client> clients = ConcurrentHashMap.newKeySet();
+    private final Topics topics = new Topics();
 
     @Override
     void join(Client client) {
@@ -26,6 +29,7 @@ final class Protocol extends Handler {
     @Override
     void leave(Client client) {
         clients.remove(client);
+        topics.leave(client);
     }
 
     @Override
@@ -38,15 +42,52 @@ final class Protocol extends Handler {
             return;
         }
         JsonNode payload = request.get("payload");
-        if (!request.isObject() || payload == null) {
-            error(client, "not an object with a payload");
+        String type = request.path("type").asString("");
+        switch (type) {
+            case "subscribe", "unsubscribe" -> onSubscription(client, type, request.path("topic"));
+            default -> {
+                if (!request.isObject() || payload == null) {
+                    error(client, "not an object with a payload");
+                } else {
+                    onPayload(client, type, request.path("topic"), payload);
+                }
+            }
+        }
+    }
+
+    private void onSubscription(Client client, String type, JsonNode name) {
+        if (!isTopic(name)) {
+            error(client, NO_TOPIC);
             return;
         }
-        switch (request.path("type").asString("")) {
+        String topic = name.stringValue();
+        Message answer = json(JSON.createObjectNode().put("type", type + "d").put("topic", topic));
+        if (type.equals("subscribe")) {
+            topics.subscribe(client, topic, answer);
+        } else {
+            topics.unsubscribe(client, topic, answer);
+        }
+    }
+
+    private void onPayload(Client client, String type, JsonNode topic, JsonNode payload) {
+        switch (type) {
             case "echo" -> client.send(text("echo", payload));
             case "broadcast" -> broadcast(client, text("broadcast", payload), text("broadcastResult", payload));
+            case "publish" -> {
+                if (isTopic(topic)) {
+                    String name = topic.stringValue();
+                    topics.publish(name, text("message", name, payload));
+                    client.send(text("publishResult", name, payload));
+                } else {
+                    error(client, NO_TOPIC);
+                }
+            }
             default -> error(client, "unknown type");
         }
+    }
+
+    private static boolean isTopic(JsonNode name) {
+        return name.isString() && Topics.isName(name.stringValue());
     }
 
     @Override
@@ -73,7 +114,14 @@ final class Protocol extends Handler {
     }
 
     private static Message text(String type, JsonNode payload) {
-        return Message.text(JSON.writeValueAsBytes(
-                JSON.createObjectNode().put("type", type).set("payload", payload)));
+        return json(JSON.createObjectNode().put("type", type).set("payload", payload));
+    }
+
+    private static Message text(String type, String topic, JsonNode payload) {
+        return json(JSON.createObjectNode().put("type", type).put("topic", topic).set("payload", payload));
+    }
+
+    private static Message json(JsonNode message) {
+        return Message.text(JSON.writeValueAsBytes(message));
     }
 }

@@ -5,13 +5,13 @@ import org.xnio.XnioIoThread;
 
 import java.nio.ByteBuffer;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 /**
- * Every open connection, in one set per I/O thread, so that a broadcast costs each thread one task
- * and not one per connection.
+ * Every open connection and every subscription, apart for each I/O thread, so that a broadcast costs
+ * each thread one task and not one per connection.
  */
 final class Hub {
 
@@ -27,21 +27,45 @@ final class Hub {
 
     /** Adds a connection; it leaves by itself when it closes. */
     void join(Client client) {
-        Set<Client> clients = shards.get(client.channel().getIoThread()).clients;
-        clients.add(client);
-        client.channel().addCloseTask(channel -> clients.remove(client));
+        Shard shard = shard(client);
+        shard.all.add(client);
+        client.channel().addCloseTask(channel -> {
+            shard.all.remove(client);
+            shard.thread.execute(() -> shard.topics.forget(client));
+        });
+    }
+
+    /** The topics of a connection's thread. */
+    Topics topics(Client client) {
+        return shard(client).topics;
+    }
+
+    void broadcast(Client sender, WebSocketFrameType type, ByteBuffer message, ByteBuffer result) {
+        send(sender, Shard::all, type, message, result);
+    }
+
+    void publish(Client sender, String topic, ByteBuffer message, ByteBuffer result) {
+        send(sender, shard -> shard.topics.subscribers(topic), WebSocketFrameType.TEXT, message, result);
     }
 
     /**
-     * Queues the message on every connection and then the result on the sender's: whichever thread is
-     * the last to have queued sends it (docs/protocol.md, the ack rule).
+     * Queues the message on the audience of every thread and then the result on the sender's connection:
+     * whichever thread is the last to have queued sends it (docs/protocol.md, the ack rule).
      */
-    void broadcast(Client sender, WebSocketFrameType type, ByteBuffer message, ByteBuffer result) {
+    private void send(
+            Client sender,
+            Function<Shard, Audience> audience,
+            WebSocketFrameType type,
+            ByteBuffer message,
+            ByteBuffer result) {
         Shard[] all = shards.values().toArray(Shard[]::new);
         AtomicInteger pending = new AtomicInteger(all.length);
         for (Shard shard : all) {
             shard.thread.execute(() -> {
-                shard.queue(type, message);
+                Audience receivers = audience.apply(shard);
+                if (receivers != null) {
+                    receivers.queue(type, message);
+                }
                 if (pending.decrementAndGet() == 0) {
                     sender.channel().getIoThread().execute(() -> sender.send(type, result));
                 }
@@ -49,26 +73,14 @@ final class Hub {
         }
     }
 
-    /** The connections of one I/O thread; {@link #queue} runs on that thread alone. */
-    private static final class Shard {
-        private final XnioIoThread thread;
-        private final Set<Client> clients = ConcurrentHashMap.newKeySet();
-        private boolean flushPending;
+    private Shard shard(Client client) {
+        return shards.get(client.channel().getIoThread());
+    }
+
+    private record Shard(XnioIoThread thread, Audience all, Topics topics) {
 
         private Shard(XnioIoThread thread) {
-            this.thread = thread;
-        }
-
-        /** Queues the message on every connection; all broadcasts that wait in this thread share one flush. */
-        private void queue(WebSocketFrameType type, ByteBuffer message) {
-            clients.forEach(client -> client.queue(type, message));
-            if (!flushPending) {
-                flushPending = true;
-                thread.execute(() -> {
-                    flushPending = false;
-                    clients.forEach(Client::flush);
-                });
-            }
+            this(thread, new Audience(thread), new Topics(thread));
         }
     }
 }

@@ -13,12 +13,14 @@ import io.undertow.websockets.core.WebSocketFrameType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** The echo and broadcast requests of docs/protocol.md, text and binary, of one connection. */
+/** The requests of docs/protocol.md, text and binary, of one connection. */
 final class ProtocolListener extends MessageListener {
 
     private static final ObjectMapper JSON = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
+
+    private static final String NO_TOPIC = "no topic of such a name";
 
     private final Client client;
     private final Hub hub;
@@ -39,16 +41,53 @@ final class ProtocolListener extends MessageListener {
 
     private void onText(JsonNode request) throws IOException {
         JsonNode payload = request.get("payload");
-        if (!request.isObject() || payload == null) {
-            error("not an object with a payload");
+        String type = request.path("type").asText();
+        switch (type) {
+            case "subscribe", "unsubscribe" -> onSubscription(type, request.path("topic"));
+            default -> {
+                if (!request.isObject() || payload == null) {
+                    error("not an object with a payload");
+                } else {
+                    onPayload(type, request.path("topic"), payload);
+                }
+            }
+        }
+    }
+
+    private void onSubscription(String type, JsonNode name) throws IOException {
+        if (!isTopic(name)) {
+            error(NO_TOPIC);
             return;
         }
-        switch (request.path("type").asText()) {
+        String topic = name.textValue();
+        if (type.equals("subscribe")) {
+            hub.topics(client).subscribe(client, topic);
+        } else {
+            hub.topics(client).unsubscribe(client, topic);
+        }
+        client.send(WebSocketFrameType.TEXT,
+                json(JSON.createObjectNode().put("type", type + "d").put("topic", topic)));
+    }
+
+    private void onPayload(String type, JsonNode topic, JsonNode payload) throws IOException {
+        switch (type) {
             case "echo" -> client.send(WebSocketFrameType.TEXT, text("echo", payload));
             case "broadcast" -> hub.broadcast(client, WebSocketFrameType.TEXT,
                     text("broadcast", payload), text("broadcastResult", payload));
+            case "publish" -> {
+                if (isTopic(topic)) {
+                    String name = topic.textValue();
+                    hub.publish(client, name, text("message", name, payload), text("publishResult", name, payload));
+                } else {
+                    error(NO_TOPIC);
+                }
+            }
             default -> error("unknown type");
         }
+    }
+
+    private static boolean isTopic(JsonNode name) {
+        return name.isTextual() && Topics.isName(name.textValue());
     }
 
     @Override
@@ -73,7 +112,14 @@ final class ProtocolListener extends MessageListener {
     }
 
     private static ByteBuffer text(String type, JsonNode payload) throws IOException {
-        return ByteBuffer.wrap(JSON.writeValueAsBytes(
-                JSON.createObjectNode().put("type", type).set("payload", payload)));
+        return json(JSON.createObjectNode().put("type", type).set("payload", payload));
+    }
+
+    private static ByteBuffer text(String type, String topic, JsonNode payload) throws IOException {
+        return json(JSON.createObjectNode().put("type", type).put("topic", topic).set("payload", payload));
+    }
+
+    private static ByteBuffer json(JsonNode message) throws IOException {
+        return ByteBuffer.wrap(JSON.writeValueAsBytes(message));
     }
 }

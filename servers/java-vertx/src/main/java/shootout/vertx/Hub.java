@@ -1,6 +1,7 @@
 package shootout.vertx;
 
 import io.vertx.core.Context;
+import io.vertx.core.eventbus.EventBus;
 
 import java.util.HashSet;
 import java.util.List;
@@ -15,11 +16,16 @@ import java.util.function.Consumer;
  */
 final class Hub {
 
+    private final EventBus bus;
     private final List<Shard> shards = new CopyOnWriteArrayList<>();
+
+    Hub(EventBus bus) {
+        this.bus = bus;
+    }
 
     /** Makes room for the connections of a verticle; to be called before it listens. */
     Shard shard(Context context) {
-        Shard shard = new Shard(context);
+        Shard shard = new Shard(context, new Topics(bus));
         shards.add(shard);
         return shard;
     }
@@ -29,11 +35,25 @@ final class Hub {
      * last to have queued calls for it (docs/protocol.md, the ack rule).
      */
     void broadcast(Client sender, Consumer<Client> send, Consumer<Client> answer) {
+        inEach(shard -> shard.clients.forEach(send), sender, answer);
+    }
+
+    /**
+     * Sends the text to every subscriber of the topic and then does {@code answer} to the sender. The bus
+     * has given the text to each consumer's loop when {@code publish} returns; a task that comes after it
+     * on each loop knows that it has been queued.
+     */
+    void publish(Client sender, String topic, String text, Consumer<Client> answer) {
+        bus.publish(topic, text);
+        inEach(shard -> {}, sender, answer);
+    }
+
+    private void inEach(Consumer<Shard> task, Client sender, Consumer<Client> answer) {
         List<Shard> all = List.copyOf(shards);
         AtomicInteger pending = new AtomicInteger(all.size());
         for (Shard shard : all) {
             shard.context.runOnContext(now -> {
-                shard.clients.forEach(send);
+                task.accept(shard);
                 if (pending.decrementAndGet() == 0) {
                     sender.context().runOnContext(last -> answer.accept(sender));
                 }
@@ -44,16 +64,25 @@ final class Hub {
     /** The connections of one verticle, for its own context alone. */
     static final class Shard {
         private final Context context;
+        private final Topics topics;
         private final Set<Client> clients = new HashSet<>();
 
-        private Shard(Context context) {
+        private Shard(Context context, Topics topics) {
             this.context = context;
+            this.topics = topics;
+        }
+
+        Topics topics() {
+            return topics;
         }
 
         /** Adds a connection; it leaves by itself when it closes. */
         void join(Client client) {
             clients.add(client);
-            client.onClose(() -> clients.remove(client));
+            client.onClose(() -> {
+                clients.remove(client);
+                topics.forget(client);
+            });
         }
     }
 }

@@ -35,7 +35,7 @@ public final class Main {
                 .setFileSystemOptions(new FileSystemOptions()
                         .setClassPathResolvingEnabled(false)
                         .setFileCachingEnabled(false)));
-        Hub hub = new Hub();
+        Hub hub = new Hub(vertx.eventBus());
         vertx.deployVerticle(
                         () -> new WebSocketVerticle(options, hub),
                         new DeploymentOptions().setInstances(options.threads()))

@@ -1,7 +1,15 @@
 package shootout.vertx;
 
 /** The command line of the server. */
-record Options(String host, int port, int threads, boolean rawEcho, boolean version, boolean help) {
+record Options(
+        String host,
+        int port,
+        int threads,
+        String tlsCert,
+        String tlsKey,
+        boolean rawEcho,
+        boolean version,
+        boolean help) {
 
     static final String HELP = """
             java-vertx-server: the websocket-shootout protocol on Vert.x
@@ -9,6 +17,8 @@ record Options(String host, int port, int threads, boolean rawEcho, boolean vers
               --host HOST  address to listen on (default 127.0.0.1)
               --port N     TCP port (default 3032)
               --threads N  event loops, one verticle each (default: the processors of this machine)
+              --tls-cert FILE  serve TLS: PEM file with the certificate
+              --tls-key FILE   PEM file with the key of that certificate (PKCS #8)
               --raw-echo   send every message back as it came, for Autobahn|Testsuite
               --version    print the versions of the libraries and exit
               --help       print this text and exit
@@ -19,6 +29,8 @@ record Options(String host, int port, int threads, boolean rawEcho, boolean vers
         String host = "127.0.0.1";
         int port = 3032;
         int threads = Runtime.getRuntime().availableProcessors();
+        String tlsCert = null;
+        String tlsKey = null;
         boolean rawEcho = false;
         boolean version = false;
         boolean help = false;
@@ -27,13 +39,18 @@ record Options(String host, int port, int threads, boolean rawEcho, boolean vers
                 case "--host" -> host = value(args, i++);
                 case "--port" -> port = number(args, i++, 65535);
                 case "--threads" -> threads = number(args, i++, 1024);
+                case "--tls-cert" -> tlsCert = value(args, i++);
+                case "--tls-key" -> tlsKey = value(args, i++);
                 case "--raw-echo" -> rawEcho = true;
                 case "--version" -> version = true;
                 case "--help" -> help = true;
                 default -> throw new IllegalArgumentException("unknown argument \"" + args[i] + "\"");
             }
         }
-        return new Options(host, port, threads, rawEcho, version, help);
+        if ((tlsCert == null) != (tlsKey == null)) {
+            throw new IllegalArgumentException("--tls-cert and --tls-key belong together: give both");
+        }
+        return new Options(host, port, threads, tlsCert, tlsKey, rawEcho, version, help);
     }
 
     private static String value(String[] args, int flag) {

@@ -5,15 +5,19 @@ import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 
-/** The echo and broadcast requests of docs/protocol.md, text and binary, of one connection. */
+/** The requests of docs/protocol.md, text and binary, of one connection. */
 final class Protocol {
+
+    private static final String NO_TOPIC = "no topic of such a name";
 
     private final Client client;
     private final Hub hub;
+    private final Topics topics;
 
-    Protocol(Client client, Hub hub) {
+    Protocol(Client client, Hub hub, Topics topics) {
         this.client = client;
         this.hub = hub;
+        this.topics = topics;
     }
 
     void onText(String message) {
@@ -24,22 +28,50 @@ final class Protocol {
             error("malformed JSON");
             return;
         }
-        if (request instanceof JsonObject object && object.containsKey("payload")) {
-            onRequest(object.getValue("type"), object.getValue("payload"));
+        if (!(request instanceof JsonObject object)) {
+            error("not an object");
+        } else if (!(object.getValue("type") instanceof String type)) {
+            error("no type");
+        } else if (type.equals("subscribe") || type.equals("unsubscribe")) {
+            onSubscription(type, object.getValue("topic"));
+        } else if (object.containsKey("payload")) {
+            onPayload(type, object.getValue("topic"), object.getValue("payload"));
         } else {
-            error("not an object with a payload");
+            error("no payload");
         }
     }
 
-    private void onRequest(Object type, Object payload) {
-        if ("echo".equals(type)) {
-            client.send(text("echo", payload));
-        } else if ("broadcast".equals(type)) {
-            String message = text("broadcast", payload);
-            String result = text("broadcastResult", payload);
-            hub.broadcast(client, each -> each.send(message), sender -> sender.send(result));
+    private void onSubscription(String type, Object name) {
+        if (!Topics.isName(name)) {
+            error(NO_TOPIC);
+            return;
+        }
+        String topic = (String) name;
+        if (type.equals("subscribe")) {
+            topics.subscribe(client, topic);
         } else {
-            error("unknown type");
+            topics.unsubscribe(client, topic);
+        }
+        client.send(new JsonObject().put("type", type + "d").put("topic", topic).encode());
+    }
+
+    private void onPayload(String type, Object topic, Object payload) {
+        switch (type) {
+            case "echo" -> client.send(text("echo", payload));
+            case "broadcast" -> {
+                String message = text("broadcast", payload);
+                String result = text("broadcastResult", payload);
+                hub.broadcast(client, each -> each.send(message), sender -> sender.send(result));
+            }
+            case "publish" -> {
+                if (Topics.isName(topic)) {
+                    String result = text("publishResult", topic, payload);
+                    hub.publish(client, (String) topic, text("message", topic, payload), sender -> sender.send(result));
+                } else {
+                    error(NO_TOPIC);
+                }
+            }
+            default -> error("unknown type");
         }
     }
 
@@ -60,6 +92,10 @@ final class Protocol {
 
     private void error(String words) {
         client.send(text("error", words));
+    }
+
+    private static String text(String type, Object topic, Object payload) {
+        return new JsonObject().put("type", type).put("topic", topic).put("payload", payload).encode();
     }
 
     private static String text(String type, Object payload) {

@@ -4,6 +4,7 @@ import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.ServerWebSocket;
+import io.vertx.core.net.PemKeyCertOptions;
 
 /** One event loop and its share of the connections: all verticles listen on the same port. */
 final class WebSocketVerticle extends VerticleBase {
@@ -30,6 +31,14 @@ final class WebSocketVerticle extends VerticleBase {
                 .setMaxWebSocketMessageSize(Messages.LARGEST)
                 .setPerMessageWebSocketCompressionSupported(false)
                 .setPerFrameWebSocketCompressionSupported(false);
+        if (options.tlsCert() != null) {
+            // A WebSocket is HTTP/1.1 here, so that no other version is offered.
+            http.setSsl(true)
+                    .setUseAlpn(false)
+                    .setKeyCertOptions(new PemKeyCertOptions()
+                            .setCertPath(options.tlsCert())
+                            .setKeyPath(options.tlsKey()));
+        }
         return vertx.createHttpServer(http)
                 .webSocketHandler(socket -> serve(socket, shard))
                 .listen();
@@ -40,7 +49,7 @@ final class WebSocketVerticle extends VerticleBase {
         if (options.rawEcho()) {
             client.onMessage(client::send, client::send);
         } else {
-            Protocol protocol = new Protocol(client, hub);
+            Protocol protocol = new Protocol(client, hub, shard.topics());
             client.onMessage(protocol::onText, protocol::onBinary);
             shard.join(client);
         }

@@ -19,6 +19,7 @@ class Message(private val text: Boolean, val bytes: ByteArray) {
 
 /** A connection, with a channel of what waits for it. It takes messages from the handshake on. */
 class Client {
+    val subscriptions = Subscriptions()
     private val waiting = Channel<Message>(Channel.UNLIMITED)
     private val queued = AtomicLong()
 

@@ -4,6 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 /** Every open connection. */
 class Hub {
+    val topics = Topics()
     private val clients = ConcurrentHashMap.newKeySet<Client>()
 
     fun join(client: Client) {
@@ -12,6 +13,7 @@ class Hub {
 
     fun leave(client: Client) {
         clients.remove(client)
+        topics.leave(client)
     }
 
     /** Queues the message on every connection and then the result on the sender's. */

@@ -9,7 +9,9 @@ import io.ktor.websocket.WebSocketSession
 
 private val JSON = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build()
 
-/** The echo and broadcast requests of docs/protocol.md, text and binary, of one connection. */
+private val ABOUT_TOPICS = setOf("subscribe", "unsubscribe", "publish")
+
+/** The requests of docs/protocol.md, text and binary, of one connection. */
 suspend fun WebSocketSession.serve(client: Client, hub: Hub) = messages { text, bytes ->
     if (text) onText(hub, client, bytes.decodeToString()) else onBinary(hub, client, bytes)
 }
@@ -23,14 +25,29 @@ private fun onText(hub: Hub, client: Client, message: String) {
     } catch (_: JsonProcessingException) {
         return error(client, "malformed JSON")
     }
+    val type = request.path("type").asText()
     val payload = request.get("payload")
-    if (!request.isObject || payload == null) {
-        return error(client, "not an object with a payload")
-    }
-    when (request.path("type").asText()) {
-        "echo" -> client.send(text("echo", payload))
-        "broadcast" -> hub.broadcast(client, text("broadcast", payload), text("broadcastResult", payload))
+    when {
+        type in ABOUT_TOPICS -> onTopic(hub.topics, client, type, request)
+        !request.isObject || payload == null -> error(client, "not an object with a payload")
+        type == "echo" -> client.send(text("echo", payload))
+        type == "broadcast" -> hub.broadcast(client, text("broadcast", payload), text("broadcastResult", payload))
         else -> error(client, "unknown type")
+    }
+}
+
+private fun onTopic(topics: Topics, client: Client, type: String, request: JsonNode) {
+    val topic = request.path("topic").textValue()
+    if (topic == null || !isTopic(topic)) {
+        return error(client, "no topic of such a name")
+    }
+    val payload = request.get("payload")
+    when {
+        type == "subscribe" -> topics.subscribe(client, topic, text("subscribed", topic))
+        type == "unsubscribe" -> topics.unsubscribe(client, topic, text("unsubscribed", topic))
+        payload == null -> error(client, "no payload")
+        else ->
+            topics.publish(client, topic, text("message", topic, payload), text("publishResult", topic, payload))
     }
 }
 
@@ -48,6 +65,12 @@ private fun onBinary(hub: Hub, client: Client, message: ByteArray) {
 private fun error(client: Client, words: String) = client.send(text("error", TextNode.valueOf(words)))
 
 private fun text(type: String, payload: JsonNode): Message {
-    val envelope = JSON.createObjectNode().put("type", type).set<JsonNode>("payload", payload)
-    return Message(true, JSON.writeValueAsBytes(envelope))
+    return json(JSON.createObjectNode().put("type", type).set("payload", payload))
 }
+
+private fun text(type: String, topic: String, payload: JsonNode? = null): Message {
+    val envelope = JSON.createObjectNode().put("type", type).put("topic", topic)
+    return json(if (payload == null) envelope else envelope.set("payload", payload))
+}
+
+private fun json(message: JsonNode) = Message(true, JSON.writeValueAsBytes(message))

@@ -1,0 +1,135 @@
+//! TLS to the server.
+
+use super::Target;
+use super::validate::PlanError;
+use schemars::JsonSchema;
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// How TLS is spoken. A plan that has it is for `wss://` alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tls {
+    /// The lowest version that is offered.
+    #[serde(deserialize_with = "word_or_number")]
+    pub min: TlsVersion,
+    /// The highest version that is offered.
+    #[serde(deserialize_with = "word_or_number")]
+    pub max: TlsVersion,
+    /// Whether a client that comes back resumes its own session, as a browser does. No client
+    /// resumes that of another.
+    pub resumption: bool,
+    /// The clients' certificate, a PEM file with the chain; relative to the file of the plan.
+    pub client_cert: Option<PathBuf>,
+    /// Its key, a PEM file; relative to the file of the plan.
+    pub client_key: Option<PathBuf>,
+}
+
+impl Default for Tls {
+    fn default() -> Self {
+        Self {
+            min: TlsVersion::V1_2,
+            max: TlsVersion::V1_3,
+            resumption: true,
+            client_cert: None,
+            client_key: None,
+        }
+    }
+}
+
+/// A version of TLS.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub enum TlsVersion {
+    /// RFC 5246.
+    #[serde(rename = "1.2")]
+    V1_2,
+    /// RFC 8446.
+    #[serde(rename = "1.3")]
+    V1_3,
+}
+
+impl TlsVersion {
+    /// The word of plans and command lines.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V1_2 => "1.2",
+            Self::V1_3 => "1.3",
+        }
+    }
+}
+
+impl FromStr for TlsVersion {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::V1_2, Self::V1_3]
+            .into_iter()
+            .find(|version| version.name() == text)
+            .ok_or_else(|| "expected 1.2 or 1.3".to_owned())
+    }
+}
+
+/// In a file a version may stand without quotes.
+struct WordOrNumber;
+
+impl Visitor<'_> for WordOrNumber {
+    type Value = TlsVersion;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a version of TLS, \"1.2\" or \"1.3\"")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<TlsVersion, E> {
+        text.parse().map_err(|words| {
+            let text = text.escape_debug();
+            E::custom(format!("`{text}` is no version of TLS: {words}"))
+        })
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<TlsVersion, E> {
+        self.visit_str(&number.to_string())
+    }
+}
+
+fn word_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TlsVersion, D::Error> {
+    if deserializer.is_human_readable() {
+        deserializer.deserialize_any(WordOrNumber)
+    } else {
+        TlsVersion::deserialize(deserializer)
+    }
+}
+
+impl Tls {
+    pub(super) fn validate(&self, target: &Target) -> Result<(), PlanError> {
+        let contradiction = |field, reason| Err(PlanError::Contradiction { field, reason });
+        if target.has_scheme("ws:") {
+            return contradiction(
+                "connection.tls",
+                "is for wss:// alone, and the URL begins with ws://: give a wss:// URL, or leave \
+                 it out",
+            );
+        }
+        if self.min > self.max {
+            return contradiction(
+                "connection.tls.min",
+                "is above connection.tls.max, so that no version is left to offer",
+            );
+        }
+        match (&self.client_cert, &self.client_key) {
+            (Some(_), None) => contradiction(
+                "connection.tls.client_cert",
+                "is shown by clients that have its key: give connection.tls.client_key",
+            ),
+            (None, Some(_)) => contradiction(
+                "connection.tls.client_key",
+                "belongs to a certificate: give connection.tls.client_cert",
+            ),
+            _ => Ok(()),
+        }
+    }
+}

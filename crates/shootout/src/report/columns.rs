@@ -1,0 +1,463 @@
+//! The columns of a ranking: those of every workload, and those of what its plan asks for.
+
+use super::figures;
+use super::ranking::{CutOff, Leaving, MemoryKind, Row, Score, Step};
+use super::subject::Subject;
+use super::table::{Cell, NOTHING};
+use super::words;
+use run_record::{CompressionUse, Latency, Measure, Nanos, Plan, Reading, Workload};
+
+/// A column.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) title: String,
+    /// What it is, in a sentence.
+    pub(super) meaning: String,
+    pub(super) numeric: bool,
+}
+
+/// A column, and what a row has in it.
+pub(super) struct Filled {
+    pub(super) column: Column,
+    pub(super) cell: Box<dyn Fn(&Row<'_>) -> Cell>,
+}
+
+fn figure(
+    title: impl Into<String>,
+    meaning: impl Into<String>,
+    cell: impl Fn(&Row<'_>) -> Cell + 'static,
+) -> Filled {
+    Filled {
+        column: Column {
+            title: title.into(),
+            meaning: meaning.into(),
+            numeric: true,
+        },
+        cell: Box::new(cell),
+    }
+}
+
+fn word(title: &str, meaning: &str, cell: impl Fn(&Row<'_>) -> Cell + 'static) -> Filled {
+    let filled = figure(title, meaning, cell);
+    Filled {
+        column: Column {
+            numeric: false,
+            ..filled.column
+        },
+        ..filled
+    }
+}
+
+/// A figure of the step that the figures of a row are from.
+fn at_step(
+    title: impl Into<String>,
+    meaning: impl Into<String>,
+    cell: impl Fn(&Step) -> Cell + 'static,
+) -> Filled {
+    figure(title, meaning, move |row| {
+        row.shown_step().map_or_else(|| Cell::word(NOTHING), &cell)
+    })
+}
+
+/// The columns for rows of one workload and dialect.
+pub(super) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
+    let plan = rows.iter().find_map(Row::plan);
+    let request = rows[0].workload();
+    let has = |of: fn(&Plan) -> bool| plan.is_some_and(of);
+    let mut columns = contestant();
+    columns.extend(latencies(request));
+    if has(|plan| plan.warm_up != Nanos(0)) {
+        columns.push(figure(
+            "cold p95",
+            "95th percentile of completion in the first step of the warm-up, just after the start.",
+            |row| Cell::latency(row.cold().as_ref(), |latency| latency.p95_ns),
+        ));
+    }
+    if matches!(request, Workload::Broadcast | Workload::Rooms) {
+        columns.push(delivery(request, plan));
+    }
+    if subject.score == Score::Rate {
+        columns.push(rate());
+    }
+    if subject.score == Score::Return {
+        columns.extend(cut());
+    }
+    if has(|plan| plan.populations.iter().any(|one| one.leaves())) {
+        columns.extend(leaving(subject.score));
+    }
+    let reads_slowly = has(|plan| plan.populations.iter().any(|p| p.reads != Reading::Full));
+    if reads_slowly {
+        columns.extend([cut_off(), kept()]);
+    }
+    if has(|plan| plan.connection.compression.is_some()) {
+        columns.extend(compression());
+    }
+    if request == Workload::Connect {
+        columns.extend(held());
+    }
+    columns.extend(match reads_slowly {
+        true => whole_memory(),
+        false => memory(rows),
+    });
+    if request != Workload::Connect {
+        columns.push(at_step(
+            "cpu/msg",
+            "Processor time of the server for one message delivered.",
+            |step| Cell::figure(step.cpu_per_message_ns, |ns| figures::time(*ns)),
+        ));
+    }
+    columns.push(word(
+        "status",
+        "Whether there is a result, and if not, why.",
+        |row| Cell::word(row.status.name()),
+    ));
+    columns
+}
+
+fn contestant() -> Vec<Filled> {
+    vec![
+        figure(
+            "#",
+            "Place among the rows that have a result; a range where the repetitions do not tell \
+             rows apart.",
+            place,
+        ),
+        word("server", "Folder of the server.", |row| {
+            Cell::word(&row.server().name)
+        }),
+        word("variant", "Variant of the server.", |row| {
+            Cell::word(&row.server().variant)
+        }),
+        word(
+            "version",
+            "Version of the library, as the built server prints it.",
+            |row| Cell::word(row.server().library_version.as_deref().unwrap_or(NOTHING)),
+        ),
+        figure(
+            "clients",
+            "Clients of the last step within the limit: the median over the repetitions. ≥ where \
+             something other than the server ended the run. In brackets the 95 % interval of 4 \
+             repetitions or more, else the range.",
+            clients,
+        ),
+    ]
+}
+
+fn latencies(request: Workload) -> [Filled; 3] {
+    let what = match request {
+        Workload::Connect => "the time to the accepted upgrade",
+        Workload::Rooms => "completion (the last client of the room has it)",
+        Workload::Echo | Workload::Broadcast => "completion",
+    };
+    let completion =
+        |of: fn(&Latency) -> u64| move |row: &Row<'_>| Cell::latency(completion(row), of);
+    [
+        figure(
+            "p50",
+            format!("Median of {what} at that step."),
+            completion(|latency| latency.p50_ns),
+        ),
+        figure(
+            "p95",
+            format!(
+                "95th percentile of {what} at that step; of 4 repetitions or more also the 95 % \
+                 interval of their median."
+            ),
+            p95,
+        ),
+        figure(
+            "p99",
+            format!("99th percentile of {what} at that step."),
+            completion(|latency| latency.p99_ns),
+        ),
+    ]
+}
+
+/// Deliveries at the percentile of the limit, where that is on them.
+fn delivery(request: Workload, plan: Option<&Plan>) -> Filled {
+    let limit = plan.map(|plan| plan.limits);
+    let is_99 =
+        limit.is_some_and(|limit| limit.of == Measure::Delivery && limit.percentile == 99.0);
+    let who = match request {
+        Workload::Rooms => "over all deliveries to members of the room",
+        _ => "over all listeners",
+    };
+    let (title, of): (_, fn(&Latency) -> u64) = match is_99 {
+        true => ("p99", |latency| latency.p99_ns),
+        false => ("p95", |latency| latency.p95_ns),
+    };
+    at_step(
+        format!("delivery {title}"),
+        format!("{}th percentile {who} at that step.", &title[1..]),
+        move |step| Cell::latency(step.delivery.as_ref(), of),
+    )
+}
+
+fn rate() -> Filled {
+    figure(
+        "rate",
+        "Highest rate of requests a second within the limit: the median over the repetitions.",
+        |row| {
+            Cell::figure(row.figure(Score::Rate, None), |rate| {
+                figures::count(rate.round() as u64)
+            })
+        },
+    )
+}
+
+fn cut() -> Vec<Filled> {
+    let back = |title: &str, share: &str, index: usize| {
+        at_step(
+            title,
+            format!("Time from the cut until {share} of the clients that were cut off are back."),
+            move |step| match of_cut(step) {
+                Some(cut) => match cut.back_ns[index] {
+                    Some(ns) => Cell::figure(Some(ns), |ns| figures::time(*ns as f64)),
+                    None => Cell::word("never"),
+                },
+                None => Cell::word(NOTHING),
+            },
+        )
+    };
+    let others = |title: &str, when: &str, of: fn(&CutOff) -> Option<&Latency>| {
+        at_step(
+            title,
+            format!("99th percentile of completion for the clients that stayed, {when}."),
+            move |step| Cell::latency(of_cut(step).and_then(of), |latency| latency.p99_ns),
+        )
+    };
+    vec![
+        back("half back", "half", 0),
+        back("95 % back", "95 percent", 1),
+        back("all back", "all", 2),
+        others("before p99", "before the cut", |cut| cut.before.as_ref()),
+        others("during p99", "from the cut until all are back", |cut| {
+            cut.during.as_ref()
+        }),
+        others("after p99", "after that", |cut| cut.after.as_ref()),
+    ]
+}
+
+fn of_cut(step: &Step) -> Option<&CutOff> {
+    step.extra.leaving.as_ref()?.cut.as_ref()
+}
+
+fn leaving(score: Score) -> Vec<Filled> {
+    let count = |title: &str, meaning: &str, of: fn(&Leaving) -> u64| {
+        at_step(title, meaning, move |step| {
+            let leaving = step.extra.leaving.as_ref();
+            Cell::figure(leaving.map(of), |count| figures::count(*count))
+        })
+    };
+    let mut columns = Vec::new();
+    if score != Score::Return {
+        columns.push(count(
+            "returns",
+            "How often a client that had left was ready again.",
+            |leaving| leaving.reconnected,
+        ));
+        columns.push(at_step(
+            "return p95",
+            "95th percentile of the time from when a client was to be back until it was ready.",
+            |step| {
+                let leaving = step.extra.leaving.as_ref();
+                let reconnect = leaving.and_then(|leaving| leaving.reconnect.as_ref());
+                Cell::latency(reconnect, |latency| latency.p95_ns)
+            },
+        ));
+    }
+    columns.push(count(
+        "failed",
+        "Attempts to come back that failed.",
+        |leaving| leaving.failures,
+    ));
+    columns.push(count(
+        "lost",
+        "Messages that clients which left and came back should have had and did not get.",
+        |leaving| leaving.lost,
+    ));
+    columns
+}
+
+fn cut_off() -> Filled {
+    at_step(
+        "cut off",
+        "How many of the clients that read slowly or not at all the server cut off. It is its \
+         defence, and no fault.",
+        |step| {
+            let slow = step.extra.slow.as_ref();
+            Cell {
+                value: slow.map(|slow| slow.cut_off.to_string()),
+                range: None,
+                text: slow.map_or_else(
+                    || NOTHING.to_owned(),
+                    |slow| format!("{} of {}", slow.cut_off, slow.clients),
+                ),
+            }
+        },
+    )
+}
+
+fn kept() -> Filled {
+    at_step(
+        "kept",
+        "What the server and its sockets had kept for one client that read slowly and was not cut \
+         off when the step was over, of the client with the most.",
+        |step| {
+            let kept = step.extra.slow.as_ref().and_then(|slow| slow.kept_bytes);
+            Cell::figure(kept, |bytes| figures::bytes(*bytes as f64))
+        },
+    )
+}
+
+fn compression() -> [Filled; 2] {
+    let each = |bytes: fn(&CompressionUse) -> u64, of: fn(&CompressionUse) -> u64| {
+        move |step: &Step| {
+            let used = step.extra.compression.filter(|used| of(used) > 0)?;
+            Some(bytes(&used) as f64 / of(&used) as f64)
+        }
+    };
+    let ratio = each(
+        |used| used.received_inflated_bytes,
+        |used| used.received_bytes,
+    );
+    let size = each(|used| used.received_bytes, |used| used.received);
+    [
+        at_step(
+            "ratio",
+            "Bytes of the compressed messages received once inflated, over their bytes on the \
+             wire. Padding is one letter over and over: real documents compress less.",
+            move |step| Cell::figure(ratio(step), |ratio| format!("{ratio:.1}")),
+        ),
+        at_step(
+            "wire/msg",
+            "Bytes on the wire of one compressed message received.",
+            move |step| Cell::figure(size(step), |bytes| figures::bytes(*bytes)),
+        ),
+    ]
+}
+
+fn held() -> [Filled; 3] {
+    [
+        at_step(
+            "opened/s",
+            "Accepted upgrades a second, from the first intended start to the last upgrade.",
+            |step| {
+                let held = step.extra.held.as_ref();
+                Cell::figure(held.map(|held| held.opened_per_second), |rate| {
+                    figures::count(rate.round() as u64)
+                })
+            },
+        ),
+        at_step(
+            "ping p99",
+            "99th percentile of the time from a ping to its pong while the connections are held.",
+            |step| {
+                let held = step.extra.held.as_ref();
+                let ping = held.and_then(|held| held.ping.as_ref());
+                Cell::latency(ping, |latency| latency.p99_ns)
+            },
+        ),
+        at_step(
+            "dropped",
+            "Connections that ended and that the generator did not close.",
+            |step| {
+                let held = step.extra.held.as_ref();
+                Cell::figure(held.map(|held| held.dropped), |count| {
+                    figures::count(*count)
+                })
+            },
+        ),
+    ]
+}
+
+fn memory(rows: &[Row<'_>]) -> Vec<Filled> {
+    let kinds = rows
+        .iter()
+        .filter_map(|row| Some(row.shown_step()?.memory?.kind));
+    let kinds: Vec<MemoryKind> = kinds.collect();
+    let memory = if kinds.contains(&MemoryKind::Resident) {
+        "Memory of the process tree above idle, divided by the clients. At least one row knows \
+         only resident memory, in which shared pages count once per process."
+    } else {
+        "Proportional memory (shared pages count once) of the process tree above idle, divided \
+         by the clients."
+    };
+    vec![
+        at_step("mem/conn", memory, |step| {
+            let memory = step.memory.map(|memory| memory.bytes);
+            Cell::figure(memory, |bytes| figures::bytes(*bytes))
+        }),
+        at_step(
+            "sock/conn",
+            "Kernel memory of the server's sockets above idle, divided by the clients.",
+            |step| Cell::figure(step.sockets, |bytes| figures::bytes(*bytes)),
+        ),
+    ]
+}
+
+/// Memory that is not shared out: a few slow clients take nearly all of it.
+fn whole_memory() -> Vec<Filled> {
+    let whole = |each: Option<f64>, step: &Step| each.map(|bytes| bytes * step.clients as f64);
+    vec![
+        at_step(
+            "memory",
+            "What the process tree had above idle in the largest sample of the step.",
+            move |step| {
+                let each = step.memory.map(|memory| memory.bytes);
+                Cell::figure(whole(each, step), |bytes| figures::bytes(*bytes))
+            },
+        ),
+        at_step(
+            "in sockets",
+            "Kernel memory of the server's sockets above idle in the largest sample of the step.",
+            move |step| Cell::figure(whole(step.sockets, step), |bytes| figures::bytes(*bytes)),
+        ),
+    ]
+}
+
+fn completion<'r>(row: &'r Row<'_>) -> Option<&'r Latency> {
+    row.shown_step()?.completion.as_ref()
+}
+
+fn place(row: &Row<'_>) -> Cell {
+    let Some(place) = row.place else {
+        return Cell::word(NOTHING);
+    };
+    Cell {
+        value: Some(place.best.to_string()),
+        range: None,
+        text: place.to_string(),
+    }
+}
+
+fn p95(row: &Row<'_>) -> Cell {
+    let mut cell = Cell::latency(completion(row), |latency| latency.p95_ns);
+    if let Some(interval) = row.completion_interval(95.0) {
+        let (low, high) = (figures::time(interval.low), figures::time(interval.high));
+        cell.text.push_str(&format!(" ({low}–{high})"));
+    }
+    cell
+}
+
+fn clients(row: &Row<'_>) -> Cell {
+    let Some(carried) = &row.carried else {
+        return Cell::word(NOTHING);
+    };
+    let shown = words::carried(carried);
+    let spread = words::spread(carried);
+    let shown_spread = match row.clients_interval() {
+        Some(interval) => spread.is_some().then(|| words::interval(interval)),
+        None => spread.clone(),
+    };
+    Cell {
+        value: Some(carried.median.to_string()),
+        range: spread
+            .is_some()
+            .then_some((carried.smallest, carried.largest)),
+        text: match shown_spread {
+            Some(spread) => format!("{shown} ({spread})"),
+            None => shown,
+        },
+    }
+}

@@ -1,0 +1,337 @@
+//! The rows of a run: which server, variant, workload and dialect is measured when.
+//!
+//! Pure: from options and manifests to a list. Repetitions are interleaved, round after round over
+//! all rows: a machine that becomes slower in the course of an hour slows every row alike. Within a
+//! round one workload follows the other, so that the rows of a ranking are measured close together.
+
+use crate::exit::Refusal;
+use crate::manifest::{DEFAULT_VARIANT, Dialect, Manifest, Problem, Variant, Workload, suggestion};
+use crate::options::{RunOptions, VariantChoice};
+use crate::project::Entry;
+use crate::workload::{NamedPlan, Schedule};
+use run_record::ServerIdentity;
+use std::sync::Arc;
+
+/// One measurement that is to be made.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The server's folder.
+    pub entry: Entry,
+    /// The variant, or what is wrong with the manifest.
+    pub subject: Result<Variant, Vec<Problem>>,
+    /// What it is measured with.
+    pub workload: Arc<NamedPlan>,
+    /// In which message format.
+    pub dialect: Dialect,
+    /// Number of this repetition, from 1.
+    pub repetition: u32,
+}
+
+/// The rows, and what the options leave out of the manifests, in words.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// In the order of measurement.
+    pub rows: Vec<Row>,
+    /// Number of servers that exist and are not measured.
+    pub other_servers: usize,
+    /// Variants that exist and are not measured.
+    pub other_variants: Vec<String>,
+    /// Rows that are not measured, since variant and workload do not fit, each with the reason.
+    pub unfit: Vec<(Row, String)>,
+}
+
+impl Row {
+    /// Name of the variant.
+    pub fn variant(&self) -> &str {
+        self.subject
+            .as_ref()
+            .map_or(DEFAULT_VARIANT, |variant| &variant.name)
+    }
+
+    /// Name of the measurement's file, without its extension.
+    pub fn file_name(&self) -> String {
+        format!(
+            "{}.{}.{}.{}.{}",
+            self.entry.name,
+            self.variant(),
+            self.workload.file_name(),
+            self.dialect.name(),
+            self.repetition
+        )
+    }
+
+    /// What is measured, for people.
+    pub fn label(&self) -> String {
+        let name = contestant(&self.entry.name, self.variant());
+        format!("{name} {} {}", self.workload.name, self.dialect.name())
+    }
+
+    /// Which request.
+    pub fn request(&self) -> Workload {
+        self.workload.request()
+    }
+
+    /// The clients of its steps.
+    pub fn schedule(&self) -> Schedule {
+        let own = self.manifest().and_then(|manifest| manifest.step_size);
+        self.workload.schedule(own)
+    }
+
+    /// The manifest, when it could be read.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.entry.manifest.as_ref().ok()
+    }
+
+    /// The server that is measured, for records.
+    pub fn identity(&self) -> ServerIdentity {
+        let unknown = || "unknown".to_owned();
+        let manifest = self.manifest();
+        ServerIdentity {
+            name: self.entry.name.clone(),
+            variant: self.variant().to_owned(),
+            variant_summary: self.subject.as_ref().ok().and_then(|v| v.summary.clone()),
+            language: manifest.map_or_else(unknown, |m| m.language.clone()),
+            library: manifest.map_or_else(unknown, |m| m.library.clone()),
+            homepage: manifest.map_or_else(String::new, |m| m.homepage.clone()),
+            class: manifest.map_or_else(unknown, |m| m.class.name().to_owned()),
+            library_version: None,
+        }
+    }
+}
+
+/// The rows for these options.
+///
+/// # Errors
+/// When a variant is named that no selected server has, or nothing is left to measure.
+pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
+    check_names(entries, &options.variants)?;
+    let mut planned = Rows::default();
+    for workload in &options.workloads {
+        planned.add(entries, options, &Arc::new(workload.clone()));
+    }
+    if planned.rows.is_empty() {
+        return Err(nothing(&planned));
+    }
+    let round = std::mem::take(&mut planned.rows);
+    planned.rows = (1..=options.repeat)
+        .flat_map(|repetition| {
+            round.iter().map(move |row| Row {
+                repetition,
+                ..row.clone()
+            })
+        })
+        .collect();
+    Ok(planned)
+}
+
+fn nothing(planned: &Rows) -> Refusal {
+    let reasons = planned
+        .unfit
+        .iter()
+        .map(|(row, reason)| (row.workload.name.as_str(), reason.as_str()));
+    let reasons: Vec<String> = alike(reasons)
+        .iter()
+        .map(|(workloads, reason)| format!("{}: {reason}", distinct(workloads).join(", ")))
+        .collect();
+    Refusal::new(format!(
+        "nothing to measure: no selected variant fits ({}); see `shootout list`",
+        reasons.join("; ")
+    ))
+}
+
+/// Neighbours that are alike once.
+fn distinct<'n>(names: &[&'n str]) -> Vec<&'n str> {
+    let mut names = names.to_vec();
+    names.dedup();
+    names
+}
+
+impl Rows {
+    /// Adds the rows of one workload.
+    fn add(&mut self, entries: &[Entry], options: &RunOptions, workload: &Arc<NamedPlan>) {
+        let dialects: Vec<Dialect> = match workload.dialect() {
+            Some(dialect) if options.dialects.is_empty() => vec![dialect],
+            _ => options.dialects.clone(),
+        };
+        for entry in entries {
+            let row = |subject, dialect| Row {
+                entry: entry.clone(),
+                subject,
+                workload: Arc::clone(workload),
+                dialect,
+                repetition: 1,
+            };
+            let manifest = match &entry.manifest {
+                Ok(manifest) => manifest,
+                Err(problems) => {
+                    let dialects = or_text(&dialects).iter();
+                    self.rows
+                        .extend(dialects.map(|d| row(Err(problems.clone()), *d)));
+                    continue;
+                }
+            };
+            let fits = |variant: &Variant| {
+                let asked = asked(&dialects, variant).into_iter();
+                asked
+                    .map(|d| workload.unfit(variant, d))
+                    .any(|w| w.is_none())
+            };
+            let first = manifest.variants.iter().position(fits).unwrap_or(0);
+            for (number, variant) in manifest.variants.iter().enumerate() {
+                if !chosen(&options.variants, number == first, variant) {
+                    let name = contestant(&entry.name, &variant.name);
+                    if fits(variant) && !self.other_variants.contains(&name) {
+                        self.other_variants.push(name);
+                    }
+                    continue;
+                }
+                for dialect in asked(&dialects, variant) {
+                    let row = row(Ok(variant.clone()), dialect);
+                    match workload.unfit(variant, dialect) {
+                        None => self.rows.push(row),
+                        Some(reason) => self.unfit.push((row, reason)),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The formats that a variant is to be measured in.
+fn asked(dialects: &[Dialect], variant: &Variant) -> Vec<Dialect> {
+    if !dialects.is_empty() {
+        return dialects.to_vec();
+    }
+    let text = variant.dialects.iter().find(|d| **d == Dialect::Text);
+    text.or(variant.dialects.first())
+        .copied()
+        .into_iter()
+        .collect()
+}
+
+fn or_text(dialects: &[Dialect]) -> &[Dialect] {
+    if dialects.is_empty() {
+        &[Dialect::Text]
+    } else {
+        dialects
+    }
+}
+
+/// A server and its variant, for people; without the variant when it is the only one.
+pub fn contestant(server: &str, variant: &str) -> String {
+    if variant == DEFAULT_VARIANT {
+        server.to_owned()
+    } else {
+        format!("{server} ({variant})")
+    }
+}
+
+/// The same for some of a server's `of` variants; without names when they are all.
+pub fn contestants(server: &str, variants: &[&str], of: usize) -> String {
+    if variants.len() == of {
+        server.to_owned()
+    } else {
+        format!("{server} ({})", variants.join(", "))
+    }
+}
+
+/// Variants put together that are alike in something, in the order of their first.
+pub fn alike<'v, T: PartialEq>(
+    variants: impl IntoIterator<Item = (&'v str, T)>,
+) -> Vec<(Vec<&'v str>, T)> {
+    let mut groups: Vec<(Vec<&str>, T)> = Vec::new();
+    for (name, value) in variants {
+        match groups.iter_mut().find(|(_, other)| *other == value) {
+            Some((names, _)) => names.push(name),
+            None => groups.push((vec![name], value)),
+        }
+    }
+    groups
+}
+
+/// A server and some of its variants.
+#[derive(Clone, Debug)]
+pub struct Wanted<'a> {
+    /// The server's folder.
+    pub entry: &'a Entry,
+    /// Its manifest.
+    pub manifest: &'a Manifest,
+    /// Names of the variants.
+    pub variants: Vec<String>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Every variant of the servers whose manifest can be read.
+    pub fn all(entries: &'a [Entry]) -> Vec<Self> {
+        entries
+            .iter()
+            .filter_map(|entry| {
+                let manifest = entry.manifest.as_ref().ok()?;
+                let variants = manifest.variants.iter().map(|v| v.name.clone()).collect();
+                Some(Self {
+                    entry,
+                    manifest,
+                    variants,
+                })
+            })
+            .collect()
+    }
+
+    /// The variants that these rows measure.
+    pub fn by(rows: &'a [Row]) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for row in rows {
+            let Some(manifest) = row.manifest() else {
+                continue;
+            };
+            let known = all.iter_mut().find(|w| w.entry.name == row.entry.name);
+            let name = row.variant().to_owned();
+            match known {
+                Some(wanted) if wanted.variants.contains(&name) => {}
+                Some(wanted) => wanted.variants.push(name),
+                None => all.push(Self {
+                    entry: &row.entry,
+                    manifest,
+                    variants: vec![name],
+                }),
+            }
+        }
+        all
+    }
+}
+
+fn chosen(choice: &VariantChoice, is_first: bool, variant: &Variant) -> bool {
+    match choice {
+        VariantChoice::All => true,
+        VariantChoice::First => is_first,
+        VariantChoice::Named(names) => names.contains(&variant.name),
+    }
+}
+
+fn check_names(entries: &[Entry], choice: &VariantChoice) -> Result<(), Refusal> {
+    let VariantChoice::Named(names) = choice else {
+        return Ok(());
+    };
+    let mut known: Vec<&str> = entries
+        .iter()
+        .filter_map(|entry| entry.manifest.as_ref().ok())
+        .flat_map(|manifest| {
+            manifest
+                .variants
+                .iter()
+                .map(|variant| variant.name.as_str())
+        })
+        .collect();
+    known.sort_unstable();
+    known.dedup();
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(Refusal::new(format!(
+            "no selected server has a variant \"{name}\"{}",
+            suggestion(name, known)
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! Which rows a run has.
+
+use super::*;
+use run_record::{Audience, Compression, Connect, Load, Rooms as InRooms};
+use std::path::Path;
+
+fn entry(name: &str, variants: &[&str]) -> Entry {
+    let variants: String = variants
+        .iter()
+        .map(|variant| format!("[[variant]]\nname = \"{variant}\"\n"))
+        .collect();
+    let text = format!(
+        "manifest = 1\nname = \"{name}\"\nlanguage = \"L\"\nlibrary = \"l\"\n\
+         homepage = \"h\"\nclass = \"idiomatic\"\nsummary = \"s\"\n\
+         [run]\ncommand = [\"x\"]\npath = \"/\"\n\
+         [version]\ncommand = [\"x\"]\nmatches = '(.)'\n\
+         [supports]\ndialects = [\"text\"]\nworkloads = [\"broadcast\"]\n{variants}"
+    );
+    Entry {
+        name: name.into(),
+        dir: "/x".into(),
+        manifest: Manifest::parse(&text, Path::new("server.toml"), name),
+    }
+}
+
+fn names(rows: &Rows) -> Vec<String> {
+    rows.rows.iter().map(Row::file_name).collect()
+}
+
+fn unfit(rows: &Rows) -> Vec<String> {
+    let unfit = rows.unfit.iter();
+    unfit
+        .map(|(row, reason)| format!("{}: {reason}", row.file_name()))
+        .collect()
+}
+
+#[test]
+fn repetitions_are_interleaved() {
+    let options = RunOptions {
+        repeat: 2,
+        ..RunOptions::default()
+    };
+    let entries = [entry("go-example", &["a", "b"]), entry("js-example", &[])];
+    assert_eq!(
+        names(&plan(&entries, &options).unwrap()),
+        [
+            "go-example.a.broadcast.text.1",
+            "go-example.b.broadcast.text.1",
+            "js-example.default.broadcast.text.1",
+            "go-example.a.broadcast.text.2",
+            "go-example.b.broadcast.text.2",
+            "js-example.default.broadcast.text.2",
+        ]
+    );
+}
+
+#[test]
+fn what_is_left_out_is_named() {
+    let options = RunOptions {
+        dialects: vec![Dialect::Text, Dialect::Binary],
+        variants: VariantChoice::First,
+        ..RunOptions::default()
+    };
+    let planned = plan(&[entry("go-example", &["a", "b"])], &options).unwrap();
+    assert_eq!(names(&planned), ["go-example.a.broadcast.text.1"]);
+    assert_eq!(planned.other_variants, ["go-example (b)"]);
+    assert_eq!(
+        unfit(&planned),
+        ["go-example.a.broadcast.binary.1: its manifest declares no binary dialect"]
+    );
+}
+
+#[test]
+fn who_speaks_no_text_is_measured_in_what_it_speaks() {
+    let mut odd = entry("ruby-example", &["a"]);
+    if let Ok(manifest) = &mut odd.manifest {
+        manifest.variants[0].dialects = vec![Dialect::ActionCable];
+    }
+    let entries = [entry("go-example", &["a"]), odd];
+    let plan = |dialects| {
+        let options = RunOptions {
+            dialects,
+            ..RunOptions::default()
+        };
+        plan(&entries, &options).unwrap()
+    };
+    assert_eq!(
+        names(&plan(Vec::new())),
+        [
+            "go-example.a.broadcast.text.1",
+            "ruby-example.a.broadcast.actioncable.1"
+        ]
+    );
+    let text = plan(vec![Dialect::Text]);
+    assert_eq!(names(&text), ["go-example.a.broadcast.text.1"]);
+    assert_eq!(
+        unfit(&text),
+        ["ruby-example.a.broadcast.text.1: its manifest declares no text dialect"]
+    );
+}
+
+#[test]
+fn a_workload_over_tls_has_the_variants_with_tls_and_no_other_has() {
+    let mut secure = entry("go-example", &["a", "tls"]);
+    if let Ok(manifest) = &mut secure.manifest {
+        manifest.variants[1].tls = true;
+    }
+    let mut options = RunOptions::default();
+    let entries = [secure, entry("js-example", &["b"])];
+    let plain = plan(&entries, &options).unwrap();
+    assert_eq!(
+        names(&plain),
+        [
+            "go-example.a.broadcast.text.1",
+            "js-example.b.broadcast.text.1"
+        ]
+    );
+    let asks_for_none = "it has TLS, and this workload asks for none";
+    assert_eq!(
+        unfit(&plain),
+        [format!("go-example.tls.broadcast.text.1: {asks_for_none}")]
+    );
+    options.workloads[0].plan.connection.tls = Some(run_record::Tls::default());
+    let over_tls = plan(&entries, &options).unwrap();
+    assert_eq!(names(&over_tls), ["go-example.tls.broadcast.text.1"]);
+    assert_eq!(
+        unfit(&over_tls),
+        [
+            "go-example.a.broadcast.text.1: its manifest declares no TLS",
+            "js-example.b.broadcast.text.1: its manifest declares no TLS"
+        ]
+    );
+    options.variants = VariantChoice::First;
+    let first = plan(&entries[..1], &options).unwrap();
+    assert_eq!(names(&first), ["go-example.tls.broadcast.text.1"]);
+    let is_for = |entry: &Entry| options.workloads[0].is_for(entry.manifest.as_ref().unwrap());
+    assert_eq!(entries.each_ref().map(is_for), [true, false]);
+    let error = plan(&entries[1..], &options).unwrap_err().to_string();
+    assert!(error.contains("declares no TLS"), "{error}");
+}
+
+#[test]
+fn a_broken_manifest_is_a_row() {
+    let broken = Entry {
+        manifest: Manifest::parse("manifest = 1", Path::new("server.toml"), "go-broken"),
+        ..entry("go-broken", &[])
+    };
+    let planned = plan(&[broken], &RunOptions::default()).unwrap();
+    assert!(planned.rows[0].subject.is_err());
+    assert_eq!(planned.rows[0].identity().language, "unknown");
+}
+
+#[test]
+fn unknown_variants_and_empty_plans_are_refused() {
+    let entries = [entry("go-example", &["clustered"])];
+    let named = |name: &str| RunOptions {
+        variants: VariantChoice::Named(vec![name.into()]),
+        ..RunOptions::default()
+    };
+    let error = plan(&entries, &named("cluster")).unwrap_err().to_string();
+    assert!(error.contains("did you mean \"clustered\"?"), "{error}");
+    let mut echo = RunOptions::default();
+    echo.workloads[0].plan.audience = Audience::Sender;
+    assert_eq!(
+        plan(&entries, &echo).unwrap_err().to_string(),
+        "nothing to measure: no selected variant fits (broadcast: its manifest declares no \
+         echo); see `shootout list`"
+    );
+}
+
+#[test]
+fn each_workload_is_measured_over_all_rows_before_the_next() {
+    let mut options = RunOptions {
+        repeat: 2,
+        ..RunOptions::default()
+    };
+    options.workloads.insert(0, options.workloads[0].clone());
+    options.workloads[0].name = "first".into();
+    let entries = [entry("go-example", &[]), entry("js-example", &[])];
+    let of = |workload: &str, repetition: u32| {
+        ["go", "js"].map(|name| format!("{name}-example.default.{workload}.text.{repetition}"))
+    };
+    let expected = [
+        of("first", 1),
+        of("broadcast", 1),
+        of("first", 2),
+        of("broadcast", 2),
+    ];
+    assert_eq!(names(&plan(&entries, &options).unwrap()), expected.concat());
+}
+
+#[test]
+fn variants_that_compress_are_measured_where_compression_is_offered_and_nowhere_else() {
+    let mut server = entry("go-example", &["plain", "deflate"]);
+    if let Ok(manifest) = &mut server.manifest {
+        manifest.variants[1].compression = true;
+    }
+    let mut options = RunOptions::default();
+    options.workloads.push(options.workloads[0].clone());
+    options.workloads[1].name = "compressed".into();
+    options.workloads[1].plan.connection.compression = Some(Compression::default());
+    let planned = plan(&[server.clone()], &options).unwrap();
+    let rows = [
+        "go-example.plain.broadcast.text.1",
+        "go-example.deflate.compressed.text.1",
+    ];
+    assert_eq!(names(&planned), rows);
+    assert_eq!(
+        unfit(&planned),
+        [
+            "go-example.deflate.broadcast.text.1: it compresses, and this workload offers no \
+             compression",
+            "go-example.plain.compressed.text.1: its manifest declares no compression",
+        ]
+    );
+    options.variants = VariantChoice::First;
+    let first = plan(&[server], &options).unwrap();
+    assert_eq!(names(&first), rows);
+    assert!(first.unfit.is_empty());
+}
+
+#[test]
+fn rooms_are_for_variants_that_declare_them_and_for_dialects_with_topics() {
+    let with_rooms = || {
+        let mut server = entry("go-example", &["a"]);
+        if let Ok(manifest) = &mut server.manifest {
+            manifest.variants[0].dialects.push(Dialect::Binary);
+            manifest.variants[0].workloads.push(Workload::Rooms);
+        }
+        server
+    };
+    let mut options = RunOptions {
+        dialects: vec![Dialect::Text, Dialect::Binary],
+        ..RunOptions::default()
+    };
+    options.workloads[0].name = "rooms".into();
+    options.workloads[0].plan.audience = Audience::Room(InRooms::Members(10));
+    let planned = plan(&[with_rooms(), entry("js-example", &[])], &options).unwrap();
+    assert_eq!(names(&planned), ["go-example.a.rooms.text.1"]);
+    assert_eq!(
+        unfit(&planned),
+        [
+            "go-example.a.rooms.binary.1: the binary dialect has no topics",
+            "js-example.default.rooms.text.1: its manifest declares no rooms",
+            "js-example.default.rooms.binary.1: its manifest declares no binary dialect",
+        ]
+    );
+}
+
+#[test]
+fn a_workload_gives_its_rows_name_and_dialect_and_decides_who_can() {
+    let entries = [entry("go-example", &["a"])];
+    let mut options = RunOptions::default();
+    options.workloads[0].name = "a/b c".into();
+    options.workloads[0].plan.load = Load::Connect(Connect::default());
+    options.workloads[0].plan.audience = Audience::Sender;
+    let planned = plan(&entries, &options).unwrap();
+    assert_eq!(names(&planned), ["go-example.a.a-b-c.text.1"]);
+    assert_eq!(planned.rows[0].label(), "go-example (a) a/b c text");
+
+    options.workloads[0].plan.message.dialect = run_record::Dialect::Binary;
+    options.workloads[0].fixed.insert("message.dialect".into());
+    let error = plan(&entries, &options).unwrap_err().to_string();
+    assert!(
+        error.contains("(a/b c: its manifest declares no binary dialect)"),
+        "{error}"
+    );
+    options.dialects = vec![Dialect::Text];
+    assert_eq!(plan(&entries, &options).unwrap().rows.len(), 1);
+}

@@ -1,0 +1,59 @@
+//! Whether a workload and a variant fit, by what plan and manifest declare.
+
+use super::NamedPlan;
+use crate::manifest::{Dialect, Manifest, Variant, Workload};
+
+impl NamedPlan {
+    /// Why this variant is not measured with this plan in this message format; `None` when it is.
+    ///
+    /// A variant that compresses is measured only where the plan offers compression. Without an
+    /// offer it sends what the variant without compression sends: it would stand in the ranking a
+    /// second time, under a name that promises compressed messages. A variant with TLS is measured only
+    /// where the plan asks for it, since its every message costs more.
+    pub fn unfit(&self, variant: &Variant, dialect: Dialect) -> Option<String> {
+        let request = self.request();
+        if !variant.dialects.contains(&dialect) {
+            return Some(format!(
+                "its manifest declares no {} dialect",
+                dialect.name()
+            ));
+        }
+        // Every server can hold connections.
+        if request != Workload::Connect && !variant.workloads.contains(&request) {
+            return Some(format!("its manifest declares no {}", request.name()));
+        }
+        if request == Workload::Rooms && dialect != Dialect::Text {
+            return Some(format!("the {} dialect has no topics", dialect.name()));
+        }
+        let compression = match (self.compresses(), variant.compression) {
+            (true, false) => Some("its manifest declares no compression"),
+            (false, true) => Some("it compresses, and this workload offers no compression"),
+            _ => None,
+        };
+        let tls = match (self.is_secure(), variant.tls) {
+            (true, false) => Some("its manifest declares no TLS"),
+            (false, true) => Some("it has TLS, and this workload asks for none"),
+            _ => None,
+        };
+        compression.or(tls).map(str::to_owned)
+    }
+
+    /// Whether a server has a variant that is measured with this plan.
+    pub fn is_for(&self, manifest: &Manifest) -> bool {
+        let fits = |variant: &Variant| {
+            let mut dialects = variant.dialects.iter();
+            dialects.any(|dialect| self.unfit(variant, *dialect).is_none())
+        };
+        manifest.variants.iter().any(fits)
+    }
+
+    /// Whether clients connect over TLS.
+    pub const fn is_secure(&self) -> bool {
+        self.plan.connection.tls.is_some()
+    }
+
+    /// Whether clients offer permessage-deflate.
+    pub const fn compresses(&self) -> bool {
+        self.plan.connection.compression.is_some()
+    }
+}

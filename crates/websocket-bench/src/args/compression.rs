@@ -1,0 +1,90 @@
+//! What `--compression` offers: the words of `Sec-WebSocket-Extensions` (RFC 7692, 7.1), and a level.
+
+use run_record::Compression;
+
+/// Of the flag without a value: the server may choose a window for what is sent.
+pub(super) const DEFAULT: &str = "client_max_window_bits";
+
+const WORDS: &str = "server_no_context_takeover, client_no_context_takeover, \
+                     server_max_window_bits=8..15, client_max_window_bits[=8..15], level=1..9";
+
+/// Parameters with `;` or `,` between them.
+pub(super) fn parse(text: &str) -> Result<Compression, String> {
+    let mut read = Compression::default();
+    let mut seen = Vec::new();
+    let words = text.split([';', ',']).map(str::trim);
+    for word in words.filter(|word| !word.is_empty()) {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name.trim(), Some(value.trim())),
+            None => (word, None),
+        };
+        if seen.contains(&name) {
+            return Err(format!("`{name}` stands twice"));
+        }
+        seen.push(name);
+        match (name, value) {
+            ("server_no_context_takeover", None) => read.server_no_context_takeover = true,
+            ("client_no_context_takeover", None) => read.client_no_context_takeover = true,
+            ("client_max_window_bits", None) => read.client_max_window_bits = Some(15),
+            ("client_max_window_bits", Some(bits)) => {
+                read.client_max_window_bits = Some(number(name, bits, (8, 15))?);
+            }
+            ("server_max_window_bits", Some(bits)) => {
+                read.server_max_window_bits = Some(number(name, bits, (8, 15))?);
+            }
+            ("level", Some(level)) => read.level = number(name, level, (1, 9))?,
+            _ => {
+                return Err(format!(
+                    "`{word}` is no parameter of permessage-deflate: expected {WORDS}"
+                ));
+            }
+        }
+    }
+    Ok(read)
+}
+
+fn number(name: &str, text: &str, (least, most): (u8, u8)) -> Result<u8, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number| (least..=most).contains(number))
+        .ok_or_else(|| format!("{name} is a number from {least} to {most}, not `{text}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read_with_either_separator() {
+        let expected = Compression {
+            server_no_context_takeover: true,
+            client_max_window_bits: Some(10),
+            level: 1,
+            ..Compression::default()
+        };
+        for text in [
+            "server_no_context_takeover; client_max_window_bits=10; level=1",
+            "level=1,client_max_window_bits = 10,server_no_context_takeover,",
+        ] {
+            assert_eq!(parse(text), Ok(expected), "{text}");
+        }
+        assert_eq!(parse(DEFAULT).unwrap().client_max_window_bits, Some(15));
+        assert_eq!(parse(""), Ok(Compression::default()));
+    }
+
+    #[test]
+    fn what_cannot_be_offered_is_refused_in_words() {
+        for (text, words) in [
+            ("server_max_window_bits", "expected server_no_context"),
+            ("server_max_window_bits=16", "from 8 to 15, not `16`"),
+            ("client_max_window_bits=x", "from 8 to 15, not `x`"),
+            ("level=0", "from 1 to 9"),
+            ("server_no_context_takeover=1", "is no parameter"),
+            ("level=1; level=2", "`level` stands twice"),
+            ("ws://127.0.0.1:1/", "is no parameter"),
+        ] {
+            let error = parse(text).expect_err(text);
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What became of clients that left, in human-readable form.
+
+use run_record::{AttemptFailures, Churn, CutRecord, Latency, latency_text};
+use ws_proto::escaped;
+
+/// A few lines behind that of the step.
+pub(crate) fn churn(of: &Churn) -> String {
+    let mut text = format!(
+        "    leaving      {} clients left {} times and were back {} times after {} attempts{}",
+        of.clients,
+        of.left + of.cut.as_ref().map_or(0, |cut| cut.clients),
+        of.reconnected,
+        of.attempts,
+        failures(&of.failures, of.first_failure.as_deref()),
+    );
+    if of.unclosed > 0 {
+        text.push_str(&format!("; {} closes were not answered", of.unclosed));
+    }
+    if let Some(lag) = &of.attempt_lag {
+        text.push_str(&format!(
+            "; attempts were late by p50 {}, max {}",
+            time(lag.p50_ns),
+            time(lag.max_ns)
+        ));
+    }
+    if of.lost + of.duplicate + of.disconnected > 0 {
+        text.push_str(&format!(
+            "\n    their faults {} messages lost, {} twice, {} connections ended by the server",
+            of.lost, of.duplicate, of.disconnected
+        ));
+    }
+    if let Some(cut) = &of.cut {
+        text.push_str(&cut_lines(cut));
+    }
+    text
+}
+
+fn cut_lines(cut: &CutRecord) -> String {
+    let within = |ns: Option<u64>| ns.map_or_else(|| "never".to_owned(), time);
+    let p99 = |of: &Option<Latency>| {
+        let figures = |of: &Latency| format!("p50 {}, p99 {}", time(of.p50_ns), time(of.p99_ns));
+        of.as_ref().map_or_else(|| "none".to_owned(), figures)
+    };
+    format!(
+        "\n    cut          {} of {} clients were back: half after {}, 95% after {}, all after {}\
+         \n    the others   before the cut {}; until all were back {}; after {}",
+        cut.back,
+        cut.clients,
+        within(cut.back_50_ns),
+        within(cut.back_95_ns),
+        within(cut.back_100_ns),
+        p99(&cut.before),
+        p99(&cut.during),
+        p99(&cut.after),
+    )
+}
+
+fn failures(of: &AttemptFailures, first: Option<&str>) -> String {
+    let reasons = [
+        (of.refused, "refused"),
+        (of.timed_out, "timed out"),
+        (of.closed, "closed"),
+        (of.rejected, "rejected"),
+        (of.machine, "without a port or file here"),
+        (of.other, "failed otherwise"),
+    ];
+    let told = reasons.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told.map(|(count, why)| format!("{count} {why}")).collect();
+    match (told.is_empty(), first) {
+        (true, _) => String::new(),
+        (false, None) => format!(" ({})", told.join(", ")),
+        (false, Some(first)) => format!(" ({}; the first: {})", told.join(", "), escaped(first)),
+    }
+}
+
+fn time(ns: u64) -> String {
+    latency_text(ns).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_came_back_is_told_as_such_and_a_peers_bytes_are_escaped() {
+        let text = churn(&Churn {
+            clients: 10,
+            attempts: 12,
+            failures: AttemptFailures {
+                refused: 2,
+                closed: 1,
+                ..AttemptFailures::default()
+            },
+            first_failure: Some("no\u{1b}[2J".to_owned()),
+            reconnected: 9,
+            cut: Some(CutRecord {
+                clients: 10,
+                back: 9,
+                back_50_ns: Some(1_500_000_000),
+                ..CutRecord::default()
+            }),
+            ..Churn::default()
+        });
+        assert!(
+            text.contains("(2 refused, 1 closed; the first: no\\u{1b}[2J)"),
+            "{text}"
+        );
+        assert!(text.contains("9 of 10 clients were back"), "{text}");
+        assert!(text.contains("95% after never, all after never"), "{text}");
+        assert!(!text.contains('\u{1b}'));
+    }
+}

@@ -1,0 +1,239 @@
+//! Which client is in which room: a pure function of the client's number, which does not change when
+//! more clients come.
+
+use run_record::{Audience, Plan, Rooms, Zipf};
+
+/// The fractional part of the golden ratio, in 64 bits: see `population.rs`.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The rooms of a plan, ready to be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum RoomOf {
+    /// Client `i` is in room `i mod n`: sizes differ by one at most.
+    Equal(u32),
+    /// The first `n` clients are in room 0, the next `n` in room 1, and so on.
+    Members(u32),
+    /// Where each room ends on a circle of 2^64 points.
+    Zipf(Box<[u64]>),
+}
+
+impl RoomOf {
+    fn new(rooms: Rooms) -> Self {
+        match rooms {
+            Rooms::Equal(count) => Self::Equal(count.max(1)),
+            Rooms::Members(members) => Self::Members(members.max(1)),
+            Rooms::Zipf(zipf) => Self::Zipf(ends(zipf)),
+        }
+    }
+
+    /// The room of client number `client` of the whole run.
+    fn room(&self, client: u64) -> u32 {
+        match self {
+            Self::Equal(count) => (client % u64::from(*count)) as u32,
+            Self::Members(members) => (client / u64::from(*members)).min(u32::MAX.into()) as u32,
+            Self::Zipf(ends) => {
+                // The multiples of the golden ratio fill the circle evenly, so that each room has
+                // its share of any number of clients.
+                let place = client.wrapping_mul(GOLDEN);
+                let room = ends.partition_point(|end| *end <= place);
+                room.min(ends.len() - 1) as u32
+            }
+        }
+    }
+}
+
+/// The rooms of a worker's clients.
+#[derive(Debug)]
+pub(crate) struct WorkerRooms {
+    rooms: Option<RoomOf>,
+    worker: u32,
+    workers: u32,
+}
+
+impl WorkerRooms {
+    /// Of a worker that has every `workers`-th client from number `worker` on.
+    pub(crate) fn new(plan: &Plan, (worker, workers): (u32, u32)) -> Self {
+        let rooms = match plan.audience {
+            Audience::Room(rooms) => Some(RoomOf::new(rooms)),
+            Audience::Sender | Audience::Everyone => None,
+        };
+        Self {
+            rooms,
+            worker,
+            workers,
+        }
+    }
+
+    /// The room of the client in a slot, if there are rooms.
+    pub(crate) fn room(&self, slot: u32) -> Option<u32> {
+        let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
+        self.rooms.as_ref().map(|rooms| rooms.room(client))
+    }
+}
+
+/// Room `k`, counted from 1, has the share `k^-s / sum of all` of the clients (Zipf's law, as in
+/// Knuth, The Art of Computer Programming, volume 3, 6.1).
+fn ends(zipf: Zipf) -> Box<[u64]> {
+    let weight = |room: u32| f64::from(room).powf(-zipf.exponent);
+    let rooms = zipf.rooms.max(1);
+    let all: f64 = (1..=rooms).map(weight).sum();
+    let mut sum = 0.0;
+    (1..=rooms)
+        .map(|room| {
+            sum += weight(room);
+            // Saturates at the end of the circle.
+            (sum / all * 2f64.powi(64)) as u64
+        })
+        .collect()
+}
+
+/// The rooms of the clients of a step, and which workers have clients of each that samples wait for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RoomTable {
+    /// By client.
+    rooms: Box<[u32]>,
+    /// Of each room, a bit per worker.
+    listening: Box<[u64]>,
+    /// Words of `listening` per room.
+    words: usize,
+    /// Number of the first worker here, and how many the run has: by client, whose worker it is.
+    workers: Box<[u32]>,
+    of: u32,
+}
+
+impl RoomTable {
+    /// The rooms of `clients` clients, of whom `is_awaited` says which ones samples wait for. Each of
+    /// `workers` has every `of`-th client, from its number on.
+    pub(crate) fn new(
+        rooms: Rooms,
+        clients: u64,
+        is_awaited: impl Fn(u64) -> bool,
+        workers: impl Iterator<Item = (u32, u32)>,
+    ) -> Self {
+        let room_of = RoomOf::new(rooms);
+        let rooms: Box<[u32]> = (0..clients).map(|client| room_of.room(client)).collect();
+        let mut all: Vec<(u32, u32)> = workers.collect();
+        all.sort_unstable();
+        let of = all.first().map_or(1, |(_, of)| *of);
+        let words = all.len().div_ceil(64).max(1);
+        let count = rooms.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut listening = vec![0; count * words];
+        for (bit, (number, of)) in all.iter().enumerate() {
+            for client in (u64::from(*number)..clients).step_by(*of as usize) {
+                if is_awaited(client) {
+                    let room = rooms[client as usize] as usize;
+                    listening[room * words + bit / 64] |= 1 << (bit % 64);
+                }
+            }
+        }
+        Self {
+            rooms,
+            listening: listening.into(),
+            words,
+            workers: all.into_iter().map(|(number, _)| number).collect(),
+            of,
+        }
+    }
+
+    /// The room of a client of the step.
+    #[inline]
+    pub(crate) fn room(&self, client: u64) -> u32 {
+        self.rooms[client as usize]
+    }
+
+    /// How many workers wait for a message from `sender` to a room: those with clients in it, and the
+    /// sender's own, which waits for the result.
+    pub(crate) fn parties(&self, room: u32, sender: u64) -> u32 {
+        let room = room as usize;
+        let row = &self.listening[room * self.words..][..self.words];
+        let listening: u32 = row.iter().map(|word| word.count_ones()).sum();
+        let own = (sender % u64::from(self.of)) as u32;
+        let own = self.workers.binary_search(&own);
+        let waits_anyway = own.is_ok_and(|bit| row[bit / 64] & (1 << (bit % 64)) != 0);
+        listening + u32::from(own.is_ok() && !waits_anyway)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sizes(rooms: Rooms, clients: u64) -> Vec<u32> {
+        let of = RoomOf::new(rooms);
+        let mut sizes = Vec::new();
+        for client in 0..clients {
+            let room = of.room(client) as usize;
+            if sizes.len() <= room {
+                sizes.resize(room + 1, 0);
+            }
+            sizes[room] += 1;
+        }
+        sizes
+    }
+
+    proptest! {
+        #[test]
+        fn equal_rooms_differ_by_one_client_at_most(rooms in 1u32..500, clients in 1u64..5_000) {
+            let sizes = sizes(Rooms::Equal(rooms), clients);
+            prop_assert_eq!(sizes.len() as u64, u64::from(rooms).min(clients));
+            let most = *sizes.iter().max().unwrap();
+            if clients >= u64::from(rooms) {
+                prop_assert!(sizes.iter().all(|size| most - size <= 1));
+            }
+        }
+
+        #[test]
+        fn rooms_are_filled_one_after_the_other(members in 1u32..500, clients in 1u64..5_000) {
+            let sizes = sizes(Rooms::Members(members), clients);
+            let (last, full) = sizes.split_last().unwrap();
+            prop_assert!(full.iter().all(|size| *size == members));
+            prop_assert!((1..=members).contains(last));
+        }
+
+        #[test]
+        fn zipf_rooms_have_the_shares_of_the_law(
+            rooms in 1u32..100, exponent in 0.0..3.0, clients in 1u64..20_000,
+        ) {
+            let zipf = Zipf { rooms, exponent };
+            let all: f64 = (1..=rooms).map(|k| f64::from(k).powf(-exponent)).sum();
+            for (k, size) in sizes(Rooms::Zipf(zipf), clients).iter().enumerate() {
+                let exact = clients as f64 * ((k + 1) as f64).powf(-exponent) / all;
+                prop_assert!((f64::from(*size) - exact).abs() < 6.0, "room {}: {size} of {exact}", k + 1);
+            }
+        }
+
+        /// The parties of a sample, counted client by client.
+        #[test]
+        fn parties_are_the_workers_that_wait(
+            rooms in 1u32..40, clients in 1u64..300, workers in 1u32..130, slow in 1u64..10,
+        ) {
+            let is_awaited = |client: u64| !client.is_multiple_of(slow + 1);
+            let all = (0..workers).map(|n| (n, workers));
+            let table = RoomTable::new(Rooms::Equal(rooms), clients, is_awaited, all);
+            for sender in 0..clients {
+                let mut waiting = vec![false; workers as usize];
+                waiting[(sender % u64::from(workers)) as usize] = true;
+                for client in (0..clients).filter(|client| table.room(*client) == table.room(sender)) {
+                    waiting[(client % u64::from(workers)) as usize] |= is_awaited(client);
+                }
+                let count = waiting.iter().filter(|waits| **waits).count();
+                let room = table.room(sender);
+                prop_assert_eq!(table.parties(room, sender) as usize, count);
+            }
+        }
+    }
+
+    #[test]
+    fn the_workers_of_one_site_are_asked_for_their_own_clients_alone() {
+        let site = [(1, 4), (3, 4)];
+        let table = RoomTable::new(Rooms::Members(2), 8, |_| true, site.into_iter());
+        // Room 0 has clients 0 and 1, of workers 0 and 1; only worker 1 is of this site.
+        assert_eq!(table.parties(0, 0), 1);
+        // Whose sender is of another room, and of this site.
+        assert_eq!(table.parties(0, 3), 2);
+        let equal = RoomTable::new(Rooms::Equal(2), 8, |_| true, site.into_iter());
+        // All clients with even numbers belong to workers 0 and 2.
+        assert_eq!((equal.parties(0, 0), equal.parties(1, 1)), (0, 2));
+    }
+}

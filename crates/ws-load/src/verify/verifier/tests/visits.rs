@@ -1,0 +1,75 @@
+//! Clients that leave and come back: checked by themselves, and waited for by no sample.
+
+use super::*;
+
+/// A broadcast each 100 ms, of which the client in slot 0 has everything 1 ms later.
+const EACH: u64 = 100_000;
+const SAMPLES: u32 = 60;
+
+/// The client in slot 1 hears those of `hears`, and leaves after the last.
+fn visited(hears: impl Fn(u32) -> usize) -> Verifier {
+    let mut verifier = verifier(1);
+    let terms = with(TERMS, |of| {
+        of.step.samples = SAMPLES;
+        of.step.clients = 2;
+    });
+    let step = open(&mut verifier, terms);
+    verifier.visit_begins(1, 0);
+    for index in 0..SAMPLES {
+        let due = (u64::from(index) + 1) * EACH;
+        send(&step, index, 0, due);
+        let at = due + 1_000;
+        verifier.read.at_ns = at * US;
+        hear(&mut verifier, 0, "broadcast", index, at);
+        hear(&mut verifier, 0, "broadcastResult", index, at);
+        for _ in 0..hears(index) {
+            hear(&mut verifier, 1, "broadcast", index, at);
+        }
+    }
+    verifier.visit_ends(1, (u64::from(SAMPLES) + 1) * EACH * US);
+    assert!(!verifier.is_visiting(1));
+    verifier
+}
+
+#[test]
+fn a_client_that_heard_everything_has_lost_nothing_and_no_latency_is_of_it() {
+    let mut verifier = visited(|_| 1);
+    assert_faults(&verifier, "none");
+    assert_eq!(verifier.latencies.delivery.count(), u64::from(SAMPLES));
+    let visits = verifier.take_visited();
+    assert_eq!((visits.messages, visits.lost), (u64::from(SAMPLES), 0));
+}
+
+#[test]
+fn what_it_must_have_heard_is_lost_and_what_comes_twice_is_a_duplicate() {
+    assert_faults(&visited(|index| usize::from(index != 20)), "1 lost");
+    // The last second lies in the border.
+    assert_faults(&visited(|index| usize::from(index != 55)), "none");
+    assert_faults(
+        &visited(|index| if index == 30 { 2 } else { 1 }),
+        "1 duplicate",
+    );
+    let mut both = visited(|index| match index {
+        20..23 => 0,
+        30 => 3,
+        _ => 1,
+    });
+    assert_faults(&both, "3 lost, 2 duplicate");
+    let visits = both.take_visited();
+    assert_eq!((visits.lost, visits.duplicate), (3, 2));
+}
+
+#[test]
+fn what_was_not_sent_and_what_is_for_a_sender_alone_is_misdirected() {
+    let mut verifier = verifier(1);
+    let step = open(&mut verifier, TERMS);
+    verifier.visit_begins(1, 0);
+    send(&step, 0, 0, 100);
+    hear(&mut verifier, 1, "broadcast", 1, 150);
+    assert_faults(&verifier, "1 misdirected");
+    hear(&mut verifier, 1, "broadcastResult", 0, 160);
+    assert_faults(&verifier, "2 misdirected");
+    hear_stamp(&mut verifier, 1, "broadcast", STAMPS.of(3), 170);
+    // Of an earlier step: it may be behind.
+    assert_faults(&verifier, "2 misdirected");
+}

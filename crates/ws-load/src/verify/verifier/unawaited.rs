@@ -1,0 +1,127 @@
+//! Clients that no sample waits for: they read slowly, or leave and come back. What they hear is checked
+//! by itself.
+
+use super::Verifier;
+use crate::dialect::Kind;
+use crate::message::{SlowPart, VisitsPart};
+use crate::net::ConnectError;
+use crate::verify::visits::Visits;
+
+impl Verifier {
+    /// A client is ready that no sample waits for.
+    pub(crate) fn slow_client_ready(&mut self, slot: u32) {
+        let word = slot as usize / 64;
+        if self.unawaited.len() <= word {
+            self.unawaited.resize(word + 1, 0);
+        }
+        self.unawaited[word] |= 1 << (slot % 64);
+    }
+
+    /// True of a client that no sample waits for.
+    #[inline]
+    pub(crate) fn is_unawaited(&self, slot: u32) -> bool {
+        let word = self.unawaited.get(slot as usize / 64);
+        word.is_some_and(|word| word & (1 << (slot % 64)) != 0)
+    }
+
+    /// A message to a client that no sample waits for. It may be of any sample that was sent, in an
+    /// earlier step too: the client is behind. Whether it comes once and in order is not known of one
+    /// that reads slowly.
+    #[cold]
+    pub(super) fn account_unawaited(
+        &mut self,
+        slot: u32,
+        kind: Kind,
+        stamp: u64,
+        topic: Option<u32>,
+    ) {
+        let is_elsewhere = topic.is_some_and(|topic| topic != self.room(slot));
+        let sent = self.stamps.sample(stamp).zip(self.step.as_ref());
+        let was_sent = sent.is_some_and(|(sample, step)| {
+            let released = step.first_sample + u64::from(step.released());
+            step.is_shared() || sample < released
+        });
+        if !self.visits.has(slot) {
+            self.slow.messages += 1;
+            self.faults.misdirected += u64::from(kind == Kind::Echo || is_elsewhere || !was_sent);
+            return;
+        }
+        self.visited.messages += 1;
+        // It sends nothing.
+        if kind != Kind::Broadcast || !was_sent {
+            self.faults.misdirected += 1;
+            return;
+        }
+        let Some((sample, step)) = sent.filter(|_| !self.given_up) else {
+            return;
+        };
+        let index = sample.checked_sub(step.first_sample);
+        let index = index.filter(|index| Visits::is_near(*index, step));
+        if let Some(index) = index
+            && !self.visits.note(slot, index as u32, self.read.at_ns, step)
+        {
+            self.visited.duplicate += 1;
+            self.faults.duplicate += 1;
+        }
+    }
+
+    /// A client is ready that leaves during a step.
+    pub(crate) fn visit_begins(&mut self, slot: u32, now_ns: u64) {
+        self.slow_client_ready(slot);
+        let released = self.step.as_ref().map_or(0, |step| step.released());
+        self.visits.begin(slot, now_ns, released);
+    }
+
+    /// It has left, or was left by the server.
+    pub(crate) fn visit_ends(&mut self, slot: u32, now_ns: u64) {
+        let step = self.step.as_deref().filter(|_| !self.given_up);
+        let lost = self.visits.end(slot, now_ns, step);
+        self.visited.lost += lost;
+        self.faults.lost += lost;
+    }
+
+    /// True of a client that leaves during a step, while it is there.
+    pub(crate) fn is_visiting(&self, slot: u32) -> bool {
+        self.visits.has(slot)
+    }
+
+    /// The server has ended the connection of such a client.
+    pub(crate) fn visit_cut_short(&mut self, slot: u32, now_ns: u64, how: &ConnectError) {
+        self.visit_ends(slot, now_ns);
+        self.visited.disconnected += 1;
+        self.disconnected(how);
+    }
+
+    /// A step has begun in which clients may leave.
+    pub(crate) fn visits_begin(&mut self, now_ns: u64) {
+        self.visits.begin_step(now_ns);
+    }
+
+    /// It has ended.
+    pub(crate) fn visits_end(&mut self, now_ns: u64) {
+        if let Some(step) = self.step.as_deref().filter(|_| !self.given_up) {
+            let lost = self.visits.end_step(now_ns, step);
+            self.visited.lost += lost;
+            self.faults.lost += lost;
+        }
+        self.visited.count = self.visits.count();
+    }
+
+    /// What clients heard that leave, since it was last taken.
+    pub(crate) fn take_visited(&mut self) -> VisitsPart {
+        std::mem::take(&mut self.visited)
+    }
+
+    /// What clients did that read slowly, since it was last taken.
+    pub(crate) fn take_slow(&mut self) -> SlowPart {
+        std::mem::take(&mut self.slow)
+    }
+
+    /// A client that no sample waits for was cut off. That is the server's right.
+    pub(crate) fn cut_off(&mut self, how: &ConnectError) {
+        self.slow.cut_off += 1;
+        self.slow
+            .first_cut_off
+            .get_or_insert_with(|| how.to_string());
+    }
+}

@@ -1,0 +1,480 @@
+//! Clients that leave and come back during a step: which of them does what next.
+//!
+//! ```text
+//! Here --stay over--> Leaving --closed--> Away --due--> (waiting) --place--> Trying --ready--> Here
+//!   |                                      ^                                    |
+//!   +------- cut, or lost by the server ---+---------------- failed -----------+
+//! ```
+//!
+//! It holds no socket and reads no clock, so that its tests run in virtual time. The planned moments
+//! are functions of the plan and of when a client was ready; what is asked for at once is bounded,
+//! and so is what is done in one turn of the loop, since others send meanwhile.
+
+use crate::io::Token;
+use crate::message::{ChurnPart, StepPart};
+use crate::net::ConnectError;
+use crate::plan::{delay_ns, population_of, times};
+use run_record::{AttemptFailures, Life, Plan, Population, Reconnect};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+/// Most connections that are ended or begun in a turn.
+pub(super) const ACTS: usize = 32;
+
+/// The clients of a worker, of a plan in which some leave.
+pub(super) struct Lives {
+    plan: Arc<Plan>,
+    /// Number of this worker among all of the run, and how many there are.
+    number: u32,
+    workers: u32,
+    at_once: usize,
+    /// How long an attempt and a close may take.
+    attempt_ns: u64,
+    close_ns: u64,
+    /// By slot.
+    clients: Vec<Client>,
+    timers: BinaryHeap<Reverse<(u64, Token)>>,
+    /// Attempts that are due and have no place yet.
+    waiting: VecDeque<Token>,
+    under_way: usize,
+    /// A step is under way, and this is when its schedule began.
+    start_ns: Option<u64>,
+    cut: Option<CutUnderWay>,
+    part: Box<ChurnPart>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct CutUnderWay {
+    at_ns: u64,
+    /// Clients before this slot are cut.
+    next: Token,
+}
+
+/// A client, whether it leaves or not.
+#[derive(Clone, Copy, Debug)]
+struct Client {
+    place: Place,
+    life: Life,
+    reconnect: Reconnect,
+    /// How many stays it has begun.
+    cycle: u32,
+    /// Failed attempts since it was last here.
+    failures: u32,
+    /// When its timer ends; earlier entries of the heap are void.
+    timer_ns: u64,
+    /// When its attempt was due.
+    due_ns: u64,
+    /// From when the time counts until it is back.
+    gone_ns: u64,
+    /// It was cut and is not back.
+    is_cut: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Here,
+    Leaving,
+    Away,
+    Waiting,
+    Trying,
+}
+
+/// What is to be done with a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// End its connection by a reset.
+    Cut(Token),
+    /// Send a close frame.
+    Leave(Token),
+    /// End a connection whose close was not answered in time.
+    EndUnclosed(Token),
+    /// Begin an attempt.
+    Try(Token),
+    /// End an attempt that took too long.
+    GiveUp(Token),
+}
+
+const NEVER: u64 = u64::MAX;
+
+impl Lives {
+    /// Of a plan in which clients leave; `None` of any other.
+    pub(super) fn new(
+        plan: &Arc<Plan>,
+        (number, workers): (u32, u32),
+        close_ns: u64,
+    ) -> Option<Box<Self>> {
+        plan.populations.iter().any(Population::leaves).then(|| {
+            Box::new(Self {
+                plan: Arc::clone(plan),
+                number,
+                workers,
+                at_once: plan.connection.at_once.div_ceil(workers).max(1) as usize,
+                attempt_ns: plan.connection.timeout.ns(),
+                close_ns,
+                clients: Vec::new(),
+                timers: BinaryHeap::new(),
+                waiting: VecDeque::new(),
+                under_way: 0,
+                start_ns: None,
+                cut: None,
+                part: Box::default(),
+            })
+        })
+    }
+
+    const fn number_of(&self, slot: Token) -> u64 {
+        slot as u64 * self.workers as u64 + self.number as u64
+    }
+
+    /// Notes which clients are ready, by slot.
+    fn know(&mut self, ready: &[bool]) {
+        for slot in self.clients.len()..ready.len() {
+            let number = self.number_of(slot as Token);
+            let population = *population_of(&self.plan.populations, number);
+            self.clients.push(Client {
+                place: Place::Here,
+                life: population.life,
+                reconnect: population.reconnect,
+                cycle: 0,
+                failures: 0,
+                timer_ns: NEVER,
+                due_ns: 0,
+                gone_ns: 0,
+                is_cut: false,
+            });
+        }
+        for (client, is_ready) in self.clients.iter_mut().zip(ready) {
+            client.place = if *is_ready { Place::Here } else { Place::Away };
+        }
+    }
+
+    fn client(&mut self, slot: Token) -> &mut Client {
+        &mut self.clients[slot as usize]
+    }
+
+    fn is_at(&self, slot: Token, place: Place) -> bool {
+        let client = self.clients.get(slot as usize);
+        client.is_some_and(|client| client.place == place)
+    }
+
+    /// True of a client whose attempt to come back is under way.
+    pub(super) fn is_trying(&self, slot: Token) -> bool {
+        self.is_at(slot, Place::Trying)
+    }
+
+    /// True of a client that leaves during a step.
+    pub(super) fn has(&self, slot: Token) -> bool {
+        let population = population_of(&self.plan.populations, self.number_of(slot));
+        population.leaves()
+    }
+
+    /// A step's schedule begins; `ready` are the clients by slot.
+    pub(super) fn begin(&mut self, start_ns: u64, ready: &[bool]) {
+        self.know(ready);
+        self.start_ns = Some(start_ns);
+        for slot in 0..self.clients.len() as Token {
+            let client = self.client(slot);
+            if let Life::Cut(cut) = client.life {
+                let at_ns = start_ns.saturating_add(cut.at.ns());
+                self.cut = Some(CutUnderWay { at_ns, next: 0 });
+            }
+            match self.client(slot) {
+                Client {
+                    life: Life::Stays, ..
+                } => {}
+                Client {
+                    place: Place::Here, ..
+                } => self.stay(slot, start_ns),
+                // The server ended it between the steps.
+                _ => self.gone(slot, start_ns),
+            }
+        }
+    }
+
+    /// The step ends: no client leaves or comes any more. Returns those whose connections are neither
+    /// ready nor gone, which are to be ended.
+    pub(super) fn end(&mut self) -> Vec<Token> {
+        if self.start_ns.take().is_some() {
+            self.part.unfinished += self.under_way as u64;
+        }
+        self.timers.clear();
+        self.waiting.clear();
+        self.under_way = 0;
+        self.cut = None;
+        let mut open = Vec::new();
+        for (slot, client) in self.clients.iter_mut().enumerate() {
+            client.timer_ns = NEVER;
+            client.is_cut = false;
+            client.failures = 0;
+            if matches!(client.place, Place::Leaving | Place::Trying) {
+                open.push(slot as Token);
+            }
+            if client.place != Place::Here {
+                client.place = Place::Away;
+            }
+        }
+        open
+    }
+
+    /// Between steps: has all clients that are away opened again.
+    pub(super) fn reopen(&mut self, now_ns: u64) {
+        for (slot, client) in self.clients.iter_mut().enumerate() {
+            if client.place == Place::Away && client.life != Life::Stays {
+                client.place = Place::Waiting;
+                client.due_ns = now_ns;
+                self.waiting.push_back(slot as Token);
+            }
+        }
+    }
+
+    /// When something is to be done next; 0 for at once.
+    pub(super) fn next_ns(&self) -> u64 {
+        if !self.waiting.is_empty() && self.under_way < self.at_once {
+            return 0;
+        }
+        let timer_ns = self
+            .timers
+            .peek()
+            .map_or(NEVER, |Reverse((at_ns, _))| *at_ns);
+        timer_ns.min(self.cut.map_or(NEVER, |cut| cut.at_ns))
+    }
+
+    /// What is to be done now.
+    pub(super) fn next(&mut self, now_ns: u64) -> Option<Act> {
+        if let Some(slot) = self.next_cut(now_ns) {
+            return Some(Act::Cut(slot));
+        }
+        while let Some(slot) = self.take_due(now_ns) {
+            let return_ns = self.planned_return(slot);
+            let client = self.client(slot);
+            let due_ns = std::mem::replace(&mut client.timer_ns, NEVER);
+            match client.place {
+                Place::Here => {
+                    client.place = Place::Leaving;
+                    client.gone_ns = return_ns;
+                    self.part.left += 1;
+                    let close_ns = self.close_ns;
+                    self.set_timer(slot, now_ns.saturating_add(close_ns));
+                    return Some(Act::Leave(slot));
+                }
+                Place::Leaving => {
+                    self.part.unclosed += 1;
+                    return Some(Act::EndUnclosed(slot));
+                }
+                Place::Away => {
+                    client.place = Place::Waiting;
+                    client.due_ns = due_ns;
+                    self.waiting.push_back(slot);
+                }
+                Place::Trying => return Some(Act::GiveUp(slot)),
+                Place::Waiting => {}
+            }
+        }
+        if self.under_way >= self.at_once {
+            return None;
+        }
+        let slot = self.waiting.pop_front()?;
+        self.under_way += 1;
+        let attempt_ns = self.attempt_ns;
+        let is_step = self.start_ns.is_some();
+        let client = self.client(slot);
+        client.place = Place::Trying;
+        let lag_ns = now_ns.saturating_sub(client.due_ns);
+        if is_step {
+            self.part.attempts += 1;
+            self.part.attempt_lag.record(lag_ns);
+        }
+        self.set_timer(slot, now_ns.saturating_add(attempt_ns));
+        Some(Act::Try(slot))
+    }
+
+    /// A client is ready again.
+    pub(super) fn returned(&mut self, slot: Token, at_ns: u64) {
+        self.under_way -= 1;
+        let is_step = self.start_ns.is_some();
+        let client = &mut self.clients[slot as usize];
+        client.place = Place::Here;
+        client.failures = 0;
+        client.timer_ns = NEVER;
+        if !is_step {
+            return;
+        }
+        let part = &mut self.part;
+        part.reconnected += 1;
+        part.handshake.record(at_ns.saturating_sub(client.due_ns));
+        let took_ns = at_ns.saturating_sub(client.gone_ns);
+        if std::mem::take(&mut client.is_cut) {
+            part.back.record(took_ns);
+            part.last_back_ns = part.last_back_ns.max(took_ns);
+        } else {
+            part.reconnect.record(took_ns);
+        }
+        self.stay(slot, at_ns);
+    }
+
+    /// An attempt has failed. False between steps, where that ends the run.
+    pub(super) fn failed(&mut self, slot: Token, error: &ConnectError, now_ns: u64) -> bool {
+        self.under_way -= 1;
+        if self.start_ns.is_none() {
+            self.client(slot).place = Place::Away;
+            return false;
+        }
+        *reason(&mut self.part.failures, error) += 1;
+        self.part
+            .first_failure
+            .get_or_insert_with(|| error.to_string());
+        let client = self.client(slot);
+        client.failures += 1;
+        self.retry(slot, now_ns);
+        true
+    }
+
+    /// The server has ended a connection that was ready.
+    pub(super) fn lost(&mut self, slot: Token, now_ns: u64) {
+        match self.start_ns {
+            Some(_) => self.gone(slot, now_ns),
+            None => self.leave_alone(slot),
+        }
+    }
+
+    /// A connection that was closing has ended.
+    pub(super) fn closed(&mut self, slot: Token, now_ns: u64) {
+        if self.is_at(slot, Place::Leaving) {
+            let client = self.client(slot);
+            client.place = Place::Away;
+            client.failures = 0;
+            client.timer_ns = NEVER;
+            let due_ns = client.gone_ns.max(now_ns);
+            if client.reconnect != Reconnect::Never {
+                self.set_timer(slot, due_ns);
+            }
+        }
+    }
+
+    /// Adds the figures of a step to a worker's part.
+    pub(super) fn finish(&mut self, part: &mut StepPart) {
+        part.churn
+            .get_or_insert_default()
+            .merge(std::mem::take(&mut self.part));
+    }
+
+    fn leave_alone(&mut self, slot: Token) {
+        if let Some(client) = self.clients.get_mut(slot as usize) {
+            client.place = Place::Away;
+        }
+    }
+
+    /// A stay begins.
+    fn stay(&mut self, slot: Token, at_ns: u64) {
+        let (seed, number) = (self.plan.generator.seed, self.number_of(slot));
+        let client = self.client(slot);
+        if let Life::ComesAndGoes(of) = client.life {
+            let (stay_ns, _) = times(of, seed, number, client.cycle);
+            client.cycle += 1;
+            self.set_timer(slot, at_ns.saturating_add(stay_ns));
+        }
+    }
+
+    /// When a client is to be back whose timer ends its stay.
+    fn planned_return(&self, slot: Token) -> u64 {
+        let client = &self.clients[slot as usize];
+        let Life::ComesAndGoes(of) = client.life else {
+            return client.timer_ns;
+        };
+        let stay = client.cycle.saturating_sub(1);
+        let (_, away_ns) = times(of, self.plan.generator.seed, self.number_of(slot), stay);
+        client.timer_ns.saturating_add(away_ns)
+    }
+
+    /// A client is gone that had no time of its own to come back.
+    fn gone(&mut self, slot: Token, at_ns: u64) {
+        let client = self.client(slot);
+        client.gone_ns = at_ns;
+        client.failures = 0;
+        self.retry_from(slot, at_ns, 0);
+    }
+
+    /// Plans the attempt that follows a failed one.
+    fn retry(&mut self, slot: Token, now_ns: u64) {
+        let client = self.client(slot);
+        // The first attempt of a client that comes and goes waited for the end of its time away.
+        let waited = match client.life {
+            Life::ComesAndGoes(_) => client.failures - 1,
+            Life::Stays | Life::Cut(_) => client.failures,
+        };
+        self.retry_from(slot, now_ns, waited);
+    }
+
+    fn retry_from(&mut self, slot: Token, from_ns: u64, delays: u32) {
+        let (seed, number) = (self.plan.generator.seed, self.number_of(slot));
+        let client = self.client(slot);
+        client.place = Place::Away;
+        client.timer_ns = NEVER;
+        if let Reconnect::Backoff(backoff) = client.reconnect {
+            let delay_ns = delay_ns(backoff, seed, number, client.cycle, delays);
+            self.set_timer(slot, from_ns.saturating_add(delay_ns));
+        }
+    }
+
+    fn set_timer(&mut self, slot: Token, at_ns: u64) {
+        self.client(slot).timer_ns = at_ns;
+        self.timers.push(Reverse((at_ns, slot)));
+    }
+
+    /// The next client whose timer has ended.
+    fn take_due(&mut self, now_ns: u64) -> Option<Token> {
+        while let Some(&Reverse((at_ns, slot))) = self.timers.peek()
+            && at_ns <= now_ns
+        {
+            self.timers.pop();
+            if self.clients[slot as usize].timer_ns == at_ns {
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    /// The next client that is to be cut. One that is just then without a connection is none of them.
+    fn next_cut(&mut self, now_ns: u64) -> Option<Token> {
+        let cut = self.cut.filter(|cut| cut.at_ns <= now_ns)?;
+        let is_cut =
+            |client: &Client| matches!(client.life, Life::Cut(_)) && client.place == Place::Here;
+        let mut rest = self.clients.iter().enumerate().skip(cut.next as usize);
+        let found = rest.find(|(_, client)| is_cut(client));
+        let Some((slot, _)) = found else {
+            self.cut = None;
+            return None;
+        };
+        let slot = slot as Token;
+        self.cut = Some(CutUnderWay {
+            next: slot + 1,
+            ..cut
+        });
+        self.part.cut += 1;
+        self.part.cut_late_ns = self.part.cut_late_ns.max(now_ns - cut.at_ns);
+        self.gone(slot, cut.at_ns);
+        self.client(slot).is_cut = true;
+        Some(slot)
+    }
+}
+
+/// The count that a failure belongs to.
+fn reason<'a>(of: &'a mut AttemptFailures, error: &ConnectError) -> &'a mut u64 {
+    match error {
+        ConnectError::Unreachable { last, .. } => reason(of, last),
+        ConnectError::Refused { .. } => &mut of.refused,
+        ConnectError::TimedOut { .. } | ConnectError::PingUnanswered { .. } => &mut of.timed_out,
+        ConnectError::Closed { .. } => &mut of.closed,
+        ConnectError::Handshake { .. }
+        | ConnectError::Protocol { .. }
+        | ConnectError::TooLong { .. }
+        | ConnectError::Turned { .. }
+        | ConnectError::Tls { .. } => &mut of.rejected,
+        error if error.is_machine_limit() => &mut of.machine,
+        _ => &mut of.other,
+    }
+}
+
+#[cfg(test)]
+mod tests;
