@@ -20,7 +20,7 @@ pub(super) struct Liar {
     lie: Lie,
     framework: Framework,
     spoken: Mutex<HashMap<u64, Spoken>>,
-    /// For the lie that is told once.
+    /// For the lies that are told once.
     told: AtomicBool,
 }
 
@@ -345,12 +345,11 @@ impl Behaviour for Liar {
         let spoke = self.spoken().remove(&peer.id).is_some();
         let takes_all = match self.lie {
             Lie::CutTakesAll => how == Ended::CutShort,
-            Lie::ResetTakesAll => {
-                how == Ended::Reset && !spoke && !self.told.swap(true, Ordering::SeqCst)
-            }
+            Lie::ResetTakesAll => how == Ended::Reset && !spoke,
             _ => false,
         };
-        if takes_all {
+        // A later end would reach into the check that follows.
+        if takes_all && !self.told.swap(true, Ordering::SeqCst) {
             hub.lock().iter().for_each(|peer| peer.wire.end());
         }
     }

@@ -181,7 +181,7 @@ pub enum Lie {
     LimitPerFrame,
     /// The first reset of a client that never spoke ends all connections.
     ResetTakesAll,
-    /// A client that vanishes within a frame ends all connections.
+    /// The first client that vanishes within a frame ends all connections.
     CutTakesAll,
     /// Lists no connection after the first 1,000.
     TiresAfter1000,
