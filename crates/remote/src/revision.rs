@@ -99,6 +99,7 @@ mod tests {
             "Reading",
             "Life",
             "ComesAndGoes",
+            "ChangesRoom",
             "Cut",
             "Reconnect",
             "Backoff",

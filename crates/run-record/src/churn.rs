@@ -44,8 +44,30 @@ pub struct Churn {
     pub duplicate: u64,
     /// Connections of theirs that the server ended; they are among `faults.disconnected`.
     pub disconnected: u64,
+    /// Changes of rooms, where the plan has clients that change them.
+    pub rooms: Option<RoomChanges>,
     /// The cut, where the plan has one.
     pub cut: Option<CutRecord>,
+}
+
+/// Subscriptions that ended and began while their connections stayed. Requests under way at the end
+/// of the step are in none of the counts of answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RoomChanges {
+    /// How many clients of the step change rooms.
+    pub clients: u64,
+    /// How often one asked to be unsubscribed.
+    pub left: u64,
+    /// How often one asked to be subscribed.
+    pub asked: u64,
+    /// How often that was confirmed.
+    pub joined: u64,
+    /// Requests of both kinds that the server did not answer in time; they are among
+    /// `faults.unanswered`.
+    pub unanswered: u64,
+    /// From the moment at which a client was to be subscribed until that was confirmed: the time for
+    /// which a busy generator, or `connection.at_once`, held the request back included.
+    pub join: Option<Latency>,
 }
 
 /// Attempts to connect again that failed, by what they failed of.

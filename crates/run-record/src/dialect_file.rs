@@ -114,6 +114,10 @@ pub struct Requests {
     /// Makes a client a subscriber of `{topic}`: the last message of its opening exchange.
     #[serde(default)]
     pub subscribe: Option<String>,
+    /// Ends the subscription of a ready client to `{topic}`, for clients that change rooms. Both this
+    /// and `subscribe` are then answered while the client is ready.
+    #[serde(default)]
+    pub unsubscribe: Option<String>,
 }
 
 /// What a message means, and how it is recognised: by `text`, by `pattern`, or by `prefix` and
@@ -189,8 +193,10 @@ pub enum Meaning {
     KeepAlive,
     /// While a client opens: it is ready for requests.
     Ready,
-    /// While a client opens: it subscribes to the topic, and is ready.
+    /// The client is subscribed to the topic; one that opens is ready with it.
     Subscribed,
+    /// The client is no longer subscribed to the topic.
+    Unsubscribed,
     /// While a client opens: `send` is the next message.
     Send,
     /// While a client opens: nothing is sent, and the next message of the server decides.

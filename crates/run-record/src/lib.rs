@@ -29,7 +29,7 @@ mod traffic;
 mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
-pub use churn::{AttemptFailures, Churn, CutRecord, time_until};
+pub use churn::{AttemptFailures, Churn, CutRecord, RoomChanges, time_until};
 pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pings};
 pub use dialect_file::{
     Condition, DialectFile, JsonType, Meaning, MessageType, OpeningExchange, OriginRule,
@@ -46,11 +46,12 @@ pub use measurement::{
     ServerIdentity, ServerStep, Status,
 };
 pub use plan::{
-    Arrivals, Audience, Backoff, Clients, Closed, ComesAndGoes, Compression, Connect, Connection,
-    Cut, Dialect, Generator, Io, LONGEST_NS, Life, Limits, Load, MOST_CLIENTS, MOST_CLIENTS_A_STEP,
-    MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS, Measure, Message,
-    Nanos, OpenLoop, Plan, PlanError, Population, RATES, Ramp, Raw, Reading, Reconnect, Rooms,
-    Search, SearchOf, Steps, Target, Timestamps, Tls, TlsVersion, Workload, Zipf, within,
+    Arrivals, Audience, Backoff, ChangesRoom, Clients, Closed, ComesAndGoes, Compression, Connect,
+    Connection, Cut, Dialect, Generator, Io, LONGEST_NS, Life, Limits, Load, MOST_CLIENTS,
+    MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS,
+    Measure, Message, Nanos, OpenLoop, Plan, PlanError, Population, RATES, Ramp, Raw, Reading,
+    Reconnect, Rooms, Search, SearchOf, Steps, Target, Timestamps, Tls, TlsVersion, Workload, Zipf,
+    within,
 };
 pub use redact::redacted;
 pub use run::{

@@ -4,7 +4,7 @@ use run_record::{Load, Plan, PlanError};
 use serde_json::{Value, json};
 
 /// A plan of each kind, as JSON.
-fn plans() -> [Value; 5] {
+fn plans() -> [Value; 6] {
     let url = json!({"url": "ws://127.0.0.1:1/"});
     let closed = json!({"name": "a", "reason": "b", "target": url, "connection": {"origin": null},
         "load": {"closed": {"in_flight": 4, "samples": 20}},
@@ -21,7 +21,10 @@ fn plans() -> [Value; 5] {
         "arrivals": "constant", "hold": "0s", "ping_interval": "1us", "ping_timeout": "1us"}}});
     let raw = json!({"target": url, "audience": "sender",
         "load": {"raw": {"payload": 20, "pack": 10, "duration": "10s"}}});
-    [closed, open, rate, connect, raw]
+    let moving = json!({"target": url, "audience": {"room": {"members": 5}},
+        "populations": [{}, {"life": {"changes_room": {"stays": "1s", "away": "1s"}}}],
+        "load": {"open": {"rate": 100.0}}});
+    [closed, open, rate, connect, raw, moving]
 }
 
 fn validated(plan: &Value) -> Result<(), PlanError> {
@@ -38,7 +41,7 @@ fn ordinary_plans_are_permitted() {
 
 #[test]
 fn every_bound_is_met_from_both_sides() {
-    let [closed, open, rate, connect, raw] = plans();
+    let [closed, open, rate, connect, raw, moving] = plans();
     let times = || {
         (
             json!(["1ns", "1day"]),
@@ -149,6 +152,18 @@ fn every_bound_is_met_from_both_sides() {
         (
             &rate,
             "/populations/1/life/comes_and_goes/away",
+            json!(["0s", "1day"]),
+            json!(["1day 1ns"]),
+        ),
+        (
+            &moving,
+            "/populations/1/life/changes_room/stays",
+            json!(["1ms", "1day"]),
+            json!(["999us", "1day 1ns"]),
+        ),
+        (
+            &moving,
+            "/populations/1/life/changes_room/away",
             json!(["0s", "1day"]),
             json!(["1day 1ns"]),
         ),
@@ -297,7 +312,7 @@ fn put(plan: &mut Value, parent: &str, key: &str, value: Value) {
 #[test]
 fn what_is_no_number_is_in_no_range() {
     for rate in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let [_, _, open, connect, _] = plans();
+        let [_, _, open, connect, ..] = plans();
         let read = |plan| serde_json::from_value::<Plan>(plan).unwrap();
         let (mut open, mut connect) = (read(open), read(connect));
         if let (Load::Open(open), Load::Connect(connect)) = (&mut open.load, &mut connect.load) {
@@ -311,7 +326,7 @@ fn what_is_no_number_is_in_no_range() {
 
 #[test]
 fn parts_that_contradict_one_another_are_refused() {
-    let [closed, open, rate, connect, raw] = plans();
+    let [closed, open, rate, connect, raw, _] = plans();
     let with = |plan: &Value, parts: Value| {
         let mut plan = plan.clone();
         for (key, part) in parts.as_object().unwrap() {
@@ -331,6 +346,8 @@ fn parts_that_contradict_one_another_are_refused() {
     let slow_echoes = json!({"populations": [{}, reads_slowly], "audience": "sender"});
     let cut = json!({"life": {"cut": {"at": "5s"}}});
     let some_leave = json!({"populations": [{}, cut]});
+    let moves = json!({"life": {"changes_room": {"stays": "1s", "away": "0s"}}});
+    let some_move = json!({"populations": [{}, moves]});
     let all_leave = json!({"populations": [cut, reads_slowly]});
     let two_cuts = json!({"populations": [{}, cut, cut]});
     let late_cut = json!({"populations": [{}, {"life": {"cut": {"at": "10s"}}}]});
@@ -375,6 +392,12 @@ fn parts_that_contradict_one_another_are_refused() {
             &some_leave,
             "populations.life",
             "belongs to load.open",
+        ),
+        (
+            &rate,
+            &some_move,
+            "populations.life.changes_room",
+            "needs rooms",
         ),
         (&rate, &all_leave, "populations.life", "one must stay"),
         (&rate, &two_cuts, "populations.life.cut", "several"),

@@ -1,10 +1,17 @@
 //! What became of clients that left, in human-readable form.
 
-use run_record::{AttemptFailures, Churn, CutRecord, Latency, latency_text};
+use run_record::{AttemptFailures, Churn, CutRecord, Latency, RoomChanges, latency_text};
 use ws_proto::escaped;
 
 /// A few lines behind that of the step.
 pub(crate) fn churn(of: &Churn) -> String {
+    if let Some(rooms) = of
+        .rooms
+        .as_ref()
+        .filter(|_| of.attempts == 0 && of.left == 0)
+    {
+        return changes(rooms) + &faults(of);
+    }
     let mut text = format!(
         "    leaving      {} clients left {} times and were back {} times after {} attempts{}",
         of.clients,
@@ -23,16 +30,39 @@ pub(crate) fn churn(of: &Churn) -> String {
             time(lag.max_ns)
         ));
     }
-    if of.lost + of.duplicate + of.disconnected > 0 {
-        text.push_str(&format!(
-            "\n    their faults {} messages lost, {} twice, {} connections ended by the server",
-            of.lost, of.duplicate, of.disconnected
-        ));
+    if let Some(rooms) = &of.rooms {
+        text = format!("{}\n{text}", changes(rooms));
     }
+    text.push_str(&faults(of));
     if let Some(cut) = &of.cut {
         text.push_str(&cut_lines(cut));
     }
     text
+}
+
+fn changes(of: &RoomChanges) -> String {
+    let mut text = format!(
+        "    rooms        {} clients left {} rooms and joined {}",
+        of.clients, of.left, of.joined
+    );
+    if let Some(join) = &of.join {
+        let (p50, p99) = (time(join.p50_ns), time(join.p99_ns));
+        text.push_str(&format!(", confirmed after p50 {p50}, p99 {p99}"));
+    }
+    if of.unanswered > 0 {
+        text.push_str(&format!("; {} requests were not answered", of.unanswered));
+    }
+    text
+}
+
+fn faults(of: &Churn) -> String {
+    if of.lost + of.duplicate + of.disconnected == 0 {
+        return String::new();
+    }
+    format!(
+        "\n    their faults {} messages lost, {} twice, {} connections ended by the server",
+        of.lost, of.duplicate, of.disconnected
+    )
 }
 
 fn cut_lines(cut: &CutRecord) -> String {
@@ -80,6 +110,31 @@ fn time(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_of_rooms_stand_alone_where_no_connection_ended() {
+        let rooms = RoomChanges {
+            clients: 10,
+            left: 40,
+            asked: 39,
+            joined: 38,
+            unanswered: 1,
+            join: None,
+        };
+        let mut of = Churn {
+            clients: 10,
+            rooms: Some(rooms),
+            lost: 3,
+            ..Churn::default()
+        };
+        let text = churn(&of);
+        let expected = "    rooms        10 clients left 40 rooms and joined 38; 1 requests were not \
+                        answered\n    their faults 3 messages lost, 0 twice, 0 connections ended by \
+                        the server";
+        assert_eq!(text, expected);
+        of.attempts = 1;
+        assert!(churn(&of).contains("back 0 times after 1 attempts"));
+    }
 
     #[test]
     fn what_never_came_back_is_told_as_such_and_a_peers_bytes_are_escaped() {

@@ -19,6 +19,22 @@ pub enum Life {
     ComesAndGoes(ComesAndGoes),
     /// All of them at one moment, by a reset.
     Cut(Cut),
+    /// Their connections stay. Each by itself, again and again, unsubscribes from its room and
+    /// subscribes to one that is drawn anew.
+    ChangesRoom(ChangesRoom),
+}
+
+/// Clients that change their rooms, each independently of the others. Both times are exponentially
+/// distributed, a function of the client's number, the cycle and the seed; so is the next room, which
+/// is that of a client drawn at random, so that large rooms stay large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangesRoom {
+    /// Mean time from the confirmed subscription, of the first stay from the start of the schedule,
+    /// to the request to end it.
+    pub stays: Nanos,
+    /// Mean time from that request to the next subscription.
+    pub away: Nanos,
 }
 
 /// Clients that come and go, each independently of the others. Both times are exponentially

@@ -19,7 +19,7 @@ mod validate;
 pub use clients::{Clients, Population, Reading, Search, SearchOf, Steps};
 pub use compression::Compression;
 pub use generator::{Generator, Io, Timestamps};
-pub use life::{Backoff, ComesAndGoes, Cut, Life, Reconnect};
+pub use life::{Backoff, ChangesRoom, ComesAndGoes, Cut, Life, Reconnect};
 pub use limits::{Limits, Measure};
 pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp, Raw};
 pub use message::{Audience, Dialect, Message, Rooms, Zipf};

@@ -5,8 +5,9 @@
 //! Pure: whether this machine has the memory, the files and the ports is found out elsewhere.
 
 use super::{
-    Audience, Backoff, Clients, Closed, ComesAndGoes, Connect, Cut, Dialect, Life, Load, Nanos,
-    OpenLoop, Plan, Population, Raw, Reading, Reconnect, Rooms, Search, SearchOf, Steps,
+    Audience, Backoff, ChangesRoom, Clients, Closed, ComesAndGoes, Connect, Cut, Dialect, Life,
+    Load, Nanos, OpenLoop, Plan, Population, Raw, Reading, Reconnect, Rooms, Search, SearchOf,
+    Steps,
 };
 
 /// Most clients of a step, of all sites together: 100 times the largest run that is known to have
@@ -225,11 +226,12 @@ impl Plan {
                  would move what is sent",
             ));
         };
-        if matches!(self.audience, Audience::Room(_)) {
+        let changes_room = |of: &Population| matches!(of.life, Life::ChangesRoom(_));
+        if self.populations.iter().any(changes_room) && !matches!(self.audience, Audience::Room(_))
+        {
             return Err(contradiction(
-                "populations.life",
-                "has clients leave, of whom it is known in audience = \"everyone\" alone what they \
-                 must have heard",
+                "populations.life.changes_room",
+                "needs rooms: write [audience.room]",
             ));
         }
         if !self.populations.iter().any(Population::is_awaited) {
@@ -243,7 +245,7 @@ impl Plan {
             let lives = self.populations.iter().map(|of| of.life);
             lives.filter_map(|life| match life {
                 Life::Cut(cut) => Some(cut),
-                Life::Stays | Life::ComesAndGoes(_) => None,
+                Life::Stays | Life::ComesAndGoes(_) | Life::ChangesRoom(_) => None,
             })
         };
         if cuts().count() > 1 {
@@ -369,6 +371,10 @@ impl Population {
             Life::ComesAndGoes(ComesAndGoes { stays, away }) => {
                 within("populations.life.comes_and_goes.stays", stays, STAYS)?;
                 within("populations.life.comes_and_goes.away", away, TIMES_OR_NONE)?;
+            }
+            Life::ChangesRoom(ChangesRoom { stays, away }) => {
+                within("populations.life.changes_room.stays", stays, STAYS)?;
+                within("populations.life.changes_room.away", away, TIMES_OR_NONE)?;
             }
             Life::Cut(Cut { at }) => within("populations.life.cut.at", at, TIMES_OR_NONE)?,
         }

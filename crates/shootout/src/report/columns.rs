@@ -5,7 +5,7 @@ use super::ranking::{CutOff, Leaving, MemoryKind, Row, Score, Step};
 use super::subject::Subject;
 use super::table::{Cell, NOTHING};
 use super::words;
-use run_record::{CompressionUse, Latency, Measure, Nanos, Plan, Reading, Workload};
+use run_record::{CompressionUse, Latency, Life, Measure, Nanos, Plan, Reading, Workload};
 
 /// A column.
 #[derive(Clone, Debug)]
@@ -82,8 +82,17 @@ pub(super) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
     if subject.score == Score::Return {
         columns.extend(cut());
     }
-    if has(|plan| plan.populations.iter().any(|one| one.leaves())) {
+    let lives = |is: fn(&Life) -> bool| {
+        plan.is_some_and(|plan| plan.populations.iter().any(|of| is(&of.life)))
+    };
+    if lives(|life| matches!(life, Life::ChangesRoom(_))) {
+        columns.extend(room_changes());
+    }
+    if lives(|life| matches!(life, Life::ComesAndGoes(_) | Life::Cut(_))) {
         columns.extend(leaving(subject.score));
+    }
+    if lives(|life| *life != Life::Stays) {
+        columns.push(lost());
     }
     let reads_slowly = has(|plan| plan.populations.iter().any(|p| p.reads != Reading::Full));
     if reads_slowly {
@@ -242,16 +251,45 @@ fn of_cut(step: &Step) -> Option<&CutOff> {
     step.extra.leaving.as_ref()?.cut.as_ref()
 }
 
+fn count_of_leaving(title: &str, meaning: &str, of: fn(&Leaving) -> u64) -> Filled {
+    at_step(title, meaning, move |step| {
+        let leaving = step.extra.leaving.as_ref();
+        Cell::figure(leaving.map(of), |count| figures::count(*count))
+    })
+}
+
+fn room_changes() -> Vec<Filled> {
+    vec![
+        count_of_leaving(
+            "joined",
+            "How often a client that had left its room was confirmed to be in the next.",
+            |leaving| leaving.joined,
+        ),
+        at_step(
+            "join p95",
+            "95th percentile of the time from when a client was to be in the next room until that \
+             was confirmed.",
+            |step| {
+                let leaving = step.extra.leaving.as_ref();
+                let join = leaving.and_then(|leaving| leaving.join.as_ref());
+                Cell::latency(join, |latency| latency.p95_ns)
+            },
+        ),
+    ]
+}
+
+fn lost() -> Filled {
+    count_of_leaving(
+        "lost",
+        "Messages that clients which left, or changed their room, should have had and did not get.",
+        |leaving| leaving.lost,
+    )
+}
+
 fn leaving(score: Score) -> Vec<Filled> {
-    let count = |title: &str, meaning: &str, of: fn(&Leaving) -> u64| {
-        at_step(title, meaning, move |step| {
-            let leaving = step.extra.leaving.as_ref();
-            Cell::figure(leaving.map(of), |count| figures::count(*count))
-        })
-    };
     let mut columns = Vec::new();
     if score != Score::Return {
-        columns.push(count(
+        columns.push(count_of_leaving(
             "returns",
             "How often a client that had left was ready again.",
             |leaving| leaving.reconnected,
@@ -266,15 +304,10 @@ fn leaving(score: Score) -> Vec<Filled> {
             },
         ));
     }
-    columns.push(count(
+    columns.push(count_of_leaving(
         "failed",
         "Attempts to come back that failed.",
         |leaving| leaving.failures,
-    ));
-    columns.push(count(
-        "lost",
-        "Messages that clients which left and came back should have had and did not get.",
-        |leaving| leaving.lost,
     ));
     columns
 }

@@ -5,8 +5,8 @@ use super::fixture::{measured, recorder};
 use plan_file::PlanFile;
 use run_record::{
     Audience, Churn, Clients, CompressionUse, Connections, CutRecord, Drops, End, Life, Load,
-    Measurement, Memory, Pings, Plan, Reading, RunRecord, ServerRow, ServerSeries, ServerStep,
-    SlowReaders, StepRecord, Verdict, Workload,
+    Measurement, Memory, Pings, Plan, Reading, RoomChanges, RunRecord, ServerRow, ServerSeries,
+    ServerStep, SlowReaders, StepRecord, Verdict, Workload,
 };
 use std::fs;
 use std::path::Path;
@@ -145,6 +145,17 @@ fn churn(plan: &Plan, leavers: u64, median_us: u64) -> Option<Churn> {
                 during: recorder(median_us * 7, 100).latency(),
                 after: recorder(median_us, 100).latency(),
                 ..CutRecord::default()
+            });
+        }
+        Life::ChangesRoom(_) => {
+            (churn.attempts, churn.reconnected, churn.failures.refused) = (0, 0, 0);
+            churn.rooms = Some(RoomChanges {
+                clients: leavers,
+                left: leavers * 3,
+                asked: leavers * 3,
+                joined: leavers * 3,
+                unanswered: 0,
+                join: recorder(median_us, leavers * 3).latency(),
             });
         }
         Life::ComesAndGoes(_) | Life::Stays => {

@@ -1,21 +1,25 @@
 //! A server that leaves out the deliveries that its caller chooses.
 
-use crate::threaded::{Behaviour, Hub, Peer, Reply, Request, Server};
+use crate::threaded::{Behaviour, Hub, Peer, Reply, Request, RoomRequest, Server};
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A delivery that is due. All numbers count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The connection, in the order of the accepts.
     pub connection: u64,
-    /// How many deliveries were due to it before, those that were left out included.
+    /// How often it had subscribed to a topic before the subscription that this is for; 0 of a
+    /// broadcast.
+    pub resubscribed: u64,
+    /// How many deliveries were due to it before, those that were left out included; to a subscriber,
+    /// since it subscribed last.
     pub nth: u64,
-    /// The broadcast.
+    /// The broadcast or publication.
     pub broadcast: u64,
 }
 
@@ -38,6 +42,8 @@ struct Due {
     broadcasts: u64,
     /// By connection.
     deliveries: HashMap<u64, u64>,
+    /// Subscriptions so far, by connection.
+    subscriptions: HashMap<u64, u64>,
 }
 
 impl LossyServer {
@@ -76,17 +82,21 @@ impl fmt::Debug for LossyServer {
     }
 }
 
-impl Behaviour for Lossy {
-    fn broadcast(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
-        let peers = hub.lock();
-        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
-        let frame = request.frame(Reply::Broadcast);
+impl Lossy {
+    fn due(&self) -> MutexGuard<'_, Due> {
+        self.due.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fan_out<'p>(&self, peers: impl Iterator<Item = &'p Arc<Peer>>, frame: &[u8]) {
+        let mut due = self.due();
         let broadcast = due.broadcasts;
         due.broadcasts += 1;
-        for peer in peers.iter() {
+        for peer in peers {
+            let subscriptions = due.subscriptions.get(&peer.id).copied();
             let nth = due.deliveries.entry(peer.id).or_default();
             let delivery = Delivery {
                 connection: peer.id,
+                resubscribed: subscriptions.unwrap_or(1) - 1,
                 nth: *nth,
                 broadcast,
             };
@@ -94,9 +104,34 @@ impl Behaviour for Lossy {
             if (self.drops)(delivery) {
                 self.dropped.fetch_add(1, Ordering::SeqCst);
             } else {
-                peer.send(&frame);
+                peer.send(frame);
             }
         }
+    }
+}
+
+impl Behaviour for Lossy {
+    fn broadcast(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
+        self.fan_out(hub.lock().iter(), &request.frame(Reply::Broadcast));
         from.send(&request.frame(Reply::Result));
+    }
+
+    fn room(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: &RoomRequest) {
+        match request {
+            RoomRequest::Publish { topic, .. } => {
+                let peers = hub.lock();
+                let members = peers.iter().filter(|peer| peer.topics().contains(topic));
+                self.fan_out(members, &request.message());
+                from.send(&request.answer());
+            }
+            RoomRequest::Subscribe(_) => {
+                let mut due = self.due();
+                *due.subscriptions.entry(from.id).or_default() += 1;
+                due.deliveries.insert(from.id, 0);
+                drop(due);
+                self.serve_room(hub, from, request);
+            }
+            RoomRequest::Unsubscribe(_) => self.serve_room(hub, from, request),
+        }
     }
 }

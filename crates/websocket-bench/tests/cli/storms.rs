@@ -82,6 +82,27 @@ fn rooms_over_processes_reach_every_member_once() {
 }
 
 #[test]
+fn clients_change_rooms_over_processes() {
+    let server = honest();
+    let life = "{ changes_room = { stays = \"500ms\", away = \"50ms\" } }";
+    let plan = leaving(life).replace(
+        "audience = \"everyone\"",
+        "audience = { room = { equal = 3 } }",
+    );
+    for processes in [1, 2] {
+        let (ran, step) = measured(&plan, server.addr(), processes);
+        let lines = ran.stdout.clone();
+        ran.exits(0);
+        assert!(step.faults.is_empty(), "{}", step.faults);
+        let rooms = step.churn.as_ref().unwrap().rooms.as_ref().unwrap();
+        // 10 clients, 3 s, 0.55 s each: 55 in the mean, standard deviation 7.
+        assert!((10..110).contains(&rooms.left), "{rooms:?}");
+        assert!(rooms.joined > 5 && rooms.unanswered == 0, "{rooms:?}");
+        assert!(lines.contains("    rooms        "), "{lines}");
+    }
+}
+
+#[test]
 fn what_a_server_does_to_rooms_is_counted_over_processes() {
     let misdeeds = Misdeeds {
         broadcasts: 100,

@@ -4,7 +4,7 @@ use super::measure::Parts;
 use crate::message::ChurnPart;
 use crate::plan::count_of;
 use crate::verify::StepLedger;
-use run_record::{Churn, CutRecord, Life, Plan, Population, Recorder, time_until};
+use run_record::{Churn, CutRecord, Life, Plan, Population, Recorder, RoomChanges, time_until};
 
 /// Takes the figures of clients that leave out of the parts of a step.
 pub(super) fn taken(parts: &mut Parts) -> Option<ChurnPart> {
@@ -25,8 +25,21 @@ pub(super) fn recorded(
     let clients = count_of(&plan.populations, ledger.clients(), Population::leaves);
     let cut = plan.populations.iter().find_map(|of| match of.life {
         Life::Cut(cut) => Some(cut),
-        Life::Stays | Life::ComesAndGoes(_) => None,
+        Life::Stays | Life::ComesAndGoes(_) | Life::ChangesRoom(_) => None,
     });
+    let changes_room = |of: &Population| matches!(of.life, Life::ChangesRoom(_));
+    let rooms = plan
+        .populations
+        .iter()
+        .any(changes_room)
+        .then(|| RoomChanges {
+            clients: count_of(&plan.populations, ledger.clients(), changes_room),
+            left: part.rooms.left,
+            asked: part.rooms.asked,
+            joined: part.rooms.joined,
+            unanswered: part.rooms.unanswered,
+            join: part.rooms.join.latency(),
+        });
     let cut = cut.map(|cut| cut_record(&part, cut.at.ns(), ledger, start_ns));
     Box::new(Churn {
         clients,
@@ -45,6 +58,7 @@ pub(super) fn recorded(
         lost: part.visits.lost,
         duplicate: part.visits.duplicate,
         disconnected: part.visits.disconnected,
+        rooms,
         cut,
     })
 }

@@ -34,6 +34,7 @@ pub(super) struct Interpreter {
     broadcast: Option<Template>,
     publish: Option<Template>,
     subscribe: Option<Template>,
+    unsubscribe: Option<Template>,
     topic_prefix: String,
     /// There is an exchange before a client is ready, besides its subscription to a topic.
     exchanges: bool,
@@ -118,6 +119,7 @@ impl Interpreter {
             broadcast: request("send.broadcast", &file.send.broadcast)?,
             publish: of_topic("send.publish", &file.send.publish)?,
             subscribe: of_topic("send.subscribe", &file.send.subscribe)?,
+            unsubscribe: of_topic("send.unsubscribe", &file.send.unsubscribe)?,
             topic_prefix: file.topic_prefix.clone(),
             exchanges: has_exchange(file),
             examples: file.receive.iter().filter_map(example).collect(),
@@ -171,13 +173,11 @@ impl Interpreter {
     }
 
     /// What makes a client ready that has got through the exchange.
-    fn subscription(&self, room: Option<u32>) -> Opening {
-        let Some((template, room)) = self.subscribe.as_ref().zip(room) else {
-            return Opening::Ready;
-        };
-        let mut message = Vec::new();
-        template.write(room, 0, &mut message);
-        Opening::Send(String::from_utf8_lossy(&message).into_owned())
+    fn first_subscription(&self, room: Option<u32>) -> Opening {
+        match room.and_then(|room| self.subscription(room, true)) {
+            None => Opening::Ready,
+            Some(message) => Opening::Send(String::from_utf8_lossy(&message).into_owned()),
+        }
     }
 
     /// The number of the rule that a message matches, from 0 on.
@@ -197,11 +197,15 @@ impl Interpreter {
             Meaning::KeepAlive => {
                 return Ok(Incoming::KeepAlive(found.rule.send.as_bytes().into()));
             }
-            Meaning::Ignored
-            | Meaning::Ready
-            | Meaning::Subscribed
-            | Meaning::Send
-            | Meaning::Wait => {
+            Meaning::Subscribed | Meaning::Unsubscribed => {
+                let is_subscribed = found.rule.means == Meaning::Subscribed;
+                return match self.topic(found)? {
+                    Some(room) if is_subscribed => Ok(Incoming::Subscribed(room)),
+                    Some(room) => Ok(Incoming::Unsubscribed(room)),
+                    None => Err(Malformed("an answer without a topic".to_owned())),
+                };
+            }
+            Meaning::Ignored | Meaning::Ready | Meaning::Send | Meaning::Wait => {
                 return Ok(Incoming::Ignored);
             }
         };
@@ -242,7 +246,7 @@ impl Codec for Interpreter {
         match &self.first {
             Some(first) => Opening::Send(first.clone()),
             None if self.exchanges => Opening::Await,
-            None => self.subscription(room),
+            None => self.first_subscription(room),
         }
     }
 
@@ -255,7 +259,7 @@ impl Codec for Interpreter {
             }
         };
         match found.rule.means {
-            Meaning::Ready => self.subscription(room),
+            Meaning::Ready => self.first_subscription(room),
             Meaning::Subscribed => match self.topic(&found) {
                 Ok(topic) if topic == room => Opening::Ready,
                 _ => Opening::Refused(
@@ -266,6 +270,16 @@ impl Codec for Interpreter {
             Meaning::Refused => Opening::Refused(refusal(&found)),
             _ => Opening::Await,
         }
+    }
+
+    fn subscription(&self, room: u32, wanted: bool) -> Option<Vec<u8>> {
+        let template = match wanted {
+            true => self.subscribe.as_ref(),
+            false => self.unsubscribe.as_ref(),
+        }?;
+        let mut message = Vec::new();
+        template.write(room, 0, &mut message);
+        Some(message)
     }
 
     fn request(&self, workload: Workload, room: u32, stamp: u64, out: &mut Vec<u8>) {
@@ -431,6 +445,8 @@ fn check_meanings(list: &str, rules: &[Rule]) -> Result<(), DialectError> {
         Meaning::Result,
         Meaning::Message,
         Meaning::Published,
+        Meaning::Subscribed,
+        Meaning::Unsubscribed,
         Meaning::Refused,
         Meaning::Ignored,
         Meaning::KeepAlive,
@@ -477,7 +493,31 @@ fn check_opening(file: &DialectFile) -> Result<(), DialectError> {
              or neither",
         ));
     }
-    Ok(())
+    check_unsubscribing(file)
+}
+
+/// A ready client that leaves a topic has to hear that it has, and that it subscribes to the next.
+fn check_unsubscribing(file: &DialectFile) -> Result<(), DialectError> {
+    let has = |means| file.receive.iter().any(|rule| rule.means == means);
+    let answers = [Meaning::Subscribed, Meaning::Unsubscribed];
+    let unsubscribe = file.send.unsubscribe.as_deref();
+    let fits = match unsubscribe {
+        Some(text) => {
+            text.contains("{topic}")
+                && file.send.subscribe.is_some()
+                && answers.into_iter().all(has)
+        }
+        None => !answers.into_iter().any(has),
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(DialectError::unfit(
+            "send.unsubscribe",
+            "does not go with rules for the answers of a ready client",
+            "write `unsubscribe` with {topic}, `subscribe`, and [[receive]] with \
+             `means = \"subscribed\"` and with `means = \"unsubscribed\"`; or none of them",
+        )),
+    }
 }
 
 /// A client without a room has to wait for something before it is ready.
@@ -503,6 +543,7 @@ const fn meaning_name(means: Meaning) -> &'static str {
         Meaning::KeepAlive => "keep-alive",
         Meaning::Ready => "ready",
         Meaning::Subscribed => "subscribed",
+        Meaning::Unsubscribed => "unsubscribed",
         Meaning::Send => "send",
         Meaning::Wait => "wait",
     }

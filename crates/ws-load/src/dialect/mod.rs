@@ -25,7 +25,7 @@ pub(crate) use stamp::{StampForm, Stamps};
 
 use interpreter::Interpreter;
 use payload::Body;
-use run_record::{Audience, Plan, Workload};
+use run_record::{Audience, Life, Plan, Population, Workload};
 use std::sync::Arc;
 use ws_proto::{Opcode, printable};
 
@@ -75,6 +75,10 @@ pub(crate) enum Incoming {
     },
     /// A refusal: the server could not do what it was asked.
     Refused,
+    /// The client is now a subscriber of the topic of this room.
+    Subscribed(u32),
+    /// It no longer is.
+    Unsubscribed(u32),
     /// Traffic of the framework itself.
     Ignored,
     /// The server asks whether the client lives, and is to be sent this.
@@ -147,6 +151,12 @@ pub(crate) trait Codec: Send + Sync {
         Opening::Ready
     }
 
+    /// The message with which a ready client subscribes to the topic of a room, or ends that. `None`
+    /// where the dialect has none.
+    fn subscription(&self, _room: u32, _wanted: bool) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Appends the payload of a request message to `out`. `room` is where a publication goes.
     fn request(&self, workload: Workload, room: u32, stamp: u64, out: &mut Vec<u8>);
 
@@ -173,6 +183,15 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
         Workload::Rooms => (&file.send.publish, "publish"),
         Workload::Connect => return Ok(()),
     };
+    let changes_room = |of: &Population| matches!(of.life, Life::ChangesRoom(_));
+    if plan.populations.iter().any(changes_room) && file.send.unsubscribe.is_none() {
+        return Err(DialectError::unfit(
+            "send",
+            "has no `unsubscribe`, which clients need that change rooms",
+            "write `unsubscribe` and rules for the answers to it and to `subscribe`, or leave \
+             populations.life.changes_room out",
+        ));
+    }
     match request {
         Some(_) => Ok(()),
         None => Err(DialectError::unfit(

@@ -85,7 +85,7 @@ fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
     let refuses = rule.means == Meaning::Refused && key.starts_with(OPEN);
     let of_topic = matches!(
         rule.means,
-        Meaning::Message | Meaning::Published | Meaning::Subscribed
+        Meaning::Message | Meaning::Published | Meaning::Subscribed | Meaning::Unsubscribed
     );
     let needs_topic = of_topic && rule.means != Meaning::Published;
     let keys = [

@@ -114,6 +114,17 @@ pub(crate) struct ChurnPart {
     /// The longest of them, exactly.
     pub(crate) last_back_ns: u64,
     pub(crate) visits: VisitsPart,
+    pub(crate) rooms: RoomChangesPart,
+}
+
+/// Changes of rooms.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct RoomChangesPart {
+    pub(crate) left: u64,
+    pub(crate) asked: u64,
+    pub(crate) joined: u64,
+    pub(crate) unanswered: u64,
+    pub(crate) join: Recorder,
 }
 
 /// What such clients have heard.
@@ -143,6 +154,11 @@ impl ChurnPart {
         self.cut_late_ns = self.cut_late_ns.max(other.cut_late_ns);
         self.back.merge(&other.back);
         self.last_back_ns = self.last_back_ns.max(other.last_back_ns);
+        self.rooms.left += other.rooms.left;
+        self.rooms.asked += other.rooms.asked;
+        self.rooms.joined += other.rooms.joined;
+        self.rooms.unanswered += other.rooms.unanswered;
+        self.rooms.join.merge(&other.rooms.join);
         self.visits.count += other.visits.count;
         self.visits.messages += other.visits.messages;
         self.visits.lost += other.visits.lost;

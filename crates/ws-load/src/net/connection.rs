@@ -1,8 +1,8 @@
 //! One client's connection: from the TCP connect to the last close frame.
 //!
 //! ```text
-//! Connecting --established--> Upgrading --101--> Subscribing --confirmed--> Ready
-//!     |                           |                  |                        |
+//! Connecting --established--> Upgrading --101--> Subscribing --confirmed--> Ready <--> Between
+//!     |                           |                  |                        |          |
 //!     +---------- failed ---------+------------------+                 close sent: Closing
 //!                    v                                                        v
 //!                  Gone <------------------- lost, or closed ----------------+
@@ -30,6 +30,8 @@ pub(crate) enum Phase {
     Upgrading(Box<Upgrade>),
     Subscribing,
     Ready,
+    /// It leaves a room, or is in none, or enters the next.
+    Between,
     Closing,
     Gone,
 }
@@ -72,8 +74,13 @@ impl Connection {
             Phase::Connecting => Stage::Connect,
             Phase::Upgrading(_) => Stage::Upgrade,
             Phase::Subscribing => Stage::Subscribe,
-            Phase::Ready | Phase::Closing | Phase::Gone => Stage::Ready,
+            Phase::Ready | Phase::Between | Phase::Closing | Phase::Gone => Stage::Ready,
         }
+    }
+
+    /// True of a client whose messages are verified.
+    pub(crate) const fn is_in_use(&self) -> bool {
+        matches!(self.phase, Phase::Ready | Phase::Between)
     }
 
     /// True until the client is ready or has failed.

@@ -1,10 +1,14 @@
 //! Which client is in which room: a pure function of the client's number, which does not change when
 //! more clients come.
 
+use super::mix;
 use run_record::{Audience, Plan, Rooms, Zipf};
 
 /// The fractional part of the golden ratio, in 64 bits: see `population.rs`.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// What sets the draws of rooms apart from the others that the seed is for.
+const ROOM_DRAWS: u64 = 0x54;
 
 /// The rooms of a plan, ready to be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +50,8 @@ impl RoomOf {
 #[derive(Debug)]
 pub(crate) struct WorkerRooms {
     rooms: Option<RoomOf>,
+    /// For the draws of rooms alone.
+    seed: u64,
     worker: u32,
     workers: u32,
 }
@@ -59,15 +65,28 @@ impl WorkerRooms {
         };
         Self {
             rooms,
+            seed: mix(plan.generator.seed, ROOM_DRAWS),
             worker,
             workers,
         }
     }
 
-    /// The room of the client in a slot, if there are rooms.
-    pub(crate) fn room(&self, slot: u32) -> Option<u32> {
-        let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
-        self.rooms.as_ref().map(|rooms| rooms.room(client))
+    const fn client(&self, slot: u32) -> u64 {
+        slot as u64 * self.workers as u64 + self.worker as u64
+    }
+
+    /// The first room of the client in a slot, if there are rooms.
+    pub(crate) fn first(&self, slot: u32) -> Option<u32> {
+        let rooms = self.rooms.as_ref();
+        rooms.map(|rooms| rooms.room(self.client(slot)))
+    }
+
+    /// The room that it enters after it has left so many, in a run of so many clients: that of a client
+    /// drawn at random, which may be the same.
+    pub(crate) fn next(&self, slot: u32, left: u32, clients: u64) -> Option<u32> {
+        let drawn = mix(mix(self.seed, self.client(slot)), left.into());
+        let rooms = self.rooms.as_ref();
+        rooms.map(|rooms| rooms.room(drawn % clients.max(1)))
     }
 }
 

@@ -54,14 +54,34 @@ pub(crate) trait Clients {
     fn end(&mut self, slot: Slot, error: ConnectError);
     /// A client that was ready and is lost, with the reason. Each is returned once.
     fn take_lost(&mut self) -> Option<(Slot, ConnectError)>;
-    /// A client that was ready and has left by plan, with the time. Each is returned once.
-    fn take_left(&mut self) -> Option<(Slot, u64)>;
+    /// What a client has done by plan. Each is returned once, in their order, and before an answer to
+    /// it can come.
+    fn take_done(&mut self) -> Option<(Slot, Deed)>;
+    /// The room that a client is in, or is to enter, if there are rooms.
+    fn room(&self, slot: Slot) -> Option<u32>;
+    /// The server has confirmed that a client has left its room.
+    fn has_left_room(&mut self, slot: Slot);
+    /// It has confirmed at `at_ns` that the client is in the next one.
+    fn has_joined_room(&mut self, slot: Slot, at_ns: u64);
     /// 64 random bits, different in every draw of a run.
     fn draw(&mut self) -> u64;
     /// Tells the controller.
     fn report(&mut self, report: Report);
     /// Tells another worker of this process.
     fn tell(&mut self, worker: usize, command: Command);
+}
+
+/// What a client does by plan besides sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// It was ready and has left, or begins to leave its room.
+    Left { at_ns: u64 },
+    /// It has asked to leave that room.
+    LeavesRoom { room: u32 },
+    /// It has asked to enter that room.
+    JoinsRoom { room: u32 },
+    /// It was not answered in time, and has ended its connection.
+    WasNotAnswered,
 }
 
 /// What the clients of a worker do.

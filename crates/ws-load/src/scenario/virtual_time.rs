@@ -1,7 +1,7 @@
 //! Scenarios in virtual time: clients without sockets, a server without a network, and a clock that
 //! the test moves. Every time is exact.
 
-use super::{Clients, CurrentStep, Scenario, Setting, Slot, of};
+use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, of};
 use crate::dialect::{Stamps, codec};
 use crate::message::{Command, OpenTerms, RawTerms, Report, Share, StepPart, StepTerms};
 use crate::net::ConnectError;
@@ -90,8 +90,20 @@ impl Clients for Fake {
         self.lost.pop_front()
     }
 
-    fn take_left(&mut self) -> Option<(Slot, u64)> {
+    fn take_done(&mut self) -> Option<(Slot, Deed)> {
         None
+    }
+
+    fn room(&self, _: Slot) -> Option<u32> {
+        None
+    }
+
+    fn has_left_room(&mut self, _: Slot) {
+        panic!("there are no rooms");
+    }
+
+    fn has_joined_room(&mut self, _: Slot, _: u64) {
+        panic!("there are no rooms");
     }
 
     fn draw(&mut self) -> u64 {

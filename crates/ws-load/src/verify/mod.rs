@@ -8,4 +8,4 @@ mod visits;
 
 pub(crate) use first_answers::Understanding;
 pub(crate) use ledger::{Flight, Keeper, Read, Sent, StepLedger, Terms};
-pub(crate) use verifier::Verifier;
+pub(crate) use verifier::{RoomConfirmed, Verifier};

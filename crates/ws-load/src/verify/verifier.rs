@@ -4,6 +4,8 @@
 
 mod unawaited;
 
+pub(crate) use unawaited::RoomConfirmed;
+
 use super::envelope::Envelopes;
 use super::first_answers::{FirstAnswers, Understanding};
 use super::ledger::{
@@ -15,8 +17,9 @@ use crate::figures::{Arrival, Latencies};
 use crate::message::{Done, SlowPart, StepPart, VisitsPart};
 use crate::net::ConnectError;
 use run_record::{Faults, Measure};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use unawaited::Between;
 use ws_proto::Opcode;
 
 /// The clients of a verifier, while its other fields change.
@@ -63,6 +66,10 @@ pub(crate) struct Verifier {
     seats: Option<Seats>,
     /// Those of them that leave and come back.
     visits: Visits,
+    /// Those of them that are in no room just now, by slot.
+    between: HashMap<u32, Between>,
+    /// What was confirmed to them since it was last followed up.
+    pub(crate) confirmed: Vec<RoomConfirmed>,
     worker: u32,
     workers: u32,
     /// What went wrong since it was last taken.
@@ -117,6 +124,8 @@ impl Verifier {
             unawaited: Vec::new(),
             seats: None,
             visits: Visits::default(),
+            between: HashMap::new(),
+            confirmed: Vec::new(),
             worker,
             workers,
             faults: Faults::default(),
@@ -355,6 +364,8 @@ impl Verifier {
                 self.first_answers.understood = true;
                 self.faults.refused += 1;
             }
+            Ok(Incoming::Subscribed(room)) => self.subscription(slot, room, true, at_ns),
+            Ok(Incoming::Unsubscribed(room)) => self.subscription(slot, room, false, at_ns),
             Ok(Incoming::Ignored) => {}
             Ok(Incoming::KeepAlive(answer)) => self.keep_alive = Some((slot, answer)),
             Err(why) => self.malformed_message(payload, &why, at_ns),

@@ -28,6 +28,8 @@ pub(crate) struct Visits {
 /// A client that is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Visit {
+    /// Messages of this room are for it; 0 without rooms.
+    room: u32,
     ready_ns: u64,
     first_ns: Option<u64>,
     latest_sent_ns: u64,
@@ -41,9 +43,10 @@ struct Visit {
 }
 
 impl Visit {
-    fn new(ready_ns: u64, released: u32) -> Self {
+    fn new(room: u32, ready_ns: u64, released: u32) -> Self {
         let from = released & !63;
         Self {
+            room,
             ready_ns,
             from,
             whole_from: from,
@@ -108,6 +111,9 @@ impl Visit {
         let missed = (0..64).filter(|bit| came & (1 << bit) == 0);
         let is_lost = |bit: &u32| {
             let index = from + bit;
+            if step.room(index) != self.room {
+                return false;
+            }
             let message = step.when_sent(index).zip(step.when_complete(index));
             message.is_some_and(|(sent, completed_ns)| {
                 let message = Sent {
@@ -122,13 +128,13 @@ impl Visit {
 }
 
 impl Visits {
-    /// A client is ready.
-    pub(crate) fn begin(&mut self, slot: u32, now_ns: u64, released: u32) {
+    /// A client is ready, in a room if there are any.
+    pub(crate) fn begin(&mut self, slot: u32, room: u32, now_ns: u64, released: u32) {
         let slot = slot as usize;
         if self.of.len() <= slot {
             self.of.resize_with(slot + 1, || None);
         }
-        self.of[slot] = Some(Box::new(Visit::new(now_ns, released)));
+        self.of[slot] = Some(Box::new(Visit::new(room, now_ns, released)));
         self.begun += 1;
     }
 
@@ -137,7 +143,7 @@ impl Visits {
         self.begun = 0;
         self.looks = 0;
         for visit in self.of.iter_mut().flatten() {
-            **visit = Visit::new(now_ns, 0);
+            **visit = Visit::new(visit.room, now_ns, 0);
             self.begun += 1;
         }
     }

@@ -8,8 +8,8 @@ use crate::dialect::Codec;
 use crate::io::{Control, Token};
 use crate::message::{Command, HandshakePart, OpenTerms, Report};
 use crate::net::{ConnectError, Connection, Deflate, Phase, Sessions, Transport};
-use crate::plan;
-use crate::scenario::{self, Slot};
+use crate::plan::{self, WorkerRooms};
+use crate::scenario::{self, Deed, Slot};
 use run_record::Reading;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -27,6 +27,9 @@ pub(super) struct ClientTable {
     longest_message: u32,
     pub(super) deflate: Deflate,
     sessions: Sessions,
+    rooms: WorkerRooms,
+    /// Clients of the whole run.
+    wanted: u64,
     /// TLS handshakes since the last report.
     pub(super) handshakes: HandshakePart,
     pub(super) opening: Opening,
@@ -40,8 +43,8 @@ pub(super) struct ClientTable {
     cut_off: u32,
     /// Clients that were ready and are lost, and of which the scenario does not know yet.
     lost: VecDeque<(Slot, ConnectError)>,
-    /// Clients that have left, when they did, and of which the scenario does not know yet.
-    left: VecDeque<(Slot, u64)>,
+    /// What clients have done by plan, of which the scenario does not know yet.
+    done: VecDeque<(Slot, Deed)>,
     /// Connections that were told to close and have not ended.
     closing: usize,
     pub(super) codec: Arc<dyn Codec>,
@@ -76,6 +79,8 @@ impl ClientTable {
             longest_message,
             deflate: Deflate::new(&common.plan, longest_message),
             sessions: Sessions::default(),
+            rooms: WorkerRooms::new(&common.plan, (number, workers)),
+            wanted: 0,
             handshakes: HandshakePart::default(),
             opening: Opening::new(&common.plan, workers),
             lives: Lives::new(
@@ -87,7 +92,7 @@ impl ClientTable {
             ready: 0,
             cut_off: 0,
             lost: VecDeque::new(),
-            left: VecDeque::new(),
+            done: VecDeque::new(),
             closing: 0,
             codec,
             common,
@@ -157,6 +162,7 @@ impl ClientTable {
 
     /// Has this worker's share of so many clients opened.
     pub(super) fn want(&mut self, clients: u64) {
+        self.wanted = clients;
         if let Some(lives) = &mut self.lives {
             lives.reopen(clock::now_ns());
         }
@@ -243,10 +249,55 @@ impl ClientTable {
         self.lost.push_back((slot, error));
     }
 
+    /// A client that changes rooms has lost its connection while it was in none.
+    fn note_lost_between(&mut self, slot: Token, error: ConnectError) {
+        let now_ns = clock::now_ns();
+        let Some(lives) = &mut self.lives else {
+            return;
+        };
+        if !lives.is_trying(slot) {
+            lives.lost(slot, now_ns);
+        } else if !lives.failed(slot, &error, now_ns) {
+            self.report(Report::OpenFailed(error.into()));
+            return;
+        }
+        self.lost.push_back((slot, error));
+    }
+
     /// A client that was ready has begun to leave.
     pub(super) fn note_left(&mut self, slot: Token, now_ns: u64) {
         self.note_unready();
-        self.left.push_back((slot, now_ns));
+        self.done.push_back((slot, Deed::Left { at_ns: now_ns }));
+    }
+
+    pub(super) fn note_done(&mut self, slot: Token, deed: Deed) {
+        self.done.push_back((slot, deed));
+    }
+
+    /// The room that a client is in, or is to enter, if there are rooms.
+    pub(super) fn room(&self, slot: Token) -> Option<u32> {
+        let lives = self.lives.as_ref();
+        let later = lives.and_then(|lives| lives.room(slot));
+        later.or_else(|| self.rooms.first(slot))
+    }
+
+    /// The same of a client that is being subscribed; `None` of any other.
+    #[inline]
+    pub(super) fn room_of_opening(&self, slot: Token) -> Option<u32> {
+        match self.connections[slot as usize].phase {
+            Phase::Subscribing => self.room(slot),
+            _ => None,
+        }
+    }
+
+    /// A client leaves its room, whose number is returned; its next one is drawn.
+    pub(super) fn leave_room(&mut self, slot: Token) -> Option<u32> {
+        let room = self.room(slot);
+        let (rooms, clients) = (&self.rooms, self.wanted);
+        if let Some(lives) = &mut self.lives {
+            lives.leaves_room(slot, |left| rooms.next(slot, left, clients));
+        }
+        room
     }
 
     pub(super) fn note_closing(&mut self, slot: Token) {
@@ -346,6 +397,7 @@ impl Session<'_> {
         match phase {
             Phase::Closing => self.table.note_closed(slot),
             Phase::Ready => self.table.note_lost(slot, error),
+            Phase::Between => self.table.note_lost_between(slot, error),
             _ => {}
         }
     }
@@ -360,7 +412,7 @@ impl Session<'_> {
         };
         let end_ns = clock::now_ns() + clock::nanos(super::CLOSE_PATIENCE);
         for slot in 0..self.table.len() as Token {
-            if !matches!(self.table.get(slot).phase, Phase::Ready) {
+            if !self.table.get(slot).is_in_use() {
                 continue;
             }
             self.table.note_closing(slot);
@@ -428,8 +480,25 @@ impl scenario::Clients for Session<'_> {
         self.table.lost.pop_front()
     }
 
-    fn take_left(&mut self) -> Option<(Slot, u64)> {
-        self.table.left.pop_front()
+    fn take_done(&mut self) -> Option<(Slot, Deed)> {
+        self.table.done.pop_front()
+    }
+
+    fn room(&self, slot: Slot) -> Option<u32> {
+        self.table.room(slot)
+    }
+
+    fn has_left_room(&mut self, slot: Slot) {
+        if let Some(lives) = &mut self.table.lives {
+            lives.closed(slot, clock::now_ns());
+        }
+    }
+
+    fn has_joined_room(&mut self, slot: Slot, at_ns: u64) {
+        if let Some(lives) = &mut self.table.lives {
+            lives.returned(slot, at_ns);
+        }
+        self.table.note_ready(slot);
     }
 
     #[inline]

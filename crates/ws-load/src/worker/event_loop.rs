@@ -10,7 +10,6 @@ use crate::clock;
 use crate::dialect::{self, Codec};
 use crate::io::{Backend, Control, Event, Handler, Token};
 use crate::message::{Command, Report, StepPart};
-use crate::plan::WorkerRooms;
 use crate::scenario::{self, Scenario, Setting};
 use crate::verify::Read;
 use run_record::{CompressionUse, Recorder, Timestamps};
@@ -26,7 +25,6 @@ pub(super) struct EventLoop {
     pub(super) clients: ClientTable,
     pub(super) scenario: Box<dyn Scenario>,
     pub(super) codec: Arc<dyn Codec>,
-    pub(super) rooms: WorkerRooms,
     pacing: Pacing,
     /// The scenario takes bytes in place of messages.
     pub(super) takes_bytes: bool,
@@ -73,10 +71,6 @@ impl EventLoop {
         Self {
             takes_bytes: scenario.takes_bytes(),
             scenario,
-            rooms: WorkerRooms::new(
-                &common.plan,
-                common.share.worker(thread, peers.len() as u32),
-            ),
             kernel_stamps: common.plan.generator.timestamps == Timestamps::Kernel,
             clients: ClientTable::new(thread, peers, Arc::clone(&codec), common),
             codec,

@@ -8,6 +8,7 @@ use super::opening::Attempt;
 use crate::clock;
 use crate::io::Token;
 use crate::net::{Phase, Stage};
+use crate::scenario::Deed;
 use ws_proto::{CloseFrame, Opcode};
 
 /// "Going away", as of a browser that navigates to another page (RFC 6455, 7.4.1).
@@ -28,6 +29,12 @@ impl Session<'_> {
                 Some(Act::Leave(slot)) => self.leave(slot, now_ns),
                 Some(Act::EndUnclosed(slot)) => self.end_silently(slot),
                 Some(Act::Try(slot)) => self.try_again(slot),
+                Some(Act::LeaveRoom(slot)) => self.leave_room(slot, now_ns),
+                Some(Act::JoinRoom(slot)) => self.join_room(slot),
+                Some(Act::EndUnanswered(slot)) => {
+                    self.end_silently(slot);
+                    self.table.note_done(slot, Deed::WasNotAnswered);
+                }
                 Some(Act::GiveUp(slot)) => {
                     let stage = self.table.get(slot).stage();
                     let error = self.table.late(stage);
@@ -69,6 +76,32 @@ impl Session<'_> {
             reason: String::new(),
         };
         self.send_frame(slot, Opcode::Close, &close.encode());
+    }
+
+    /// Asks to be unsubscribed from the topic of the client's room.
+    fn leave_room(&mut self, slot: Token, now_ns: u64) {
+        self.table.get(slot).phase = Phase::Between;
+        self.table.note_left(slot, now_ns);
+        if let Some(room) = self.table.leave_room(slot) {
+            self.table.note_done(slot, Deed::LeavesRoom { room });
+            self.ask(slot, room, false);
+        }
+    }
+
+    /// Asks to be subscribed to that of its next one.
+    fn join_room(&mut self, slot: Token) {
+        if let Some(room) = self.table.room(slot) {
+            self.table.note_done(slot, Deed::JoinsRoom { room });
+            self.ask(slot, room, true);
+        }
+    }
+
+    fn ask(&mut self, slot: Token, room: u32, wanted: bool) {
+        let codec = &self.table.codec;
+        let opcode = codec.opcode();
+        if let Some(message) = codec.subscription(room, wanted) {
+            self.send_frame(slot, opcode, &message);
+        }
     }
 
     /// Ends a connection by a reset, and counts nothing.

@@ -6,6 +6,9 @@
 //!   +------- cut, or lost by the server ---+---------------- failed -----------+
 //! ```
 //!
+//! A client that changes rooms goes the same way with its connection kept: leaving is a request to be
+//! unsubscribed, and an attempt one to be subscribed to the next room.
+//!
 //! It holds no socket and reads no clock, so that its tests run in virtual time. The planned moments
 //! are functions of the plan and of when a client was ready; what is asked for at once is bounded,
 //! and so is what is done in one turn of the loop, since others send meanwhile.
@@ -14,7 +17,7 @@ use crate::io::Token;
 use crate::message::{ChurnPart, StepPart};
 use crate::net::ConnectError;
 use crate::plan::{delay_ns, population_of, times};
-use run_record::{AttemptFailures, Life, Plan, Population, Reconnect};
+use run_record::{AttemptFailures, ChangesRoom, ComesAndGoes, Life, Plan, Population, Reconnect};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -59,6 +62,12 @@ struct Client {
     reconnect: Reconnect,
     /// How many stays it has begun.
     cycle: u32,
+    /// How many rooms it has left.
+    rooms_left: u32,
+    /// The room that it entered last, or is to enter, of one that has left its first.
+    room: Option<u32>,
+    /// It is in no room and has a connection.
+    is_between: bool,
     /// Failed attempts since it was last here.
     failures: u32,
     /// When its timer ends; earlier entries of the heap are void.
@@ -80,6 +89,21 @@ enum Place {
     Trying,
 }
 
+impl Client {
+    const fn changes_room(&self) -> bool {
+        matches!(self.life, Life::ChangesRoom(_))
+    }
+
+    /// Mean times of its stays and between them.
+    const fn mean_times(&self) -> Option<ComesAndGoes> {
+        match self.life {
+            Life::ComesAndGoes(of) => Some(of),
+            Life::ChangesRoom(ChangesRoom { stays, away }) => Some(ComesAndGoes { stays, away }),
+            Life::Stays | Life::Cut(_) => None,
+        }
+    }
+}
+
 /// What is to be done with a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
@@ -91,6 +115,12 @@ pub(super) enum Act {
     EndUnclosed(Token),
     /// Begin an attempt.
     Try(Token),
+    /// Ask to be unsubscribed.
+    LeaveRoom(Token),
+    /// Ask to be subscribed to the next room; without a connection, begin an attempt.
+    JoinRoom(Token),
+    /// End a connection on which a request to leave or join a room was not answered in time.
+    EndUnanswered(Token),
     /// End an attempt that took too long.
     GiveUp(Token),
 }
@@ -137,6 +167,9 @@ impl Lives {
                 life: population.life,
                 reconnect: population.reconnect,
                 cycle: 0,
+                rooms_left: 0,
+                room: None,
+                is_between: false,
                 failures: 0,
                 timer_ns: NEVER,
                 due_ns: 0,
@@ -169,6 +202,18 @@ impl Lives {
         population.leaves()
     }
 
+    /// The room of a client that has left its first.
+    pub(super) fn room(&self, slot: Token) -> Option<u32> {
+        self.clients.get(slot as usize)?.room
+    }
+
+    /// A client leaves its room. `draw` says which one is next when it has left so many.
+    pub(super) fn leaves_room(&mut self, slot: Token, draw: impl FnOnce(u32) -> Option<u32>) {
+        let client = self.client(slot);
+        client.rooms_left += 1;
+        client.room = draw(client.rooms_left);
+    }
+
     /// A step's schedule begins; `ready` are the clients by slot.
     pub(super) fn begin(&mut self, start_ns: u64, ready: &[bool]) {
         self.know(ready);
@@ -196,7 +241,9 @@ impl Lives {
     /// ready nor gone, which are to be ended.
     pub(super) fn end(&mut self) -> Vec<Token> {
         if self.start_ns.take().is_some() {
-            self.part.unfinished += self.under_way as u64;
+            let all = self.clients.iter();
+            let trying = all.filter(|of| of.place == Place::Trying && !of.is_between);
+            self.part.unfinished += trying.count() as u64;
         }
         self.timers.clear();
         self.waiting.clear();
@@ -209,6 +256,7 @@ impl Lives {
             client.failures = 0;
             if matches!(client.place, Place::Leaving | Place::Trying) {
                 open.push(slot as Token);
+                client.is_between = false;
             }
             if client.place != Place::Here {
                 client.place = Place::Away;
@@ -253,10 +301,20 @@ impl Lives {
                 Place::Here => {
                     client.place = Place::Leaving;
                     client.gone_ns = return_ns;
-                    self.part.left += 1;
-                    let close_ns = self.close_ns;
-                    self.set_timer(slot, now_ns.saturating_add(close_ns));
-                    return Some(Act::Leave(slot));
+                    let changes_room = client.changes_room();
+                    let (patience_ns, act) = match changes_room {
+                        true => (self.attempt_ns, Act::LeaveRoom(slot)),
+                        false => (self.close_ns, Act::Leave(slot)),
+                    };
+                    self.part.rooms.left += u64::from(changes_room);
+                    self.part.left += u64::from(!changes_room);
+                    self.set_timer(slot, now_ns.saturating_add(patience_ns));
+                    return Some(act);
+                }
+                Place::Leaving if client.changes_room() => {
+                    self.part.rooms.unanswered += 1;
+                    self.gone(slot, now_ns);
+                    return Some(Act::EndUnanswered(slot));
                 }
                 Place::Leaving => {
                     self.part.unclosed += 1;
@@ -266,6 +324,12 @@ impl Lives {
                     client.place = Place::Waiting;
                     client.due_ns = due_ns;
                     self.waiting.push_back(slot);
+                }
+                Place::Trying if client.is_between => {
+                    self.under_way -= 1;
+                    self.part.rooms.unanswered += 1;
+                    self.gone(slot, now_ns);
+                    return Some(Act::EndUnanswered(slot));
                 }
                 Place::Trying => return Some(Act::GiveUp(slot)),
                 Place::Waiting => {}
@@ -281,12 +345,18 @@ impl Lives {
         let client = self.client(slot);
         client.place = Place::Trying;
         let lag_ns = now_ns.saturating_sub(client.due_ns);
-        if is_step {
+        let is_between = client.is_between;
+        if is_step && is_between {
+            self.part.rooms.asked += 1;
+        } else if is_step {
             self.part.attempts += 1;
             self.part.attempt_lag.record(lag_ns);
         }
         self.set_timer(slot, now_ns.saturating_add(attempt_ns));
-        Some(Act::Try(slot))
+        Some(match is_between {
+            true => Act::JoinRoom(slot),
+            false => Act::Try(slot),
+        })
     }
 
     /// A client is ready again.
@@ -297,10 +367,17 @@ impl Lives {
         client.place = Place::Here;
         client.failures = 0;
         client.timer_ns = NEVER;
+        let has_joined = std::mem::take(&mut client.is_between);
         if !is_step {
             return;
         }
         let part = &mut self.part;
+        if has_joined {
+            part.rooms.joined += 1;
+            let took_ns = at_ns.saturating_sub(client.due_ns);
+            part.rooms.join.record(took_ns);
+            return self.stay(slot, at_ns);
+        }
         part.reconnected += 1;
         part.handshake.record(at_ns.saturating_sub(client.due_ns));
         let took_ns = at_ns.saturating_sub(client.gone_ns);
@@ -317,8 +394,12 @@ impl Lives {
     pub(super) fn failed(&mut self, slot: Token, error: &ConnectError, now_ns: u64) -> bool {
         self.under_way -= 1;
         if self.start_ns.is_none() {
-            self.client(slot).place = Place::Away;
+            self.leave_alone(slot);
             return false;
+        }
+        if self.client(slot).is_between {
+            self.gone(slot, now_ns);
+            return true;
         }
         *reason(&mut self.part.failures, error) += 1;
         self.part
@@ -338,15 +419,16 @@ impl Lives {
         }
     }
 
-    /// A connection that was closing has ended.
+    /// A connection that was closing has ended, or a client has left its room.
     pub(super) fn closed(&mut self, slot: Token, now_ns: u64) {
         if self.is_at(slot, Place::Leaving) {
             let client = self.client(slot);
             client.place = Place::Away;
+            client.is_between = client.changes_room();
             client.failures = 0;
             client.timer_ns = NEVER;
             let due_ns = client.gone_ns.max(now_ns);
-            if client.reconnect != Reconnect::Never {
+            if client.is_between || client.reconnect != Reconnect::Never {
                 self.set_timer(slot, due_ns);
             }
         }
@@ -362,6 +444,7 @@ impl Lives {
     fn leave_alone(&mut self, slot: Token) {
         if let Some(client) = self.clients.get_mut(slot as usize) {
             client.place = Place::Away;
+            client.is_between = false;
         }
     }
 
@@ -369,7 +452,7 @@ impl Lives {
     fn stay(&mut self, slot: Token, at_ns: u64) {
         let (seed, number) = (self.plan.generator.seed, self.number_of(slot));
         let client = self.client(slot);
-        if let Life::ComesAndGoes(of) = client.life {
+        if let Some(of) = client.mean_times() {
             let (stay_ns, _) = times(of, seed, number, client.cycle);
             client.cycle += 1;
             self.set_timer(slot, at_ns.saturating_add(stay_ns));
@@ -379,7 +462,7 @@ impl Lives {
     /// When a client is to be back whose timer ends its stay.
     fn planned_return(&self, slot: Token) -> u64 {
         let client = &self.clients[slot as usize];
-        let Life::ComesAndGoes(of) = client.life else {
+        let Some(of) = client.mean_times() else {
             return client.timer_ns;
         };
         let stay = client.cycle.saturating_sub(1);
@@ -392,6 +475,7 @@ impl Lives {
         let client = self.client(slot);
         client.gone_ns = at_ns;
         client.failures = 0;
+        client.is_between = false;
         self.retry_from(slot, at_ns, 0);
     }
 
@@ -401,7 +485,7 @@ impl Lives {
         // The first attempt of a client that comes and goes waited for the end of its time away.
         let waited = match client.life {
             Life::ComesAndGoes(_) => client.failures - 1,
-            Life::Stays | Life::Cut(_) => client.failures,
+            Life::Stays | Life::Cut(_) | Life::ChangesRoom(_) => client.failures,
         };
         self.retry_from(slot, now_ns, waited);
     }

@@ -96,7 +96,7 @@ impl EventLoop {
         stamp: Stamp,
     ) {
         let at_ns = stamp.at_ns;
-        let rooms = &self.rooms;
+        let room = self.clients.room_of_opening(slot);
         let scenario = &mut self.scenario;
         let codec = &self.codec;
         let (connection, deflate) = self.clients.get_with_deflate(slot);
@@ -125,7 +125,7 @@ impl EventLoop {
         }
         let mut replies = Replies::default();
         let mut ready = !matches!(phase, Phase::Subscribing);
-        let verified = matches!(phase, Phase::Ready | Phase::Subscribing);
+        let verified = matches!(phase, Phase::Ready | Phase::Between | Phase::Subscribing);
         let received_bytes = &mut self.received_bytes;
         let mut feed = |plain: &[u8], is_last: bool| {
             *received_bytes += plain.len() as u64;
@@ -138,8 +138,7 @@ impl EventLoop {
                             scenario.message(slot, opcode, payload, at_ns, slack_ns);
                         }
                     }
-                    Event::Message { payload, .. } => match codec.opened(payload, rooms.room(slot))
-                    {
+                    Event::Message { payload, .. } => match codec.opened(payload, room) {
                         dialect::Opening::Await => {}
                         dialect::Opening::Refused(words) => return Err(Stop::Turned(words)),
                         next => {
@@ -260,7 +259,7 @@ impl EventLoop {
 
     #[cold]
     fn on_stop(&mut self, control: &mut dyn Control, slot: Token, stop: Stop) {
-        let is_ready = matches!(self.clients.get(slot).phase, Phase::Ready);
+        let is_ready = self.clients.get(slot).is_in_use();
         let mut session = self.clients.session(control);
         let addr = session.table.common.target.addr;
         match stop {
@@ -348,7 +347,7 @@ impl EventLoop {
                 }
                 let rest = upgrade.response.split_off(head);
                 connection.phase = Phase::Subscribing;
-                let opening = self.codec.open(self.rooms.room(slot));
+                let opening = self.codec.open(self.clients.room(slot));
                 self.on_opening(control, slot, opening, stamp.at_ns);
                 if !rest.is_empty() {
                     self.on_first_bytes(control, slot, &rest, stamp);

@@ -23,6 +23,7 @@ macro_rules! suite {
             mod lives;
             mod lossy_storm;
             mod open_loop;
+            mod room_changes;
             mod rooms;
             mod slow_readers;
             mod verdict;

@@ -28,6 +28,10 @@ pub struct Leaving {
     pub reconnected: u64,
     /// Attempts to come back that failed.
     pub failures: u64,
+    /// How often one was confirmed to be in its next room.
+    pub joined: u64,
+    /// From when it was to be there until it was.
+    pub join: Option<Latency>,
     /// Messages that they should have had and did not get.
     pub lost: u64,
     /// From when a client was to be back until it was.
@@ -96,6 +100,8 @@ fn leaving(steps: &[&StepRecord]) -> Option<Leaving> {
         left: sum(|churn| churn.left),
         reconnected: sum(|churn| churn.reconnected),
         failures: sum(|churn| churn.failures.total()),
+        joined: sum(|churn| churn.rooms.as_ref().map_or(0, |rooms| rooms.joined)),
+        join: merged(&all, |churn| churn.rooms.as_ref()?.join.as_ref()),
         lost: sum(|churn| churn.lost),
         reconnect: merged(&all, |churn| churn.reconnect.as_ref()),
         cut: cut(&all),

@@ -200,3 +200,74 @@ fn what_stands_in_the_handshake_has_to_fit_there() {
         assert!(error.starts_with(words), "{error}");
     }
 }
+
+/// The text dialect, a part of which is left out.
+fn text_without(parts: &[&str]) -> String {
+    let mut text = include_str!("../../../../../dialects/text.toml").to_owned();
+    for part in parts {
+        assert!(text.contains(part), "{part}");
+        text = text.replace(part, "");
+    }
+    text
+}
+
+#[test]
+fn a_topic_that_can_be_left_needs_answers_of_a_ready_client() {
+    const REQUEST: &str = "unsubscribe = '{\"type\":\"unsubscribe\",\"topic\":\"{topic}\"}'\n";
+    let answer = |means: &str| {
+        format!(
+            "[[receive]]\nmeans = \"{means}\"\nwhen = {{ \"/type\" = \"{means}\" }}\ntopic = \"/topic\"\n"
+        )
+    };
+    let (subscribed, unsubscribed) = (answer("subscribed"), answer("unsubscribed"));
+    let whole = text_without(&[REQUEST, &subscribed, &unsubscribed]);
+    check_dialect(&read_dialect(&whole).unwrap()).unwrap();
+    for parts in [
+        &[REQUEST][..],
+        &[&subscribed],
+        &[&unsubscribed],
+        &[REQUEST, &subscribed],
+    ] {
+        let error = refusal(&text_without(parts));
+        assert!(
+            error.starts_with("`send.unsubscribe` does not go with"),
+            "{error}"
+        );
+    }
+    let error = refusal(&text_without(&["topic = \"/topic\"\n"]));
+    assert!(error.ends_with("write `topic = '...'`"), "{error}");
+}
+
+#[test]
+fn clients_change_rooms_in_a_dialect_that_can_leave_topics_alone() {
+    let plan = |dialect: &str| {
+        let plan = format!(
+            "{{\"target\": {{\"url\": \"ws://127.0.0.1:1/\"}}, \"message\": {{\"dialect\": \"{dialect}\"}},
+              \"audience\": {{\"room\": {{\"members\": 5}}}}, \"load\": {{\"open\": {{\"rate\": 1.0}}}},
+              \"populations\": [{{}}, {{\"life\": {{\"changes_room\":
+                {{\"stays\": \"1s\", \"away\": \"0s\"}}}}}}]}}"
+        );
+        serde_json::from_str::<run_record::Plan>(&plan).unwrap()
+    };
+    assert_eq!(crate::check_message(&plan("text")), Ok(()));
+    let mut of_file = plan("file");
+    let file =
+        text_without(&["unsubscribe = '{\"type\":\"unsubscribe\",\"topic\":\"{topic}\"}'\n"]);
+    let without = |means: &str, file: String| {
+        let rule = format!("means = \"{means}\"\nwhen = {{ \"/type\" = \"{means}\" }}\ntopic");
+        let at = file.rfind(&rule).unwrap();
+        let end = at + file[at..].find("\n\n").unwrap();
+        format!(
+            "{}means = \"ignored\"\ntext = \"{means}\"{}",
+            &file[..at],
+            &file[end..]
+        )
+    };
+    let file = without("unsubscribed", without("subscribed", file));
+    of_file.message.definition = Some(Box::new(read_dialect(&file).unwrap()));
+    let error = crate::check_message(&of_file).unwrap_err().to_string();
+    assert!(
+        error.contains("has no `unsubscribe`, which clients need"),
+        "{error}"
+    );
+}

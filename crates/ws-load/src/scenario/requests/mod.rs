@@ -6,11 +6,11 @@ mod send_queue;
 
 pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
 
-use super::{Clients, CurrentStep, Scenario, Setting, Slot, answer_keep_alive};
+use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, answer_keep_alive};
 use crate::figures::{Counts, Cutter};
 use crate::message::{Command, Report, Samples, StepPart};
-use crate::plan::{Schedule, WorkerRooms, population_of};
-use crate::verify::{Read, Verifier};
+use crate::plan::{Schedule, population_of};
+use crate::verify::{Read, RoomConfirmed, Verifier};
 use backlog::{Backlog, Request};
 use run_record::{OpenLoop, Population};
 use send_queue::SendQueue;
@@ -24,7 +24,6 @@ pub(super) struct Requests {
     number: u32,
     workers: u32,
     step: Arc<CurrentStep>,
-    rooms: WorkerRooms,
     verifier: Verifier,
     /// Samples that this worker's clients are to send next.
     to_send: VecDeque<Request>,
@@ -32,10 +31,12 @@ pub(super) struct Requests {
     backlog: Backlog,
     /// Samples that this worker sends by the clock.
     by_clock: SendQueue,
-    /// A request, compressed or not, and its frame, while they are made.
-    payload: Vec<u8>,
-    deflated: Vec<u8>,
+    /// The frame of a request, from `frame_start` on: the header is written in front of the payload
+    /// when its length is known, so that a long message is not copied.
     frame: Vec<u8>,
+    frame_start: usize,
+    header: Vec<u8>,
+    deflated: Vec<u8>,
     /// Requests of the step that were written, and bytes of their frames.
     sent: u64,
     sent_bytes: u64,
@@ -51,14 +52,14 @@ impl Requests {
             number,
             workers,
             step: Arc::clone(&setting.step),
-            rooms: WorkerRooms::new(&setting.plan, (number, workers)),
             verifier: setting.verifier(),
             to_send: VecDeque::new(),
             backlog: Backlog::default(),
             by_clock: SendQueue::default(),
-            payload: Vec::new(),
-            deflated: Vec::new(),
             frame: Vec::new(),
+            frame_start: 0,
+            header: Vec::new(),
+            deflated: Vec::new(),
             sent: 0,
             sent_bytes: 0,
             received_bytes: 0,
@@ -125,14 +126,22 @@ impl Requests {
     /// Follows up on clients that were lost, and on samples that they alone were waited for in. To be
     /// called before anything is sent.
     fn settle_lost(&mut self, clients: &mut dyn Clients) {
-        while let Some((slot, at_ns)) = clients.take_left() {
-            self.verifier.visit_ends(slot, at_ns);
+        while let Some((slot, deed)) = clients.take_done() {
+            match deed {
+                Deed::Left { at_ns } => self.verifier.visit_ends(slot, at_ns),
+                Deed::LeavesRoom { room } => self.verifier.leaves_room(slot, room),
+                Deed::JoinsRoom { room } => self.verifier.joins_room(slot, room),
+                Deed::WasNotAnswered => self.verifier.was_not_answered(),
+            }
         }
         while let Some((slot, error)) = clients.take_lost() {
             self.send_elsewhere(slot);
             if self.verifier.is_visiting(slot) {
                 self.verifier
                     .visit_cut_short(slot, clients.now_ns(), &error);
+                if clients.is_opening() {
+                    clients.report(Report::OpenFailed(error.into()));
+                }
                 continue;
             }
             if self.verifier.is_unawaited(slot) {
@@ -185,6 +194,16 @@ impl Requests {
             self.to_send.push_back(Request::now(index, client));
         } else {
             clients.tell(owner as usize, Command::Send(vec![index]));
+        }
+    }
+
+    #[cold]
+    fn pass_on_confirmed(&mut self, clients: &mut dyn Clients) {
+        for confirmed in std::mem::take(&mut self.verifier.confirmed) {
+            match confirmed {
+                RoomConfirmed::Left { slot } => clients.has_left_room(slot),
+                RoomConfirmed::Joined { slot, at_ns } => clients.has_joined_room(slot, at_ns),
+            }
         }
     }
 
@@ -241,10 +260,10 @@ impl Scenario for Requests {
         self.by_clock.next_ns()
     }
 
-    fn ready(&mut self, slot: Slot, at_ns: u64, _: &mut dyn Clients) {
+    fn ready(&mut self, slot: Slot, at_ns: u64, clients: &mut dyn Clients) {
         let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.number);
         let population = population_of(&self.setting.plan.populations, client);
-        if let Some(room) = self.rooms.room(slot) {
+        if let Some(room) = clients.room(slot) {
             self.verifier
                 .client_in_room(slot, room, population.is_awaited());
         }
@@ -274,6 +293,9 @@ impl Scenario for Requests {
     fn follow_up(&mut self, now_ns: u64, clients: &mut dyn Clients) {
         if self.verifier.keep_alive.is_some() {
             answer_keep_alive(&mut self.verifier, clients);
+        }
+        if !self.verifier.confirmed.is_empty() {
+            self.pass_on_confirmed(clients);
         }
         if self.verifier.finished > 0 {
             self.release(clients);

@@ -8,7 +8,7 @@ use super::backlog::Request;
 use super::{Clients, Requests, Slot};
 use crate::message::{Report, Samples, SentSample};
 use crate::verify::{Sent, StepLedger};
-use ws_proto::{FrameHeader, apply_mask, encode_header, mark_compressed};
+use ws_proto::{FrameHeader, MAX_HEADER, apply_mask, encode_header, mark_compressed};
 
 /// Most samples that are sent before the loop reads again.
 const SENDS_AT_ONCE: u32 = 64;
@@ -136,10 +136,10 @@ impl Requests {
         if sent.at_ns >= self.cutter.end_ns {
             self.cut(sent.at_ns);
         }
-        self.sent_bytes += self.frame.len() as u64;
+        self.sent_bytes += (self.frame.len() - self.frame_start) as u64;
         let request = self.note_lag(ledger, request, sent.at_ns);
         ledger.sent(request.index, sent);
-        if clients.send(slot, &self.frame) == Some(false) {
+        if clients.send(slot, &self.frame[self.frame_start..]) == Some(false) {
             ledger.take_back(request.index);
             hold_back(ledger, request, sent.at_ns, clients);
             self.backlog.set_cut(slot, request);
@@ -201,28 +201,31 @@ impl Requests {
     ) {
         let codec = self.verifier.codec();
         let workload = self.setting.plan.workload();
-        self.payload.clear();
-        codec.request(workload, room, stamp, &mut self.payload);
-        let is_compressed = clients.deflate(slot, &self.payload, &mut self.deflated);
-        if is_compressed {
-            std::mem::swap(&mut self.payload, &mut self.deflated);
-        }
         self.frame.clear();
+        self.frame.resize(MAX_HEADER, 0);
+        codec.request(workload, room, stamp, &mut self.frame);
+        let message = &self.frame[MAX_HEADER..];
+        let is_compressed = clients.deflate(slot, message, &mut self.deflated);
+        if is_compressed {
+            self.frame.truncate(MAX_HEADER);
+            self.frame.extend_from_slice(&self.deflated);
+        }
+        self.header.clear();
         encode_header(
-            &mut self.frame,
+            &mut self.header,
             &FrameHeader {
                 fin: true,
                 opcode: codec.opcode(),
                 mask: Some(mask),
-                payload_len: self.payload.len() as u64,
+                payload_len: (self.frame.len() - MAX_HEADER) as u64,
             },
         );
         if is_compressed {
-            mark_compressed(&mut self.frame[0]);
+            mark_compressed(&mut self.header[0]);
         }
-        let head = self.frame.len();
-        self.frame.extend_from_slice(&self.payload);
-        apply_mask(&mut self.frame[head..], mask);
+        self.frame_start = MAX_HEADER - self.header.len();
+        self.frame[self.frame_start..MAX_HEADER].copy_from_slice(&self.header);
+        apply_mask(&mut self.frame[MAX_HEADER..], mask);
     }
 }
 

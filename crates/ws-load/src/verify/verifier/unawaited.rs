@@ -7,6 +7,24 @@ use crate::message::{SlowPart, VisitsPart};
 use crate::net::ConnectError;
 use crate::verify::visits::Visits;
 
+/// Where a client is that changes its room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Between {
+    /// It has asked to leave this one.
+    Leaving { room: u32 },
+    /// It is in none.
+    Nowhere,
+    /// It has asked to enter this one.
+    Joining { room: u32 },
+}
+
+/// What the server has confirmed to a client that changes its room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RoomConfirmed {
+    Left { slot: u32 },
+    Joined { slot: u32, at_ns: u64 },
+}
+
 impl Verifier {
     /// A client is ready that no sample waits for.
     pub(crate) fn slow_client_ready(&mut self, slot: u32) {
@@ -35,20 +53,22 @@ impl Verifier {
         stamp: u64,
         topic: Option<u32>,
     ) {
-        let is_elsewhere = topic.is_some_and(|topic| topic != self.room(slot));
+        let room = self.room(slot);
+        let is_elsewhere = topic.is_some_and(|topic| topic != room);
         let sent = self.stamps.sample(stamp).zip(self.step.as_ref());
         let was_sent = sent.is_some_and(|(sample, step)| {
             let released = step.first_sample + u64::from(step.released());
             step.is_shared() || sample < released
         });
-        if !self.visits.has(slot) {
+        if !self.is_visiting(slot) {
             self.slow.messages += 1;
             self.faults.misdirected += u64::from(kind == Kind::Echo || is_elsewhere || !was_sent);
             return;
         }
         self.visited.messages += 1;
         // It sends nothing.
-        if kind != Kind::Broadcast || !was_sent {
+        let is_for_others = matches!(kind, Kind::Broadcast | Kind::Message);
+        if !is_for_others || !was_sent || is_elsewhere {
             self.faults.misdirected += 1;
             return;
         }
@@ -57,6 +77,10 @@ impl Verifier {
         };
         let index = sample.checked_sub(step.first_sample);
         let index = index.filter(|index| Visits::is_near(*index, step));
+        if index.is_some_and(|index| step.room(index as u32) != room) {
+            self.faults.misdirected += 1;
+            return;
+        }
         if let Some(index) = index
             && !self.visits.note(slot, index as u32, self.read.at_ns, step)
         {
@@ -68,8 +92,49 @@ impl Verifier {
     /// A client is ready that leaves during a step.
     pub(crate) fn visit_begins(&mut self, slot: u32, now_ns: u64) {
         self.slow_client_ready(slot);
+        self.between.remove(&slot);
+        self.begin_visit(slot, now_ns);
+    }
+
+    fn begin_visit(&mut self, slot: u32, now_ns: u64) {
         let released = self.step.as_ref().map_or(0, |step| step.released());
-        self.visits.begin(slot, now_ns, released);
+        self.visits.begin(slot, self.room(slot), now_ns, released);
+    }
+
+    /// A client has asked to leave its room; until that is confirmed it may hear of it.
+    pub(crate) fn leaves_room(&mut self, slot: u32, room: u32) {
+        self.between.insert(slot, Between::Leaving { room });
+    }
+
+    /// A client has asked to enter a room; until that is confirmed it must hear nothing.
+    pub(crate) fn joins_room(&mut self, slot: u32, room: u32) {
+        self.between.insert(slot, Between::Joining { room });
+    }
+
+    /// The server has not answered one of these requests in time.
+    pub(crate) fn was_not_answered(&mut self) {
+        self.faults.unanswered += 1;
+    }
+
+    /// The server says that a client is in a room now, or is not any more.
+    #[cold]
+    pub(super) fn subscription(&mut self, slot: u32, room: u32, is_in: bool, at_ns: u64) {
+        match (self.between.get(&slot), is_in) {
+            (Some(Between::Leaving { room: left }), false) if *left == room => {
+                self.between.insert(slot, Between::Nowhere);
+                if let Some(seats) = &mut self.seats {
+                    seats.leave_room(slot);
+                }
+                self.confirmed.push(RoomConfirmed::Left { slot });
+            }
+            (Some(Between::Joining { room: next }), true) if *next == room => {
+                self.between.remove(&slot);
+                self.client_in_room(slot, room, false);
+                self.begin_visit(slot, at_ns);
+                self.confirmed.push(RoomConfirmed::Joined { slot, at_ns });
+            }
+            _ => self.faults.misdirected += 1,
+        }
     }
 
     /// It has left, or was left by the server.
@@ -82,7 +147,7 @@ impl Verifier {
 
     /// True of a client that leaves during a step, while it is there.
     pub(crate) fn is_visiting(&self, slot: u32) -> bool {
-        self.visits.has(slot)
+        self.visits.has(slot) || self.between.contains_key(&slot)
     }
 
     /// The server has ended the connection of such a client.

@@ -70,7 +70,7 @@ fn visit(
     hears: impl IntoIterator<Item = u32>,
 ) -> (u64, usize) {
     let mut visits = Visits::default();
-    visits.begin(SLOT, sent_ns(ready), ready);
+    visits.begin(SLOT, 0, sent_ns(ready), ready);
     let notes: Vec<bool> = hears
         .into_iter()
         .map(|index| visits.note(SLOT, index, sent_ns(index.max(ready)) + 5 * MS, step))
@@ -138,7 +138,7 @@ fn memory_is_bounded_and_what_falls_out_of_it_is_counted() {
     let samples = 200_000;
     let step = complete(samples, &[]);
     let mut visits = Visits::default();
-    visits.begin(SLOT, sent_ns(0), 0);
+    visits.begin(SLOT, 0, sent_ns(0), 0);
     for index in (0..samples).filter(|index| index % 100 != 7) {
         assert!(visits.note(SLOT, index, sent_ns(index), &step));
         let visit = visits.of[SLOT as usize].as_ref().unwrap();
@@ -153,7 +153,7 @@ fn a_step_begins_and_ends_all_visits_that_are_under_way() {
     let step = complete(200, &[]);
     let mut visits = Visits::default();
     for slot in [1, 5, 7] {
-        visits.begin(slot, START, 0);
+        visits.begin(slot, 0, START, 0);
     }
     assert_eq!(visits.end(5, START, Some(&step)), 0);
     visits.begin_step(START);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::net::Stage;
 use proptest::prelude::*;
-use run_record::{Backoff, ComesAndGoes, Cut, Nanos};
+use run_record::{Backoff, ChangesRoom, ComesAndGoes, Cut, Nanos};
 
 const MS: u64 = 1_000_000;
 const START: u64 = 1_000_000 * MS;
@@ -87,6 +87,19 @@ impl World {
                     Act::Try(slot) => {
                         let (at_ns, well) = answer(self.now_ns);
                         self.under_way.push((at_ns, slot, Some(well)));
+                    }
+                    Act::LeaveRoom(slot) => {
+                        self.lives.leaves_room(slot, Some);
+                        let (at_ns, well) = answer(self.now_ns);
+                        self.under_way.extend(well.then_some((at_ns, slot, None)));
+                    }
+                    Act::JoinRoom(slot) => {
+                        let (at_ns, well) = answer(self.now_ns);
+                        self.under_way
+                            .extend(well.then_some((at_ns, slot, Some(true))));
+                    }
+                    Act::EndUnanswered(slot) => {
+                        self.under_way.retain(|(_, other, _)| *other != slot);
                     }
                     Act::EndUnclosed(slot) => {
                         self.under_way.retain(|(_, other, _)| *other != slot);
@@ -318,4 +331,56 @@ proptest! {
         prop_assert_eq!(part.reconnect.count(), part.reconnected);
         prop_assert!(part.reconnected <= part.left && part.left <= part.reconnected + ALL_LEAVE);
     }
+}
+
+/// Stays a second in the mean and is away for 100 ms.
+fn changes_room() -> Life {
+    Life::ChangesRoom(ChangesRoom {
+        stays: Nanos::secs(1),
+        away: Nanos::millis(100),
+    })
+}
+
+#[test]
+fn those_that_change_rooms_keep_their_connections_and_each_room_is_left_before_the_next() {
+    let mut world = World::new(changes_room(), delays(500, 0.5));
+    world.run(20_000, &at_once);
+    let is_known = |act: &Act| matches!(act, Act::LeaveRoom(_) | Act::JoinRoom(_));
+    assert!(world.acts.iter().all(|(_, act)| is_known(act)));
+    for slot in 0..CLIENTS {
+        let own =
+            |(_, act): &&(u64, Act)| *act == Act::LeaveRoom(slot) || *act == Act::JoinRoom(slot);
+        let acts: Vec<Act> = world.acts.iter().filter(own).map(|(_, act)| *act).collect();
+        for (nth, act) in acts.iter().enumerate() {
+            assert_eq!(matches!(act, Act::LeaveRoom(_)), nth % 2 == 0, "{acts:?}");
+        }
+        let left = acts.len().div_ceil(2) as u32;
+        assert_eq!(world.lives.room(slot), (left > 0).then_some(left));
+    }
+    let left = world.count(|act| matches!(act, Act::LeaveRoom(_))) as u64;
+    // 10 clients, 20 s, 1.1 s each in the mean: 182, standard deviation 14; six of them.
+    assert!((98..266).contains(&left), "{left}");
+    let part = world.end();
+    assert_eq!((part.left, part.attempts, part.reconnected), (0, 0, 0));
+    assert_eq!((part.rooms.left, part.rooms.unanswered), (left, 0));
+    assert_eq!(part.rooms.join.count(), part.rooms.joined);
+    assert!(part.rooms.asked - part.rooms.joined <= 8 && left - part.rooms.asked <= ALL_LEAVE);
+    assert!(part.rooms.join.percentile(100.0) < 6 * MS);
+}
+
+#[test]
+fn a_request_about_a_room_that_is_not_answered_ends_the_connection_and_a_new_one_follows() {
+    // From the second second on nothing is answered but connections.
+    let mut world = World::new(changes_room(), delays(100, 0.0));
+    let silent = |now_ns: u64| (now_ns + 5 * MS, now_ns < START + 1_000 * MS);
+    world.run(1_000, &silent);
+    let before = world.lives.part.rooms.joined;
+    world.run(11_050 + 4_000, &silent);
+    let ended = world.count(|act| matches!(act, Act::EndUnanswered(_))) as u64;
+    assert!(ended > 0);
+    let part = world.end();
+    assert_eq!(part.rooms.unanswered, ended);
+    assert!(part.rooms.joined <= before + ALL_LEAVE);
+    // Those that ended their connections try to connect, which is an attempt.
+    assert!(part.attempts >= ended, "{} {ended}", part.attempts);
 }

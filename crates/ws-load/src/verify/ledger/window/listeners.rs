@@ -157,6 +157,13 @@ impl Seats {
         self.seats[slot].place = place;
     }
 
+    /// A client that no sample waits for is in no room any more.
+    pub(crate) fn leave_room(&mut self, slot: u32) {
+        if let Some(seat) = self.seats.get_mut(slot as usize) {
+            *seat = Seat::NOWHERE;
+        }
+    }
+
     /// The clients are gone. Calls `on_empty` for each room that has none left.
     pub(crate) fn leave(&mut self, lost: &Lost<'_>, mut on_empty: impl FnMut(u32)) {
         for (room, places) in lost.rooms.iter().flatten() {
