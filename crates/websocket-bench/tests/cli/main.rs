@@ -26,6 +26,7 @@ mod limits;
 mod plans;
 mod raw_peer;
 mod records;
+mod room_answers;
 mod search;
 mod seccomp;
 mod secrets;

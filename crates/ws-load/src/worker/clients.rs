@@ -495,6 +495,10 @@ impl scenario::Clients for Session<'_> {
     }
 
     fn has_joined_room(&mut self, slot: Slot, at_ns: u64) {
+        // The same read may have brought the end of the connection.
+        if !matches!(self.table.get(slot).phase, Phase::Between) {
+            return;
+        }
         if let Some(lives) = &mut self.table.lives {
             lives.returned(slot, at_ns);
         }
