@@ -358,7 +358,8 @@ pub(crate) struct Output {
     /// Print the plan as a file for `websocket-bench run`, and end without a run
     #[arg(long)]
     pub(crate) print_plan: bool,
-    /// Write the run record to a file (docs/result-format.md)
+    /// Write the run record to a file (docs/result-format.md), or to stdout (`-`) as one line at
+    /// the end, in place of the human output
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
     /// Write events as JSON lines to a file, or to stdout (`-`) in place of the human output

@@ -58,7 +58,7 @@ pub(crate) fn bench(
         },
         server: None,
     };
-    let record_path = output.json.as_deref();
+    let record_path = output.json.as_deref().filter(|path| is_file(path));
     let record_file = record_path
         .map(|path| RecordFile::new(path, &record))
         .transpose()?;
@@ -78,6 +78,7 @@ pub(crate) fn bench(
     }
     let gathered = gathered?;
     let mut trouble: Option<io::Error> = None;
+    let prints_record = output.json.is_some() && record_file.is_none();
     let kept = record_file.is_some() || output.events.as_deref().is_some_and(is_file);
     let mut on_event = |event: &Event| {
         let event = &event.redacted();
@@ -138,6 +139,9 @@ pub(crate) fn bench(
     let saved = record_file
         .as_ref()
         .map_or(Ok(()), |file| file.finish(&record));
+    if prints_record && let Err(error) = print_record(&record) {
+        trouble.get_or_insert(error);
+    }
     outputs.summary(&record);
     saved?;
     if let Some(error) = &trouble
@@ -153,6 +157,15 @@ pub(crate) fn bench(
         return Err(format!("an output could not be written in full: {error}").into());
     }
     Ok(outputs.expectations(&record, Exit::of(&record)))
+}
+
+/// The whole record as a line of stdout.
+fn print_record(record: &RunRecord) -> io::Result<()> {
+    let mut line = serde_json::to_vec(record)?;
+    line.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&line)?;
+    out.flush()
 }
 
 /// How a run ended that is kept nowhere: when its output takes no more it is ended by the same flag

@@ -106,13 +106,10 @@ fn check_expectations(output: &Output, plan: &Plan) -> Result<(), String> {
 
 /// Two outputs in one file would overwrite each other.
 fn check_outputs(output: &Output) -> Result<(), String> {
-    if output.json.as_deref() == Some(Path::new("-")) {
-        return Err(
-            "--json writes to a file, not to stdout; name a file, or follow the run with --events -"
-                .to_owned(),
-        );
-    }
     match (&output.json, &output.events) {
+        (Some(json), Some(events)) if json == events && json.as_path() == Path::new("-") => {
+            Err("--json and --events both write to stdout; name a file for one of them".to_owned())
+        }
         (Some(json), Some(events)) if json == events => Err(format!(
             "--json and --events both name {}; name two files",
             json.display()

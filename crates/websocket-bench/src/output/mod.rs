@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use ws_proto::escaped;
 
@@ -30,7 +30,7 @@ pub(crate) struct Outputs {
     plan: Plan,
     began: Instant,
     events: Option<BufWriter<File>>,
-    /// Human lines on stdout; off when the events are there.
+    /// Human lines on stdout; off when events or the record are there.
     human: bool,
     verbose: bool,
     progress: Progress,
@@ -54,15 +54,16 @@ impl Outputs {
     /// # Errors
     /// When the event file cannot be created.
     pub(crate) fn new(args: &args::Output, plan: &Plan) -> Result<Self, String> {
-        let events_on_stdout = args.events.as_deref() == Some(Path::new("-"));
+        let is_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+        let stdout_is_data = is_stdout(&args.events) || is_stdout(&args.json);
         let events = args.events.as_deref().map(open_events).transpose()?;
         Ok(Self {
             plan: plan.clone(),
             began: Instant::now(),
             events,
-            human: !events_on_stdout,
+            human: !stdout_is_data,
             verbose: args.verbose,
-            progress: Progress::new(args.no_progress || events_on_stdout),
+            progress: Progress::new(args.no_progress || stdout_is_data),
             expectations: args.expect.clone(),
         })
     }

@@ -98,8 +98,8 @@ fn flags_that_contradict_one_another_are_named_together() {
             ["--json", "--events", "name two files"],
         ),
         (
-            format!("ws://{addr}/ --json -"),
-            ["--json", "not to stdout", "--events -"],
+            format!("ws://{addr}/ --json - --events -"),
+            ["--json", "--events", "both write to stdout"],
         ),
     ] {
         run(&format!("broadcast {arguments}"))

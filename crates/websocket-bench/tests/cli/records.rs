@@ -122,6 +122,31 @@ fn a_link_stays_a_link_and_no_draft_is_left() {
 }
 
 #[test]
+fn stdout_gets_the_record_as_its_only_line() {
+    let server = honest();
+    let arguments = format!(
+        "broadcast {} --step-size 5 --total-steps 2 --json -",
+        url(server.addr())
+    );
+    let ran = finish(bench().args(arguments.split_whitespace())).exits(0);
+    assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
+    let record: RunRecord = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(record.steps.len(), 2);
+    assert!(
+        ran.stderr.contains("carried within the limit"),
+        "{}",
+        ran.stderr
+    );
+    let both = format!("{arguments} --events -");
+    let ran = finish(bench().args(both.split_whitespace())).exits(1);
+    assert!(
+        ran.stderr.contains("both write to stdout"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn a_pipe_gets_one_whole_record() {
     let server = honest();
     let url = url(server.addr());
