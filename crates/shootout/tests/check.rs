@@ -151,9 +151,16 @@ fn a_run_holds_and_each_way_to_change_it_is_found() {
         },
     );
     // A failed step passes.
-    assert_found(&dir, &["verdict is pass, and by its figures fail", "by its steps none"], |dir| {
-        edit(dir, TEXT, |row| at(row, "/faults/lost", json!(7)));
-    });
+    assert_found(
+        &dir,
+        &[
+            "verdict is pass, and by its figures fail",
+            "by its steps none",
+        ],
+        |dir| {
+            edit(dir, TEXT, |row| at(row, "/faults/lost", json!(7)));
+        },
+    );
     // A limit that was broken was moved afterwards.
     assert_found(
         &dir,
