@@ -1,6 +1,6 @@
 # Thin: what each target does is in scripts/ and Cargo.toml.
 
-.PHONY: all test test-kubernetes static lint mutants loom fuzz miri bench-generator cross-check clean
+.PHONY: all test test-kubernetes static dist test-dist lint mutants loom fuzz miri bench-generator cross-check clean
 
 # bin/websocket-bench, and the orchestrator behind ./shootout
 all:
@@ -13,6 +13,14 @@ test:
 # websocket-bench as a static program: target/static/websocket-bench
 static:
 	@scripts/static
+
+# what is handed out, in dist/: an archive, a wheel for PyPI, a package for npm, checksums
+dist:
+	@scripts/dist
+
+# uses each of them. PODMAN_ARGS are further arguments of `podman run`. Not a part of `make test`
+test-dist: all
+	@scripts/test-dist
 
 # deploy/kubernetes on the cluster of KUBECONFIG with the image IMAGE, and deploy/compose.yaml; the head
 # of the script has what else it takes. Not a part of `make test`
