@@ -1,7 +1,9 @@
 //! Secrets in URLs: nothing that is written or printed shows them.
 
+use crate::plan::Entry;
 use crate::{Event, Plan, StepRecord};
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 /// What stands in the place of a secret.
 const REDACTED: &str = "REDACTED";
@@ -133,11 +135,17 @@ fn decoded(name: &str) -> String {
 }
 
 impl Plan {
-    /// The plan as it is written: its URL without secrets.
+    /// The plan as it is written: without secrets in URLs, header lines, cookies and parameters. What
+    /// says where a secret is kept stays.
     #[must_use]
     pub fn redacted(&self) -> Self {
         let mut plan = self.clone();
         plan.target.url = redacted(&plan.target.url).into_owned();
+        if let Some(proxy) = &mut plan.target.proxy {
+            *proxy = redacted(proxy).into_owned();
+        }
+        let shown = |entry: Entry<'_>| Ok::<_, Infallible>(entry.shown(is_secret));
+        let Ok(()) = plan.connection.change_values(shown);
         plan
     }
 }
