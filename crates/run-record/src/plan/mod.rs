@@ -38,7 +38,8 @@ pub use variables::{LONGEST_VARIABLE, Part, escaped_braces, is_variable, parts};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
 
 /// Which request is measured: the word of command lines and rows. It follows from a plan's load and
 /// audience.
@@ -146,6 +147,19 @@ impl Plan {
         let of_way = self.target.unix_socket.iter_mut();
         let of_data = self.connection.data.iter_mut();
         of_target.chain(of_client).chain(of_way).chain(of_data)
+    }
+
+    /// Has the relative paths of references to secrets begin in a folder.
+    pub fn start_references_from(&mut self, folder: &Path) {
+        let joined = |entry: Entry<'_>| {
+            Ok::<_, Infallible>(match entry.reference() {
+                Some((before, Reference::File(path))) => {
+                    Some(format!("{before}file:{}", folder.join(path).display()))
+                }
+                _ => None,
+            })
+        };
+        let Ok(()) = self.connection.change_values(joined);
     }
 
     /// Which request is measured.
