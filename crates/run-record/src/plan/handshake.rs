@@ -375,7 +375,7 @@ impl Target {
             false => Err(out_of_range(
                 "target.proxy",
                 "no URL of a proxy".to_owned(),
-                "http://[USER:PASSWORD@]HOST:PORT",
+                "http://HOST:PORT, with USER:PASSWORD@ before the host where it wants them",
             )),
         }
     }

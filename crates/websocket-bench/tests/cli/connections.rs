@@ -99,12 +99,13 @@ fn each_client_shows_its_own_row_whatever_carries_it() {
 fn a_plan_in_a_file_says_the_same() {
     let folder = tempfile::tempdir().unwrap();
     rows(folder.path());
+    std::fs::write(folder.path().join("one"), "1\n").unwrap();
     let front = Front::start(by_row);
     let plan = folder.path().join("plan.toml");
     std::fs::write(
         &plan,
         "audience = \"sender\"\n[connection]\ndata = \"users.csv\"\nquery = [\"t={token}\"]\n\
-         headers = [\"Authorization: Bearer {token}\"]\ncookies = [\"s={token}\", \"fixed=1\"]\n\
+         headers = [\"Authorization: Bearer {token}\"]\ncookies = [\"s={token}\", \"fixed=file:one\"]\n\
          [clients.steps]\nfirst = 6\ncount = 1\n[load.closed]\nsamples = 60\n\
          [limits]\ntime = \"20s\"\n",
     )

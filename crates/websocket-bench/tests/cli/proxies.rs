@@ -97,7 +97,7 @@ fn proxies_that_open_no_way_end_the_run_with_what_they_said() {
         (
             (|_: &str| {
                 Verdict::Refuse(
-                    "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"\x1b[2J\"\r\n\r\n"
+                    "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"\u{9b}2J\"\r\n\r\n"
                         .to_owned(),
                 )
             }) as fn(&str) -> Verdict,
@@ -105,7 +105,7 @@ fn proxies_that_open_no_way_end_the_run_with_what_they_said() {
                 "the proxy 127.0.0.1:",
                 "HTTP 407 No",
                 "wants authorization",
-                "--proxy http://USER",
+                "user and password before the host of --proxy",
             ][..],
         ),
         (
@@ -149,7 +149,7 @@ fn proxies_that_open_no_way_end_the_run_with_what_they_said() {
                 &["--connect-timeout", "300ms", "--io", io],
             );
             let ran = ran.exits(1);
-            assert!(!ran.stderr.contains('\x1b'), "{ran:?}");
+            assert!(!ran.stderr.contains('\u{9b}'), "{ran:?}");
             ran.says_in_one_line(words);
         }
     }

@@ -230,8 +230,8 @@ fn remedy_of_proxy(source: &ConnectRefusal) -> String {
         ConnectRefusal::Status {
             status: 407, says, ..
         } => format!(
-            "it wants authorization{}: give --proxy http://USER:PASSWORD@HOST:PORT, or -H \
-             'Proxy-Authorization: ...'",
+            "it wants authorization{}: write its user and password before the host of --proxy, or give \
+             -H 'Proxy-Authorization: ...'",
             says.as_ref()
                 .map_or_else(String::new, |says| format!(" ({says})"))
         ),

@@ -61,7 +61,7 @@ pub enum TargetError {
     },
     /// Not the URL of a proxy. It is not shown, since it may hold a password.
     #[error(
-        "target.proxy (--proxy) is no URL of a proxy ({reason}); expected http://[USER:PASSWORD@]HOST:PORT"
+        "target.proxy (--proxy) is no URL of a proxy ({reason}); expected http://HOST:PORT, with USER:PASSWORD@ before the host where it wants them"
     )]
     Proxy {
         /// What is wrong with it.
