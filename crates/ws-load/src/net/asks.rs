@@ -166,7 +166,7 @@ impl Asks {
             subprotocols: Text::default(),
             tunnel: None,
             data: std::sync::Arc::default(),
-            secrets: secrets(connection),
+            secrets: secrets(connection, places.authorization.as_deref()),
         };
         asks.compile_target(&mut compiler, connection, places.target);
         asks.host.literal(places.authority);
@@ -264,12 +264,23 @@ impl Asks {
 /// Shorter values are in words by chance.
 const SHORTEST_SECRET: usize = 4;
 
-fn secrets(plan: &Connection) -> Vec<String> {
-    let of_value = |value: &str| value.rsplit(' ').next().unwrap_or_default().to_owned();
+/// Values of the plan, and their parts: a server may tell one cookie of several.
+fn secrets(plan: &Connection, user: Option<&str>) -> Vec<String> {
     let all = plan
         .entries()
         .filter(|entry| !entry.name.eq_ignore_ascii_case("host"));
-    all.map(|entry| of_value(entry.value)).collect()
+    let values = all.map(|entry| entry.value).chain(user);
+    let is_end = |c: char| matches!(c, ' ' | ';' | ',' | '=' | ':');
+    let parts = values.flat_map(|value| value.split(is_end).chain([value]));
+    let is_scheme =
+        |part: &str| ["basic", "bearer", "digest"].contains(&part.to_ascii_lowercase().as_str());
+    let mut parts: Vec<String> = parts
+        .filter(|part| !is_scheme(part))
+        .map(str::to_owned)
+        .collect();
+    // The longest first, so that no rest of one is left.
+    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    parts
 }
 
 fn read(path: Option<&Path>, compiler: &Compiler) -> Result<Data, Unasked> {

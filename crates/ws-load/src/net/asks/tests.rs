@@ -96,20 +96,23 @@ fn a_server_that_repeats_a_secret_does_not_get_it_into_the_error() {
     file.write_all(b"token\nrow+secret\n").unwrap();
     let plan = plan("ws://127.0.0.1:9/", |plan| {
         plan.connection.data = Some(file.path().to_owned());
-        plan.connection.headers = owned(&["Authorization: Bearer head-secret"]);
+        plan.connection.headers = owned(&[
+            "Authorization: Bearer head-secret",
+            "Cookie: a=cookie-1; b=cookie-2",
+        ]);
         plan.connection.query = owned(&["t={token}"]);
     });
     let asked = Target::of(&plan).unwrap().asks.of_client(0);
     let error = asked.silent(HandshakeError::Status {
         status: 302,
-        reason: "no head-secret".to_owned(),
+        reason: "no head-secret for cookie-2 of Bearer".to_owned(),
         says: Some("/login?t=row%2Bsecret&u=row+secret".to_owned()),
     });
     assert_eq!(
         error,
         HandshakeError::Status {
             status: 302,
-            reason: "no <redacted>".to_owned(),
+            reason: "no <redacted> for <redacted> of Bearer".to_owned(),
             says: Some("/login?t=<redacted>&u=<redacted>".to_owned()),
         }
     );
