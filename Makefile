@@ -1,6 +1,6 @@
 # Thin: what each target does is in scripts/ and Cargo.toml.
 
-.PHONY: all test lint mutants loom fuzz miri bench-generator cross-check clean
+.PHONY: all test test-kubernetes static lint mutants loom fuzz miri bench-generator cross-check clean
 
 # bin/websocket-bench, and the orchestrator behind ./shootout
 all:
@@ -9,6 +9,15 @@ all:
 # every test of the tools; installs what they need, prints how many passed
 test:
 	@scripts/test
+
+# websocket-bench as a static program: target/static/websocket-bench
+static:
+	@scripts/static
+
+# deploy/kubernetes on the cluster of KUBECONFIG with the image IMAGE, and deploy/compose.yaml; the head
+# of the script has what else it takes. Not a part of `make test`
+test-kubernetes:
+	@scripts/test-kubernetes
 
 lint:
 	cargo fmt --all --check

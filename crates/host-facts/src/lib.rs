@@ -10,6 +10,7 @@ pub mod process;
 mod sockets;
 mod tree;
 
+pub use kernel::busy_share;
 pub use listener::listeners;
 pub use sockets::{Side, Sockets};
 pub use tree::{Identity, Kin, Tree};

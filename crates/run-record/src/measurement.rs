@@ -41,6 +41,10 @@ pub struct Measurement {
     pub conformance: Option<Conformance>,
     /// The cores of server and generator. Absent when nothing was pinned.
     pub pinning: Option<Pinning>,
+    /// Share of all cores that were busy just before the server was started, from 0 to 1. Absent
+    /// where nothing was started, and in records from before.
+    #[serde(default)]
+    pub busy_before: Option<f64>,
     /// Memory of the server when it was ready and had no clients.
     pub idle: Option<Memory>,
     /// What the server used, step by step, in the order of `run.steps`.

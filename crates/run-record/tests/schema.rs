@@ -83,6 +83,7 @@ fn measurement() -> Value {
         log_tail: None,
         conformance: None,
         pinning: None,
+        busy_before: None,
         idle: Some(Memory::default()),
         server_steps: vec![ServerStep {
             clients: 10_000,

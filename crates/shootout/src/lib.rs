@@ -11,6 +11,7 @@ mod leaves;
 
 pub mod autobahn;
 pub mod build;
+pub mod check;
 pub mod cli;
 pub mod commands;
 pub mod compare;

@@ -140,10 +140,10 @@ pub(crate) fn bench(
     let saved = record_file
         .as_ref()
         .map_or(Ok(()), |file| file.finish(&record));
+    outputs.summary(&record);
     if prints_record && let Err(error) = print_record(&record) {
         trouble.get_or_insert(error);
     }
-    outputs.summary(&record);
     saved?;
     if let Some(error) = &trouble
         && error.kind() == io::ErrorKind::BrokenPipe

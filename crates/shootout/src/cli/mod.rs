@@ -23,13 +23,15 @@ Examples:
   shootout run --resume                 continues the newest run
   shootout compare before/ after/       is it slower now? exit code 2 if so
   shootout verify my-server             is it correct? every check of the protocol
+  shootout check results/local/a        do its figures follow from its records?
   shootout autobahn my-server           the Autobahn|Testsuite against its raw echo
 
 Exit codes:
   0    everything that was asked for has a result
   1    wrong usage, or this machine lacks something. doctor: something is missing. setup: a package
        is still missing. build, verify: a build or a check failed, or something is missing that
-       setup installs or that a server named on the command line needs
+       setup installs or that a server named on the command line needs. check: something does
+       not hold
   2    compare: a regression
   3    run: a row has no valid result, its status says why; a row that cannot be built here counts
        only when its server was named. compare: not comparable
@@ -157,6 +159,23 @@ pub enum Command {
         /// The Markdown [default: report.md in the first directory]
         #[arg(long, value_name = "FILE")]
         markdown: Option<PathBuf>,
+    },
+    /// Checks that the figures of a result directory follow from its records, and that these are fit
+    /// to be published
+    #[command(
+        after_help = "Makes every percentile, mean and count again from its histogram, every verdict \
+                      and ranked figure from what was counted, and the tables of report.md from \
+                      the records. Demands conformance checks of the same build, cores of their \
+                      own for server and generator, a machine that did little else, one machine \
+                      and one plan, no row too few, and a complete certificate of the generator \
+                      made on the same machine within a day: `websocket-bench selftest --json \
+                      DIR/selftest.json`. It finds what was changed afterwards in one place. \
+                      Records that were made up as a whole it cannot tell.\n\nExample:\n  \
+                      shootout check results/local/2026-11-22T10-00-00Z"
+    )]
+    Check {
+        /// Result directories [default: the newest under results/local/]
+        dirs: Vec<PathBuf>,
     },
     /// Compares two runs, records or servers: is B slower than A, and how sure is that
     Compare(CompareArgs),

@@ -4,6 +4,7 @@
 
 mod autobahn;
 mod build;
+mod check;
 mod compare;
 mod doctor;
 mod list;
@@ -70,6 +71,7 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
                 html,
                 markdown,
             } => report::report(&context, dirs, html, markdown),
+            Command::Check { dirs } => check::check(&context, dirs),
             Command::Compare(args) => compare::compare(&context, &args),
         }
     });

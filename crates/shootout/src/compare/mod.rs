@@ -20,6 +20,8 @@ mod finding;
 mod judge;
 mod pair;
 mod plans;
+
+pub(crate) use plans::{differences as differing_plans, machines as differing_machines};
 pub mod read;
 mod side;
 pub mod text;

@@ -17,7 +17,7 @@ const NO_MATTER: [&str; 5] = [
 ];
 
 /// In what two plans differ, in words; empty when they are the same.
-pub(super) fn differences(a: &Plan, b: &Plan) -> Vec<String> {
+pub(crate) fn differences(a: &Plan, b: &Plan) -> Vec<String> {
     let (a, b) = (leaves(a), leaves(b));
     let all: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let matters = |key: &str| {
@@ -39,7 +39,7 @@ fn shown(value: Option<&Value>) -> String {
 }
 
 /// In what two machines differ, in words.
-pub(super) fn machines(a: &Environment, b: &Environment) -> Vec<String> {
+pub(crate) fn machines(a: &Environment, b: &Environment) -> Vec<String> {
     let (a, b) = (keys(a), keys(b));
     a.iter()
         .filter(|(key, value)| b.get(*key) != Some(value))

@@ -28,6 +28,8 @@ use steps::Steps;
 
 /// How often the server is sampled within a step.
 const SAMPLING: Duration = Duration::from_millis(100);
+/// For how long it is seen what else this machine does, before a server is started.
+const LOOKS: Duration = Duration::from_millis(250);
 
 /// Why a row has no valid result.
 #[derive(Clone, Debug)]
@@ -84,6 +86,7 @@ fn blank(row: &Row) -> Measurement {
         log_tail: None,
         conformance: None,
         pinning: None,
+        busy_before: None,
         idle: None,
         server_steps: Vec::new(),
         server_series: None,
@@ -182,6 +185,7 @@ impl<'a> Bench<'a> {
         passed?;
 
         progress.phase("starting");
+        measurement.busy_before = host_facts::busy_share(LOOKS);
         let log = self.logs.join(format!("{}.server.log", row.file_name()));
         let mut server = self.start(row, manifest, variant, &log)?;
         // The sampler and this thread keep off the server's cores.

@@ -114,6 +114,7 @@ pub(crate) fn unmeasured(name: &str, status: Status, reason: &str) -> Measuremen
         log_tail: None,
         conformance: None,
         pinning: None,
+        busy_before: None,
         idle: None,
         server_steps: Vec::new(),
         server_series: None,

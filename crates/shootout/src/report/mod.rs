@@ -97,6 +97,16 @@ pub fn write(
     })
 }
 
+/// The tables of result directories as Markdown, without what comes from elsewhere.
+///
+/// # Errors
+/// As [`write`] for what is read.
+pub(crate) fn tables(dirs: &[PathBuf]) -> Result<String, ReportError> {
+    let runs = load::runs(dirs)?;
+    let all = runs.iter().map(|run| markdown::table(&run.measurements));
+    Ok(all.collect())
+}
+
 fn as_markdown(runs: &[load::Run], warnings: &[String], autobahn: &[AutobahnRecord]) -> String {
     let mut text = String::from("# WebSocket shootout\n");
     for run in runs.iter().filter(|run| !run.measurements.is_empty()) {

@@ -47,6 +47,9 @@ struct Stored {
     /// Absent in files that were written before it was known.
     #[serde(default)]
     origin: Option<Origin>,
+    /// The names of its measurements. Absent in files that were written before they were kept.
+    #[serde(default)]
+    rows: Option<Vec<String>>,
 }
 
 /// What every version of the file has.
@@ -123,6 +126,7 @@ impl Session {
             },
             options: self.options.clone(),
             origin: Some(origin),
+            rows: Some(rows.iter().map(Row::file_name).collect()),
         };
         self.write_json(FILE, &stored).map_err(unwritable)
     }
@@ -243,6 +247,17 @@ fn refuse_a_run_in(dir: &Path, project: &Project) -> Result<(), Refusal> {
         )));
     }
     Ok(())
+}
+
+/// The names of the measurements that a run in `dir` was to make.
+///
+/// # Errors
+/// In words, when its session cannot be read or does not say.
+pub fn rows_of(dir: &Path) -> Result<Vec<String>, String> {
+    let text = fs::read_to_string(dir.join(FILE)).map_err(|error| error.to_string())?;
+    let stored: Stored = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let words = "does not name the rows of the run; it was written by an earlier version";
+    stored.rows.ok_or_else(|| words.to_owned())
 }
 
 /// The newest directory with a session under `results`.

@@ -32,6 +32,9 @@ pub(crate) struct Outputs {
     events: Option<BufWriter<File>>,
     /// Human lines on stdout; off when events or the record are there.
     human: bool,
+    /// The record is to be the last line of stdout. Where a container's log takes both streams, words
+    /// on stderr could stand in the middle of it, so that only warnings and errors are written there.
+    prints_record: bool,
     verbose: bool,
     progress: Progress,
     expectations: Vec<Expectation>,
@@ -62,6 +65,7 @@ impl Outputs {
             began: Instant::now(),
             events,
             human: !stdout_is_data,
+            prints_record: is_stdout(&args.json),
             verbose: args.verbose,
             progress: Progress::new(args.no_progress || stdout_is_data),
             expectations: args.expect.clone(),
@@ -144,6 +148,7 @@ impl Outputs {
         let mut delays = record.steps.iter().rev();
         if let Some((step, delay)) =
             delays.find_map(|step| Some((step, step.release_delay.as_ref()?)))
+            && !self.prints_record
         {
             let _ = writeln!(
                 err,
@@ -161,15 +166,17 @@ impl Outputs {
             );
             return;
         }
-        let carried = record.outcome.carried_clients.map_or_else(
-            || "no step".to_owned(),
-            |clients| format!("{clients} clients"),
-        );
-        let _ = writeln!(
-            err,
-            "carried within the limit: {carried}; ended: {}",
-            escaped(&record.outcome.detail)
-        );
+        if !self.prints_record {
+            let carried = record.outcome.carried_clients.map_or_else(
+                || "no step".to_owned(),
+                |clients| format!("{clients} clients"),
+            );
+            let _ = writeln!(
+                err,
+                "carried within the limit: {carried}; ended: {}",
+                escaped(&record.outcome.detail)
+            );
+        }
         if !record.faults().is_empty() && record.outcome.end != End::EdgeFound {
             let _ = writeln!(
                 err,

@@ -69,8 +69,9 @@ fn the_events_of_a_hold_are_told_as_they_come() {
 #[test]
 fn dropped_connections_make_the_result_invalid() {
     let server = faulty_server(Fault::ResetsAtPing, 3);
+    // Each connection has its first ping within two seconds, however late that is noticed.
     let ran = run(&format!(
-        "connect {} --clients 20 --hold 2s --ping-interval 2s",
+        "connect {} --clients 20 --hold 5s --ping-interval 2s",
         url(server.addr())
     ))
     .exits(3)

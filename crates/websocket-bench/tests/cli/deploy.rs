@@ -89,7 +89,10 @@ fn the_jobs_agree_on_workers_port_and_token() {
         let words = strings(&pod["containers"][0]["args"]);
         words
             .iter()
-            .map(|word| word.replace("$(TARGET)", "ws://h/"))
+            .map(|word| {
+                word.replace("$(TARGET)", "ws://h/")
+                    .replace("$(WORKERS)", "4")
+            })
             .collect()
     };
     let (coordinator, worker) = (line("coordinator"), line("worker"));
@@ -101,6 +104,21 @@ fn the_jobs_agree_on_workers_port_and_token() {
     let count: i64 = value(&coordinator, "--await-workers").parse().unwrap();
     assert_eq!(workers["completions"].as_i64(), Some(count));
     assert_eq!(workers["parallelism"].as_i64(), Some(count));
+    // All three follow one value.
+    let generated = strings(&kustomization["configMapGenerator"][0]["literals"]);
+    assert!(
+        generated.contains(&format!("WORKERS={count}")),
+        "{generated:?}"
+    );
+    let replaced = &kustomization["replacements"][0];
+    assert_eq!(
+        replaced["source"]["fieldPath"].as_str(),
+        Some("data.WORKERS")
+    );
+    assert_eq!(
+        strings(&replaced["targets"][0]["fieldPaths"]),
+        ["spec.completions", "spec.parallelism"]
+    );
 
     let service = &object("Service", "coordinator")["spec"];
     let port = service["ports"][0]["port"].as_i64().unwrap();
@@ -126,4 +144,58 @@ fn the_jobs_agree_on_workers_port_and_token() {
             Some(secret)
         );
     }
+}
+
+/// The lines that a component gives to a container, or adds to its own.
+fn added(component: &Yaml) -> Vec<Vec<String>> {
+    let patches = component["patches"].as_vec().unwrap();
+    patches
+        .iter()
+        .map(|patch| {
+            let steps = &YamlLoader::load_from_str(patch["patch"].as_str().unwrap()).unwrap()[0];
+            let of_args = steps.as_vec().unwrap().iter().filter(|step| {
+                let path = step["path"].as_str().unwrap();
+                path.contains("/containers/0/args")
+            });
+            of_args
+                .flat_map(|step| match &step["value"] {
+                    Yaml::String(word) => vec![word.clone()],
+                    list => strings(list),
+                })
+                .map(|word| {
+                    word.replace("$(TARGET)", "ws://h/")
+                        .replace("$(WORKERS)", "4")
+                })
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn what_a_component_adds_is_taken_by_the_program() {
+    let kustomization =
+        std::fs::read_to_string(folder().join("kubernetes/kustomization.yaml")).unwrap();
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder().join("kubernetes/components")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(
+            kustomization.contains(&format!("#  - components/{name}\n")),
+            "{name}"
+        );
+        let file = format!("kubernetes/components/{name}/kustomization.yaml");
+        let component = &documents(&file)[0];
+        assert_eq!(component["kind"].as_str(), Some("Component"), "{name}");
+        for line in added(component).iter().filter(|line| !line.is_empty()) {
+            let is_whole = !line[0].starts_with('-');
+            let start = ["broadcast", "ws://h/"].map(str::to_owned);
+            let line: Vec<String> = match is_whole {
+                true => line.clone(),
+                false => start.into_iter().chain(line.iter().cloned()).collect(),
+            };
+            assert_taken(&line);
+            count += 1;
+        }
+    }
+    // The plan, the record, and both sides of mutual TLS.
+    assert_eq!(count, 4);
 }

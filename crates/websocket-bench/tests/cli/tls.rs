@@ -102,7 +102,8 @@ fn messages_of_any_length_are_echoed() {
         for (padding, samples) in [(70_000, 20), (run_record::MOST_PADDING, 2)] {
             let ran = run(&format!(
                 "echo wss://localhost:{port}/ws --insecure --payload-padding {padding} -c 2 \
-                 -s {samples} --step-size 2 --total-steps 1 --io {io} --threads 1"
+                 -s {samples} --step-size 2 --total-steps 1 --io {io} --threads 1 \
+                 --limit-rtt 20s --sample-timeout 60s"
             ));
             ran.exits(0);
         }

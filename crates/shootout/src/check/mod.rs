@@ -1,0 +1,151 @@
+//! `shootout check`: whether the figures of a result directory follow from its records, and whether
+//! the records are what a published table needs.
+//!
+//! Reads a directory and nothing else; measures nothing. It finds what was changed afterwards in one
+//! place and what is missing. Records that were made up as a whole it cannot tell.
+
+mod figures;
+mod row;
+mod together;
+
+use crate::records::{self, Record};
+use crate::session;
+use run_record::{Certificate, MEASUREMENT_FORMAT, Measurement, SELFTEST_FORMAT};
+use serde_json::Value;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Something that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The file, by its name in the directory; empty of the directory itself.
+    pub file: String,
+    /// What is wrong, and with what it was compared.
+    pub words: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.file.as_str() {
+            "" => f.write_str(&self.words),
+            file => write!(f, "{file}: {}", self.words),
+        }
+    }
+}
+
+/// What was looked at.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Measurements.
+    pub rows: usize,
+    /// Those of them with a result.
+    pub measured: usize,
+    /// Distributions whose figures were made again from their histograms.
+    pub histograms: usize,
+    /// What does not hold.
+    pub findings: Vec<Finding>,
+}
+
+/// A measurement and its file.
+struct Row {
+    file: String,
+    measurement: Measurement,
+}
+
+/// Checks a result directory.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn check(dir: &Path) -> io::Result<Checked> {
+    let mut checked = Checked::default();
+    let mut rows = Vec::new();
+    let mut certificates = Vec::new();
+    for path in records::files(dir)? {
+        let file = name_of(&path);
+        match read(&path) {
+            Ok(Read::Row(measurement, value)) => {
+                let (count, broken) = figures::recomputed(&value);
+                checked.histograms += count;
+                checked.note(&file, broken);
+                checked.note(&file, row::check(&file, &measurement));
+                rows.push(Row {
+                    file,
+                    measurement: *measurement,
+                });
+            }
+            Ok(Read::Certificate(certificate)) => certificates.push(*certificate),
+            Ok(Read::Other) => {}
+            Err(words) => checked.note(&file, vec![words]),
+        }
+    }
+    checked.rows = rows.len();
+    checked.measured = rows
+        .iter()
+        .filter(|row| row.measurement.run.is_some())
+        .count();
+    let missing = session::rows_of(dir).map(|names| together::missing(&names, &rows));
+    checked.note("session.json", missing.unwrap_or_else(|words| vec![words]));
+    for (file, words) in together::mixed(&rows) {
+        checked.note(&file, vec![words]);
+    }
+    checked.note("", together::certified(&certificates, &rows));
+    checked.note("report.md", printed(dir));
+    Ok(checked)
+}
+
+impl Checked {
+    fn note(&mut self, file: &str, words: Vec<String>) {
+        self.findings.extend(words.into_iter().map(|words| Finding {
+            file: file.to_owned(),
+            words,
+        }));
+    }
+}
+
+enum Read {
+    Row(Box<Measurement>, Value),
+    Certificate(Box<Certificate>),
+    Other,
+}
+
+fn read(path: &Path) -> Result<Read, String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    if value["format"] == SELFTEST_FORMAT {
+        let certificate = serde_json::from_value(value);
+        return certificate
+            .map(Read::Certificate)
+            .map_err(|error| format!("a broken certificate: {error}"));
+    }
+    Ok(match records::parse(&text, &[MEASUREMENT_FORMAT])? {
+        Some(Record::Measurement(measurement)) => Read::Row(measurement, value),
+        Some(Record::Run(_)) | None => Read::Other,
+    })
+}
+
+/// Whether the table for people is the one that the records make.
+fn printed(dir: &Path) -> Vec<String> {
+    let path = dir.join("report.md");
+    let Ok(shown) = fs::read_to_string(&path) else {
+        return vec!["is missing; write it with `shootout report`".to_owned()];
+    };
+    let runs = [PathBuf::from(dir)];
+    match crate::report::tables(&runs) {
+        Err(error) => vec![error.to_string()],
+        Ok(made) if shown.contains(&made) => Vec::new(),
+        Ok(made) => {
+            let differs = made.lines().find(|line| !shown.contains(*line));
+            let line = differs.unwrap_or("the order of its lines");
+            vec![format!(
+                "is not what the records say, which is: {line}; write it again with `shootout report`"
+            )]
+        }
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,126 @@
+//! All rows of a directory: whether they belong together, whether one is missing, and whether the
+//! instrument was proved where and when they were measured.
+
+use super::Row;
+use crate::compare::{differing_machines, differing_plans};
+use jiff::{Timestamp, Unit};
+use run_record::{Certificate, ProofVerdict, RunRecord};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Within how many hours before or after a row its certificate must have been made.
+const HOURS: f64 = 24.0;
+
+/// Rows that were begun and have no file, and files that belong to no row of the run.
+pub(super) fn missing(names: &[String], rows: &[Row]) -> Vec<String> {
+    let planned: BTreeSet<String> = names.iter().map(|name| format!("{name}.json")).collect();
+    let there: BTreeSet<String> = rows.iter().map(|row| row.file.clone()).collect();
+    let absent = planned.difference(&there);
+    let foreign = there.difference(&planned);
+    absent
+        .map(|file| format!("names the row {file}, which is missing"))
+        .chain(foreign.map(|file| format!("does not name the row {file}")))
+        .collect()
+}
+
+/// Rows that were made on another machine or by another plan than the others, with their files.
+pub(super) fn mixed(rows: &[Row]) -> Vec<(String, String)> {
+    let mut wrong = Vec::new();
+    let mut first: Option<(&str, &RunRecord)> = None;
+    let mut plans: BTreeMap<&str, (&str, &RunRecord)> = BTreeMap::new();
+    for row in rows {
+        let Some(run) = &row.measurement.run else {
+            continue;
+        };
+        let (other, of) = *first.get_or_insert((&row.file, run));
+        for words in differing_machines(&run.environment, &of.environment) {
+            wrong.push((
+                row.file.clone(),
+                format!("another machine than {other}: {words}"),
+            ));
+        }
+        if run.tool != of.tool {
+            let words = format!("another generator than {other}: {:?}", run.tool.version);
+            wrong.push((row.file.clone(), words));
+        }
+        let workload = row.measurement.workload_name();
+        let (other, of) = *plans.entry(workload).or_insert((&row.file, run));
+        let mut plan = run.plan.clone();
+        // Rows of one workload differ in the message format.
+        plan.message = of.plan.message.clone();
+        plan.message.padding = run.plan.message.padding;
+        for words in differing_plans(&plan, &of.plan) {
+            wrong.push((
+                row.file.clone(),
+                format!("another plan than {other}: {words}"),
+            ));
+        }
+    }
+    wrong
+}
+
+/// What speaks against the certificates of a directory.
+pub(super) fn certified(certificates: &[Certificate], rows: &[Row]) -> Vec<String> {
+    const REMEDY: &str = "write one into the directory with `websocket-bench selftest --json FILE`";
+    let runs: Vec<&RunRecord> = rows
+        .iter()
+        .filter_map(|row| row.measurement.run.as_ref())
+        .collect();
+    if runs.is_empty() {
+        return vec!["holds no measurement with a result".to_owned()];
+    }
+    if certificates.is_empty() {
+        return vec![format!("holds no certificate of the generator; {REMEDY}")];
+    }
+    let reasons: Vec<Vec<String>> = certificates
+        .iter()
+        .map(|certificate| against(certificate, &runs))
+        .collect();
+    if reasons.iter().any(Vec::is_empty) {
+        return Vec::new();
+    }
+    let first = reasons.into_iter().flatten().next().unwrap_or_default();
+    vec![format!(
+        "no certificate is for these measurements: {first}; {REMEDY}"
+    )]
+}
+
+fn against(certificate: &Certificate, runs: &[&RunRecord]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if certificate.short {
+        wrong.push("it is of the short form".to_owned());
+    }
+    for part in &certificate.parts {
+        if part.verdict != ProofVerdict::Pass {
+            wrong.push(format!("its part ({}) did not pass", part.id));
+        }
+    }
+    if certificate.parts.is_empty() || !certificate.not_made.is_empty() {
+        wrong.push("it is not complete".to_owned());
+    }
+    for run in runs {
+        if certificate.tool != run.tool {
+            wrong.push(format!("it is of version {}", certificate.tool.version));
+        }
+        let mut here = certificate.environment.clone();
+        // The rows leave cores to the server.
+        here.allowed_cpus.clone_from(&run.environment.allowed_cpus);
+        let differences = differing_machines(&here, &run.environment);
+        wrong.extend(
+            differences
+                .into_iter()
+                .map(|words| format!("another machine: {words}")),
+        );
+        match hours(&certificate.started, &run.started) {
+            Some(hours) if hours <= HOURS => {}
+            Some(hours) => wrong.push(format!("{hours:.0} hours lie between the two")),
+            None => wrong.push("one of the two does not say when".to_owned()),
+        }
+    }
+    wrong
+}
+
+/// How far apart two times of day are.
+fn hours(a: &str, b: &str) -> Option<f64> {
+    let (a, b): (Timestamp, Timestamp) = (a.parse().ok()?, b.parse().ok()?);
+    a.until(b).ok()?.total(Unit::Hour).ok().map(f64::abs)
+}
