@@ -108,7 +108,7 @@ fn without_parameters(text: &str) -> Option<String> {
     Some(out)
 }
 
-fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     let name = decoded(name).to_ascii_lowercase().replace(['-', '.'], "_");
     WHOLE.contains(&name.as_str()) || WITHIN.iter().any(|part| name.contains(part))
 }
@@ -144,7 +144,7 @@ impl Plan {
         if let Some(proxy) = &mut plan.target.proxy {
             *proxy = redacted(proxy).into_owned();
         }
-        let shown = |entry: Entry<'_>| Ok::<_, Infallible>(entry.shown(is_secret));
+        let shown = |entry: Entry<'_>| Ok::<_, Infallible>(entry.shown());
         let Ok(()) = plan.connection.change_values(shown);
         plan
     }

@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::{median, option};
+use common::{median, option, pin};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,9 @@ const ROWS: u32 = 1_000_000;
 fn main() {
     let rounds: usize = option("--rounds").and_then(|n| n.parse().ok()).unwrap_or(9);
     let directory = tempfile::tempdir().expect("a temporary directory");
+    pin(0);
     let server = NullServer::start(NullOptions::default()).expect("the null server starts");
+    pin(1);
     let url = format!("ws://{}/ws", server.addr());
     let (csv, json) = (
         directory.path().join("rows.csv"),
@@ -61,6 +63,10 @@ fn write(path: &Path, header: &str, row: impl Fn(u32) -> String) {
 }
 
 /// Seconds and most bytes of memory of a run.
+#[expect(
+    clippy::zombie_processes,
+    reason = "wait4 waits for it, and says what it used"
+)]
 fn run(url: &str, data: Option<&Path>) -> (f64, f64) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_websocket-bench"));
     command

@@ -97,9 +97,9 @@ fn check_key_travels_safely(sites: &Sites, plan: &Plan) -> Result<(), String> {
     let has_key = tls.is_some_and(|tls| tls.client_key.is_some());
     let what = if has_key {
         "--client-key (connection.tls.client_key)"
-    } else if plan.connection.has_secrets() {
-        "what clients show the server (-H Authorization, --bearer-file, --cookie, --query, or their \
-         keys of the plan)"
+    } else if plan.connection.has_secrets() || plan.target.has_credentials() {
+        "what clients show the server or the proxy (-H, --bearer-file, --cookie, --query, users in \
+         URLs, or their keys of the plan)"
     } else {
         return Ok(());
     };

@@ -4,6 +4,7 @@
 use super::validate::PlanError;
 use super::variables::{self, Part};
 use super::{Connection, Target};
+use crate::redact::is_secret;
 use std::path::Path;
 
 /// What stands in a printed plan in the place of a secret. No plan with it can be carried out.
@@ -79,12 +80,12 @@ impl Entry<'_> {
     }
 
     /// The value as it is shown: a secret is replaced, a reference or a variable is not one.
-    pub(crate) fn shown(&self, is_secret_name: impl Fn(&str) -> bool) -> Option<String> {
+    pub(crate) fn shown(&self) -> Option<String> {
         let is_public = self.field == HEADERS
             && !ONCE[1..]
                 .iter()
                 .any(|name| self.name.eq_ignore_ascii_case(name))
-            && !is_secret_name(self.name);
+            && !is_secret(self.name);
         if is_public || self.reference().is_some() {
             return None;
         }
@@ -166,16 +167,11 @@ impl Connection {
         Ok(())
     }
 
-    /// True when the handshake carries what others must not see, or may.
+    /// True when the plan holds what clients show the server and others must not see, once its
+    /// references are filled in. The rows of a data file are not in the plan.
     pub fn has_secrets(&self) -> bool {
-        self.data.is_some()
-            || self.entries().any(|entry| {
-                entry.field != HEADERS || {
-                    ONCE[1..]
-                        .iter()
-                        .any(|name| entry.name.eq_ignore_ascii_case(name))
-                }
-            })
+        self.entries()
+            .any(|entry| entry.reference().is_some() || entry.shown().is_some())
     }
 
     pub(super) fn validate_handshake(&self, target: &Target) -> Checked {
@@ -349,8 +345,17 @@ pub const fn is_cookie_byte(byte: u8) -> bool {
 }
 
 impl Target {
+    /// Whether the URL of the server or of the proxy has a user or a password.
+    pub fn has_credentials(&self) -> bool {
+        self.has_user()
+            || self
+                .proxy
+                .as_deref()
+                .is_some_and(|proxy| user_of(proxy).is_some())
+    }
+
     /// Whether the URL has a user or a password.
-    pub fn has_user(&self) -> bool {
+    pub(super) fn has_user(&self) -> bool {
         user_of(&self.url).is_some()
     }
 
@@ -520,6 +525,37 @@ mod tests {
         ] {
             header(text).unwrap();
         }
+    }
+
+    #[test]
+    fn what_travels_with_a_plan_is_known() {
+        let has = |text: &str| {
+            let plan =
+                Plan::new("ws://h/").with(|plan| plan.connection.headers = vec![text.to_owned()]);
+            plan.connection.has_secrets()
+        };
+        for text in [
+            "Authorization: Bearer x",
+            "X-Api-Key: x",
+            "X: env:T",
+            "Cookie: a={t}b",
+        ] {
+            assert!(has(text), "{text}");
+        }
+        for text in [
+            "X: y",
+            "Authorization: Bearer {t}",
+            "Host: h",
+            "Cookie: {all}",
+        ] {
+            assert!(!has(text), "{text}");
+        }
+        let mut target = Plan::new("ws://u@h/").target;
+        assert!(target.has_credentials());
+        target.url = "ws://h/?a@b".to_owned();
+        assert!(!target.has_credentials());
+        target.proxy = Some("http://u:p@h:1".to_owned());
+        assert!(target.has_credentials());
     }
 
     #[test]

@@ -125,27 +125,34 @@ fn a_plan_in_a_file_says_the_same() {
 fn a_worker_elsewhere_has_its_own_copy_of_the_data_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = rows(folder.path());
-    let front = Front::start(by_row);
-    let plain = Front::start(|_| Verdict::Pass(""));
-    let with_copy = Worker::start(&format!("--data {path}"));
+    let copy = folder.path().join("copy.csv");
+    std::fs::copy(&path, &copy).unwrap();
+    let front = Front::start(|_| Verdict::Pass(""));
+    let with_copy = Worker::start(&format!("--data {}", copy.display()));
     let without = Worker::start("");
-    let through = |url: &str, worker: &Worker, arguments: &[&str]| {
+    let through = |worker: &Worker, arguments: &[&str]| {
         let addr = worker.addr.to_string();
-        echo(url, &[arguments, &["-w", &addr]].concat())
+        let url = format!("{}/{{user}}?a=b", front.url());
+        echo(&url, &[arguments, &["--data", &path, "-w", &addr]].concat())
     };
-    let in_the_clear = [&BY_ROW[..], &[&path]].concat();
-    through(
-        &format!("{}/{{user}}?a=b", front.url()),
-        &with_copy,
-        &in_the_clear,
-    )
-    .exits(1)
-    .says_in_one_line(&["in clear text", "--tls-cert"]);
-    let harmless = ["--data", path.as_str(), "-H", "X-User: {user}"];
-    through(&plain.url(), &without, &harmless)
+    let of_rows = ["-H", "Authorization: Bearer {token}"];
+    through(&with_copy, &of_rows).exits(0);
+    assert_eq!(users(&front).len(), 6);
+    through(&without, &of_rows)
         .exits(1)
-        .says(&["in clear text"]);
-    drop((with_copy, without, plain, front));
+        .says(&["start that with --data FILE"]);
+    for secret in [
+        ["--cookie", "a=secret"],
+        ["-H", "Authorization: Bearer env:PATH"],
+    ] {
+        through(&with_copy, &secret)
+            .exits(1)
+            .says_in_one_line(&["in clear text", "--tls-cert"]);
+    }
+    std::fs::write(&copy, "user,token\nu0,t\n").unwrap();
+    through(&with_copy, &of_rows)
+        .exits(1)
+        .says(&["copy it again"]);
 }
 
 #[test]
