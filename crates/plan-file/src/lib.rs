@@ -102,7 +102,7 @@ impl PlanFile {
         overlay::apply(&mut self.table, set)?;
         match plan_of(&self.table) {
             Err(error) if !words::is_about_what_is_missing(&error) => {
-                Err(words::of_set(&set.text, &place, &error))
+                Err(words::of_set(&set.shown(), &place, &error))
             }
             _ => Ok(()),
         }
@@ -143,6 +143,7 @@ impl PlanFile {
         for file in plan.files_mut() {
             *file = self.folder.join(&*file);
         }
+        plan.start_references_from(&self.folder);
         Ok(plan)
     }
 

@@ -1,5 +1,7 @@
 //! `--set KEY=VALUE`: a value at a place of a plan.
 
+use crate::words;
+use run_record::REDACTED_VALUE;
 use std::str::FromStr;
 use toml::{Table, Value};
 
@@ -54,6 +56,14 @@ fn value_of(text: &str) -> Result<Value, String> {
 }
 
 impl Set {
+    /// The setting as messages have it: without what is secret.
+    pub(crate) fn shown(&self) -> String {
+        match words::is_secret(&self.key) {
+            true => format!("{}={REDACTED_VALUE}", self.key.join(".")),
+            false => self.text.clone(),
+        }
+    }
+
     /// The key with the kind of load or of clients that a plan has where it names none.
     pub(crate) fn place(&self, table: &Table) -> Vec<String> {
         let mut place = self.key.clone();
@@ -89,7 +99,7 @@ pub(crate) fn apply(table: &mut Table, set: &Set) -> Result<(), String> {
         [list @ "populations", _, ..] => Err(is_a_list(list)),
         _ => put(table, &place, set.value.clone()),
     };
-    done.map_err(|words| format!("--set {}: {words}", set.text))
+    done.map_err(|words| format!("--set {}: {words}", set.shown()))
 }
 
 /// Puts a value at a place; the tables on the way there are made where they are missing.

@@ -46,6 +46,9 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
         *file = std::path::absolute(&*file)
             .map_err(|error| format!("cannot tell where {} is: {error}", file.display()))?;
     }
+    let here = std::path::absolute(".")
+        .map_err(|error| format!("cannot tell where this folder is: {error}"))?;
+    plan.start_references_from(&here);
     let printed = Printed {
         name: plan.name.as_deref(),
         reason: plan.reason.as_deref(),

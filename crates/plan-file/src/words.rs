@@ -92,6 +92,15 @@ fn covers(outer: &Range<usize>, inner: &Range<usize>) -> bool {
     outer.start <= inner.start && inner.start < outer.end
 }
 
+/// True of a key whose values are secret, or may be, so that no message has them.
+pub(super) fn is_secret(path: &[String]) -> bool {
+    let part = |at: usize| path.get(at).map(String::as_str).unwrap_or_default();
+    match (part(0), part(1)) {
+        ("connection", "headers" | "cookies" | "query") | ("target", "proxy") => true,
+        _ => path.len() == 1 && part(0) == "connection",
+    }
+}
+
 /// The message with the whole key in the place of its last part, and the nearest one for a typo.
 fn told(error: &Error, path: &[String]) -> String {
     let message = error.message().trim().replace('\n', ": ");
@@ -113,7 +122,10 @@ fn told(error: &Error, path: &[String]) -> String {
     if message.contains("more than 1 element") || message.contains("wanted exactly 1 element") {
         return format!("`{key}` has several kinds, or none: keep one");
     }
-    let message = shown(&message);
+    let message = match is_secret(path) && message.starts_with("invalid type") {
+        true => "has a value of another type: see docs/plan.md".to_owned(),
+        false => shown(&message),
+    };
     match key.as_str() {
         "" => message,
         key => format!("`{key}`: {message}"),

@@ -13,6 +13,7 @@ mod allow;
 mod clocks;
 mod coordinator;
 mod credentials;
+mod data_file;
 mod dial;
 mod error;
 mod outbox;

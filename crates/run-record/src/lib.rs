@@ -47,11 +47,12 @@ pub use measurement::{
 };
 pub use plan::{
     Arrivals, Audience, Backoff, ChangesRoom, Clients, Closed, ComesAndGoes, Compression, Connect,
-    Connection, Cut, Dialect, Generator, Io, LONGEST_NS, Life, Limits, Load, MOST_CLIENTS,
-    MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS,
-    Measure, Message, Nanos, OpenLoop, Plan, PlanError, Population, RATES, Ramp, Raw, Reading,
-    Reconnect, Rooms, Search, SearchOf, Steps, Target, Timestamps, Tls, TlsVersion, Workload, Zipf,
-    within,
+    Connection, Cut, Dialect, Entry, Generator, Io, LONGEST_NS, LONGEST_VARIABLE, Life, Limits,
+    Load, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
+    MOST_SAMPLES, MOST_THREADS, Measure, Message, Nanos, OpenLoop, Part, Plan, PlanError,
+    Population, RATES, REDACTED_VALUE, Ramp, Raw, Reading, Reconnect, Reference, Resolve, Rooms,
+    Search, SearchOf, Steps, Target, Timestamps, Tls, TlsVersion, Workload, Zipf, escaped_braces,
+    is_cookie_byte, is_token, is_variable, parts, within,
 };
 pub use redact::redacted;
 pub use run::{

@@ -1,7 +1,9 @@
 //! Secrets in URLs: nothing that is written or printed shows them.
 
+use crate::plan::Entry;
 use crate::{Event, Plan, StepRecord};
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 /// What stands in the place of a secret.
 const REDACTED: &str = "REDACTED";
@@ -106,7 +108,7 @@ fn without_parameters(text: &str) -> Option<String> {
     Some(out)
 }
 
-fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     let name = decoded(name).to_ascii_lowercase().replace(['-', '.'], "_");
     WHOLE.contains(&name.as_str()) || WITHIN.iter().any(|part| name.contains(part))
 }
@@ -133,11 +135,17 @@ fn decoded(name: &str) -> String {
 }
 
 impl Plan {
-    /// The plan as it is written: its URL without secrets.
+    /// The plan as it is written: without secrets in URLs, header lines, cookies and parameters. What
+    /// says where a secret is kept stays.
     #[must_use]
     pub fn redacted(&self) -> Self {
         let mut plan = self.clone();
         plan.target.url = redacted(&plan.target.url).into_owned();
+        if let Some(proxy) = &mut plan.target.proxy {
+            *proxy = redacted(proxy).into_owned();
+        }
+        let shown = |entry: Entry<'_>| Ok::<_, Infallible>(entry.shown());
+        let Ok(()) = plan.connection.change_values(shown);
         plan
     }
 }

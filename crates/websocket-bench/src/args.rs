@@ -1,10 +1,12 @@
 //! The command line. One definition gives parsing, help, man page and completions.
 
 mod compression;
+mod handshake;
 mod remote;
 mod server_type;
 mod tls;
 
+pub(crate) use handshake::Handshake;
 pub(crate) use remote::{Credentials, Sites, WorkerArgs};
 pub(crate) use server_type::ServerType;
 pub(crate) use tls::Tls;
@@ -350,6 +352,8 @@ pub(crate) struct Connections {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) tls: Tls,
+    #[command(flatten)]
+    pub(crate) handshake: Handshake,
 }
 
 #[derive(Debug, Args)]

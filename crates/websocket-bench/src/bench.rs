@@ -5,6 +5,7 @@ use crate::distributed;
 use crate::draft::Planned;
 use crate::exit::Exit;
 use crate::output::Outputs;
+use crate::secrets;
 use remote::RemoteError;
 use run_record::{
     End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RecordFile, RunRecord, Tool, VERSION,
@@ -35,6 +36,8 @@ pub(crate) fn bench(
     } = planned;
     plan.validate()?;
     ws_load::check_message(&plan)?;
+    let shown = plan.redacted();
+    let plan = secrets::filled_in(&plan)?;
     let interrupted = catch_signals()?;
     FileLimit::raise();
     let mut record = RunRecord {
@@ -43,10 +46,8 @@ pub(crate) fn bench(
         tool: tool(),
         started: now(),
         ended: now(),
-        command: std::env::args()
-            .map(|argument| redacted(&argument).into_owned())
-            .collect(),
-        plan: plan.redacted(),
+        command: secrets::shown_command(std::env::args()),
+        plan: shown,
         environment: Environment::collect(),
         warm_up: None,
         steps: Vec::new(),

@@ -42,6 +42,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Result<Exit, Box<dyn Error>> {
     let options = WorkerOptions {
         local_addrs: args.local_addr.clone(),
         threads: args.threads,
+        data: args.data.clone(),
         allow: AllowList(args.allow.clone()),
         credentials: credentials(&args.credentials)?,
         is_child: args.child,

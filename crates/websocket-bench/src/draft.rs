@@ -44,7 +44,14 @@ impl Draft {
                     .to_owned(),
             );
         }
-        let Self { mut plan, given } = self;
+        check_unix(sites, &self)?;
+        let Self {
+            mut plan,
+            mut given,
+        } = self;
+        if plan.target.unix_socket.is_some() {
+            given.timestamps = Some(Timestamps::User);
+        }
         let generator = &mut plan.generator;
         generator.timestamps = timestamps(given.timestamps)?;
         let lacks_stamps = given.timestamps.is_none() && generator.timestamps == Timestamps::User;
@@ -81,18 +88,46 @@ fn check_credentials(sites: &Sites) -> Result<(), String> {
     }
 }
 
-/// The key of the clients' certificate goes to every worker.
+/// The key of the clients' certificate and what they show the server go to every worker.
 fn check_key_travels_safely(sites: &Sites, plan: &Plan) -> Result<(), String> {
+    if !sites.are_elsewhere() || sites.credentials.tls_cert.is_some() {
+        return Ok(());
+    }
     let tls = plan.connection.tls.as_ref();
     let has_key = tls.is_some_and(|tls| tls.client_key.is_some());
-    if has_key && sites.are_elsewhere() && sites.credentials.tls_cert.is_none() {
+    let what = if has_key {
+        "--client-key (connection.tls.client_key)"
+    } else if plan.connection.has_secrets() || plan.target.has_credentials() {
+        "what clients show the server or the proxy (-H, --bearer-file, --cookie, --query, users in \
+         URLs, or their keys of the plan)"
+    } else {
+        return Ok(());
+    };
+    Err(format!(
+        "{what} would go to the workers in clear text: give --tls-cert, --tls-key and --tls-ca, so \
+         that they are spoken to over mutual TLS"
+    ))
+}
+
+/// A Unix socket is of this machine, and the kernel stamps nothing that it carries.
+fn check_unix(sites: &Sites, draft: &Draft) -> Result<(), String> {
+    if draft.plan.target.unix_socket.is_none() {
+        return Ok(());
+    }
+    if sites.are_elsewhere() {
         return Err(
-            "--client-key (connection.tls.client_key) would go to the workers in clear text: give \
-             --tls-cert, --tls-key and --tls-ca, so that they are spoken to over mutual TLS"
+            "--unix (target.unix_socket) is of this machine, and workers that were started \
+             separately do not connect to one: take --processes"
                 .to_owned(),
         );
     }
-    Ok(())
+    match draft.given.timestamps {
+        Some(Timestamps::Kernel) => Err(
+            "--timestamps kernel: the kernel gives no receive stamps of a Unix socket; leave it out"
+                .to_owned(),
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Percentiles that the samples of a step cannot have, where their number is known.

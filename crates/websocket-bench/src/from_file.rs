@@ -32,10 +32,10 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
     Ok(Draft { plan, given })
 }
 
-/// The TOML file of a draft.
+/// The TOML file of a draft, without its secrets.
 ///
 /// # Errors
 /// In words, when a number is larger than those of TOML.
 pub(crate) fn printed(draft: &Draft) -> Result<String, String> {
-    plan_file::printed(&draft.plan, draft.given)
+    plan_file::printed(&draft.plan.redacted(), draft.given)
 }

@@ -16,12 +16,14 @@ mod from_file;
 mod output;
 mod planning;
 mod proving;
+mod secrets;
 
 use args::{Cli, Command, Output, Sites};
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser as _};
 use draft::Draft;
 use exit::Exit;
-use run_record::redacted;
+use run_record::{REDACTED_VALUE, redacted};
 use std::error::Error;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -107,7 +109,12 @@ fn refused(error: &clap::Error) -> Exit {
             _ => Exit::Measured,
         };
     }
-    let words = error.render().ansi().to_string();
+    let mut words = error.render().ansi().to_string();
+    if let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue)
+        && secrets::is_secret_setting(value)
+    {
+        words = words.replace(value.as_str(), REDACTED_VALUE);
+    }
     let _ = write!(anstream::stderr().lock(), "{}", redacted(&words));
     Exit::Usage
 }

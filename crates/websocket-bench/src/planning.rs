@@ -181,7 +181,10 @@ fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Dr
     plan.target.local_addrs.clone_from(&connections.local_addr);
     plan.target.verify_certificate = !connections.tls.insecure;
     plan.target.ca_file.clone_from(&connections.tls.ca);
-    plan.connection.tls = connections.tls.of_plan()?;
+    plan.connection.tls = connections
+        .tls
+        .of_plan(connections.handshake.sni.as_ref())?;
+    connections.handshake.apply(&mut plan)?;
     plan.connection.origin.clone_from(&connections.origin);
     plan.connection.compression = connections.compression;
     plan.connection.at_once = connections.connect_concurrency;
@@ -224,7 +227,8 @@ fn dialect_of(path: &Path) -> Result<DialectFile, String> {
 }
 
 fn check_tls_flags(url: &str, connections: &Connections) -> Result<(), String> {
-    match connections.tls.given().next() {
+    let sni = connections.handshake.sni.as_ref().map(|_| "--sni");
+    match connections.tls.given().next().or(sni) {
         Some(flag) if !Plan::new(url).target.is_secure() => Err(format!(
             "{flag} is about TLS, but `{url}` is not a wss:// URL"
         )),

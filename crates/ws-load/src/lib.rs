@@ -22,7 +22,10 @@ pub use control::{Measured, RunError, Throughput, run, run_with_ceiling, through
 #[doc(hidden)]
 pub use dialect::for_fuzzing;
 pub use dialect::{DialectError, built_in_dialects, check_dialect, check_message, read_dialect};
-pub use net::{ConnectError, Stage, TargetError, check_url, spread_over_loopback, target_addrs};
+pub use net::{
+    ConnectError, DataError, Endpoint, Stage, TargetError, check_url, spread_over_loopback,
+    target_addrs,
+};
 pub use plain::plan_for_port;
 
 /// Which sample of a run under `seed`, counted from 0, the stamp in a payload belongs to; `None` for

@@ -17,10 +17,10 @@ pub const MAX_RESPONSE_HEAD: usize = 16 * 1024;
 /// is given up.
 pub const MAX_INTERIM: usize = 8;
 
-const MAX_HEADERS: usize = 64;
+pub(crate) const MAX_HEADERS: usize = 64;
 
 /// Most characters of a header's value that an error shows.
-const MAX_SHOWN: usize = 100;
+pub(crate) const MAX_SHOWN: usize = 100;
 
 /// What a client asks for when it opens a connection.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub struct UpgradeRequest<'a> {
     pub key: &'a str,
     /// `Origin`, when one is to be sent.
     pub origin: Option<&'a str>,
-    /// `Sec-WebSocket-Protocol`, when one is asked for.
+    /// `Sec-WebSocket-Protocol`, when one is asked for; several with commas between them.
     pub subprotocol: Option<&'a str>,
     /// permessage-deflate, when it is offered.
     pub deflate: Option<DeflateOffer>,
@@ -42,6 +42,11 @@ pub struct UpgradeRequest<'a> {
 impl UpgradeRequest<'_> {
     /// Appends the request head to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
+        self.encode_with("", out);
+    }
+
+    /// As [`Self::encode`], with more header lines, each with its line break.
+    pub fn encode_with(&self, lines: &str, out: &mut Vec<u8>) {
         let mut put = |parts: [&str; 3]| parts.iter().for_each(|p| out.extend(p.as_bytes()));
         put(["GET ", self.target, " HTTP/1.1\r\n"]);
         put(["Host: ", self.authority, "\r\n"]);
@@ -57,7 +62,7 @@ impl UpgradeRequest<'_> {
         if let Some(offer) = self.deflate {
             put(["Sec-WebSocket-Extensions: ", &offer.to_string(), "\r\n"]);
         }
-        put(["\r\n", "", ""]);
+        put([lines, "\r\n", ""]);
     }
 }
 
@@ -142,8 +147,8 @@ pub enum HandshakeError {
     },
 }
 
-/// Reads the answer to an [`UpgradeRequest`] sent with `key` and `subprotocol`, and without an
-/// extension.
+/// Reads the answer to an [`UpgradeRequest`] sent with `key` and `subprotocol` (of several the server
+/// has to choose one), and without an extension.
 ///
 /// Interim answers are skipped (RFC 9110, 15.2). Returns the length of all response heads in bytes,
 /// since frames may follow at once, or `None` when `bytes` ends within the heads.
@@ -253,7 +258,11 @@ fn judge(
         (None, _) => None,
     };
     let chosen = header("Sec-WebSocket-Protocol");
-    if chosen.as_deref() != subprotocol {
+    let is_chosen = match (&chosen, subprotocol) {
+        (Some(chosen), Some(asked)) => asked.split(',').any(|one| one.trim() == chosen),
+        (chosen, asked) => chosen.is_none() && asked.is_none(),
+    };
+    if !is_chosen {
         return Err(HandshakeError::Subprotocol {
             asked: subprotocol.unwrap_or("none").to_owned(),
             got: chosen.map_or_else(|| "none".to_owned(), shown),
@@ -267,7 +276,7 @@ fn is(header: &httparse::Header<'_>, name: &str) -> bool {
 }
 
 /// The value of all header lines of a name, in their order, as one list (RFC 9110, 5.3).
-fn joined(headers: &[httparse::Header<'_>], name: &str) -> Option<String> {
+pub(crate) fn joined(headers: &[httparse::Header<'_>], name: &str) -> Option<String> {
     let lines = headers.iter().filter(|header| is(header, name));
     lines
         .map(|header| String::from_utf8_lossy(header.value).trim().to_owned())
@@ -333,6 +342,16 @@ mod tests {
         assert!(with("Sec-WebSocket-Protocol: chat", None).is_err());
         assert!(with("Sec-WebSocket-Protocol: chat", Some("chat")).is_ok());
         assert!(with("X-Other: chat", Some("chat")).is_err());
+        assert!(with("Sec-WebSocket-Protocol: chat", Some("talk, chat")).is_ok());
+        for wrong in ["talk, chat", "cha", "Chat", ""] {
+            let mut lines = good();
+            let line = format!("Sec-WebSocket-Protocol: {wrong}");
+            lines.push(&line);
+            assert!(
+                parse_response(&response(&lines), KEY, Some("talk, chat")).is_err(),
+                "{wrong}"
+            );
+        }
     }
 
     #[test]

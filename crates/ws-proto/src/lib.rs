@@ -5,6 +5,7 @@
 //! It knows nothing of the echo and broadcast protocol that rides on top.
 
 mod close;
+mod connect;
 mod decoder;
 mod deflate;
 mod frame;
@@ -12,6 +13,7 @@ mod handshake;
 mod printable;
 
 pub use close::{CloseError, CloseFrame};
+pub use connect::{ConnectRefusal, ConnectRequest, basic_credentials, parse_connect};
 pub use decoder::{DecodeError, Decoder, Event, Mark};
 pub use deflate::{
     DeflateOffer, DeflateTerms, Deflater, InflateError, Inflater, NegotiationError, offers,

@@ -9,6 +9,7 @@ mod reception;
 use crate::address::Address;
 use crate::clocks::{Estimate, Exchange};
 use crate::credentials::Credentials;
+use crate::data_file;
 use crate::dial::{self, Pairing, Peer};
 use crate::error::RemoteError;
 use crate::wire::from_coordinator::Kind as Down;
@@ -353,6 +354,19 @@ fn assignment(place: &Place, share: Share) -> Result<Assignment, RemoteError> {
         authorities: content(place.plan.target.ca_file.as_ref())?,
         client_cert: content(tls.and_then(|tls| tls.client_cert.as_ref()))?,
         client_key: content(tls.and_then(|tls| tls.client_key.as_ref()))?,
+        data_sha1: match place
+            .plan
+            .connection
+            .data
+            .as_ref()
+            .filter(|_| !place.is_child)
+        {
+            Some(path) => data_file::digest(path).map_err(|source| RemoteError::Read {
+                path: path.clone(),
+                source,
+            })?,
+            None => Vec::new(),
+        },
         own_threads: place.own_threads,
     })
 }

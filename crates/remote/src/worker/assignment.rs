@@ -2,6 +2,7 @@
 
 use super::{Shared, WorkerOptions};
 use crate::allow;
+use crate::data_file;
 use crate::wire::refused::Reason;
 use crate::wire::{Assignment, Refused};
 use run_record::Plan;
@@ -87,6 +88,7 @@ fn take_with(
     }
     plan.validate().map_err(|error| unfit(error.to_string()))?;
     ws_load::check_message(&plan).map_err(|error| unfit(error.to_string()))?;
+    take_own_data(options, &mut plan, &assignment.data_sha1)?;
     let addrs = checked_destination(options, &plan, look_up)?;
     let files = keep_all(&mut plan, assignment)
         .map_err(|error| unfit(format!("cannot keep its certificates: {error}")))?;
@@ -105,6 +107,18 @@ fn checked_destination(
     plan: &Plan,
     look_up: LookUp<'_>,
 ) -> Result<Vec<SocketAddr>, Refused> {
+    if let Some(path) = plan
+        .target
+        .unix_socket
+        .as_ref()
+        .filter(|_| !options.is_child)
+    {
+        let words = format!(
+            "the Unix socket {} is of this machine, and only processes of --processes connect to one",
+            path.display()
+        );
+        return Err(refusal(Reason::Destination, words));
+    }
     let targets = look_up(plan).map_err(|error| refusal(Reason::Plan, error.to_string()))?;
     match options.allow.refuses(&targets, &allow::look_up) {
         None => Ok(targets),
@@ -116,6 +130,32 @@ fn checked_destination(
             ),
         )),
     }
+}
+
+/// Has the plan name the worker's own copy of the data file: the coordinator's path is of another
+/// machine, unless the coordinator has started this process.
+fn take_own_data(options: &WorkerOptions, plan: &mut Plan, wanted: &[u8]) -> Result<(), Refused> {
+    let Some(path) = plan.connection.data.as_mut().filter(|_| !options.is_child) else {
+        return Ok(());
+    };
+    let unfit = |words: String| refusal(Reason::Plan, words);
+    let own = options.data.as_ref().ok_or_else(|| {
+        unfit(format!(
+            "the run has the data file {}: copy it to the worker, and start that with --data FILE",
+            path.display()
+        ))
+    })?;
+    let found = data_file::digest(own)
+        .map_err(|error| unfit(format!("cannot read its --data {}: {error}", own.display())))?;
+    if found != wanted {
+        return Err(unfit(format!(
+            "its --data {} is not the run's data file {}: copy it again",
+            own.display(),
+            path.display()
+        )));
+    }
+    path.clone_from(own);
+    Ok(())
 }
 
 /// Keeps what the coordinator's files hold, and has the plan name these copies: its paths are of
@@ -227,6 +267,59 @@ mod tests {
             &assignment(MOST_SITES - 1, MOST_SITES),
         );
         assert_eq!(taken.unwrap().share.number, MOST_SITES - 1);
+    }
+
+    fn assigned(plan: &Plan, data_sha1: Vec<u8>) -> Assignment {
+        Assignment {
+            plan: serde_json::to_vec(plan).unwrap(),
+            data_sha1,
+            ..assignment(0, 1)
+        }
+    }
+
+    #[test]
+    fn a_worker_reads_its_own_copy_of_a_data_file_and_no_other() {
+        let mut file = NamedTempFile::new().unwrap();
+        file.write_all(b"token\n1\n").unwrap();
+        let digest = data_file::digest(file.path()).unwrap();
+        let mut plan = ws_load::plan_for_port(9, 1, 1);
+        plan.connection.data = Some("/etc/passwd".into());
+        let with_data = WorkerOptions {
+            data: Some(file.path().to_owned()),
+            ..WorkerOptions::default()
+        };
+        let taken = take(&with_data, &assigned(&plan, digest.clone())).unwrap();
+        assert_eq!(taken.plan.connection.data, with_data.data);
+        for (options, digest, words) in [
+            (
+                WorkerOptions::default(),
+                digest,
+                "start that with --data FILE",
+            ),
+            (with_data, vec![0; 20], "copy it again"),
+        ] {
+            let refused = take(&options, &assigned(&plan, digest)).unwrap_err();
+            assert!(refused.words.contains(words), "{refused:?}");
+        }
+        let child = WorkerOptions {
+            is_child: true,
+            ..WorkerOptions::default()
+        };
+        let taken = take(&child, &assigned(&plan, Vec::new())).unwrap();
+        assert_eq!(taken.plan.connection.data, plan.connection.data);
+    }
+
+    #[test]
+    fn a_unix_socket_is_connected_to_by_processes_of_the_coordinator_alone() {
+        let mut plan = ws_load::plan_for_port(9, 1, 1);
+        plan.target.unix_socket = Some("/var/run/other.sock".into());
+        let refused = take(&WorkerOptions::default(), &assigned(&plan, Vec::new())).unwrap_err();
+        assert_eq!(refused.reason, i32::from(Reason::Destination));
+        let child = WorkerOptions {
+            is_child: true,
+            ..WorkerOptions::default()
+        };
+        take(&child, &assigned(&plan, Vec::new())).unwrap();
     }
 
     /// The path in the plan names a file of the coordinator's machine. A worker must not read it.

@@ -13,6 +13,7 @@ use crate::wire::worker_server::{Worker, WorkerServer};
 use crate::wire::{FromCoordinator, FromWorker};
 use crate::{FAREWELL, LARGEST_COMMANDS, PATIENCE, Tell, outbox};
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -34,6 +35,8 @@ pub struct WorkerOptions {
     pub local_addrs: Vec<IpAddr>,
     /// Worker threads; none leaves them to the run.
     pub threads: Option<u32>,
+    /// Its copy of the data file of runs that have one.
+    pub data: Option<PathBuf>,
     /// Servers that it may load.
     pub allow: AllowList,
     /// The credentials that it presents and requires.

@@ -6,6 +6,7 @@
 mod clients;
 mod compression;
 mod generator;
+mod handshake;
 mod life;
 mod limits;
 mod load;
@@ -15,10 +16,12 @@ mod target;
 mod tls;
 mod v1;
 mod validate;
+mod variables;
 
 pub use clients::{Clients, Population, Reading, Search, SearchOf, Steps};
 pub use compression::Compression;
 pub use generator::{Generator, Io, Timestamps};
+pub use handshake::{Entry, REDACTED_VALUE, Reference, Resolve, is_cookie_byte, is_token};
 pub use life::{Backoff, ChangesRoom, ComesAndGoes, Cut, Life, Reconnect};
 pub use limits::{Limits, Measure};
 pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp, Raw};
@@ -31,10 +34,12 @@ pub use validate::{
     LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
     MOST_SAMPLES, MOST_THREADS, PlanError, RATES, within,
 };
+pub use variables::{LONGEST_VARIABLE, Part, escaped_braces, is_variable, parts};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
 
 /// Which request is measured: the word of command lines and rows. It follows from a plan's load and
 /// audience.
@@ -138,7 +143,23 @@ impl Plan {
         let tls = self.connection.tls.as_mut();
         let of_client = tls.map(|tls| [&mut tls.client_cert, &mut tls.client_key]);
         let of_client = of_client.into_iter().flatten().flatten();
-        self.target.ca_file.iter_mut().chain(of_client)
+        let of_target = self.target.ca_file.iter_mut();
+        let of_way = self.target.unix_socket.iter_mut();
+        let of_data = self.connection.data.iter_mut();
+        of_target.chain(of_client).chain(of_way).chain(of_data)
+    }
+
+    /// Has the relative paths of references to secrets begin in a folder.
+    pub fn start_references_from(&mut self, folder: &Path) {
+        let joined = |entry: Entry<'_>| {
+            Ok::<_, Infallible>(match entry.reference() {
+                Some((before, Reference::File(path))) => {
+                    Some(format!("{before}file:{}", folder.join(path).display()))
+                }
+                _ => None,
+            })
+        };
+        let Ok(()) = self.connection.change_values(joined);
     }
 
     /// Which request is measured.

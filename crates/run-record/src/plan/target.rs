@@ -18,6 +18,13 @@ pub struct Target {
     pub verify_certificate: bool,
     /// Extra certificate authorities, a PEM file; relative to the file of the plan.
     pub ca_file: Option<PathBuf>,
+    /// The server's Unix socket, in the place of an address; relative to the file of the plan. The
+    /// URL says the rest, its host too.
+    pub unix_socket: Option<PathBuf>,
+    /// A proxy to reach the server through, by CONNECT: `http://[user:password@]host:port`.
+    pub proxy: Option<String>,
+    /// Addresses for names, like `chat.example:443:127.0.0.1`; of IPv6 in brackets.
+    pub resolve: Vec<String>,
 }
 
 impl Target {
@@ -40,6 +47,9 @@ impl Default for Target {
             local_addrs: Vec::new(),
             verify_certificate: true,
             ca_file: None,
+            unix_socket: None,
+            proxy: None,
+            resolve: Vec::new(),
         }
     }
 }
@@ -59,6 +69,18 @@ pub struct Connection {
     pub compression: Option<Compression>,
     /// TLS, for `wss://` alone; with its defaults there without it.
     pub tls: Option<Tls>,
+    /// Header lines of every handshake, like `X-Tenant: blue`. A `Host` replaces that of the URL.
+    pub headers: Vec<String>,
+    /// Cookies of every handshake, like `session=1f2e`.
+    pub cookies: Vec<String>,
+    /// Subprotocols to ask for, of which the server must choose one. They take the place of the
+    /// dialect's.
+    pub subprotocols: Vec<String>,
+    /// Parameters behind the query of the URL, like `room=1`, which are percent-encoded.
+    pub query: Vec<String>,
+    /// A data file (CSV with a header row, or JSON lines); relative to the file of the plan. Client
+    /// *i* has its row *i*, modulo the rows: `{token}` is its column `token`.
+    pub data: Option<PathBuf>,
 }
 
 impl Default for Connection {
@@ -69,6 +91,11 @@ impl Default for Connection {
             timeout: Nanos::secs(10),
             compression: None,
             tls: None,
+            headers: Vec::new(),
+            cookies: Vec::new(),
+            subprotocols: Vec::new(),
+            query: Vec::new(),
+            data: None,
         }
     }
 }

@@ -26,6 +26,9 @@ pub struct Tls {
     pub client_cert: Option<PathBuf>,
     /// Its key, a PEM file; relative to the file of the plan.
     pub client_key: Option<PathBuf>,
+    /// The name that is asked for (SNI, RFC 6066, 3) and that the certificate must have, in the
+    /// place of the URL's host.
+    pub server_name: Option<String>,
 }
 
 impl Default for Tls {
@@ -36,6 +39,7 @@ impl Default for Tls {
             resumption: true,
             client_cert: None,
             client_key: None,
+            server_name: None,
         }
     }
 }
@@ -119,6 +123,10 @@ impl Tls {
                 "connection.tls.min",
                 "is above connection.tls.max, so that no version is left to offer",
             );
+        }
+        if let Some(name) = &self.server_name {
+            // RFC 1035, 2.3.4.
+            super::within("connection.tls.server_name", name.len(), (1, 253))?;
         }
         match (&self.client_cert, &self.client_key) {
             (Some(_), None) => contradiction(

@@ -106,13 +106,13 @@ impl From<PlanV1> for Plan {
                 local_addrs: old.local_addrs,
                 verify_certificate: old.verify_certificate,
                 ca_file: old.ca_file,
+                ..Target::default()
             },
             connection: Connection {
                 origin: old.origin,
                 at_once: old.connect_concurrency,
                 timeout: Nanos(old.timeouts.connect_ns),
-                compression: None,
-                tls: None,
+                ..Connection::default()
             },
             clients,
             warm_up: Nanos(0),

@@ -137,6 +137,8 @@ impl Plan {
         if let Some(tls) = &self.connection.tls {
             tls.validate(&self.target)?;
         }
+        self.target.validate_way()?;
+        self.connection.validate_handshake(&self.target)?;
         self.validate_populations()?;
         self.clients.validate()?;
         self.load.validate()?;

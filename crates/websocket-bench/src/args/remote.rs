@@ -85,6 +85,9 @@ pub(crate) struct WorkerArgs {
     /// core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) threads: Option<u32>,
+    /// This machine's copy of the data file of runs that have one: it does not travel
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<PathBuf>,
     /// Load only this server. Repeat it for more than one [default: any]
     #[arg(long, value_name = "HOST[:PORT]|CIDR")]
     pub(crate) allow: Vec<Allowed>,

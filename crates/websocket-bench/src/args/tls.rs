@@ -46,7 +46,7 @@ impl Tls {
     ///
     /// # Errors
     /// In words, when no version is left.
-    pub(crate) fn of_plan(&self) -> Result<Option<run_record::Tls>, String> {
+    pub(crate) fn of_plan(&self, sni: Option<&String>) -> Result<Option<run_record::Tls>, String> {
         let default = run_record::Tls::default();
         let tls = run_record::Tls {
             min: self.tls_min.unwrap_or(default.min),
@@ -54,6 +54,7 @@ impl Tls {
             client_cert: self.client_cert.clone(),
             client_key: self.client_key.clone(),
             resumption: default.resumption,
+            server_name: sni.cloned(),
         };
         if tls.min > tls.max {
             return Err(format!(
@@ -62,8 +63,10 @@ impl Tls {
                 tls.max.name()
             ));
         }
-        let is_given =
-            self.tls_min.is_some() || self.tls_max.is_some() || self.client_cert.is_some();
+        let is_given = self.tls_min.is_some()
+            || self.tls_max.is_some()
+            || self.client_cert.is_some()
+            || sni.is_some();
         Ok(is_given.then_some(tls))
     }
 }

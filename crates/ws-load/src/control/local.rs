@@ -77,7 +77,7 @@ impl Workers for Local<'_> {
     }
 
     fn server(&self) -> Option<SocketAddr> {
-        Some(self.target.addr)
+        self.target.endpoint.server()
     }
 
     fn doubts(&self) -> bool {

@@ -8,7 +8,7 @@
 //!                  Gone <------------------- lost, or closed ----------------+
 //! ```
 
-use super::{Codecs, Stage, Transport};
+use super::{Asked, Codecs, Stage, Transport};
 use ws_proto::{Decoder, Sender};
 
 /// A client's connection.
@@ -27,6 +27,8 @@ pub(crate) struct Connection {
 #[derive(Debug)]
 pub(crate) enum Phase {
     Connecting,
+    /// A proxy was asked for a way to the server.
+    Tunnelling(Box<Tunnelling>),
     Upgrading(Box<Upgrade>),
     Subscribing,
     Ready,
@@ -36,11 +38,18 @@ pub(crate) enum Phase {
     Gone,
 }
 
+/// A way that a proxy was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Tunnelling {
+    pub(crate) response: Vec<u8>,
+}
+
 /// An upgrade that was asked for.
 #[derive(Debug)]
 pub(crate) struct Upgrade {
     pub(crate) key: String,
-    /// When the TCP connection was established.
+    pub(crate) asked: Asked,
+    /// When the connection to the server was established.
     pub(crate) connected_ns: u64,
     pub(crate) response: Vec<u8>,
 }
@@ -72,6 +81,7 @@ impl Connection {
     pub(crate) const fn stage(&self) -> Stage {
         match self.phase {
             Phase::Connecting => Stage::Connect,
+            Phase::Tunnelling(_) => Stage::Tunnel,
             Phase::Upgrading(_) => Stage::Upgrade,
             Phase::Subscribing => Stage::Subscribe,
             Phase::Ready | Phase::Between | Phase::Closing | Phase::Gone => Stage::Ready,
@@ -87,7 +97,7 @@ impl Connection {
     pub(crate) const fn is_opening(&self) -> bool {
         matches!(
             self.phase,
-            Phase::Connecting | Phase::Upgrading(_) | Phase::Subscribing
+            Phase::Connecting | Phase::Tunnelling(_) | Phase::Upgrading(_) | Phase::Subscribing
         )
     }
 }

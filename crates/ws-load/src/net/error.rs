@@ -1,16 +1,20 @@
 //! What can go wrong with a connection, in words with place and remedy.
 
+use super::endpoint::Endpoint;
 use super::tls::Offered;
 use crate::message::Unable;
 use std::io;
-use std::net::SocketAddr;
-use ws_proto::{CloseFrame, DecodeError, HandshakeError, NegotiationError, escaped, printable};
+use ws_proto::{
+    CloseFrame, ConnectRefusal, DecodeError, HandshakeError, NegotiationError, escaped, printable,
+};
 
 /// How far a connection attempt had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The TCP connection was not established.
     Connect,
+    /// The proxy did not open a way to the server.
+    Tunnel,
     /// The upgrade was not answered.
     Upgrade,
     /// The dialect's subscription was not confirmed.
@@ -23,6 +27,7 @@ impl std::fmt::Display for Stage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Connect => "before the connection was established",
+            Self::Tunnel => "before it answered CONNECT",
             Self::Upgrade => "before it answered the WebSocket upgrade",
             Self::Subscribe => "before it confirmed the subscription",
             Self::Ready => "after the WebSocket was open",
@@ -37,7 +42,7 @@ pub enum ConnectError {
     #[error("{addr} refused the connection; is the server running, and on this port?")]
     Refused {
         /// The server's address.
-        addr: SocketAddr,
+        addr: Endpoint,
     },
     /// No answer in time.
     #[error(
@@ -45,7 +50,7 @@ pub enum ConnectError {
     )]
     TimedOut {
         /// The server's address.
-        addr: SocketAddr,
+        addr: Endpoint,
         /// How far it had come.
         stage: Stage,
         /// The time that it had.
@@ -63,7 +68,7 @@ pub enum ConnectError {
     #[error("{addr} {} the connection {stage}{}", if *reset { "reset" } else { "closed" }, with_close(close.as_ref()))]
     Closed {
         /// The server's address.
-        addr: SocketAddr,
+        addr: Endpoint,
         /// How far it had come.
         stage: Stage,
         /// By a reset, without a close.
@@ -75,15 +80,31 @@ pub enum ConnectError {
     #[error("{addr} did not answer a ping with its payload within {seconds} s (--ping-timeout)")]
     PingUnanswered {
         /// The server's address.
-        addr: SocketAddr,
+        addr: Endpoint,
         /// The time that it had.
         seconds: f64,
+    },
+    /// A proxy opened no way to the server.
+    #[error("{addr}: {source}; {}", remedy_of_proxy(source))]
+    Proxy {
+        /// The proxy's address.
+        addr: Endpoint,
+        /// What was wrong.
+        source: ConnectRefusal,
+    },
+    /// The accept queue of a Unix socket has no place left.
+    #[error(
+        "{addr} takes no more connections at once (the queue of its listener is full); open fewer at once (--connect-concurrency)"
+    )]
+    QueueFull {
+        /// The server's socket.
+        addr: Endpoint,
     },
     /// The upgrade was answered wrongly.
     #[error("{addr}: {source}; {}", remedy(source))]
     Handshake {
         /// The server's address.
-        addr: SocketAddr,
+        addr: Endpoint,
         /// What was wrong.
         source: HandshakeError,
     },
@@ -91,7 +112,7 @@ pub enum ConnectError {
     #[error("{addr} broke the WebSocket protocol: {source}")]
     Protocol {
         /// The server's address.
-        addr: SocketAddr,
+        addr: Endpoint,
         /// What was wrong.
         source: DecodeError,
     },
@@ -101,7 +122,7 @@ pub enum ConnectError {
     )]
     TooLong {
         /// The server's address.
-        addr: SocketAddr,
+        addr: Endpoint,
         /// What it announced, in bytes.
         size: u64,
         /// The bound, in bytes.
@@ -113,7 +134,7 @@ pub enum ConnectError {
     )]
     Expands {
         /// The server's address.
-        addr: SocketAddr,
+        addr: Endpoint,
         /// Its bytes on the wire.
         compressed: usize,
         /// The bound, in bytes.
@@ -123,7 +144,7 @@ pub enum ConnectError {
     #[error("{addr}: {words}; check --server-type and --origin")]
     Turned {
         /// The server's address.
-        addr: SocketAddr,
+        addr: Endpoint,
         /// What it said.
         words: String,
     },
@@ -155,7 +176,7 @@ pub enum ConnectError {
     #[error("{addr}: {} ({stage})", super::tls::words(source, *offered))]
     Tls {
         /// The server's address.
-        addr: SocketAddr,
+        addr: Endpoint,
         /// How far it had come.
         stage: Stage,
         /// What it was offered.
@@ -167,7 +188,7 @@ pub enum ConnectError {
     #[error("{addr}: {} ({stage})", escaped(&source.to_string()))]
     Io {
         /// The server's address.
-        addr: SocketAddr,
+        addr: Endpoint,
         /// How far it had come.
         stage: Stage,
         /// The cause.
@@ -203,6 +224,27 @@ fn with_close(close: Option<&CloseFrame>) -> String {
     }
 }
 
+/// What to do when CONNECT was answered like this.
+fn remedy_of_proxy(source: &ConnectRefusal) -> String {
+    match source {
+        ConnectRefusal::Status {
+            status: 407, says, ..
+        } => format!(
+            "it wants authorization{}: write its user and password before the host of --proxy, or give \
+             -H 'Proxy-Authorization: ...'",
+            says.as_ref()
+                .map_or_else(String::new, |says| format!(" ({says})"))
+        ),
+        ConnectRefusal::Status {
+            status: 403 | 405, ..
+        } => "it forbids a way to this host and port: permit CONNECT to it".to_owned(),
+        ConnectRefusal::Status { .. } => {
+            "check that the proxy can reach the server, and permits CONNECT to it".to_owned()
+        }
+        _ => "check that --proxy (target.proxy) names an HTTP proxy".to_owned(),
+    }
+}
+
 /// What to do when the upgrade was answered like this.
 fn remedy(source: &HandshakeError) -> String {
     const PATH: &str = "check the path of the URL and that it is a WebSocket server";
@@ -217,6 +259,10 @@ fn remedy(source: &HandshakeError) -> String {
         }
         _ => {}
     }
+    if let HandshakeError::Subprotocol { .. } = source {
+        return "name one that the server speaks (--subprotocol, or `subprotocol` of the dialect)"
+            .to_owned();
+    }
     let HandshakeError::Status { status, says, .. } = source else {
         return PATH.to_owned();
     };
@@ -230,10 +276,10 @@ fn remedy(source: &HandshakeError) -> String {
             said(" (", ")")
         ),
         401 => format!(
-            "the server wants authorization{}, and none is sent: give the URL with the token that the server takes in its path or query, or let it accept clients without",
+            "the server wants authorization{}: give what it takes with -H 'Authorization: ...', --bearer-file, user:password in the URL, --cookie or --query",
             said(" (", ")")
         ),
-        403 => "the server forbids it to this client: check the credentials in the query of the URL, and --origin".to_owned(),
+        403 => "the server forbids it to this client: check the credentials (-H, --cookie, --query, --data), and --origin".to_owned(),
         400 | 426 => format!(
             "it takes no WebSocket of version 13 here{}: check that it is a WebSocket server, and the path of the URL",
             said(" (it names version ", ")")
@@ -270,7 +316,7 @@ mod tests {
             (302, Some("/login"), "the URL that it names (/login)"),
             (400, None, "takes no WebSocket of version 13 here:"),
             (401, Some("Basic"), "wants authorization (Basic)"),
-            (401, None, "wants authorization, and"),
+            (401, None, "wants authorization: give"),
             (403, None, "check the credentials"),
             (404, None, "check the path of the URL"),
             (426, Some("8"), "(it names version 8)"),

@@ -1,8 +1,12 @@
 //! Connections: where to, from where, with or without TLS, and what can go wrong.
 
+mod asks;
 mod connection;
+mod data;
 mod deflate;
+mod endpoint;
 mod error;
+mod place;
 mod reach;
 mod sessions;
 mod sources;
@@ -10,12 +14,15 @@ mod target;
 mod tls;
 mod transport;
 
-pub(crate) use connection::{Connection, Phase, Upgrade};
+pub(crate) use asks::Asked;
+pub(crate) use connection::{Connection, Phase, Tunnelling, Upgrade};
+pub use data::DataError;
 pub(crate) use deflate::{Codecs, Deflate, offer};
+pub use endpoint::Endpoint;
 pub use error::{ConnectError, Stage};
 pub(crate) use sessions::Sessions;
 pub use sources::spread_over_loopback;
-pub(crate) use target::Target;
+pub(crate) use target::{Target, server_addr};
 pub use target::{TargetError, check_url, target_addrs};
 pub(crate) use tls::Offered;
 pub(crate) use transport::Transport;

@@ -14,7 +14,11 @@ const PER_ADDRESS: u64 = 12_000;
 /// Gives a plan that names no source address as many of 127.0.0.0/8 as its connections need, where
 /// its server is on loopback.
 pub fn spread_over_loopback(plan: &mut Plan) {
-    if !plan.target.local_addrs.is_empty() || !is_on_loopback(&plan.target.url) {
+    let target = &plan.target;
+    let next = target.proxy.as_deref().unwrap_or(&target.url);
+    // Names that `resolve` has an address for are not looked into.
+    let has_way = target.unix_socket.is_some() || !target.resolve.is_empty();
+    if !target.local_addrs.is_empty() || has_way || !is_on_loopback(next) {
         return;
     }
     // Without an end it goes on until no file is left.

@@ -1,24 +1,26 @@
 //! Where to connect: a URL taken apart, its name resolved, its TLS set up.
 
+use super::asks::{Asks, Places, Unasked};
+use super::data::DataError;
+use super::endpoint::Endpoint;
+use super::place::{Place, bare};
 use super::reach::{self, PassedOver};
 use super::tls::Tls;
 use run_record::Plan;
-use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
-use url::Url;
 
 /// A server to load.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    /// The address that all clients of the run connect to.
-    pub(crate) addr: SocketAddr,
+    /// What all clients of the run connect to.
+    pub(crate) endpoint: Endpoint,
     /// Other addresses of its name, that took no connection before this one was taken.
     pub(crate) passed_over: Vec<PassedOver>,
-    /// Value of the `Host` header.
-    pub(crate) authority: String,
-    /// Path and query.
-    pub(crate) path: String,
+    /// What each client asks for.
+    pub(crate) asks: Asks,
     /// TLS, for `wss`.
     pub(crate) tls: Option<Tls>,
 }
@@ -42,14 +44,50 @@ pub enum TargetError {
         /// Its scheme.
         scheme: String,
     },
-    /// A user or a password, which the opening handshake has no place for but a header.
+    /// The URL of a printed plan, which lacks its secrets.
     #[error(
-        "the URL of `{host}` has a user or a password in it, which are not sent; leave them out, and give the server a token in the path or query if it takes one"
+        "the URL of the server or of the proxy has REDACTED in the place of a secret, as written plans have: give it in full, or its secret by --query NAME=env:VARIABLE or -H 'Authorization: Bearer file:PATH'"
     )]
-    UserInfo {
-        /// The name; the URL is not shown, since it holds a secret.
+    Redacted,
+    /// Addresses for another name.
+    #[error("--resolve {given} (target.resolve) is not used: clients connect to {host}:{port}")]
+    Unused {
+        /// The host and port that it is for.
+        given: String,
+        /// The host that is connected to.
         host: String,
+        /// Its port.
+        port: u16,
     },
+    /// Not the URL of a proxy. It is not shown, since it may hold a password.
+    #[error(
+        "target.proxy (--proxy) is no URL of a proxy ({reason}); expected http://HOST:PORT, with USER:PASSWORD@ before the host where it wants them"
+    )]
+    Proxy {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A Unix socket that nothing can be connected to.
+    #[error("cannot connect to the Unix socket {}: {reason}; is the server running, and on this path?", path.display())]
+    Unix {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A variable, and nothing that it could stand for.
+    #[error(
+        "`{key}` has the variable {{{name}}}, and there is no data file: give --data FILE (connection.data), or write `{{{{` for a brace"
+    )]
+    NoData {
+        /// The plan's key.
+        key: &'static str,
+        /// The variable.
+        name: String,
+    },
+    /// A data file that cannot be used.
+    #[error("the data file {0}")]
+    Data(#[from] DataError),
     /// A fragment, which RFC 6455, 3, forbids.
     #[error("`{url}` has a fragment, which is not sent (RFC 6455, 3); write `#` as %23")]
     Fragment {
@@ -112,6 +150,15 @@ pub enum TargetError {
     },
 }
 
+impl From<Unasked> for TargetError {
+    fn from(unasked: Unasked) -> Self {
+        match unasked {
+            Unasked::NoData(key, name) => Self::NoData { key, name },
+            Unasked::Data(error) => Self::Data(error),
+        }
+    }
+}
+
 impl Target {
     /// Takes the plan's URL apart, resolves its host, and chooses one of its addresses.
     pub(crate) fn of(plan: &Plan) -> Result<Self, TargetError> {
@@ -120,80 +167,72 @@ impl Target {
 
     /// As [`Self::of`], where the host has been resolved: no other address is connected to.
     pub(crate) fn at(plan: &Plan, addrs: &[SocketAddr]) -> Result<Self, TargetError> {
-        let Place {
-            url, secure, host, ..
-        } = Place::of(plan)?;
-        let bare_host = bare(&host);
-        let (addr, passed_over) = reach::first_open(
-            &reachable(addrs, plan, bare_host)?,
-            plan.target.local_addrs.first().copied(),
-            Duration::from_nanos(plan.connection.timeout.ns()),
-        )
-        .ok_or_else(|| no_address(bare_host))?;
-        let tls = secure.then(|| Tls::new(bare_host, plan)).transpose()?;
-        Ok(Self {
-            addr,
-            passed_over,
-            authority: url
-                .port()
-                .map_or_else(|| host.clone(), |port| format!("{host}:{port}")),
-            path: match url.query() {
-                Some(query) => format!("{}?{query}", url.path()),
-                None => url.path().to_owned(),
+        let place = Place::of(plan)?;
+        let (endpoint, passed_over) = endpoint(plan, &place, addrs)?;
+        let tls = place.secure.then(|| Tls::new(bare(&place.host), plan));
+        let tunnel = place.proxy.as_ref().map(|proxy| {
+            let authority = format!("{}:{}", place.host, place.port);
+            (authority, proxy.authorization.clone())
+        });
+        let asks = Asks::of(
+            plan,
+            Places {
+                target: &place.target,
+                authority: &place.authority,
+                authorization: place.authorization.clone(),
+                tunnel,
             },
-            tls,
-        })
-    }
-}
-
-/// What a plan's URL says.
-struct Place {
-    url: Url,
-    secure: bool,
-    /// IPv6 in brackets.
-    host: String,
-    port: u16,
-}
-
-impl Place {
-    fn of(plan: &Plan) -> Result<Self, TargetError> {
-        let url = Url::parse(&plan.target.url).map_err(|error| TargetError::Url {
-            url: plan.target.url.clone(),
-            reason: error.to_string(),
-        })?;
-        let secure = match url.scheme() {
-            "ws" => false,
-            "wss" => true,
-            other => {
-                return Err(TargetError::Scheme {
-                    url: plan.target.url.clone(),
-                    scheme: other.to_owned(),
-                });
-            }
-        };
-        let host = url.host_str().ok_or_else(|| TargetError::Url {
-            url: plan.target.url.clone(),
-            reason: "no host".to_owned(),
-        })?;
-        if !url.username().is_empty() || url.password().is_some() {
-            let host = host.to_owned();
-            return Err(TargetError::UserInfo { host });
-        }
-        if url.fragment().is_some() {
-            let url = plan.target.url.clone();
-            return Err(TargetError::Fragment { url });
-        }
+        )?;
         Ok(Self {
-            host: host.to_owned(),
-            port: url.port_or_known_default().unwrap_or(80),
-            secure,
-            url,
+            endpoint,
+            passed_over,
+            asks,
+            tls: tls.transpose()?,
         })
     }
 }
 
-fn bare(host: &str) -> &str {
-    host.trim_start_matches('[').trim_end_matches(']')
+/// What the clients connect to, and the addresses that were tried before it.
+fn endpoint(
+    plan: &Plan,
+    place: &Place,
+    addrs: &[SocketAddr],
+) -> Result<(Endpoint, Vec<PassedOver>), TargetError> {
+    if let Some(path) = &plan.target.unix_socket {
+        check_socket(path)?;
+        return Ok((Endpoint::Unix(path.as_path().into()), Vec::new()));
+    }
+    let (host, _) = place.next_host();
+    let (addr, passed_over) = reach::first_open(
+        &reachable(addrs, plan, host)?,
+        plan.target.local_addrs.first().copied(),
+        Duration::from_nanos(plan.connection.timeout.ns()),
+    )
+    .ok_or_else(|| no_address(host))?;
+    let endpoint = match place.proxy {
+        Some(_) => Endpoint::Proxy(addr),
+        None => Endpoint::Tcp(addr),
+    };
+    Ok((endpoint, passed_over))
+}
+
+fn check_socket(path: &Path) -> Result<(), TargetError> {
+    let unfit = |reason: String| TargetError::Unix {
+        path: path.to_owned(),
+        reason,
+    };
+    let facts = std::fs::metadata(path).map_err(|error| unfit(error.to_string()))?;
+    match facts.file_type().is_socket() {
+        true => Ok(()),
+        false => Err(unfit("it is no socket".to_owned())),
+    }
+}
+
+/// The address of the server of a plan, where clients connect to it and not to a proxy.
+pub(crate) fn server_addr(plan: &Plan) -> Option<SocketAddr> {
+    let place = Place::of(plan).ok()?;
+    let addrs = target_addrs(plan).ok()?;
+    endpoint(plan, &place, &addrs).ok()?.0.server()
 }
 
 /// Whether the plan's URL names a server, without looking for it.
@@ -201,33 +240,20 @@ fn bare(host: &str) -> &str {
 /// # Errors
 /// [`TargetError`] with what is wrong with it.
 pub fn check_url(plan: &Plan) -> Result<(), TargetError> {
-    Place::of(plan).map(|_| ())
+    Place::of(plan)?.check(plan)
 }
 
-/// All addresses that the name of a plan's server stands for, of which a run takes the first that
-/// opens.
+/// All addresses that the name of a plan's server, or of the proxy before it, stands for, of which a
+/// run takes the first that opens. None of a Unix socket.
 ///
 /// # Errors
 /// [`TargetError`] when the URL names no server, or its name does not resolve.
 pub fn target_addrs(plan: &Plan) -> Result<Vec<SocketAddr>, TargetError> {
     let place = Place::of(plan)?;
-    look_up(bare(&place.host), place.port)
-}
-
-/// At least one address.
-fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, TargetError> {
-    let failed = |reason: String| TargetError::Resolve {
-        host: host.to_owned(),
-        reason,
-    };
-    let all: Vec<SocketAddr> = (host, port)
-        .to_socket_addrs()
-        .map_err(|error| failed(error.to_string()))?
-        .collect();
-    if all.is_empty() {
-        return Err(no_address(host));
+    match plan.target.unix_socket {
+        Some(_) => Ok(Vec::new()),
+        None => place.addrs(plan),
     }
-    Ok(all)
 }
 
 fn no_address(host: &str) -> TargetError {
@@ -266,17 +292,39 @@ mod tests {
         Target::of(&crate::test_plan(url))
     }
 
+    fn request(target: &Target, client: u64) -> String {
+        let mut out = Vec::new();
+        let rest = ws_proto::UpgradeRequest {
+            authority: "",
+            target: "",
+            key: "k",
+            origin: None,
+            subprotocol: None,
+            deflate: None,
+        };
+        target.asks.of_client(client).encode(rest, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
     #[test]
     fn urls_are_taken_apart() {
-        let plain = target("ws://127.0.0.1:3334/ws?vsn=2.0.0").unwrap();
-        assert_eq!(plain.addr, "127.0.0.1:3334".parse().unwrap());
-        assert_eq!(plain.authority, "127.0.0.1:3334");
-        assert_eq!(plain.path, "/ws?vsn=2.0.0");
-        assert!(plain.tls.is_none());
-        let bare = target("ws://127.0.0.1").unwrap();
-        assert_eq!((bare.addr.port(), bare.path.as_str()), (80, "/"));
-        assert_eq!(bare.authority, "127.0.0.1");
-        assert_eq!(target("ws://[::1]:9/").unwrap().authority, "[::1]:9");
+        for (url, line, host) in [
+            (
+                "ws://127.0.0.1:3334/ws?vsn=2.0.0",
+                "/ws?vsn=2.0.0",
+                "127.0.0.1:3334",
+            ),
+            ("ws://127.0.0.1", "/", "127.0.0.1"),
+            ("ws://[::1]:9/a%7Bb%7D?x={{a}", "/a%7Bb%7D?x={a}", "[::1]:9"),
+        ] {
+            let plain = target(url).unwrap();
+            assert!(plain.tls.is_none());
+            let head = format!("GET {line} HTTP/1.1\r\nHost: {host}\r\n");
+            let request = request(&plain, 0);
+            assert!(request.starts_with(&head), "{request}");
+        }
+        let addr = |url| target(url).unwrap().endpoint.server().unwrap();
+        assert_eq!(addr("ws://127.0.0.1"), "127.0.0.1:80".parse().unwrap());
     }
 
     #[test]
@@ -284,18 +332,13 @@ mod tests {
         let words = |url: &str| target(url).unwrap_err().to_string();
         assert!(words("127.0.0.1:80").contains("is not a URL"));
         assert!(words("http://127.0.0.1/").contains("use ws:// or wss://"));
-        for secret in ["ws://user:secret@h/", "ws://:secret@h/", "ws://secret@h/"] {
-            let words = words(secret);
-            assert!(
-                words.contains("not sent") && !words.contains("secret"),
-                "{words}"
-            );
-        }
         assert!(words("ws://127.0.0.1/#x").contains("%23"));
         assert!(words("ws://no-such-host.invalid/").contains("cannot resolve"));
         let mut plan = crate::test_plan("ws://127.0.0.1/");
         plan.target.local_addrs = vec!["::1".parse().unwrap()];
         assert!(matches!(Target::of(&plan), Err(TargetError::Family { .. })));
+        assert!(words("ws://127.0.0.1/{t}").contains("--data"));
+        assert!(words("ws://{t}/").contains("path and query alone"));
         let mut plan = crate::test_plan("wss://127.0.0.1/");
         plan.target.ca_file = Some("/nonexistent.pem".into());
         assert!(matches!(

@@ -59,10 +59,11 @@ impl fmt::Display for Offered {
 
 impl Tls {
     pub(crate) fn new(host: &str, plan: &Plan) -> Result<Self, TargetError> {
+        let wanted = plan.connection.tls.clone().unwrap_or_default();
+        let host = wanted.server_name.as_deref().unwrap_or(host);
         let name = ServerName::try_from(host.to_owned()).map_err(|_| TargetError::ServerName {
             host: host.to_owned(),
         })?;
-        let wanted = plan.connection.tls.clone().unwrap_or_default();
         let offered = Offered::of(plan);
         let versions: Vec<_> = [
             (TlsVersion::V1_2, &rustls::version::TLS12),

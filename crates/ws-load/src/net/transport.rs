@@ -5,11 +5,11 @@
 
 mod records;
 
-use super::Target;
+use super::{Endpoint, Target};
 use records::Records;
 use rustls::pki_types::ServerName;
 use rustls::{CipherSuite, ClientConfig, HandshakeKind, ProtocolVersion};
-use socket2::{Domain, SockAddr, Socket, Type};
+use socket2::{SockAddr, Socket, Type};
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd as _, RawFd};
@@ -61,9 +61,11 @@ impl Transport {
         local: Option<IpAddr>,
         receive_buffer: Option<usize>,
     ) -> io::Result<Self> {
-        let socket = Socket::new(Domain::for_address(target.addr), Type::STREAM, None)?;
+        let socket = Socket::new(target.endpoint.domain(), Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
-        socket.set_tcp_nodelay(true)?;
+        if !matches!(target.endpoint, Endpoint::Unix(_)) {
+            socket.set_tcp_nodelay(true)?;
+        }
         if let Some(bytes) = receive_buffer {
             socket.set_recv_buffer_size(bytes)?;
         }
@@ -71,7 +73,7 @@ impl Transport {
             bind_address_alone(&socket)?;
             socket.bind(&SockAddr::from(SocketAddr::new(local, 0)))?;
         }
-        match socket.connect(&SockAddr::from(target.addr)) {
+        match socket.connect(&target.endpoint.sock_addr()?) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
             _ => {}
         }

@@ -4,13 +4,13 @@
 
 use super::{Clients, Scenario, Setting, Slot, answer_keep_alive};
 use crate::message::{Command, HeldPart, Report, StepPart};
-use crate::net::ConnectError;
+use crate::net::{ConnectError, Endpoint};
 use crate::plan;
 use crate::verify::Verifier;
 use run_record::Connect;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
-use std::net::SocketAddr;
+
 use ws_proto::{Opcode, encode_frame};
 
 /// Most pings that are sent in one turn of the loop.
@@ -28,7 +28,7 @@ struct Ping {
 pub(super) struct Hold {
     terms: Connect,
     /// The server.
-    addr: SocketAddr,
+    addr: Endpoint,
     /// Seed of the moments of the first pings.
     seed: u64,
     /// When each connection is pinged next, earliest first.
@@ -50,7 +50,7 @@ impl Hold {
     pub(super) fn new(terms: Connect, setting: &Setting) -> Self {
         Self {
             terms,
-            addr: setting.addr,
+            addr: setting.addr.clone(),
             seed: setting.plan.generator.seed ^ u64::from(setting.worker().0),
             due: BinaryHeap::new(),
             under_way: HashMap::new(),
@@ -142,7 +142,7 @@ impl Hold {
         clients.end(
             slot,
             ConnectError::PingUnanswered {
-                addr: self.addr,
+                addr: self.addr.clone(),
                 seconds,
             },
         );

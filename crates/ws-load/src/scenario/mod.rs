@@ -14,10 +14,9 @@ pub(crate) use requests::BYTES_PER_WAITING_SAMPLE;
 
 use crate::dialect::{Codec, Stamps};
 use crate::message::{Command, Report, Share, StepPart};
-use crate::net::ConnectError;
+use crate::net::{ConnectError, Endpoint};
 use crate::verify::{Read, StepLedger, Understanding, Verifier};
 use run_record::{Load, Plan};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use ws_proto::Opcode;
@@ -144,7 +143,7 @@ pub(crate) trait Scenario: Send {
 pub(crate) struct Setting {
     pub(crate) plan: Arc<Plan>,
     /// The server.
-    pub(crate) addr: SocketAddr,
+    pub(crate) addr: Endpoint,
     pub(crate) codec: Arc<dyn Codec>,
     pub(crate) stamps: Stamps,
     /// The part of the run that this process has.

@@ -201,6 +201,11 @@ impl ClientTable {
         self.ready + self.cut_off
     }
 
+    /// The number of a slot's client among all of the run.
+    pub(super) fn client(&self, slot: Token) -> u64 {
+        u64::from(slot) * u64::from(self.workers) + u64::from(self.number)
+    }
+
     /// How a client reads.
     #[inline]
     pub(super) fn reading(&self, slot: Token) -> Reading {
@@ -213,7 +218,7 @@ impl ClientTable {
         let slot = self.len();
         let populations = &self.common.plan.populations;
         if populations.len() > 1 {
-            let client = slot as u64 * u64::from(self.workers) + u64::from(self.number);
+            let client = self.client(slot as Token);
             let reading = plan::population_of(populations, client).reads;
             self.readings.resize(slot, Reading::Full);
             self.readings.push(reading);
@@ -364,7 +369,7 @@ impl Session<'_> {
     /// The peer has ended the connection, or has said that it will.
     pub(super) fn on_closed(&mut self, slot: Token, close: Option<CloseFrame>) {
         let error = ConnectError::Closed {
-            addr: self.table.common.target.addr,
+            addr: self.table.common.target.endpoint.clone(),
             stage: self.table.get(slot).stage(),
             reset: false,
             close,

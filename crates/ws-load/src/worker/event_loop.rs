@@ -58,7 +58,7 @@ impl EventLoop {
         let codec = dialect::codec(&common.plan);
         let scenario = scenario::of(Setting {
             plan: Arc::clone(&common.plan),
-            addr: common.target.addr,
+            addr: common.target.endpoint.clone(),
             codec: Arc::clone(&codec),
             stamps: common.stamps,
             share: common.share,

@@ -9,7 +9,7 @@ use crate::dialect;
 use crate::figures::Latencies;
 use crate::io::Token;
 use crate::message::{HeldPart, OpenTerms, Report, StepPart};
-use crate::net::{ConnectError, Offered, Phase, Stage, Transport, Upgrade, offer};
+use crate::net::{ConnectError, Offered, Phase, Stage, Transport, Tunnelling, Upgrade, offer};
 use run_record::{Environment, FileLimit, Plan};
 use std::collections::VecDeque;
 use std::io;
@@ -221,7 +221,7 @@ impl ClientTable {
 
     /// The kernel's error, with what the user can do about it.
     pub(super) fn explain(&self, error: io::Error, stage: Stage, slot: Token) -> ConnectError {
-        let addr = self.common.target.addr;
+        let addr = self.common.target.endpoint.clone();
         let error = match error.downcast::<rustls::Error>() {
             Ok(source) => {
                 return ConnectError::Tls {
@@ -238,6 +238,8 @@ impl ClientTable {
             Some(libc::EMFILE | libc::ENFILE) => ConnectError::Files {
                 limit: FileLimit::current().soft,
             },
+            // A Unix socket does not wait for a place in the queue of its listener.
+            Some(libc::EAGAIN) if stage == Stage::Connect => ConnectError::QueueFull { addr },
             Some(libc::EADDRNOTAVAIL) => self.explain_address(slot),
             Some(libc::ECONNRESET | libc::EPIPE) => ConnectError::Closed {
                 addr,
@@ -275,7 +277,7 @@ impl ClientTable {
     /// The error of an attempt that took too long.
     pub(super) fn late(&self, stage: Stage) -> ConnectError {
         let error = ConnectError::TimedOut {
-            addr: self.common.target.addr,
+            addr: self.common.target.endpoint.clone(),
             stage,
             seconds: self.common.plan.connection.timeout.ns() as f64 / 1e9,
         };
@@ -416,42 +418,83 @@ impl Session<'_> {
     pub(super) fn on_connected(&mut self, slot: Token) {
         // Taken before the request is written: the answer may come before this thread runs again.
         let connected_ns = clock::now_ns();
-        let key = encode_key(self.draw_nonce());
-        let common = &self.table.common;
-        let codec = &self.table.codec;
-        let mut request = Vec::new();
-        UpgradeRequest {
-            authority: &common.target.authority,
-            target: &common.target.path,
-            key: &key,
-            origin: common.plan.connection.origin.as_deref().or(codec.origin()),
-            subprotocol: codec.subprotocol(),
-            deflate: offer(&common.plan),
-        }
-        .encode(&mut request);
-        let tls = self.table.tls_of(slot);
+        let tunnel = self
+            .table
+            .common
+            .target
+            .asks
+            .tunnel(self.table.client(slot));
         let connection = self.table.get(slot);
         let Some(transport) = &mut connection.transport else {
             return;
         };
-        let asked = transport
-            .connected()
-            .and_then(|()| tls.map_or(Ok(()), |(config, name)| transport.secure(config, name)))
+        if let Err(error) = transport.connected() {
+            return self.on_failed(slot, error);
+        }
+        let Some(request) = tunnel else {
+            if self.ask_for_upgrade(slot, connected_ns) {
+                self.table.opening.note_established(slot, connected_ns);
+            }
+            return;
+        };
+        let asked = transport.send(&request).and_then(|_| {
+            self.control
+                .established(slot, transport.raw(), transport.wants_write())
+        });
+        match asked {
+            Ok(()) => {
+                connection.phase = Phase::Tunnelling(Box::<Tunnelling>::default());
+                self.table.opening.note_established(slot, connected_ns);
+            }
+            Err(error) => self.on_failed(slot, error),
+        }
+    }
+
+    /// Asks the server for an upgrade, behind TLS where that is spoken. False when the connection is
+    /// broken.
+    pub(super) fn ask_for_upgrade(&mut self, slot: Token, connected_ns: u64) -> bool {
+        let key = encode_key(self.draw_nonce());
+        let common = &self.table.common;
+        let codec = &self.table.codec;
+        let asked = common.target.asks.of_client(self.table.client(slot));
+        let mut request = Vec::new();
+        asked.encode(
+            UpgradeRequest {
+                authority: "",
+                target: "",
+                key: &key,
+                origin: common.plan.connection.origin.as_deref().or(codec.origin()),
+                subprotocol: codec.subprotocol(),
+                deflate: offer(&common.plan),
+            },
+            &mut request,
+        );
+        let tls = self.table.tls_of(slot);
+        let connection = self.table.get(slot);
+        let Some(transport) = &mut connection.transport else {
+            return false;
+        };
+        let sent = tls
+            .map_or(Ok(()), |(config, name)| transport.secure(config, name))
             .and_then(|()| transport.send(&request))
             .and_then(|_| {
                 self.control
                     .established(slot, transport.raw(), transport.wants_write())
             });
-        match asked {
+        match sent {
             Ok(()) => {
                 connection.phase = Phase::Upgrading(Box::new(Upgrade {
                     key,
+                    asked,
                     connected_ns,
                     response: Vec::new(),
                 }));
-                self.table.opening.note_established(slot, connected_ns);
+                true
             }
-            Err(error) => self.on_failed(slot, error),
+            Err(error) => {
+                self.on_failed(slot, error);
+                false
+            }
         }
     }
 
@@ -466,7 +509,7 @@ impl Session<'_> {
             return false;
         };
         let is_answer_unread = transport.unsent() > 0;
-        let addr = self.table.common.target.addr;
+        let addr = self.table.common.target.endpoint.clone();
         match opening {
             dialect::Opening::Await => {}
             dialect::Opening::Send(_) if is_answer_unread => {

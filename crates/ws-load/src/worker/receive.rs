@@ -8,7 +8,9 @@ use crate::io::{Control, Token};
 use crate::net::{Codecs, ConnectError, Connection, Deflate, Phase, offer};
 use crate::scenario::Clients as _;
 use std::io;
-use ws_proto::{CloseFrame, DecodeError, Event, InflateError, Mark, Opcode, parse_answer};
+use ws_proto::{
+    CloseFrame, DecodeError, Event, InflateError, Mark, Opcode, parse_answer, parse_connect,
+};
 
 /// Pongs that are sent after one read. Of more pings than this the most recent is answered last, and
 /// some before it are not (RFC 6455, 5.5.3).
@@ -78,6 +80,7 @@ impl EventLoop {
         stamp: Stamp,
     ) {
         match self.clients.get(slot).phase {
+            Phase::Tunnelling(_) => self.on_tunnel_data(control, slot, bytes),
             Phase::Upgrading(_) => self.on_upgrade_data(control, slot, bytes, stamp),
             Phase::Ready if self.takes_bytes => {
                 self.on_raw_bytes(control, slot, Bytes::Wire(bytes), stamp);
@@ -261,7 +264,7 @@ impl EventLoop {
     fn on_stop(&mut self, control: &mut dyn Control, slot: Token, stop: Stop) {
         let is_ready = self.clients.get(slot).is_in_use();
         let mut session = self.clients.session(control);
-        let addr = session.table.common.target.addr;
+        let addr = session.table.common.target.endpoint.clone();
         match stop {
             Stop::Io(error) => session.on_failed(slot, error),
             Stop::Closed(close) => {
@@ -295,6 +298,26 @@ impl EventLoop {
                     });
                 }
                 session.lose(slot, error);
+            }
+        }
+    }
+
+    /// Bytes of a proxy's answer, before anything is said to the server.
+    fn on_tunnel_data(&mut self, control: &mut dyn Control, slot: Token, bytes: &[u8]) {
+        let Phase::Tunnelling(tunnelling) = &mut self.clients.get(slot).phase else {
+            return;
+        };
+        tunnelling.response.extend_from_slice(bytes);
+        let parsed = parse_connect(&tunnelling.response);
+        let mut session = self.clients.session(control);
+        match parsed {
+            Ok(false) => {}
+            Ok(true) => {
+                session.ask_for_upgrade(slot, clock::now_ns());
+            }
+            Err(source) => {
+                let addr = session.table.common.target.endpoint.clone();
+                session.lose(slot, ConnectError::Proxy { addr, source });
             }
         }
     }
@@ -335,7 +358,7 @@ impl EventLoop {
         let parsed = parse_answer(
             &upgrade.response,
             &upgrade.key,
-            self.codec.subprotocol(),
+            upgrade.asked.subprotocols().or(self.codec.subprotocol()),
             offer.as_ref(),
         );
         match parsed {
@@ -354,8 +377,9 @@ impl EventLoop {
                 }
             }
             Err(source) => {
+                let source = upgrade.asked.silent(source);
                 let mut session = self.clients.session(control);
-                let addr = session.table.common.target.addr;
+                let addr = session.table.common.target.endpoint.clone();
                 session.lose(slot, ConnectError::Handshake { addr, source });
             }
         }

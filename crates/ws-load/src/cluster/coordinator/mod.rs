@@ -13,7 +13,7 @@ mod tests;
 
 use crate::control::{ANSWER, Controller, Ended, Kept, Measured, RunError, Workers, unanswered};
 use crate::message::{Command, Report, StepTerms, Unable};
-use crate::net::Target;
+use crate::net::server_addr;
 use crate::verify::StepLedger;
 use crate::worker::{CLOSE_PATIENCE, TICK};
 use members::Members;
@@ -218,7 +218,7 @@ impl Workers for Sites<'_> {
     }
 
     fn server(&self) -> Option<SocketAddr> {
-        Target::of(self.plan).ok().map(|target| target.addr)
+        server_addr(self.plan)
     }
 
     fn start_in(&self) -> Duration {

@@ -1,0 +1,97 @@
+//! What a data file of a million rows costs at the start of a run, in time and memory.
+//!
+//! One client is connected to a null server with the file and without it, in turn; what the file costs
+//! is the difference. `cargo bench -p websocket-bench --bench data_file`; `-- --rounds N` changes the
+//! number of rounds.
+
+#![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
+
+mod common;
+
+use common::{median, option, pin};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use test_servers::{NullOptions, NullServer};
+
+const ROWS: u32 = 1_000_000;
+
+fn main() {
+    let rounds: usize = option("--rounds").and_then(|n| n.parse().ok()).unwrap_or(9);
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    pin(0);
+    let server = NullServer::start(NullOptions::default()).expect("the null server starts");
+    pin(1);
+    let url = format!("ws://{}/ws", server.addr());
+    let (csv, json) = (
+        directory.path().join("rows.csv"),
+        directory.path().join("rows.jsonl"),
+    );
+    write(&csv, "user,token\n", |row| {
+        format!("user{row},token-{row:016x}\n")
+    });
+    write(&json, "", |row| {
+        format!("{{\"user\":\"user{row}\",\"token\":\"token-{row:016x}\"}}\n")
+    });
+    println!("{ROWS} rows of two columns, {rounds} rounds, medians of the differences");
+    for path in [csv, json] {
+        let bytes = fs::metadata(&path).expect("the file was written").len();
+        let both: Vec<(f64, f64)> = (0..rounds)
+            .map(|_| {
+                let (without, with) = (run(&url, None), run(&url, Some(&path)));
+                (with.0 - without.0, with.1 - without.1)
+            })
+            .collect();
+        println!(
+            "| {:<10} | file {:>5.1} MB | {:>5.0} ms | {:>5.1} MB at most |",
+            path.extension().unwrap_or_default().to_string_lossy(),
+            bytes as f64 / 1e6,
+            median(both.iter().map(|(seconds, _)| seconds * 1e3)),
+            median(both.iter().map(|(_, bytes)| bytes / 1e6)),
+        );
+    }
+}
+
+fn write(path: &Path, header: &str, row: impl Fn(u32) -> String) {
+    let mut text = header.to_owned();
+    for number in 0..ROWS {
+        let _ = text.write_str(&row(number));
+    }
+    fs::write(path, text).expect("the file can be written");
+}
+
+/// Seconds and most bytes of memory of a run.
+#[expect(
+    clippy::zombie_processes,
+    reason = "wait4 waits for it, and says what it used"
+)]
+fn run(url: &str, data: Option<&Path>) -> (f64, f64) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_websocket-bench"));
+    command
+        .args([
+            "connect",
+            url,
+            "--clients",
+            "1",
+            "--hold",
+            "1ms",
+            "--threads",
+            "1",
+        ])
+        .stdout(Stdio::null());
+    if let Some(path) = data {
+        command.arg("--data").arg(path);
+        command.args(["-H", "X-User: {user}", "--query", "token={token}"]);
+    }
+    let begun = Instant::now();
+    let child = command.spawn().expect("the binary starts");
+    let (mut status, mut used) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
+    // SAFETY: the id is that of a child that has not been waited for; both places outlive the call.
+    let waited = unsafe { libc::wait4(child.id() as i32, &raw mut status, 0, used.as_mut_ptr()) };
+    assert!(waited > 0 && status == 0, "the run failed");
+    // SAFETY: all zeros is a valid value, and the call has filled it.
+    let kibibytes = unsafe { used.assume_init() }.ru_maxrss;
+    (begun.elapsed().as_secs_f64(), kibibytes as f64 * 1024.0)
+}

@@ -1,0 +1,334 @@
+//! What each client asks a server for: its path, header lines, cookies and subprotocols, with the
+//! columns of its row of the data file in the places of the variables.
+
+use super::data::{Data, DataError, Place, Wanted};
+use run_record::{Connection, Part, Plan, parts};
+use std::path::Path;
+use ws_proto::{ConnectRequest, HandshakeError, UpgradeRequest};
+
+/// What all clients ask for, compiled once.
+#[derive(Clone, Debug)]
+pub(crate) struct Asks {
+    target: Text,
+    host: Text,
+    /// Behind those of the handshake itself.
+    lines: Text,
+    subprotocols: Text,
+    tunnel: Option<Tunnel>,
+    data: std::sync::Arc<Data>,
+    /// Values that are the same for all clients and that a server must not have told.
+    secrets: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Tunnel {
+    authority: String,
+    credentials: Text,
+}
+
+/// A text in which columns are open.
+#[derive(Clone, Debug, Default)]
+struct Text(Vec<Piece>);
+
+#[derive(Clone, Debug)]
+enum Piece {
+    Literal(String),
+    Column(usize, Place),
+}
+
+/// What a plan's URL and proxy say, as the parts of a request.
+#[derive(Debug)]
+pub(super) struct Places<'a> {
+    /// Path and query, with the variables in them.
+    pub(super) target: &'a str,
+    /// Host and, unless it is the scheme's own, port.
+    pub(super) authority: &'a str,
+    /// `Authorization` of a user in the URL.
+    pub(super) authorization: Option<String>,
+    /// Host and port for CONNECT, and the credentials of a user in the proxy's URL.
+    pub(super) tunnel: Option<(String, Option<String>)>,
+}
+
+/// What one client asks for.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    target: String,
+    host: String,
+    lines: String,
+    /// With commas between them; empty for none.
+    subprotocols: String,
+    secrets: Vec<String>,
+}
+
+/// Texts of a plan while their variables are collected.
+#[derive(Default)]
+struct Compiler {
+    wanted: Vec<Wanted>,
+    columns: Vec<String>,
+}
+
+impl Compiler {
+    fn text(&mut self, key: &'static str, place: Place, text: &str, into: &mut Text) {
+        for part in parts(text) {
+            match part {
+                Part::Text(text) if place == Place::Url => into.literal(&encoded(&text)),
+                Part::Text(text) => into.literal(&text),
+                Part::Variable(name) => {
+                    let column = self.column(key, place, name);
+                    into.0.push(Piece::Column(column, place));
+                }
+            }
+        }
+    }
+
+    /// The path and query of a URL, which are encoded where that is needed.
+    fn target(&mut self, text: &str, into: &mut Text) {
+        for part in parts(text) {
+            match part {
+                Part::Text(text) => into.literal(&text),
+                Part::Variable(name) => {
+                    let column = self.column("target.url", Place::Url, name);
+                    into.0.push(Piece::Column(column, Place::Url));
+                }
+            }
+        }
+    }
+
+    fn column(&mut self, key: &'static str, place: Place, name: &str) -> usize {
+        let name = name.to_owned();
+        let known = self.columns.iter().position(|column| *column == name);
+        self.wanted.push(Wanted {
+            name: name.clone(),
+            place,
+            key,
+        });
+        known.unwrap_or_else(|| {
+            self.columns.push(name);
+            self.columns.len() - 1
+        })
+    }
+}
+
+fn encoded(text: &str) -> String {
+    let mut out = String::new();
+    Place::Url.write(text, &mut out);
+    out
+}
+
+impl Text {
+    fn literal(&mut self, text: &str) {
+        if let Some(Piece::Literal(last)) = self.0.last_mut() {
+            last.push_str(text);
+        } else if !text.is_empty() {
+            self.0.push(Piece::Literal(text.to_owned()));
+        }
+    }
+
+    fn of(&self, data: &Data, client: u64) -> String {
+        let mut out = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Literal(text) => out.push_str(text),
+                Piece::Column(column, place) => place.write(data.field(client, *column), &mut out),
+            }
+        }
+        out
+    }
+
+    fn columns(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Literal(_) => None,
+            Piece::Column(column, _) => Some(*column),
+        })
+    }
+}
+
+/// Variables of a plan that has no data file, or what is wrong with the file.
+#[derive(Debug)]
+pub(super) enum Unasked {
+    /// The key and the variable.
+    NoData(&'static str, String),
+    Data(DataError),
+}
+
+impl Asks {
+    /// Compiles the texts of a plan, and reads the data file that it names.
+    ///
+    /// # Errors
+    /// [`Unasked`] when a variable stands for nothing.
+    pub(super) fn of(plan: &Plan, places: Places<'_>) -> Result<Self, Unasked> {
+        let connection = &plan.connection;
+        let mut compiler = Compiler::default();
+        let mut asks = Self {
+            target: Text::default(),
+            host: Text::default(),
+            lines: Text::default(),
+            subprotocols: Text::default(),
+            tunnel: None,
+            data: std::sync::Arc::default(),
+            secrets: secrets(connection, places.authorization.as_deref()),
+        };
+        asks.compile_target(&mut compiler, connection, places.target);
+        asks.host.literal(places.authority);
+        let (tunnel, credentials) = places.tunnel.unzip();
+        asks.tunnel = tunnel.map(|authority| Tunnel {
+            authority,
+            credentials: Text::default(),
+        });
+        if let (Some(tunnel), Some(Some(value))) = (&mut asks.tunnel, &credentials) {
+            tunnel.credentials.literal(value);
+        }
+        asks.compile_headers(&mut compiler, connection, places.authorization.as_deref());
+        let cookies = "connection.cookies";
+        for (at, cookie) in connection.cookies.iter().enumerate() {
+            asks.lines.literal(if at == 0 { "Cookie: " } else { "; " });
+            compiler.text(cookies, Place::Cookie, cookie, &mut asks.lines);
+        }
+        if !connection.cookies.is_empty() {
+            asks.lines.literal("\r\n");
+        }
+        for (at, name) in connection.subprotocols.iter().enumerate() {
+            let key = "connection.subprotocols";
+            asks.subprotocols.literal(if at == 0 { "" } else { ", " });
+            compiler.text(key, Place::Token, name, &mut asks.subprotocols);
+        }
+        asks.data = read(connection.data.as_deref(), &compiler)?.into();
+        Ok(asks)
+    }
+
+    fn compile_target(&mut self, compiler: &mut Compiler, plan: &Connection, url: &str) {
+        compiler.target(url, &mut self.target);
+        for (at, entry) in plan
+            .entries()
+            .filter(|of| of.field.ends_with("query"))
+            .enumerate()
+        {
+            let begins = at == 0 && !url.contains('?');
+            self.target.literal(if begins { "?" } else { "&" });
+            compiler.text(entry.field, Place::Url, entry.name, &mut self.target);
+            self.target.literal("=");
+            compiler.text(entry.field, Place::Url, entry.value, &mut self.target);
+        }
+    }
+
+    fn compile_headers(&mut self, compiler: &mut Compiler, plan: &Connection, user: Option<&str>) {
+        if let Some(value) = user {
+            self.lines.literal(&format!("Authorization: {value}\r\n"));
+        }
+        for entry in plan.entries().filter(|of| of.field.ends_with("headers")) {
+            let is = |name: &str| entry.name.eq_ignore_ascii_case(name);
+            let into = match &mut self.tunnel {
+                Some(tunnel) if is("proxy-authorization") => &mut tunnel.credentials,
+                _ if is("host") => &mut self.host,
+                _ => {
+                    self.lines.literal(&format!("{}: ", entry.name));
+                    compiler.text(entry.field, Place::Header, entry.value, &mut self.lines);
+                    self.lines.literal("\r\n");
+                    continue;
+                }
+            };
+            into.0.clear();
+            compiler.text(entry.field, Place::Header, entry.value, into);
+        }
+    }
+
+    /// What a client of the run asks the server for.
+    pub(crate) fn of_client(&self, client: u64) -> Asked {
+        let fill = |text: &Text| text.of(&self.data, client);
+        let texts = [&self.target, &self.lines, &self.subprotocols];
+        let columns = texts.into_iter().flat_map(Text::columns);
+        let of_row = columns.map(|column| self.data.field(client, column).to_owned());
+        Asked {
+            target: fill(&self.target),
+            host: fill(&self.host),
+            lines: fill(&self.lines),
+            subprotocols: fill(&self.subprotocols),
+            secrets: of_row.chain(self.secrets.iter().cloned()).collect(),
+        }
+    }
+
+    /// What the proxy is asked for; `None` where there is none.
+    pub(crate) fn tunnel(&self, client: u64) -> Option<Vec<u8>> {
+        let tunnel = self.tunnel.as_ref()?;
+        let credentials = tunnel.credentials.of(&self.data, client);
+        let mut out = Vec::new();
+        ConnectRequest {
+            authority: &tunnel.authority,
+            authorization: Some(credentials.as_str()).filter(|value| !value.is_empty()),
+        }
+        .encode(&mut out);
+        Some(out)
+    }
+}
+
+/// Shorter values are in words by chance.
+const SHORTEST_SECRET: usize = 4;
+
+/// Values of the plan, and their parts: a server may tell one cookie of several.
+fn secrets(plan: &Connection, user: Option<&str>) -> Vec<String> {
+    let all = plan
+        .entries()
+        .filter(|entry| !entry.name.eq_ignore_ascii_case("host"));
+    let values = all.map(|entry| entry.value).chain(user);
+    let is_end = |c: char| matches!(c, ' ' | ';' | ',' | '=' | ':');
+    let parts = values.flat_map(|value| value.split(is_end).chain([value]));
+    let is_scheme =
+        |part: &str| ["basic", "bearer", "digest"].contains(&part.to_ascii_lowercase().as_str());
+    let mut parts: Vec<String> = parts
+        .filter(|part| !is_scheme(part))
+        .map(str::to_owned)
+        .collect();
+    // The longest first, so that no rest of one is left.
+    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    parts
+}
+
+fn read(path: Option<&Path>, compiler: &Compiler) -> Result<Data, Unasked> {
+    match (path, compiler.wanted.first()) {
+        (Some(path), _) => Data::read(path, &compiler.wanted).map_err(Unasked::Data),
+        (None, Some(first)) => Err(Unasked::NoData(first.key, first.name.clone())),
+        (None, None) => Ok(Data::default()),
+    }
+}
+
+impl Asked {
+    /// Appends the request for an upgrade. What `rest` says of host, path and subprotocol is
+    /// replaced.
+    pub(crate) fn encode(&self, rest: UpgradeRequest<'_>, out: &mut Vec<u8>) {
+        UpgradeRequest {
+            authority: &self.host,
+            target: &self.target,
+            subprotocol: self.subprotocols().or(rest.subprotocol),
+            ..rest
+        }
+        .encode_with(&self.lines, out);
+    }
+
+    /// The subprotocols that the plan asks for.
+    pub(crate) fn subprotocols(&self) -> Option<&str> {
+        Some(self.subprotocols.as_str()).filter(|list| !list.is_empty())
+    }
+
+    /// An error in whose words the server has not told the secrets of its client.
+    pub(crate) fn silent(&self, mut error: HandshakeError) -> HandshakeError {
+        let texts = match &mut error {
+            HandshakeError::Status { reason, says, .. } => [Some(reason), says.as_mut()],
+            HandshakeError::Subprotocol { asked, got } => [Some(asked), Some(got)],
+            HandshakeError::NotHttp(words) | HandshakeError::Extension(words) => {
+                [Some(words), None]
+            }
+            HandshakeError::Accept { got, .. } => [Some(got), None],
+            _ => [None, None],
+        };
+        for text in texts.into_iter().flatten() {
+            for secret in self.secrets.iter().filter(|of| of.len() >= SHORTEST_SECRET) {
+                *text = text.replace(secret.as_str(), run_record::REDACTED_VALUE);
+                *text = text.replace(&encoded(secret), run_record::REDACTED_VALUE);
+            }
+        }
+        error
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,324 @@
+//! The rows of a data file: what each client is, in the words of the plan's variables.
+//!
+//! Only columns that the plan names are kept, in one buffer: each field behind its length, and for
+//! every 64th row where it begins. So rows take no more memory than the file has bytes.
+
+mod json_lines;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use run_record::{LONGEST_VARIABLE, is_cookie_byte, is_token, is_variable};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+
+/// Rows for which one place is kept. Up to as many are gone through to find one.
+const STRIDE: u64 = 64;
+/// Longest field in bytes.
+const LONGEST_FIELD: usize = 1 << 16;
+/// Most columns of a file.
+const MOST_COLUMNS: usize = 10_000;
+/// Characters of a file's words that are shown.
+const SHOWN: usize = LONGEST_VARIABLE;
+/// What stands in a URL as it is (RFC 3986, 2.3).
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// A data file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{}: {reason}", path.display(), at_line(*line))]
+pub struct DataError {
+    path: PathBuf,
+    line: Option<u64>,
+    reason: String,
+}
+
+fn at_line(line: Option<u64>) -> String {
+    line.map_or_else(String::new, |line| format!(", line {line}"))
+}
+
+/// Where a field is to stand, which decides what it may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a URL, percent-encoded.
+    Url,
+    /// In a header line.
+    Header,
+    /// In a cookie.
+    Cookie,
+    /// In the name of a subprotocol.
+    Token,
+}
+
+impl Place {
+    fn admits(self, field: &str) -> Result<(), &'static str> {
+        let fits = |fit: bool, words| if fit { Ok(()) } else { Err(words) };
+        match self {
+            Self::Url => Ok(()),
+            Self::Header => fits(
+                field.bytes().all(|byte| matches!(byte, b' '..=b'~')),
+                "cannot stand in a header: it is no printable ASCII on one line",
+            ),
+            Self::Cookie => fits(
+                field.bytes().all(is_cookie_byte),
+                "cannot stand in a cookie (RFC 6265, 4.1.1)",
+            ),
+            Self::Token => fits(
+                is_token(field),
+                "cannot stand in the name of a subprotocol, which is a token (RFC 9110, 5.6.2)",
+            ),
+        }
+    }
+
+    /// Appends a field as it is written there.
+    pub(crate) fn write(self, field: &str, out: &mut String) {
+        match self {
+            Self::Url => out.extend(utf8_percent_encode(field, ENCODED)),
+            _ => out.push_str(field),
+        }
+    }
+}
+
+/// A variable of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+    /// The plan's key that has it.
+    pub(crate) key: &'static str,
+}
+
+/// The rows of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Data {
+    /// Names of the columns that are kept.
+    columns: Vec<String>,
+    bytes: Vec<u8>,
+    marks: Vec<usize>,
+    rows: u64,
+}
+
+impl Data {
+    /// Reads the columns that are wanted.
+    ///
+    /// # Errors
+    /// [`DataError`] with the line, when the file cannot be read, has no such column, or a row that
+    /// cannot be used.
+    pub(crate) fn read(path: &Path, wanted: &[Wanted]) -> Result<Self, DataError> {
+        let failed = |reason: String| error(path, None, reason);
+        let file = File::open(path).map_err(|error| failed(format!("{error} (--data)")))?;
+        let facts = file.metadata().map_err(|error| failed(error.to_string()))?;
+        if !facts.is_file() {
+            return Err(failed("is no file".to_owned()));
+        }
+        let mut reader = BufReader::with_capacity(1 << 16, file);
+        let first = reader
+            .fill_buf()
+            .map_err(|error| failed(error.to_string()))?;
+        let is_json = first.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+        let mut rows = Rows::of(path, wanted);
+        if is_json {
+            json_lines::read(reader, &mut rows)?;
+        } else {
+            read_csv(reader, &mut rows)?;
+        }
+        if rows.data.rows == 0 {
+            return Err(failed("has no rows".to_owned()));
+        }
+        let mut data = rows.data;
+        data.bytes.shrink_to_fit();
+        Ok(data)
+    }
+
+    /// Where a column stands in a row.
+    pub(crate) fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column == name)
+    }
+
+    /// A field of the row that belongs to a client.
+    pub(crate) fn field(&self, client: u64, column: usize) -> &str {
+        let row = client % self.rows;
+        let mut at = self.marks[(row / STRIDE) as usize];
+        let before = (row % STRIDE) as usize * self.columns.len() + column;
+        for _ in 0..before {
+            let (len, start) = self.len_at(at);
+            at = start + len;
+        }
+        let (len, start) = self.len_at(at);
+        std::str::from_utf8(&self.bytes[start..start + len]).unwrap_or_default()
+    }
+
+    /// Length of the field at a place, and where it begins: seven bits to a byte.
+    fn len_at(&self, mut at: usize) -> (usize, usize) {
+        let (mut len, mut shift) = (0, 0);
+        loop {
+            let byte = self.bytes[at];
+            at += 1;
+            len |= usize::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return (len, at);
+            }
+            shift += 7;
+        }
+    }
+
+    fn push(&mut self, field: &str) {
+        let mut len = field.len();
+        while len >= 0x80 {
+            self.bytes.push(len as u8 | 0x80);
+            len >>= 7;
+        }
+        self.bytes.push(len as u8);
+        self.bytes.extend_from_slice(field.as_bytes());
+    }
+}
+
+/// Rows while they are read.
+struct Rows<'a> {
+    path: &'a Path,
+    wanted: &'a [Wanted],
+    data: Data,
+}
+
+impl<'a> Rows<'a> {
+    fn of(path: &'a Path, wanted: &'a [Wanted]) -> Self {
+        let mut data = Data::default();
+        for one in wanted {
+            if data.column(&one.name).is_none() {
+                data.columns.push(one.name.clone());
+            }
+        }
+        Self { path, wanted, data }
+    }
+
+    fn begin_row(&mut self) {
+        if self.data.rows.is_multiple_of(STRIDE) {
+            self.data.marks.push(self.data.bytes.len());
+        }
+        self.data.rows += 1;
+    }
+
+    /// Takes the next column's field of a row.
+    #[inline]
+    fn push(&mut self, column: usize, field: &[u8], line: u64) -> Result<(), DataError> {
+        let name = &self.data.columns[column];
+        let unfit = |words: &str| error(self.path, Some(line), format!("`{name}` {words}"));
+        let text = std::str::from_utf8(field).map_err(|_| unfit("is no UTF-8"))?;
+        if field.len() > LONGEST_FIELD {
+            return Err(unfit(&format!(
+                "has {} bytes; permitted: at most {LONGEST_FIELD}",
+                field.len()
+            )));
+        }
+        for one in self.wanted.iter().filter(|one| one.name == *name) {
+            one.place
+                .admits(text)
+                .map_err(|words| unfit(&format!("{words}; {} has it", one.key)))?;
+        }
+        self.data.push(text);
+        Ok(())
+    }
+
+    /// A variable for which there is no column.
+    fn unknown(&self, name: &str, line: u64, known: &[String]) -> DataError {
+        let key = self.wanted.iter().find(|one| one.name == name);
+        let key = key.map_or("the plan", |one| one.key);
+        let known: Vec<String> = known.iter().take(10).map(|name| shown(name)).collect();
+        error(
+            self.path,
+            Some(line),
+            format!(
+                "has no column `{name}`, which {key} has as a variable; it has {}",
+                known.join(", ")
+            ),
+        )
+    }
+}
+
+fn error(path: &Path, line: Option<u64>, reason: String) -> DataError {
+    DataError {
+        path: path.to_owned(),
+        line,
+        reason,
+    }
+}
+
+fn shown(name: &str) -> String {
+    let short: String = name.chars().take(SHOWN).collect();
+    format!("`{}`", short.escape_debug())
+}
+
+fn read_csv(reader: impl io::Read, rows: &mut Rows<'_>) -> Result<(), DataError> {
+    let path = rows.path;
+    let mut reader = csv::ReaderBuilder::new()
+        .buffer_capacity(1 << 16)
+        .from_reader(reader);
+    let broken = |failed: &csv::Error| csv_error(path, failed);
+    let header = reader
+        .byte_headers()
+        .map_err(|failed| broken(&failed))?
+        .clone();
+    let names = header_names(path, &header)?;
+    let mut places = Vec::new();
+    for name in &rows.data.columns {
+        let place = names.iter().position(|known| known == name);
+        places.push(place.ok_or_else(|| rows.unknown(name, 1, &names))?);
+    }
+    let mut record = csv::ByteRecord::new();
+    while reader
+        .read_byte_record(&mut record)
+        .map_err(|failed| broken(&failed))?
+    {
+        let line = record.position().map_or(0, csv::Position::line);
+        rows.begin_row();
+        for (column, place) in places.iter().enumerate() {
+            rows.push(column, &record[*place], line)?;
+        }
+    }
+    Ok(())
+}
+
+fn header_names(path: &Path, header: &csv::ByteRecord) -> Result<Vec<String>, DataError> {
+    let failed = |reason: String| Err(error(path, Some(1), reason));
+    if header.is_empty() {
+        return failed("has no header row with the names of its columns".to_owned());
+    }
+    if header.len() > MOST_COLUMNS {
+        return failed(format!(
+            "has {} columns; permitted: at most {MOST_COLUMNS}",
+            header.len()
+        ));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for name in header {
+        let name = String::from_utf8_lossy(name).trim().to_owned();
+        if !is_variable(&name) {
+            return failed(format!(
+                "the column {} is no name of a variable: 1 to {LONGEST_VARIABLE} letters, digits, `_`, `-` and `.`",
+                shown(&name)
+            ));
+        }
+        if names.contains(&name) {
+            return failed(format!("has the column `{name}` twice"));
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+fn csv_error(path: &Path, failed: &csv::Error) -> DataError {
+    let line = failed.position().map(csv::Position::line);
+    let reason = match failed.kind() {
+        csv::ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => format!("the row has {len} fields, the header row {expected_len}"),
+        csv::ErrorKind::Io(source) => source.to_string(),
+        _ => "is no CSV".to_owned(),
+    };
+    error(path, line, reason)
+}
+
+#[cfg(test)]
+mod tests;
