@@ -30,6 +30,14 @@ fn plans() -> Vec<Plan> {
         client_key: Some("client.key".into()),
         server_name: Some("other".into()),
     });
+    base.connection.headers = vec!["X: {t}".into()];
+    base.connection.cookies = vec!["a=b".into()];
+    base.connection.query = vec!["c=d".into()];
+    base.connection.subprotocols = vec!["v1".into()];
+    base.connection.data = Some("rows.csv".into());
+    base.target.unix_socket = Some("socket".into());
+    base.target.proxy = Some("http://h:1".into());
+    base.target.resolve = vec!["h:80:127.0.0.1".into()];
     base.audience = Audience::Sender;
     (base.message.dialect, base.message.padding) = (Dialect::ActionCable, 200);
     (base.limits.of, base.limits.time) = (Measure::Ack, Nanos(1_000_001));
