@@ -16,12 +16,6 @@ fn plans() -> Vec<Plan> {
     base.target.verify_certificate = false;
     base.target.ca_file = Some("ca.pem".into());
     base.connection.origin = Some("http://localhost/".into());
-    base.target.resolve = vec!["localhost:443:127.0.0.1".into()];
-    base.target.proxy = Some("http://127.0.0.1:1".into());
-    base.connection.headers = vec!["X-Tenant: blue".into()];
-    base.connection.cookies = vec!["a=b".into()];
-    base.connection.query = vec!["c=d".into()];
-    base.connection.subprotocols = vec!["chat".into()];
     base.connection.tls = Some(Tls {
         min: TlsVersion::V1_3,
         max: TlsVersion::V1_2,
