@@ -1,0 +1,36 @@
+// Socket.IO 4 over WebSocket alone. Prints its URL.
+import { createServer } from "node:http";
+import { Server } from "socket.io";
+
+const http = createServer();
+const io = new Server(http, {
+  transports: ["websocket"],
+  perMessageDeflate: false,
+  maxHttpBufferSize: 16 * 1024 * 1024,
+  pingInterval: Number(process.env.PING_INTERVAL ?? 25000),
+  pingTimeout: Number(process.env.PING_TIMEOUT ?? 20000),
+});
+
+io.on("connection", (socket) => {
+  socket.on("echo", (payload) => socket.emit("echo", payload));
+  socket.on("broadcast", (payload) => {
+    io.emit("broadcast", payload);
+    socket.emit("broadcastResult", payload);
+  });
+  socket.on("subscribe", (topic) => {
+    socket.join(topic);
+    socket.emit("subscribed", topic);
+  });
+  socket.on("unsubscribe", (topic) => {
+    socket.leave(topic);
+    socket.emit("unsubscribed", topic);
+  });
+  socket.on("publish", (topic, payload) => {
+    io.to(topic).emit("message", topic, payload);
+    socket.emit("publishResult", topic, payload);
+  });
+});
+
+http.listen(0, "127.0.0.1", 4096, () => {
+  console.log(`ws://127.0.0.1:${http.address().port}/socket.io/?EIO=4&transport=websocket`);
+});
