@@ -28,14 +28,6 @@ fn flags_without_an_effect_are_refused_with_what_they_need() {
             ],
         ),
         (
-            format!("echo ws://user:secret@{addr}/"),
-            &["a user or a password", "not sent"],
-        ),
-        (
-            format!("connect ws://user@{addr}/"),
-            &["a user or a password", "not sent"],
-        ),
-        (
             format!("echo ws://{addr}/#there"),
             &["has a fragment", "%23"],
         ),
