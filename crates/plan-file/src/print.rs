@@ -1,7 +1,8 @@
 //! A plan as the file that means it.
 
 use run_record::{
-    Audience, Clients, Connection, Io, Limits, Load, Message, Plan, Population, Target, Timestamps,
+    Audience, Clients, Connection, Io, Limits, Load, Message, Nanos, Plan, Population, Target,
+    Timestamps,
 };
 use serde::Serialize;
 
@@ -11,6 +12,8 @@ struct Printed<'a> {
     name: Option<&'a str>,
     reason: Option<&'a str>,
     audience: Audience,
+    #[serde(skip_serializing_if = "is_none")]
+    warm_up: Nanos,
     target: &'a Target,
     connection: &'a Connection,
     populations: &'a [Population],
@@ -20,6 +23,10 @@ struct Printed<'a> {
     limits: &'a Limits,
     #[serde(skip_serializing_if = "Option::is_none")]
     generator: Option<Given>,
+}
+
+fn is_none(time: &Nanos) -> bool {
+    *time == Nanos(0)
 }
 
 /// What a plan says of its generator; the rest is chosen for the machine.
@@ -49,17 +56,33 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
     let here = std::path::absolute(".")
         .map_err(|error| format!("cannot tell where this folder is: {error}"))?;
     plan.start_references_from(&here);
+    // Each part is named, so that none is forgotten.
+    let Plan {
+        name,
+        reason,
+        target,
+        connection,
+        populations,
+        clients,
+        warm_up,
+        load,
+        audience,
+        message,
+        limits,
+        generator: _,
+    } = &plan;
     let printed = Printed {
-        name: plan.name.as_deref(),
-        reason: plan.reason.as_deref(),
-        audience: plan.audience,
-        target: &plan.target,
-        connection: &plan.connection,
-        populations: &plan.populations,
-        clients: &plan.clients,
-        load: &plan.load,
-        message: &plan.message,
-        limits: &plan.limits,
+        name: name.as_deref(),
+        reason: reason.as_deref(),
+        audience: *audience,
+        warm_up: *warm_up,
+        target,
+        connection,
+        populations,
+        clients,
+        load,
+        message,
+        limits,
         generator: (given != Given::default()).then_some(given),
     };
     if let Some(seed) = given.seed.filter(|seed| i64::try_from(*seed).is_err()) {
