@@ -228,3 +228,40 @@ fn one_delivery_that_is_left_out_between_is_counted_exactly() {
     assert_eq!(step.faults, lost);
     assert!(seen() >= CLIENTS);
 }
+
+/// The first block of a language in a document.
+fn block<'t>(document: &'t str, language: &str) -> &'t str {
+    let start = format!("```{language}\n");
+    let rest = document.split_once(&start).expect(language).1;
+    rest.split_once("```").unwrap().0
+}
+
+#[test]
+fn the_way_from_nothing_to_a_verified_run_is_what_the_document_says() {
+    let document = include_str!("../../../../docs/adding-a-dialect.md");
+    let dialect = tempfile::tempdir().unwrap();
+    let file = dialect.path().join("chat.toml");
+    fs::write(&file, block(document, "toml")).unwrap();
+    assert!(block(document, "toml").lines().count() <= 30);
+    // On a free port, and told when it listens.
+    let ready = "\nserver.on(\"listening\", () => console.log(`ws://127.0.0.1:${server.address().port}/`));\n";
+    let script = servers().join("chat.js");
+    fs::write(&script, block(document, "js").to_owned() + ready).unwrap();
+    let server = Server::start("chat.js", &[("PORT", "0")]);
+
+    let command = block(document, "sh");
+    let words: Vec<String> = command
+        .split_whitespace()
+        .skip(1)
+        .map(|word| match word {
+            "ws://127.0.0.1:8080/" => server.url.clone(),
+            "chat.toml" => file.display().to_string(),
+            word => word.to_owned(),
+        })
+        .collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let measured = step(&[&words[..], &["--limit-rtt", "20s"]].concat(), 0);
+    assert!(measured.faults.is_empty(), "{}", measured.faults);
+    assert_eq!(measured.delivery.unwrap().count, 100 * CLIENTS);
+    assert_eq!(measured.ack.unwrap().count, 100);
+}
