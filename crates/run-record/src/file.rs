@@ -1,4 +1,4 @@
-//! A record as a file: its place is checked before the run, and it is written whole or not at all.
+//! Results as files: the place is checked before the run, and a file is written whole or not at all.
 
 use serde::Serialize;
 use std::fs::{self, File};
@@ -7,7 +7,12 @@ use std::path::{Path, PathBuf};
 
 /// Where a record goes.
 #[derive(Debug)]
-pub struct RecordFile {
+pub struct RecordFile(OutputFile);
+
+/// Where a result goes that is written anew from time to time: whole, or not at all.
+#[derive(Debug)]
+pub struct OutputFile {
+    what: &'static str,
     path: PathBuf,
     place: Place,
 }
@@ -16,7 +21,7 @@ pub struct RecordFile {
 enum Place {
     /// An ordinary file, replaced by a draft beside it, so that a full disk leaves the old one.
     File { target: PathBuf, draft: PathBuf },
-    /// A pipe or a device: cannot be replaced and takes one record only, the last.
+    /// A pipe or a device: cannot be replaced and takes one result only, the last.
     Stream(File),
 }
 
@@ -26,12 +31,7 @@ impl RecordFile {
     /// # Errors
     /// In words, when it cannot.
     pub fn new(path: &Path, sample: &impl Serialize) -> Result<Self, String> {
-        let place =
-            Place::of(path, sample).map_err(|error| unwritable("the record", path, &error))?;
-        Ok(Self {
-            path: path.to_owned(),
-            place,
-        })
+        OutputFile::new("the record", path, |out| pretty(out, sample)).map(Self)
     }
 
     /// Writes the record of a run that goes on; a stream waits for the last one.
@@ -39,10 +39,7 @@ impl RecordFile {
     /// # Errors
     /// When the disk does not take it; an earlier record is kept then.
     pub fn save(&self, record: &impl Serialize) -> io::Result<()> {
-        match &self.place {
-            Place::File { .. } => self.finish(record),
-            Place::Stream(_) => Ok(()),
-        }
+        self.0.save(|out| pretty(out, record))
     }
 
     /// Writes the record of a run that has ended.
@@ -50,23 +47,62 @@ impl RecordFile {
     /// # Errors
     /// When the disk or the reader does not take it; an earlier record is kept then.
     pub fn finish(&self, record: &impl Serialize) -> io::Result<()> {
+        self.0.finish(|out| pretty(out, record))
+    }
+}
+
+impl OutputFile {
+    /// Checks that what `sample` writes can be written to `path`, and leaves what is there. Errors name
+    /// it as `what`.
+    ///
+    /// # Errors
+    /// In words, when it cannot.
+    pub fn new(
+        what: &'static str,
+        path: &Path,
+        sample: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<Self, String> {
+        let place = Place::of(path, sample).map_err(|error| unwritable(what, path, &error))?;
+        Ok(Self {
+            what,
+            path: path.to_owned(),
+            place,
+        })
+    }
+
+    /// Writes the result of a run that goes on; a stream waits for the last one.
+    ///
+    /// # Errors
+    /// When the disk does not take it; the earlier result is kept then.
+    pub fn save(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        match &self.place {
+            Place::File { .. } => self.finish(write),
+            Place::Stream(_) => Ok(()),
+        }
+    }
+
+    /// Writes the result of a run that has ended.
+    ///
+    /// # Errors
+    /// When the disk or the reader does not take it; the earlier result is kept then.
+    pub fn finish(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let written = match &self.place {
-            Place::Stream(stream) => write(stream, record),
+            Place::Stream(stream) => buffered(stream, write),
             Place::File { target, draft } => {
-                let replaced = write_draft(draft, record).and_then(|()| fs::rename(draft, target));
+                let replaced = write_draft(draft, write).and_then(|()| fs::rename(draft, target));
                 replaced.inspect_err(|_| {
                     let _ = fs::remove_file(draft);
                 })
             }
         };
         written.map_err(|error| {
-            io::Error::new(error.kind(), unwritable("the record", &self.path, &error))
+            io::Error::new(error.kind(), unwritable(self.what, &self.path, &error))
         })
     }
 }
 
 impl Place {
-    fn of(path: &Path, sample: &impl Serialize) -> io::Result<Self> {
+    fn of(path: &Path, sample: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         // A link is kept: the file that it leads to is the one to replace.
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         match fs::metadata(&target) {
@@ -90,17 +126,24 @@ impl Place {
     }
 }
 
-fn write_draft(draft: &Path, record: &impl Serialize) -> io::Result<()> {
+fn write_draft(
+    draft: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let file = File::create(draft)?;
-    write(&file, record)?;
+    buffered(&file, write)?;
     file.sync_all()
 }
 
-fn write(file: &File, record: &impl Serialize) -> io::Result<()> {
+fn buffered(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::new(file);
-    serde_json::to_writer_pretty(&mut out, record)?;
-    out.write_all(b"\n")?;
+    write(&mut out)?;
     out.flush()
+}
+
+fn pretty(out: &mut dyn Write, record: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, record)?;
+    out.write_all(b"\n")
 }
 
 /// Why an output cannot be written, with the remedy.

@@ -38,7 +38,7 @@ pub use dialect_file::{
 pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};
-pub use file::{RecordFile, unwritable};
+pub use file::{OutputFile, RecordFile, unwritable};
 pub use handshakes::{TlsAgreed, TlsUse};
 pub use latency::{EncodeError, Latency, Recorder, latency_text};
 pub use measurement::{

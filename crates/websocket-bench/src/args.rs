@@ -2,17 +2,18 @@
 
 mod compression;
 mod handshake;
+mod output;
 mod remote;
 mod server_type;
 mod tls;
 
 pub(crate) use handshake::Handshake;
+pub(crate) use output::Output;
 pub(crate) use remote::{Credentials, Sites, WorkerArgs};
 pub(crate) use server_type::ServerType;
 pub(crate) use tls::Tls;
 
 use crate::exit;
-use crate::expect::Expectation;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use plan_file::Set;
 use selftest::Part;
@@ -354,34 +355,6 @@ pub(crate) struct Connections {
     pub(crate) tls: Tls,
     #[command(flatten)]
     pub(crate) handshake: Handshake,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct Output {
-    /// Print the plan as a file for `websocket-bench run`, and end without a run
-    #[arg(long)]
-    pub(crate) print_plan: bool,
-    /// Write the run record to a file (docs/result-format.md), or to stdout (`-`) as one line at
-    /// the end, in place of the human output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Write events as JSON lines to a file, or to stdout (`-`) in place of the human output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) events: Option<PathBuf>,
-    /// Show more of each step: all latencies, the uncertainty of shared receive stamps, the
-    /// generator's own use and lag, the number in flight by Little's law, and the reasons for the
-    /// verdict
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-    /// Show no progress bar
-    #[arg(long)]
-    pub(crate) no_progress: bool,
-    /// Exit with code 2 unless this holds: `clients>=5000`; for every step `p99<50ms`,
-    /// `delivery.p95<20ms`, `ack.max<1s`, `received>=10000/s`, `sent>=100/s`; for all steps
-    /// together `faults<=0`, `drops<=0`. Repeat it for more than one
-    #[arg(long, value_name = "EXPECTATION")]
-    pub(crate) expect: Vec<Expectation>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,12 +4,11 @@ use crate::args::{Output, Sites};
 use crate::distributed;
 use crate::draft::Planned;
 use crate::exit::Exit;
-use crate::output::Outputs;
+use crate::output::{Outputs, Records};
 use crate::secrets;
 use remote::RemoteError;
 use run_record::{
-    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RecordFile, RunRecord, Tool, VERSION,
-    redacted,
+    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Tool, VERSION, redacted,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -59,10 +58,7 @@ pub(crate) fn bench(
         },
         server: None,
     };
-    let record_path = output.json.as_deref().filter(|path| is_file(path));
-    let record_file = record_path
-        .map(|path| RecordFile::new(path, &record))
-        .transpose()?;
+    let records = Records::new(output, &record)?;
     let mut outputs = Outputs::new(output, &plan)?;
     if lacks_stamps {
         outputs.no_kernel_stamps();
@@ -79,8 +75,7 @@ pub(crate) fn bench(
     }
     let gathered = gathered?;
     let mut trouble: Option<io::Error> = None;
-    let prints_record = output.json.is_some() && record_file.is_none();
-    let kept = record_file.is_some() || output.events.as_deref().is_some_and(is_file);
+    let kept = records.has_file() || output.events.as_deref().is_some_and(is_file);
     let mut on_event = |event: &Event| {
         let event = &event.redacted();
         let ended;
@@ -98,13 +93,8 @@ pub(crate) fn bench(
         if let Event::Step { record: step, .. } = event {
             record.steps.push((**step).clone());
             record.outcome.carried_clients = RunRecord::carried(&record.steps);
-            // Saved after every step, so that not even a kill loses what was measured.
             record.ended = now();
-            // The whole record is written at the end again, and what is wrong is told then: a run that
-            // has used all open files has some by that time.
-            if let Some(file) = &record_file {
-                let _ = file.save(&record);
-            }
+            records.save(&record);
         }
         if let Err(error) = outputs.event(event) {
             trouble.get_or_insert(error);
@@ -137,11 +127,9 @@ pub(crate) fn bench(
     };
     record.outcome.detail = redacted(&record.outcome.detail).into_owned();
     record.ended = now();
-    let saved = record_file
-        .as_ref()
-        .map_or(Ok(()), |file| file.finish(&record));
+    let saved = records.finish(&record);
     outputs.summary(&record);
-    if prints_record && let Err(error) = print_record(&record) {
+    if let Err(error) = records.print(&record) {
         trouble.get_or_insert(error);
     }
     saved?;
@@ -158,15 +146,6 @@ pub(crate) fn bench(
         return Err(format!("an output could not be written in full: {error}").into());
     }
     Ok(outputs.expectations(&record, Exit::of(&record)))
-}
-
-/// The whole record as a line of stdout.
-fn print_record(record: &RunRecord) -> io::Result<()> {
-    let mut line = serde_json::to_vec(record)?;
-    line.push(b'\n');
-    let mut out = io::stdout().lock();
-    out.write_all(&line)?;
-    out.flush()
 }
 
 /// How a run ended that is kept nowhere: when its output takes no more it is ended by the same flag

@@ -141,16 +141,24 @@ fn check_expectations(output: &Output, plan: &Plan) -> Result<(), String> {
 
 /// Two outputs in one file would overwrite each other.
 fn check_outputs(output: &Output) -> Result<(), String> {
-    match (&output.json, &output.events) {
-        (Some(json), Some(events)) if json == events && json.as_path() == Path::new("-") => {
-            Err("--json and --events both write to stdout; name a file for one of them".to_owned())
+    let mut seen: Vec<(&str, &Path)> = Vec::new();
+    for (flag, path) in output.places() {
+        match seen.iter().find(|(_, earlier)| *earlier == path) {
+            Some((other, _)) if path == Path::new("-") => {
+                return Err(format!(
+                    "{other} and {flag} both write to stdout; name a file for one of them"
+                ));
+            }
+            Some((other, _)) => {
+                return Err(format!(
+                    "{other} and {flag} both name {}; name two files",
+                    path.display()
+                ));
+            }
+            None => seen.push((flag, path)),
         }
-        (Some(json), Some(events)) if json == events => Err(format!(
-            "--json and --events both name {}; name two files",
-            json.display()
-        )),
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// What the end of a latency can be taken from here.

@@ -3,6 +3,9 @@
 //! Each output subscribes to events; the load generator knows none of them.
 
 mod progress;
+mod record;
+
+pub(crate) use record::Records;
 
 use crate::args;
 use crate::churn_format;
@@ -18,7 +21,7 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 use ws_proto::escaped;
 
@@ -57,15 +60,15 @@ impl Outputs {
     /// # Errors
     /// When the event file cannot be created.
     pub(crate) fn new(args: &args::Output, plan: &Plan) -> Result<Self, String> {
-        let is_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
-        let stdout_is_data = is_stdout(&args.events) || is_stdout(&args.json);
+        let on_stdout = args.places().find(|(_, path)| *path == Path::new("-"));
+        let stdout_is_data = on_stdout.is_some();
         let events = args.events.as_deref().map(open_events).transpose()?;
         Ok(Self {
             plan: plan.clone(),
             began: Instant::now(),
             events,
             human: !stdout_is_data,
-            prints_record: is_stdout(&args.json),
+            prints_record: on_stdout.is_some_and(|(flag, _)| flag != "--events"),
             verbose: args.verbose,
             progress: Progress::new(args.no_progress || stdout_is_data),
             expectations: args.expect.clone(),

@@ -15,6 +15,7 @@ mod events;
 mod expectations;
 mod files;
 mod first_answers;
+mod forms;
 mod front;
 mod given_up;
 mod handmade;

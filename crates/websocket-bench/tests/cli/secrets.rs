@@ -128,16 +128,20 @@ fn a_canary_reaches_the_server_and_no_output() {
             ]);
             finish(command.args(&way).args(more))
         };
-        let (json, events) = (at("run.json"), at("events.jsonl"));
-        let outputs = [
-            "--json",
-            json.to_str().unwrap(),
-            "--events",
-            events.to_str().unwrap(),
+        let written = [
+            ("--json", at("run.json")),
+            ("--events", at("events.jsonl")),
+            ("--csv", at("run.csv")),
+            ("--junit", at("run.xml")),
         ];
+        let outputs: Vec<&str> = written
+            .iter()
+            .flat_map(|(flag, path)| [flag, path.to_str().unwrap()])
+            .collect();
+        let files = written.each_ref().map(|(_, path)| path.as_path());
         for more in [&[][..], &["--processes", "2"]] {
             let ran = command(&takes.url(), &[&outputs[..], more].concat()).exits(0);
-            assert_keeps_quiet(&ran, &[&json, &events]);
+            assert_keeps_quiet(&ran, &files);
             let seen = takes
                 .seen()
                 .into_iter()
@@ -150,7 +154,7 @@ fn a_canary_reaches_the_server_and_no_output() {
         if !has_proxy {
             let refused = command(&tells.url(), &outputs).exits(1);
             assert!(refused.stderr.contains("HTTP 302"), "{refused:?}");
-            assert_keeps_quiet(&refused, &[&json, &events]);
+            assert_keeps_quiet(&refused, &files);
         }
     }
     for setting in [

@@ -1,0 +1,56 @@
+//! What a run writes, and what decides its exit code.
+
+use crate::expect::Expectation;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Output {
+    /// Print the plan as a file for `websocket-bench run`, and end without a run
+    #[arg(long)]
+    pub(crate) print_plan: bool,
+    /// Write the run record to a file (docs/result-format.md), or to stdout (`-`) as one line at
+    /// the end, in place of the human output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write a table to a file, or to stdout (`-`) in place of the human output: one line per step, with
+    /// the names of docs/result-format.md
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write JUnit XML to a file, for the display of a CI: one test case for the run and one for each
+    /// --expect
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write events as JSON lines to a file, or to stdout (`-`) in place of the human output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    /// Show more of each step: all latencies, the uncertainty of shared receive stamps, the
+    /// generator's own use and lag, the number in flight by Little's law, and the reasons for the
+    /// verdict
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Show no progress bar
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+    /// Exit with code 2 unless this holds: `clients>=5000`; for every step `p99<50ms`,
+    /// `delivery.p95<20ms`, `ack.max<1s`, `received>=10000/s`, `sent>=100/s`; for all steps
+    /// together `faults<=0`, `drops<=0`. Repeat it for more than one
+    #[arg(long, value_name = "EXPECTATION")]
+    pub(crate) expect: Vec<Expectation>,
+}
+
+impl Output {
+    /// Every output that has a place, with its flag.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let places = [
+            ("--json", &self.json),
+            ("--csv", &self.csv),
+            ("--junit", &self.junit),
+            ("--events", &self.events),
+        ];
+        places
+            .into_iter()
+            .filter_map(|(flag, path)| Some((flag, path.as_deref()?)))
+    }
+}

@@ -1,0 +1,129 @@
+//! A record as CSV (RFC 4180): a line for each step, with the names of the record.
+
+use run_record::{Latency, RunRecord, StepRecord};
+use std::io::{self, Write};
+
+/// The columns of a distribution, after its name.
+const FIGURES: [&str; 9] = [
+    "count", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns",
+];
+const DISTRIBUTIONS: [&str; 4] = ["completion", "delivery", "ack", "send_lag"];
+
+/// Writes the header and a line for each step. What does not exist is an empty field.
+///
+/// # Errors
+/// When `out` takes no more.
+pub(super) fn write(out: &mut dyn Write, record: &RunRecord) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(out);
+    table.write_record(header(record))?;
+    for (number, step) in record.steps.iter().enumerate() {
+        table.write_record(line(number, step))?;
+    }
+    table.flush()
+}
+
+fn header(record: &RunRecord) -> Vec<String> {
+    let mut names: Vec<String> = [
+        "step",
+        "clients",
+        "rate",
+        "verdict",
+        "samples_planned",
+        "samples",
+        "elapsed_ns",
+        "connecting_ns",
+        "limited_ns",
+        "over_limit",
+        "timed_out",
+    ]
+    .map(String::from)
+    .to_vec();
+    for of in DISTRIBUTIONS {
+        names.extend(FIGURES.map(|figure| format!("{of}_{figure}")));
+    }
+    names.extend(
+        [
+            "sent",
+            "received",
+            "sent_bytes",
+            "received_bytes",
+            "sent_per_second",
+            "received_per_second",
+        ]
+        .map(String::from),
+    );
+    let classes = record.faults().classes();
+    names.extend(classes.map(|(class, _)| format!("faults_{class}")));
+    names.extend(
+        [
+            "generator_cpu_ns",
+            "generator_busiest_thread",
+            "generator_largest_lag_ns",
+            "generator_resident_bytes",
+            "connections_opened",
+            "connections_opened_per_second",
+            "verdict_reasons",
+        ]
+        .map(String::from),
+    );
+    names
+}
+
+fn line(number: usize, step: &StepRecord) -> Vec<String> {
+    let mut fields = vec![
+        number.to_string(),
+        step.clients.to_string(),
+        field(step.rate),
+        step.verdict.name().to_owned(),
+        step.samples_planned.to_string(),
+        step.samples.to_string(),
+        step.elapsed_ns.to_string(),
+        step.connecting_ns.to_string(),
+        field(step.limited_ns),
+        step.over_limit.to_string(),
+        step.timed_out.to_string(),
+    ];
+    for of in [&step.completion, &step.delivery, &step.ack, &step.send_lag] {
+        fields.extend(figures(of.as_ref()));
+    }
+    let traffic = step.throughput.as_ref();
+    fields.extend([
+        field(traffic.map(|of| of.sent)),
+        field(traffic.map(|of| of.received)),
+        field(traffic.map(|of| of.sent_bytes)),
+        field(traffic.map(|of| of.received_bytes)),
+        field(traffic.map(|of| of.sent_per_second)),
+        field(traffic.map(|of| of.received_per_second)),
+    ]);
+    let classes = step.faults.classes();
+    fields.extend(classes.map(|(_, count)| count.to_string()));
+    let opened = step.connections.as_deref();
+    fields.extend([
+        step.generator.cpu_ns.to_string(),
+        step.generator.busiest_thread.to_string(),
+        step.generator.largest_lag_ns.to_string(),
+        step.generator.resident_bytes.to_string(),
+        field(opened.map(|of| of.opened)),
+        field(opened.map(|of| of.opened_per_second)),
+        step.verdict_reasons.join("; "),
+    ]);
+    fields
+}
+
+fn figures(of: Option<&Latency>) -> [String; FIGURES.len()] {
+    [
+        field(of.map(|of| of.count)),
+        field(of.map(|of| of.min_ns)),
+        field(of.map(|of| of.mean_ns)),
+        field(of.map(|of| of.p50_ns)),
+        field(of.map(|of| of.p90_ns)),
+        field(of.map(|of| of.p95_ns)),
+        field(of.map(|of| of.p99_ns)),
+        field(of.and_then(|of| of.p999_ns)),
+        field(of.map(|of| of.max_ns)),
+    ]
+}
+
+fn field(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
