@@ -39,7 +39,7 @@ fn flags_out_of_range_name_the_flag_the_value_and_the_range() {
             [
                 "--server-type",
                 "'xml'",
-                "json, binary, actioncable, phoenix",
+                "json, binary, actioncable",
             ],
         ),
         (
