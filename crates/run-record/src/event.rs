@@ -1,6 +1,6 @@
 //! The events of a running generator, one JSON object a line.
 
-use crate::{Outcome, StepRecord, WarmUp};
+use crate::{Outcome, StepRecord, TimeRow, WarmUp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,16 @@ pub enum Event {
         samples: u64,
         /// Samples that the step needs.
         wanted: u64,
+    },
+    /// About a second of a step has passed; not told of a warm-up, nor of `connect` runs.
+    Interval {
+        /// Number of the step, from 0.
+        step: u32,
+        /// Clients connected.
+        clients: u64,
+        /// What became known since the event of this kind before it, or since the step began. The rest
+        /// of the step after the last of them is in the record of the step alone.
+        row: Box<TimeRow>,
     },
     /// All connections of a `connect` step are open and held.
     Holding {

@@ -1,5 +1,6 @@
 //! Latency histograms: recorded in nanoseconds, merged whole, never averaged.
 
+use crate::Buckets;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::read::ZlibDecoder;
@@ -131,6 +132,11 @@ impl Recorder {
     pub fn samples(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let recorded = self.0.iter_recorded();
         recorded.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+    }
+
+    /// The samples by their length, in buckets that are the same everywhere.
+    pub fn buckets(&self) -> Buckets {
+        self.samples().collect()
     }
 
     /// The figures and the encoded histogram; `None` without samples.

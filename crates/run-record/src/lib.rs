@@ -8,6 +8,7 @@
 //! bytes in fields that end in `_bytes`. Times of day are RFC 3339 in UTC.
 
 mod autobahn;
+mod buckets;
 mod churn;
 mod connections;
 mod dialect_file;
@@ -29,6 +30,7 @@ mod traffic;
 mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
+pub use buckets::Buckets;
 pub use churn::{AttemptFailures, Churn, CutRecord, RoomChanges, time_until};
 pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pings};
 pub use dialect_file::{

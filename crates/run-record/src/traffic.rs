@@ -1,6 +1,6 @@
 //! What went over the wires: of a step as a whole, and second by second.
 
-use crate::Recorder;
+use crate::{Buckets, Recorder};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
 use schemars::JsonSchema;
@@ -106,6 +106,9 @@ pub struct TimeRow {
     pub p99_ns: Option<u64>,
     /// Faults of all classes that were counted in the interval.
     pub faults: u64,
+    /// The same completions by their length, exact to 1 percent. Absent in records from before.
+    #[serde(default)]
+    pub buckets: Buckets,
 }
 
 /// The bounds of [`Recorder`], so that everything it holds fits.
@@ -151,6 +154,17 @@ impl Sketch {
             ns.min(histogram.max())
         };
         Some((histogram.len(), at(50.0), at(99.0)))
+    }
+
+    /// The samples by their length.
+    pub fn buckets(&self) -> Buckets {
+        let Some(histogram) = self.decoded() else {
+            return Buckets::default();
+        };
+        let recorded = histogram.iter_recorded();
+        recorded
+            .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+            .collect()
     }
 
     fn of(histogram: &Histogram<u64>) -> Self {

@@ -102,7 +102,7 @@ impl Progress {
                     None => anstream::eprintln!("    {line}"),
                 }
             }
-            Event::WarmedUp { .. } | Event::End { .. } => {}
+            Event::WarmedUp { .. } | Event::Interval { .. } | Event::End { .. } => {}
         }
     }
 

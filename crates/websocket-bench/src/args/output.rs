@@ -2,6 +2,7 @@
 
 use crate::expect::Expectation;
 use clap::Args;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -25,6 +26,10 @@ pub(crate) struct Output {
     /// Write events as JSON lines to a file, or to stdout (`-`) in place of the human output
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+    /// Serve metrics for Prometheus at http://ADDRESS/metrics while the run lasts, e.g. 127.0.0.1:9464.
+    /// If they are read, the program ends when they have been read once more after the run
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) metrics: Option<SocketAddr>,
     /// Show more of each step: all latencies, the uncertainty of shared receive stamps, the
     /// generator's own use and lag, the number in flight by Little's law, and the reasons for the
     /// verdict

@@ -2,6 +2,7 @@
 //!
 //! Each output subscribes to events; the load generator knows none of them.
 
+mod metrics;
 mod progress;
 mod record;
 
@@ -13,6 +14,7 @@ use crate::exit::{Exit, none_opened};
 use crate::expect::Expectation;
 use crate::format;
 use anstyle::{AnsiColor, Style};
+use metrics::Metrics;
 use progress::Progress;
 use run_record::{
     BUSY, End, Event, Plan, RunRecord, StepRecord, Verdict, WarmUp, latency_text, unwritable,
@@ -22,6 +24,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use ws_proto::escaped;
 
@@ -40,6 +43,7 @@ pub(crate) struct Outputs {
     prints_record: bool,
     verbose: bool,
     progress: Progress,
+    metrics: Option<Metrics>,
     expectations: Vec<Expectation>,
 }
 
@@ -71,6 +75,7 @@ impl Outputs {
             prints_record: on_stdout.is_some_and(|(flag, _)| flag != "--events"),
             verbose: args.verbose,
             progress: Progress::new(args.no_progress || stdout_is_data),
+            metrics: Metrics::start(args.metrics, plan)?,
             expectations: args.expect.clone(),
         })
     }
@@ -93,6 +98,9 @@ impl Outputs {
             events.flush()?;
         }
         self.progress.event(event);
+        if let Some(metrics) = &self.metrics {
+            metrics.event(event);
+        }
         match event {
             Event::WarmedUp { warm_up } if self.human => self.warm_up(warm_up),
             Event::Step { record, .. } if self.human => self.step(record),
@@ -120,6 +128,13 @@ impl Outputs {
     /// Takes the progress bar away.
     pub(crate) fn finish(&mut self) {
         self.progress.finish();
+    }
+
+    /// Waits until the end of the run is in the metrics of who reads them.
+    pub(crate) fn await_last_scrape(&self, interrupted: &AtomicBool) {
+        if let Some(metrics) = &self.metrics {
+            metrics.await_last_scrape(interrupted);
+        }
     }
 
     /// The last lines: how the run ended, and warnings for its reader.

@@ -49,7 +49,10 @@ impl Progress {
                 elapsed_ns / 1_000_000_000,
                 wanted_ns.div_ceil(1_000_000_000),
             ),
-            Event::WarmedUp { .. } | Event::Step { .. } | Event::End { .. } => {}
+            Event::WarmedUp { .. }
+            | Event::Interval { .. }
+            | Event::Step { .. }
+            | Event::End { .. } => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! `--events`: one JSON object a line, and nothing else.
 
 use crate::support::{honest, run, url};
-use run_record::{End, Event};
+use run_record::{Buckets, End, Event, TimeRow};
 
 fn parse(text: &str) -> Vec<Event> {
     text.lines()
@@ -85,4 +85,53 @@ fn each_event_has_a_time_since_the_start_and_one_of_the_day() {
         times.iter().all(|(_, time)| form.is_match(time)),
         "{times:?}"
     );
+}
+
+#[test]
+fn the_seconds_of_a_step_are_told_while_it_lasts() {
+    let server = honest();
+    for more in ["", "--processes 2", "--io epoll"] {
+        let ran = run(&format!(
+            "broadcast {} --step-size 20 --total-steps 1 --rate 200 --duration 5s --events - {more}",
+            url(server.addr())
+        ))
+        .exits(0);
+        let events = parse(&ran.stdout);
+        let told: Vec<&TimeRow> = events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Interval { row, clients, .. } => {
+                    assert_eq!(*clients, 20);
+                    Some(&**row)
+                }
+                _ => None,
+            })
+            .collect();
+        let step = events.iter().find_map(|event| match event {
+            Event::Step { record, .. } => Some(record),
+            _ => None,
+        });
+        let all = step.unwrap().throughput.unwrap();
+        assert!((2..=6).contains(&told.len()), "{more}: {told:?}");
+        assert!(told.is_sorted_by_key(|row| row.from_ns), "{told:?}");
+        let sum = |of: fn(&TimeRow) -> u64| told.iter().map(|row| of(row)).sum::<u64>();
+        // What the last second brought is in the record of the step alone.
+        for (sum, all) in [
+            (sum(|row| row.sent), all.sent),
+            (sum(|row| row.received), all.received),
+            (sum(|row| row.received_bytes), all.received_bytes),
+        ] {
+            assert!(
+                sum <= all && sum * 2 > all,
+                "{more}: {sum} of {all}: {told:?}"
+            );
+        }
+        for row in told {
+            assert_eq!(row.buckets.count(), row.completed, "{more}");
+            let p50_ns = row.p50_ns.unwrap();
+            let bucket = Buckets::from_iter([(p50_ns, 1)]);
+            let (end_ns, _) = bucket.iter().next().unwrap();
+            assert!(row.buckets.iter().any(|(ns, _)| ns == end_ns), "{row:?}");
+        }
+    }
 }

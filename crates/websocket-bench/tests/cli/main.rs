@@ -26,6 +26,7 @@ mod hostile_coordinator;
 mod ignored_flags;
 mod interrupt;
 mod limits;
+mod metrics;
 mod plans;
 mod proxies;
 mod raw_peer;

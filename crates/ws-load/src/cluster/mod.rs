@@ -10,6 +10,7 @@ mod coordinator;
 mod node;
 mod reporter;
 
+pub use crate::figures::Interval;
 pub use crate::message::{
     Command, Done, OpenTerms, RawTerms, Report, Samples, SentSample, Share, StartByClock, StepPart,
     StepTerms, Unable,

@@ -178,6 +178,8 @@ impl Reporter {
                     self.tell_part();
                 }
             }
+            // It may overtake samples, which it says nothing of.
+            report @ Report::Interval(_) => (self.tell)(report),
             report @ (Report::AllLost | Report::NotUnderstood(_) | Report::Broken(_)) => {
                 self.say(report);
             }

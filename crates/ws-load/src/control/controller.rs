@@ -8,6 +8,7 @@ use super::end::Ended;
 use super::error::RunError;
 use super::local::Local;
 use super::memory::Watch;
+use super::untold::Untold;
 use super::warm_up::WarmingUp;
 use super::workers::Workers;
 use crate::clock;
@@ -91,6 +92,8 @@ pub(crate) struct Controller<'a, W> {
     pub(super) edge: Option<Edge>,
     /// Memory of both sides, in a `connect` run.
     pub(super) watch: Option<Watch>,
+    /// What has become known of the step that no event has told.
+    pub(super) untold: Untold,
     /// How the first connection that the last step lost had ended, in words.
     pub(super) first_disconnect: Option<String>,
     /// The first malformed message of the run, in words.
@@ -127,6 +130,7 @@ impl<'a, W: Workers> Controller<'a, W> {
             samples: 0,
             edge: None,
             watch: None,
+            untold: Untold::default(),
             first_disconnect: None,
             first_malformed: None,
         }

@@ -3,6 +3,7 @@
 use super::afford::{affordable, countable};
 use super::controller::StepLoad;
 use super::merge::Merged;
+use super::untold::Untold;
 use super::{ANSWER, Controller, Ended, Workers, churn};
 use crate::clock;
 use crate::message::{Command, Report, StepPart, StepTerms};
@@ -47,6 +48,7 @@ impl<W: Workers> Controller<'_, W> {
         })?;
         self.samples += u64::from(samples);
         let (began, cpu_began) = (clock::now_ns(), clock::process_cpu_ns());
+        self.untold = Untold::from(began);
         self.workers.tell(Command::CountFrom { from_ns: began });
         let start_ns = clock::now_ns() + clock::nanos(self.workers.start_in());
         let sent_by = schedule.map(|schedule| {
@@ -155,6 +157,10 @@ impl<W: Workers> Controller<'_, W> {
                     Some(Ended::new(End::NotUnderstood, words))
                 }
                 Some((_, Report::Lost(words))) => Some(Ended::new(End::WorkerLost, words)),
+                Some((_, Report::Interval(interval))) => {
+                    self.untold.add(&interval);
+                    None
+                }
                 Some((_, other)) => {
                     self.unexpected(other)?;
                     None
@@ -174,14 +180,19 @@ impl<W: Workers> Controller<'_, W> {
             }
             if clock::now_ns() - told >= clock::nanos(TICK) {
                 told = clock::now_ns();
-                match self.warming_up.is_some() {
-                    true => self.tell_warm_up(),
-                    false => (self.on_event)(&Event::Measuring {
-                        step,
-                        clients,
-                        samples: u64::from(ledger.settled()),
-                        wanted: u64::from(ledger.len()),
-                    }),
+                if self.warming_up.is_some() {
+                    self.tell_warm_up();
+                    continue;
+                }
+                (self.on_event)(&Event::Measuring {
+                    step,
+                    clients,
+                    samples: u64::from(ledger.settled()),
+                    wanted: u64::from(ledger.len()),
+                });
+                if let Some(row) = self.untold.take(told) {
+                    let row = Box::new(row);
+                    (self.on_event)(&Event::Interval { step, clients, row });
                 }
             }
         }

@@ -14,6 +14,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod throughput;
+mod untold;
 mod warm_up;
 mod workers;
 

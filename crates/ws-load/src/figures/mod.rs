@@ -6,4 +6,5 @@ mod series;
 
 pub(crate) use arrival::Arrival;
 pub(crate) use latencies::{Completion, Latencies, SharedStamps};
+pub use series::Interval;
 pub(crate) use series::{Counts, Cutter, Rows};

@@ -25,11 +25,11 @@ pub(crate) struct Counts {
 
 impl Counts {
     pub(crate) const fn add(&mut self, other: Self) {
-        self.sent += other.sent;
-        self.received += other.received;
-        self.sent_bytes += other.sent_bytes;
-        self.received_bytes += other.received_bytes;
-        self.faults += other.faults;
+        self.sent = self.sent.saturating_add(other.sent);
+        self.received = self.received.saturating_add(other.received);
+        self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
+        self.received_bytes = self.received_bytes.saturating_add(other.received_bytes);
+        self.faults = self.faults.saturating_add(other.faults);
     }
 
     const fn since(self, earlier: Self) -> Self {
@@ -74,15 +74,16 @@ impl Cutter {
     }
 
     /// The interval under way ended before `now_ns`, by which so much has been counted since the
-    /// step began.
+    /// step began. What it has.
     #[cold]
-    pub(crate) fn cut(&mut self, now_ns: u64, counts: Counts, completion: &Recorder) {
-        self.close(counts, completion);
+    pub(crate) fn cut(&mut self, now_ns: u64, counts: Counts, completion: &Recorder) -> Interval {
+        let interval = self.close(counts, completion);
         let now = self.rows.position(now_ns.saturating_sub(self.began_ns));
         self.rows.have(now);
         let next = self.rows.rows.len() as u64;
         let since_ns = next.saturating_mul(self.rows.interval_ns());
         self.end_ns = self.began_ns.saturating_add(since_ns);
+        interval
     }
 
     /// The step is over.
@@ -93,18 +94,20 @@ impl Cutter {
         self.rows
     }
 
-    fn close(&mut self, counts: Counts, completion: &Recorder) {
+    fn close(&mut self, counts: Counts, completion: &Recorder) -> Interval {
+        let interval = Interval {
+            counts: counts.since(self.counted),
+            completion: Sketch::since(&self.completion, completion),
+        };
         if self.rows.rows.is_empty() {
             self.rows.have(0);
         }
-        let Some(row) = self.rows.rows.last_mut() else {
-            return;
-        };
-        row.counts.add(counts.since(self.counted));
-        row.completion
-            .merge(&Sketch::since(&self.completion, completion));
+        if let Some(row) = self.rows.rows.last_mut() {
+            row.merge(&interval);
+        }
         self.counted = counts;
         self.completion.clone_from(completion);
+        interval
     }
 }
 
@@ -113,19 +116,38 @@ impl Cutter {
 pub(crate) struct Rows {
     /// An interval is 2 to this power seconds long.
     doublings: u32,
-    rows: Vec<Row>,
+    rows: Vec<Interval>,
 }
 
+/// What a worker has counted in an interval, and what became complete in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Row {
-    counts: Counts,
-    completion: Sketch,
+pub struct Interval {
+    pub(crate) counts: Counts,
+    pub(crate) completion: Sketch,
 }
 
-impl Row {
-    fn merge(&mut self, other: &Self) {
+impl Interval {
+    /// Adds that of another part of the same interval, or a later interval.
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.counts.add(other.counts);
         self.completion.merge(&other.completion);
+    }
+
+    /// As records and events have it, from this time of the step on.
+    pub(crate) fn row(&self, from_ns: u64) -> TimeRow {
+        let figures = self.completion.figures();
+        TimeRow {
+            from_ns,
+            sent: self.counts.sent,
+            received: self.counts.received,
+            sent_bytes: self.counts.sent_bytes,
+            received_bytes: self.counts.received_bytes,
+            completed: figures.map_or(0, |(count, ..)| count),
+            p50_ns: figures.map(|(_, p50_ns, _)| p50_ns),
+            p99_ns: figures.map(|(.., p99_ns)| p99_ns),
+            faults: self.counts.faults,
+            buckets: self.completion.buckets(),
+        }
     }
 }
 
@@ -144,7 +166,7 @@ impl Rows {
 
     fn widen(&mut self) {
         self.doublings += 1;
-        let mut wide: Vec<Row> = Vec::with_capacity(self.rows.len().div_ceil(2));
+        let mut wide: Vec<Interval> = Vec::with_capacity(self.rows.len().div_ceil(2));
         for (number, row) in self.rows.drain(..).enumerate() {
             match wide.last_mut() {
                 Some(last) if number % 2 == 1 => last.merge(&row),
@@ -156,7 +178,7 @@ impl Rows {
 
     fn have(&mut self, position: usize) {
         if self.rows.len() <= position {
-            self.rows.resize_with(position + 1, Row::default);
+            self.rows.resize_with(position + 1, Interval::default);
         }
     }
 
@@ -183,20 +205,8 @@ impl Rows {
     /// As the record has them; `None` without any.
     pub(crate) fn series(&self) -> Option<TimeSeries> {
         let interval_ns = self.interval_ns();
-        let rows = self.rows.iter().enumerate().map(|(number, row)| {
-            let figures = row.completion.figures();
-            TimeRow {
-                from_ns: number as u64 * interval_ns,
-                sent: row.counts.sent,
-                received: row.counts.received,
-                sent_bytes: row.counts.sent_bytes,
-                received_bytes: row.counts.received_bytes,
-                completed: figures.map_or(0, |(count, ..)| count),
-                p50_ns: figures.map(|(_, p50_ns, _)| p50_ns),
-                p99_ns: figures.map(|(.., p99_ns)| p99_ns),
-                faults: row.counts.faults,
-            }
-        });
+        let rows = self.rows.iter().enumerate();
+        let rows = rows.map(|(number, row)| row.row(number as u64 * interval_ns));
         (!self.rows.is_empty()).then(|| TimeSeries {
             interval_ns,
             rows: rows.collect(),

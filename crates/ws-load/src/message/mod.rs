@@ -13,7 +13,7 @@ pub use part::StepPart;
 pub(crate) use part::{ChurnPart, HeldPart, RawPart, SlowPart, VisitsPart};
 pub use terms::{OpenTerms, RawTerms, Share, StartByClock, StepTerms};
 
-use crate::figures::Arrival;
+use crate::figures::{Arrival, Interval};
 use run_record::OpenLoop;
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +80,9 @@ pub enum Report {
     Held,
     /// Of a site: samples that it sent, and samples that none of its clients waits for any more.
     Samples(Samples),
+    /// What was counted and became complete since the report of this kind before it; about once a
+    /// second.
+    Interval(Box<Interval>),
     /// Every client of a worker thread has been lost.
     AllLost,
     /// The first answers were not of the dialect: what they were, in words.

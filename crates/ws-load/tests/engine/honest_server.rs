@@ -206,7 +206,7 @@ fn story(plan: &Plan) -> (Vec<&'static str>, Measured) {
             Event::WarmingUp { .. } => "warming up",
             Event::WarmedUp { .. } => "warmed up",
             Event::Connecting { .. } => "connecting",
-            Event::Measuring { .. } => "measuring",
+            Event::Measuring { .. } | Event::Interval { .. } => "measuring",
             Event::Holding { .. } => "holding",
             Event::Step { .. } => "step",
             Event::End { .. } => "end",

@@ -2,7 +2,7 @@
 
 use crate::clock;
 use crate::control::Kept;
-use crate::figures::{Counts, Cutter};
+use crate::figures::{Counts, Cutter, Interval};
 use crate::message::{Done, Samples, SentSample, StepTerms};
 use crate::verify::{Keeper, Read, Sent, StepLedger, Terms};
 use run_record::{Plan, SiteUse};
@@ -24,6 +24,8 @@ pub(super) struct Step {
     released: Vec<(u32, u64)>,
     given_up: bool,
     cutter: Cutter,
+    /// What the controller is to be told of intervals that are over.
+    interval: Option<Box<Interval>>,
 }
 
 impl Step {
@@ -40,6 +42,7 @@ impl Step {
             released: Vec::new(),
             given_up: false,
             cutter: Cutter::default(),
+            interval: None,
         }
     }
 
@@ -79,6 +82,11 @@ impl Step {
         let cutter = std::mem::take(&mut self.cutter);
         kept.rows = cutter.finish(Counts::default(), &kept.latencies.completion);
         kept
+    }
+
+    /// What became complete in the intervals that are over since this was asked.
+    pub(super) const fn take_interval(&mut self) -> Option<Box<Interval>> {
+        self.interval.take()
     }
 
     /// Enters what a site has sent and settled. `true` when that settles the step.
@@ -134,8 +142,9 @@ impl Step {
         }
         let latencies = &mut self.kept.latencies;
         if done.read_ns >= self.cutter.end_ns {
-            self.cutter
-                .cut(done.read_ns, Counts::default(), &latencies.completion);
+            let completion = &latencies.completion;
+            let interval = self.cutter.cut(done.read_ns, Counts::default(), completion);
+            self.interval.get_or_insert_default().merge(&interval);
         }
         let settled = self.ledger.settle(done.index, done.last(), read, latencies);
         if settled.is_none() {

@@ -7,7 +7,7 @@ mod send_queue;
 pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
 
 use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, answer_keep_alive};
-use crate::figures::{Counts, Cutter};
+use crate::figures::{Counts, Cutter, Interval};
 use crate::message::{Command, Report, Samples, StepPart};
 use crate::plan::{Schedule, population_of};
 use crate::verify::{Read, RoomConfirmed, Verifier};
@@ -43,6 +43,8 @@ pub(super) struct Requests {
     /// Bytes of frames that were received since the step began.
     received_bytes: u64,
     cutter: Cutter,
+    /// What the controller is to be told of intervals that are over.
+    interval: Option<Box<Interval>>,
 }
 
 impl Requests {
@@ -64,6 +66,7 @@ impl Requests {
             sent_bytes: 0,
             received_bytes: 0,
             cutter: Cutter::default(),
+            interval: None,
             setting,
         }
     }
@@ -119,8 +122,9 @@ impl Requests {
     #[cold]
     fn cut(&mut self, now_ns: u64) {
         let counts = self.counts();
-        self.cutter
-            .cut(now_ns, counts, &self.verifier.latencies.completion);
+        let completion = &self.verifier.latencies.completion;
+        let interval = self.cutter.cut(now_ns, counts, completion);
+        self.interval.get_or_insert_default().merge(&interval);
     }
 
     /// Follows up on clients that were lost, and on samples that they alone were waited for in. To be
@@ -240,6 +244,9 @@ impl Scenario for Requests {
             self.heed_first_answers(clients);
         }
         self.settle_lost(clients);
+        if let Some(interval) = self.interval.take() {
+            clients.report(Report::Interval(interval));
+        }
         while let Some(request) = self.to_send.pop_front() {
             self.send_sample(request, clients);
             self.settle_lost(clients);
@@ -324,6 +331,7 @@ impl Scenario for Requests {
         self.verifier.slow.messages = 0;
         (self.sent, self.sent_bytes, self.received_bytes) = (0, 0, 0);
         self.cutter = Cutter::default();
+        self.interval = None;
     }
 
     fn finish(&mut self, part: &mut StepPart, now_ns: u64) {

@@ -1,0 +1,300 @@
+//! What a run has shown so far, as other programs collect it.
+
+use run_record::{Buckets, Event, Faults, Latency, Recorder, StepRecord, TimeRow};
+
+/// A metric: what it is called, what it means, and what it is now.
+pub(super) struct Family {
+    /// Without `websocket_bench_` before it, and without what its unit adds.
+    pub(super) name: &'static str,
+    pub(super) help: &'static str,
+    pub(super) unit: Unit,
+    pub(super) value: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    None,
+    Seconds,
+    Bytes,
+}
+
+/// Labels of a number, and the number.
+pub(super) type Labelled = (Vec<(&'static str, String)>, f64);
+
+pub(super) enum Value {
+    /// May rise and fall; absent without any.
+    Gauge(Vec<Labelled>),
+    /// Only rises.
+    Counter(Vec<Labelled>),
+    /// Latencies in buckets, and their sum in seconds.
+    Histogram(Buckets, f64),
+}
+
+/// Messages, bytes and completions; of steps that have ended exactly, of the one under way as far as
+/// it has been told.
+#[derive(Clone, Debug, Default)]
+struct Totals {
+    sent: u64,
+    received: u64,
+    sent_bytes: u64,
+    received_bytes: u64,
+    faults: u64,
+    completed: Buckets,
+    completed_ns: f64,
+}
+
+/// What a run has shown so far.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    /// Labels of the run.
+    labels: Vec<(&'static str, String)>,
+    step: u32,
+    clients: u64,
+    wanted: u64,
+    done: Totals,
+    under_way: Totals,
+    faults: Faults,
+    last: Option<Box<StepRecord>>,
+    carried: Option<u64>,
+    has_ended: bool,
+}
+
+impl Figures {
+    pub(super) fn new(workload: &str, server_type: &str) -> Self {
+        Self {
+            labels: vec![
+                ("version", env!("CARGO_PKG_VERSION").to_owned()),
+                ("workload", workload.to_owned()),
+                ("server_type", server_type.to_owned()),
+            ],
+            ..Self::default()
+        }
+    }
+
+    /// Takes in what has happened.
+    pub(super) fn event(&mut self, event: &Event) {
+        match event {
+            Event::Connecting {
+                step,
+                connected,
+                wanted,
+            } => (self.step, self.clients, self.wanted) = (*step, *connected, *wanted),
+            Event::Measuring { step, clients, .. } => {
+                (self.step, self.clients, self.wanted) = (*step, *clients, *clients);
+            }
+            Event::Holding {
+                step, connected, ..
+            } => (self.step, self.clients) = (*step, *connected),
+            Event::Interval { row, .. } => self.under_way.add_row(row),
+            Event::Step { record, .. } => {
+                self.under_way = Totals::default();
+                self.done.add_step(record);
+                self.faults.merge(&record.faults);
+                if record.passed() {
+                    self.carried = self.carried.max(Some(record.clients));
+                }
+                self.last = Some(record.clone());
+            }
+            Event::End { outcome } => {
+                self.has_ended = true;
+                self.carried = outcome.carried_clients;
+            }
+            Event::WarmingUp { .. } | Event::WarmedUp { .. } => {}
+        }
+    }
+
+    /// Every metric as it is now.
+    pub(super) fn families(&self) -> Vec<Family> {
+        let (done, now) = (&self.done, &self.under_way);
+        let mut completed = done.completed.clone();
+        completed.merge(&now.completed);
+        let counter = |name, help, unit, value: u64| Family {
+            name,
+            help,
+            unit,
+            value: Value::Counter(vec![(Vec::new(), value as f64)]),
+        };
+        let gauge = |name, help, unit, value: Option<f64>| Family {
+            name,
+            help,
+            unit,
+            value: Value::Gauge(value.map(|value| (Vec::new(), value)).into_iter().collect()),
+        };
+        let none = Unit::None;
+        let last = self.last.as_deref();
+        let generator = last.map(|step| &step.generator);
+        vec![
+            Family {
+                name: "run",
+                help: "What runs: 1, with its version, workload and server type as labels",
+                unit: none,
+                value: Value::Gauge(vec![(self.labels.clone(), 1.0)]),
+            },
+            gauge(
+                "run_ended",
+                "1 when the run has ended, else 0",
+                none,
+                Some(f64::from(u8::from(self.has_ended))),
+            ),
+            gauge(
+                "step",
+                "Number of the step under way, from 0",
+                none,
+                Some(self.step.into()),
+            ),
+            gauge(
+                "clients",
+                "Clients that are connected",
+                none,
+                Some(self.clients as f64),
+            ),
+            gauge(
+                "clients_wanted",
+                "Clients that the step under way needs",
+                none,
+                Some(self.wanted as f64),
+            ),
+            gauge(
+                "clients_carried",
+                "Clients of the largest step that passed",
+                none,
+                self.carried.map(|clients| clients as f64),
+            ),
+            counter(
+                "requests_sent",
+                "Requests written",
+                none,
+                done.sent + now.sent,
+            ),
+            counter(
+                "messages_received",
+                "Messages received, each of them checked",
+                none,
+                done.received + now.received,
+            ),
+            counter(
+                "sent",
+                "Bytes of the frames written",
+                Unit::Bytes,
+                done.sent_bytes + now.sent_bytes,
+            ),
+            counter(
+                "received",
+                "Bytes of the frames received",
+                Unit::Bytes,
+                done.received_bytes + now.received_bytes,
+            ),
+            counter(
+                "faults",
+                "Faults of the server, of all classes",
+                none,
+                done.faults.max(self.faults.total()) + now.faults,
+            ),
+            Family {
+                name: "step_faults",
+                help: "Faults of the server by class, of steps that have ended",
+                unit: none,
+                value: Value::Counter(
+                    self.faults
+                        .classes()
+                        .iter()
+                        .map(|(class, count)| (vec![("class", (*class).to_owned())], *count as f64))
+                        .collect(),
+                ),
+            },
+            Family {
+                name: "completion",
+                help: "From the intended send to the last receipt of a broadcast, or to the answer of an echo; in a connect run from the intended start to the accepted upgrade",
+                unit: Unit::Seconds,
+                value: Value::Histogram(completed, (done.completed_ns + now.completed_ns) / 1e9),
+            },
+            Family {
+                name: "step_latency",
+                help: "Percentiles of the last step that has ended",
+                unit: Unit::Seconds,
+                value: Value::Gauge(last.map(quantiles).unwrap_or_default()),
+            },
+            gauge(
+                "step_passed",
+                "1 when the last step that has ended passed, else 0",
+                none,
+                last.map(|step| f64::from(u8::from(step.passed()))),
+            ),
+            gauge(
+                "generator_busiest_thread_ratio",
+                "CPU time of the generator's busiest thread in the last step that has ended, as a share of its length",
+                none,
+                generator.map(|of| of.busiest_thread),
+            ),
+            gauge(
+                "generator_largest_lag",
+                "Longest round of the generator's event loops in the last step that has ended",
+                Unit::Seconds,
+                generator.map(|of| of.largest_lag_ns as f64 / 1e9),
+            ),
+        ]
+    }
+}
+
+impl Totals {
+    fn add_row(&mut self, row: &TimeRow) {
+        self.sent += row.sent;
+        self.received += row.received;
+        self.sent_bytes += row.sent_bytes;
+        self.received_bytes += row.received_bytes;
+        self.faults += row.faults;
+        self.completed.merge(&row.buckets);
+        // What replaces this when the step has ended is exact and must not be less.
+        let least = row
+            .buckets
+            .iter()
+            .map(|(end_ns, count)| Buckets::begin(end_ns) as f64 * count as f64);
+        self.completed_ns += least.sum::<f64>();
+    }
+
+    fn add_step(&mut self, step: &StepRecord) {
+        if let Some(all) = &step.throughput {
+            self.sent += all.sent;
+            self.received += all.received;
+            self.sent_bytes += all.sent_bytes;
+            self.received_bytes += all.received_bytes;
+        }
+        self.faults += step.faults.total();
+        if let Some(completion) = &step.completion {
+            let recorder = completion
+                .recorder()
+                .unwrap_or_else(|_| Recorder::default());
+            self.completed.merge(&recorder.buckets());
+            self.completed_ns += completion.mean_ns * completion.count as f64;
+        }
+    }
+}
+
+fn quantiles(step: &StepRecord) -> Vec<Labelled> {
+    let of = [
+        ("completion", &step.completion),
+        ("delivery", &step.delivery),
+        ("ack", &step.ack),
+    ];
+    let mut all = Vec::new();
+    for (name, latency) in of {
+        for (quantile, ns) in latency.iter().flat_map(figures) {
+            let labels = vec![("of", name.to_owned()), ("quantile", quantile.to_owned())];
+            all.push((labels, ns as f64 / 1e9));
+        }
+    }
+    all
+}
+
+fn figures(of: &Latency) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+    [
+        ("0.5", Some(of.p50_ns)),
+        ("0.9", Some(of.p90_ns)),
+        ("0.95", Some(of.p95_ns)),
+        ("0.99", Some(of.p99_ns)),
+        ("0.999", of.p999_ns),
+        ("1", Some(of.max_ns)),
+    ]
+    .into_iter()
+    .filter_map(|(quantile, ns)| Some((quantile, ns?)))
+}

@@ -1,0 +1,86 @@
+//! Metrics of a run for programs that collect them while it lasts.
+
+mod endpoint;
+mod exposition;
+mod figures;
+
+use endpoint::Scrapes;
+use figures::Figures;
+use run_record::{Event, Plan};
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the last scrape is waited for when there was only one before: the default interval of
+/// Prometheus in its own example, and a little.
+const ONE_SCRAPE: Duration = Duration::from_secs(20);
+/// Nothing is waited for longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(90);
+
+/// The metrics of a run, and where they can be read.
+pub(crate) struct Metrics {
+    figures: Arc<Mutex<Figures>>,
+    scrapes: Option<Arc<Mutex<Scrapes>>>,
+}
+
+impl Metrics {
+    /// Serves the metrics of a run at an address.
+    ///
+    /// # Errors
+    /// In words, when the address cannot be listened on.
+    pub(crate) fn start(addr: Option<SocketAddr>, plan: &Plan) -> Result<Option<Self>, String> {
+        let Some(addr) = addr else { return Ok(None) };
+        let workload = plan.workload().name();
+        let figures = Figures::new(
+            plan.name.as_deref().unwrap_or(workload),
+            plan.message.dialect.name(),
+        );
+        let figures = Arc::new(Mutex::new(figures));
+        let scrapes = endpoint::serve(addr, Arc::clone(&figures))?;
+        Ok(Some(Self {
+            figures,
+            scrapes: Some(scrapes),
+        }))
+    }
+
+    /// Takes in what has happened.
+    pub(crate) fn event(&self, event: &Event) {
+        let mut figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
+        figures.event(event);
+    }
+
+    /// Waits until the end of the run has been read, where metrics were read before: without that, what the
+    /// last step has shown would be lost to who reads them.
+    pub(crate) fn await_last_scrape(&self, interrupted: &AtomicBool) {
+        let Some(scrapes) = &self.scrapes else { return };
+        let seen = |scrapes: &Mutex<Scrapes>| {
+            let scrapes = scrapes.lock().unwrap_or_else(PoisonError::into_inner);
+            (scrapes.count, scrapes.last, scrapes.longest_gap)
+        };
+        let (before, last, gap) = seen(scrapes);
+        let Some(last) = last else { return };
+        let patience = match gap.is_zero() {
+            true => ONE_SCRAPE,
+            false => (gap * 2).min(LONGEST_WAIT),
+        };
+        let end = last + patience;
+        if Instant::now() < end {
+            let _ = writeln!(
+                anstream::stderr().lock(),
+                "waiting until the metrics are read once more, at most {} s; Ctrl-C ends this",
+                patience.as_secs().max(1)
+            );
+        }
+        while Instant::now() < end && !interrupted.load(Ordering::Relaxed) {
+            if seen(scrapes).0 > before {
+                // The answer is on its way.
+                thread::sleep(Duration::from_millis(200));
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
