@@ -132,7 +132,7 @@ pub(crate) fn bench(
     if let Err(error) = records.print(&record) {
         trouble.get_or_insert(error);
     }
-    outputs.await_last_scrape(&interrupted);
+    outputs.hand_over(&interrupted);
     saved?;
     if let Some(error) = &trouble
         && error.kind() == io::ErrorKind::BrokenPipe

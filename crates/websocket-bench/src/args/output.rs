@@ -30,6 +30,10 @@ pub(crate) struct Output {
     /// If they are read, the program ends when they have been read once more after the run
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) metrics: Option<SocketAddr>,
+    /// Push metrics to a collector of OpenTelemetry (OTLP over gRPC) every 5 s while the run lasts and
+    /// once when it has ended, e.g. http://127.0.0.1:4317
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<String>,
     /// Show more of each step: all latencies, the uncertainty of shared receive stamps, the
     /// generator's own use and lag, the number in flight by Little's law, and the reasons for the
     /// verdict

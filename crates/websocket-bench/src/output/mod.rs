@@ -75,7 +75,7 @@ impl Outputs {
             prints_record: on_stdout.is_some_and(|(flag, _)| flag != "--events"),
             verbose: args.verbose,
             progress: Progress::new(args.no_progress || stdout_is_data),
-            metrics: Metrics::start(args.metrics, plan)?,
+            metrics: Metrics::start(args, plan)?,
             expectations: args.expect.clone(),
         })
     }
@@ -130,10 +130,15 @@ impl Outputs {
         self.progress.finish();
     }
 
-    /// Waits until the end of the run is in the metrics of who reads them.
-    pub(crate) fn await_last_scrape(&self, interrupted: &AtomicBool) {
-        if let Some(metrics) = &self.metrics {
-            metrics.await_last_scrape(interrupted);
+    /// Hands the end of the run over to those who collect its metrics.
+    pub(crate) fn hand_over(&mut self, interrupted: &AtomicBool) {
+        let metrics = self.metrics.take();
+        if let Some(words) = metrics.and_then(|metrics| metrics.finish(interrupted)) {
+            let _ = writeln!(
+                anstream::stderr().lock(),
+                "{WARNING}warning:{WARNING:#} {}",
+                escaped(&words)
+            );
         }
     }
 

@@ -27,6 +27,7 @@ mod ignored_flags;
 mod interrupt;
 mod limits;
 mod metrics;
+mod otlp;
 mod plans;
 mod proxies;
 mod raw_peer;

@@ -3,12 +3,14 @@
 mod endpoint;
 mod exposition;
 mod figures;
+mod otlp;
 
+use crate::args;
 use endpoint::Scrapes;
 use figures::Figures;
+use otlp::Push;
 use run_record::{Event, Plan};
 use std::io::Write as _;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -24,25 +26,30 @@ const LONGEST_WAIT: Duration = Duration::from_secs(90);
 pub(crate) struct Metrics {
     figures: Arc<Mutex<Figures>>,
     scrapes: Option<Arc<Mutex<Scrapes>>>,
+    push: Option<Push>,
 }
 
 impl Metrics {
-    /// Serves the metrics of a run at an address.
+    /// Begins to serve and to push the metrics of a run, as the arguments ask for.
     ///
     /// # Errors
-    /// In words, when the address cannot be listened on.
-    pub(crate) fn start(addr: Option<SocketAddr>, plan: &Plan) -> Result<Option<Self>, String> {
-        let Some(addr) = addr else { return Ok(None) };
-        let workload = plan.workload().name();
-        let figures = Figures::new(
-            plan.name.as_deref().unwrap_or(workload),
-            plan.message.dialect.name(),
-        );
+    /// In words, when the address cannot be listened on, or the first push fails.
+    pub(crate) fn start(args: &args::Output, plan: &Plan) -> Result<Option<Self>, String> {
+        if args.metrics.is_none() && args.otlp.is_none() {
+            return Ok(None);
+        }
+        let workload = plan
+            .name
+            .as_deref()
+            .unwrap_or_else(|| plan.workload().name());
+        let figures = Figures::new(workload, plan.message.dialect.name());
         let figures = Arc::new(Mutex::new(figures));
-        let scrapes = endpoint::serve(addr, Arc::clone(&figures))?;
+        let serve = |addr| endpoint::serve(addr, Arc::clone(&figures));
+        let push = |url: &String| Push::start(url, Arc::clone(&figures));
         Ok(Some(Self {
+            scrapes: args.metrics.map(serve).transpose()?,
+            push: args.otlp.as_ref().map(push).transpose()?,
             figures,
-            scrapes: Some(scrapes),
         }))
     }
 
@@ -52,35 +59,42 @@ impl Metrics {
         figures.event(event);
     }
 
-    /// Waits until the end of the run has been read, where metrics were read before: without that, what the
-    /// last step has shown would be lost to who reads them.
-    pub(crate) fn await_last_scrape(&self, interrupted: &AtomicBool) {
-        let Some(scrapes) = &self.scrapes else { return };
-        let seen = |scrapes: &Mutex<Scrapes>| {
-            let scrapes = scrapes.lock().unwrap_or_else(PoisonError::into_inner);
-            (scrapes.count, scrapes.last, scrapes.longest_gap)
-        };
-        let (before, last, gap) = seen(scrapes);
-        let Some(last) = last else { return };
-        let patience = match gap.is_zero() {
-            true => ONE_SCRAPE,
-            false => (gap * 2).min(LONGEST_WAIT),
-        };
-        let end = last + patience;
-        if Instant::now() < end {
-            let _ = writeln!(
-                anstream::stderr().lock(),
-                "waiting until the metrics are read once more, at most {} s; Ctrl-C ends this",
-                patience.as_secs().max(1)
-            );
+    /// Hands over the end of the run. In words, what was lost.
+    pub(crate) fn finish(self, interrupted: &AtomicBool) -> Option<String> {
+        if let Some(scrapes) = &self.scrapes {
+            await_last(scrapes, interrupted);
         }
-        while Instant::now() < end && !interrupted.load(Ordering::Relaxed) {
-            if seen(scrapes).0 > before {
-                // The answer is on its way.
-                thread::sleep(Duration::from_millis(200));
-                return;
-            }
-            thread::sleep(Duration::from_millis(20));
+        self.push.and_then(Push::finish)
+    }
+}
+
+/// Waits until the end of the run has been read, where metrics were read before: without that, what the
+/// last step has shown would be lost to who reads them.
+fn await_last(scrapes: &Mutex<Scrapes>, interrupted: &AtomicBool) {
+    let seen = || {
+        let scrapes = scrapes.lock().unwrap_or_else(PoisonError::into_inner);
+        (scrapes.count, scrapes.last, scrapes.longest_gap)
+    };
+    let (before, last, gap) = seen();
+    let Some(last) = last else { return };
+    let patience = match gap.is_zero() {
+        true => ONE_SCRAPE,
+        false => (gap * 2).min(LONGEST_WAIT),
+    };
+    let end = last + patience;
+    if Instant::now() < end {
+        let _ = writeln!(
+            anstream::stderr().lock(),
+            "waiting until the metrics are read once more, at most {} s; Ctrl-C ends this",
+            patience.as_secs().max(1)
+        );
+    }
+    while Instant::now() < end && !interrupted.load(Ordering::Relaxed) {
+        if seen().0 > before {
+            // The answer is on its way.
+            thread::sleep(Duration::from_millis(200));
+            return;
         }
+        thread::sleep(Duration::from_millis(20));
     }
 }
