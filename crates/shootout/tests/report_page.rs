@@ -8,11 +8,12 @@ mod fixture;
 #[path = "../src/report/fixture_under.rs"]
 mod fixture_under;
 
-use browser::{console, dump, open, opened_at, requests};
+use browser::{open, opened_at};
 use fixture::{echo, measured, repeated, unmeasured, variant, waived};
 use fixture_under::{plans, under};
 use run_record::{End, Measurement, Recorder, Status};
 use std::fs;
+use test_browser::{console, dump, requests};
 
 /// The cells of a row of the first ranking: exact value, or text where there is none.
 fn cells(dom: &str, server: &str) -> Vec<String> {
@@ -78,9 +79,12 @@ fn everything() -> Vec<Measurement> {
 fn it_opens_without_error_or_request_and_shows_what_was_recorded() {
     let measurements = everything();
     let opened = open(&measurements);
-    assert_eq!(console(&opened.log), Vec::<&str>::new());
-    assert_eq!(requests(&opened.net), Vec::<String>::new());
-    assert!(opened.dom.contains("<button"), "the script did not run");
+    assert_eq!(console(&opened.shown.log), Vec::<&str>::new());
+    assert_eq!(requests(&opened.shown.net), Vec::<String>::new());
+    assert!(
+        opened.shown.dom.contains("<button"),
+        "the script did not run"
+    );
 
     let alpha = &measurements[0];
     let step = &alpha.run.as_ref().unwrap().steps[4];
@@ -93,7 +97,7 @@ fn it_opens_without_error_or_request_and_shows_what_was_recorded() {
     let memory = per_client(server.memory.proportional_bytes, idle.proportional_bytes);
     let sockets = per_client(server.memory.sockets_bytes, idle.sockets_bytes);
     assert_eq!(
-        cells(&opened.dom, "alpha"),
+        cells(&opened.shown.dom, "alpha"),
         [
             "1".to_owned(),
             "alpha".into(),
@@ -123,12 +127,12 @@ fn it_opens_without_error_or_request_and_shows_what_was_recorded() {
         let step = &measurement.run.as_ref().unwrap().steps[3];
         both.merge(&step.completion.as_ref().unwrap().recorder().unwrap());
     }
-    let beta = cells(&opened.dom, "beta");
+    let beta = cells(&opened.shown.dom, "beta");
     assert_eq!(beta[0], "2");
     assert_eq!(beta[6], both.percentile(95.0).to_string());
 
-    assert_eq!(cells(&opened.dom, "delta")[0], "–");
-    assert!(cells(&opened.dom, "epsilon")[12].starts_with("missing-toolchain"));
+    assert_eq!(cells(&opened.shown.dom, "delta")[0], "–");
+    assert!(cells(&opened.shown.dom, "epsilon")[12].starts_with("missing-toolchain"));
     for text in [
         "Broadcast over JSON: alpha carried 5,000 clients",
         "≥ 4,000",
@@ -140,11 +144,14 @@ fn it_opens_without_error_or_request_and_shows_what_was_recorded() {
         "no more than 20,000 open files",
         "limit 500 ms",
     ] {
-        assert!(opened.dom.contains(text), "the page does not say {text:?}");
+        assert!(
+            opened.shown.dom.contains(text),
+            "the page does not say {text:?}"
+        );
     }
     let point = format!("({} ns), 100 samples", completion.p95_ns);
     assert!(
-        opened.dom.contains(&point),
+        opened.shown.dom.contains(&point),
         "no point of the chart tells {point:?}"
     );
 }
@@ -193,8 +200,8 @@ fn text_of_the_records_never_becomes_markup() {
     let check = odd.conformance.as_mut().unwrap().checks.last_mut().unwrap();
     check.link = Some("javascript:console.error('taken')".into());
     let opened = open(&[odd]);
-    assert_eq!(console(&opened.log), Vec::<&str>::new());
-    for (name, text) in [("file", &opened.html), ("document", &opened.dom)] {
+    assert_eq!(console(&opened.shown.log), Vec::<&str>::new());
+    for (name, text) in [("file", &opened.html), ("document", &opened.shown.dom)] {
         assert_eq!(text.matches("<script").count(), 1, "{name}");
         assert!(!text.contains("<img"), "{name}");
         assert!(!text.contains("\"javascript:"), "{name}");
@@ -255,8 +262,8 @@ fn a_page_with_every_workload_opens_on_wide_and_narrow_screens_and_nothing_is_cu
     for width in [1300, 390] {
         let (opened, cut_off) = opened_at(&measurements, width);
         assert_eq!(cut_off, Vec::<String>::new(), "at {width} pixels");
-        assert_eq!(console(&opened.log), Vec::<&str>::new());
-        assert_eq!(requests(&opened.net), Vec::<String>::new());
+        assert_eq!(console(&opened.shown.log), Vec::<&str>::new());
+        assert_eq!(requests(&opened.shown.net), Vec::<String>::new());
         for chart in [
             "Memory of the server over time",
             "Cores that the server used over time",

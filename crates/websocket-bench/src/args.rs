@@ -56,6 +56,11 @@ pub(crate) enum Command {
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     #[command(override_usage = "websocket-bench run <PLAN> [URL] [--set KEY=VALUE]... [OPTIONS]")]
     Run(RunArgs),
+    /// Print the page of a record as HTML (as --html FILE writes it)
+    Page {
+        /// A run record of --json, or a measurement of `shootout run`
+        record: PathBuf,
+    },
     /// Open connections for runs of other processes, which use -w or --await-workers
     #[command(after_help = exit::WORKER_HELP, after_long_help = exit::WORKER_HELP)]
     Worker(WorkerArgs),

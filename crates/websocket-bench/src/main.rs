@@ -23,9 +23,10 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser as _};
 use draft::Draft;
 use exit::Exit;
-use run_record::{REDACTED_VALUE, redacted};
+use run_record::{REDACTED_VALUE, RunRecord, redacted};
 use std::error::Error;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         ),
         Command::Connect(args) => run(planning::connect(&args), &args.sites, &args.output),
         Command::Run(args) => run(from_file::draft(&args), &args.sites, &args.output),
+        Command::Page { record } => page(&record).map(|()| Exit::Measured),
         Command::Schema => schema().map(|()| Exit::Measured),
         Command::Worker(args) => distributed::worker(&args),
         Command::Selftest(args) => proving::selftest(&args),
@@ -86,6 +88,21 @@ fn run(
         return Ok(Exit::Measured);
     }
     bench::bench(draft.resolved(sites, output)?, sites, output)
+}
+
+/// Writes the page of a record to stdout.
+fn page(path: &Path) -> Result<(), Box<dyn Error>> {
+    let unread = |words: String| format!("cannot read {}: {words}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| unread(error.to_string()))?;
+    let mut read: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| unread(error.to_string()))?;
+    // A measurement holds the record of its run.
+    if let Some(run) = read.get_mut("run").filter(|run| run.is_object()) {
+        read = run.take();
+    }
+    let record: RunRecord = serde_json::from_value(read)
+        .map_err(|error| unread(format!("it is no run record: {error}")))?;
+    Ok(write_out(run_page::page(&record)?.as_bytes())?)
 }
 
 /// Writes the JSON Schema of a plan to stdout.

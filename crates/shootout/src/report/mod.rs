@@ -5,7 +5,7 @@
 //! nothing.
 
 mod columns;
-pub(crate) mod figures;
+pub(crate) use run_page::figures;
 mod headline;
 mod load;
 pub mod markdown;

@@ -1,112 +1,34 @@
-//! A page in a real browser: what became of it, what the console said, what was asked for.
+//! A report in a real browser.
 
 use run_record::Measurement;
 use shootout::report;
 use std::fs;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
-
-/// Names under which distributions install Chromium.
-const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-
-/// A page that opens a dialog keeps a headless browser waiting for good.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-fn browser() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .flat_map(|dir| BROWSERS.map(|name| dir.join(name)))
-        .find(|program| program.is_file())
-        .expect("no Chromium in PATH; install it: apt-get install chromium")
-}
+use test_browser::Shown;
 
 /// A report of the measurements in a directory of its own, and what the browser made of it.
 pub(crate) struct Opened {
     pub(crate) html: String,
-    pub(crate) dom: String,
-    pub(crate) log: String,
-    /// What the browser did on the network.
-    pub(crate) net: String,
+    pub(crate) shown: Shown,
 }
 
 pub(crate) fn open(measurements: &[Measurement]) -> Opened {
     let scratch = tempfile::tempdir().unwrap();
     let html = written(measurements, scratch.path());
-    let (dom, log, net) = shown(&html, scratch.path());
     Opened {
+        shown: test_browser::show(&html, scratch.path()),
         html: fs::read_to_string(html).unwrap(),
-        dom,
-        log,
-        net,
     }
 }
 
-/// The report in a window of so many pixels, with what of it does not fit there. It is shown in a
-/// frame of that width: a browser without a screen has windows of a least width.
+/// The report in a window of so many pixels, with what of it does not fit there.
 pub(crate) fn opened_at(measurements: &[Measurement], width: u32) -> (Opened, Vec<String>) {
     let scratch = tempfile::tempdir().unwrap();
     let html = written(measurements, scratch.path());
-    let page = fs::read_to_string(&html).unwrap();
-    let looking = format!("<script>{LOOK}</script></body>");
-    fs::write(&html, page.replace("</body>", &looking)).unwrap();
-    let frame = scratch.path().join("frame.html");
-    let text = format!(
-        "<body><script>addEventListener('message', (m) => document.body.append('FOUND' + m.data + \
-         'END'))</script><iframe src=\"report.html\" style=\"width:{width}px;height:900px;border:0\"></iframe>"
-    );
-    fs::write(&frame, text).unwrap();
-    let (dom, log, net) = shown(&frame, scratch.path());
-    let found = dom
-        .split("FOUND")
-        .nth(2)
-        .and_then(|rest| rest.split("END").next());
-    let found = found.unwrap_or_else(|| panic!("the page did not report: {log}"));
-    let mut found: Vec<String> = serde_json::from_str(
-        &found
-            .replace("&amp;", "&")
-            .replace("&lt;", "<")
-            .replace("&gt;", ">"),
-    )
-    .unwrap();
-    assert_eq!(found.remove(0), width.to_string(), "the width of the page");
-    let opened = Opened {
-        html: page,
-        dom,
-        log,
-        net,
-    };
-    (opened, found)
+    let (shown, found) = test_browser::look(&html, width, scratch.path());
+    let html = fs::read_to_string(html).unwrap();
+    (Opened { html, shown }, found)
 }
-
-/// What a page finds of itself that is cut off: wider than the window, hidden beyond the edge of its
-/// box, or outside of its chart. Boxes that scroll are there to hold more than they show.
-const LOOK: &str = r#"
-const found = [String(innerWidth)];
-const root = document.documentElement;
-if (root.scrollWidth > innerWidth) found.push("the page is " + root.scrollWidth + " wide");
-for (const one of document.body.querySelectorAll("*")) {
-  const name = one.tagName + " " + (one.textContent || "").trim().slice(0, 40);
-  if (one.closest("svg")) {
-    if (one.tagName !== "text") continue;
-    const box = one.getBBox(), view = one.ownerSVGElement.viewBox.baseVal;
-    const at = one.getAttribute("transform") ? null : box;
-    if (at && (at.x < -1 || at.y < -1 || at.x + at.width > view.width + 1 || at.y + at.height > view.height + 1)) {
-      found.push("outside of its chart: " + name);
-    }
-    continue;
-  }
-  const style = getComputedStyle(one);
-  const hides = style.overflowX === "hidden" || style.overflowX === "clip" || style.textOverflow === "ellipsis";
-  if (hides && one.scrollWidth > one.clientWidth + 1) found.push("hidden: " + name);
-  const box = one.getBoundingClientRect();
-  if (box.width > 0 && box.right > innerWidth + 1 && !one.closest(".scroll")) found.push("beyond the edge: " + name);
-}
-parent.postMessage(JSON.stringify(found), "*");
-"#;
 
 /// The report of measurements, as a file in a folder.
 fn written(measurements: &[Measurement], scratch: &Path) -> PathBuf {
@@ -119,85 +41,4 @@ fn written(measurements: &[Measurement], scratch: &Path) -> PathBuf {
     let html = scratch.join("report.html");
     report::write(&[results], &[], &html, &scratch.join("report.md")).unwrap();
     html
-}
-
-/// The document, the browser's log, and what it did on the network.
-fn shown(page: &Path, scratch: &Path) -> (String, String, String) {
-    let net = scratch.join("net.json");
-    let output = dump(page, &net, scratch);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let net = fs::read_to_string(net).unwrap();
-    (text(&output.stdout), text(&output.stderr), net)
-}
-
-pub(crate) fn dump(page: &Path, net: &Path, scratch: &Path) -> Output {
-    let mut browser = Command::new(browser());
-    browser
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--enable-logging=stderr",
-            "--dump-dom",
-        ])
-        .arg(format!(
-            "--user-data-dir={}",
-            scratch.join("browser").display()
-        ))
-        .arg(format!("--log-net-log={}", net.display()))
-        .arg(format!("file://{}", page.display()))
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let child = browser.spawn().unwrap();
-    let group = -(child.id() as i32);
-    let (done, waiting) = mpsc::channel::<()>();
-    let watch = thread::spawn(move || {
-        if waiting.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-            // SAFETY: kill takes numbers only; the group is the one opened by this child, which
-            // has not been waited for.
-            unsafe { libc::kill(group, libc::SIGKILL) };
-        }
-    });
-    let output = child.wait_with_output().unwrap();
-    drop(done);
-    watch.join().unwrap();
-    output
-}
-
-pub(crate) fn console(log: &str) -> Vec<&str> {
-    log.lines()
-        .filter(|line| line.contains("CONSOLE"))
-        .collect()
-}
-
-/// Addresses that the page itself asked for. Requests of the browser's own services carry no
-/// initiator that is a page.
-pub(crate) fn requests(net: &str) -> Vec<String> {
-    let log: serde_json::Value = serde_json::from_str(net).unwrap();
-    let url_request = &log["constants"]["logSourceType"]["URL_REQUEST"];
-    assert!(
-        url_request.is_number(),
-        "the browser's log has no URL_REQUEST"
-    );
-    log["events"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|event| &event["source"]["type"] == url_request)
-        .filter(|event| {
-            let initiator = event["params"]["initiator"].as_str().unwrap_or_default();
-            initiator.starts_with("file:") || initiator == "null" || initiator.starts_with("opaque")
-        })
-        .filter_map(|event| event["params"]["url"].as_str())
-        .filter(|url| url.starts_with("http"))
-        .map(str::to_owned)
-        .collect()
 }

@@ -23,6 +23,10 @@ pub(crate) struct Output {
     /// --expect
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+    /// Write a page to a file: latency as a heat map, messages over time, percentiles, faults, what the
+    /// generator did, the environment and the plan. It needs no other file and no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Write events as JSON lines to a file, or to stdout (`-`) in place of the human output
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
@@ -56,6 +60,7 @@ impl Output {
             ("--json", &self.json),
             ("--csv", &self.csv),
             ("--junit", &self.junit),
+            ("--html", &self.html),
             ("--events", &self.events),
         ];
         places

@@ -25,7 +25,7 @@ fn unconnected(run: impl FnOnce(&str) -> Ran) -> Ran {
 fn records_and_events_that_have_no_place_are_found_before_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().display();
-    for flag in ["--json", "--csv", "--junit", "--events"] {
+    for flag in ["--json", "--csv", "--junit", "--html", "--events"] {
         for (path, words) in [
             (format!("{folder}"), ["irectory", "name a file in it"]),
             (

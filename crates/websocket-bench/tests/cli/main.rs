@@ -28,6 +28,7 @@ mod interrupt;
 mod limits;
 mod metrics;
 mod otlp;
+mod page;
 mod plans;
 mod proxies;
 mod raw_peer;

@@ -133,6 +133,7 @@ fn a_canary_reaches_the_server_and_no_output() {
             ("--events", at("events.jsonl")),
             ("--csv", at("run.csv")),
             ("--junit", at("run.xml")),
+            ("--html", at("run.html")),
         ];
         let outputs: Vec<&str> = written
             .iter()

@@ -15,6 +15,7 @@ enum Form {
     Json,
     Csv,
     Junit,
+    Html,
 }
 
 /// Where the record goes.
@@ -42,6 +43,7 @@ impl Records {
                 "--json" => (Form::Json, "the record"),
                 "--csv" => (Form::Csv, "the table"),
                 "--junit" => (Form::Junit, "the JUnit report"),
+                "--html" => (Form::Html, "the page"),
                 _ => continue,
             };
             if path == Path::new("-") {
@@ -116,6 +118,10 @@ impl Form {
             }
             Self::Csv => table::write(out, record),
             Self::Junit => junit::write(out, record, expectations),
+            Self::Html => {
+                let page = run_page::page(record).map_err(io::Error::other)?;
+                out.write_all(page.as_bytes())
+            }
         }
     }
 }

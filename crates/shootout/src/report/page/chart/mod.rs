@@ -3,10 +3,10 @@
 
 pub(super) mod bars;
 pub(super) mod curves;
-mod scale;
 pub(super) mod time;
 
 use super::super::ranking::Row;
+use run_page::scale;
 
 /// A row that is drawn.
 pub(super) struct Curve<'a> {

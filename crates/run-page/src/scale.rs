@@ -2,13 +2,15 @@
 
 /// A place on an axis, its label, and whether it is a main one.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Tick {
-    pub(super) value: f64,
-    pub(super) main: bool,
+pub struct Tick {
+    /// Where it is.
+    pub value: f64,
+    /// Whether it is a main one.
+    pub main: bool,
 }
 
 /// Round values from 0 to at least `largest`, at most about `wanted` of them.
-pub(super) fn linear_ticks(largest: f64, wanted: usize) -> Vec<f64> {
+pub fn linear_ticks(largest: f64, wanted: usize) -> Vec<f64> {
     let rough = largest.max(f64::MIN_POSITIVE) / wanted as f64;
     let magnitude = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0]
@@ -21,13 +23,13 @@ pub(super) fn linear_ticks(largest: f64, wanted: usize) -> Vec<f64> {
 }
 
 /// A tick without the digits that sums of binary fractions leave behind.
-pub(super) fn label(tick: f64) -> String {
+pub fn label(tick: f64) -> String {
     format!("{}", (tick * 1e6).round() / 1e6)
 }
 
 /// The values 1, 2 and 5 of every decade that touches the range, both ends enclosed; whole
 /// decades are the main ones.
-pub(super) fn log_ticks(smallest: f64, largest: f64) -> Vec<Tick> {
+pub fn log_ticks(smallest: f64, largest: f64) -> Vec<Tick> {
     let first = smallest.log10().floor() as i32;
     let last = largest.log10().ceil() as i32;
     let all: Vec<Tick> = (first..=last)
@@ -50,7 +52,7 @@ pub(super) fn log_ticks(smallest: f64, largest: f64) -> Vec<Tick> {
 
 /// Moves places apart until each has `gap` to the next, within `from` and `to`, and keeps their
 /// order; `places` must be sorted.
-pub(super) fn spread(places: &[f64], gap: f64, from: f64, to: f64) -> Vec<f64> {
+pub fn spread(places: &[f64], gap: f64, from: f64, to: f64) -> Vec<f64> {
     let mut spread: Vec<f64> = places.to_vec();
     let mut next = from;
     for place in &mut spread {

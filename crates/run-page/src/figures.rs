@@ -2,7 +2,7 @@
 //! millisecond can be told apart.
 
 /// A latency or processor time of so many nanoseconds.
-pub(crate) fn time(ns: f64) -> String {
+pub fn time(ns: f64) -> String {
     let (value, unit) = match ns.abs() {
         size if size >= 999_500_000.0 => (ns / 1e9, "s"),
         size if size >= 999_500.0 => (ns / 1e6, "ms"),
@@ -13,7 +13,7 @@ pub(crate) fn time(ns: f64) -> String {
 }
 
 /// So many bytes.
-pub(super) fn bytes(bytes: f64) -> String {
+pub fn bytes(bytes: f64) -> String {
     const KIB: f64 = 1024.0;
     let (value, unit) = match bytes.abs() {
         size if size >= 999.5 * KIB * KIB => (bytes / KIB / KIB / KIB, "GiB"),
@@ -25,7 +25,7 @@ pub(super) fn bytes(bytes: f64) -> String {
 }
 
 /// A count, with its thousands set apart.
-pub(crate) fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -38,12 +38,12 @@ pub(crate) fn count(number: u64) -> String {
 }
 
 /// A percentage without needless zeros.
-pub(super) fn percentile(percentile: f64) -> String {
+pub fn percentile(percentile: f64) -> String {
     format!("{percentile}")
 }
 
 /// A share of one as a percentage.
-pub(super) fn share(share: f64) -> String {
+pub fn share(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 

@@ -1,0 +1,98 @@
+//! Latency over time: how many requests became complete after how long, as shades.
+
+use crate::chart::{BOTTOM, Cell, Cells, Chart, LEFT, RIGHT, TOP, Tick, seconds, steps};
+use crate::figures;
+use crate::scale::log_ticks;
+use crate::timeline::{Column, Timeline};
+use run_record::Buckets;
+
+/// The faintest cell can still be seen.
+const FAINTEST: f64 = 0.12;
+
+/// The chart; `None` where nothing became complete, or the record is from before there were buckets.
+pub(crate) fn chart(time: &Timeline, limit_ns: Option<u64>) -> Option<Chart> {
+    let ends = || {
+        let columns = time.columns.iter();
+        columns.flat_map(|column| column.buckets.iter().map(|(end_ns, _)| end_ns))
+    };
+    let (first, last) = (ends().min()?, ends().max()?);
+    let smallest = Buckets::begin(first).max(first / 2).max(1) as f64;
+    let ticks = log_ticks(smallest, last as f64);
+    let (low, high) = (ticks.first()?.value, ticks.last()?.value);
+    let x = |at_s: f64| LEFT + (RIGHT - LEFT) * at_s / time.end_s;
+    let y = |ns: f64| {
+        let share = (ns.max(low) / low).ln() / (high / low).ln();
+        BOTTOM - (BOTTOM - TOP) * share.min(1.0)
+    };
+    // By second: the last interval of a step may be short.
+    let density = |column: &Column, count: u64| count as f64 / column.length_s;
+    let most = time.columns.iter().flat_map(|column| {
+        let counts = column.buckets.iter();
+        counts.map(|(_, count)| density(column, count))
+    });
+    let most = most.fold(f64::MIN_POSITIVE, f64::max);
+    let columns = time.columns.iter().map(|column| {
+        let (left, right) = (x(column.from_s), x(column.from_s + column.length_s));
+        let cells = column.buckets.iter().map(|(end_ns, count)| {
+            let top = y(end_ns as f64);
+            let bottom = y(Buckets::begin(end_ns) as f64);
+            // The eye sees differences of light, and not of numbers: a tail of a few must be seen.
+            let share = (density(column, count) / most).sqrt();
+            Cell {
+                x: left,
+                y: top,
+                width: (right - left).max(0.5),
+                height: (bottom - top).max(1.0),
+                opacity: FAINTEST + (1.0 - FAINTEST) * share,
+            }
+        });
+        Cells {
+            title: title(column),
+            cells: cells.collect(),
+        }
+    });
+    let limit = limit_ns.filter(|ns| (low..=high).contains(&(*ns as f64)));
+    Some(Chart {
+        title: "Latency over time".to_owned(),
+        x_name: "seconds of measurement".to_owned(),
+        y_name: "completion".to_owned(),
+        x_ticks: seconds(time.end_s, x),
+        y_ticks: ticks
+            .iter()
+            .filter(|tick| tick.main || ticks.len() < 10)
+            .map(|tick| Tick {
+                at: y(tick.value),
+                label: figures::time(tick.value),
+            })
+            .collect(),
+        limit: limit.map(|ns| Tick {
+            at: y(ns as f64),
+            label: format!("limit {}", figures::time(ns as f64)),
+        }),
+        steps: steps(&time.steps, x),
+        columns: columns.collect(),
+        lines: Vec::new(),
+    })
+}
+
+fn title(column: &Column) -> String {
+    let (from, to) = (column.from_s, column.from_s + column.length_s);
+    let mut words = format!(
+        "{from:.1} to {to:.1} s: {} completed",
+        figures::count(column.completed)
+    );
+    let longest = column.buckets.iter().next_back();
+    if let Some((end_ns, count)) = longest {
+        let (begin, end) = (Buckets::begin(end_ns) as f64, end_ns as f64);
+        words.push_str(&format!(
+            ", the slowest {} in {} to {}",
+            figures::count(count),
+            figures::time(begin),
+            figures::time(end)
+        ));
+    }
+    if column.faults > 0 {
+        words.push_str(&format!(", {} faults", figures::count(column.faults)));
+    }
+    words
+}

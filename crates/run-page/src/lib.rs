@@ -1,0 +1,12 @@
+//! The record of one run as a page: what it has shown, over time and by percentile, and what the
+//! generator itself did. The page holds everything that it needs, and has no script.
+
+mod chart;
+pub mod figures;
+mod heat;
+mod lines;
+mod page;
+pub mod scale;
+mod timeline;
+
+pub use page::page;
