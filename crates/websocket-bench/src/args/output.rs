@@ -43,6 +43,10 @@ pub(crate) struct Output {
     /// verdict
     #[arg(short, long)]
     pub(crate) verbose: bool,
+    /// On a terminal, show the last minute above the progress bar as a heat map: a column for each
+    /// second, a line for a range of latencies
+    #[arg(long, conflicts_with = "no_progress")]
+    pub(crate) live: bool,
     /// Show no progress bar
     #[arg(long)]
     pub(crate) no_progress: bool,

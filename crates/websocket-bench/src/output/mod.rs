@@ -2,6 +2,7 @@
 //!
 //! Each output subscribes to events; the load generator knows none of them.
 
+mod live;
 mod metrics;
 mod progress;
 mod record;
@@ -74,7 +75,7 @@ impl Outputs {
             human: !stdout_is_data,
             prints_record: on_stdout.is_some_and(|(flag, _)| flag != "--events"),
             verbose: args.verbose,
-            progress: Progress::new(args.no_progress || stdout_is_data),
+            progress: Progress::new(args.no_progress || stdout_is_data, args.live),
             metrics: Metrics::start(args, plan)?,
             expectations: args.expect.clone(),
         })

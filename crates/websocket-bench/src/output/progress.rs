@@ -1,26 +1,37 @@
 //! The progress bar within a step, on a terminal only.
 
+use super::live::Live;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use run_record::Event;
+use std::time::{Duration, Instant};
 
-/// A bar on stderr; invisible where stderr is no terminal.
-pub(super) struct Progress(ProgressBar);
+/// A bar on stderr, with the last second of a step above it; invisible where stderr is no terminal.
+pub(super) struct Progress {
+    bar: ProgressBar,
+    live: Live,
+    /// When the last second was told.
+    told: Instant,
+}
 
 impl Progress {
-    pub(super) fn new(hidden: bool) -> Self {
+    pub(super) fn new(hidden: bool, shows_heat: bool) -> Self {
         let target = if hidden {
             ProgressDrawTarget::hidden()
         } else {
             ProgressDrawTarget::stderr_with_hz(10)
         };
         let bar = ProgressBar::with_draw_target(Some(0), target);
-        let style = ProgressStyle::with_template("{msg} {wide_bar} {pos} of {len}")
+        let style = ProgressStyle::with_template("{prefix}{msg} {wide_bar} {pos} of {len}")
             .expect("the template is a constant");
         bar.set_style(style);
-        Self(bar)
+        Self {
+            bar,
+            live: Live::new(shows_heat),
+            told: Instant::now(),
+        }
     }
 
-    pub(super) fn event(&self, event: &Event) {
+    pub(super) fn event(&mut self, event: &Event) {
         match event {
             Event::Connecting {
                 connected, wanted, ..
@@ -49,32 +60,43 @@ impl Progress {
                 elapsed_ns / 1_000_000_000,
                 wanted_ns.div_ceil(1_000_000_000),
             ),
-            Event::WarmedUp { .. }
-            | Event::Interval { .. }
-            | Event::Step { .. }
-            | Event::End { .. } => {}
+            Event::Interval { step, row, .. } => {
+                // The first of a step began with the step, and not with the event before it.
+                let length = match row.from_ns {
+                    0 => Duration::from_secs(1),
+                    _ => self.told.elapsed(),
+                };
+                self.told = Instant::now();
+                self.live.interval(*step, row, length.as_nanos() as u64);
+                self.bar.set_prefix(self.live.lines());
+            }
+            Event::Step { .. } => {
+                self.live.ended();
+                self.bar.set_prefix("");
+            }
+            Event::WarmedUp { .. } | Event::End { .. } => {}
         }
     }
 
     /// Prints above the bar.
     pub(super) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
-        self.0.suspend(print)
+        self.bar.suspend(print)
     }
 
     pub(super) fn finish(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 
     fn show(&self, message: String, position: u64, length: u64) {
-        let is_new = self.0.message() != message;
-        self.0.set_message(message);
-        self.0.update(|state| {
+        let is_new = self.bar.message() != message;
+        self.bar.set_message(message);
+        self.bar.update(|state| {
             state.set_len(length);
             state.set_pos(position);
         });
         // The words were drawn with the old numbers, and the next draw may be some time away.
         if is_new {
-            self.0.force_draw();
+            self.bar.force_draw();
         }
     }
 }

@@ -1,6 +1,9 @@
-//! Output without a terminal, and the output of a verbose run.
+//! Output without a terminal and on one, and the output of a verbose run.
 
-use crate::support::{bench, faulty_server, finish, honest, no_listener, run, url};
+use crate::support::{bench, faulty_server, finish, honest, no_listener, run, url, wait};
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::{FromRawFd as _, OwnedFd};
 use test_servers::fault::Fault;
 
 #[test]
@@ -62,4 +65,57 @@ fn a_verbose_run_names_the_three_latencies_and_the_generators_use() {
     ] {
         assert!(lines[5].contains(word), "{}", lines[5]);
     }
+}
+
+/// What a run writes to its stderr where that is a terminal.
+fn on_a_terminal(arguments: &str) -> String {
+    let (mut here, mut there) = (0, 0);
+    let mut size = libc::winsize {
+        ws_row: 40,
+        ws_col: 100,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: all pointers are valid for the call or null, as openpty(3) allows.
+    let opened = unsafe {
+        libc::openpty(
+            &raw mut here,
+            &raw mut there,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            &raw mut size,
+        )
+    };
+    assert_eq!(opened, 0);
+    // SAFETY: openpty has opened both, and each has one owner from here on.
+    let (mut here, there) = unsafe { (File::from_raw_fd(here), OwnedFd::from_raw_fd(there)) };
+    let mut command = bench();
+    command.args(arguments.split_whitespace());
+    let mut child = command.env("TERM", "xterm").stderr(there).spawn().unwrap();
+    // The terminal ends when the last process that has it ends, and not while this one does.
+    drop(command);
+    let (mut seen, mut piece) = (Vec::new(), [0; 4096]);
+    while let Ok(count @ 1..) = here.read(&mut piece) {
+        seen.extend_from_slice(&piece[..count]);
+    }
+    assert_eq!(wait(&mut child).code(), Some(0));
+    String::from_utf8_lossy(&seen).into_owned()
+}
+
+#[test]
+fn a_terminal_shows_the_last_second_and_the_last_minute_as_a_heat_map() {
+    let server = honest();
+    let load = format!(
+        "echo {} --step-size 5 --total-steps 1 --rate 200 --duration 4s",
+        url(server.addr())
+    );
+    let plain = on_a_terminal(&load);
+    for words in ["5 clients, samples", "received ", "p99 ", "faults 0"] {
+        assert!(plain.contains(words), "{words}: {plain:?}");
+    }
+    // Shades that the bar has not.
+    let hot = ['▒', '▓'];
+    assert!(!plain.contains(hot), "{plain}");
+    let live = on_a_terminal(&format!("{load} --live"));
+    assert!(live.contains(hot), "{live}");
 }
