@@ -205,10 +205,27 @@ fn bounded(mut from: impl Read) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::Load;
+    use run_record::{Dialect, Load};
 
     fn file(text: &str) -> PlanFile {
         PlanFile::parse("p.toml", text, "/folder").unwrap()
+    }
+
+    #[test]
+    fn a_dialect_of_the_project_is_named_alone() {
+        let plan = file("[message]\ndialect = \"socketio\"").plan().unwrap();
+        assert_eq!(plan.message.dialect, Dialect::File);
+        let definition = plan.message.definition.as_deref();
+        assert_eq!(definition.map(|file| &*file.name), Some("socketio"));
+        let mut set = file("");
+        set.set(&"message.dialect=lines".parse().unwrap()).unwrap();
+        assert!(set.plan().unwrap().message.definition.is_some());
+        let unknown = "[message]\ndialect = \"linse\"";
+        let words = PlanFile::parse("p.toml", unknown, "").unwrap_err();
+        assert!(
+            words.contains("p.toml, line 2") && words.contains("lines"),
+            "{words}"
+        );
     }
 
     #[test]

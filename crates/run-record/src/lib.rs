@@ -9,6 +9,7 @@
 
 mod autobahn;
 mod buckets;
+mod built_in;
 mod churn;
 mod connections;
 mod dialect_file;
@@ -31,6 +32,7 @@ mod verdict;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
 pub use buckets::Buckets;
+pub use built_in::built_in_dialects;
 pub use churn::{AttemptFailures, Churn, CutRecord, RoomChanges, time_until};
 pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pings};
 pub use dialect_file::{

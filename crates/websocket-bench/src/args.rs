@@ -25,7 +25,8 @@ use std::time::Duration;
 /// time passes a limit.
 #[derive(Debug, Parser)]
 #[command(name = "websocket-bench", version, after_help = EXAMPLES)]
-#[command(max_term_width = 100)]
+// A script gives its flags, and what its caller adds comes after them.
+#[command(max_term_width = 100, args_override_self = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -21,7 +21,7 @@ mod worker;
 pub use control::{Measured, RunError, Throughput, run, run_with_ceiling, throughput};
 #[doc(hidden)]
 pub use dialect::for_fuzzing;
-pub use dialect::{DialectError, built_in_dialects, check_dialect, check_message, read_dialect};
+pub use dialect::{DialectError, check_dialect, check_message, read_dialect};
 pub use net::{
     ConnectError, DataError, Endpoint, Stage, TargetError, check_url, spread_over_loopback,
     target_addrs,

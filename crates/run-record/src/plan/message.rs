@@ -1,8 +1,11 @@
 //! What is said, and who is to hear it.
 
-use crate::DialectFile;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::{DialectFile, built_in_dialects};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
+use std::sync::OnceLock;
 
 /// Which clients get each message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,6 +72,18 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// The dialect with this name and a value of its own.
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "text" | "json" => Some(Self::Text),
+            "binary" => Some(Self::Binary),
+            "phoenix" => Some(Self::Phoenix),
+            "actioncable" => Some(Self::ActionCable),
+            "file" => Some(Self::File),
+            _ => None,
+        }
+    }
+
     /// The word of plans and records.
     pub const fn name(self) -> &'static str {
         match self {
@@ -83,12 +98,108 @@ impl Dialect {
 
 /// What the messages are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(try_from = "Written", default, deny_unknown_fields)]
+#[schemars(!try_from)]
 pub struct Message {
-    /// The message format.
+    /// The message format. The name of a file of dialects/ stands for `file` with that definition.
+    #[schemars(schema_with = "names_of_dialects")]
     pub dialect: Dialect,
     /// Bytes of padding in each payload.
     pub padding: u32,
     /// The dialect `file`, as docs/dialects.md describes it.
     pub definition: Option<Box<DialectFile>>,
+}
+
+/// A message as plans have it.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields, rename = "Message")]
+struct Written {
+    dialect: Name,
+    padding: u32,
+    definition: Option<Box<DialectFile>>,
+}
+
+/// A dialect with a value of its own, or a file of dialects/.
+enum Name {
+    Own(Dialect),
+    File(&'static DialectFile),
+}
+
+impl Default for Written {
+    fn default() -> Self {
+        let Message {
+            dialect,
+            padding,
+            definition,
+        } = Message::default();
+        Self {
+            dialect: Name::Own(dialect),
+            padding,
+            definition,
+        }
+    }
+}
+
+impl TryFrom<Written> for Message {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let (dialect, definition) = match (written.dialect, written.definition) {
+            (Name::Own(dialect), definition) => (dialect, definition),
+            (Name::File(file), None) => (Dialect::File, Some(Box::new(file.clone()))),
+            (Name::File(file), Some(_)) => {
+                return Err(format!(
+                    "`{}` has a definition already; write dialect = \"file\" beside that of the plan",
+                    file.name
+                ));
+            }
+        };
+        Ok(Self {
+            dialect,
+            padding: written.padding,
+            definition,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return Dialect::deserialize(deserializer).map(Self::Own);
+        }
+        let name = String::deserialize(deserializer)?;
+        if let Some(own) = Dialect::named(&name) {
+            return Ok(Self::Own(own));
+        }
+        let mut files = built_in_dialects().iter();
+        let file = files.find(|file| file.name == name);
+        file.map(Self::File)
+            .ok_or_else(|| D::Error::unknown_variant(&name, known_names()))
+    }
+}
+
+/// Every name that a plan may have, that of its own definition last.
+fn known_names() -> &'static [&'static str] {
+    static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
+    NAMES.get_or_init(|| {
+        let files = built_in_dialects().iter().map(|file| &*file.name);
+        let mut names = vec!["json", "text", "binary"];
+        names.extend(files.filter(|name| *name != "text"));
+        names.push("file");
+        names
+    })
+}
+
+fn names_of_dialects(_: &mut SchemaGenerator) -> Schema {
+    let mut names = vec![
+        json!({"const": "text", "description": "JSON in text messages. `json` is the same."}),
+        json!({"const": "json"}),
+        json!({"const": "binary", "description": "Type byte, size, payload in binary messages."}),
+        json!({"const": "file", "description": "That of `message.definition`."}),
+    ];
+    let files = built_in_dialects()
+        .iter()
+        .filter(|file| file.name != "text");
+    names.extend(files.map(|file| json!({"const": file.name, "description": file.summary})));
+    json_schema!({"type": "string", "oneOf": names})
 }

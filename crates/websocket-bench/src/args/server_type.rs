@@ -2,7 +2,7 @@
 //! `dialects/`.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use run_record::{Dialect, DialectFile, Message};
+use run_record::{Dialect, DialectFile, Message, built_in_dialects};
 
 /// A message format by its name.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ fn named(name: &str) -> Option<ServerType> {
     if let Some((_, dialect)) = named {
         return Some(ServerType::Named(*dialect));
     }
-    let mut files = ws_load::built_in_dialects().iter();
+    let mut files = built_in_dialects().iter();
     files.find(|file| file.name == name).map(ServerType::File)
 }
 
@@ -52,7 +52,7 @@ pub(super) fn parser() -> impl TypedValueParser<Value = ServerType> {
             .help("JSON in text messages"),
         PossibleValue::new("binary").help("Type byte, size and payload in binary messages"),
     ];
-    let files = ws_load::built_in_dialects().iter();
+    let files = built_in_dialects().iter();
     let files = files.filter(|file| file.name != "text");
     let files = files.map(|file| PossibleValue::new(&*file.name).help(&*file.summary));
     PossibleValuesParser::new(own.into_iter().chain(files)).try_map(|name| {

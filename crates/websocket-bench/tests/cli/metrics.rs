@@ -183,6 +183,7 @@ fn prometheus_shows_what_the_record_has() {
         (least..=most).contains(&quantile),
         "{quantile}: {least} to {most}"
     );
+    assert_documented(prometheus);
     // It was read while the run lasted, and only rose.
     let rises = query(
         prometheus,
@@ -199,6 +200,51 @@ fn prometheus_shows_what_the_record_has() {
     ] {
         let resets = format!("sum(resets(websocket_bench_{counter}[5m]))");
         assert_eq!(query(prometheus, &resets), 0.0, "{counter}");
+    }
+}
+
+/// The dashboard asks for what Prometheus has, in words that it takes; the document names every metric.
+#[track_caller]
+fn assert_documented(prometheus: SocketAddr) {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let dashboard = fs::read_to_string(docs.join("grafana-dashboard.json")).unwrap();
+    let dashboard: Value = serde_json::from_str(&dashboard).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let targets = panels
+        .iter()
+        .flat_map(|panel| panel["targets"].as_array().unwrap());
+    let asked: Vec<String> = targets
+        .map(|target| {
+            target["expr"]
+                .as_str()
+                .unwrap()
+                .replace("$__rate_interval", "5m")
+        })
+        .collect();
+    assert!(asked.len() > 10, "{asked:?}");
+    let names = regex::Regex::new("websocket_bench_[a-z_]+").unwrap();
+    for expression in &asked {
+        for name in names.find_iter(expression) {
+            let count = format!("count(last_over_time({}[5m]))", name.as_str());
+            assert!(query(prometheus, &count) > 0.0, "{expression}");
+        }
+        // Of a query that cannot be read there is no result at all.
+        query(prometheus, &format!("count({expression}) or vector(0)"));
+    }
+    let document = fs::read_to_string(docs.join("metrics.md")).unwrap();
+    let all = get(prometheus, "/api/v1/label/__name__/values");
+    let (_, all) = all.split_once("\r\n\r\n").unwrap();
+    let all: Value = serde_json::from_str(all).unwrap();
+    for name in all["data"].as_array().unwrap() {
+        let name = name.as_str().unwrap();
+        let Some(name) = name.strip_prefix("websocket_bench_") else {
+            continue;
+        };
+        let family = ["_bucket", "_sum", "_count"]
+            .iter()
+            .find_map(|end| name.strip_suffix(end))
+            .unwrap_or(name);
+        assert!(document.contains(&format!("`{family}`")), "{family}");
     }
 }
 

@@ -1,22 +1,6 @@
-//! The dialects that are compiled in: the files of `dialects/`.
+//! Which of the files of `dialects/` a plan means.
 
-use super::interpreter::read_dialect;
-use run_record::{Dialect, DialectFile};
-use std::sync::OnceLock;
-
-/// The texts of all files in that folder, from the build script.
-static TEXTS: &[&str] = &include!(concat!(env!("OUT_DIR"), "/dialects.rs"));
-
-/// All of them.
-pub fn built_in_dialects() -> &'static [DialectFile] {
-    static FILES: OnceLock<Vec<DialectFile>> = OnceLock::new();
-    FILES.get_or_init(|| {
-        let files = TEXTS.iter().map(|text| read_dialect(text));
-        files
-            .map(|file| file.expect("the files of dialects/ can be read"))
-            .collect()
-    })
-}
+use run_record::{Dialect, DialectFile, built_in_dialects};
 
 /// The file of a dialect at a URL; binary has none, and that of a plan is no built-in one.
 pub(super) fn file(dialect: Dialect, url: &str) -> Option<&'static DialectFile> {

@@ -17,7 +17,6 @@ mod rules;
 mod stamp;
 mod template;
 
-pub use built_in::built_in_dialects;
 pub use error::DialectError;
 pub use interpreter::{check_dialect, read_dialect};
 

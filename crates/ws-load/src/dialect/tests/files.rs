@@ -1,6 +1,6 @@
 //! Files that make no sense say where and what to do.
 
-use super::super::{built_in, check_dialect, read_dialect};
+use super::super::{check_dialect, read_dialect};
 
 const LINES: &str = r#"
 name = "lines"
@@ -30,7 +30,7 @@ fn changed(from: &str, to: &str) -> String {
 
 #[test]
 fn the_files_of_the_project_make_sense() {
-    for file in built_in::built_in_dialects() {
+    for file in run_record::built_in_dialects() {
         assert_eq!(check_dialect(file), Ok(()), "{}", file.name);
     }
     check_dialect(&read_dialect(LINES).unwrap()).unwrap();

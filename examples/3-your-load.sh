@@ -1,0 +1,5 @@
+#!/bin/sh
+# The load in 3-your-load.toml. Any key of it can be set here as well: --set clients.steps.first=5000
+url=${1:?give the URL of a server, like ws://127.0.0.1:3334/ws}
+shift
+exec websocket-bench run "$(dirname "$0")/3-your-load.toml" "$url" "$@"

@@ -1,0 +1,6 @@
+#!/bin/sh
+# Half of the clients lose their connection at one moment and come back with back-off and jitter: how
+# long until all are back, and what the others feel before, during and after.
+url=${1:?give the URL of a server, like ws://127.0.0.1:3334/ws}
+shift
+exec websocket-bench run "$(dirname "$0")/../workloads/reconnect-storm.toml" "$url" "$@"
