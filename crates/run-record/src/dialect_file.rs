@@ -56,6 +56,19 @@ pub struct DialectFile {
     pub receive: Vec<Rule>,
 }
 
+impl DialectFile {
+    /// The messages that a client sends before its first request, but for its subscription to a topic.
+    /// They may have variables.
+    pub fn exchange(&self) -> impl Iterator<Item = &str> {
+        let rules = self.open.receive.iter();
+        let answers = rules.filter(|rule| rule.means == Meaning::Send);
+        let first = self.open.send.iter();
+        first
+            .chain(answers.filter_map(|rule| rule.send.as_ref()))
+            .map(String::as_str)
+    }
+}
+
 const fn yes() -> bool {
     true
 }

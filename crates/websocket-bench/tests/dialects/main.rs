@@ -1,10 +1,12 @@
 //! The dialects of other protocols, each against a server that is made with that protocol's own
-//! library. They come from npm, by the lock file in `servers/`.
+//! library, or a broker. The libraries come from npm, by the lock file in `servers/`.
 
 #![allow(missing_docs)]
 
+mod rabbitmq;
 mod relay;
 
+use rabbitmq::RabbitMq;
 use run_record::{Faults, RunRecord, StepRecord};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -214,19 +216,107 @@ fn one_delivery_that_is_left_out_between_is_counted_exactly() {
     let url = server
         .url
         .replace(&server.addr().to_string(), &relay.to_string());
-    let line = few("broadcast", &url, "socketio", "10");
+    one_is_lost(&url, "socketio");
+    assert!(seen() >= CLIENTS);
+}
+
+/// Broadcasts of which one delivery does not come.
+#[track_caller]
+fn one_is_lost(url: &str, server_type: &str) {
+    let line = few("broadcast", url, server_type, "10");
+    // The last flag of a name counts.
     let short = ["--sample-timeout", "2s", "--limit-rtt", "1s"];
-    let line: Vec<&str> = line
-        .into_iter()
-        .filter(|word| !["--limit-rtt", "20s"].contains(word))
-        .collect();
     let step = step(&[&line[..], &short].concat(), 3);
     let lost = Faults {
         lost: 1,
         ..Faults::default()
     };
     assert_eq!(step.faults, lost);
+}
+
+#[test]
+fn rabbitmq_delivers_by_stomp_and_a_delivery_left_out_is_counted() {
+    let broker = match RabbitMq::start() {
+        Ok(broker) => broker,
+        Err(reason) => return test_servers::skipped(&reason),
+    };
+    let at = |addr: SocketAddr| format!("ws://{addr}/ws");
+    for padding in ["0", "3000"] {
+        let url = at(broker.addr());
+        let line = few("broadcast", &url, "stomp", "20");
+        let step = step(&[&line[..], &["--payload-padding", padding]].concat(), 0);
+        assert!(step.faults.is_empty(), "{}", step.faults);
+        assert_eq!(step.delivery.unwrap().count, 20 * CLIENTS);
+        assert_eq!(step.ack.unwrap().count, 20);
+    }
+    let (relay, seen) = relay::leaving_out(broker.addr(), "MESSAGE\n", CLIENTS - 1);
+    one_is_lost(&at(relay), "stomp");
     assert!(seen() >= CLIENTS);
+}
+
+/// Socket.IO with a token in the packet that opens the namespace.
+fn with_tokens(folder: &Path, column: &str) -> String {
+    let built_in = include_str!("../../../../dialects/socketio.toml");
+    let opens = r#"send = '40{"user":"{user}","token":"{COLUMN}"}'"#;
+    let text = built_in.replace("send = \"40\"", &opens.replace("COLUMN", column));
+    assert_ne!(text, built_in);
+    let file = folder.join(format!("{column}.toml"));
+    fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+#[test]
+fn each_client_opens_with_the_fields_of_its_own_row() {
+    let server = Server::start("socketio.js", &[("AUTH", "1")]);
+    let folder = tempfile::tempdir().unwrap();
+    let rows = |name: &str, token: &str| {
+        let row = |n| format!("u{n},u{n}{token}\n");
+        let rows: String = (0..CLIENTS).map(row).collect();
+        let path = folder.path().join(name);
+        fs::write(&path, format!("user,token\n{rows}")).unwrap();
+        path.display().to_string()
+    };
+    let dialect = with_tokens(folder.path(), "token");
+    let line = few("broadcast", &server.url, "socketio", "10");
+    let line = |dialect: &str, data: &str| {
+        let mut line: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
+        line[2] = "--dialect".to_owned();
+        line[3] = dialect.to_owned();
+        line.extend(["--data".to_owned(), data.to_owned()]);
+        line
+    };
+    let right = line(&dialect, &rows("right.csv", "-token"));
+    let right: Vec<&str> = right.iter().map(String::as_str).collect();
+    for sites in [&["--threads", "2"][..], &["--processes", "2"]] {
+        let step = step(&[&right[..], sites].concat(), 0);
+        assert!(step.faults.is_empty(), "{}", step.faults);
+        assert_eq!(step.delivery.unwrap().count, 10 * CLIENTS);
+    }
+
+    let refused = |dialect: &str, data: &str| {
+        let line = line(dialect, data);
+        let line: Vec<&str> = line.iter().map(String::as_str).collect();
+        let (code, out, words) = bench(&line);
+        assert_eq!(code, Some(1), "{out}{words}");
+        format!("{out}{words}")
+    };
+    // The server's own words hold the token; ours do not.
+    let words = refused(&dialect, &rows("wrong.csv", "-secret"));
+    assert!(words.contains("does not open the door"), "{words}");
+    assert!(!words.contains("-secret"), "{words}");
+    let words = refused(&dialect, &rows("quote.csv", "\"\""));
+    assert!(
+        words.contains("line 2") && words.contains("in a message"),
+        "{words}"
+    );
+    let words = refused(
+        &with_tokens(folder.path(), "tokn"),
+        &rows("right.csv", "-token"),
+    );
+    assert!(
+        words.contains("tokn") && words.contains("`user`, `token`"),
+        "{words}"
+    );
 }
 
 /// The first block of a language in a document.

@@ -5,7 +5,7 @@ use super::error::DialectError;
 use super::payload::Body;
 use super::place::{OPEN, is_answer};
 use super::rules::{Match, Rules};
-use super::template::{Template, plain, room_of, shown};
+use super::template::{Template, room_of, shown, with_variables};
 use super::{Codec, Incoming, Kind, Malformed, Opening};
 use run_record::{DialectFile, Meaning, MessageType, OriginRule, Rule, Workload};
 use ws_proto::{Opcode, printable};
@@ -112,7 +112,9 @@ impl Interpreter {
                 OriginRule::Server => origin_of(url),
             },
             keeps_order: file.keeps_order,
-            first: first.map(|first| plain("open.send", first)).transpose()?,
+            first: first
+                .map(|first| with_variables("open.send", first))
+                .transpose()?,
             opening: Rules::compile(OPEN, &file.open.receive, &file.shape)?,
             receive: Rules::compile(READY, &file.receive, &file.shape)?,
             echo: request("send.echo", &file.send.echo)?,
@@ -176,7 +178,7 @@ impl Interpreter {
     fn first_subscription(&self, room: Option<u32>) -> Opening {
         match room.and_then(|room| self.subscription(room, true)) {
             None => Opening::Ready,
-            Some(message) => Opening::Send(String::from_utf8_lossy(&message).into_owned()),
+            Some(message) => Opening::Subscribe(String::from_utf8_lossy(&message).into_owned()),
         }
     }
 

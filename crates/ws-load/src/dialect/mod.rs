@@ -107,8 +107,10 @@ pub(crate) enum Opening {
     Ready,
     /// Wait for the next message of the server.
     Await,
-    /// Send this message, then wait.
+    /// Send this message with what the variables in it stand for, of this client; then wait.
     Send(String),
+    /// Send this subscription as it is, then wait.
+    Subscribe(String),
     /// The server refused the client.
     Refused(String),
 }

@@ -10,7 +10,7 @@ use super::pattern::{Captured, Pattern};
 use super::payload::{Body, read_stamp, stamp_of};
 use super::place::{Place, place_of};
 use super::pointers::{PointerId, Pointers, Seen, Values, parse_whole};
-use super::template::plain;
+use super::template::{plain, with_variables};
 use run_record::{Condition, JsonType, Meaning, PayloadForm, Rule, Scalar};
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -119,7 +119,12 @@ impl Rules {
             means: rule.means,
             place: place_of(key, rule, pattern, &mut self.pointers)?,
             how,
-            send: optional(&format!("{key}.send"), &rule.send)?,
+            send: match &rule.send {
+                Some(text) if rule.means == Meaning::Send => {
+                    with_variables(&format!("{key}.send"), text)?
+                }
+                send => optional(&format!("{key}.send"), send)?,
+            },
             words: optional(&format!("{key}.words"), &rule.words)?,
             reason: at("reason", &rule.reason, &mut self.pointers)?,
             topic: at("topic", &rule.topic, &mut self.pointers)?,

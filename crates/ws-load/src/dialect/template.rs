@@ -58,11 +58,7 @@ pub(super) enum Token {
 /// A placeholder that is not among `known`, or a text that is too long.
 pub(super) fn tokens(key: &str, text: &str, known: &[Hole]) -> Result<Vec<Token>, DialectError> {
     if text.len() > MOST_TEMPLATE {
-        return Err(DialectError::TooMuch {
-            key: key.to_owned(),
-            count: format!("{} bytes", text.len()),
-            most: MOST_TEMPLATE,
-        });
+        return Err(too_much(key, text));
     }
     let mut tokens = Vec::new();
     let mut literal = String::new();
@@ -98,6 +94,14 @@ pub(super) fn tokens(key: &str, text: &str, known: &[Hole]) -> Result<Vec<Token>
     Ok(tokens)
 }
 
+fn too_much(key: &str, text: &str) -> DialectError {
+    DialectError::TooMuch {
+        key: key.to_owned(),
+        count: format!("{} bytes", text.len()),
+        most: MOST_TEMPLATE,
+    }
+}
+
 /// The word that ends with the next brace, if it is one.
 fn placeholder(rest: &str) -> Option<&str> {
     let (name, _) = rest.split_once('}')?;
@@ -131,6 +135,24 @@ pub(super) fn plain(key: &str, text: &str) -> Result<String, DialectError> {
             Token::Hole(_) => String::new(),
         })
         .collect())
+}
+
+/// A text with variables: columns of the data file, and `client`.
+///
+/// # Errors
+/// As [`tokens`], where it has a placeholder that only requests have.
+pub(super) fn with_variables(key: &str, text: &str) -> Result<String, DialectError> {
+    if text.len() > MOST_TEMPLATE {
+        return Err(too_much(key, text));
+    }
+    for part in run_record::parts(text) {
+        if let run_record::Part::Variable(name) = part
+            && NAMES.iter().any(|(known, _)| *known == name)
+        {
+            return Err(unknown(key, name, &[]));
+        }
+    }
+    Ok(text.to_owned())
 }
 
 /// A message in which only stamps and numbers are open.

@@ -94,6 +94,17 @@ impl Compiler {
         }
     }
 
+    /// A message of the opening exchange. It is written anew for each client.
+    fn message(&mut self, text: &str) {
+        for part in parts(text) {
+            if let Part::Variable(name) = part
+                && name != CLIENT
+            {
+                self.column("message.definition.open", Place::Message, name);
+            }
+        }
+    }
+
     fn column(&mut self, key: &'static str, place: Place, name: &str) -> usize {
         let name = name.to_owned();
         let known = self.columns.iter().position(|column| *column == name);
@@ -192,6 +203,14 @@ impl Asks {
             asks.subprotocols.literal(if at == 0 { "" } else { ", " });
             compiler.text(key, Place::Token, name, &mut asks.subprotocols);
         }
+        let exchange = plan
+            .message
+            .definition
+            .iter()
+            .flat_map(|file| file.exchange());
+        for text in exchange {
+            compiler.message(text);
+        }
         asks.data = read(connection.data.as_deref(), &compiler)?.into();
         Ok(asks)
     }
@@ -247,6 +266,33 @@ impl Asks {
         }
     }
 
+    /// A message of the opening exchange, as one client sends it.
+    pub(crate) fn filled(&self, text: &str, client: u64) -> String {
+        let mut out = String::new();
+        for part in parts(text) {
+            match part {
+                Part::Text(text) => out.push_str(&text),
+                Part::Variable(CLIENT) => out.push_str(&client.to_string()),
+                Part::Variable(name) => {
+                    let column = self.data.column(name);
+                    let field = column.map(|column| self.data.field(client, column));
+                    out.push_str(field.unwrap_or_default());
+                }
+            }
+        }
+        out
+    }
+
+    /// Words of the server in which it has not told the secrets of a client.
+    pub(crate) fn silent(&self, client: u64, mut words: String) -> String {
+        let of_row = self.data.row(client).map(str::to_owned);
+        let secrets = of_row.chain(self.secrets.iter().cloned());
+        for secret in secrets.filter(|of| of.len() >= SHORTEST_SECRET) {
+            words = words.replace(secret.as_str(), run_record::REDACTED_VALUE);
+        }
+        words
+    }
+
     /// What the proxy is asked for; `None` where there is none.
     pub(crate) fn tunnel(&self, client: u64) -> Option<Vec<u8>> {
         let tunnel = self.tunnel.as_ref()?;
@@ -261,6 +307,8 @@ impl Asks {
     }
 }
 
+/// The variable that is the number of a client of the whole run, from 0 on.
+const CLIENT: &str = "client";
 /// Shorter values are in words by chance.
 const SHORTEST_SECRET: usize = 4;
 

@@ -50,6 +50,8 @@ pub(crate) enum Place {
     Cookie,
     /// In the name of a subprotocol.
     Token,
+    /// In a message, which may be JSON.
+    Message,
 }
 
 impl Place {
@@ -64,6 +66,10 @@ impl Place {
             Self::Cookie => fits(
                 field.bytes().all(is_cookie_byte),
                 "cannot stand in a cookie (RFC 6265, 4.1.1)",
+            ),
+            Self::Message => fits(
+                !field.contains(|c: char| c.is_control() || matches!(c, '"' | '\\')),
+                "cannot stand in a message: it has a quote, a backslash or a control character",
             ),
             Self::Token => fits(
                 is_token(field),
@@ -135,6 +141,16 @@ impl Data {
     /// Where a column stands in a row.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
+    }
+
+    /// Every field of the row that belongs to a client.
+    pub(crate) fn row(&self, client: u64) -> impl Iterator<Item = &str> {
+        let columns = if self.rows == 0 {
+            0
+        } else {
+            self.columns.len()
+        };
+        (0..columns).map(move |column| self.field(client, column))
     }
 
     /// A field of the row that belongs to a client.

@@ -206,6 +206,11 @@ impl ClientTable {
         u64::from(slot) * u64::from(self.workers) + u64::from(self.number)
     }
 
+    /// Words of the server in which it has not told the secrets of a client.
+    pub(super) fn silent(&self, slot: Token, words: String) -> String {
+        self.common.target.asks.silent(self.client(slot), words)
+    }
+
     /// How a client reads.
     #[inline]
     pub(super) fn reading(&self, slot: Token) -> Reading {

@@ -512,15 +512,22 @@ impl Session<'_> {
         let addr = self.table.common.target.endpoint.clone();
         match opening {
             dialect::Opening::Await => {}
-            dialect::Opening::Send(_) if is_answer_unread => {
+            dialect::Opening::Subscribe(_) | dialect::Opening::Send(_) if is_answer_unread => {
                 let words = "it asks again and does not read what it was answered".to_owned();
                 self.lose(slot, ConnectError::Turned { addr, words });
             }
-            dialect::Opening::Send(message) => {
+            dialect::Opening::Subscribe(message) => {
                 let opcode = self.table.codec.opcode();
                 self.send_frame(slot, opcode, message.as_bytes());
             }
+            dialect::Opening::Send(text) => {
+                let opcode = self.table.codec.opcode();
+                let client = self.table.client(slot);
+                let message = self.table.common.target.asks.filled(&text, client);
+                self.send_frame(slot, opcode, message.as_bytes());
+            }
             dialect::Opening::Refused(words) => {
+                let words = self.table.silent(slot, words);
                 self.lose(slot, ConnectError::Turned { addr, words });
             }
             dialect::Opening::Ready => {

@@ -276,7 +276,10 @@ impl EventLoop {
                 }
                 session.on_closed(slot, close);
             }
-            Stop::Turned(words) => session.lose(slot, ConnectError::Turned { addr, words }),
+            Stop::Turned(words) => {
+                let words = session.table.silent(slot, words);
+                session.lose(slot, ConnectError::Turned { addr, words });
+            }
             Stop::Protocol(source) => {
                 let error = match source {
                     DecodeError::TooLong { size, limit } => {

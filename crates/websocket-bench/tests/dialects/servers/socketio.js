@@ -11,7 +11,20 @@ const io = new Server(http, {
   pingTimeout: Number(process.env.PING_TIMEOUT ?? 20000),
 });
 
+// With AUTH set, a client must name itself as the data file has it, and no two may be the same.
+const present = new Set();
+io.use((socket, next) => {
+  const { user, token } = socket.handshake.auth;
+  if (process.env.AUTH && (token !== `${user}-token` || present.has(user))) {
+    next(new Error(`${token} does not open the door`));
+  } else {
+    present.add(user);
+    next();
+  }
+});
+
 io.on("connection", (socket) => {
+  socket.on("disconnect", () => present.delete(socket.handshake.auth.user));
   socket.on("echo", (payload) => socket.emit("echo", payload));
   socket.on("broadcast", (payload) => {
     io.emit("broadcast", payload);
