@@ -18,7 +18,7 @@ defmodule ElixirCowboy.MixProject do
     [
       mod: {ElixirCowboy.Application, []},
       extra_applications: [:logger, :cowboy, :jsx],
-      env: [host: "127.0.0.1", port: 4000]
+      env: [host: "127.0.0.1", port: 4000, deflate: false]
     ]
   end
 end

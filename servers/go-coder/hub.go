@@ -13,12 +13,18 @@ type hub struct {
 	mu      sync.RWMutex
 	clients map[*client]struct{}
 	answer  func(c *client, kind websocket.MessageType, data []byte)
+	accept  websocket.AcceptOptions
 	topics
 }
 
-func newHub() *hub {
+func newHub(deflate bool) *hub {
 	h := &hub{clients: make(map[*client]struct{}), topics: topics{members: make(subscriptions)}}
 	h.answer = h.request
+	// Load generators send any Origin or none.
+	h.accept = websocket.AcceptOptions{InsecureSkipVerify: true}
+	if deflate {
+		h.accept.CompressionMode = websocket.CompressionContextTakeover
+	}
 	return h
 }
 
@@ -53,8 +59,7 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request) {
 	// waits for write. The library's chat example does the same.
 	h.add(c)
 	defer h.remove(c)
-	// Load generators send any Origin or none.
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	conn, err := websocket.Accept(w, r, &h.accept)
 	if err != nil {
 		return
 	}

@@ -24,6 +24,7 @@ func main() {
 	host := flag.String("host", "127.0.0.1", "`host` to listen on")
 	port := flag.Uint("port", 3000, "TCP `port` to listen on")
 	raw := flag.Bool("raw-echo", false, "send every message back as it came, and nothing else (for Autobahn|Testsuite)")
+	deflate := flag.Bool("deflate", false, "compress for clients that offer it")
 	tlsCert := flag.String("tls-cert", "", "serve TLS: PEM `file` with the certificate")
 	tlsKey := flag.String("tls-key", "", "PEM `file` with the key of that certificate")
 	version := flag.Bool("version", false, "print the version of coder/websocket and exit")
@@ -48,7 +49,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "go-coder-server: %v; choose another with --host or --port\n", err)
 		os.Exit(1)
 	}
-	h := newHub()
+	h := newHub(*deflate)
 	if *raw {
 		h.answer = rawEcho
 	}

@@ -22,12 +22,13 @@ type hub struct {
 	topics
 }
 
-func newHub() *hub {
+func newHub(deflate bool) *hub {
 	h := &hub{clients: make(map[*client]struct{}), topics: topics{members: make(subscriptions)}}
 	h.upgrader = gws.NewUpgrader(h, &gws.ServerOption{
 		ReadMaxPayloadSize:  maxMessage,
 		WriteMaxPayloadSize: maxQueued, // the result of the largest message is longer than it
 		CheckUtf8Enabled:    true,
+		PermessageDeflate:   gws.PermessageDeflate{Enabled: deflate},
 	})
 	h.answer = h.request
 	return h

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"flag"
 	"fmt"
 	"net"
@@ -23,6 +24,9 @@ func main() {
 	host := flag.String("host", "127.0.0.1", "`host` to listen on")
 	port := flag.Uint("port", 3000, "TCP `port` to listen on")
 	raw := flag.Bool("raw-echo", false, "send every message back as it came, and nothing else (for Autobahn|Testsuite)")
+	deflate := flag.Bool("deflate", false, "compress for clients that offer it")
+	tlsCert := flag.String("tls-cert", "", "serve TLS: PEM `file` with the certificate")
+	tlsKey := flag.String("tls-key", "", "PEM `file` with the key of that certificate")
 	version := flag.Bool("version", false, "print the version of lxzan/gws and exit")
 	flag.Parse()
 
@@ -35,17 +39,29 @@ func main() {
 		return
 	}
 
+	if (*tlsCert == "") != (*tlsKey == "") {
+		fmt.Fprintln(os.Stderr, "go-gws-server: --tls-cert and --tls-key belong together: give both")
+		os.Exit(2)
+	}
+
 	listener, err := net.Listen("tcp", net.JoinHostPort(*host, strconv.FormatUint(uint64(*port), 10)))
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "go-gws-server: %v; choose another with --host or --port\n", err)
 		os.Exit(1)
 	}
-	h := newHub()
+	h := newHub(*deflate)
 	if *raw {
 		h.answer = rawEcho
 	}
 	server := &http.Server{Handler: http.HandlerFunc(h.serve), ReadHeaderTimeout: 10 * time.Second}
-	fmt.Fprintln(os.Stderr, "go-gws-server:", server.Serve(listener))
+	if *tlsCert == "" {
+		err = server.Serve(listener)
+	} else {
+		// The library upgrades HTTP/1.1 alone, so that HTTP/2 is not offered.
+		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
+		err = server.ServeTLS(listener, *tlsCert, *tlsKey)
+	}
+	fmt.Fprintln(os.Stderr, "go-gws-server:", err)
 	os.Exit(1)
 }
 

@@ -14,18 +14,19 @@ const NAME = /^[A-Za-z0-9._:-]{1,64}$/;
  * Answers one message.
  *
  * @param {string | Buffer} data The message
- * @param {object} client The sender: has send(data), subscribe(topic) and
+ * @param {object} client The sender: has send(data, compress), subscribe(topic) and
  *     unsubscribe(topic), as Bun's ServerWebSocket
  * @param {(topic: string, data: string | Buffer) => void} publish To the clients
  *     of a topic
+ * @param {boolean} compress Of the reply
  */
-export function answer(data, client, publish) {
+export function answer(data, client, publish, compress) {
   const { reply, message, topic, join, leave } =
     typeof data === 'string' ? readText(data) : readBinary(data);
   if (message !== undefined) publish(topic, message);
   if (join !== undefined) client.subscribe(join);
   if (leave !== undefined) client.unsubscribe(leave);
-  client.send(reply);
+  client.send(reply, compress);
 }
 
 /**

@@ -10,6 +10,7 @@ const flags = {
   host: { type: 'string', default: '127.0.0.1' },
   port: { type: 'string', default: '3334' },
   'raw-echo': { type: 'boolean', default: false },
+  deflate: { type: 'boolean', default: false },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
   version: { type: 'boolean', default: false },
@@ -25,7 +26,7 @@ const clusterFlags = {
 /**
  * @param {string[]} args
  * @param {string} program Its file name
- * @returns {{host: string, port: number, workers?: number, 'raw-echo': boolean}}
+ * @returns {{host: string, port: number, workers?: number, 'raw-echo': boolean, deflate: boolean}}
  *     Does not return for --help, --version and usage errors
  */
 export function parse(args, program, { cluster = false } = {}) {
@@ -90,12 +91,13 @@ function read(path) {
 
 function help(program, cluster) {
   return [
-    `usage: node ${program}${cluster ? ' [uws] [--threads N]' : ''} [--host HOST] [--port PORT] [--raw-echo]`,
+    `usage: node ${program}${cluster ? ' [uws] [--threads N]' : ''} [--host HOST] [--port PORT] [--raw-echo] [--deflate]`,
     '  --host HOST   address to listen on (127.0.0.1)',
     '  --port PORT   TCP port to listen on (3334)',
     ...(cluster ? ['  --threads N   threads that hold connections (one per core); also --workers'] : []),
     ...(cluster ? [] : ['  --tls-cert FILE, --tls-key FILE   serve TLS with this certificate and its key, in PEM']),
     '  --raw-echo    send every message back as it came',
+    '  --deflate     compress for clients that offer it',
     '  --version     print what the library and its package tell of their version and exit'
   ].join('\n');
 }

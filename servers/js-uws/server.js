@@ -1,7 +1,7 @@
 // The WebSocket server of one thread: connections, limits, delivery. How a
 // broadcast reaches other threads is the caller's affair.
 
-import { App, DISABLED, LIBUS_LISTEN_EXCLUSIVE_PORT, SSLApp } from 'uws-pack';
+import { App, DISABLED, LIBUS_LISTEN_EXCLUSIVE_PORT, SHARED_COMPRESSOR, SSLApp } from 'uws-pack';
 import { answer, EVERYONE } from './protocol.js';
 
 const MIB = 1024 * 1024;
@@ -10,14 +10,15 @@ const MIB = 1024 * 1024;
 class Client {
   closed = false;
 
-  constructor(ws) {
+  constructor(ws, compress) {
     this.ws = ws;
+    this.compress = compress;
   }
 
   // A result may come back after its sender is gone, whose ws must then not be
   // touched.
   send(data, binary) {
-    if (!this.closed) this.ws.send(data, binary);
+    if (!this.closed) this.ws.send(data, binary, this.compress);
   }
 
   subscribe(topic) {
@@ -30,17 +31,17 @@ class Client {
 }
 
 /**
- * @param {{'raw-echo': boolean, 'tls-cert': string=, 'tls-key': string=}} options
- *     raw-echo: every message goes back as it came; tls-cert, tls-key: the files to serve TLS with
+ * @param {{'raw-echo': boolean, deflate: boolean, 'tls-cert': string=, 'tls-key': string=}} options
+ *     raw-echo: every message goes back as it came; deflate: for clients that offer it; tls-cert, tls-key: the files to serve TLS with
  * @param {Function} publish As in protocol.js
  * @returns {{app: object, deliver: (topic: string, data: string | Uint8Array, binary: boolean) => void}}
  *     An app that does not listen yet; deliver queues a message on every
  *     connection of it that is subscribed to the topic
  */
-export function create({ 'raw-echo': rawEcho, 'tls-cert': cert, 'tls-key': key }, publish) {
+export function create({ 'raw-echo': rawEcho, deflate, 'tls-cert': cert, 'tls-key': key }, publish) {
   const plain = cert === undefined;
   const app = (plain ? App() : SSLApp({ cert_file_name: cert, key_file_name: key })).ws('/*', {
-    compression: DISABLED,
+    compression: deflate ? SHARED_COMPRESSOR : DISABLED,
     // Bytes; docs/protocol.md, "Limits".
     maxPayloadLength: 16 * MIB,
     maxBackpressure: 64 * MIB,
@@ -49,11 +50,11 @@ export function create({ 'raw-echo': rawEcho, 'tls-cert': cert, 'tls-key': key }
     sendPingsAutomatically: false,
     upgrade,
     open(ws) {
-      ws.getUserData().client = new Client(ws);
+      ws.getUserData().client = new Client(ws, deflate);
       ws.subscribe(EVERYONE);
     },
     message: rawEcho
-      ? (ws, message, binary) => ws.send(message, binary)
+      ? (ws, message, binary) => ws.send(message, binary, deflate)
       : (ws, message, binary) => answer(message, binary, ws.getUserData().client, publish),
     close(ws) {
       ws.getUserData().client.closed = true;
@@ -62,7 +63,7 @@ export function create({ 'raw-echo': rawEcho, 'tls-cert': cert, 'tls-key': key }
   return {
     app,
     deliver(topic, data, binary) {
-      app.publish(topic, data, binary);
+      app.publish(topic, data, binary, deflate);
     }
   };
 }

@@ -2,18 +2,18 @@
 %% mean is in protocol.
 -module(client).
 -behaviour(cowboy_websocket).
--export([init/2, websocket_handle/2, websocket_info/2, options/0]).
+-export([init/2, websocket_handle/2, websocket_info/2, options/1]).
 
 %% docs/protocol.md, "Limits"; bytes of a whole message, over all fragments.
 -define(MAX_MESSAGE, 16 * 1024 * 1024).
 
 %% The options of every WebSocket here.
-options() ->
-    #{idle_timeout => infinity, max_frame_size => ?MAX_MESSAGE, compress => false}.
+options(Deflate) ->
+    #{idle_timeout => infinity, max_frame_size => ?MAX_MESSAGE, compress => Deflate}.
 
 %% The state: the client's slot, and its topics as the keys of a map.
-init(#{pid := Connection} = Request, []) ->
-    {cowboy_websocket, Request, {clients:join(Connection), #{}}, options()}.
+init(#{pid := Connection} = Request, Deflate) ->
+    {cowboy_websocket, Request, {clients:join(Connection), #{}}, options(Deflate)}.
 
 websocket_handle({Type, Message}, {Slot, Topics} = State) when Type =:= text; Type =:= binary ->
     case protocol:answer(Type, Message) of

@@ -3,8 +3,8 @@
 -behaviour(cowboy_websocket).
 -export([init/2, websocket_handle/2, websocket_info/2]).
 
-init(Request, []) ->
-    {cowboy_websocket, Request, none, client:options()}.
+init(Request, Deflate) ->
+    {cowboy_websocket, Request, none, client:options(Deflate)}.
 
 websocket_handle({Type, _Message} = Frame, State) when Type =:= text; Type =:= binary ->
     {[Frame], State};

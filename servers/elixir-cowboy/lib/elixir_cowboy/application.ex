@@ -23,7 +23,7 @@ defmodule ElixirCowboy.Application do
 
   defp listen(host, port) do
     with {:ok, address} <- :inet.getaddr(to_charlist(host), family(host)),
-         {:ok, listener} <- :cowboy.start_clear(__MODULE__, transport(address, port), protocol()) do
+         {:ok, listener} <- start_listener(address, port) do
       {:ok, listener}
     else
       {:error, reason} ->
@@ -33,22 +33,36 @@ defmodule ElixirCowboy.Application do
     end
   end
 
+  defp start_listener(address, port) do
+    case Application.fetch_env(:elixir_cowboy, :tls_cert) do
+      :error ->
+        :cowboy.start_clear(__MODULE__, transport(address, port, []), protocol())
+
+      {:ok, certificate} ->
+        {:ok, _} = Application.ensure_all_started(:ssl)
+        key = Application.fetch_env!(:elixir_cowboy, :tls_key)
+        tls = [certfile: certificate, keyfile: key]
+        :cowboy.start_tls(__MODULE__, transport(address, port, tls), protocol())
+    end
+  end
+
   defp family(host), do: if(String.contains?(host, ":"), do: :inet6, else: :inet)
 
-  defp transport(address, port) do
+  defp transport(address, port, tls) do
     %{
       max_connections: :infinity,
       # Connections have nothing to finish when the server ends.
       shutdown: :brutal_kill,
-      socket_opts: [
-        ip: address,
-        port: port,
-        backlog: 4096,
-        nodelay: true,
-        # Ranch's default cuts off, after 30 s, a client that reads nothing; the bound
-        # here is the one on queued bytes, in Clients.
-        send_timeout: :infinity
-      ]
+      socket_opts:
+        [
+          ip: address,
+          port: port,
+          backlog: 4096,
+          nodelay: true,
+          # Ranch's default cuts off, after 30 s, a client that reads nothing; the bound
+          # here is the one on queued bytes, in Clients.
+          send_timeout: :infinity
+        ] ++ tls
     }
   end
 

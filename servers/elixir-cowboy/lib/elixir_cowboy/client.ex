@@ -11,7 +11,10 @@ defmodule ElixirCowboy.Client do
   @max_message 16 * 1024 * 1024
 
   @doc "The options of every WebSocket here."
-  def options, do: %{idle_timeout: :infinity, max_frame_size: @max_message, compress: false}
+  def options do
+    deflate = Application.fetch_env!(:elixir_cowboy, :deflate)
+    %{idle_timeout: :infinity, max_frame_size: @max_message, compress: deflate}
+  end
 
   # The state: the client's slot, and its topics as the keys of a map.
   @impl true

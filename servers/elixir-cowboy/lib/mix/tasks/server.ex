@@ -3,15 +3,25 @@ defmodule Mix.Tasks.Server do
   @moduledoc """
   Runs the WebSocket server in the foreground.
 
-      mix server [--host 127.0.0.1] [--port 4000]
+      mix server [--host 127.0.0.1] [--port 4000] [--deflate]
+                 [--tls-cert FILE --tls-key FILE]
       mix server --version
 
-  `mix run --no-halt` runs it with the defaults. Every path is the protocol's but
+  With `--deflate` it compresses for clients that offer it, with `--tls-cert` and
+  `--tls-key` it serves TLS. `mix run --no-halt` runs it with the defaults. Every path is the protocol's but
   `/raw`, which sends every message back as it came.
   """
   use Mix.Task
 
-  @flags [host: :string, port: :integer, version: :boolean, help: :boolean]
+  @flags [
+    host: :string,
+    port: :integer,
+    deflate: :boolean,
+    tls_cert: :string,
+    tls_key: :string,
+    version: :boolean,
+    help: :boolean
+  ]
 
   @impl true
   def run(args) do
@@ -32,6 +42,9 @@ defmodule Mix.Tasks.Server do
 
   defp start(%{port: port}) when port not in 0..65535,
     do: wrong("--port #{port}: give an integer from 0 to 65535")
+
+  defp start(options) when is_map_key(options, :tls_cert) != is_map_key(options, :tls_key),
+    do: wrong("--tls-cert and --tls-key belong together: give both")
 
   defp start(options) do
     Mix.Task.run("loadconfig")
