@@ -68,7 +68,9 @@ public final class Main {
     private static WebSocketCreator creator(Options options) {
         Hub hub = new Hub();
         return (request, response, callback) -> {
-            response.setExtensions(List.of()); // no compression, though the client may offer it
+            if (!options.deflate()) {
+                response.setExtensions(List.of()); // though the client may offer compression
+            }
             return options.rawEcho() ? new RawEcho() : hub.join(new Protocol(hub), request);
         };
     }

@@ -1,7 +1,7 @@
 package shootout.jetty;
 
 /** The command line of the server. */
-record Options(String host, int port, int threads, boolean rawEcho, boolean version, boolean help) {
+record Options(String host, int port, int threads, boolean deflate, boolean rawEcho, boolean version, boolean help) {
 
     static final String HELP = """
             java-jetty-server: the websocket-shootout protocol on Jetty
@@ -9,6 +9,7 @@ record Options(String host, int port, int threads, boolean rawEcho, boolean vers
               --host HOST  address to listen on (default 127.0.0.1)
               --port N     TCP port (default 3033)
               --threads N  selectors, one thread each (default: the processors of this machine)
+              --deflate    compress for clients that offer it
               --raw-echo   send every message back as it came, for Autobahn|Testsuite
               --version    print the versions of the libraries and exit
               --help       print this text and exit
@@ -19,6 +20,7 @@ record Options(String host, int port, int threads, boolean rawEcho, boolean vers
         String host = "127.0.0.1";
         int port = 3033;
         int threads = Runtime.getRuntime().availableProcessors();
+        boolean deflate = false;
         boolean rawEcho = false;
         boolean version = false;
         boolean help = false;
@@ -27,13 +29,14 @@ record Options(String host, int port, int threads, boolean rawEcho, boolean vers
                 case "--host" -> host = value(args, i++);
                 case "--port" -> port = number(args, i++, 65535);
                 case "--threads" -> threads = number(args, i++, 1024);
+                case "--deflate" -> deflate = true;
                 case "--raw-echo" -> rawEcho = true;
                 case "--version" -> version = true;
                 case "--help" -> help = true;
                 default -> throw new IllegalArgumentException("unknown argument \"" + args[i] + "\"");
             }
         }
-        return new Options(host, port, threads, rawEcho, version, help);
+        return new Options(host, port, threads, deflate, rawEcho, version, help);
     }
 
     private static String value(String[] args, int flag) {

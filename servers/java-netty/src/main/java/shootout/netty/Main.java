@@ -51,6 +51,7 @@ public final class Main {
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(32 * MIB, 64 * MIB))
                 .childHandler(new ServerInitializer(
                         tls(options),
+                        options.deflate(),
                         options.rawEcho() ? RawEchoHandler::new : () -> new ProtocolHandler(hub)));
         Throwable cause = bootstrap.bind(options.host(), options.port()).awaitUninterruptibly().cause();
         if (cause != null) {

@@ -8,6 +8,7 @@ record Options(
         Transport transport,
         String tlsCert,
         String tlsKey,
+        boolean deflate,
         boolean rawEcho,
         boolean version,
         boolean help) {
@@ -24,6 +25,7 @@ record Options(
                                      how Netty talks to the kernel (default epoll)
               --tls-cert FILE        serve TLS: PEM file with the certificate
               --tls-key FILE         PEM file with the key of that certificate (PKCS #8)
+              --deflate              compress for clients that offer it
               --raw-echo             send every message back as it came, for Autobahn|Testsuite
               --version              print the versions of the libraries and exit
               --help                 print this text and exit
@@ -37,6 +39,7 @@ record Options(
         Transport transport = Transport.EPOLL;
         String tlsCert = null;
         String tlsKey = null;
+        boolean deflate = false;
         boolean rawEcho = false;
         boolean version = false;
         boolean help = false;
@@ -48,6 +51,7 @@ record Options(
                 case "--transport" -> transport = transport(value(args, i++));
                 case "--tls-cert" -> tlsCert = value(args, i++);
                 case "--tls-key" -> tlsKey = value(args, i++);
+                case "--deflate" -> deflate = true;
                 case "--raw-echo" -> rawEcho = true;
                 case "--version" -> version = true;
                 case "--help" -> help = true;
@@ -57,7 +61,7 @@ record Options(
         if ((tlsCert == null) != (tlsKey == null)) {
             throw new IllegalArgumentException("--tls-cert and --tls-key belong together: give both");
         }
-        return new Options(host, port, threads, transport, tlsCert, tlsKey, rawEcho, version, help);
+        return new Options(host, port, threads, transport, tlsCert, tlsKey, deflate, rawEcho, version, help);
     }
 
     private static String value(String[] args, int flag) {

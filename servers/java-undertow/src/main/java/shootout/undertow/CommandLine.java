@@ -1,7 +1,7 @@
 package shootout.undertow;
 
 /** The command line of the server. */
-record CommandLine(String host, int port, int threads, boolean rawEcho, boolean version, boolean help) {
+record CommandLine(String host, int port, int threads, boolean deflate, boolean rawEcho, boolean version, boolean help) {
 
     static final String HELP = """
             java-undertow-server: the websocket-shootout protocol on Undertow
@@ -9,6 +9,7 @@ record CommandLine(String host, int port, int threads, boolean rawEcho, boolean 
               --host HOST     address to listen on (default 127.0.0.1); also --address
               --port N        TCP port (default 3030)
               --threads N     I/O threads (default: the processors of this machine)
+              --deflate       compress for clients that offer it
               --raw-echo      send every message back as it came, for Autobahn|Testsuite
               --version       print the versions of the libraries and exit
               --help          print this text and exit
@@ -19,6 +20,7 @@ record CommandLine(String host, int port, int threads, boolean rawEcho, boolean 
         String host = "127.0.0.1";
         int port = 3030;
         int threads = Runtime.getRuntime().availableProcessors();
+        boolean deflate = false;
         boolean rawEcho = false;
         boolean version = false;
         boolean help = false;
@@ -27,13 +29,14 @@ record CommandLine(String host, int port, int threads, boolean rawEcho, boolean 
                 case "--host", "--address" -> host = value(args, i++);
                 case "--port" -> port = number(args, i++, 65535);
                 case "--threads" -> threads = number(args, i++, 1024);
+                case "--deflate" -> deflate = true;
                 case "--raw-echo" -> rawEcho = true;
                 case "--version" -> version = true;
                 case "--help" -> help = true;
                 default -> throw new IllegalArgumentException("unknown argument \"" + args[i] + "\"");
             }
         }
-        return new CommandLine(host, port, threads, rawEcho, version, help);
+        return new CommandLine(host, port, threads, deflate, rawEcho, version, help);
     }
 
     private static String value(String[] args, int flag) {

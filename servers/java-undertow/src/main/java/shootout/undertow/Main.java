@@ -7,6 +7,7 @@ import io.undertow.server.HttpHandler;
 import io.undertow.websockets.WebSocketConnectionCallback;
 import io.undertow.websockets.WebSocketProtocolHandshakeHandler;
 import io.undertow.websockets.core.protocol.version13.Hybi13Handshake;
+import io.undertow.websockets.extensions.PerMessageDeflateHandshake;
 import org.xnio.Options;
 
 import java.util.List;
@@ -48,7 +49,11 @@ public final class Main {
             channel.resumeReceives();
         };
         // Hybi13 alone is RFC 6455; by default the drafts 7 and 8 are spoken too.
-        HttpHandler websocket = new WebSocketProtocolHandshakeHandler(List.of(new Hybi13Handshake()), connected);
+        Hybi13Handshake handshake = new Hybi13Handshake();
+        if (line.deflate()) {
+            handshake.addExtension(new PerMessageDeflateHandshake());
+        }
+        HttpHandler websocket = new WebSocketProtocolHandshakeHandler(List.of(handshake), connected);
         Undertow server = Undertow.builder()
                 .addHttpListener(line.port(), line.host())
                 .setIoThreads(line.threads())

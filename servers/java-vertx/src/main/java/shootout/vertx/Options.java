@@ -7,6 +7,7 @@ record Options(
         int threads,
         String tlsCert,
         String tlsKey,
+        boolean deflate,
         boolean rawEcho,
         boolean version,
         boolean help) {
@@ -19,6 +20,7 @@ record Options(
               --threads N  event loops, one verticle each (default: the processors of this machine)
               --tls-cert FILE  serve TLS: PEM file with the certificate
               --tls-key FILE   PEM file with the key of that certificate (PKCS #8)
+              --deflate    compress for clients that offer it
               --raw-echo   send every message back as it came, for Autobahn|Testsuite
               --version    print the versions of the libraries and exit
               --help       print this text and exit
@@ -31,6 +33,7 @@ record Options(
         int threads = Runtime.getRuntime().availableProcessors();
         String tlsCert = null;
         String tlsKey = null;
+        boolean deflate = false;
         boolean rawEcho = false;
         boolean version = false;
         boolean help = false;
@@ -41,6 +44,7 @@ record Options(
                 case "--threads" -> threads = number(args, i++, 1024);
                 case "--tls-cert" -> tlsCert = value(args, i++);
                 case "--tls-key" -> tlsKey = value(args, i++);
+                case "--deflate" -> deflate = true;
                 case "--raw-echo" -> rawEcho = true;
                 case "--version" -> version = true;
                 case "--help" -> help = true;
@@ -50,7 +54,7 @@ record Options(
         if ((tlsCert == null) != (tlsKey == null)) {
             throw new IllegalArgumentException("--tls-cert and --tls-key belong together: give both");
         }
-        return new Options(host, port, threads, tlsCert, tlsKey, rawEcho, version, help);
+        return new Options(host, port, threads, tlsCert, tlsKey, deflate, rawEcho, version, help);
     }
 
     private static String value(String[] args, int flag) {

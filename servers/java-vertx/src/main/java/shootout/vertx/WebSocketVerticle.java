@@ -29,7 +29,7 @@ final class WebSocketVerticle extends VerticleBase {
                 .setAcceptBacklog(BACKLOG)
                 .setMaxWebSocketFrameSize(Messages.LARGEST)
                 .setMaxWebSocketMessageSize(Messages.LARGEST)
-                .setPerMessageWebSocketCompressionSupported(false)
+                .setPerMessageWebSocketCompressionSupported(options.deflate())
                 .setPerFrameWebSocketCompressionSupported(false);
         if (options.tlsCert() != null) {
             // A WebSocket is HTTP/1.1 here, so that no other version is offered.
