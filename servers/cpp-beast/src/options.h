@@ -8,6 +8,7 @@ struct Options {
     std::string host = "127.0.0.1";
     int port = 3334;
     int threads = 1;
+    bool deflate = false;
     bool rawEcho = false;
 };
 

@@ -42,6 +42,9 @@ void Session::accept() {
     timeout.keep_alive_pings = false;
     ws_.set_option(timeout);
     ws_.read_message_max(MAX_MESSAGE);
+    websocket::permessage_deflate deflate;
+    deflate.server_enable = options_.deflate;
+    ws_.set_option(deflate);
     // One frame for each message, written from the payload without a copy.
     ws_.auto_fragment(false);
 

@@ -25,6 +25,12 @@ namespace {
 constexpr unsigned MIB = 1024 * 1024;
 // Every socket's topic; no room has such a name.
 constexpr char ALL[] = "*";
+#ifdef UWS_NO_ZLIB
+constexpr auto COMPRESSION = uWS::DISABLED;
+#else
+constexpr auto COMPRESSION = uWS::SHARED_COMPRESSOR;
+#endif
+constexpr bool COMPRESS = COMPRESSION != uWS::DISABLED;
 
 struct Peer;
 using Socket = uWS::WebSocket<false, true, Peer>;
@@ -53,12 +59,12 @@ struct Publication {
 // The ack rule over several loops: the last loop that has queued the message sends the result
 // back to the sender's loop.
 void publishOn(const Shard &shard, const std::shared_ptr<Publication> &task) {
-    shard.app->publish(task->topic, task->message, task->opCode);
+    shard.app->publish(task->topic, task->message, task->opCode, COMPRESS);
     if (task->pending.fetch_sub(1) != 1) return;
     task->home->defer([task] {
         if (auto sender = task->sender.lock()) {
             Socket *ws = *sender;
-            ws->cork([&] { ws->send(task->result, task->opCode); });
+            ws->cork([&] { ws->send(task->result, task->opCode, COMPRESS); });
         }
     });
 }
@@ -73,7 +79,7 @@ public:
         Shard &home = shards_[index];
         home = {&app, uWS::Loop::get()};
         app.ws<Peer>("/*", {
-            .compression = uWS::DISABLED,
+            .compression = COMPRESSION,
             .maxPayloadLength = options_.maxMessageMib * MIB,
             .idleTimeout = 0,
             .maxBackpressure = std::max(64u, 2 * options_.maxMessageMib) * MIB,
@@ -82,7 +88,7 @@ public:
             .upgrade = upgrade,
             .open = [](Socket *ws) { ws->subscribe(ALL); },
             .message = [this, &home](Socket *ws, std::string_view message, uWS::OpCode opCode) {
-                if (options_.rawEcho) ws->send(message, opCode);
+                if (options_.rawEcho) ws->send(message, opCode, COMPRESS);
                 else if (opCode == uWS::TEXT) onText(home, ws, message);
                 else onBinary(home, ws, message);
             },
@@ -129,7 +135,7 @@ private:
         if (type != Subscribe && type != Unsubscribe && !payload) return sendError(ws, "no payload");
         switch (type) {
             case Echo:
-                ws->send(formatText("echo", *payload), uWS::TEXT);
+                ws->send(formatText("echo", *payload), uWS::TEXT, COMPRESS);
                 break;
             case Broadcast:
                 publish(home, ws, ALL, formatText("broadcast", *payload),
@@ -137,11 +143,11 @@ private:
                 break;
             case Subscribe:
                 ws->subscribe(*topic);
-                ws->send(formatSubscription("subscribed", *topic), uWS::TEXT);
+                ws->send(formatSubscription("subscribed", *topic), uWS::TEXT, COMPRESS);
                 break;
             case Unsubscribe:
                 ws->unsubscribe(*topic);
-                ws->send(formatSubscription("unsubscribed", *topic), uWS::TEXT);
+                ws->send(formatSubscription("unsubscribed", *topic), uWS::TEXT, COMPRESS);
                 break;
             case Publish:
                 publish(home, ws, *topic, formatPublication("message", *topic, *payload),
@@ -158,7 +164,7 @@ private:
         }
         if (message.empty()) return sendError(ws, "empty binary message");
         if (message[0] == 'e') {
-            ws->send(message, uWS::BINARY);
+            ws->send(message, uWS::BINARY, COMPRESS);
         } else if (message[0] == 'b') {
             std::string result(message);
             result[0] = 'r';
@@ -171,8 +177,8 @@ private:
     void publish(const Shard &home, Socket *ws, std::string_view topic, std::string message,
                  std::string result, uWS::OpCode opCode) {
         if (shards_.size() == 1) {
-            home.app->publish(topic, message, opCode);
-            ws->send(result, opCode);
+            home.app->publish(topic, message, opCode, COMPRESS);
+            ws->send(result, opCode, COMPRESS);
             return;
         }
         auto &self = ws->getUserData()->self;
