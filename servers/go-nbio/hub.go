@@ -26,13 +26,14 @@ type hub struct {
 	topics
 }
 
-func newHub() *hub {
+func newHub(deflate bool) *hub {
 	h := &hub{
 		clients:  make(map[*client]struct{}),
 		upgrader: websocket.NewUpgrader(),
 		topics:   topics{members: make(subscriptions)},
 	}
 	h.answer = h.request
+	h.upgrader.EnableCompression(deflate)
 	h.upgrader.KeepaliveTime = 0 // no idle time-out
 	h.upgrader.MessageLengthLimit = maxMessage
 	// Load generators send any Origin or none.

@@ -28,6 +28,7 @@ func main() {
 	host := flag.String("host", "127.0.0.1", "`host` to listen on")
 	port := flag.Uint("port", 3000, "TCP `port` to listen on")
 	raw := flag.Bool("raw-echo", false, "send every message back as it came, and nothing else (for Autobahn|Testsuite)")
+	deflate := flag.Bool("deflate", false, "compress for clients that offer it")
 	version := flag.Bool("version", false, "print the version of lesismal/nbio and exit")
 	flag.Parse()
 
@@ -40,7 +41,7 @@ func main() {
 		return
 	}
 
-	h := newHub()
+	h := newHub(*deflate)
 	if *raw {
 		h.answer = (*client).send
 	}

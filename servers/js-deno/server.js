@@ -23,19 +23,25 @@ const hub = {
 /**
  * Ends the program with 1 when the port cannot be had.
  *
- * @param {{host: string, port: number, 'raw-echo': boolean}} options raw-echo:
- *     every message goes back as it came
+ * @param {{host: string, port: number, 'raw-echo': boolean, 'tls-cert': string=,
+ *     'tls-key': string=}} options raw-echo: every message goes back as it came;
+ *     tls-cert, tls-key: the files to serve TLS with
  */
-export function listen({ host, port, 'raw-echo': rawEcho }) {
+export function listen({ host, port, 'raw-echo': rawEcho, 'tls-cert': cert, 'tls-key': key }) {
   try {
     Deno.serve(
-      { hostname: host, port, tcpBacklog: 4096, onListen() {} },
+      { hostname: host, port, tcpBacklog: 4096, onListen() {}, ...tls(cert, key) },
       (request) => upgrade(request, rawEcho)
     );
   } catch (error) {
     console.error(`js-deno: ${error.message}; choose another with --host or --port`);
     Deno.exit(1);
   }
+}
+
+function tls(cert, key) {
+  if (cert === undefined) return {};
+  return { cert: Deno.readTextFileSync(cert), key: Deno.readTextFileSync(key) };
 }
 
 function upgrade(request, rawEcho) {

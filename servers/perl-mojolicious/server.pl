@@ -17,10 +17,10 @@ use Shootout::Protocol;
 use constant MAX_MESSAGE => 16 * 1024 * 1024;
 
 my %options = (host => '127.0.0.1', port => 3000);
-my $parsed  = GetOptionsFromArray(\@ARGV, \%options, qw(host=s port=i raw-echo version));
+my $parsed  = GetOptionsFromArray(\@ARGV, \%options, qw(host=s port=i raw-echo deflate version));
 if (!$parsed || @ARGV) {
   warn "server.pl: unexpected argument \"@ARGV\"\n" if @ARGV;
-  warn "usage: perl server.pl [--host HOST] [--port PORT] [--raw-echo] [--version]\n";
+  warn "usage: perl server.pl [--host HOST] [--port PORT] [--raw-echo] [--deflate] [--version]\n";
   exit 2;
 }
 if ($options{version}) {
@@ -44,6 +44,7 @@ my %handshake = ('Sec-WebSocket-Key' => qr/^[\w+\/]{22}==$/, 'Sec-WebSocket-Vers
 
 websocket '/ws' => (headers => \%handshake) => sub ($c) {
   my $tx = $c->tx->max_websocket_size(MAX_MESSAGE);
+  $tx->with_compression if $options{deflate};
   $c->inactivity_timeout(0);
   $hub->join($tx);
   # By the controller, which holds the transaction weakly: a handler that held it would keep it for ever.

@@ -22,6 +22,8 @@ from topics import Topics
 MAX_MESSAGE = 16 << 20  # bytes; docs/protocol.md, "Limits"
 MAX_BACKLOG = 64 << 20
 
+DEFLATE = web.AppKey("deflate", bool)
+
 clients = set()
 topics = Topics()
 
@@ -81,7 +83,7 @@ async def raw_echo(request):
 
 async def prepare(request):
     socket = web.WebSocketResponse(
-        compress=False,
+        compress=request.app[DEFLATE],
         max_msg_size=MAX_MESSAGE + 1,  # the library refuses this size itself
         writer_limit=sys.maxsize,
         autoclose=False,
@@ -109,6 +111,7 @@ def main():
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=3000)
     parser.add_argument("--raw-echo", action="store_true", help="send every message back as it came")
+    parser.add_argument("--deflate", action="store_true", help="compress for clients that offer it")
     parser.add_argument("--tls-cert", metavar="FILE", help="serve TLS: PEM file with the certificate")
     parser.add_argument("--tls-key", metavar="FILE", help="PEM file with the key of that certificate")
     parser.add_argument("--version", action="version", version=f"aiohttp {version('aiohttp')}")
@@ -122,6 +125,7 @@ def main():
     # asyncio would warn of every write to a connection that has just been reset.
     logging.getLogger("asyncio").setLevel(logging.ERROR)
     app = web.Application()
+    app[DEFLATE] = options.deflate
     app.router.add_get("/ws", raw_echo if options.raw_echo else protocol)
     try:
         web.run_app(

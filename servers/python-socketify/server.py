@@ -1,6 +1,6 @@
 """A server of the shoot-out protocol on socketify.
 
-    python server.py [--host HOST] [--port PORT] [--raw-echo]
+    python server.py [--host HOST] [--port PORT] [--raw-echo] [--deflate]
     python server.py --version
 
 This file holds the command line and the connections. What they say is in
@@ -26,22 +26,26 @@ def upgrade(response, request, context):
     if request.get_header("sec-websocket-version") != "13":
         response.write_status(426).write_header("Sec-WebSocket-Version", "13").end("")
     else:
-        response.upgrade(request.get_header("sec-websocket-key"), "", "", context)
+        response.upgrade(
+            request.get_header("sec-websocket-key"),
+            "",
+            request.get_header("sec-websocket-extensions") or "",
+            context,
+        )
 
 
-def send(socket, message):
-    socket.send(message, OpCode.TEXT if isinstance(message, str) else OpCode.BINARY)
+def protocol(deflate):
+    def on_message(socket, message, opcode):
+        reply, published, topic = answer(message, socket)
+        if published is not None:
+            socket.publish(topic, published, opcode, deflate)
+        socket.send(reply, OpCode.TEXT if isinstance(reply, str) else OpCode.BINARY, deflate)
+
+    return on_message
 
 
-def protocol(socket, message, opcode):
-    reply, published, topic = answer(message, socket)
-    if published is not None:
-        socket.publish(topic, published, opcode)
-    send(socket, reply)
-
-
-def raw_echo(socket, message, opcode):
-    socket.send(message, opcode)
+def raw_echo(deflate):
+    return lambda socket, message, opcode: socket.send(message, opcode, deflate)
 
 
 def main():
@@ -49,24 +53,26 @@ def main():
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=3000)
     parser.add_argument("--raw-echo", action="store_true", help="send every message back as it came")
+    parser.add_argument("--deflate", action="store_true", help="compress for clients that offer it")
     parser.add_argument("--version", action="version", version=f"socketify {version('socketify')}")
     options = parser.parse_args()
     # The usual soft limit, 1,024 open files, would refuse clients.
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
+    deflate = options.deflate
     app = App()
     app.ws(
         "/ws",
         {
-            "compression": CompressOptions.DISABLED,
+            "compression": CompressOptions.SHARED_COMPRESSOR if deflate else CompressOptions.DISABLED,
             "max_payload_length": MAX_MESSAGE,
             "max_backpressure": MAX_BACKLOG,
             "close_on_backpressure_limit": True,
             "idle_timeout": 0,
             "upgrade": upgrade,
             "open": lambda socket: socket.subscribe(EVERYONE),
-            "message": raw_echo if options.raw_echo else protocol,
+            "message": raw_echo(deflate) if options.raw_echo else protocol(deflate),
         },
     )
     listening = []
