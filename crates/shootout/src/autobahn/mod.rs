@@ -18,11 +18,17 @@ use std::path::{Path, PathBuf};
 
 /// Version of the suite, as requirements.txt pins it.
 pub const SUITE_VERSION: &str = "25.10.1";
-/// The cases that every server runs. 12 and 13 are about compression, which is off; 8 does not
-/// exist; 11 is empty.
-pub const SECTIONS: [&str; 9] = [
+/// The cases of a server without compression. 8 does not exist; 11 is empty.
+const PLAIN: [&str; 9] = [
     "1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "9.*", "10.*",
 ];
+/// Those of permessage-deflate.
+const COMPRESSED: [&str; 2] = ["12.*", "13.*"];
+
+/// The cases that a variant runs.
+pub const fn sections(compression: bool) -> &'static [&'static str] {
+    if compression { &COMPRESSED } else { &PLAIN }
+}
 
 /// Where the summary of a server's variant is kept under the project's results.
 pub fn summary_file(results: &Path, server: &str, variant: &str) -> PathBuf {

@@ -1,7 +1,7 @@
 //! One pass of the suite's fuzzing client against an address.
 
 use super::broken::Broken;
-use super::{SECTIONS, tally};
+use super::tally;
 use crate::interrupt::Interrupt;
 use crate::process::{Job, JobError, describe_exit};
 use run_record::AutobahnRecord;
@@ -40,7 +40,7 @@ pub enum SuiteError {
 }
 
 impl Suite<'_> {
-    /// Runs the sections against `url` and counts their cases in `record`. `progress` is told how
+    /// Runs the sections of `record` against `url` and counts their cases in it. `progress` is told how
     /// many cases have begun, and of how many.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Suite<'_> {
         let log = self.dir.join("suite.log");
         let failed = |reason: String| SuiteError::Failed(Broken::new(reason, &log));
         let spec = self
-            .prepare(url)
+            .prepare(url, &record.sections)
             .map_err(|error| failed(error.to_string()))?;
         let command = [
             self.program.to_string_lossy().into_owned(),
@@ -95,7 +95,7 @@ impl Suite<'_> {
         Ok(())
     }
 
-    fn prepare(&self, url: &str) -> io::Result<PathBuf> {
+    fn prepare(&self, url: &str, sections: &[String]) -> io::Result<PathBuf> {
         if self.dir.exists() {
             fs::remove_dir_all(self.dir)?;
         }
@@ -103,7 +103,7 @@ impl Suite<'_> {
         let spec = json!({
             "outdir": self.dir,
             "servers": [{ "agent": AGENT, "url": url }],
-            "cases": SECTIONS,
+            "cases": sections,
             "exclude-cases": [],
             "exclude-agent-cases": {},
         });

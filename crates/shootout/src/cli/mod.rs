@@ -135,7 +135,8 @@ pub enum Command {
     },
     /// Runs the Autobahn|Testsuite against the raw echo of servers
     #[command(
-        after_help = "Runs sections 1-7, 9 and 10. The suite needs Python 2.7 and is installed into \
+        after_help = "Runs sections 1-7, 9 and 10, and of variants with compression 12 and 13, which \
+                      take some minutes. The suite needs Python 2.7 and is installed into \
                       target/shootout/autobahn only. The summaries are written to \
                       results/autobahn/ and stand in the report. Failed cases are a result and \
                       do not fail this command.\n\nExample:\n  shootout autobahn my-server"
@@ -143,6 +144,9 @@ pub enum Command {
     Autobahn {
         /// Servers [default: all]
         servers: Vec<String>,
+        /// Only these variants
+        #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+        variants: Vec<String>,
     },
     /// Measures servers and ranks them
     Run(Box<RunArgs>),

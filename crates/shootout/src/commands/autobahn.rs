@@ -1,9 +1,9 @@
 //! `shootout autobahn`: the Autobahn|Testsuite against the raw echo of each server.
 
-use super::Context;
 use super::build::{order, told};
 use super::tally::Tally;
-use crate::autobahn::{self, SECTIONS, SUITE_VERSION, Suite, SuiteError, Unavailable};
+use super::{Context, only};
+use crate::autobahn::{self, SUITE_VERSION, Suite, SuiteError, Unavailable};
 use crate::build;
 use crate::exit::{Exit, Refusal};
 use crate::machine;
@@ -19,9 +19,15 @@ use std::path::{Path, PathBuf};
 /// Failed cases that are listed; the stored summary has them all.
 const LISTED: usize = 12;
 
-pub(super) fn autobahn(context: &Context<'_>, servers: &[String]) -> Result<Exit, Refusal> {
+pub(super) fn autobahn(
+    context: &Context<'_>,
+    servers: &[String],
+    variants: &[String],
+) -> Result<Exit, Refusal> {
     let entries = context.project.select(servers)?;
-    let readable = context.readable(&entries);
+    let mut readable = context.readable(&entries);
+    let unreadable = entries.len() - readable.len();
+    only(&mut readable, variants)?;
     let cache = context.project.cache().join("autobahn");
     let say = &mut |words: &str| anstream::eprintln!("{words}");
     let program = match autobahn::install(&cache, context.interrupt, say) {
@@ -34,7 +40,7 @@ pub(super) fn autobahn(context: &Context<'_>, servers: &[String]) -> Result<Exit
         Err(error) => return Err(Refusal::new(error.to_string())),
     };
     let mut tally = Tally::default();
-    tally.unreadable(entries.len() - readable.len());
+    tally.unreadable(unreadable);
     for mut wanted in readable {
         let modes = match &wanted.manifest.raw_echo {
             Some(RawEcho::Modes(modes)) => modes,
@@ -53,6 +59,9 @@ pub(super) fn autobahn(context: &Context<'_>, servers: &[String]) -> Result<Exit
         wanted
             .variants
             .retain(|name| modes.iter().any(|mode| mode.name == *name));
+        if wanted.variants.is_empty() {
+            continue;
+        }
         anstream::eprintln!("{}: building", wanted.entry.name);
         let builds = order(context, &wanted).build(false, &mut |_| {});
         if builds.interrupted() {
@@ -129,8 +138,9 @@ impl Pass<'_> {
                 return Ok(false);
             }
         };
+        let sections = autobahn::sections(self.mode.compression);
         let mut record =
-            AutobahnRecord::new(self.identity(version), SUITE_VERSION, &SECTIONS, now());
+            AutobahnRecord::new(self.identity(version), SUITE_VERSION, sections, now());
         let suite = Suite {
             program: self.program,
             dir: &self.dir,

@@ -17,6 +17,7 @@ mod verify;
 use crate::cli::{Cli, Command};
 use crate::exit::{Exit, Refusal};
 use crate::interrupt::Interrupt;
+use crate::manifest::suggestion;
 use crate::project::{Entry, Project, lines};
 use crate::rows::Wanted;
 use crate::stdout;
@@ -64,7 +65,9 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
                     },
                 },
             ),
-            Command::Autobahn { servers } => autobahn::autobahn(&context, &servers),
+            Command::Autobahn { servers, variants } => {
+                autobahn::autobahn(&context, &servers, &variants)
+            }
             Command::Run(args) => run::run(&context, &args),
             Command::Report {
                 dirs,
@@ -117,4 +120,26 @@ impl Context<'_> {
         }
         Ok(())
     }
+}
+
+/// Leaves the variants of these names alone; all where none is named.
+fn only(readable: &mut Vec<Wanted<'_>>, names: &[String]) -> Result<(), Refusal> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let known: Vec<&str> = readable
+        .iter()
+        .flat_map(|wanted| wanted.variants.iter().map(String::as_str))
+        .collect();
+    if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(Refusal::new(format!(
+            "no selected server has a variant \"{name}\"{}",
+            suggestion(name, known)
+        )));
+    }
+    for wanted in &mut *readable {
+        wanted.variants.retain(|variant| names.contains(variant));
+    }
+    readable.retain(|wanted| !wanted.variants.is_empty());
+    Ok(())
 }

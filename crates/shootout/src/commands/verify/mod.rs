@@ -6,15 +6,13 @@ mod table;
 
 pub(super) use table::Table;
 
-use super::Context;
 use super::tally::Tally;
+use super::{Context, only};
 use crate::build::BuildError;
 use crate::conformance_table::Line;
 use crate::exit::{Exit, Refusal};
 use crate::machine;
-use crate::manifest::suggestion;
 use crate::options::Pin;
-use crate::rows::Wanted;
 use anstyle::{AnsiColor, Style};
 use run_record::Environment;
 use std::num::NonZeroUsize;
@@ -60,13 +58,7 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
     let mut readable = context.readable(&entries);
     let mut tally = Tally::default();
     tally.unreadable(entries.len() - readable.len());
-    check_variants(&readable, &choice.variants)?;
-    if !choice.variants.is_empty() {
-        for wanted in &mut readable {
-            wanted.variants.retain(|v| choice.variants.contains(v));
-        }
-        readable.retain(|wanted| !wanted.variants.is_empty());
-    }
+    only(&mut readable, &choice.variants)?;
     // At least two, so that messages between loops or processes are checked, too.
     let threads = machine::cores(&Pin::Auto, &Environment::collect())?
         .server_threads
@@ -101,20 +93,6 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
         Some(table) => table::keep(context, table, lines)?,
     };
     Ok(if kept { exit } else { Exit::Failed })
-}
-
-fn check_variants(readable: &[Wanted<'_>], names: &[String]) -> Result<(), Refusal> {
-    let known: Vec<&str> = readable
-        .iter()
-        .flat_map(|wanted| wanted.variants.iter().map(String::as_str))
-        .collect();
-    match names.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(Refusal::new(format!(
-            "no selected server has a variant \"{name}\"{}",
-            suggestion(name, known)
-        ))),
-        None => Ok(()),
-    }
 }
 
 fn painted(color: AnsiColor, word: &str) -> String {

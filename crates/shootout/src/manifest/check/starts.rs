@@ -187,9 +187,11 @@ pub(super) fn raw_echo(
     let args = raw.args.map(|given| words(given, known, p));
     let path = raw.path.map(|given| path(&given, p));
     let names: Vec<String> = variants.iter().map(|v| v.name.clone()).collect();
-    let chosen = match scope(raw.variants, &names, p).0 {
-        Some(chosen) => chosen,
-        None => names.into_iter().take(1).collect(),
+    let chosen = scope(raw.variants, &names, p).0;
+    // Without a choice the first has it, and those that compress where their own command is kept.
+    let has_mode = |at: usize, variant: &Variant| match &chosen {
+        Some(chosen) => chosen.contains(&variant.name),
+        None => at == 0 || (variant.compression && replaced.is_none()),
     };
     let mode = |variant: &Variant| {
         let mut mode = variant.clone();
@@ -204,8 +206,9 @@ pub(super) fn raw_echo(
     RawEcho::Modes(
         variants
             .iter()
-            .filter(|variant| chosen.contains(&variant.name))
-            .map(mode)
+            .enumerate()
+            .filter(|(at, variant)| has_mode(*at, variant))
+            .map(|(_, variant)| mode(variant))
             .collect(),
     )
 }

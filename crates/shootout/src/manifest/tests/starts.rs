@@ -71,12 +71,23 @@ fn the_raw_echo_is_ready_to_be_started() {
     assert_eq!(named[0].services.len(), 1);
     assert_eq!(named[0].dialects, [Dialect::Text, Dialect::Binary]);
 
-    let first = rich.replace("path = \"/raw\"\nvariants = [\"clustered\"]\n", "");
-    let first = modes(&first);
-    assert_eq!((first.len(), first[0].name.as_str()), (1, "single"));
-    assert_eq!(first[0].path, "/ws");
-    let replaced = rich.replace("args = [\"--raw-echo\"]", "command = [\"{bin}/raw\"]");
+    // Not chosen: the first, and one that compresses, since it frames in its own way.
+    let without = rich.replace("path = \"/raw\"\nvariants = [\"clustered\"]\n", "");
+    let names = |text: &str| -> Vec<String> {
+        let names = modes(text).into_iter().map(|mode| mode.name);
+        names.collect()
+    };
+    assert!(without.contains("compression = true"), "{without}");
+    assert_eq!(names(&without), ["single", "clustered"]);
+    assert_eq!(
+        names(&without.replace("compression = true", "")),
+        ["single"]
+    );
+    assert_eq!(modes(&without)[0].path, "/ws");
+    // Another program is no mode of the variant that compresses.
+    let replaced = without.replace("args = [\"--raw-echo\"]", "command = [\"{bin}/raw\"]");
     assert_eq!(modes(&replaced)[0].command, ["{bin}/raw"]);
+    assert_eq!(names(&replaced), ["single"]);
 
     let none = format!("{GOOD}\n[raw-echo]\nnone = \"it speaks Phoenix only\"\n");
     assert!(matches!(
