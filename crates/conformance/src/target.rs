@@ -143,6 +143,9 @@ pub enum Dialect {
     /// Action Cable.
     #[serde(rename = "actioncable")]
     ActionCable,
+    /// Socket.IO 4.
+    #[serde(rename = "socketio")]
+    SocketIo,
 }
 
 impl Dialect {
@@ -161,6 +164,7 @@ impl fmt::Display for Dialect {
             Self::PhoenixV1 => "phoenix 1.0.0",
             Self::PhoenixV2 => "phoenix 2.0.0",
             Self::ActionCable => "actioncable",
+            Self::SocketIo => "socketio",
         })
     }
 }

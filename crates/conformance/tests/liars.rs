@@ -9,7 +9,12 @@ use std::time::Duration;
 use test_servers::Framework;
 use test_servers::liar::{LiarServer, Lie};
 
-const FRAMEWORKS: [Framework; 3] = [Framework::Plain, Framework::Phoenix, Framework::ActionCable];
+const FRAMEWORKS: [Framework; 4] = [
+    Framework::Plain,
+    Framework::Phoenix,
+    Framework::ActionCable,
+    Framework::SocketIo,
+];
 
 /// Servers checked at once: the waits of one are the work of another.
 const AT_ONCE: usize = 6;
@@ -19,6 +24,7 @@ fn dialects(framework: Framework) -> Vec<Dialect> {
         Framework::Plain => vec![Dialect::Text, Dialect::Binary],
         Framework::Phoenix => vec![Dialect::PhoenixV1, Dialect::PhoenixV2],
         Framework::ActionCable => vec![Dialect::ActionCable],
+        Framework::SocketIo => vec![Dialect::SocketIo],
     }
 }
 
@@ -64,6 +70,7 @@ fn not_applicable(framework: Framework) -> BTreeSet<&'static str> {
             let others = phoenix.into_iter().chain(unordered).chain(rooms);
             plain.into_iter().chain(others).collect()
         }
+        Framework::SocketIo => plain.into_iter().chain(phoenix).chain(rooms).collect(),
     }
 }
 

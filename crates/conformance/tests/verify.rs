@@ -67,6 +67,7 @@ fn readiness_joins_first_where_the_dialect_wants_it() {
         (Dialect::PhoenixV1, Framework::Phoenix),
         (Dialect::PhoenixV2, Framework::Phoenix),
         (Dialect::ActionCable, Framework::ActionCable),
+        (Dialect::SocketIo, Framework::SocketIo),
     ] {
         let server = LiarServer::start_as(Lie::None, framework).unwrap();
         ready(&speaking(dialect, server.addr())).unwrap();

@@ -116,6 +116,7 @@ fn recorded(dialect: conformance::Dialect) -> Option<run_record::Dialect> {
         conformance::Dialect::Binary => Some(run_record::Dialect::Binary),
         dialect if dialect.is_phoenix() => Some(run_record::Dialect::Phoenix),
         conformance::Dialect::ActionCable => Some(run_record::Dialect::ActionCable),
+        conformance::Dialect::SocketIo => Some(run_record::Dialect::SocketIo),
         _ => None,
     }
 }

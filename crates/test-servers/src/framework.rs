@@ -12,6 +12,8 @@ pub enum Framework {
     Phoenix,
     /// Action Cable.
     ActionCable,
+    /// Socket.IO.
+    SocketIo,
 }
 
 impl Framework {
@@ -19,7 +21,7 @@ impl Framework {
     pub(crate) const fn subprotocol(self) -> Option<&'static str> {
         match self {
             Self::ActionCable => Some("actioncable-v1-json"),
-            Self::Plain | Self::Phoenix => None,
+            Self::Plain | Self::Phoenix | Self::SocketIo => None,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::message::Kind;
 use crate::raw::{FIN, frame, unmasked};
 use crate::target::Dialect;
 use std::time::Duration;
-use ws_proto::Opcode;
+use ws_proto::{CloseFrame, Opcode};
 
 const SECTION: &str = "protocol, Errors";
 const EXPECTATION: &str = "an error answer, or a close with 1003, 1007 or 1008 (Phoenix: or 1011; \
@@ -156,12 +156,18 @@ fn answered(client: &mut Client, codes: &[u16]) -> Checked {
     }
 }
 
+/// The code of a close frame (RFC 6455, 7.1.5).
+fn code(frame: Option<&CloseFrame>) -> u16 {
+    const NONE: u16 = 1005;
+    frame.map_or(NONE, |frame| frame.code)
+}
+
 fn is_answer(incoming: &Incoming, codes: &[u16]) -> Checked {
     match incoming {
         Incoming::Message {
             reply: Ok(reply), ..
         } if reply.kind == Kind::Error => Ok(()),
-        Incoming::Close(Ok(Some(frame))) if codes.contains(&frame.code) => Ok(()),
+        Incoming::Close(Ok(frame)) if codes.contains(&code(frame.as_ref())) => Ok(()),
         other => Err(Failure(format!("got {other}"))),
     }
 }

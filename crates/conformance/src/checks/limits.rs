@@ -103,6 +103,7 @@ mod tests {
             Dialect::PhoenixV1,
             Dialect::PhoenixV2,
             Dialect::ActionCable,
+            Dialect::SocketIo,
         ] {
             let payload = sized(dialect, 1000);
             let (_, message) = dialect.speech().request(Kind::Echo, &payload);

@@ -7,6 +7,7 @@
 mod action_cable;
 pub(crate) mod phoenix;
 mod plain;
+mod socket_io;
 
 use crate::message::{Kind, Payload, Reply};
 use crate::target::Dialect;
@@ -138,6 +139,7 @@ impl Dialect {
             Self::PhoenixV1 => &phoenix::Phoenix { arrays: false },
             Self::PhoenixV2 => &phoenix::Phoenix { arrays: true },
             Self::ActionCable => &action_cable::ActionCable,
+            Self::SocketIo => &socket_io::SocketIo,
         }
     }
 }
@@ -154,13 +156,23 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const ALL: [Dialect; 5] = [
+    const ALL: [Dialect; 6] = [
         Dialect::Text,
         Dialect::Binary,
         Dialect::PhoenixV1,
         Dialect::PhoenixV2,
         Dialect::ActionCable,
+        Dialect::SocketIo,
     ];
+
+    /// The JSON of a message: of Socket.IO, what is behind the type and the namespace.
+    fn json_of(dialect: Dialect, message: &str) -> &str {
+        if dialect != Dialect::SocketIo {
+            return message;
+        }
+        let behind_type = message.trim_start_matches(char::is_numeric);
+        behind_type.trim_start_matches("/attic,")
+    }
 
     #[test]
     fn names_are_those_of_the_serialised_form() {
@@ -174,7 +186,8 @@ mod tests {
         for dialect in ALL {
             for fault in Fault::ALL {
                 for message in dialect.speech().faulty(fault) {
-                    let parsed = serde_json::from_str::<serde_json::Value>(&message);
+                    let parsed =
+                        serde_json::from_str::<serde_json::Value>(json_of(dialect, &message));
                     let nested = || {
                         let data = parsed.as_ref().ok()?.get("data")?.as_str()?;
                         Some(serde_json::from_str::<serde_json::Value>(data).is_err())
@@ -191,7 +204,8 @@ mod tests {
     fn odd_spellings_say_what_they_are_said_to() {
         for dialect in ALL {
             for (message, payload) in dialect.speech().odd_spellings() {
-                serde_json::from_str::<serde_json::Value>(&message).expect(&message);
+                let json = json_of(dialect, &message);
+                serde_json::from_str::<serde_json::Value>(json).expect(&message);
                 serde_json::from_str::<serde_json::Value>(payload).expect(payload);
             }
         }

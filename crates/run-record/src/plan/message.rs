@@ -67,6 +67,8 @@ pub enum Dialect {
     Phoenix,
     /// Action Cable.
     ActionCable,
+    /// Socket.IO 4.
+    SocketIo,
     /// That of a file, which is the plan's `message.definition`.
     File,
 }
@@ -79,6 +81,7 @@ impl Dialect {
             "binary" => Some(Self::Binary),
             "phoenix" => Some(Self::Phoenix),
             "actioncable" => Some(Self::ActionCable),
+            "socketio" => Some(Self::SocketIo),
             "file" => Some(Self::File),
             _ => None,
         }
@@ -91,6 +94,7 @@ impl Dialect {
             Self::Binary => "binary",
             Self::Phoenix => "phoenix",
             Self::ActionCable => "actioncable",
+            Self::SocketIo => "socketio",
             Self::File => "file",
         }
     }

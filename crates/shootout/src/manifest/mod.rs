@@ -97,6 +97,8 @@ pub enum Dialect {
     Phoenix,
     /// Action Cable.
     ActionCable,
+    /// Socket.IO.
+    SocketIo,
 }
 
 impl Dialect {
@@ -112,6 +114,7 @@ impl Dialect {
             Self::Binary => run_record::Dialect::Binary,
             Self::Phoenix => run_record::Dialect::Phoenix,
             Self::ActionCable => run_record::Dialect::ActionCable,
+            Self::SocketIo => run_record::Dialect::SocketIo,
         }
     }
 
@@ -122,6 +125,7 @@ impl Dialect {
             run_record::Dialect::Binary => Some(Self::Binary),
             run_record::Dialect::Phoenix => Some(Self::Phoenix),
             run_record::Dialect::ActionCable => Some(Self::ActionCable),
+            run_record::Dialect::SocketIo => Some(Self::SocketIo),
             run_record::Dialect::File => None,
         }
     }

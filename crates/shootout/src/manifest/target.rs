@@ -39,6 +39,7 @@ const fn checked(dialect: Dialect) -> &'static [conformance::Dialect] {
             conformance::Dialect::PhoenixV2,
         ],
         Dialect::ActionCable => &[conformance::Dialect::ActionCable],
+        Dialect::SocketIo => &[conformance::Dialect::SocketIo],
     }
 }
 

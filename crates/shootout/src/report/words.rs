@@ -11,6 +11,7 @@ pub(crate) fn dialect(dialect: Dialect) -> &'static str {
         Dialect::Binary => "binary",
         Dialect::Phoenix => "Phoenix",
         Dialect::ActionCable => "Action Cable",
+        Dialect::SocketIo => "Socket.IO",
         Dialect::File => "a dialect file",
     }
 }

@@ -22,7 +22,8 @@ impl NamedPlan {
         if request != Workload::Connect && !variant.workloads.contains(&request) {
             return Some(format!("its manifest declares no {}", request.name()));
         }
-        if request == Workload::Rooms && dialect != Dialect::Text {
+        let has_topics = matches!(dialect, Dialect::Text | Dialect::SocketIo);
+        if request == Workload::Rooms && !has_topics {
             return Some(format!("the {} dialect has no topics", dialect.name()));
         }
         let compression = match (self.compresses(), variant.compression) {

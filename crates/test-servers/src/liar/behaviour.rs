@@ -205,7 +205,7 @@ impl Behaviour for Liar {
 
     fn reject(&self, from: &Arc<Peer>, rejected: Rejected) -> Result<(), u16> {
         if self.ignores().is_some_and(|ignored| ignored(rejected.why)) {
-            let silence_is_right = from.speech == Speech::ActionCable;
+            let silence_is_right = matches!(from.speech, Speech::ActionCable | Speech::SocketIo);
             self.spoken().entry(from.id).or_default().deaf = silence_is_right;
             return Ok(());
         }

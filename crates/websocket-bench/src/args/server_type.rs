@@ -27,12 +27,13 @@ impl ServerType {
 }
 
 /// Names of formats with a value of their own.
-const NAMED: [(&str, Dialect); 5] = [
+const NAMED: [(&str, Dialect); 6] = [
     ("json", Dialect::Text),
     ("text", Dialect::Text),
     ("binary", Dialect::Binary),
     ("phoenix", Dialect::Phoenix),
     ("actioncable", Dialect::ActionCable),
+    ("socketio", Dialect::SocketIo),
 ];
 
 fn named(name: &str) -> Option<ServerType> {

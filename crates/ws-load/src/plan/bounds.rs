@@ -15,7 +15,11 @@ const STAMP: u32 = 64;
 pub(crate) fn longest_message(plan: &Plan) -> u32 {
     let per_byte = match plan.message.dialect {
         Dialect::Binary => 1,
-        Dialect::Text | Dialect::Phoenix | Dialect::ActionCable | Dialect::File => ESCAPED,
+        Dialect::Text
+        | Dialect::Phoenix
+        | Dialect::ActionCable
+        | Dialect::SocketIo
+        | Dialect::File => ESCAPED,
     };
     let payload = plan.message.padding.saturating_add(STAMP);
     payload.saturating_mul(per_byte).saturating_add(ENVELOPE)
@@ -43,6 +47,7 @@ mod tests {
             Dialect::Binary,
             Dialect::Phoenix,
             Dialect::ActionCable,
+            Dialect::SocketIo,
         ] {
             for padding in [0, 200, 70_000, 16 << 20] {
                 let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");

@@ -226,7 +226,8 @@ fn in_order<'a>(row: &Row<'a>) -> (u8, Option<&'a str>, u8) {
         Dialect::Binary => 1,
         Dialect::Phoenix => 2,
         Dialect::ActionCable => 3,
-        Dialect::File => 4,
+        Dialect::SocketIo => 4,
+        Dialect::File => 5,
     };
     let name = row.workload_name();
     let other = (name != row.workload().name()).then_some(name);

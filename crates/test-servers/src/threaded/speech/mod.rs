@@ -3,6 +3,7 @@
 
 mod action_cable;
 mod phoenix;
+mod socket_io;
 
 use super::hub::Peer;
 use super::request::{Rejection, Reply, Request, error_message};
@@ -22,6 +23,7 @@ pub(crate) enum Speech {
     /// Phoenix, serializer 2.0.0.
     PhoenixV2,
     ActionCable,
+    SocketIo,
 }
 
 /// What must be known of a client to read its messages.
@@ -75,6 +77,7 @@ impl Speech {
         match framework {
             Framework::Plain => Self::Plain,
             Framework::ActionCable => Self::ActionCable,
+            Framework::SocketIo => Self::SocketIo,
             Framework::Phoenix if head.target.contains("vsn=2.") => Self::PhoenixV2,
             Framework::Phoenix => Self::PhoenixV1,
         }
@@ -84,6 +87,7 @@ impl Speech {
     pub(crate) fn greeting(self) -> Vec<u8> {
         match self {
             Self::ActionCable => text_frame(r#"{"type":"welcome"}"#),
+            Self::SocketIo => text_frame(socket_io::SESSION),
             _ => Vec::new(),
         }
     }
@@ -99,6 +103,7 @@ impl Speech {
         match self {
             Self::Plain => format!(r#"{{"type":"{name}","payload":{payload}}}"#),
             Self::ActionCable => action_cable::wrap(name, payload),
+            Self::SocketIo => socket_io::wrap(name, payload),
             Self::PhoenixV1 => phoenix::wrap(false, reply, payload, reference),
             Self::PhoenixV2 => phoenix::wrap(true, reply, payload, reference),
         }
@@ -109,6 +114,7 @@ impl Speech {
         let answer = match self {
             Self::Plain => Answer::Frame(text_frame(&error_message(why))),
             Self::ActionCable => Answer::Nothing,
+            Self::SocketIo => socket_io::refusal(why),
             Self::PhoenixV1 => Answer::Frame(phoenix::refusal(false, why, reference)),
             Self::PhoenixV2 => Answer::Frame(phoenix::refusal(true, why, reference)),
         };
@@ -135,6 +141,9 @@ pub(crate) fn read(from: Speaker, opcode: Opcode, message: &[u8]) -> Result<Aske
         Speech::PhoenixV1 | Speech::PhoenixV2 => phoenix::read(from, message),
         Speech::ActionCable => {
             action_cable::read(from, message).map_err(|why| from.speech.refuse(why, &Value::Null))
+        }
+        Speech::SocketIo => {
+            socket_io::read(from, message).map_err(|why| from.speech.refuse(why, &Value::Null))
         }
     }
 }

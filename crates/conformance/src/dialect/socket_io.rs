@@ -1,0 +1,200 @@
+//! Socket.IO 4 over WebSocket alone (docs/protocol.md, Socket.IO), the namespace `/`.
+
+use super::{Fault, Opening, Owed, Speech, kind};
+use crate::message::{Kind, Payload, Reply, abbreviated};
+use serde_json::Value;
+use ws_proto::Opcode;
+
+/// Codes that a server may close with (docs/protocol.md, Errors). 1005: the library's close frames
+/// have none (RFC 6455, 7.1.5).
+const CODES: &[u16] = &[1003, 1005, 1007, 1008];
+
+// Types of packets: Engine.IO's, and those of Socket.IO behind its 4.
+const OPEN: &str = "0";
+const PING: &str = "2";
+const CONNECT: &str = "40";
+const DISCONNECT: &str = "41";
+const EVENT: &str = "42";
+const CONNECT_ERROR: &str = "44";
+
+pub(super) struct SocketIo;
+
+fn event(arguments: &str) -> String {
+    format!("{EVENT}{arguments}")
+}
+
+impl Speech for SocketIo {
+    fn path(&self, path: &str) -> String {
+        if path.contains("EIO=") {
+            return path.to_owned();
+        }
+        let separator = if path.contains('?') { '&' } else { '?' };
+        format!("{path}{separator}EIO=4&transport=websocket")
+    }
+
+    fn open(&self) -> Opening {
+        Opening::Await
+    }
+
+    fn opened(&self, message: &[u8]) -> Opening {
+        let text = String::from_utf8_lossy(message);
+        if text.starts_with(CONNECT) {
+            Opening::Ready
+        } else if text.starts_with(OPEN) {
+            Opening::Send(CONNECT.to_owned())
+        } else if text == PING {
+            Opening::Await
+        } else {
+            let shown = abbreviated(&text);
+            Opening::Refused(format!(
+                "the connection to the namespace was answered {shown}"
+            ))
+        }
+    }
+
+    fn leave(&self) -> Option<String> {
+        Some(DISCONNECT.to_owned())
+    }
+
+    fn is_noise(&self, message: &[u8]) -> bool {
+        message == PING.as_bytes()
+    }
+
+    fn json_request(&self, kind: Kind, payload: &str) -> String {
+        event(&format!(r#"["{}",{payload}]"#, kind.word()))
+    }
+
+    fn odd_spellings(&self) -> Vec<(String, &'static str)> {
+        let mut all = vec![
+            (event(r#"["\u0065cho",1]"#), "1"),
+            (event("[\r\n \"echo\" ,\t[ 1 , 2 ]\n]  "), "[1,2]"),
+        ];
+        for payload in [
+            r#"["broadcast","no"]"#,
+            r#""],42[\"broadcast\",1]""#,
+            r#"{"_placeholder":false,"num":0}"#,
+        ] {
+            all.push((self.json_request(Kind::Echo, payload), payload));
+        }
+        all
+    }
+
+    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, String> {
+        let text = String::from_utf8_lossy(message);
+        let shown = || abbreviated(&text);
+        if opcode != Opcode::Text {
+            return Err(format!("a binary message of {} bytes", message.len()));
+        }
+        let reply = |kind, payload| Reply {
+            kind,
+            payload: Payload::Json(payload),
+            len: message.len(),
+        };
+        if text.starts_with(CONNECT_ERROR) {
+            return Ok(reply(Kind::Error, Value::Null));
+        }
+        let Some(arguments) = text.strip_prefix(EVENT) else {
+            return Err(format!("a packet that is no event: {}", shown()));
+        };
+        let arguments: Vec<Value> = serde_json::from_str(arguments)
+            .map_err(|error| format!("an event that is no array ({error}): {}", shown()))?;
+        let Ok([name, payload]) = <[Value; 2]>::try_from(arguments) else {
+            return Err(format!("an event without one argument: {}", shown()));
+        };
+        match kind(name.as_str()) {
+            Some(kind) => Ok(reply(kind, payload)),
+            None => Err(format!("an unknown event: {}", shown())),
+        }
+    }
+
+    fn faulty(&self, fault: Fault) -> Vec<String> {
+        let messages: &[&str] = match fault {
+            Fault::MalformedJson => &[
+                "",
+                "{",
+                "echo",
+                "42echo",
+                r#"42["echo",}"#,
+                r#"42["echo",1"#,
+            ],
+            Fault::NotAnObject => &["42{}", r#"42"echo""#, "42null", "42true"],
+            Fault::MissingType => &["42[]", "42[null,1]", "42[{},1]"],
+            Fault::UnknownType => &[
+                r#"42["shout",1]"#,
+                r#"42["Echo",1]"#,
+                "42[7,1]",
+                r#"42["broadcastResult",1]"#,
+            ],
+            Fault::MissingPayload => &[r#"42["echo"]"#, r#"42["broadcast"]"#],
+            Fault::UnknownTopic => &[r#"42/attic,["echo",1]"#, "40/attic,{}"],
+        };
+        messages.iter().map(|&message| message.to_owned()).collect()
+    }
+
+    /// An event without a listener is no error; a packet that cannot be read ends the connection.
+    fn owed(&self, _fault: Fault) -> Owed {
+        Owed::AnswerOrNothing(CODES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn parsed(message: &str) -> Result<(Kind, Value), String> {
+        let reply = SocketIo.parse(Opcode::Text, message.as_bytes())?;
+        match reply.payload {
+            Payload::Json(value) => Ok((reply.kind, value)),
+            Payload::Bytes(_) => Err("bytes".to_owned()),
+        }
+    }
+
+    #[test]
+    fn requests_and_replies_are_events_with_one_argument() {
+        let echo = SocketIo.json_request(Kind::Echo, "1");
+        assert_eq!(echo, r#"42["echo",1]"#);
+        assert_eq!(parsed(&echo), Ok((Kind::Echo, json!(1))));
+        let result = r#"42["broadcastResult",{"a":[]}]"#;
+        assert_eq!(parsed(result), Ok((Kind::Result, json!({"a": []}))));
+        let refused = r#"44/attic,{"message":"Invalid namespace"}"#;
+        assert_eq!(parsed(refused), Ok((Kind::Error, Value::Null)));
+        for other in [
+            "2",
+            "43[1]",
+            "42",
+            "42[]",
+            r#"42["echo"]"#,
+            r#"42["echo",1,2]"#,
+            r#"42["shout",1]"#,
+        ] {
+            assert!(parsed(other).is_err(), "{other}");
+        }
+        assert!(SocketIo.parse(Opcode::Binary, b"42").is_err());
+    }
+
+    #[test]
+    fn the_namespace_is_joined_behind_the_session() {
+        let opened = |message: &str| SocketIo.opened(message.as_bytes());
+        assert_eq!(SocketIo.open(), Opening::Await);
+        assert_eq!(opened(r#"0{"sid":"a"}"#), Opening::Send("40".to_owned()));
+        assert_eq!(opened(r#"40{"sid":"b"}"#), Opening::Ready);
+        assert_eq!(opened("2"), Opening::Await);
+        assert!(matches!(
+            opened(r#"44{"message":"no"}"#),
+            Opening::Refused(_)
+        ));
+        assert_eq!(
+            SocketIo.path("/socket.io/"),
+            "/socket.io/?EIO=4&transport=websocket"
+        );
+        assert_eq!(SocketIo.path("/s?a=b"), "/s?a=b&EIO=4&transport=websocket");
+    }
+
+    #[test]
+    fn only_the_ping_is_noise() {
+        assert!(SocketIo.is_noise(b"2"));
+        assert!(!SocketIo.is_noise(b"20"));
+        assert!(!SocketIo.is_noise(b"42[\"echo\",2]"));
+    }
+}

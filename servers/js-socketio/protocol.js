@@ -1,0 +1,54 @@
+'use strict';
+
+// The dialect "Socket.IO" of docs/protocol.md: which events a client may send,
+// and what they do. Rooms are the library's own.
+
+const NAME = /^[A-Za-z0-9._:-]{1,64}$/;
+
+/**
+ * @param {object} socket A client that has just connected
+ * @param {(room: string | undefined, event: string, ...args: unknown[]) => void} publish
+ *     To the members of a room, or to all clients
+ */
+function serve(socket, publish) {
+  const fail = (words) => socket.emit('error', words);
+  const noPayload = () => fail('the payload is missing');
+  const noTopic = () => fail('the topic is missing or no name');
+
+  socket.on('echo', (payload) => {
+    if (payload === undefined) return noPayload();
+    socket.emit('echo', payload);
+  });
+  socket.on('broadcast', (payload) => {
+    if (payload === undefined) return noPayload();
+    publish(undefined, 'broadcast', payload);
+    socket.emit('broadcastResult', payload);
+  });
+  socket.on('subscribe', (topic) => {
+    if (!isTopic(topic)) return noTopic();
+    socket.join(room(topic));
+    socket.emit('subscribed', topic);
+  });
+  socket.on('unsubscribe', (topic) => {
+    if (!isTopic(topic)) return noTopic();
+    socket.leave(room(topic));
+    socket.emit('unsubscribed', topic);
+  });
+  socket.on('publish', (topic, payload) => {
+    if (!isTopic(topic)) return noTopic();
+    if (payload === undefined) return noPayload();
+    publish(room(topic), 'message', topic, payload);
+    socket.emit('publishResult', topic, payload);
+  });
+}
+
+function isTopic(value) {
+  return typeof value === 'string' && NAME.test(value);
+}
+
+// Each client is also in a room of the name of its own id, which no topic is.
+function room(topic) {
+  return `topic ${topic}`;
+}
+
+module.exports = { serve };

@@ -1,0 +1,59 @@
+'use strict';
+
+// The Socket.IO server: connections, limits, delivery.
+
+const http = require('node:http');
+const { Server } = require('socket.io');
+const { serve } = require('./protocol');
+
+// Bytes; docs/protocol.md, "Limits".
+const MAX_MESSAGE = 16 * 1024 * 1024;
+const MAX_QUEUED = 64 * 1024 * 1024;
+
+/**
+ * Listens on host and port; ends the program with 1 when the port cannot be had.
+ *
+ * @param {{host: string, port: number, deflate: boolean}} options deflate: compressed
+ *     for clients that offered it
+ */
+function listen({ host, port, deflate }) {
+  const server = http.createServer();
+  const io = new Server(server, {
+    transports: ['websocket'],
+    serveClient: false,
+    maxHttpBufferSize: MAX_MESSAGE,
+    perMessageDeflate: deflate
+  });
+
+  io.engine.on('connection', bound);
+  io.on('connection', (socket) => {
+    serve(socket, (room, event, ...args) => {
+      (room === undefined ? io : io.to(room)).emit(event, ...args);
+    });
+  });
+
+  server.on('error', (error) => {
+    console.error(`js-socketio: ${error.message}; choose another with --host or --port`);
+    process.exit(1);
+  });
+  server.listen({ host, port, backlog: 4096 });
+}
+
+// Cuts a client off for which too much waits. The library queues packets in
+// Engine.IO's connection until the WebSocket has written those before them, and
+// has no bound on either.
+function bound(connection) {
+  let queued = 0;
+  connection.on('packetCreate', ({ data }) => {
+    queued += data?.length ?? 0;
+    const { socket } = connection.transport;
+    const waits = queued + (socket?.bufferedAmount ?? 0);
+    if (waits > MAX_QUEUED && waits > data?.length) socket?.terminate();
+  });
+  // What was queued has been handed to the WebSocket.
+  connection.on('drain', () => {
+    queued = 0;
+  });
+}
+
+module.exports = { listen };
