@@ -213,10 +213,14 @@ mod tests {
 
     #[test]
     fn a_dialect_of_the_project_is_named_alone() {
-        let plan = file("[message]\ndialect = \"socketio\"").plan().unwrap();
+        let plan = file("[message]\ndialect = \"graphql-ws\"").plan().unwrap();
         assert_eq!(plan.message.dialect, Dialect::File);
         let definition = plan.message.definition.as_deref();
-        assert_eq!(definition.map(|file| &*file.name), Some("socketio"));
+        assert_eq!(definition.map(|file| &*file.name), Some("graphql-ws"));
+        // One that servers here speak has a value of its own.
+        let plan = file("[message]\ndialect = \"socketio\"").plan().unwrap();
+        assert_eq!(plan.message.dialect, Dialect::SocketIo);
+        assert_eq!(plan.message.definition, None);
         let mut set = file("");
         set.set(&"message.dialect=lines".parse().unwrap()).unwrap();
         assert!(set.plan().unwrap().message.definition.is_some());
