@@ -195,6 +195,8 @@ impl Data {
 struct Rows<'a> {
     path: &'a Path,
     wanted: &'a [Wanted],
+    /// Where the field of each column stands, each place once.
+    places: Vec<Vec<Place>>,
     data: Data,
 }
 
@@ -206,7 +208,21 @@ impl<'a> Rows<'a> {
                 data.columns.push(one.name.clone());
             }
         }
-        Self { path, wanted, data }
+        let places = data.columns.iter().map(|name| {
+            let mut places: Vec<Place> = Vec::new();
+            for one in wanted.iter().filter(|one| one.name == *name) {
+                if !places.contains(&one.place) {
+                    places.push(one.place);
+                }
+            }
+            places
+        });
+        Self {
+            path,
+            wanted,
+            places: places.collect(),
+            data,
+        }
     }
 
     fn begin_row(&mut self) {
@@ -218,23 +234,35 @@ impl<'a> Rows<'a> {
 
     /// Takes the next column's field of a row.
     #[inline]
-    fn push(&mut self, column: usize, field: &[u8], line: u64) -> Result<(), DataError> {
-        let name = &self.data.columns[column];
-        let unfit = |words: &str| error(self.path, Some(line), format!("`{name}` {words}"));
-        let text = std::str::from_utf8(field).map_err(|_| unfit("is no UTF-8"))?;
-        if field.len() > LONGEST_FIELD {
-            return Err(unfit(&format!(
-                "has {} bytes; permitted: at most {LONGEST_FIELD}",
-                field.len()
-            )));
+    fn push(&mut self, column: usize, field: &str, line: u64) -> Result<(), DataError> {
+        let is_fit = field.len() <= LONGEST_FIELD
+            && self.places[column]
+                .iter()
+                .all(|place| place.admits(field).is_ok());
+        if !is_fit {
+            return Err(self.unfit(column, field, line));
         }
-        for one in self.wanted.iter().filter(|one| one.name == *name) {
-            one.place
-                .admits(text)
-                .map_err(|words| unfit(&format!("{words}; {} has it", one.key)))?;
-        }
-        self.data.push(text);
+        self.data.push(field);
         Ok(())
+    }
+
+    /// Why a field cannot be taken.
+    #[cold]
+    fn unfit(&self, column: usize, field: &str, line: u64) -> DataError {
+        let name = &self.data.columns[column];
+        if field.len() > LONGEST_FIELD {
+            let size = field.len();
+            let words = format!("`{name}` has {size} bytes; permitted: at most {LONGEST_FIELD}");
+            return error(self.path, Some(line), words);
+        }
+        let mut wanted = self.wanted.iter().filter(|one| one.name == *name);
+        let words = wanted.find_map(|one| Some((one.place.admits(field).err()?, one.key)));
+        let (words, key) = words.unwrap_or_default();
+        error(
+            self.path,
+            Some(line),
+            format!("`{name}` {words}; {key} has it"),
+        )
     }
 
     /// A variable for which there is no column.
@@ -290,7 +318,11 @@ fn read_csv(reader: impl io::Read, rows: &mut Rows<'_>) -> Result<(), DataError>
         let line = record.position().map_or(0, csv::Position::line);
         rows.begin_row();
         for (column, place) in places.iter().enumerate() {
-            rows.push(column, &record[*place], line)?;
+            let field = std::str::from_utf8(&record[*place]).map_err(|_| {
+                let name = &rows.data.columns[column];
+                error(path, Some(line), format!("`{name}` is no UTF-8"))
+            })?;
+            rows.push(column, field, line)?;
         }
     }
     Ok(())

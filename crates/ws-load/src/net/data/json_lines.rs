@@ -1,10 +1,11 @@
 //! JSON lines: an object per line, whose members are the columns.
 
 use super::{DataError, MOST_COLUMNS, Rows, error};
-use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
-use std::borrow::Cow;
-use std::fmt;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
+use std::fmt::{self, Display, Write as _};
 use std::io::{BufRead, Read as _};
+use std::ops::Range;
 
 /// Longest line in bytes.
 const LONGEST_LINE: usize = 1 << 20;
@@ -14,7 +15,7 @@ const LONGEST_LINE: usize = 1 << 20;
 /// # Errors
 /// [`DataError`] with the line that cannot be used.
 pub(super) fn read(mut reader: impl BufRead, rows: &mut Rows<'_>) -> Result<(), DataError> {
-    let mut line = Vec::new();
+    let (mut line, mut row) = (Vec::new(), Row::default());
     let mut number = 0;
     loop {
         number += 1;
@@ -28,117 +29,162 @@ pub(super) fn read(mut reader: impl BufRead, rows: &mut Rows<'_>) -> Result<(), 
                 return Err(failed(format!("is longer than {LONGEST_LINE} bytes")));
             }
             Ok(_) if line.trim_ascii().is_empty() => {}
-            Ok(_) => read_row(&line, number, rows)?,
+            Ok(_) => read_row(&line, number, &mut row, rows)?,
             Err(source) => return Err(failed(source.to_string())),
         }
     }
 }
 
-fn read_row(line: &[u8], number: u64, rows: &mut Rows<'_>) -> Result<(), DataError> {
-    let mut parser = serde_json::Deserializer::from_slice(line);
-    let parsed = parser.deserialize_map(Members(&rows.data.columns));
-    let members = parsed.and_then(|members| parser.end().map(|()| members));
-    let Row { fields, names } = members.map_err(|failed| {
+fn read_row(line: &[u8], number: u64, row: &mut Row, rows: &mut Rows<'_>) -> Result<(), DataError> {
+    let failed = |words: &str| error(rows.path, Some(number), words.to_owned());
+    // Once for the line, and not for each of its strings.
+    let line = std::str::from_utf8(line).map_err(|_| failed("is no UTF-8"))?;
+    row.clear(rows.data.columns.len());
+    let mut parser = serde_json::Deserializer::from_str(line);
+    let columns = &rows.data.columns;
+    let parsed = parser.deserialize_map(Members { columns, row });
+    parsed.and_then(|()| parser.end()).map_err(|error| {
         // The library's own words may quote the line, which is secret.
-        let words = match failed.classify() {
+        failed(match error.classify() {
             serde_json::error::Category::Data => {
                 "is no JSON object of strings, numbers and booleans"
             }
             _ => "is no JSON",
-        };
-        error(rows.path, Some(number), words.to_owned())
+        })
     })?;
     rows.begin_row();
-    for (column, field) in fields.iter().enumerate() {
+    for (column, field) in row.fields.iter().enumerate() {
         match field {
-            Some(field) => rows.push(column, field.as_bytes(), number)?,
+            Some(field) => rows.push(column, &row.text[field.clone()], number)?,
             None => {
                 let name = rows.data.columns[column].clone();
-                return Err(rows.unknown(&name, number, &names));
+                return Err(rows.unknown(&name, number, &others(line, &rows.data.columns)));
             }
         }
     }
     Ok(())
 }
 
-/// The fields of a row in the order of the columns; the names of its members where one is missing.
-struct Row<'a> {
-    fields: Vec<Option<Cow<'a, str>>>,
-    names: Vec<String>,
+/// Names of the members that are no columns.
+fn others(line: &str, columns: &[String]) -> Vec<String> {
+    let members: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
+    let names = members.into_iter().map(|(name, _)| name);
+    names
+        .filter(|name| !columns.contains(name))
+        .take(MOST_COLUMNS)
+        .collect()
 }
 
-struct Members<'a>(&'a [String]);
+/// The fields of a row as text, in the order of the columns. It is used again for each row.
+#[derive(Default)]
+struct Row {
+    text: String,
+    fields: Vec<Option<Range<usize>>>,
+}
+
+impl Row {
+    fn clear(&mut self, columns: usize) {
+        self.text.clear();
+        self.fields.clear();
+        self.fields.resize(columns, None);
+    }
+}
+
+struct Members<'a> {
+    columns: &'a [String],
+    row: &'a mut Row,
+}
 
 impl<'de> Visitor<'de> for Members<'_> {
-    type Value = Row<'de>;
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Row<'de>, A::Error> {
-        use serde::de::Error as _;
-        let mut fields: Vec<Option<Cow<'de, str>>> = vec![None; self.0.len()];
-        let mut names = Vec::new();
-        while let Some(Text(name)) = map.next_key::<Text<'de>>()? {
-            match self.0.iter().position(|column| *column == name) {
-                Some(column) => {
-                    let Text(field) = map.next_value()?;
-                    if fields[column].replace(field).is_some() {
-                        return Err(A::Error::custom("a member twice"));
-                    }
-                }
-                None => {
-                    map.next_value::<IgnoredAny>()?;
-                    if names.len() < MOST_COLUMNS {
-                        names.push(name.into_owned());
-                    }
-                }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self { columns, row } = self;
+        while let Some(column) = map.next_key_seed(Name(columns))? {
+            let Some(column) = column else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let start = row.text.len();
+            map.next_value_seed(Field(&mut row.text))?;
+            let field = start..row.text.len();
+            if row.fields[column].replace(field).is_some() {
+                return Err(A::Error::custom("a member twice"));
             }
         }
-        Ok(Row { fields, names })
+        Ok(())
     }
 }
 
-/// A string, or a number or boolean as JSON writes it.
-struct Text<'a>(Cow<'a, str>);
+/// The name of a member: its column, if it is one.
+struct Name<'a>(&'a [String]);
 
-impl<'de> serde::Deserialize<'de> for Text<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Scalar)
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_str(self)
     }
 }
 
-struct Scalar;
+impl Visitor<'_> for Name<'_> {
+    type Value = Option<usize>;
 
-impl<'de> Visitor<'de> for Scalar {
-    type Value = Text<'de>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().position(|column| column == name))
+    }
+}
+
+/// A string, or a number or boolean as JSON writes it, appended to a text.
+struct Field<'a>(&'a mut String);
+
+impl Field<'_> {
+    fn append<E: serde::de::Error>(self, value: impl Display) -> Result<(), E> {
+        write!(self.0, "{value}").map_err(E::custom)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Field<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for Field<'_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string, a number or a boolean")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Borrowed(text)))
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.0.push_str(text);
+        Ok(())
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Owned(text.to_owned())))
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<(), E> {
+        self.append(value)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Owned(value.to_string())))
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
+        self.append(value)
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Owned(value.to_string())))
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
+        self.append(value)
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Owned(value.to_string())))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Owned(value.to_string())))
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
+        self.append(value)
     }
 }
