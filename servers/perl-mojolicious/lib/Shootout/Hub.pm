@@ -41,11 +41,14 @@ sub broadcast ($self, $message) { _send_all($message, values %{$self->{clients}}
 # Returns when the message is queued for every subscriber.
 sub publish ($self, $topic, $message) { _send_all($message, $self->{topics}->subscribers($topic)) }
 
-# The message is built once.
+# The message is built once; with compression for each client, since it changes that one's context.
 sub _send_all ($message, @clients) {
-  return unless @clients;
-  my $built = $clients[0][0]->build_message($message);
-  _send(@$_, $built) for @clients;
+  my $shared;
+  for my $client (@clients) {
+    my $tx    = $client->[0];
+    my $built = $tx->compressed ? $tx->build_message($message) : ($shared //= $tx->build_message($message));
+    _send(@$client, $built);
+  }
 }
 
 # A client for which more would wait is cut off; one message is taken whatever its size.
