@@ -38,6 +38,8 @@ pub(crate) enum Refusal {
     Key,
     /// No origin, where one is asked for.
     Origin,
+    /// No offer of compression that fits, where messages are compressed.
+    Extension,
 }
 
 /// Bytes that are no HTTP request, or a head without end.
@@ -134,7 +136,7 @@ impl Refusal {
     /// The answer that refuses the connection.
     pub(crate) const fn response(self) -> &'static str {
         match self {
-            Self::Plain | Self::Key => {
+            Self::Plain | Self::Key | Self::Extension => {
                 "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             }
             // As Action Cable does it.

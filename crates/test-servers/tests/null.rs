@@ -2,11 +2,14 @@
 
 mod support;
 
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::net::{SocketAddr, TcpStream};
 use support::{Client, connect};
 use test_servers::{NullOptions, NullServer, NullServers};
-use ws_proto::Opcode;
+use ws_proto::{
+    DecodeError, Decoder, DeflateOffer, Deflater, Event, Inflater, Opcode, Sender, encode_frame,
+    mark_compressed,
+};
 
 fn open(addr: SocketAddr) -> Client<TcpStream> {
     Client::upgrade(connect(addr)).unwrap()
@@ -114,4 +117,77 @@ fn several_processes_share_a_port_and_end_with_their_owner() {
     }
     drop(servers);
     assert!(TcpStream::connect(addr).is_err());
+}
+
+#[test]
+fn compressed_messages_are_answered_in_kind_and_one_frame_fits_all() {
+    let server = NullServer::start(NullOptions {
+        deflate: true,
+        ..NullOptions::default()
+    })
+    .unwrap();
+    let offer = DeflateOffer::default();
+    let open = || {
+        let mut client = connect(server.addr());
+        let key = "dGhlIHNhbXBsZSBub25jZQ==";
+        write!(
+            client,
+            "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\
+             Sec-WebSocket-Extensions: {offer}\r\n\r\n"
+        )
+        .unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            client.read_exact(&mut byte).unwrap();
+            head.push(byte[0]);
+        }
+        let head = String::from_utf8(head).unwrap();
+        let extensions = "Sec-WebSocket-Extensions: ";
+        let line = head.lines().find_map(|line| line.strip_prefix(extensions));
+        let terms = offer.answered(line).unwrap();
+        assert!(terms.client_no_context_takeover && !terms.server_no_context_takeover);
+        (client, terms)
+    };
+    let (mut sender, terms) = open();
+    let (mut hearer, _) = open();
+    let (mut to_sender, mut to_hearer) = (Vec::new(), Vec::new());
+    for number in 0..3 {
+        let message = format!(r#"{{"type":"broadcast","payload":{number}}}"#);
+        let mut payload = Vec::new();
+        Deflater::new(&terms, Sender::Client, 6).deflate(message.as_bytes(), &mut payload);
+        let mut frame = Vec::new();
+        encode_frame(&mut frame, Opcode::Text, Some([1, 2, 3, 4]), &payload);
+        mark_compressed(&mut frame[0]);
+        sender.write_all(&frame).unwrap();
+        let result = message.replace("broadcast", "broadcastResult");
+        to_sender.extend([message.clone(), result]);
+        to_hearer.push(message);
+    }
+    for (client, expected) in [(&mut sender, to_sender), (&mut hearer, to_hearer)] {
+        let mut decoder = Decoder::new(Sender::Server, 1 << 20);
+        decoder.permit_compressed();
+        let mut inflater = Inflater::new(&terms, Sender::Server);
+        let mut got = Vec::new();
+        while got.len() < expected.len() {
+            let mut bytes = [0; 4096];
+            let count = client.read(&mut bytes).unwrap();
+            assert_ne!(count, 0, "the server closed after {got:?}");
+            let fed = decoder.feed_marking(&bytes[..count], |event, mark| {
+                let Event::Message { payload, .. } = event else {
+                    panic!("{event:?}");
+                };
+                assert!(mark.compressed);
+                let mut message = Vec::new();
+                inflater.inflate(payload, 1 << 20, &mut message)?;
+                got.push(String::from_utf8(message).unwrap());
+                Ok::<_, DecodeError>(())
+            });
+            fed.unwrap();
+        }
+        assert_eq!(got, expected);
+    }
+    let refused = Client::upgrade(connect(server.addr()));
+    assert!(refused.is_err(), "a client without an offer was taken");
 }

@@ -28,8 +28,9 @@ const SECONDS: u32 = 10;
 /// The least share of the planned returns: a stay begins when a client is ready, so that each
 /// handshake puts off the next leave.
 const REACHED: f64 = 0.95;
-/// What a return may cost, as a multiple of a connection that is opened.
-const MOST: f64 = 2.0;
+/// What a return may cost, as a multiple of a connection that is opened: it is such an opening, a close
+/// handshake, and the kernel's end of the connection.
+const MOST: f64 = 3.0;
 /// With fewer, ports that were just used would have to be used again.
 const SOURCES: &str =
     r#"["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"]"#;

@@ -18,6 +18,9 @@ struct Args {
     /// Send every message back as it came, whatever is in it
     #[arg(long)]
     echo_raw: bool,
+    /// Compress every message (RFC 7692), once for all that hear it. A client must offer it
+    #[arg(long, conflicts_with_all = ["processes", "share_port"])]
+    deflate: bool,
     /// Processes that share the port, each with as many open files as a process may have. A
     /// broadcast reaches the connections of one process alone
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -39,6 +42,7 @@ fn main() -> io::Result<()> {
     let server = NullServer::start(NullOptions {
         address,
         echo_raw: args.echo_raw,
+        deflate: args.deflate,
         share_port: args.share_port,
     })?;
     writeln!(io::stdout(), "listening on {}", server.addr())?;

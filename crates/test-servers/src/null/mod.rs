@@ -5,6 +5,7 @@
 //! bytes, copies the payload unread and checks no UTF-8. A frame is built once for each broadcast;
 //! what became ready in one round of the loop leaves in one `send` for each client.
 
+mod deflated;
 mod outbox;
 mod reactor;
 mod reply;
@@ -25,6 +26,9 @@ pub struct NullOptions {
     pub address: SocketAddr,
     /// Send every message back as it came, whatever is in it.
     pub echo_raw: bool,
+    /// Compress every message by itself, and refuse a client that does not offer permessage-deflate
+    /// with a window of 15 bits.
+    pub deflate: bool,
     /// Share the port with other processes that do the same. Each broadcasts to its own connections
     /// alone.
     pub share_port: bool,
@@ -35,6 +39,7 @@ impl Default for NullOptions {
         Self {
             address: (Ipv4Addr::LOCALHOST, 0).into(),
             echo_raw: false,
+            deflate: false,
             share_port: false,
         }
     }
@@ -57,7 +62,8 @@ impl NullServer {
             listen(options.address)?
         };
         let serving = Serving::start("null-server", listener, |listener, wake| {
-            let mut reactor = reactor::Reactor::new(listener, wake, options.echo_raw)?;
+            let mut reactor =
+                reactor::Reactor::new(listener, wake, options.echo_raw, options.deflate)?;
             Ok(move || reactor.run())
         })?;
         Ok(Self(serving))

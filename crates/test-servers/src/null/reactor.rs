@@ -1,15 +1,18 @@
 //! The loop of the null server: one thread, one epoll, all connections.
 
+use super::deflated::Deflated;
 use super::outbox::Outbox;
 use super::reply::{Request, put_error, put_result, put_with, recognise};
 use super::rooms::{Asked, Topics, What};
 use crate::poll::{Interest, Poll, Ready, accept};
-use crate::upgrade::RequestHead;
+use crate::upgrade::{Refusal, RequestHead};
 use std::io::{self, Read};
 use std::net::{TcpListener, TcpStream};
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
-use ws_proto::{CloseFrame, DecodeError, Decoder, Event, Opcode, Sender, encode_frame};
+use ws_proto::{
+    CloseFrame, DecodeError, Decoder, Event, InflateError, Opcode, Sender, encode_frame,
+};
 
 const LISTENER: u64 = u64::MAX;
 const WAKE: u64 = u64::MAX - 1;
@@ -51,6 +54,8 @@ struct Round {
     touched: Vec<usize>,
     /// What was asked about topics.
     asked: Vec<Asked>,
+    /// Every message is compressed.
+    deflated: Option<Deflated>,
 }
 
 #[derive(Debug)]
@@ -72,6 +77,7 @@ impl Reactor {
         listener: TcpListener,
         wake: &UnixStream,
         echo_raw: bool,
+        deflate: bool,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
         listener.set_nonblocking(true)?;
@@ -83,7 +89,10 @@ impl Reactor {
             accepting: true,
             connections: Vec::new(),
             free: Vec::new(),
-            round: Round::default(),
+            round: Round {
+                deflated: deflate.then(Deflated::new),
+                ..Round::default()
+            },
             topics: Topics::default(),
             buffer: vec![0; READ_SIZE],
             echo_raw,
@@ -202,11 +211,8 @@ impl Reactor {
             }
         }
         touched.clear();
-        self.round = Round {
-            shared,
-            touched,
-            asked: Vec::new(),
-        };
+        self.round.touched = touched;
+        self.round.shared = shared;
         self.round.shared.clear();
     }
 
@@ -298,14 +304,22 @@ impl Connection {
         raw: bool,
     ) {
         self.outbox = Outbox::joining(&round.shared);
-        let answer = match request.refusal() {
-            Some(refusal) => {
+        let accepted = match &round.deflated {
+            Some(_) => Deflated::accept(request).ok_or(Refusal::Extension),
+            None => Ok(request.accept()),
+        };
+        let answer = match request.refusal().map_or(accepted, Err) {
+            Err(refusal) => {
                 self.state = State::Closing;
                 refusal.response().to_owned()
             }
-            None => {
-                self.state = State::Open(Decoder::new(Sender::Client, MAX_MESSAGE));
-                request.accept()
+            Ok(answer) => {
+                let mut decoder = Decoder::new(Sender::Client, MAX_MESSAGE);
+                if round.deflated.is_some() {
+                    decoder.permit_compressed();
+                }
+                self.state = State::Open(decoder);
+                answer
             }
         };
         self.outbox
@@ -319,26 +333,61 @@ impl Connection {
         };
         let outbox = &mut self.outbox;
         let subscribes = &mut self.subscribes;
-        let Round { shared, asked, .. } = round;
-        let fed = decoder.feed(bytes, |event| {
+        let Round {
+            shared,
+            asked,
+            deflated,
+            ..
+        } = round;
+        let mut inflated = Vec::new();
+        let fed = decoder.feed_marking(bytes, |event, mark| {
             match event {
-                Event::Message { opcode, payload } if echo_raw => {
-                    outbox.reply(shared, |out| encode_frame(out, opcode, None, payload));
+                Event::Message { opcode, payload } => {
+                    let payload = match deflated {
+                        Some(deflated) if mark.compressed => {
+                            deflated.inflate(payload, MAX_MESSAGE as usize, &mut inflated)?;
+                            &inflated
+                        }
+                        _ => payload,
+                    };
+                    let request = match echo_raw {
+                        true => Request::Echo,
+                        false => recognise(opcode, payload),
+                    };
+                    match request {
+                        Request::Echo => {
+                            outbox.reply(shared, |out| {
+                                put(out, deflated, |out| {
+                                    encode_frame(out, opcode, None, payload)
+                                })
+                            });
+                        }
+                        Request::Broadcast { result_at } => {
+                            put(shared, deflated, |out| {
+                                encode_frame(out, opcode, None, payload)
+                            });
+                            outbox.reply(shared, |out| {
+                                put(out, deflated, |out| {
+                                    put_result(out, opcode, payload, result_at);
+                                });
+                            });
+                        }
+                        Request::Topic { what, word, topic } => {
+                            *subscribes |= what == What::Subscribe;
+                            let mut about = about_topic(index, what, payload, word, topic);
+                            if let Some(deflated) = deflated {
+                                deflated.compress_frame(&mut about.answer, 0);
+                                if !about.message.is_empty() {
+                                    deflated.compress_frame(&mut about.message, 0);
+                                }
+                            }
+                            asked.push(about);
+                        }
+                        Request::Unknown => {
+                            outbox.reply(shared, |out| put(out, deflated, put_error));
+                        }
+                    }
                 }
-                Event::Message { opcode, payload } => match recognise(opcode, payload) {
-                    Request::Echo => {
-                        outbox.reply(shared, |out| encode_frame(out, opcode, None, payload));
-                    }
-                    Request::Broadcast { result_at } => {
-                        encode_frame(shared, opcode, None, payload);
-                        outbox.reply(shared, |out| put_result(out, opcode, payload, result_at));
-                    }
-                    Request::Topic { what, word, topic } => {
-                        *subscribes |= what == What::Subscribe;
-                        asked.push(about_topic(index, what, payload, word, topic));
-                    }
-                    Request::Unknown => outbox.reply(shared, put_error),
-                },
                 Event::Ping(payload) => {
                     outbox.reply(shared, |out| encode_frame(out, Opcode::Pong, None, payload));
                 }
@@ -373,6 +422,16 @@ impl Connection {
     }
 }
 
+/// Appends a frame, compressed if messages are.
+#[inline]
+fn put(out: &mut Vec<u8>, deflated: &mut Option<Deflated>, put: impl FnOnce(&mut Vec<u8>)) {
+    let at = out.len();
+    put(out);
+    if let Some(deflated) = deflated {
+        deflated.compress_frame(out, at);
+    }
+}
+
 fn about_topic(
     connection: usize,
     what: What,
@@ -400,10 +459,19 @@ enum Ending {
     Close(Vec<u8>),
 }
 
+impl From<InflateError> for Ending {
+    fn from(error: InflateError) -> Self {
+        DecodeError::Inflate(error).into()
+    }
+}
+
 impl From<DecodeError> for Ending {
     fn from(error: DecodeError) -> Self {
         let code: u16 = match error {
-            DecodeError::TooLong { .. } => 1009,
+            DecodeError::TooLong { .. } | DecodeError::Inflate(InflateError::TooLong { .. }) => {
+                1009
+            }
+            DecodeError::Inflate(_) => 1007,
             _ => 1002,
         };
         Self::Close(code.to_be_bytes().to_vec())
