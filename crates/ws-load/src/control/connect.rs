@@ -98,9 +98,10 @@ impl<W: Workers> Controller<'_, W> {
         {
             record.verdict_reasons.push(ended.detail.clone());
         }
+        let opened = record.connections.as_ref().map_or(0, |of| of.opened);
         let ended = early_end
             .or_else(|| failed_to_connect(&record))
-            .or_else(|| self.verdict(&record));
+            .or_else(|| self.verdict(&record, have + opened));
         self.steps.push(record.clone());
         (self.on_event)(&Event::Step {
             step,

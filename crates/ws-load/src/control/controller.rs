@@ -199,7 +199,7 @@ impl<'a, W: Workers> Controller<'a, W> {
         let connecting_ns = clock::now_ns() - connecting;
         let (mut record, early_end) = self.measure(step, load)?;
         record.connecting_ns = connecting_ns;
-        let verdict = self.verdict(&record);
+        let verdict = self.verdict(&record, record.clients);
         self.steps.push(record.clone());
         (self.on_event)(&Event::Step {
             step,

@@ -55,8 +55,9 @@ impl<W: Workers> Controller<'_, W> {
         ended
     }
 
-    /// Why no further step is made after this one.
-    pub(super) fn verdict(&self, record: &StepRecord) -> Option<Ended> {
+    /// Why no further step is made after this one, in which so many connections were open at one time or
+    /// another.
+    pub(super) fn verdict(&self, record: &StepRecord, connections: u64) -> Option<Ended> {
         match record.verdict {
             Verdict::Noisy | Verdict::Interrupted => return None,
             Verdict::GeneratorLimited => {
@@ -94,8 +95,8 @@ impl<W: Workers> Controller<'_, W> {
                 format!(
                     "{} of {} connections were lost in the step{}",
                     record.faults.disconnected,
-                    // Some of a `connect` run may be lost before the last is open.
-                    record.clients.max(record.faults.disconnected),
+                    // A client that comes back may be lost again.
+                    connections.max(record.faults.disconnected),
                     self.first_disconnect
                         .as_ref()
                         .map_or_else(String::new, |words| format!("; the first: {words}"))

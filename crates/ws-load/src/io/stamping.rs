@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_stamp_is_the_arrival_and_not_the_read() {
-        probe().unwrap();
+        let _stamping = keep_on().unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (far, _) = listener.accept().unwrap();
