@@ -6,7 +6,7 @@ use crate::check::{Check, Scope};
 use crate::client::{Client, Incoming, Opening, RSV1};
 use crate::context::{Context, as_reply, refused};
 use crate::failure::{Checked, Failure};
-use crate::message::{Kind, Payload};
+use crate::message::{Kind, Payload, Reply};
 use crate::raw::{FIN, fragments, frame};
 use crate::target::Workload;
 use ws_proto::{DeflateOffer, DeflateTerms, NegotiationError, Opcode};
@@ -74,6 +74,17 @@ pub(super) static CHECKS: &[Check] = &[
         "each is answered",
         in_turn,
     ),
+    Check {
+        needs: Some(Workload::Broadcast),
+        ..check(
+            "rfc7692-7.2.1-broadcast",
+            "RFC 7692, 7.2.1",
+            "Broadcasts in turn from four clients: two that compress and have had other messages \
+             before, one that asks for no context takeover, one without compression.",
+            "each gets every broadcast, compressed with its own context or none, or not at all",
+            broadcast,
+        )
+    },
     check(
         "rfc7692-6.1-rsv1",
         "RFC 7692, 6.1",
@@ -295,6 +306,68 @@ fn in_turn(context: &mut Context<'_>) -> Checked {
         context
             .echo(&mut client, &payload)
             .map_err(|failure| failure.at(format_args!("uncompressed, round {round}")))?;
+    }
+    Ok(())
+}
+
+fn broadcast(context: &mut Context<'_>) -> Checked {
+    let forgets = DeflateOffer {
+        server_no_context_takeover: true,
+        ..USUAL
+    };
+    let mut clients = vec![("that came first", deflating(context)?)];
+    let first = &mut clients[0].1;
+    for size in [10, 700, 90] {
+        everyone_gets(context, &mut [("that came first", first)], 0, size)?;
+    }
+    clients.push(("that came later", deflating(context)?));
+    if let Some(client) = if_agreed(offer(context, &forgets)?, &forgets)? {
+        clients.push(("without context takeover", client));
+    }
+    clients.push(("without compression", context.connect()?));
+    let mut clients: Vec<_> = clients.iter_mut().map(|(name, c)| (*name, c)).collect();
+    for round in 0..2 {
+        for sender in 0..clients.len() {
+            everyone_gets(context, &mut clients, sender, 200 + 300 * round)?;
+        }
+    }
+    Ok(())
+}
+
+/// A broadcast, which each client gets as it was sent.
+fn everyone_gets(
+    context: &mut Context<'_>,
+    clients: &mut [(&str, &mut Client)],
+    sender: usize,
+    size: usize,
+) -> Checked {
+    let payload = context.payload_padded(size);
+    let (opcode, message) = context.message(Kind::Broadcast, &payload);
+    let (from, client) = &mut clients[sender];
+    let from = *from;
+    if client.compresses() {
+        client.send_deflated(opcode, &message)?;
+    } else {
+        client.send(opcode, &message)?;
+    }
+    for (number, (name, client)) in clients.iter_mut().enumerate() {
+        let at = |failure: Failure| {
+            failure.at(format_args!(
+                "client {name}, the broadcast of the client {from}"
+            ))
+        };
+        let is_it = |reply: &Reply| reply.kind == Kind::Broadcast && reply.payload.equals(&payload);
+        let is_result = |reply: &Reply| reply.kind == Kind::Result;
+        let got = context.gather(client, |got| {
+            got.iter().any(is_it) && (number != sender || got.iter().any(is_result))
+        });
+        let got = got.map_err(at)?;
+        if !got.iter().any(is_it) {
+            return Err(at(Failure(match got.first() {
+                Some(other) => format!("got {other} for {payload}"),
+                None => format!("got nothing for {payload}"),
+            })));
+        }
     }
     Ok(())
 }

@@ -65,6 +65,11 @@ impl Opening {
 }
 
 impl Client {
+    /// True when both ends have agreed to compression.
+    pub(crate) const fn compresses(&self) -> bool {
+        self.deflate.is_some()
+    }
+
     /// The compressed payload of a message. It must be sent, and before any later one.
     pub(crate) fn deflated(&mut self, message: &[u8]) -> Vec<u8> {
         let mut payload = Vec::new();

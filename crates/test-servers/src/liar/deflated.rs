@@ -24,6 +24,9 @@ const READ_SIZE: usize = 64 * 1024;
 /// How hard the server compresses.
 const LEVEL: u8 = 6;
 
+/// The latest broadcast and what it was compressed to.
+pub(super) type Latest = Arc<Mutex<(Vec<u8>, Vec<u8>)>>;
+
 pub(crate) struct DeflatedWire {
     lie: Lie,
     inner: Arc<dyn Wire>,
@@ -31,6 +34,8 @@ pub(crate) struct DeflatedWire {
     outgoing: Mutex<Outgoing>,
     /// The latest message of the client was not compressed.
     got_plain: AtomicBool,
+    /// What a server shares that compresses a broadcast once.
+    latest: Option<Latest>,
 }
 
 enum Incoming {
@@ -58,9 +63,20 @@ enum Outgoing {
     Frames(Box<Deflating>),
 }
 
+/// How broadcasts are compressed.
+enum Broadcasts {
+    /// As everything else.
+    Alike,
+    /// By the first connection that sends one.
+    Once(Latest),
+    /// With a context of their own, and the results of them too.
+    Apart(Deflater),
+}
+
 struct Deflating {
     decoder: Decoder,
     deflater: Deflater,
+    broadcasts: Broadcasts,
 }
 
 impl DeflatedWire {
@@ -71,6 +87,27 @@ impl DeflatedWire {
             incoming: Mutex::new(Incoming::Head(Vec::new())),
             outgoing: Mutex::new(Outgoing::Plain),
             got_plain: AtomicBool::new(false),
+            latest: None,
+        }
+    }
+
+    /// Of several wires the first compresses a broadcast, with its own context, for all of them.
+    pub(super) fn sharing(self, latest: Latest) -> Self {
+        Self {
+            latest: Some(latest),
+            ..self
+        }
+    }
+
+    /// How broadcasts are compressed where these terms were agreed to. A server that keeps its context
+    /// against them does so for other messages alone.
+    fn broadcasts(&self, terms: &DeflateTerms) -> Broadcasts {
+        match (&self.latest, self.lie) {
+            (Some(latest), _) => Broadcasts::Once(Arc::clone(latest)),
+            (None, Lie::DeflateKeepsContext) if terms.server_no_context_takeover => {
+                Broadcasts::Apart(Deflater::new(terms, Sender::Server, LEVEL))
+            }
+            _ => Broadcasts::Alike,
         }
     }
 
@@ -83,7 +120,7 @@ impl DeflatedWire {
             }
             None => return None,
         };
-        let (mut terms, mut answer) = offer.accepted();
+        let (terms, mut answer) = offer.accepted();
         match self.lie {
             Lie::DeflateChoosesUnasked if offer.client_max_window_bits.is_none() => {
                 answer.push_str("; client_max_window_bits=15");
@@ -94,7 +131,6 @@ impl DeflatedWire {
                     answer = answer.replace(&window(bits), &window(15));
                 }
             }
-            Lie::DeflateKeepsContext => terms.server_no_context_takeover = false,
             _ => {}
         }
         Some((terms, format!("Sec-WebSocket-Extensions: {answer}\r\n")))
@@ -134,7 +170,8 @@ impl Wire for DeflatedWire {
         match std::mem::replace(&mut *outgoing, Outgoing::Plain) {
             Outgoing::Plain => self.inner.send(bytes),
             Outgoing::Answer(line, terms) => {
-                let mut deflating = Box::new(Deflating::new(&terms));
+                let mut deflating =
+                    Box::new(Deflating::new(&terms, self.lie, self.broadcasts(&terms)));
                 let end = bytes.windows(4).position(|w| w == b"\r\n\r\n");
                 let (head, frames) = bytes.split_at(end.map_or(bytes.len(), |at| at + 4));
                 if !head.starts_with(b"HTTP/1.1 101") {
@@ -292,17 +329,42 @@ fn refused(error: &DecodeError) -> Vec<u8> {
     }
 }
 
+impl Broadcasts {
+    fn deflate(&mut self, others: &mut Deflater, message: &[u8], out: &mut Vec<u8>) {
+        let holds = |part: &[u8]| message.windows(part.len()).any(|window| window == part);
+        match self {
+            Self::Once(latest) if holds(b"\"broadcast\"") => {
+                let mut latest = lock(latest);
+                if latest.0 != message {
+                    let mut deflated = Vec::new();
+                    others.deflate(message, &mut deflated);
+                    *latest = (message.to_vec(), deflated);
+                }
+                out.extend_from_slice(&latest.1);
+            }
+            Self::Apart(deflater) if holds(b"\"broadcast") => deflater.deflate(message, out),
+            _ => others.deflate(message, out),
+        }
+    }
+}
+
 impl Deflating {
-    fn new(terms: &DeflateTerms) -> Self {
+    fn new(terms: &DeflateTerms, lie: Lie, broadcasts: Broadcasts) -> Self {
+        let kept = DeflateTerms {
+            server_no_context_takeover: lie != Lie::DeflateKeepsContext
+                && terms.server_no_context_takeover,
+            ..*terms
+        };
         Self {
+            broadcasts,
             decoder: Decoder::new(Sender::Server, u32::MAX),
-            deflater: Deflater::new(terms, Sender::Server, LEVEL),
+            deflater: Deflater::new(&kept, Sender::Server, LEVEL),
         }
     }
 
     /// Appends the compressed frames of what the server sends. What are no frames goes as it is.
     fn take(&mut self, bytes: &[u8], marks_plain: bool, out: &mut Vec<u8>) {
-        let deflater = &mut self.deflater;
+        let (deflater, broadcasts) = (&mut self.deflater, &mut self.broadcasts);
         let begin = out.len();
         let fed = self.decoder.feed(bytes, |event| {
             let (opcode, payload) = match event {
@@ -311,7 +373,7 @@ impl Deflating {
                     if marks_plain {
                         deflated.extend_from_slice(payload);
                     } else {
-                        deflater.deflate(payload, &mut deflated);
+                        broadcasts.deflate(deflater, payload, &mut deflated);
                     }
                     let first = out.len();
                     encode_frame(out, opcode, None, &deflated);

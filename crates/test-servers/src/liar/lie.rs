@@ -102,6 +102,8 @@ pub enum Lie {
     /// Loses the sixth and further fragments of a message where compression is on, but for the
     /// last.
     DeflateLosesFragments,
+    /// Compresses a broadcast with the context of one client, and sends all that.
+    DeflateOneForAll,
     /// Marks its answers to messages without compression as compressed, which they are not.
     DeflateMarksAll,
     /// Keeps a connection open that has RSV1 where it may not be.
@@ -298,6 +300,7 @@ impl Lie {
             Self::DeflateKeepsContext => "rfc7692-7.1.1.1-no-context-takeover",
             Self::DeflateLosesFragments => "rfc7692-6.1-fragments",
             Self::DeflateMarksAll => "rfc7692-6.1-in-turn",
+            Self::DeflateOneForAll => "rfc7692-7.2.1-broadcast",
             Self::DeflateIgnoresRsv1 => "rfc7692-6.1-rsv1",
             Self::DeflateSkipsFinalBlocks => "rfc7692-7.2.3-blocks",
             Self::DeflateSkipsEmpty => "rfc7692-7.2.3.6-empty",

@@ -50,8 +50,14 @@ impl LiarServer {
     /// When the address cannot be bound.
     pub fn start_on(address: SocketAddr, lie: Lie, framework: Framework) -> io::Result<Self> {
         let behaviour = Arc::new(behaviour::Liar::new(lie, framework));
+        let latest = Arc::default();
         let make_wire = Box::new(move |stream| {
-            Ok(Arc::new(DeflatedWire::new(lie, wire(lie, stream))) as Arc<dyn Wire>)
+            let wire = DeflatedWire::new(lie, wire(lie, stream));
+            let wire = match lie {
+                Lie::DeflateOneForAll => wire.sharing(Arc::clone(&latest)),
+                _ => wire,
+            };
+            Ok(Arc::new(wire) as Arc<dyn Wire>)
         });
         Ok(Self(Server::start(address, behaviour, make_wire)?))
     }

@@ -80,6 +80,15 @@ impl PlainWire {
         error
     }
 
+    /// True when a writer was told of a reset, which the reader is then not told of. A socket without a
+    /// peer makes no writer wait, so one that was told notes it soon.
+    fn met_reset(&self) -> bool {
+        if self.stream.peer_addr().is_err() {
+            drop(self.writing.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        self.was_reset.load(Ordering::SeqCst)
+    }
+
     fn shutdown(&self, how: Shutdown) {
         if !self.resetting.load(Ordering::SeqCst) {
             let _ = self.stream.shutdown(how);
@@ -99,9 +108,7 @@ impl Wire for PlainWire {
 
     fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match (&self.stream).read(buffer) {
-            Ok(0) if self.was_reset.load(Ordering::SeqCst) => {
-                Err(ErrorKind::ConnectionReset.into())
-            }
+            Ok(0) if self.met_reset() => Err(ErrorKind::ConnectionReset.into()),
             read => read,
         }
     }
