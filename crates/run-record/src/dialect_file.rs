@@ -57,6 +57,46 @@ pub struct DialectFile {
 }
 
 impl DialectFile {
+    /// What is not checked of the answers to echoes, in words; `None` where all of it is.
+    pub fn unchecked(&self) -> Option<&'static str> {
+        let mut echoes = self
+            .receive
+            .iter()
+            .filter(|rule| rule.means == Meaning::Echo);
+        let is_bare =
+            |rule: &Rule| rule.stamp.is_some() || rule.number.is_some() || rule.is_bare_pattern();
+        match () {
+            () if echoes.clone().any(|rule| rule.in_order) => Some(
+                "content not checked: no stamp; answers are matched to requests by their order on \
+                 each connection",
+            ),
+            () if echoes.any(is_bare) => Some(
+                "content not checked: answers carry the stamp or number of their request and nothing \
+                 else of it",
+            ),
+            () => None,
+        }
+    }
+
+    /// The names of what is kept of the exchange.
+    pub fn captured(&self) -> impl Iterator<Item = &str> {
+        let rules = self.open.receive.iter();
+        rules.flat_map(|rule| rule.capture.keys().map(String::as_str))
+    }
+
+    /// The requests that may have variables.
+    pub fn requests(&self) -> impl Iterator<Item = &str> {
+        let others = [&self.send.broadcast, &self.send.publish];
+        self.echoes()
+            .chain(others.into_iter().flatten().map(String::as_str))
+    }
+
+    /// The requests that one client makes for itself.
+    pub fn echoes(&self) -> impl Iterator<Item = &str> {
+        let kinds = self.send.kinds.iter().map(|kind| kind.message.as_str());
+        self.send.echo.as_deref().into_iter().chain(kinds)
+    }
+
     /// The messages that a client sends before its first request, but for its subscription to a topic.
     /// They may have variables.
     pub fn exchange(&self) -> impl Iterator<Item = &str> {
@@ -118,6 +158,9 @@ pub struct Requests {
     /// One client asks, the same client is answered.
     #[serde(default)]
     pub echo: Option<String>,
+    /// Several kinds of such requests, in the place of `echo`.
+    #[serde(default)]
+    pub kinds: Vec<RequestKind>,
     /// One client asks, every client is told, then the asker is answered.
     #[serde(default)]
     pub broadcast: Option<String>,
@@ -131,6 +174,33 @@ pub struct Requests {
     /// and `subscribe` are then answered while the client is ready.
     #[serde(default)]
     pub unsubscribe: Option<String>,
+}
+
+/// The names that templates of requests have a meaning for; others are variables.
+pub const PLACEHOLDERS: [&str; 6] = [
+    "stamp",
+    "number",
+    "payload",
+    "escaped_payload",
+    "padding",
+    "topic",
+];
+
+/// One of several kinds of requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestKind {
+    /// Lower-case letters, digits and hyphens.
+    pub name: String,
+    /// How many requests are of this kind, as a share of the sum of all weights.
+    #[serde(default = "one")]
+    pub weight: u32,
+    /// The template.
+    pub message: String,
+}
+
+const fn one() -> u32 {
+    1
 }
 
 /// What a message means, and how it is recognised: by `text`, by `pattern`, or by `prefix` and
@@ -157,15 +227,26 @@ pub struct Rule {
     /// Whether the payload is a JSON value there, or a string that holds JSON.
     #[serde(default)]
     pub payload_form: PayloadForm,
-    /// JSON pointer to the stamp, in a result that carries no payload.
+    /// JSON pointer to the stamp, in an answer to an echo or a result that carries no payload.
     #[serde(default)]
     pub stamp: Option<String>,
-    /// JSON pointer to the number of the request, in a result that carries no payload.
+    /// JSON pointer to the number of the request, in such an answer.
     #[serde(default)]
     pub number: Option<String>,
+    /// The answer to an echo carries nothing of it: it answers the oldest request of its connection
+    /// that has no answer yet.
+    #[serde(default)]
+    pub in_order: bool,
+    /// The name of the kind of requests that it answers; absent for any.
+    #[serde(default)]
+    pub kind: Option<String>,
     /// JSON pointer to the topic.
     #[serde(default)]
     pub topic: Option<String>,
+    /// While a client opens: what is kept of the message for this client's later ones, by name: JSON
+    /// pointers to strings or numbers. `{name}` stands for the value in `send` and in requests.
+    #[serde(default)]
+    pub capture: BTreeMap<String, String>,
     /// Sent in answer: the next message of the opening exchange, or the answer to a keep-alive.
     #[serde(default)]
     pub send: Option<String>,
@@ -182,6 +263,14 @@ pub struct Rule {
     /// What must hold, by JSON pointer (RFC 6901): a value, or the tests of [`Condition`].
     #[serde(default)]
     pub when: BTreeMap<String, Condition>,
+}
+
+impl Rule {
+    /// True of a pattern that finds the stamp alone.
+    pub fn is_bare_pattern(&self) -> bool {
+        let has = |hole| self.pattern.as_deref().is_some_and(|of| of.contains(hole));
+        has("{stamp}") && !has("{padding}")
+    }
 }
 
 /// What a message means.

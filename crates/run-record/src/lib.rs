@@ -37,7 +37,7 @@ pub use churn::{AttemptFailures, Churn, CutRecord, RoomChanges, time_until};
 pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pings};
 pub use dialect_file::{
     Condition, DialectFile, JsonType, Meaning, MessageType, OpeningExchange, OriginRule,
-    PayloadForm, Requests, Rule, Scalar, dialect_schema,
+    PLACEHOLDERS, PayloadForm, RequestKind, Requests, Rule, Scalar, dialect_schema,
 };
 pub use environment::{Environment, FileLimit};
 pub use event::Event;
@@ -56,7 +56,7 @@ pub use plan::{
     MOST_SAMPLES, MOST_THREADS, Measure, Message, Nanos, OpenLoop, Part, Plan, PlanError,
     Population, RATES, REDACTED_VALUE, Ramp, Raw, Reading, Reconnect, Reference, Resolve, Rooms,
     Search, SearchOf, Steps, Target, Timestamps, Tls, TlsVersion, Workload, Zipf, escaped_braces,
-    is_cookie_byte, is_token, is_variable, parts, within,
+    is_cookie_byte, is_token, is_variable, parts, variable, within,
 };
 pub use redact::redacted;
 pub use run::{

@@ -35,6 +35,9 @@ pub struct RunRecord {
     /// parts.
     #[serde(deserialize_with = "crate::plan::of_any_version")]
     pub plan: Plan,
+    /// What of the messages was not checked, in words; absent where all of it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchecked: Option<String>,
     /// Where it was run.
     pub environment: Environment,
     /// What came before the first step; absent where the plan asks for nothing.

@@ -46,6 +46,7 @@ pub(crate) fn bench(
         started: now(),
         ended: now(),
         command: secrets::shown_command(std::env::args()),
+        unchecked: plan.unchecked().map(str::to_owned),
         plan: shown,
         environment: Environment::collect(),
         warm_up: None,

@@ -34,7 +34,7 @@ pub use validate::{
     LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
     MOST_SAMPLES, MOST_THREADS, PlanError, RATES, within,
 };
-pub use variables::{LONGEST_VARIABLE, Part, escaped_braces, is_variable, parts};
+pub use variables::{LONGEST_VARIABLE, Part, escaped_braces, is_variable, parts, variable};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -210,6 +210,13 @@ impl Plan {
             Load::Closed(closed) => closed.samples,
             _ => 0,
         }
+    }
+
+    /// What is not checked of the answers that this load brings, in words; `None` where all of it is.
+    pub fn unchecked(&self) -> Option<&'static str> {
+        let file = self.message.definition.as_deref();
+        file.filter(|_| self.workload() == Workload::Echo)?
+            .unchecked()
     }
 
     /// Number of steps after which the run ends; `None` when the limit or a search ends it.

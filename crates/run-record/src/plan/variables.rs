@@ -60,7 +60,8 @@ pub fn is_variable(name: &str) -> bool {
     (1..=LONGEST_VARIABLE).contains(&name.len()) && name.bytes().all(is_of_name)
 }
 
-fn variable(rest: &str) -> Option<&str> {
+/// The name of the variable that a text behind a brace begins with.
+pub fn variable(rest: &str) -> Option<&str> {
     let (name, _) = rest.split_once('}')?;
     is_variable(name).then_some(name)
 }

@@ -47,6 +47,7 @@ pub(crate) fn record(steps: Vec<StepRecord>) -> RunRecord {
         ended: "2026-01-02T03:05:06Z".into(),
         command: vec!["websocket-bench".into(), "broadcast".into()],
         plan: plan(),
+        unchecked: None,
         environment: Environment::collect(),
         outcome: Outcome {
             end: End::StepsDone,

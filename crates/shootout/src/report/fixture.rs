@@ -70,6 +70,7 @@ pub(crate) fn measured(name: &str, steps: u64, base_us: u64, end: End) -> Measur
         command: vec!["websocket-bench".into()],
         server: None,
         plan: plan(limit_ns),
+        unchecked: None,
         environment: environment(),
         warm_up: None,
         steps: records,

@@ -195,9 +195,11 @@ impl Outputs {
                 || "no step".to_owned(),
                 |clients| format!("{clients} clients"),
             );
+            let unchecked = record.unchecked.as_ref();
+            let unchecked = unchecked.map_or_else(String::new, |words| format!("; {words}"));
             let _ = writeln!(
                 err,
-                "carried within the limit: {carried}; ended: {}",
+                "carried within the limit: {carried}{unchecked}; ended: {}",
                 escaped(&record.outcome.detail)
             );
         }

@@ -1,14 +1,11 @@
 //! `--dialect FILE` against a server of a protocol that only the file describes.
 
-use crate::raw_peer::{frame, switching};
+use crate::lines::{self, write};
 use crate::support::{Ran, assert_valid, run};
 use run_record::{Dialect, End, Faults};
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::thread;
-use ws_proto::{DecodeError, Decoder, Event, Opcode, Sender, accept_for};
 
 const TOWN_CRIER: &str = r#"
 name = "town-crier"
@@ -59,52 +56,18 @@ struct Crier {
 }
 
 fn start(refuses: bool, to_spoil: u32) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let addr = listener.local_addr().unwrap();
     let crier: &'static Crier = Box::leak(Box::new(Crier {
         refuses,
         listeners: Mutex::default(),
         to_spoil: Mutex::new(to_spoil),
     }));
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            thread::spawn(move || crier.serve(stream.unwrap()));
-        }
-    });
-    addr
+    lines::start(move || {
+        let mut unsaid = Vec::new();
+        move |line: &str, client: &TcpStream| crier.obey(line, client, &mut unsaid)
+    })
 }
 
 impl Crier {
-    fn serve(&self, mut stream: TcpStream) -> Option<()> {
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            let mut byte = [0];
-            stream.read_exact(&mut byte).ok()?;
-            head.push(byte[0]);
-        }
-        let head = String::from_utf8(head).ok()?;
-        let (_, key) = head.split_once("Sec-WebSocket-Key: ")?;
-        let answer = switching(&accept_for(key.lines().next()?), "");
-        stream.write_all(&answer).ok()?;
-        let mut decoder = Decoder::new(Sender::Client, 1 << 20);
-        let (mut buffer, mut unsaid) = ([0; 4096], Vec::new());
-        while let Ok(count @ 1..) = stream.read(&mut buffer) {
-            let mut lines = Vec::new();
-            decoder
-                .feed(&buffer[..count], |event| {
-                    if let Event::Message { payload, .. } = event {
-                        lines.push(String::from_utf8(payload.to_vec()).unwrap());
-                    }
-                    Ok::<_, DecodeError>(())
-                })
-                .ok()?;
-            for line in lines {
-                self.obey(&line, &stream, &mut unsaid);
-            }
-        }
-        Some(())
-    }
-
     fn obey(&self, line: &str, client: &TcpStream, unsaid: &mut Vec<String>) {
         let mut listeners = self.listeners.lock().unwrap();
         match line.split_once(' ') {
@@ -134,11 +97,6 @@ impl Crier {
             _ => panic!("a client said {line:?}"),
         }
     }
-}
-
-/// A client that is gone hears nothing.
-fn write(mut client: &TcpStream, line: &str) {
-    let _ = client.write_all(&frame(Opcode::Text, line.as_bytes()));
 }
 
 /// The dialect in a file, changed where `from` stands.

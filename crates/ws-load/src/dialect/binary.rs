@@ -1,7 +1,7 @@
 //! The binary dialect: type byte, size, stamp, padding.
 
 use super::StampForm;
-use super::{Codec, Incoming, Kind, Malformed};
+use super::{Codec, Incoming, Kind, Malformed, Variables};
 use run_record::Workload;
 use ws_proto::Opcode;
 
@@ -26,7 +26,14 @@ impl Codec for Binary {
         StampForm::Binary
     }
 
-    fn request(&self, workload: Workload, _: u32, stamp: u64, out: &mut Vec<u8>) {
+    fn request(
+        &self,
+        workload: Workload,
+        _: u32,
+        stamp: u64,
+        _: &dyn Variables,
+        out: &mut Vec<u8>,
+    ) {
         out.push(match workload {
             Workload::Echo | Workload::Connect => b'e',
             Workload::Broadcast | Workload::Rooms => b'b',
@@ -73,13 +80,14 @@ impl Codec for Binary {
 
 #[cfg(test)]
 mod tests {
+    use super::super::NoVariables;
     use super::*;
 
     #[test]
     fn a_request_is_laid_out_as_the_protocol_says_and_read_back() {
         let codec = Binary::new("xy".into());
         let mut out = Vec::new();
-        codec.request(Workload::Broadcast, 0, 0x0102, &mut out);
+        codec.request(Workload::Broadcast, 0, 0x0102, &NoVariables, &mut out);
         assert_eq!(out, b"b\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x01\x02xy");
         out[0] = b'r';
         let understood = |intact| {

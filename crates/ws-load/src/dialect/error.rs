@@ -40,4 +40,12 @@ impl DialectError {
             remedy: remedy.into(),
         }
     }
+
+    pub(super) fn too_long(key: &str, bytes: usize, most: usize) -> Self {
+        Self::TooMuch {
+            key: key.to_owned(),
+            count: format!("{bytes} bytes"),
+            most,
+        }
+    }
 }

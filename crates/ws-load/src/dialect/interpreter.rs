@@ -2,22 +2,20 @@
 
 use super::Stamps;
 use super::error::DialectError;
+use super::kinds::Kinds;
 use super::payload::Body;
-use super::place::{OPEN, is_answer};
+use super::place::{OPEN, Place, is_answer};
+use super::requirements::{self, READY, has_exchange};
 use super::rules::{Match, Rules};
 use super::template::{Template, room_of, shown, with_variables};
-use super::{Codec, Incoming, Kind, Malformed, Opening};
+use super::{Codec, Incoming, Kind, Malformed, NoVariables, Opening, Variables};
 use run_record::{DialectFile, Meaning, MessageType, OriginRule, Rule, Workload};
 use ws_proto::{Opcode, printable};
 
-/// The key of the rules for a ready client.
-const READY: &str = "receive";
 /// Most bytes of a server's text that are shown.
 const SHOWN: usize = 100;
 /// Longest file in bytes.
 const MOST_BYTES: usize = 64 * 1024;
-/// Longest summary in bytes.
-const MOST_SUMMARY: usize = 200;
 
 /// A dialect file that was compiled for one plan.
 #[derive(Debug)]
@@ -30,7 +28,10 @@ pub(super) struct Interpreter {
     first: Option<String>,
     opening: Rules,
     receive: Rules,
-    echo: Option<Template>,
+    kinds: Kinds,
+    answers_in_order: bool,
+    /// The server tells values in the exchange.
+    captures: bool,
     broadcast: Option<Template>,
     publish: Option<Template>,
     subscribe: Option<Template>,
@@ -50,7 +51,11 @@ pub(super) struct Interpreter {
 /// When the text is too long, is not TOML, or has a key that no dialect has.
 pub fn read_dialect(text: &str) -> Result<DialectFile, DialectError> {
     if text.len() > MOST_BYTES {
-        return Err(too_long("the dialect file", text.len(), MOST_BYTES));
+        return Err(DialectError::too_long(
+            "the dialect file",
+            text.len(),
+            MOST_BYTES,
+        ));
     }
     toml::from_str(text).map_err(|error| DialectError::Unreadable(error.to_string()))
 }
@@ -84,14 +89,10 @@ impl Interpreter {
         url: &str,
         stamps: Stamps,
     ) -> Result<Self, DialectError> {
-        check_header(file)?;
-        check_requests(file)?;
-        check_meanings(OPEN, &file.open.receive)?;
-        check_meanings(READY, &file.receive)?;
-        check_opening(file)?;
+        requirements::check(file)?;
         let request = |key: &str, text: &Option<String>| {
             let text = text.as_deref();
-            text.map(|text| Template::compile(key, text, &body))
+            text.map(|text| Template::compile_request(key, text, &body))
                 .transpose()
         };
         let of_topic = |key: &str, text: &Option<String>| {
@@ -115,9 +116,11 @@ impl Interpreter {
             first: first
                 .map(|first| with_variables("open.send", first))
                 .transpose()?,
-            opening: Rules::compile(OPEN, &file.open.receive, &file.shape)?,
-            receive: Rules::compile(READY, &file.receive, &file.shape)?,
-            echo: request("send.echo", &file.send.echo)?,
+            opening: Rules::compile(OPEN, &file.open.receive, file)?,
+            receive: Rules::compile(READY, &file.receive, file)?,
+            kinds: Kinds::compile(file, &body)?,
+            captures: file.captured().next().is_some(),
+            answers_in_order: file.receive.iter().any(|rule| rule.in_order),
             broadcast: request("send.broadcast", &file.send.broadcast)?,
             publish: of_topic("send.publish", &file.send.publish)?,
             subscribe: of_topic("send.subscribe", &file.send.subscribe)?,
@@ -141,12 +144,13 @@ impl Interpreter {
             None => Template::compile(&key, example, &self.body),
             Some(_) => Template::of_topic(&key, example, &self.topic_prefix, &self.body),
         }?;
-        example.write(ROOM, stamp, &mut message);
+        example.write(ROOM, stamp, &NoVariables, &mut message);
         let problem = match text_of(&message).and_then(|text| self.receive.find(text)) {
             Err(why) => why.of(&message),
             Ok(found) if found.index != index => {
                 format!("rule {} matches it first", found.index + 1)
             }
+            Ok(_) if rule.in_order => return Ok(()),
             Ok(found) => match found.carried(&self.body, self.stamps) {
                 Some((carried, true)) if carried == stamp => match self.topic(&found) {
                     Ok(topic) if topic.is_none_or(|room| room == ROOM) => return Ok(()),
@@ -211,12 +215,16 @@ impl Interpreter {
                 return Ok(Incoming::Ignored);
             }
         };
+        let of_kind = found.rule.kind;
+        if found.rule.place == Place::Order {
+            return Ok(Incoming::InOrder(of_kind));
+        }
         let topic = self.topic(found)?;
         match found.carried(&self.body, self.stamps) {
             Some((stamp, intact)) => Ok(Incoming::Message {
                 kind,
                 stamp,
-                intact,
+                intact: intact && of_kind.is_none_or(|of| self.kinds.of(stamp) == Some(of)),
                 topic,
             }),
             None => Err(Malformed(format!(
@@ -260,6 +268,9 @@ impl Codec for Interpreter {
                 return Opening::Refused(format!("not a message of the dialect {name}: {why}"));
             }
         };
+        if let Err(words) = found.captures() {
+            return Opening::Refused(words);
+        }
         match found.rule.means {
             Meaning::Ready => self.first_subscription(room),
             Meaning::Subscribed => match self.topic(&found) {
@@ -274,25 +285,49 @@ impl Codec for Interpreter {
         }
     }
 
+    fn captured(&self, message: &[u8]) -> Vec<(String, String)> {
+        if !self.captures {
+            return Vec::new();
+        }
+        let found = text_of(message).and_then(|text| self.opening.find(text));
+        let values = found.ok().and_then(|found| found.captures().ok());
+        values.unwrap_or_default()
+    }
+
     fn subscription(&self, room: u32, wanted: bool) -> Option<Vec<u8>> {
         let template = match wanted {
             true => self.subscribe.as_ref(),
             false => self.unsubscribe.as_ref(),
         }?;
         let mut message = Vec::new();
-        template.write(room, 0, &mut message);
+        template.write(room, 0, &NoVariables, &mut message);
         Some(message)
     }
 
-    fn request(&self, workload: Workload, room: u32, stamp: u64, out: &mut Vec<u8>) {
+    fn request(
+        &self,
+        workload: Workload,
+        room: u32,
+        stamp: u64,
+        variables: &dyn Variables,
+        out: &mut Vec<u8>,
+    ) {
         let template = match workload {
-            Workload::Echo | Workload::Connect => &self.echo,
-            Workload::Broadcast => &self.broadcast,
-            Workload::Rooms => &self.publish,
+            Workload::Echo | Workload::Connect => self.kinds.template(stamp),
+            Workload::Broadcast => self.broadcast.as_ref(),
+            Workload::Rooms => self.publish.as_ref(),
         };
         if let Some(template) = template {
-            template.write(room, stamp, out);
+            template.write(room, stamp, variables, out);
         }
+    }
+
+    fn request_kind(&self, stamp: u64) -> Option<u32> {
+        self.kinds.of(stamp)
+    }
+
+    fn answers_in_order(&self) -> bool {
+        self.answers_in_order
     }
 
     fn expects(&self, workload: Workload) -> String {
@@ -349,204 +384,4 @@ fn example(rule: &Rule) -> Option<(Meaning, String)> {
 fn origin_of(url: &str) -> Option<String> {
     let own = url::Url::parse(url).ok()?.origin().ascii_serialization();
     Some(own.replacen("ws", "http", 1))
-}
-
-fn check_header(file: &DialectFile) -> Result<(), DialectError> {
-    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if !(1..=40).contains(&file.name.len()) || !file.name.chars().all(is_name) {
-        return Err(DialectError::unfit(
-            "name",
-            "is no name of a dialect",
-            "write 1 to 40 lower-case letters, digits and hyphens",
-        ));
-    }
-    if file.summary.len() > MOST_SUMMARY {
-        return Err(too_long("summary", file.summary.len(), MOST_SUMMARY));
-    }
-    // RFC 6455, 4.1: a token of RFC 9110, 5.6.2.
-    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    let subprotocol = file.subprotocol.as_deref().unwrap_or("-");
-    if !(1..=100).contains(&subprotocol.len()) || !subprotocol.chars().all(is_token) {
-        return Err(DialectError::unfit(
-            "subprotocol",
-            "cannot stand in a header",
-            "write one name without spaces and commas, at most 100 characters",
-        ));
-    }
-    Ok(())
-}
-
-fn too_long(key: &str, bytes: usize, most: usize) -> DialectError {
-    DialectError::TooMuch {
-        key: key.to_owned(),
-        count: format!("{bytes} bytes"),
-        most,
-    }
-}
-
-/// Each request carries what is verified, and each of its answers has a rule.
-fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
-    let echo = (&file.send.echo, "send.echo", &[Meaning::Echo][..]);
-    let both = &[Meaning::Delivery, Meaning::Result][..];
-    let broadcast = (&file.send.broadcast, "send.broadcast", both);
-    let of_topic = &[Meaning::Message, Meaning::Published][..];
-    let publish = (&file.send.publish, "send.publish", of_topic);
-    if publish.0.is_some() != file.send.subscribe.is_some()
-        || publish
-            .0
-            .as_ref()
-            .is_some_and(|text| !text.contains("{topic}"))
-    {
-        return Err(DialectError::unfit(
-            "send.publish",
-            "does not go with `subscribe`",
-            "write both, each with {topic}, or neither",
-        ));
-    }
-    if echo.0.is_none() && broadcast.0.is_none() {
-        return Err(DialectError::unfit(
-            "send",
-            "has no request",
-            "write `echo` or `broadcast`",
-        ));
-    }
-    for (text, key, answers) in [echo, broadcast, publish] {
-        let Some(text) = text else { continue };
-        if !Template::is_complete(text) {
-            return Err(DialectError::unfit(
-                key,
-                "carries no stamp, or not the padding that a plan asks for",
-                "write {payload}, {escaped_payload}, or {stamp} and {padding}",
-            ));
-        }
-        for means in answers {
-            if !file.receive.iter().any(|rule| rule.means == *means) {
-                let name = meaning_name(*means);
-                return Err(DialectError::unfit(
-                    key,
-                    format!("has no rule for its answer `{name}`"),
-                    format!("write [[receive]] with `means = \"{name}\"`"),
-                ));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn check_meanings(list: &str, rules: &[Rule]) -> Result<(), DialectError> {
-    let of_opening = [
-        Meaning::Ready,
-        Meaning::Subscribed,
-        Meaning::Send,
-        Meaning::Refused,
-        Meaning::Wait,
-    ];
-    let of_ready = [
-        Meaning::Echo,
-        Meaning::Delivery,
-        Meaning::Result,
-        Meaning::Message,
-        Meaning::Published,
-        Meaning::Subscribed,
-        Meaning::Unsubscribed,
-        Meaning::Refused,
-        Meaning::Ignored,
-        Meaning::KeepAlive,
-    ];
-    let permitted = if list == OPEN {
-        &of_opening[..]
-    } else {
-        &of_ready
-    };
-    let mut numbered = rules.iter().enumerate();
-    match numbered.find(|(_, rule)| !permitted.contains(&rule.means)) {
-        None => Ok(()),
-        Some((index, rule)) => {
-            let names: Vec<&str> = permitted.iter().map(|of| meaning_name(*of)).collect();
-            Err(DialectError::unfit(
-                format!("{list}[{}].means", index + 1),
-                format!(
-                    "is `{}`, which has no sense there",
-                    meaning_name(rule.means)
-                ),
-                format!("permitted there: {}", names.join(", ")),
-            ))
-        }
-    }
-}
-
-fn check_opening(file: &DialectFile) -> Result<(), DialectError> {
-    let has = |means| file.open.receive.iter().any(|rule| rule.means == means);
-    if has_exchange(file) && !has(Meaning::Ready) {
-        return Err(DialectError::unfit(
-            "open",
-            "has no rule that makes a client ready",
-            "write [[open.receive]] with `means = \"ready\"`, or leave [open] out",
-        ));
-    }
-    let subscribe = file.send.subscribe.as_deref();
-    if subscribe.is_some() != has(Meaning::Subscribed)
-        || subscribe.is_some_and(|text| !text.contains("{topic}"))
-    {
-        return Err(DialectError::unfit(
-            "send.subscribe",
-            "does not go with a rule for its answer",
-            "write `subscribe` with {topic}, and [[open.receive]] with `means = \"subscribed\"`; \
-             or neither",
-        ));
-    }
-    check_unsubscribing(file)
-}
-
-/// A ready client that leaves a topic has to hear that it has, and that it subscribes to the next.
-fn check_unsubscribing(file: &DialectFile) -> Result<(), DialectError> {
-    let has = |means| file.receive.iter().any(|rule| rule.means == means);
-    let answers = [Meaning::Subscribed, Meaning::Unsubscribed];
-    let unsubscribe = file.send.unsubscribe.as_deref();
-    let fits = match unsubscribe {
-        Some(text) => {
-            text.contains("{topic}")
-                && file.send.subscribe.is_some()
-                && answers.into_iter().all(has)
-        }
-        None => !answers.into_iter().any(has),
-    };
-    match fits {
-        true => Ok(()),
-        false => Err(DialectError::unfit(
-            "send.unsubscribe",
-            "does not go with rules for the answers of a ready client",
-            "write `unsubscribe` with {topic}, `subscribe`, and [[receive]] with \
-             `means = \"subscribed\"` and with `means = \"unsubscribed\"`; or none of them",
-        )),
-    }
-}
-
-/// A client without a room has to wait for something before it is ready.
-fn has_exchange(file: &DialectFile) -> bool {
-    let of_topics = |rule: &Rule| rule.means == Meaning::Subscribed;
-    let receive = &file.open.receive;
-    let others = receive
-        .iter()
-        .any(|rule| !of_topics(rule) && rule.means != Meaning::Refused);
-    let refuses_alone = !receive.is_empty() && !receive.iter().any(of_topics);
-    file.open.send.is_some() || others || refuses_alone
-}
-
-const fn meaning_name(means: Meaning) -> &'static str {
-    match means {
-        Meaning::Echo => "echo",
-        Meaning::Delivery => "delivery",
-        Meaning::Result => "result",
-        Meaning::Message => "message",
-        Meaning::Published => "published",
-        Meaning::Refused => "refused",
-        Meaning::Ignored => "ignored",
-        Meaning::KeepAlive => "keep-alive",
-        Meaning::Ready => "ready",
-        Meaning::Subscribed => "subscribed",
-        Meaning::Unsubscribed => "unsubscribed",
-        Meaning::Send => "send",
-        Meaning::Wait => "wait",
-    }
 }

@@ -9,10 +9,12 @@ mod built_in;
 mod error;
 pub mod for_fuzzing;
 mod interpreter;
+mod kinds;
 mod pattern;
 mod payload;
 mod place;
 mod pointers;
+mod requirements;
 mod rules;
 mod stamp;
 mod template;
@@ -24,8 +26,9 @@ pub(crate) use stamp::{StampForm, Stamps};
 
 use interpreter::Interpreter;
 use payload::Body;
-use run_record::{Audience, Life, Plan, Population, Workload};
+use run_record::{Audience, DialectFile, Life, Plan, Population, Workload};
 use std::sync::Arc;
+use template::Template;
 use ws_proto::{Opcode, printable};
 
 /// What a message is, once it is understood.
@@ -80,6 +83,9 @@ pub(crate) enum Incoming {
     Unsubscribed(u32),
     /// Traffic of the framework itself.
     Ignored,
+    /// The answer to the oldest request of its connection that has none, of this kind if its rule is
+    /// for one.
+    InOrder(Option<u32>),
     /// The server asks whether the client lives, and is to be sent this.
     KeepAlive(Box<[u8]>),
 }
@@ -113,6 +119,19 @@ pub(crate) enum Opening {
     Subscribe(String),
     /// The server refused the client.
     Refused(String),
+}
+
+/// What the variables of one client stand for.
+pub(crate) trait Variables {
+    /// Appends the value of a variable.
+    fn write(&self, name: &str, out: &mut Vec<u8>);
+}
+
+/// The variables of a message that has none.
+pub(crate) struct NoVariables;
+
+impl Variables for NoVariables {
+    fn write(&self, _name: &str, _out: &mut Vec<u8>) {}
 }
 
 /// One dialect.
@@ -152,14 +171,38 @@ pub(crate) trait Codec: Send + Sync {
         Opening::Ready
     }
 
+    /// What a message that came before [`Opening::Ready`] tells for later messages of its client: names
+    /// and values.
+    fn captured(&self, _message: &[u8]) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// The message with which a ready client subscribes to the topic of a room, or ends that. `None`
     /// where the dialect has none.
     fn subscription(&self, _room: u32, _wanted: bool) -> Option<Vec<u8>> {
         None
     }
 
-    /// Appends the payload of a request message to `out`. `room` is where a publication goes.
-    fn request(&self, workload: Workload, room: u32, stamp: u64, out: &mut Vec<u8>);
+    /// Appends the payload of a request message to `out`. `room` is where a publication goes,
+    /// `variables` are those of the client that sends it.
+    fn request(
+        &self,
+        workload: Workload,
+        room: u32,
+        stamp: u64,
+        variables: &dyn Variables,
+        out: &mut Vec<u8>,
+    );
+
+    /// The kind of the request with this stamp, where there are several.
+    fn request_kind(&self, _stamp: u64) -> Option<u32> {
+        None
+    }
+
+    /// True where answers do not say which request they belong to, and come in the order of these.
+    fn answers_in_order(&self) -> bool {
+        false
+    }
 
     /// An example of an answer to a request, for messages.
     fn expects(&self, workload: Workload) -> String;
@@ -178,10 +221,10 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
         return Ok(());
     };
     check_dialect(file)?;
-    let (request, name) = match plan.workload() {
-        Workload::Echo => (&file.send.echo, "echo"),
-        Workload::Broadcast => (&file.send.broadcast, "broadcast"),
-        Workload::Rooms => (&file.send.publish, "publish"),
+    let (has_request, name) = match plan.workload() {
+        Workload::Echo => (file.echoes().next().is_some(), "echo"),
+        Workload::Broadcast => (file.send.broadcast.is_some(), "broadcast"),
+        Workload::Rooms => (file.send.publish.is_some(), "publish"),
         Workload::Connect => return Ok(()),
     };
     let changes_room = |of: &Population| matches!(of.life, Life::ChangesRoom(_));
@@ -193,13 +236,29 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
              populations.life.changes_room out",
         ));
     }
-    match request {
-        Some(_) => Ok(()),
-        None => Err(DialectError::unfit(
+    if plan.workload() == Workload::Echo {
+        check_padding(plan.message.padding, file)?;
+    }
+    match has_request {
+        true => Ok(()),
+        false => Err(DialectError::unfit(
             "send",
             format!("has no `{name}`, which the plan asks for"),
             format!("write `{name}` and rules for its answers, or ask for the other request"),
         )),
+    }
+}
+
+/// Padding that a plan asks for has a place in each request.
+fn check_padding(padding: u32, file: &DialectFile) -> Result<(), DialectError> {
+    let without = |kind: &kinds::Written<'_>| !Template::has_padding(kind.message);
+    match kinds::written(file).into_iter().find(without) {
+        Some(kind) if padding > 0 => Err(DialectError::unfit(
+            "message.padding",
+            format!("is {padding}, and `{}` has no place for it", kind.key),
+            "write {payload} or {padding} there, or leave the padding out",
+        )),
+        _ => Ok(()),
     }
 }
 

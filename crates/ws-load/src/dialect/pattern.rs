@@ -79,6 +79,7 @@ impl Pattern {
                     rest = after;
                 }
                 (Token::Hole(hole), _) => open = Some(*hole),
+                (Token::Variable(_), _) => unreachable!("patterns have no variables"),
             }
         }
         if let Some(hole) = open {

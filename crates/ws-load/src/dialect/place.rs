@@ -23,6 +23,8 @@ pub(super) enum Place {
     Number(PointerId),
     /// In the holes of a pattern.
     Captured,
+    /// Nowhere: it is the answer to the oldest request of its connection that has none.
+    Order,
 }
 
 /// True for a message that ends a latency.
@@ -50,10 +52,21 @@ pub(super) fn place_of(
     let mut at =
         |name: &str, text: &str, whole| pointer(&format!("{key}.{name}"), text, whole, pointers);
     let is_whole = rule.payload_form == PayloadForm::Json;
-    let may_be_bare = matches!(rule.means, Meaning::Result | Meaning::Published);
+    // Where clients are told of a request, its result need not repeat it; an echo is told to the
+    // client alone that asked, and what it does not repeat is not checked.
+    let may_be_bare = !matches!(rule.means, Meaning::Delivery | Meaning::Message);
     let has = |hole| pattern.is_some_and(|pattern| pattern.has(hole));
     let captured = has(Hole::Payload) || has(Hole::Stamp) && (has(Hole::Padding) || may_be_bare);
+    let names_place = rule.payload.is_some() || rule.stamp.is_some() || rule.number.is_some();
+    if rule.in_order && !names_place && !captured {
+        return Ok(Place::Order);
+    }
     match (&rule.payload, &rule.stamp, &rule.number) {
+        _ if rule.in_order => Err(DialectError::unfit(
+            key,
+            "says that answers carry nothing of a request, and where they carry it",
+            "leave `in_order` out, or the other",
+        )),
         (Some(payload), None, None) => Ok(Place::Payload(
             at("payload", payload, is_whole)?,
             rule.payload_form,
@@ -67,6 +80,10 @@ pub(super) fn place_of(
             key,
             "does not say in one way where an answer carries what was sent",
             match may_be_bare {
+                true if rule.means == Meaning::Echo => {
+                    "write `payload`, `stamp` or `number`, a pattern with {payload} or {stamp}, or \
+                     `in_order = true`"
+                }
                 true => {
                     "write `payload`, `stamp` or `number`, or a pattern with {payload} or {stamp}"
                 }
@@ -82,6 +99,8 @@ pub(super) fn place_of(
 fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
     let answers = is_answer(rule.means);
     let sends = matches!(rule.means, Meaning::Send | Meaning::KeepAlive);
+    let captures = key.starts_with(OPEN) && rule.means != Meaning::Refused;
+    let echoes = rule.means == Meaning::Echo;
     let refuses = rule.means == Meaning::Refused && key.starts_with(OPEN);
     let of_topic = matches!(
         rule.means,
@@ -93,6 +112,9 @@ fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
         ("payload", rule.payload.is_some(), answers, false),
         ("stamp", rule.stamp.is_some(), answers, false),
         ("number", rule.number.is_some(), answers, false),
+        ("capture", !rule.capture.is_empty(), captures, false),
+        ("kind", rule.kind.is_some(), echoes, false),
+        ("in_order", rule.in_order, echoes, false),
         ("example", rule.example.is_some(), answers, answers),
         ("send", rule.send.is_some(), sends, sends),
         ("words", rule.words.is_some(), refuses, false),

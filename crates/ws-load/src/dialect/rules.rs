@@ -11,7 +11,9 @@ use super::payload::{Body, read_stamp, stamp_of};
 use super::place::{Place, place_of};
 use super::pointers::{PointerId, Pointers, Seen, Values, parse_whole};
 use super::template::{plain, with_variables};
-use run_record::{Condition, JsonType, Meaning, PayloadForm, Rule, Scalar};
+use run_record::{
+    Condition, DialectFile, JsonType, Meaning, PLACEHOLDERS, PayloadForm, Rule, Scalar, is_variable,
+};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -43,6 +45,10 @@ pub(super) struct Compiled {
     pub(super) words: String,
     pub(super) reason: Option<PointerId>,
     topic: Option<PointerId>,
+    /// The kind of the requests that it answers, if it answers one kind alone.
+    pub(super) kind: Option<u32>,
+    /// What is kept of it for later messages: a name, the pointer and its number.
+    captures: Vec<(String, String, PointerId)>,
 }
 
 #[derive(Debug)]
@@ -82,14 +88,16 @@ impl Rules {
     pub(super) fn compile(
         list: &str,
         rules: &[Rule],
-        shape: &BTreeMap<String, Condition>,
+        file: &DialectFile,
     ) -> Result<Self, DialectError> {
         at_most(list, rules.len(), "rules", MOST_RULES)?;
         let mut compiled = Self::default();
-        compiled.shape = checks("shape", shape, &mut compiled.pointers)?;
+        compiled.shape = checks("shape", &file.shape, &mut compiled.pointers)?;
         for (index, rule) in rules.iter().enumerate() {
             let key = format!("{list}[{}]", index + 1);
-            let rule = compiled.rule(&key, rule)?;
+            let kind = |name: &str| file.send.kinds.iter().position(|of| of.name == name);
+            let kind = rule.kind.as_deref().and_then(kind);
+            let rule = compiled.rule(&key, rule, kind.map(|index| index as u32))?;
             compiled.rules.push(rule);
         }
         compiled
@@ -100,7 +108,12 @@ impl Rules {
         Ok(compiled)
     }
 
-    fn rule(&mut self, key: &str, rule: &Rule) -> Result<Compiled, DialectError> {
+    fn rule(
+        &mut self,
+        key: &str,
+        rule: &Rule,
+        kind: Option<u32>,
+    ) -> Result<Compiled, DialectError> {
         let how = self.how(key, rule)?;
         let pattern = match &how {
             How::Pattern(pattern) => Some(pattern),
@@ -115,7 +128,20 @@ impl Rules {
             text.as_deref()
                 .map_or(Ok(String::new()), |text| plain(key, text))
         };
+        let captures = rule.capture.iter().map(|(name, text)| {
+            let key = format!("{key}.capture.{name}");
+            if !is_variable(name) || PLACEHOLDERS.contains(&name.as_str()) || name == "client" {
+                return Err(DialectError::unfit(
+                    key,
+                    "is no name of a variable, or has another meaning",
+                    "write letters, digits, `_`, `-` and `.`",
+                ));
+            }
+            let id = pointer(&key, text, false, &mut self.pointers)?;
+            Ok((name.clone(), text.clone(), id))
+        });
         Ok(Compiled {
+            captures: captures.collect::<Result<_, _>>()?,
             means: rule.means,
             place: place_of(key, rule, pattern, &mut self.pointers)?,
             how,
@@ -128,12 +154,16 @@ impl Rules {
             words: optional(&format!("{key}.words"), &rule.words)?,
             reason: at("reason", &rule.reason, &mut self.pointers)?,
             topic: at("topic", &rule.topic, &mut self.pointers)?,
+            kind,
         })
     }
 
     fn how(&mut self, key: &str, rule: &Rule) -> Result<How, DialectError> {
         let looks_into = rule.payload.is_some() || rule.stamp.is_some() || rule.number.is_some();
-        let has_json = rule.prefix.is_some() || !rule.when.is_empty() || looks_into;
+        let has_json = rule.prefix.is_some()
+            || !rule.when.is_empty()
+            || !rule.capture.is_empty()
+            || looks_into;
         let ways = [rule.text.is_some(), rule.pattern.is_some(), has_json];
         if ways.iter().filter(|way| **way).count() != 1 {
             return Err(DialectError::unfit(
@@ -158,6 +188,7 @@ impl Rules {
             parses: looks_into
                 || rule.reason.is_some()
                 || rule.topic.is_some()
+                || !rule.capture.is_empty()
                 || !checks.is_empty(),
             checks,
         })
@@ -326,7 +357,7 @@ impl Match<'_, '_> {
     pub(super) fn carried(&self, body: &Body, stamps: Stamps) -> Option<(u64, bool)> {
         let values = self.values.as_ref();
         match self.rule.place {
-            Place::Nowhere => None,
+            Place::Nowhere | Place::Order => None,
             Place::Payload(id, PayloadForm::Json) => {
                 let seen = values?.get(id)?;
                 let (stamp, intact) = body.read(&seen.value)?;
@@ -358,6 +389,30 @@ impl Match<'_, '_> {
         let topic = self.rule.topic?;
         let text = self.values.as_ref().and_then(|values| values.text(topic));
         Some(text.unwrap_or_default())
+    }
+
+    /// What is kept of a message, or why it cannot be, in words.
+    pub(super) fn captures(&self) -> Result<Vec<(String, String)>, String> {
+        let of = |(name, pointer, id): &(String, String, PointerId)| {
+            let seen = self.values.as_ref().and_then(|values| values.get(*id));
+            let value = match seen.map(|seen| &seen.value) {
+                Some(Value::String(text)) => text.clone(),
+                Some(Value::Number(number)) => number.to_string(),
+                _ => {
+                    return Err(format!(
+                        "there is no text or number at `{pointer}` for `{name}`"
+                    ));
+                }
+            };
+            let is_special = |c: char| matches!(c, '"' | '\\') || c.is_control();
+            match value.contains(is_special) {
+                true => Err(format!(
+                    "`{name}` has a quote, a backslash or a control character"
+                )),
+                false => Ok((name.clone(), value)),
+            }
+        };
+        self.rule.captures.iter().map(of).collect()
     }
 
     /// The server's own words.

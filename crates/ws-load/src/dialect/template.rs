@@ -3,9 +3,9 @@
 //! A template is cut into pieces once. The text that is the same in every message of a run, padding
 //! included, becomes literal; only stamps and numbers remain open.
 
-use super::StampForm;
 use super::error::DialectError;
 use super::payload::{AFTER_STAMP, BEFORE_STAMP, Body, number_of};
+use super::{StampForm, Variables};
 use std::io::Write as _;
 
 /// Longest template in bytes. An answer may hold the same in other escapes, and a message may have
@@ -50,6 +50,8 @@ const NAMES: [(&str, Hole); 7] = [
 pub(super) enum Token {
     Literal(String),
     Hole(Hole),
+    /// A column of the client's row, or another value of its own.
+    Variable(String),
 }
 
 /// Cuts a text at its placeholders: lower-case words in braces. `{{` is a brace.
@@ -57,6 +59,16 @@ pub(super) enum Token {
 /// # Errors
 /// A placeholder that is not among `known`, or a text that is too long.
 pub(super) fn tokens(key: &str, text: &str, known: &[Hole]) -> Result<Vec<Token>, DialectError> {
+    cut(key, text, known, false)
+}
+
+/// The same, where what is no placeholder is a variable.
+fn cut(
+    key: &str,
+    text: &str,
+    known: &[Hole],
+    has_variables: bool,
+) -> Result<Vec<Token>, DialectError> {
     if text.len() > MOST_TEMPLATE {
         return Err(too_much(key, text));
     }
@@ -71,20 +83,24 @@ pub(super) fn tokens(key: &str, text: &str, known: &[Hole]) -> Result<Vec<Token>
             rest = after;
             continue;
         }
-        let Some(name) = placeholder(rest) else {
+        let name = match has_variables {
+            true => run_record::variable(rest),
+            false => placeholder(rest),
+        };
+        let Some(name) = name else {
             literal.push('{');
             continue;
         };
         let hole = NAMES.iter().find(|(known, _)| *known == name);
-        match hole {
-            Some((_, hole)) if known.contains(hole) => {
-                if !literal.is_empty() {
-                    tokens.push(Token::Literal(std::mem::take(&mut literal)));
-                }
-                tokens.push(Token::Hole(*hole));
-            }
+        let token = match hole {
+            Some((_, hole)) if known.contains(hole) => Token::Hole(*hole),
+            None if has_variables => Token::Variable(name.to_owned()),
             _ => return Err(unknown(key, name, known)),
+        };
+        if !literal.is_empty() {
+            tokens.push(Token::Literal(std::mem::take(&mut literal)));
         }
+        tokens.push(token);
         rest = &rest[name.len() + 1..];
     }
     literal.push_str(rest);
@@ -132,7 +148,7 @@ pub(super) fn plain(key: &str, text: &str) -> Result<String, DialectError> {
         .into_iter()
         .map(|token| match token {
             Token::Literal(text) => text,
-            Token::Hole(_) => String::new(),
+            Token::Hole(_) | Token::Variable(_) => String::new(),
         })
         .collect())
 }
@@ -155,7 +171,7 @@ pub(super) fn with_variables(key: &str, text: &str) -> Result<String, DialectErr
     Ok(text.to_owned())
 }
 
-/// A message in which only stamps and numbers are open.
+/// A message in which only stamps, numbers and what is the client's own are open.
 #[derive(Debug)]
 pub(super) struct Template {
     pieces: Vec<Piece>,
@@ -167,6 +183,8 @@ enum Piece {
     Stamp,
     Number,
     Topic,
+    /// The client's own.
+    Variable(String),
 }
 
 /// The placeholders of requests that go to a topic.
@@ -189,15 +207,27 @@ const OF_REQUESTS: [Hole; 5] = [
 ];
 
 impl Template {
-    /// A request, or an answer as an example.
+    /// A request, which may have variables.
     ///
     /// # Errors
-    /// As [`tokens`]; a payload that stands there twice, or not at all.
+    /// As [`tokens`]; a payload that stands there twice.
+    pub(super) fn compile_request(
+        key: &str,
+        text: &str,
+        body: &Body,
+    ) -> Result<Self, DialectError> {
+        Self::of_tokens(key, &cut(key, text, &OF_REQUESTS, true)?, body)
+    }
+
+    /// An answer, as an example.
+    ///
+    /// # Errors
+    /// As [`Template::compile_request`].
     pub(super) fn compile(key: &str, text: &str, body: &Body) -> Result<Self, DialectError> {
         Self::of_tokens(key, &tokens(key, text, &OF_REQUESTS)?, body)
     }
 
-    /// The same for what names a topic, which is written with a prefix.
+    /// The same for what names a topic, which is written with a prefix; a request has variables.
     ///
     /// # Errors
     /// As [`Template::compile`].
@@ -207,7 +237,7 @@ impl Template {
         prefix: &str,
         body: &Body,
     ) -> Result<Self, DialectError> {
-        let tokens = tokens(key, text, &OF_PUBLICATIONS)?;
+        let tokens = cut(key, text, &OF_PUBLICATIONS, key == "send.publish")?;
         let with_prefix = tokens.into_iter().flat_map(|token| match token {
             Token::Hole(Hole::Topic) => vec![Token::Literal(prefix.to_owned()), token],
             token => vec![token],
@@ -236,15 +266,25 @@ impl Template {
         Ok(template)
     }
 
-    /// True where a text carries what every request has to: its stamp and the plan's padding.
+    /// True where a text carries its stamp and the plan's padding.
     pub(super) fn is_complete(text: &str) -> bool {
-        let has = |name: &str| text.contains(name);
-        has("{payload}") || has("{escaped_payload}") || has("{stamp}") && has("{padding}")
+        has_payload(text) || text.contains("{stamp}") && text.contains("{padding}")
+    }
+
+    /// True where a text carries its stamp.
+    pub(super) fn has_stamp(text: &str) -> bool {
+        has_payload(text) || text.contains("{stamp}")
+    }
+
+    /// True where a text carries the plan's padding.
+    pub(super) fn has_padding(text: &str) -> bool {
+        has_payload(text) || text.contains("{padding}")
     }
 
     fn push(&mut self, token: &Token, body: &Body) {
         match token {
             Token::Literal(text) => self.literal(text),
+            Token::Variable(name) => self.pieces.push(Piece::Variable(name.clone())),
             Token::Hole(Hole::Stamp) => self.pieces.push(Piece::Stamp),
             Token::Hole(Hole::Number) => self.pieces.push(Piece::Number),
             Token::Hole(Hole::Topic) => self.pieces.push(Piece::Topic),
@@ -281,9 +321,16 @@ impl Template {
     }
 
     /// Appends the message that carries `stamp`, to the topic of `room`.
-    pub(super) fn write(&self, room: u32, stamp: u64, out: &mut Vec<u8>) {
+    pub(super) fn write(
+        &self,
+        room: u32,
+        stamp: u64,
+        variables: &dyn Variables,
+        out: &mut Vec<u8>,
+    ) {
         for piece in &self.pieces {
             match piece {
+                Piece::Variable(name) => variables.write(name, out),
                 Piece::Literal(bytes) => out.extend_from_slice(bytes),
                 Piece::Stamp => StampForm::Hex.write(stamp, out),
                 Piece::Topic => {
@@ -295,6 +342,10 @@ impl Template {
             }
         }
     }
+}
+
+fn has_payload(text: &str) -> bool {
+    text.contains("{payload}") || text.contains("{escaped_payload}")
 }
 
 /// A template for messages to the user, with an ellipsis in place of what differs.
@@ -310,12 +361,13 @@ pub(super) fn shown(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::NoVariables;
     use super::*;
 
     fn written(text: &str, padding: &str) -> String {
         let template = Template::compile("send.echo", text, &Body::new(padding.to_owned()));
         let mut out = Vec::new();
-        template.unwrap().write(0, 0xAB, &mut out);
+        template.unwrap().write(0, 0xAB, &NoVariables, &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -2,7 +2,7 @@
 //! columns of its row of the data file in the places of the variables.
 
 use super::data::{Data, DataError, Place, Wanted};
-use run_record::{Connection, Part, Plan, parts};
+use run_record::{Connection, PLACEHOLDERS, Part, Plan, parts};
 use std::path::Path;
 use ws_proto::{ConnectRequest, HandshakeError, UpgradeRequest};
 
@@ -94,13 +94,15 @@ impl Compiler {
         }
     }
 
-    /// A message of the opening exchange. It is written anew for each client.
-    fn message(&mut self, text: &str) {
+    /// A message, which is written anew for each client. It may repeat what the server told it.
+    fn message(&mut self, key: &'static str, text: &str, captured: &[&str]) {
         for part in parts(text) {
             if let Part::Variable(name) = part
                 && name != CLIENT
+                && !PLACEHOLDERS.contains(&name)
+                && !captured.contains(&name)
             {
-                self.column("message.definition.open", Place::Message, name);
+                self.column(key, Place::Message, name);
             }
         }
     }
@@ -203,13 +205,14 @@ impl Asks {
             asks.subprotocols.literal(if at == 0 { "" } else { ", " });
             compiler.text(key, Place::Token, name, &mut asks.subprotocols);
         }
-        let exchange = plan
-            .message
-            .definition
-            .iter()
-            .flat_map(|file| file.exchange());
-        for text in exchange {
-            compiler.message(text);
+        for file in plan.message.definition.iter() {
+            let captured: Vec<&str> = file.captured().collect();
+            for text in file.exchange() {
+                compiler.message("message.definition.open", text, &captured);
+            }
+            for text in file.requests() {
+                compiler.message("message.definition.send", text, &captured);
+            }
         }
         asks.data = read(connection.data.as_deref(), &compiler)?.into();
         Ok(asks)
@@ -266,21 +269,13 @@ impl Asks {
         }
     }
 
-    /// A message of the opening exchange, as one client sends it.
-    pub(crate) fn filled(&self, text: &str, client: u64) -> String {
-        let mut out = String::new();
-        for part in parts(text) {
-            match part {
-                Part::Text(text) => out.push_str(&text),
-                Part::Variable(CLIENT) => out.push_str(&client.to_string()),
-                Part::Variable(name) => {
-                    let column = self.data.column(name);
-                    let field = column.map(|column| self.data.field(client, column));
-                    out.push_str(field.unwrap_or_default());
-                }
-            }
+    /// Appends what a variable of a message stands for with one client.
+    pub(crate) fn write_variable(&self, name: &str, client: u64, out: &mut String) {
+        if name == CLIENT {
+            out.push_str(&client.to_string());
+        } else if let Some(column) = self.data.column(name) {
+            out.push_str(self.data.field(client, column));
         }
-        out
     }
 
     /// Words of the server in which it has not told the secrets of a client.

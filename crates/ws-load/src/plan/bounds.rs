@@ -28,7 +28,7 @@ pub(crate) fn longest_message(plan: &Plan) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect;
+    use crate::dialect::{self, NoVariables};
     use run_record::Workload;
 
     #[test]
@@ -53,7 +53,13 @@ mod tests {
                 let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
                 (plan.message.dialect, plan.message.padding) = (dialect, padding);
                 let mut request = Vec::new();
-                dialect::codec(&plan).request(Workload::Broadcast, 0, u64::MAX, &mut request);
+                dialect::codec(&plan).request(
+                    Workload::Broadcast,
+                    0,
+                    u64::MAX,
+                    &NoVariables,
+                    &mut request,
+                );
                 let escaped = if dialect == Dialect::Binary { 1 } else { 6 };
                 let longest = longest_message(&plan) as usize;
                 assert!(longest >= request.len() * escaped, "{dialect:?} {padding}");

@@ -43,6 +43,8 @@ pub(crate) trait Clients {
     fn deflate(&mut self, _slot: Slot, _message: &[u8], _out: &mut Vec<u8>) -> bool {
         false
     }
+    /// Appends what a variable of messages stands for with this client.
+    fn write_variable(&self, slot: Slot, name: &str, out: &mut Vec<u8>);
     /// Sends bytes. True when the kernel has taken all of them; `None` when the connection is
     /// broken or gone. What the kernel has not taken follows by itself.
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Option<bool>;

@@ -77,6 +77,8 @@ impl Clients for Fake {
         Some(true)
     }
 
+    fn write_variable(&self, _: Slot, _: &str, _: &mut Vec<u8>) {}
+
     fn send_latest(&mut self, _: Slot, _: Opcode, _: &[u8]) {
         panic!("the server asks for nothing");
     }

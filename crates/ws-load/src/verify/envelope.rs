@@ -6,9 +6,9 @@
 //! width, stands once in the message, and its characters need no escaping. Whatever differs in
 //! a single byte is not recognised here and is parsed in full.
 
-use crate::dialect::{Kind, StampForm};
+use crate::dialect::{Codec, Kind, StampForm};
 
-/// Spellings kept per room; a server that spells its messages in more ways is parsed.
+/// Spellings kept per room and kind of request; a server that spells its messages in more ways is parsed.
 const CAPACITY: usize = 8;
 /// Bytes of spellings that are kept, of all rooms; what comes in others is parsed.
 const MOST_BYTES: usize = 64 << 20;
@@ -25,6 +25,8 @@ pub(crate) struct Envelopes {
 #[derive(Debug)]
 struct Envelope {
     kind: Kind,
+    /// The kind of the requests that it answers, where there are several.
+    request_kind: Option<u32>,
     /// Where the stamp begins.
     hole: usize,
     message: Box<[u8]>,
@@ -39,9 +41,14 @@ impl Envelopes {
         }
     }
 
-    /// The kind and stamp of a message whose envelope is known.
+    /// The kind and stamp of a message whose envelope is known for requests of that stamp's kind.
     #[inline]
-    pub(crate) fn recognise(&self, room: u32, message: &[u8]) -> Option<(Kind, u64)> {
+    pub(crate) fn recognise(
+        &self,
+        room: u32,
+        message: &[u8],
+        codec: &dyn Codec,
+    ) -> Option<(Kind, u64)> {
         let width = self.form.width();
         self.rooms.get(room as usize)?.iter().find_map(|known| {
             if message.len() != known.message.len() {
@@ -54,18 +61,30 @@ impl Envelopes {
             if !same {
                 return None;
             }
-            Some((known.kind, self.form.read(stamp)?))
+            let stamp = self.form.read(stamp)?;
+            let is_of_kind =
+                known.request_kind.is_none() || known.request_kind == codec.request_kind(stamp);
+            is_of_kind.then_some((known.kind, stamp))
         })
     }
 
     /// Keeps the envelope of a message that was parsed and found to carry exactly this.
     #[cold]
-    pub(crate) fn learn(&mut self, room: u32, message: &[u8], kind: Kind, stamp: u64) {
+    pub(crate) fn learn(
+        &mut self,
+        room: u32,
+        message: &[u8],
+        kind: Kind,
+        stamp: u64,
+        codec: &dyn Codec,
+    ) {
         let room = room as usize;
+        let request_kind = codec.request_kind(stamp);
+        let is_alike = |known: &&Envelope| known.request_kind == request_kind;
         if self
             .rooms
             .get(room)
-            .is_some_and(|known| known.len() == CAPACITY)
+            .is_some_and(|known| known.iter().filter(is_alike).count() == CAPACITY)
             || self.bytes + message.len() > MOST_BYTES
         {
             return;
@@ -83,6 +102,7 @@ impl Envelopes {
             self.bytes += message.len();
             self.rooms[room].push(Envelope {
                 kind,
+                request_kind,
                 hole,
                 message: message.into(),
             });
@@ -93,7 +113,7 @@ impl Envelopes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::{Incoming, codec};
+    use crate::dialect::{Incoming, NoVariables, codec};
     use proptest::prelude::*;
     use run_record::{Dialect, Workload};
 
@@ -117,17 +137,17 @@ mod tests {
             let codec = codec(&plan);
             let mut known = Envelopes::new(codec.stamp_form());
             let mut first = Vec::new();
-            codec.request(Workload::Echo, 0, learned, &mut first);
-            known.learn(0, &first, Kind::Echo, learned);
+            codec.request(Workload::Echo, 0, learned, &NoVariables, &mut first);
+            known.learn(0, &first, Kind::Echo, learned, &*codec);
 
             let mut message = Vec::new();
-            codec.request(Workload::Echo, 0, stamp, &mut message);
-            prop_assert_eq!(known.recognise(0, &message), Some((Kind::Echo, stamp)));
+            codec.request(Workload::Echo, 0, stamp, &NoVariables, &mut message);
+            prop_assert_eq!(known.recognise(0, &message, &*codec), Some((Kind::Echo, stamp)));
             if let Some((at, byte)) = change {
                 let at = at.index(message.len());
                 message[at] = byte;
             }
-            if let Some((kind, stamp)) = known.recognise(0, &message) {
+            if let Some((kind, stamp)) = known.recognise(0, &message, &*codec) {
                 prop_assert_eq!(
                     codec.parse(&message).unwrap(),
                     Incoming::Message { kind, stamp, intact: true, topic: None }
@@ -139,9 +159,16 @@ mod tests {
     #[test]
     fn an_envelope_with_the_stamp_twice_is_not_learned() {
         let mut known = Envelopes::new(StampForm::Hex);
-        known.learn(0, b"0000000000000001 0000000000000001", Kind::Echo, 1);
+        let codec = codec(&plan(Dialect::Text));
+        known.learn(
+            0,
+            b"0000000000000001 0000000000000001",
+            Kind::Echo,
+            1,
+            &*codec,
+        );
         assert_eq!(
-            known.recognise(0, b"0000000000000002 0000000000000001"),
+            known.recognise(0, b"0000000000000002 0000000000000001", &*codec),
             None
         );
         assert!(known.rooms.is_empty());

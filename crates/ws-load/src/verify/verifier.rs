@@ -17,7 +17,7 @@ use crate::figures::{Arrival, Latencies};
 use crate::message::{Done, SlowPart, StepPart, VisitsPart};
 use crate::net::ConnectError;
 use run_record::{Faults, Measure};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use unawaited::Between;
 use ws_proto::Opcode;
@@ -42,6 +42,10 @@ pub(crate) struct Verifier {
     keeps_order: bool,
     envelopes: Envelopes,
     stamps: Stamps,
+    /// Answers carry nothing of their requests.
+    answers_in_order: bool,
+    /// Of such answers: the stamps of the requests of a client that have none yet, oldest first.
+    asked: HashMap<u32, VecDeque<u64>>,
     /// The latency that the limit applies to.
     limited: Measure,
     step: Option<Arc<StepLedger>>,
@@ -108,6 +112,8 @@ impl Verifier {
         Self {
             opcode: codec.opcode(),
             keeps_order: codec.keeps_order(),
+            answers_in_order: codec.answers_in_order(),
+            asked: HashMap::new(),
             envelopes: Envelopes::new(codec.stamp_form()),
             codec,
             stamps,
@@ -170,6 +176,7 @@ impl Verifier {
 
     /// A client is ready.
     pub(crate) fn client_ready(&mut self, slot: u32) {
+        self.asked.remove(&slot);
         let word = slot as usize / 64;
         if self.alive.len() <= word {
             self.alive.resize(word + 1, 0);
@@ -326,7 +333,7 @@ impl Verifier {
     pub(crate) fn message(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
         self.messages += 1;
         let room = self.room(slot);
-        let known = self.envelopes.recognise(room, payload);
+        let known = self.envelopes.recognise(room, payload, &*self.codec);
         match known {
             Some((kind, stamp)) if opcode == self.opcode => {
                 // Of a message the window compares the room.
@@ -356,9 +363,14 @@ impl Verifier {
                 if !intact {
                     self.faults.corrupt += 1;
                 } else if topic.is_none_or(|topic| topic == room) {
-                    self.envelopes.learn(room, payload, kind, stamp);
+                    self.envelopes
+                        .learn(room, payload, kind, stamp, &*self.codec);
                 }
                 self.account(slot, kind, stamp, topic, at_ns);
+            }
+            Ok(Incoming::InOrder(kind)) => {
+                self.first_answers.understood = true;
+                self.answered_in_order(slot, kind, at_ns);
             }
             Ok(Incoming::Refused) => {
                 self.first_answers.understood = true;
@@ -369,6 +381,27 @@ impl Verifier {
             Ok(Incoming::Ignored) => {}
             Ok(Incoming::KeepAlive(answer)) => self.keep_alive = Some((slot, answer)),
             Err(why) => self.malformed_message(payload, &why, at_ns),
+        }
+    }
+
+    /// The answer to the oldest request of a client that has none.
+    fn answered_in_order(&mut self, slot: u32, kind: Option<u32>, at_ns: u64) {
+        let oldest = self.asked.get_mut(&slot).and_then(VecDeque::pop_front);
+        let Some(stamp) = oldest else {
+            self.faults.duplicate += 1;
+            return;
+        };
+        if kind.is_some() && kind != self.codec.request_kind(stamp) {
+            self.faults.corrupt += 1;
+        }
+        self.account(slot, Kind::Echo, stamp, None, at_ns);
+    }
+
+    /// A client is about to send the request with this stamp.
+    #[inline]
+    pub(crate) fn asked(&mut self, slot: u32, stamp: u64) {
+        if self.answers_in_order {
+            self.asked.entry(slot).or_default().push_back(stamp);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The clients of a worker: frames out, and how a connection ends.
 
+use super::captured::Captured;
 use super::lives::Lives;
 use super::opening::Opening;
 use super::{Common, Peer};
@@ -10,7 +11,7 @@ use crate::message::{Command, HandshakePart, OpenTerms, Report};
 use crate::net::{ConnectError, Connection, Deflate, Phase, Sessions, Transport};
 use crate::plan::{self, WorkerRooms};
 use crate::scenario::{self, Deed, Slot};
-use run_record::Reading;
+use run_record::{Part, Reading, parts};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::collections::VecDeque;
@@ -48,6 +49,8 @@ pub(super) struct ClientTable {
     /// Connections that were told to close and have not ended.
     closing: usize,
     pub(super) codec: Arc<dyn Codec>,
+    /// What the server told clients while they opened.
+    pub(super) captured: Captured,
     pub(super) common: Common,
     /// Number of this worker among its peers, who are those of this process.
     pub(super) thread: u32,
@@ -94,6 +97,7 @@ impl ClientTable {
             lost: VecDeque::new(),
             done: VecDeque::new(),
             closing: 0,
+            captured: Captured::new(&common.plan),
             codec,
             common,
             thread,
@@ -118,6 +122,7 @@ impl ClientTable {
 
     /// Has a slot begin anew, or the next one begin.
     pub(super) fn put(&mut self, slot: Token, transport: Transport) {
+        self.captured.forget(slot);
         let connection = Connection::connecting(transport, self.longest_message);
         match self.connections.get_mut(slot as usize) {
             Some(place) => *place = connection,
@@ -204,6 +209,29 @@ impl ClientTable {
     /// The number of a slot's client among all of the run.
     pub(super) fn client(&self, slot: Token) -> u64 {
         u64::from(slot) * u64::from(self.workers) + u64::from(self.number)
+    }
+
+    /// Appends what a variable of messages stands for with a client.
+    fn write_variable(&self, slot: Token, name: &str, out: &mut String) {
+        match self.captured.value(slot, name) {
+            Some(value) => out.push_str(value),
+            None => {
+                let asks = &self.common.target.asks;
+                asks.write_variable(name, self.client(slot), out);
+            }
+        }
+    }
+
+    /// A text in which variables stand, with those of a client.
+    pub(super) fn filled(&self, slot: Token, text: &str) -> String {
+        let mut out = String::new();
+        for part in parts(text) {
+            match part {
+                Part::Text(text) => out.push_str(&text),
+                Part::Variable(name) => self.write_variable(slot, name, &mut out),
+            }
+        }
+        out
     }
 
     /// Words of the server in which it has not told the secrets of a client.
@@ -467,6 +495,12 @@ impl scenario::Clients for Session<'_> {
         let codecs = connection.codecs.as_mut();
         let deflated = codecs.map(|codecs| deflate.deflate(codecs, message, out));
         deflated.is_some()
+    }
+
+    fn write_variable(&self, slot: Slot, name: &str, out: &mut Vec<u8>) {
+        let mut value = String::new();
+        self.table.write_variable(slot, name, &mut value);
+        out.extend_from_slice(value.as_bytes());
     }
 
     #[inline]

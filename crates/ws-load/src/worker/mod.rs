@@ -3,6 +3,7 @@
 //! A worker takes [`Command`]s and gives [`Report`]s. During a step it uses only the shared ledger, and
 //! sends commands to the worker whose client is to send the next sample.
 
+mod captured;
 mod catch_up;
 mod clients;
 mod event_loop;

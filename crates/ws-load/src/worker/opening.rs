@@ -522,8 +522,7 @@ impl Session<'_> {
             }
             dialect::Opening::Send(text) => {
                 let opcode = self.table.codec.opcode();
-                let client = self.table.client(slot);
-                let message = self.table.common.target.asks.filled(&text, client);
+                let message = self.table.filled(slot, &text);
                 self.send_frame(slot, opcode, message.as_bytes());
             }
             dialect::Opening::Refused(words) => {
@@ -531,6 +530,11 @@ impl Session<'_> {
                 self.lose(slot, ConnectError::Turned { addr, words });
             }
             dialect::Opening::Ready => {
+                if let Some(name) = self.table.captured.missing(slot) {
+                    let words = format!("it did not say `{name}`, which messages repeat");
+                    self.lose(slot, ConnectError::Turned { addr, words });
+                    return false;
+                }
                 match self.table.lives.as_mut().filter(|of| of.is_trying(slot)) {
                     Some(lives) => lives.returned(slot, at_ns),
                     None => self.table.opening.note_ready(slot, at_ns),

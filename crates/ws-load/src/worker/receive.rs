@@ -1,5 +1,6 @@
 //! Bytes of a worker's connections: upgrades, frames, and what they mean for the scenario.
 
+use super::captured;
 use super::clients::{rewatch, watch};
 use super::event_loop::{EventLoop, Stamp};
 use crate::clock;
@@ -54,6 +55,7 @@ struct Replies {
     /// Payloads of pings.
     pongs: Vec<Vec<u8>>,
     opening: Option<dialect::Opening>,
+    captured: Vec<captured::Value>,
 }
 
 impl Replies {
@@ -141,14 +143,18 @@ impl EventLoop {
                             scenario.message(slot, opcode, payload, at_ns, slack_ns);
                         }
                     }
-                    Event::Message { payload, .. } => match codec.opened(payload, room) {
-                        dialect::Opening::Await => {}
-                        dialect::Opening::Refused(words) => return Err(Stop::Turned(words)),
-                        next => {
-                            ready = next == dialect::Opening::Ready;
-                            replies.opening = Some(next);
+                    Event::Message { payload, .. } => {
+                        let next = codec.opened(payload, room);
+                        replies.captured.extend(codec.captured(payload));
+                        match next {
+                            dialect::Opening::Await => {}
+                            dialect::Opening::Refused(words) => return Err(Stop::Turned(words)),
+                            next => {
+                                ready = next == dialect::Opening::Ready;
+                                replies.opening = Some(next);
+                            }
                         }
-                    },
+                    }
                     Event::Ping(payload) => replies.pong(payload),
                     Event::Pong(payload) => scenario.pong(slot, payload, at_ns),
                     Event::Close(payload) => {
@@ -224,6 +230,7 @@ impl EventLoop {
                 .session(control)
                 .send_latest(slot, Opcode::Pong, &payload);
         }
+        self.clients.captured.keep(slot, replies.captured);
         if let Some(opening) = replies.opening {
             self.on_opening(control, slot, opening, at_ns);
         }

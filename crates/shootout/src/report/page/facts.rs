@@ -121,6 +121,9 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
                 Some(plan.message.padding.to_string()),
             )
         }),
+        of("content of answers", |plan| {
+            word(plan.unchecked().unwrap_or("checked, every byte"))
+        }),
         of("limited latency", |plan| word(measure_name(plan.limits.of))),
         of("limit percentile", |plan| {
             let percentile = figures::percentile(plan.limits.percentile);

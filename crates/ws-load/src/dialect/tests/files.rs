@@ -69,7 +69,7 @@ fn requests_have_to_carry_what_is_verified_and_to_be_answered() {
         (
             "echo = \"echo {stamp}{padding}\"",
             "",
-            "`send` has no request; write `echo` or `broadcast`",
+            "`send` has no request; write `echo`, `broadcast` or [[send.kinds]]",
         ),
         (
             "echo = \"",
@@ -80,6 +80,17 @@ fn requests_have_to_carry_what_is_verified_and_to_be_answered() {
     ] {
         let error = changed(from, to);
         assert!(error.starts_with(words), "{error}");
+    }
+}
+
+#[test]
+fn the_examples_of_the_documentation_make_sense() {
+    let text = include_str!("../../../../../docs/dialects.md");
+    let examples = text.split("```toml\n").skip(1);
+    let examples: Vec<&str> = examples.map(|of| of.split("```").next().unwrap()).collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        check_dialect(&read_dialect(example).unwrap()).unwrap();
     }
 }
 
@@ -99,14 +110,18 @@ fn rules_have_to_be_clear() {
         (
             "text = \"a\"",
             "`receive[1]` does not say in one way where an answer carries what was sent; write \
-             `payload`, or a pattern with {payload} or with {stamp} and {padding}",
+             `payload`, `stamp` or `number`, a pattern with {payload} or {stamp}, or `in_order = true`",
         ),
         (
             "pattern = \"echo {stamp}\"",
-            "`receive[1]` does not say in one way where an answer carries",
+            "`receive[1].example` is not understood by its own rule: `echo ",
         ),
         (
             "stamp = \"/a\"",
+            "`receive[1].example` is not understood by its own rule: `echo ",
+        ),
+        (
+            "stamp = \"/a\"\npayload = \"/b\"",
             "`receive[1]` does not say in one way where an answer carries",
         ),
         (

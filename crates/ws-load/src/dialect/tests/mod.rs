@@ -2,6 +2,7 @@
 
 mod files;
 mod others;
+mod own;
 
 use super::*;
 use run_record::Dialect;
@@ -26,7 +27,7 @@ fn text() -> std::sync::Arc<dyn Codec> {
 
 fn request(codec: &dyn Codec, workload: Workload, stamp: u64) -> Value {
     let mut out = Vec::new();
-    codec.request(workload, 0, stamp, &mut out);
+    codec.request(workload, 0, stamp, &NoVariables, &mut out);
     serde_json::from_slice(&out).unwrap()
 }
 
@@ -56,7 +57,7 @@ fn a_request_with_the_most_padding_leaves_room_within_16_mib() {
     ] {
         let mut request = Vec::new();
         let codec = of(dialect, url, run_record::MOST_PADDING);
-        codec.request(Workload::Broadcast, 0, u64::MAX, &mut request);
+        codec.request(Workload::Broadcast, 0, u64::MAX, &NoVariables, &mut request);
         let room = (16_usize << 20).checked_sub(request.len());
         assert!(
             room.is_some_and(|room| room >= 512),
@@ -72,7 +73,7 @@ fn requests_are_json_of_the_protocol() {
         json!({"type": "broadcast", "payload": {"stamp": "00000000000000ab", "padding": "123"}})
     );
     let mut bare = Vec::new();
-    of(Dialect::Text, "ws://h/", 0).request(Workload::Echo, 0, 1, &mut bare);
+    of(Dialect::Text, "ws://h/", 0).request(Workload::Echo, 0, 1, &NoVariables, &mut bare);
     assert_eq!(
         bare,
         br#"{"type":"echo","payload":{"stamp":"0000000000000001"}}"#

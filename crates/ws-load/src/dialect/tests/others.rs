@@ -15,7 +15,7 @@ fn dialect(text: &str) -> Interpreter {
 
 fn sent(codec: &Interpreter, workload: Workload, stamp: u64) -> String {
     let mut out = Vec::new();
-    codec.request(workload, 0, stamp, &mut out);
+    codec.request(workload, 0, stamp, &NoVariables, &mut out);
     String::from_utf8(out).unwrap()
 }
 

@@ -6,6 +6,7 @@
 
 use super::backlog::Request;
 use super::{Clients, Requests, Slot};
+use crate::dialect::Variables;
 use crate::message::{Report, Samples, SentSample};
 use crate::verify::{Sent, StepLedger};
 use ws_proto::{FrameHeader, MAX_HEADER, apply_mask, encode_header, mark_compressed};
@@ -131,7 +132,8 @@ impl Requests {
         let sample = ledger.first_sample + u64::from(request.index);
         let mask = (clients.draw() as u32).to_ne_bytes();
         let room = ledger.room(request.index);
-        self.encode_request(room, self.verifier.stamp(sample), mask, slot, clients);
+        let stamp = self.verifier.stamp(sample);
+        self.encode_request(room, stamp, mask, slot, clients);
         let sent = self.sent_at(clients.now_ns(), slot, request);
         if sent.at_ns >= self.cutter.end_ns {
             self.cut(sent.at_ns);
@@ -139,6 +141,7 @@ impl Requests {
         self.sent_bytes += (self.frame.len() - self.frame_start) as u64;
         let request = self.note_lag(ledger, request, sent.at_ns);
         ledger.sent(request.index, sent);
+        self.verifier.asked(slot, stamp);
         if clients.send(slot, &self.frame[self.frame_start..]) == Some(false) {
             ledger.take_back(request.index);
             hold_back(ledger, request, sent.at_ns, clients);
@@ -203,7 +206,11 @@ impl Requests {
         let workload = self.setting.plan.workload();
         self.frame.clear();
         self.frame.resize(MAX_HEADER, 0);
-        codec.request(workload, room, stamp, &mut self.frame);
+        let variables = OfClient {
+            clients: &*clients,
+            slot,
+        };
+        codec.request(workload, room, stamp, &variables, &mut self.frame);
         let message = &self.frame[MAX_HEADER..];
         let is_compressed = clients.deflate(slot, message, &mut self.deflated);
         if is_compressed {
@@ -226,6 +233,18 @@ impl Requests {
         self.frame_start = MAX_HEADER - self.header.len();
         self.frame[self.frame_start..MAX_HEADER].copy_from_slice(&self.header);
         apply_mask(&mut self.frame[MAX_HEADER..], mask);
+    }
+}
+
+/// The variables of the client that sends.
+struct OfClient<'a> {
+    clients: &'a dyn Clients,
+    slot: Slot,
+}
+
+impl Variables for OfClient<'_> {
+    fn write(&self, name: &str, out: &mut Vec<u8>) {
+        self.clients.write_variable(self.slot, name, out);
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) enum RoomConfirmed {
 impl Verifier {
     /// A client is ready that no sample waits for.
     pub(crate) fn slow_client_ready(&mut self, slot: u32) {
+        self.asked.remove(&slot);
         let word = slot as usize / 64;
         if self.unawaited.len() <= word {
             self.unawaited.resize(word + 1, 0);

@@ -1,0 +1,333 @@
+//! What a dialect file has to have, so that requests can be written and answers understood.
+
+use super::error::DialectError;
+use super::kinds;
+use super::place::OPEN;
+use super::template::Template;
+use run_record::{DialectFile, Meaning, Rule};
+
+/// The key of the rules for a ready client.
+pub(super) const READY: &str = "receive";
+/// Longest summary in bytes.
+const MOST_SUMMARY: usize = 200;
+/// Most kinds of requests.
+const MOST_KINDS: usize = 64;
+
+/// Checks a file but for its templates, patterns and pointers.
+///
+/// # Errors
+/// The first thing that makes no sense, with its key and a remedy.
+pub(super) fn check(file: &DialectFile) -> Result<(), DialectError> {
+    check_header(file)?;
+    check_requests(file)?;
+    check_meanings(OPEN, &file.open.receive)?;
+    check_meanings(READY, &file.receive)?;
+    check_opening(file)
+}
+
+fn is_name(name: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=40).contains(&name.len()) && name.chars().all(is_of_name)
+}
+
+fn check_header(file: &DialectFile) -> Result<(), DialectError> {
+    if !is_name(&file.name) {
+        return Err(DialectError::unfit(
+            "name",
+            "is no name of a dialect",
+            "write 1 to 40 lower-case letters, digits and hyphens",
+        ));
+    }
+    if file.summary.len() > MOST_SUMMARY {
+        return Err(DialectError::too_long(
+            "summary",
+            file.summary.len(),
+            MOST_SUMMARY,
+        ));
+    }
+    // RFC 6455, 4.1: a token of RFC 9110, 5.6.2.
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    let subprotocol = file.subprotocol.as_deref().unwrap_or("-");
+    if !(1..=100).contains(&subprotocol.len()) || !subprotocol.chars().all(is_token) {
+        return Err(DialectError::unfit(
+            "subprotocol",
+            "cannot stand in a header",
+            "write one name without spaces and commas, at most 100 characters",
+        ));
+    }
+    Ok(())
+}
+
+/// Each request carries what is verified, and each of its answers has a rule.
+fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
+    let both = &[Meaning::Delivery, Meaning::Result][..];
+    let broadcast = (&file.send.broadcast, "send.broadcast", both);
+    let of_topic = &[Meaning::Message, Meaning::Published][..];
+    let publish = (&file.send.publish, "send.publish", of_topic);
+    if publish.0.is_some() != file.send.subscribe.is_some()
+        || publish
+            .0
+            .as_ref()
+            .is_some_and(|text| !text.contains("{topic}"))
+    {
+        return Err(DialectError::unfit(
+            "send.publish",
+            "does not go with `subscribe`",
+            "write both, each with {topic}, or neither",
+        ));
+    }
+    if kinds::written(file).is_empty() && broadcast.0.is_none() {
+        return Err(DialectError::unfit(
+            "send",
+            "has no request",
+            "write `echo`, `broadcast` or [[send.kinds]]",
+        ));
+    }
+    check_kinds(file)?;
+    for (text, key, answers) in [broadcast, publish] {
+        let Some(text) = text else { continue };
+        if !Template::is_complete(text) {
+            return Err(incomplete(key));
+        }
+        for means in answers {
+            if !file.receive.iter().any(|rule| rule.means == *means) {
+                let name = meaning_name(*means);
+                return Err(DialectError::unfit(
+                    key,
+                    format!("has no rule for its answer `{name}`"),
+                    format!("write [[receive]] with `means = \"{name}\"`"),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn incomplete(key: &str) -> DialectError {
+    DialectError::unfit(
+        key,
+        "carries no stamp, or not the padding that a plan asks for",
+        "write {payload}, {escaped_payload}, or {stamp} and {padding}",
+    )
+}
+
+/// Requests of one client: each carries what the rules for its answers look for.
+fn check_kinds(file: &DialectFile) -> Result<(), DialectError> {
+    let kinds = &file.send.kinds;
+    if file.send.echo.is_some() && !kinds.is_empty() {
+        return Err(DialectError::unfit(
+            "send.echo",
+            "stands beside [[send.kinds]]",
+            "write it as one of them",
+        ));
+    }
+    if kinds.len() > MOST_KINDS {
+        return Err(DialectError::TooMuch {
+            key: "send.kinds".to_owned(),
+            count: format!("{} kinds", kinds.len()),
+            most: MOST_KINDS,
+        });
+    }
+    for (index, kind) in kinds.iter().enumerate() {
+        let key = |name: &str| format!("send.kinds[{}].{name}", index + 1);
+        if !is_name(&kind.name) || kinds[..index].iter().any(|of| of.name == kind.name) {
+            return Err(DialectError::unfit(
+                key("name"),
+                "is no name of a kind, or one that stands there twice",
+                "write 1 to 40 lower-case letters, digits and hyphens, another for each kind",
+            ));
+        }
+        if kind.weight == 0 {
+            return Err(DialectError::unfit(
+                key("weight"),
+                "is 0: no request is of this kind",
+                "write 1 or more, or leave the kind out",
+            ));
+        }
+    }
+    for kind in kinds::written(file) {
+        let answers: Vec<&Rule> = file
+            .receive
+            .iter()
+            .filter(|rule| rule.means == Meaning::Echo && kind.is_answered_by(rule))
+            .collect();
+        if answers.is_empty() {
+            return Err(DialectError::unfit(
+                kind.key,
+                "has no rule for its answer `echo`",
+                "write [[receive]] with `means = \"echo\"`",
+            ));
+        }
+        for rule in answers {
+            check_carried(&kind, rule)?;
+        }
+    }
+    check_rules_of_kinds(file)
+}
+
+/// A request carries what a rule finds its answer by.
+fn check_carried(kind: &kinds::Written<'_>, rule: &Rule) -> Result<(), DialectError> {
+    let text = kind.message;
+    let by_stamp = rule.stamp.is_some() || rule.is_bare_pattern();
+    let (carries, missing, remedy) = match rule {
+        Rule { in_order: true, .. } => return Ok(()),
+        Rule {
+            number: Some(_), ..
+        } => (text.contains("{number}"), "number", "{number}"),
+        _ if by_stamp => (Template::has_stamp(text), "stamp", "{stamp} or {payload}"),
+        _ => (Template::is_complete(text), "", ""),
+    };
+    match (carries, missing) {
+        (true, _) => Ok(()),
+        (false, "") => Err(incomplete(&kind.key)),
+        (false, missing) => Err(DialectError::unfit(
+            kind.key.clone(),
+            format!("carries no {missing}, by which a rule finds its answers"),
+            format!("write {remedy}"),
+        )),
+    }
+}
+
+fn check_rules_of_kinds(file: &DialectFile) -> Result<(), DialectError> {
+    let mut in_order = None;
+    for (index, rule) in file.receive.iter().enumerate() {
+        let key = |name: &str| format!("{READY}[{}].{name}", index + 1);
+        let names = |kind: &String| file.send.kinds.iter().any(|of| of.name == *kind);
+        if let Some(kind) = rule.kind.as_ref().filter(|kind| !names(kind)) {
+            return Err(DialectError::unfit(
+                key("kind"),
+                format!("is `{kind}`, which no request is"),
+                "write the `name` of one of [[send.kinds]]",
+            ));
+        }
+        if rule.means != Meaning::Echo {
+            continue;
+        }
+        if *in_order.get_or_insert(rule.in_order) != rule.in_order {
+            return Err(DialectError::unfit(
+                key("in_order"),
+                "is not what the other rules for answers say",
+                "write `in_order = true` in each rule that means `echo`, or in none",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_meanings(list: &str, rules: &[Rule]) -> Result<(), DialectError> {
+    let of_opening = [
+        Meaning::Ready,
+        Meaning::Subscribed,
+        Meaning::Send,
+        Meaning::Refused,
+        Meaning::Wait,
+    ];
+    let of_ready = [
+        Meaning::Echo,
+        Meaning::Delivery,
+        Meaning::Result,
+        Meaning::Message,
+        Meaning::Published,
+        Meaning::Subscribed,
+        Meaning::Unsubscribed,
+        Meaning::Refused,
+        Meaning::Ignored,
+        Meaning::KeepAlive,
+    ];
+    let permitted = if list == OPEN {
+        &of_opening[..]
+    } else {
+        &of_ready
+    };
+    let mut numbered = rules.iter().enumerate();
+    match numbered.find(|(_, rule)| !permitted.contains(&rule.means)) {
+        None => Ok(()),
+        Some((index, rule)) => {
+            let names: Vec<&str> = permitted.iter().map(|of| meaning_name(*of)).collect();
+            Err(DialectError::unfit(
+                format!("{list}[{}].means", index + 1),
+                format!(
+                    "is `{}`, which has no sense there",
+                    meaning_name(rule.means)
+                ),
+                format!("permitted there: {}", names.join(", ")),
+            ))
+        }
+    }
+}
+
+fn check_opening(file: &DialectFile) -> Result<(), DialectError> {
+    let has = |means| file.open.receive.iter().any(|rule| rule.means == means);
+    if has_exchange(file) && !has(Meaning::Ready) {
+        return Err(DialectError::unfit(
+            "open",
+            "has no rule that makes a client ready",
+            "write [[open.receive]] with `means = \"ready\"`, or leave [open] out",
+        ));
+    }
+    let subscribe = file.send.subscribe.as_deref();
+    if subscribe.is_some() != has(Meaning::Subscribed)
+        || subscribe.is_some_and(|text| !text.contains("{topic}"))
+    {
+        return Err(DialectError::unfit(
+            "send.subscribe",
+            "does not go with a rule for its answer",
+            "write `subscribe` with {topic}, and [[open.receive]] with `means = \"subscribed\"`; \
+             or neither",
+        ));
+    }
+    check_unsubscribing(file)
+}
+
+/// A ready client that leaves a topic has to hear that it has, and that it subscribes to the next.
+fn check_unsubscribing(file: &DialectFile) -> Result<(), DialectError> {
+    let has = |means| file.receive.iter().any(|rule| rule.means == means);
+    let answers = [Meaning::Subscribed, Meaning::Unsubscribed];
+    let unsubscribe = file.send.unsubscribe.as_deref();
+    let fits = match unsubscribe {
+        Some(text) => {
+            text.contains("{topic}")
+                && file.send.subscribe.is_some()
+                && answers.into_iter().all(has)
+        }
+        None => !answers.into_iter().any(has),
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(DialectError::unfit(
+            "send.unsubscribe",
+            "does not go with rules for the answers of a ready client",
+            "write `unsubscribe` with {topic}, `subscribe`, and [[receive]] with \
+             `means = \"subscribed\"` and with `means = \"unsubscribed\"`; or none of them",
+        )),
+    }
+}
+
+/// A client without a room has to wait for something before it is ready.
+pub(super) fn has_exchange(file: &DialectFile) -> bool {
+    let of_topics = |rule: &Rule| rule.means == Meaning::Subscribed;
+    let receive = &file.open.receive;
+    let others = receive
+        .iter()
+        .any(|rule| !of_topics(rule) && rule.means != Meaning::Refused);
+    let refuses_alone = !receive.is_empty() && !receive.iter().any(of_topics);
+    file.open.send.is_some() || others || refuses_alone
+}
+
+const fn meaning_name(means: Meaning) -> &'static str {
+    match means {
+        Meaning::Echo => "echo",
+        Meaning::Delivery => "delivery",
+        Meaning::Result => "result",
+        Meaning::Message => "message",
+        Meaning::Published => "published",
+        Meaning::Refused => "refused",
+        Meaning::Ignored => "ignored",
+        Meaning::KeepAlive => "keep-alive",
+        Meaning::Ready => "ready",
+        Meaning::Subscribed => "subscribed",
+        Meaning::Unsubscribed => "unsubscribed",
+        Meaning::Send => "send",
+        Meaning::Wait => "wait",
+    }
+}
