@@ -1,6 +1,6 @@
 //! `--events`: one JSON object a line, and nothing else.
 
-use crate::support::{honest, run, url};
+use crate::support::{honest, run, undisturbed, url};
 use run_record::{Buckets, End, Event, TimeRow};
 
 fn parse(text: &str) -> Vec<Event> {
@@ -91,11 +91,11 @@ fn each_event_has_a_time_since_the_start_and_one_of_the_day() {
 fn the_seconds_of_a_step_are_told_while_it_lasts() {
     let server = honest();
     for more in ["", "--processes 2", "--io epoll"] {
-        let ran = run(&format!(
+        let arguments = format!(
             "broadcast {} --step-size 20 --total-steps 1 --rate 200 --duration 5s --events - {more}",
             url(server.addr())
-        ))
-        .exits(0);
+        );
+        let ran = undisturbed(|| run(&arguments)).exits(0);
         let events = parse(&ran.stdout);
         let told: Vec<&TimeRow> = events
             .iter()

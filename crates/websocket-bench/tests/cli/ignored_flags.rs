@@ -1,6 +1,6 @@
 //! Flags that would have no effect are refused, and what is accepted is carried out as it stands.
 
-use crate::support::{honest, no_listener, record, run, url};
+use crate::support::{honest, no_listener, record, run, undisturbed, url};
 use run_record::Nanos;
 
 #[test]
@@ -82,12 +82,13 @@ fn a_delivery_has_a_sample_for_each_listener() {
 #[test]
 fn a_percentile_that_the_samples_of_an_open_loop_do_not_have_is_not_met() {
     let server = honest();
-    run(&format!(
+    let arguments = format!(
         "echo {} --rate 20 --duration 500ms --step-size 2 --limit-rtt 20s --expect p99.9<10s",
         url(server.addr())
-    ))
-    .exits(2)
-    .says(&["expectation failed: p99.9<10s: no percentile that high of"]);
+    );
+    undisturbed(|| run(&arguments))
+        .exits(2)
+        .says(&["expectation failed: p99.9<10s: no percentile that high of"]);
 }
 
 #[test]
@@ -95,12 +96,12 @@ fn a_ramp_is_carried_out_whole_and_printed_as_it_was() {
     let server = honest();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
-    let ran = run(&format!(
+    let arguments = format!(
         "echo {} --rate 10:200/11s --step-size 2 --limit-rtt 20s --json {}",
         url(server.addr()),
         path.display()
-    ))
-    .exits(0);
+    );
+    let ran = undisturbed(|| run(&arguments)).exits(0);
     assert!(
         ran.stdout.contains("rate: 10/s to 200/s in 11s"),
         "{ran:#?}"

@@ -1,7 +1,7 @@
 //! `--metrics`: what is read there, by Prometheus itself and by hand.
 
 use crate::shared::Process;
-use crate::support::{bench, honest, record, run, url, wait};
+use crate::support::{bench, honest, record, run, undisturbed, url, wait};
 use run_record::{Buckets, RunRecord};
 use serde_json::Value;
 use std::fs;
@@ -128,13 +128,14 @@ fn prometheus_shows_what_the_record_has() {
     let (server, folder) = (honest(), tempfile::tempdir().unwrap());
     let (metrics, json) = (free(), folder.path().join("run.json"));
     let (_prometheus, prometheus) = prometheus(folder.path(), metrics);
-    let ran = run(&format!(
+    let arguments = format!(
         "broadcast {} --step-size 20 --total-steps 2 --rate 200 --duration 4s --metrics {metrics} --json {}",
         url(server.addr()),
         json.display()
-    ))
-    .exits(0)
-    .says(&["waiting until the metrics are read once more"]);
+    );
+    let ran = undisturbed(|| run(&arguments))
+        .exits(0)
+        .says(&["waiting until the metrics are read once more"]);
     assert_eq!(ran.stdout.lines().count(), 2);
     let record: RunRecord = record(&json);
     let shown = |name: &str| query(prometheus, &format!("last_over_time({name}[5m])"));

@@ -1,6 +1,6 @@
 //! `--otlp`: what a collector gets, and what is said where it takes nothing.
 
-use crate::support::{honest, no_listener, record, run, url};
+use crate::support::{honest, no_listener, record, run, undisturbed, url};
 use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_server::{
     MetricsService, MetricsServiceServer,
 };
@@ -90,13 +90,18 @@ impl Collector {
 fn a_collector_gets_the_run_while_it_lasts_and_its_end() {
     let (server, folder) = (honest(), tempfile::tempdir().unwrap());
     let json = folder.path().join("run.json");
-    let (collector, addr) = Collector::start(usize::MAX);
-    run(&format!(
-        "broadcast {} --step-size 20 --total-steps 1 --rate 200 --duration 7s --otlp http://{addr} --json {}",
-        url(server.addr()),
-        json.display()
-    ))
+    let mut collector = None;
+    undisturbed(|| {
+        let (started, addr) = Collector::start(usize::MAX);
+        collector = Some(started);
+        run(&format!(
+            "broadcast {} --step-size 20 --total-steps 1 --rate 200 --duration 7s --otlp http://{addr} --json {}",
+            url(server.addr()),
+            json.display()
+        ))
+    })
     .exits(0);
+    let collector = collector.unwrap();
     // The first before the run, one in its middle, and its end.
     assert_eq!(collector.pushes.lock().unwrap().len(), 3);
     let step = record(&json).steps.remove(0);

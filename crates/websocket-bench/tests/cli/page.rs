@@ -1,6 +1,6 @@
 //! The page of a run, in a real browser.
 
-use crate::support::{bench, faulty_server, finish, honest, run, url};
+use crate::support::{bench, faulty_server, finish, honest, run, undisturbed, url};
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -16,12 +16,12 @@ fn place() -> (TempDir, PathBuf) {
 #[test]
 fn a_page_fits_and_asks_for_nothing() {
     let (server, (folder, page)) = (honest(), place());
-    run(&format!(
+    let arguments = format!(
         "broadcast {} --step-size 20 --total-steps 2 --rate 100 --duration 3s --html {}",
         url(server.addr()),
         page.display()
-    ))
-    .exits(0);
+    );
+    undisturbed(|| run(&arguments)).exits(0);
     for width in [1300, 390] {
         let (shown, found) = look(&page, width, folder.path());
         assert_eq!(found, Vec::<String>::new(), "{width}");

@@ -1,6 +1,8 @@
 //! Output without a terminal and on one, and the output of a verbose run.
 
-use crate::support::{bench, faulty_server, finish, honest, no_listener, run, url, wait};
+use crate::support::{
+    Ran, bench, faulty_server, finish, honest, no_listener, run, undisturbed, url, wait,
+};
 use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::{FromRawFd as _, OwnedFd};
@@ -68,7 +70,7 @@ fn a_verbose_run_names_the_three_latencies_and_the_generators_use() {
 }
 
 /// What a run writes to its stderr where that is a terminal.
-fn on_a_terminal(arguments: &str) -> String {
+fn on_a_terminal(arguments: &str) -> Ran {
     let (mut here, mut there) = (0, 0);
     let mut size = libc::winsize {
         ws_row: 40,
@@ -98,8 +100,11 @@ fn on_a_terminal(arguments: &str) -> String {
     while let Ok(count @ 1..) = here.read(&mut piece) {
         seen.extend_from_slice(&piece[..count]);
     }
-    assert_eq!(wait(&mut child).code(), Some(0));
-    String::from_utf8_lossy(&seen).into_owned()
+    Ran {
+        code: wait(&mut child).code().expect("it ended by itself"),
+        stdout: String::new(),
+        stderr: String::from_utf8_lossy(&seen).into_owned(),
+    }
 }
 
 #[test]
@@ -109,13 +114,14 @@ fn a_terminal_shows_the_last_second_and_the_last_minute_as_a_heat_map() {
         "echo {} --step-size 5 --total-steps 1 --rate 200 --duration 4s",
         url(server.addr())
     );
-    let plain = on_a_terminal(&load);
+    let shown = |arguments: &str| undisturbed(|| on_a_terminal(arguments)).exits(0).stderr;
+    let plain = shown(&load);
     for words in ["5 clients, samples", "received ", "p99 ", "faults 0"] {
         assert!(plain.contains(words), "{words}: {plain:?}");
     }
     // Shades that the bar has not.
     let hot = ['▒', '▓'];
     assert!(!plain.contains(hot), "{plain}");
-    let live = on_a_terminal(&format!("{load} --live"));
+    let live = shown(&format!("{load} --live"));
     assert!(live.contains(hot), "{live}");
 }

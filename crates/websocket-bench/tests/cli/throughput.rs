@@ -1,6 +1,6 @@
 //! Messages and bytes of a step, and of each of its seconds.
 
-use crate::support::{assert_valid, honest, run, url};
+use crate::support::{assert_valid, honest, run, undisturbed, url};
 use run_record::{StepRecord, Throughput};
 
 /// The step of a run with these flags, and its line.
@@ -8,12 +8,12 @@ fn measure(arguments: &str) -> (StepRecord, String) {
     let server = honest();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
-    let ran = run(&format!(
+    let arguments = format!(
         "{} --total-steps 1 --limit-rtt 20s --json {}",
         arguments.replace("URL", &url(server.addr())),
         path.display()
-    ))
-    .exits(0);
+    );
+    let ran = undisturbed(|| run(&arguments)).exits(0);
     (assert_valid(&path).steps.remove(0), ran.stdout)
 }
 

@@ -33,6 +33,12 @@ pub(crate) fn wait(child: &mut Child) -> ExitStatus {
 }
 
 impl Ran {
+    /// True of a generator that sent too late to blame a server for what it measured.
+    pub(crate) fn was_put_aside(&self) -> bool {
+        let words = "the generator, and not the server, was the limit";
+        self.code == 3 && self.stderr.contains(words)
+    }
+
     /// Asserts the exit code, showing the outputs when it is another.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
