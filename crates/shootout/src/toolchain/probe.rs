@@ -6,7 +6,8 @@ use crate::process::{Job, JobError, describe_exit, shortened};
 use anstream::adapter::strip_str;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Letters of a command and its output that are shown; the log has everything.
@@ -66,27 +67,36 @@ pub(super) fn probe(
     }
 }
 
+/// A file beside the log that this probe alone writes: several runs in one project look for the same things
+/// at the same time, and what one of them reads must be what it asked for.
+fn own_log(log: &Path) -> PathBuf {
+    static PROBES: AtomicU64 = AtomicU64::new(0);
+    let number = PROBES.fetch_add(1, Ordering::Relaxed);
+    log.with_extension(format!("{}-{number}.log", std::process::id()))
+}
+
 fn look(
     requirement: &Requirement,
     dir: &Path,
     log: &Path,
     interrupt: &Interrupt,
 ) -> Result<String, String> {
-    // The log is this probe's alone; an older one would be matched too.
-    let _ = fs::remove_file(log);
+    let own = own_log(log);
     let job = Job {
         command: &requirement.probe,
         dir,
         env: &BTreeMap::new(),
-        log,
+        log: &own,
         timeout: TIMEOUT,
     };
     let shown = shortened(&requirement.probe.join(" "), COMMAND_LETTERS);
-    let status = job.run(interrupt).map_err(|error| match error {
+    let ended = job.run(interrupt).map_err(|error| match error {
         JobError::NotFound(program) => format!("`{program}` is not installed"),
         other => other.to_string(),
-    })?;
-    let output = fs::read(log).unwrap_or_default();
+    });
+    let output = fs::read(&own).unwrap_or_default();
+    let _ = fs::rename(&own, log);
+    let status = ended?;
     let output = strip_str(&String::from_utf8_lossy(&output)).to_string();
     let said = output.lines().map(str::trim).find(|line| !line.is_empty());
     let quoted = said
@@ -112,5 +122,39 @@ fn look(
         None => Err(format!(
             "the output of `{shown}` does not match /{wanted}/{quoted}"
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::Scope;
+
+    #[test]
+    fn probes_at_the_same_time_read_what_they_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("probe.log");
+        std::thread::scope(|scope| {
+            for number in 0..16 {
+                let (log, dir) = (&log, folder.path());
+                scope.spawn(move || {
+                    let answer = format!("it is {number}");
+                    let requirement = Requirement {
+                        what: "a number".to_owned(),
+                        variants: Scope::default(),
+                        probe: ["sh", "-c", &format!("sleep 0.2; echo {answer}")]
+                            .map(str::to_owned)
+                            .to_vec(),
+                        matches: Some(regex::Regex::new(&format!("(?m){answer}$")).unwrap()),
+                        debian: Vec::new(),
+                        remedy: None,
+                    };
+                    let found = look(&requirement, dir, log, &Interrupt::default());
+                    assert_eq!(found, Ok(answer));
+                });
+            }
+        });
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
     }
 }
