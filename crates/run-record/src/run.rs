@@ -235,7 +235,7 @@ pub struct SlowReaders {
     /// How the first of these connections ended, in words.
     pub first_cut_off: Option<String>,
     /// What server and kernel had kept for the others when the step was over, in bytes of frames:
-    /// what they got when they then read as fast as they could, for 10 seconds at most. Absent where
+    /// what they got when they then read as fast as they could, for 25 seconds at most. Absent where
     /// the step was given up, or these clients were interrupted.
     #[serde(default)]
     pub kept_bytes: Option<u64>,
