@@ -226,7 +226,7 @@ mod tests {
         /// the client itself if that stays.
         #[test]
         fn a_stand_in_is_of_the_same_room(
-            which in 0..3, size in 1u32..40, clients in 1u64..300, every in 1u64..9,
+            which in 0usize..3, size in 1u32..40, clients in 1u64..300, every in 1u64..9,
         ) {
             let zipf = Zipf { rooms: size, exponent: 1.0 };
             let rooms = [Rooms::Equal(size), Rooms::Members(size), Rooms::Zipf(zipf)][which];
