@@ -135,8 +135,8 @@ impl Topics for Phoenix {
     fn answers(&self, wish: Wish, again: bool) -> &'static [Word] {
         match (wish, again) {
             (Wish::Subscribe, false) => &[Word::Subscribed],
-            (Wish::Subscribe, true) => &[Word::Subscribed, Word::Unsubscribed],
-            (Wish::Unsubscribe, false) => &[Word::Leaving, Word::Unsubscribed],
+            (Wish::Subscribe, true) => &[Word::Subscribed, Word::Closed],
+            (Wish::Unsubscribe, false) => &[Word::Leaving, Word::Closed, Word::Unsubscribed],
             (Wish::Unsubscribe, true) => &[Word::Leaving],
         }
     }
@@ -156,7 +156,8 @@ impl Topics for Phoenix {
             ("phx_reply", Some(ROOM_JOIN_REF)) => (Word::Subscribed, Value::Null),
             ("phx_reply", Some(ROOM_LEAVE_REF)) => (Word::Leaving, Value::Null),
             ("phx_reply", Some(REF)) => (Word::Published, got.payload["response"].take()),
-            ("phx_close", _) => (Word::Unsubscribed, Value::Null),
+            ("phx_close", _) => (Word::Closed, Value::Null),
+            ("unsubscribed", _) => (Word::Unsubscribed, Value::Null),
             ("message", _) => (Word::Message, got.payload),
             _ => return Err(shown()),
         };

@@ -11,6 +11,8 @@ pub(crate) enum Word {
     Subscribed,
     /// The server has taken up the end of a subscription, which is not yet its confirmation.
     Leaving,
+    /// The framework has ended a subscription.
+    Closed,
     Unsubscribed,
     Message,
     Published,
@@ -77,6 +79,7 @@ impl fmt::Display for Word {
         f.write_str(match self {
             Self::Subscribed => "subscribed",
             Self::Leaving => "reply to the leave",
+            Self::Closed => "phx_close",
             Self::Unsubscribed => "unsubscribed",
             Self::Message => "message",
             Self::Published => "publishResult",

@@ -22,4 +22,13 @@ defmodule ElixirPhoenix.RoomChannel do
 
   def handle_in(_event, _params, socket),
     do: {:reply, {:error, %{type: "error", reason: ~s(the event is not "publish")}}, socket}
+
+  # Phoenix has said phx_close by now, and PubSub would forget the channel only after its end.
+  @impl true
+  def terminate({:shutdown, :left}, socket) do
+    Phoenix.PubSub.unsubscribe(socket.pubsub_server, socket.topic)
+    push(socket, "unsubscribed", %{})
+  end
+
+  def terminate(_reason, _socket), do: :ok
 end

@@ -53,7 +53,7 @@ pub(super) fn room_message(arrays: bool, topic: &str, payload: &Value) -> Vec<u8
     text_frame(&message(arrays, &Value::Null, &topic, "message", &body))
 }
 
-/// A join ends an earlier one, and a channel that ends says so in an event of its own.
+/// A join ends an earlier one; a channel that ends says so, and when its client has left the topic.
 pub(super) fn room_answer(arrays: bool, request: &RoomRequest, subscribed: bool) -> Vec<u8> {
     let (refs, topic) = (&request.reference, format!("{ROOM}{}", request.topic));
     let response = match &request.act {
@@ -65,6 +65,11 @@ pub(super) fn room_answer(arrays: bool, request: &RoomRequest, subscribed: bool)
         let refs = json!([refs[0], refs[0]]);
         let closed = message(arrays, &refs, &topic, "phx_close", &json!({}));
         frames.extend(text_frame(&closed));
+    }
+    if subscribed && matches!(request.act, Act::Unsubscribe) {
+        let refs = json!([refs[0], null]);
+        let left = message(arrays, &refs, &topic, "unsubscribed", &json!({}));
+        frames.extend(text_frame(&left));
     }
     frames
 }
