@@ -44,6 +44,10 @@ pub(crate) enum Scope {
     Deflate,
     /// On both serializers of Phoenix.
     Phoenix,
+    /// On each dialect with topics.
+    Topics,
+    /// On each of those in which a server answers the messages of a connection in their order.
+    OrderedTopics,
 }
 
 impl Scope {
@@ -51,6 +55,7 @@ impl Scope {
     /// it applies.
     pub(crate) fn reason_against(self, dialect: Dialect) -> Option<&'static str> {
         const NOT_SPOKEN: &str = "the server does not speak it";
+        const NO_TOPICS: &str = "topics are checked in text, Phoenix and Action Cable alone";
         let (applies, reason) = match self {
             Self::Once | Self::Each | Self::Deflate => (true, NOT_SPOKEN),
             Self::Only(only) => (dialect == only, NOT_SPOKEN),
@@ -60,7 +65,9 @@ impl Scope {
             ),
             Self::Json => (dialect != Dialect::Binary, NOT_SPOKEN),
             Self::Phoenix => (dialect.is_phoenix(), NOT_SPOKEN),
-            Self::Ordered => (
+            Self::Topics => (dialect.has_topics(), NO_TOPICS),
+            Self::OrderedTopics if !dialect.has_topics() => (false, NO_TOPICS),
+            Self::Ordered | Self::OrderedTopics => (
                 dialect.speech().is_ordered(),
                 "Action Cable keeps no order between a broadcast and its result",
             ),

@@ -110,7 +110,7 @@ pub enum Workload {
     Echo,
     /// Delivered to everyone.
     Broadcast,
-    /// Published to the subscribers of a topic; text only.
+    /// Published to the subscribers of a topic.
     Rooms,
 }
 

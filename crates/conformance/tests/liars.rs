@@ -64,11 +64,13 @@ fn not_applicable(framework: Framework) -> BTreeSet<&'static str> {
     let rooms = ids.filter(|id| id.starts_with("protocol-rooms-"));
     match framework {
         Framework::Plain => joined.into_iter().chain(phoenix).collect(),
-        Framework::Phoenix => plain.into_iter().chain(rooms).collect(),
+        Framework::Phoenix => plain.into_iter().collect(),
         Framework::ActionCable => {
-            let unordered = ["protocol-ack-rule-own-connection"];
-            let others = phoenix.into_iter().chain(unordered).chain(rooms);
-            plain.into_iter().chain(others).collect()
+            let unordered = [
+                "protocol-ack-rule-own-connection",
+                "protocol-rooms-ack-rule",
+            ];
+            plain.into_iter().chain(phoenix).chain(unordered).collect()
         }
         Framework::SocketIo => plain.into_iter().chain(phoenix).chain(rooms).collect(),
     }

@@ -243,6 +243,9 @@ pub struct Rule {
     /// JSON pointer to the topic.
     #[serde(default)]
     pub topic: Option<String>,
+    /// Where `topic` leads to a string that holds JSON: JSON pointer to the topic in that.
+    #[serde(default)]
+    pub topic_in_string: Option<String>,
     /// While a client opens: what is kept of the message for this client's later ones, by name: JSON
     /// pointers to strings or numbers. `{name}` stands for the value in `send` and in requests.
     #[serde(default)]

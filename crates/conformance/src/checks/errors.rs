@@ -129,10 +129,20 @@ pub(super) fn rejected(
     owed: Owed,
 ) -> Checked {
     let mut client = context.connect()?;
+    rejected_of(context, &mut client, (opcode, message), owed)
+}
+
+/// The same of a client that has said more before.
+pub(super) fn rejected_of(
+    context: &mut Context<'_>,
+    client: &mut Client,
+    (opcode, message): (Opcode, &[u8]),
+    owed: Owed,
+) -> Checked {
     client.send(opcode, message)?;
     match owed {
-        Owed::Answer(codes) => answered(&mut client, codes),
-        Owed::AnswerOrNothing(codes) => passed_over(context, &mut client, codes),
+        Owed::Answer(codes) => answered(client, codes),
+        Owed::AnswerOrNothing(codes) => passed_over(context, client, codes),
     }
     .map_err(|failure| {
         let shown = String::from_utf8_lossy(message).into_owned();

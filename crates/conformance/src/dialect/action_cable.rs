@@ -1,6 +1,7 @@
-//! Action Cable (docs/protocol.md, Action Cable), one subscription.
+//! Action Cable (docs/protocol.md, Action Cable): a subscription to the channel, and one for each topic.
 
-use super::{Fault, Opening, Owed, Speech, kind};
+use super::topics::no_names;
+use super::{Fault, Heard, Opening, Owed, Speech, Topics, Wish, Word, kind};
 use crate::message::{Kind, Payload, Reply, abbreviated};
 use serde_json::{Value, json};
 use ws_proto::Opcode;
@@ -28,6 +29,80 @@ fn subscription(command: &str, identifier: &str) -> String {
     json!({"command": command, "identifier": identifier}).to_string()
 }
 
+/// The identifier of a subscription to the channel with a topic.
+fn identifier_of(topic: &str) -> String {
+    format!(
+        r#"{{"channel":"BenchmarkChannel","topic":{}}}"#,
+        json!(topic)
+    )
+}
+
+/// The topic of such an identifier.
+fn topic_of(identifier: &Value) -> Option<String> {
+    let identifier: Value = serde_json::from_str(identifier.as_str()?).ok()?;
+    let topic = identifier["topic"].as_str()?;
+    (identifier["channel"] == "BenchmarkChannel").then(|| topic.to_owned())
+}
+
+impl Topics for ActionCable {
+    fn ask(&self, wish: Wish, topic: &str) -> String {
+        subscription(&wish.to_string(), &identifier_of(topic))
+    }
+
+    fn publish(&self, topic: &str, payload: &Value) -> String {
+        let data = json!({"action": "publish", "payload": payload}).to_string();
+        command("message", &identifier_of(topic), &data)
+    }
+
+    /// Action Cable passes over a subscription that there is, and the end of one that there is not.
+    fn answers(&self, wish: Wish, again: bool) -> &'static [Word] {
+        match wish {
+            _ if again => &[],
+            Wish::Subscribe => &[Word::Subscribed],
+            Wish::Unsubscribe => &[Word::Unsubscribed],
+        }
+    }
+
+    fn serves_outsiders(&self) -> bool {
+        false
+    }
+
+    fn read(&self, message: &[u8]) -> Result<Heard, String> {
+        let shown = || abbreviated(&String::from_utf8_lossy(message));
+        let mut value: Value = serde_json::from_slice(message)
+            .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
+        let topic = topic_of(&value["identifier"]).ok_or_else(shown)?;
+        let word = match (value["type"].as_str(), value["message"]["action"].as_str()) {
+            (Some("confirm_subscription"), _) => Word::Subscribed,
+            (None, Some("unsubscribed")) => Word::Unsubscribed,
+            (None, Some("message")) => Word::Message,
+            (None, Some("publishResult")) => Word::Published,
+            _ => return Err(shown()),
+        };
+        let payload = value["message"].get_mut("payload").map(Value::take);
+        Ok(Heard {
+            word,
+            topic,
+            payload,
+        })
+    }
+
+    fn faulty(&self) -> Vec<(Option<&'static str>, String)> {
+        let of_channel = |topic: Value| json!({"channel": "BenchmarkChannel", "topic": topic});
+        let others = [json!(7), json!(["a"])];
+        let topics = no_names().map(Value::from).into_iter().chain(others);
+        let identifiers = topics.map(|topic| of_channel(topic).to_string());
+        let mut all: Vec<_> = identifiers
+            .map(|identifier| (None, subscription("subscribe", &identifier)))
+            .collect();
+        let empty = command("message", &identifier_of("a"), r#"{"action":"publish"}"#);
+        all.push((Some("a"), empty));
+        all.push((None, self.publish("a", &json!(1))));
+        all.push((None, perform(r#"{"action":"publish","payload":1}"#)));
+        all
+    }
+}
+
 impl Speech for ActionCable {
     fn subprotocol(&self) -> Option<&'static str> {
         Some("actioncable-v1-json")
@@ -52,6 +127,10 @@ impl Speech for ActionCable {
                 Opening::Refused(format!("the subscription was answered {shown}"))
             }
         }
+    }
+
+    fn topics(&self) -> Option<&dyn Topics> {
+        Some(self)
     }
 
     fn leave(&self) -> Option<String> {
@@ -109,6 +188,18 @@ impl Speech for ActionCable {
         }
         let mut value: Value = serde_json::from_slice(message)
             .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
+        let error = |payload| Reply {
+            kind: Kind::Error,
+            payload: Payload::Json(payload),
+            len: message.len(),
+        };
+        if value["type"] == "reject_subscription" {
+            return Ok(error(value["identifier"].take()));
+        }
+        let is_error = value["message"]["action"] == "error";
+        if is_error && topic_of(&value["identifier"]).is_some() {
+            return Ok(error(value["message"]["payload"].take()));
+        }
         if value["identifier"] != IDENTIFIER || value.get("type").is_some() {
             return Err(format!("not a message of the subscription: {}", shown()));
         }

@@ -8,6 +8,9 @@ mod action_cable;
 pub(crate) mod phoenix;
 mod plain;
 mod socket_io;
+mod topics;
+
+pub(crate) use topics::{Heard, Topics, Wish, Word};
 
 use crate::message::{Kind, Payload, Reply};
 use crate::target::Dialect;
@@ -95,6 +98,11 @@ pub(crate) trait Speech: Sync {
         None
     }
 
+    /// The topics that clients subscribe to; absent where the dialect, or its checks, have none.
+    fn topics(&self) -> Option<&dyn Topics> {
+        None
+    }
+
     /// True for traffic of the framework itself that may come at any time.
     fn is_noise(&self, _message: &[u8]) -> bool {
         false
@@ -141,6 +149,11 @@ impl Dialect {
             Self::ActionCable => &action_cable::ActionCable,
             Self::SocketIo => &socket_io::SocketIo,
         }
+    }
+
+    /// There are checks of its topics.
+    pub(crate) fn has_topics(self) -> bool {
+        self != Self::Binary && self.speech().topics().is_some()
     }
 }
 

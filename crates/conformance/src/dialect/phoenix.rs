@@ -1,6 +1,7 @@
 //! Phoenix channels (docs/protocol.md, Phoenix), one topic joined.
 
-use super::{Fault, Opening, Owed, Speech, kind};
+use super::topics::no_names;
+use super::{Fault, Heard, Opening, Owed, Speech, Topics, Wish, Word, kind};
 use crate::message::{Kind, Payload, Reply, abbreviated};
 use serde_json::{Value, json};
 use ws_proto::Opcode;
@@ -12,6 +13,14 @@ pub(crate) const JOIN_REF: &str = "1";
 
 /// A socket process that fails, as on a message that its serializer cannot read, closes with 1011.
 const CODES: &[u16] = &[1003, 1007, 1008, 1011];
+
+/// What stands before the name of a topic.
+const ROOM: &str = "room:";
+
+/// The refs of a request, of the join of the topic of a room, and of its end.
+const REF: &str = "2";
+const ROOM_JOIN_REF: &str = "3";
+const ROOM_LEAVE_REF: &str = "4";
 
 /// Serializer 1.0.0 (objects) or 2.0.0 (arrays).
 pub(crate) struct Phoenix {
@@ -37,12 +46,24 @@ impl Phoenix {
         event: &str,
         payload: &str,
     ) -> String {
-        let [reference, topic, event] = [reference, topic, event].map(|part| json!(part));
+        self.joined_by([JOIN_REF, reference], topic, event, payload)
+    }
+
+    /// The same with the `join_ref` and the `ref` of another join.
+    fn joined_by(&self, refs: [&str; 2], topic: &str, event: &str, payload: &str) -> String {
+        let [join_ref, reference] = refs.map(|part| json!(part));
+        let [topic, event] = [topic, event].map(|part| json!(part));
         if self.arrays {
-            format!(r#"["{JOIN_REF}",{reference},{topic},{event},{payload}]"#)
+            format!(r#"[{join_ref},{reference},{topic},{event},{payload}]"#)
         } else {
             format!(r#"{{"topic":{topic},"event":{event},"payload":{payload},"ref":{reference}}}"#)
         }
+    }
+
+    /// A message on the topic of a room.
+    fn on_topic(&self, reference: &str, topic: &str, event: &str, payload: &str) -> String {
+        let topic = format!("{ROOM}{topic}");
+        self.joined_by([ROOM_JOIN_REF, reference], &topic, event, payload)
     }
 
     /// A heartbeat as Phoenix's own client sends it: outside of any join.
@@ -94,7 +115,75 @@ impl Phoenix {
     }
 
     fn push(&self, event: &str, payload: &str) -> String {
-        self.message("2", TOPIC, event, payload)
+        self.message(REF, TOPIC, event, payload)
+    }
+}
+
+impl Topics for Phoenix {
+    fn ask(&self, wish: Wish, topic: &str) -> String {
+        match wish {
+            Wish::Subscribe => self.on_topic(ROOM_JOIN_REF, topic, "phx_join", "{}"),
+            Wish::Unsubscribe => self.on_topic(ROOM_LEAVE_REF, topic, "phx_leave", "{}"),
+        }
+    }
+
+    fn publish(&self, topic: &str, payload: &Value) -> String {
+        self.on_topic(REF, topic, "publish", &json!({"body": payload}).to_string())
+    }
+
+    /// A second join closes the first channel, and a second leave has none to close.
+    fn answers(&self, wish: Wish, again: bool) -> &'static [Word] {
+        match (wish, again) {
+            (Wish::Subscribe, false) => &[Word::Subscribed],
+            (Wish::Subscribe, true) => &[Word::Subscribed, Word::Closed],
+            (Wish::Unsubscribe, false) => &[Word::Leaving, Word::Closed, Word::Unsubscribed],
+            (Wish::Unsubscribe, true) => &[Word::Leaving],
+        }
+    }
+
+    fn serves_outsiders(&self) -> bool {
+        false
+    }
+
+    fn read(&self, message: &[u8]) -> Result<Heard, String> {
+        let shown = || abbreviated(&String::from_utf8_lossy(message));
+        let mut got = Self::read(self, message)?;
+        let topic = got.topic.strip_prefix(ROOM).filter(|_| got.topic != TOPIC);
+        let topic = topic.ok_or_else(shown)?.to_owned();
+        let is_ok = got.payload["status"] == "ok";
+        let reply = got.reference.as_str().filter(|_| is_ok);
+        let (word, mut inner) = match (got.event.as_str(), reply) {
+            ("phx_reply", Some(ROOM_JOIN_REF)) => (Word::Subscribed, Value::Null),
+            ("phx_reply", Some(ROOM_LEAVE_REF)) => (Word::Leaving, Value::Null),
+            ("phx_reply", Some(REF)) => (Word::Published, got.payload["response"].take()),
+            ("phx_close", _) => (Word::Closed, Value::Null),
+            ("unsubscribed", _) => (Word::Unsubscribed, Value::Null),
+            ("message", _) => (Word::Message, got.payload),
+            _ => return Err(shown()),
+        };
+        let name = inner["type"].as_str();
+        if matches!(word, Word::Message | Word::Published)
+            && name != Some(word.to_string().as_str())
+        {
+            return Err(format!("a message without its type: {}", shown()));
+        }
+        Ok(Heard {
+            word,
+            topic,
+            payload: inner.get_mut("body").map(Value::take),
+        })
+    }
+
+    fn faulty(&self) -> Vec<(Option<&'static str>, String)> {
+        let bad = no_names();
+        let joins = bad
+            .iter()
+            .map(|name| (None, self.ask(Wish::Subscribe, name)));
+        let mut all: Vec<_> = joins.collect();
+        let empty = self.on_topic(REF, "a", "publish", "{}");
+        all.push((Some("a"), empty));
+        all.push((None, self.publish("a", &json!(1))));
+        all
     }
 }
 
@@ -134,6 +223,10 @@ impl Speech for Phoenix {
             Ok(_) => Opening::Await,
             Err(what) => Opening::Refused(format!("got {what}")),
         }
+    }
+
+    fn topics(&self) -> Option<&dyn Topics> {
+        Some(self)
     }
 
     fn leave(&self) -> Option<String> {

@@ -1,8 +1,9 @@
 //! Text and binary, told apart by the opcode (docs/protocol.md, Text and Binary).
 
-use super::{Fault, Owed, Speech, kind};
+use super::topics::no_names;
+use super::{Fault, Heard, Owed, Speech, Topics, Wish, Word, kind};
 use crate::message::{Kind, Payload, Reply, abbreviated};
-use serde_json::Value;
+use serde_json::{Value, json};
 use ws_proto::Opcode;
 
 /// Codes that a server may close with (docs/protocol.md, Errors).
@@ -40,6 +41,10 @@ fn parse_text(message: &[u8]) -> Result<Reply, String> {
 }
 
 impl Speech for Plain {
+    fn topics(&self) -> Option<&dyn Topics> {
+        Some(self)
+    }
+
     fn json_request(&self, kind: Kind, payload: &str) -> String {
         format!(r#"{{"type":"{}","payload":{payload}}}"#, kind.word())
     }
@@ -114,6 +119,49 @@ impl Speech for Plain {
 
     fn owed(&self, _fault: Fault) -> Owed {
         Owed::Answer(CODES)
+    }
+}
+
+impl Topics for Plain {
+    fn ask(&self, wish: Wish, topic: &str) -> String {
+        json!({"type": wish.to_string(), "topic": topic}).to_string()
+    }
+
+    fn publish(&self, topic: &str, payload: &Value) -> String {
+        json!({"type": "publish", "topic": topic, "payload": payload}).to_string()
+    }
+
+    fn read(&self, message: &[u8]) -> Result<Heard, String> {
+        let shown = || abbreviated(&String::from_utf8_lossy(message));
+        let mut value: Value = serde_json::from_slice(message)
+            .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
+        let word = match value["type"].as_str() {
+            Some("subscribed") => Word::Subscribed,
+            Some("unsubscribed") => Word::Unsubscribed,
+            Some("message") => Word::Message,
+            Some("publishResult") => Word::Published,
+            _ => return Err(shown()),
+        };
+        Ok(Heard {
+            word,
+            topic: value["topic"].as_str().ok_or_else(shown)?.to_owned(),
+            payload: value.get_mut("payload").map(Value::take),
+        })
+    }
+
+    fn faulty(&self) -> Vec<(Option<&'static str>, String)> {
+        let mut bad = vec![
+            json!({"type": "subscribe"}),
+            json!({"type": "unsubscribe"}),
+            json!({"type": "publish", "payload": 1}),
+            json!({"type": "publish", "topic": "a"}),
+        ];
+        let others = [json!(7), json!(null), json!(["a"])];
+        for topic in no_names().map(Value::from).into_iter().chain(others) {
+            bad.push(json!({"type": "subscribe", "topic": topic}));
+            bad.push(json!({"type": "publish", "topic": topic, "payload": 1}));
+        }
+        bad.iter().map(|bad| (None, bad.to_string())).collect()
     }
 }
 

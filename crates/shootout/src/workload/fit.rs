@@ -22,8 +22,7 @@ impl NamedPlan {
         if request != Workload::Connect && !variant.workloads.contains(&request) {
             return Some(format!("its manifest declares no {}", request.name()));
         }
-        let has_topics = matches!(dialect, Dialect::Text | Dialect::SocketIo);
-        if request == Workload::Rooms && !has_topics {
+        if request == Workload::Rooms && !has_topics(dialect) {
             return Some(format!("the {} dialect has no topics", dialect.name()));
         }
         let compression = match (self.compresses(), variant.compression) {
@@ -56,5 +55,29 @@ impl NamedPlan {
     /// Whether clients offer permessage-deflate.
     pub const fn compresses(&self) -> bool {
         self.plan.connection.compression.is_some()
+    }
+}
+
+/// Whether a dialect can say that a client publishes to a topic. Binary has no file, and no topics.
+fn has_topics(dialect: Dialect) -> bool {
+    let mut files = run_record::built_in_dialects().iter();
+    files.any(|file| file.name == dialect.name() && file.send.publish.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_are_those_of_the_dialect_files() {
+        for (dialect, expected) in [
+            (Dialect::Text, true),
+            (Dialect::Binary, false),
+            (Dialect::Phoenix, true),
+            (Dialect::ActionCable, true),
+            (Dialect::SocketIo, true),
+        ] {
+            assert_eq!(has_topics(dialect), expected, "{}", dialect.name());
+        }
     }
 }

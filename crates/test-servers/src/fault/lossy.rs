@@ -1,6 +1,6 @@
 //! A server that leaves out the deliveries that its caller chooses.
 
-use crate::threaded::{Behaviour, Hub, Peer, Reply, Request, RoomRequest, Server};
+use crate::threaded::{Act, Behaviour, Hub, Peer, Reply, Request, RoomRequest, Server};
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
@@ -117,21 +117,21 @@ impl Behaviour for Lossy {
     }
 
     fn room(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: &RoomRequest) {
-        match request {
-            RoomRequest::Publish { topic, .. } => {
+        match request.act {
+            Act::Publish(_) => {
                 let peers = hub.lock();
-                let members = peers.iter().filter(|peer| peer.topics().contains(topic));
-                self.fan_out(members, &request.message());
-                from.send(&request.answer());
+                let members = peers.iter().filter(|peer| peer.follows(&request.topic));
+                self.fan_out(members, &request.message(from.speech));
+                from.send(&request.answer(true));
             }
-            RoomRequest::Subscribe(_) => {
+            Act::Subscribe => {
                 let mut due = self.due();
                 *due.subscriptions.entry(from.id).or_default() += 1;
                 due.deliveries.insert(from.id, 0);
                 drop(due);
                 self.serve_room(hub, from, request);
             }
-            RoomRequest::Unsubscribe(_) => self.serve_room(hub, from, request),
+            Act::Unsubscribe => self.serve_room(hub, from, request),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::delivery::{padding, reset};
 use crate::Framework;
-use crate::threaded::{Behaviour, Hub, Peer, Rejection, Reply, Request, RoomRequest, Server};
+use crate::threaded::{Act, Behaviour, Hub, Peer, Rejection, Reply, Request, RoomRequest, Server};
 use run_record::Faults;
 use std::collections::HashMap;
 use std::fmt;
@@ -292,10 +292,10 @@ impl Behaviour for Mixed {
     }
 
     fn room(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: &RoomRequest) {
-        match request {
-            RoomRequest::Publish { topic, .. } => {
+        match request.act {
+            Act::Publish(_) => {
                 let peers = hub.lock();
-                self.publish(&peers, from, topic, request);
+                self.publish(&peers, from, request);
             }
             _ => self.serve_room(hub, from, request),
         }

@@ -12,13 +12,7 @@ const STRANGER: u64 = 5;
 impl Mixed {
     /// Sends a publication to the subscribers of its topic. The caller holds the list of connections:
     /// none subscribes or publishes meanwhile.
-    pub(super) fn publish(
-        &self,
-        peers: &[Arc<Peer>],
-        from: &Peer,
-        topic: &String,
-        request: &RoomRequest,
-    ) {
+    pub(super) fn publish(&self, peers: &[Arc<Peer>], from: &Peer, request: &RoomRequest) {
         let mut ledger = lock(&self.ledger);
         let ledger = &mut *ledger;
         let number = ledger.done.broadcasts;
@@ -26,8 +20,8 @@ impl Mixed {
         let began = *ledger.began.get_or_insert_with(Instant::now);
         let all = peers.iter().cloned();
         let (members, strangers): (Vec<Arc<Peer>>, Vec<Arc<Peer>>) =
-            all.partition(|peer| peer.topics().contains(topic));
-        let frame = request.message();
+            all.partition(|peer| peer.follows(&request.topic));
+        let frame = request.message(from.speech);
         let mut whole = self.fan_out(ledger, number, from, &members, &frame);
         if self
             .misdeeds
@@ -38,7 +32,7 @@ impl Mixed {
             ledger.done.faults.misdirected += 1;
             ledger.done.messages += 1;
         }
-        whole &= self.answer(ledger, number, from, &request.answer());
+        whole &= self.answer(ledger, number, from, &request.answer(true));
         ledger.done.whole += u64::from(whole);
         ledger.done.lasting = began.elapsed();
     }

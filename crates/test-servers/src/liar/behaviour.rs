@@ -185,7 +185,13 @@ impl Behaviour for Liar {
                 }
                 None => self.serve(hub, from, request),
             },
-            Ok(Asked::Room(request)) => self.room(hub, from, &request),
+            Ok(Asked::Room(request)) => {
+                if self.lie == Lie::RoomTakesAnyName && !request.names_topic() {
+                    self.room(hub, from, &request);
+                } else {
+                    return self.asked_of_room(hub, from, &request);
+                }
+            }
             Ok(Asked::Heartbeat(_)) if self.lie == Lie::IgnoresHeartbeats => {}
             Ok(Asked::Heartbeat(frame)) => from.send(&frame),
             Ok(Asked::Member(..)) => {}

@@ -91,6 +91,8 @@ pub enum Lie {
     RoomCountsTwice,
     /// Takes topics that differ in upper and lower case for one.
     RoomIgnoresCase,
+    /// Takes what may not name a topic for a name.
+    RoomTakesAnyName,
     /// Answers client_max_window_bits to a client that did not offer it.
     DeflateChoosesUnasked,
     /// Takes a larger window than the client permits.
@@ -207,8 +209,8 @@ impl Lie {
             | Self::TrustsSize
             | Self::OneDialect
             | Self::IgnoresEmptyBinary
-            | Self::IgnoresUnknownByte
-            | Self::RoomReachesStrangers
+            | Self::IgnoresUnknownByte => framework == Framework::Plain,
+            Self::RoomReachesStrangers
             | Self::RoomForgetsOne
             | Self::RoomDeliversTwice
             | Self::RoomSpoils
@@ -217,7 +219,8 @@ impl Lie {
             | Self::RoomConfirmsLate
             | Self::RoomKeepsLeavers
             | Self::RoomCountsTwice
-            | Self::RoomIgnoresCase => framework == Framework::Plain,
+            | Self::RoomIgnoresCase
+            | Self::RoomTakesAnyName => framework != Framework::SocketIo,
             Self::ServesOutsiders => framework != Framework::Plain,
             Self::ForgetsRefs | Self::IgnoresHeartbeats => framework == Framework::Phoenix,
             Self::NoSubprotocol => framework == Framework::ActionCable,
@@ -229,7 +232,11 @@ impl Lie {
     fn is_allowed(self, framework: Framework) -> bool {
         let unordered = matches!(
             self,
-            Self::DelaysEcho | Self::AcksEarly | Self::OwnBroadcastLast
+            Self::DelaysEcho
+                | Self::AcksEarly
+                | Self::OwnBroadcastLast
+                | Self::RoomAcksEarly
+                | Self::RoomOwnMessageLast
         );
         unordered && framework == Framework::ActionCable
     }
@@ -294,6 +301,7 @@ impl Lie {
             Self::RoomKeepsLeavers => "protocol-rooms-unsubscribe",
             Self::RoomCountsTwice => "protocol-rooms-again",
             Self::RoomIgnoresCase => "protocol-rooms-topics",
+            Self::RoomTakesAnyName => "protocol-rooms-errors",
             Self::DeflateChoosesUnasked => "rfc7692-7.1.2.2-client-window",
             Self::DeflateTakesLarger => "rfc7692-7.1.2.1-server-window",
             Self::DeflateTakesBadOffers => "rfc7692-7.1-bad-offers",

@@ -2,24 +2,24 @@
 //! meanwhile.
 
 use super::Lie;
-use crate::threaded::{Peer, RoomRequest};
+use crate::threaded::{Act, Peer, RoomRequest};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 /// Does what is asked for, as far as this lie does.
 pub(super) fn answer(lie: Lie, peers: &[Arc<Peer>], from: &Arc<Peer>, request: &RoomRequest) {
-    match request {
-        RoomRequest::Subscribe(topic) => {
-            let mut topics = from.topics();
-            if lie == Lie::RoomCountsTwice || !topics.contains(topic) {
-                topics.push(topic.clone());
+    let topic = &request.topic;
+    let subscribed = from.follows(topic);
+    match &request.act {
+        Act::Subscribe => {
+            if lie == Lie::RoomCountsTwice || !subscribed {
+                from.topics().push(topic.clone());
             }
         }
-        RoomRequest::Unsubscribe(topic)
-            if lie == Lie::RoomKeepsLeavers && others_follow(peers, from, topic) => {}
-        RoomRequest::Unsubscribe(topic) => from.topics().retain(|other| other != topic),
-        RoomRequest::Publish { topic, payload } => {
+        Act::Unsubscribe if lie == Lie::RoomKeepsLeavers && others_follow(peers, from, topic) => {}
+        Act::Unsubscribe => from.topics().retain(|other| other != topic),
+        Act::Publish(payload) => {
             let listeners = Listeners {
                 lie,
                 topic,
@@ -28,8 +28,8 @@ pub(super) fn answer(lie: Lie, peers: &[Arc<Peer>], from: &Arc<Peer>, request: &
             return listeners.publish(peers, from, request);
         }
     }
-    let answer = request.answer();
-    if lie == Lie::RoomConfirmsLate && matches!(request, RoomRequest::Subscribe(_)) {
+    let answer = request.answer(subscribed);
+    if lie == Lie::RoomConfirmsLate && matches!(request.act, Act::Subscribe) {
         let from = Arc::clone(from);
         thread::spawn(move || {
             thread::sleep(Duration::from_millis(30));
@@ -40,9 +40,9 @@ pub(super) fn answer(lie: Lie, peers: &[Arc<Peer>], from: &Arc<Peer>, request: &
     }
 }
 
-fn others_follow(peers: &[Arc<Peer>], from: &Peer, topic: &String) -> bool {
+fn others_follow(peers: &[Arc<Peer>], from: &Peer, topic: &str) -> bool {
     let mut others = peers.iter().filter(|peer| peer.id != from.id);
-    others.any(|peer| peer.topics().contains(topic))
+    others.any(|peer| peer.follows(topic))
 }
 
 /// A publication, for those who hear it.
@@ -55,17 +55,17 @@ struct Listeners<'r> {
 
 impl Listeners<'_> {
     fn publish(&self, peers: &[Arc<Peer>], from: &Arc<Peer>, request: &RoomRequest) {
-        let (message, answer) = (request.message(), request.answer());
+        let answer = request.answer(from.follows(self.topic));
         let last = peers.iter().rfind(|peer| self.subscriptions(peer) > 0);
         let last = last.map(|peer| peer.id);
         let deliver = |peer: &Arc<Peer>| {
             let is_last = Some(peer.id) == last;
             if self.lie == Lie::RoomSpoils && is_last && (1000..1200).contains(&self.len) {
-                peer.send(&request.spoilt());
+                peer.send(&request.spoilt(peer.speech));
                 return;
             }
             for _ in 0..self.times(peer, is_last) {
-                peer.send(&message);
+                peer.send(&request.message(peer.speech));
             }
         };
         let others = || peers.iter().filter(|peer| peer.id != from.id);

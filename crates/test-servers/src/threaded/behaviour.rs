@@ -2,7 +2,7 @@
 
 use super::hub::{Hub, Peer};
 use super::request::{Reply, Request};
-use super::rooms::RoomRequest;
+use super::rooms::{Act, RoomRequest};
 use super::speech::{self, Asked, Rejected};
 use crate::framework::Framework;
 use crate::upgrade::RequestHead;
@@ -107,7 +107,7 @@ pub(crate) trait Behaviour: Send + Sync + 'static {
             }
             Ok(Asked::Request(request)) => self.echo(hub, from, request),
             Ok(Asked::Member(member, frame)) => hub.set_member(from, member, frame.as_deref()),
-            Ok(Asked::Room(request)) => self.room(hub, from, &request),
+            Ok(Asked::Room(request)) => return self.asked_of_room(hub, from, &request),
             Ok(Asked::Heartbeat(frame)) => from.send(&frame),
             Err(rejected) => return self.reject(from, rejected),
         }
@@ -132,6 +132,22 @@ pub(crate) trait Behaviour: Send + Sync + 'static {
         from.send(&request.frame(Reply::Result));
     }
 
+    /// A request about a topic, which the server may have to refuse.
+    fn asked_of_room(
+        &self,
+        hub: &Arc<Hub>,
+        from: &Arc<Peer>,
+        request: &RoomRequest,
+    ) -> Result<(), u16> {
+        match request.refusal(from.follows(&request.topic)) {
+            Some(why) => self.reject(from, from.speech.refuse(why, &request.reference)),
+            None => {
+                self.room(hub, from, request);
+                Ok(())
+            }
+        }
+    }
+
     /// A subscription, its end, or a publication.
     fn room(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: &RoomRequest) {
         self.serve_room(hub, from, request);
@@ -141,22 +157,19 @@ pub(crate) trait Behaviour: Send + Sync + 'static {
     fn serve_room(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: &RoomRequest) {
         // Locked to the end, so that no client subscribes or publishes meanwhile.
         let peers = hub.lock();
-        match request {
-            RoomRequest::Subscribe(topic) => {
-                let mut topics = from.topics();
-                if !topics.contains(topic) {
-                    topics.push(topic.clone());
-                }
-            }
-            RoomRequest::Unsubscribe(topic) => from.topics().retain(|other| other != topic),
-            RoomRequest::Publish { topic, .. } => {
-                let message = request.message();
-                for peer in peers.iter().filter(|peer| peer.topics().contains(topic)) {
-                    peer.send(&message);
+        let topic = &request.topic;
+        let subscribed = from.follows(topic);
+        match request.act {
+            Act::Subscribe if subscribed => {}
+            Act::Subscribe => from.topics().push(topic.clone()),
+            Act::Unsubscribe => from.topics().retain(|other| other != topic),
+            Act::Publish(_) => {
+                for peer in peers.iter().filter(|peer| peer.follows(topic)) {
+                    peer.send(&request.message(peer.speech));
                 }
             }
         }
-        from.send(&request.answer());
+        from.send(&request.answer(subscribed));
     }
 
     fn ping(&self, from: &Arc<Peer>, payload: &[u8]) {

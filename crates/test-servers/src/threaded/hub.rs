@@ -37,6 +37,11 @@ impl Peer {
         self.topics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// It is subscribed to the topic.
+    pub(crate) fn follows(&self, topic: &str) -> bool {
+        self.topics().iter().any(|other| other == topic)
+    }
+
     /// What its messages are read with.
     pub(crate) fn speaker(&self) -> Speaker {
         Speaker {

@@ -16,7 +16,7 @@ pub(crate) use behaviour::{Behaviour, Ended, FrameFilter, Honest, Upgrade};
 pub(crate) use hub::{Hub, Peer};
 pub(crate) use queued::{Overflow, QueuedWire};
 pub(crate) use request::{Rejection, Reply, Request};
-pub(crate) use rooms::RoomRequest;
+pub(crate) use rooms::{Act, RoomRequest};
 pub(crate) use speech::{Answer, Asked, Rejected, Speaker, Speech, read};
 pub(crate) use wire::{PlainWire, WRITE_TIMEOUT, Wire};
 

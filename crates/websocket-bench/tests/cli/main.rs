@@ -36,6 +36,7 @@ mod proxies;
 mod raw_peer;
 mod records;
 mod room_answers;
+mod room_frameworks;
 mod search;
 mod seccomp;
 mod secrets;

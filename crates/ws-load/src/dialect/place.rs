@@ -109,6 +109,12 @@ fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
     let needs_topic = of_topic && rule.means != Meaning::Published;
     let keys = [
         ("topic", rule.topic.is_some(), of_topic, needs_topic),
+        (
+            "topic_in_string",
+            rule.topic_in_string.is_some(),
+            rule.topic.is_some(),
+            false,
+        ),
         ("payload", rule.payload.is_some(), answers, false),
         ("stamp", rule.stamp.is_some(), answers, false),
         ("number", rule.number.is_some(), answers, false),

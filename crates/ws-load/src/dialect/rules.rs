@@ -15,6 +15,7 @@ use run_record::{
     Condition, DialectFile, JsonType, Meaning, PLACEHOLDERS, PayloadForm, Rule, Scalar, is_variable,
 };
 use serde_json::Value;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
@@ -44,11 +45,19 @@ pub(super) struct Compiled {
     pub(super) send: String,
     pub(super) words: String,
     pub(super) reason: Option<PointerId>,
-    topic: Option<PointerId>,
+    topic: Option<Topic>,
     /// The kind of the requests that it answers, if it answers one kind alone.
     pub(super) kind: Option<u32>,
     /// What is kept of it for later messages: a name, the pointer and its number.
     captures: Vec<(String, String, PointerId)>,
+}
+
+/// Where a message names its topic.
+#[derive(Debug)]
+struct Topic {
+    id: PointerId,
+    /// A pointer within the JSON that the string there holds.
+    within: Option<String>,
 }
 
 #[derive(Debug)]
@@ -153,7 +162,15 @@ impl Rules {
             },
             words: optional(&format!("{key}.words"), &rule.words)?,
             reason: at("reason", &rule.reason, &mut self.pointers)?,
-            topic: at("topic", &rule.topic, &mut self.pointers)?,
+            topic: match at("topic", &rule.topic, &mut self.pointers)? {
+                None => None,
+                Some(id) => {
+                    let within = &rule.topic_in_string;
+                    at("topic_in_string", within, &mut Pointers::default())?;
+                    let within = within.clone();
+                    Some(Topic { id, within })
+                }
+            },
             kind,
         })
     }
@@ -385,10 +402,17 @@ impl Match<'_, '_> {
 
     /// The topic that a message names; `None` where its rule has none, an empty one where the message
     /// has none.
-    pub(super) fn topic(&self) -> Option<&str> {
-        let topic = self.rule.topic?;
-        let text = self.values.as_ref().and_then(|values| values.text(topic));
-        Some(text.unwrap_or_default())
+    pub(super) fn topic(&self) -> Option<Cow<'_, str>> {
+        let topic = self.rule.topic.as_ref()?;
+        let text = self
+            .values
+            .as_ref()
+            .and_then(|values| values.text(topic.id));
+        let named = match &topic.within {
+            None => text.map(Cow::Borrowed),
+            Some(pointer) => text.and_then(|text| text_within(text, pointer).map(Cow::Owned)),
+        };
+        Some(named.unwrap_or_default())
     }
 
     /// What is kept of a message, or why it cannot be, in words.
@@ -419,6 +443,13 @@ impl Match<'_, '_> {
     pub(super) fn reason(&self) -> Option<&str> {
         self.values.as_ref()?.text(self.rule.reason?)
     }
+}
+
+/// The string at a pointer of JSON in a string, if no name stands twice in that.
+fn text_within(text: &str, pointer: &str) -> Option<String> {
+    let (value, repeats) = parse_whole(text).ok()?;
+    let found = value.pointer(pointer)?.as_str()?;
+    (!repeats).then(|| found.to_owned())
 }
 
 fn read_text(text: &str, body: &Body) -> Option<(u64, bool)> {

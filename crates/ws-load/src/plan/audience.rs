@@ -48,6 +48,18 @@ impl Parties {
         }
     }
 
+    /// The client that sends what `drawn` was drawn for: where clients leave, one of its room, if one of
+    /// that stays.
+    pub(crate) fn sender(&self, populations: &[Population], drawn: u64, clients: u64) -> u64 {
+        let of_room = match self {
+            Self::ByRoom(table) if populations.iter().any(Population::leaves) => {
+                table.stand_in(drawn)
+            }
+            _ => None,
+        };
+        of_room.unwrap_or_else(|| super::sender_from(populations, drawn, clients))
+    }
+
     /// How many workers wait for a sample that is drawn for one client and sent by another, or by
     /// the same.
     pub(crate) fn of(&self, drawn: u64, sender: u64) -> u32 {

@@ -111,6 +111,9 @@ fn ends(zipf: Zipf) -> Box<[u64]> {
 pub(crate) struct RoomTable {
     /// By client.
     rooms: Box<[u32]>,
+    /// By client: the first of its room at or after it that samples wait for, past the last the first
+    /// again; [`NO_CLIENT`] where the room has none.
+    stand_ins: Box<[u32]>,
     /// Of each room, a bit per worker.
     listening: Box<[u64]>,
     /// Words of `listening` per room.
@@ -145,8 +148,10 @@ impl RoomTable {
                 }
             }
         }
+        let stand_ins = stand_ins(&rooms, count, is_awaited);
         Self {
             rooms,
+            stand_ins,
             listening: listening.into(),
             words,
             workers: all.into_iter().map(|(number, _)| number).collect(),
@@ -160,6 +165,13 @@ impl RoomTable {
         self.rooms[client as usize]
     }
 
+    /// Who sends in the place of a client that leaves: of the same room, since a server may want
+    /// publishers to be subscribed. `None` where samples wait for no client of the room.
+    pub(crate) fn stand_in(&self, client: u64) -> Option<u64> {
+        let stand_in = self.stand_ins[client as usize];
+        (stand_in != NO_CLIENT).then_some(stand_in.into())
+    }
+
     /// How many workers wait for a message from `sender` to a room: those with clients in it, and the
     /// sender's own, which waits for the result.
     pub(crate) fn parties(&self, room: u32, sender: u64) -> u32 {
@@ -171,6 +183,24 @@ impl RoomTable {
         let waits_anyway = own.is_ok_and(|bit| row[bit / 64] & (1 << (bit % 64)) != 0);
         listening + u32::from(own.is_ok() && !waits_anyway)
     }
+}
+
+/// No client has this number: a run has fewer.
+const NO_CLIENT: u32 = u32::MAX;
+
+fn stand_ins(rooms: &[u32], count: usize, is_awaited: impl Fn(u64) -> bool) -> Box<[u32]> {
+    let mut next = vec![NO_CLIENT; count];
+    let mut all = vec![NO_CLIENT; rooms.len()];
+    // The second time round, the last of a room know its first.
+    for _ in 0..2 {
+        for (client, room) in rooms.iter().enumerate().rev() {
+            if is_awaited(client as u64) {
+                next[*room as usize] = client as u32;
+            }
+            all[client] = next[*room as usize];
+        }
+    }
+    all.into()
 }
 
 #[cfg(test)]
@@ -192,6 +222,29 @@ mod tests {
     }
 
     proptest! {
+        /// Law: who sends for a client is of its room and stays, where one such client is there, and is
+        /// the client itself if that stays.
+        #[test]
+        fn a_stand_in_is_of_the_same_room(
+            which in 0usize..3, size in 1u32..40, clients in 1u64..300, every in 1u64..9,
+        ) {
+            let zipf = Zipf { rooms: size, exponent: 1.0 };
+            let rooms = [Rooms::Equal(size), Rooms::Members(size), Rooms::Zipf(zipf)][which];
+            let stays = |client: u64| client % every == 0;
+            let table = RoomTable::new(rooms, clients, stays, [(0, 1)].into_iter());
+            for client in 0..clients {
+                let of_room = |other: &u64| table.room(*other) == table.room(client);
+                let mut own = (0..clients).filter(of_room).filter(|other| stays(*other));
+                match table.stand_in(client) {
+                    Some(stand_in) => {
+                        prop_assert!(stays(stand_in) && of_room(&stand_in));
+                        prop_assert!(stand_in == client || !stays(client));
+                    }
+                    None => prop_assert_eq!(own.next(), None),
+                }
+            }
+        }
+
         #[test]
         fn equal_rooms_differ_by_one_client_at_most(rooms in 1u32..500, clients in 1u64..5_000) {
             let sizes = sizes(Rooms::Equal(rooms), clients);

@@ -1,9 +1,13 @@
 # frozen_string_literal: true
 
-# The Action Cable dialect of docs/protocol.md: actions `echo` and `broadcast`.
+# The Action Cable dialect of docs/protocol.md: actions `echo` and `broadcast`,
+# and of a subscription with a topic `publish`.
 class BenchmarkChannel < ApplicationCable::Channel
-  # A request without a payload. All else that is wrong, Action Cable itself
-  # finds, and writes to its log.
+  # docs/protocol.md, Rooms.
+  TOPIC = /\A[A-Za-z0-9._:-]{1,64}\z/.freeze
+
+  # A request without a payload or a topic. All else that is wrong, Action Cable
+  # itself finds, and writes to its log.
   rescue_from(KeyError) { |error| transmit({ action: 'error', payload: error.message }) }
 
   # @param data [Hash] the action and its payload, as the client sent them
@@ -17,12 +21,36 @@ class BenchmarkChannel < ApplicationCable::Channel
     ActionCable.server.broadcast(own, answer('broadcastResult', data))
   end
 
+  # To the subscribers of the topic, in the same way.
+  def publish(data)
+    topic = params.fetch(:topic)
+    ActionCable.server.broadcast("topic:#{topic}", answer('message', data))
+    ActionCable.server.broadcast(own, answer('publishResult', data))
+  end
+
   private
 
   # Private, for public methods are actions that a client can ask for.
   def subscribed
-    stream_from 'all'
+    topic = params[:topic]
+    return reject unless topic.nil? || (topic.is_a?(String) && TOPIC.match?(topic))
+
+    topic ? follow("topic:#{topic}") : stream_from('all')
     stream_from own
+  end
+
+  # Action Cable confirms no end of a subscription, so the channel does.
+  def unsubscribed
+    return unless params[:topic] && !subscription_rejected?
+
+    stop_all_streams
+    @left = true
+    transmit({ action: 'unsubscribed' })
+  end
+
+  # Messages that were on their way when the client left are not sent to it.
+  def follow(stream)
+    stream_from(stream, coder: ActiveSupport::JSON) { |message| transmit(message) unless @left }
   end
 
   def own

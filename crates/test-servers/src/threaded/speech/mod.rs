@@ -109,6 +109,27 @@ impl Speech {
         }
     }
 
+    /// What each subscriber of a topic is sent.
+    pub(super) fn room_message(self, topic: &str, payload: &Value) -> Vec<u8> {
+        match self {
+            Self::Plain | Self::SocketIo => rooms::message(topic, payload),
+            Self::ActionCable => action_cable::room_message(topic, payload),
+            Self::PhoenixV1 => phoenix::room_message(false, topic, payload),
+            Self::PhoenixV2 => phoenix::room_message(true, topic, payload),
+        }
+    }
+
+    /// What a request about a topic is answered, of a client that was subscribed to it before, or was
+    /// not.
+    pub(super) fn room_answer(self, request: &RoomRequest, subscribed: bool) -> Vec<u8> {
+        match self {
+            Self::Plain | Self::SocketIo => rooms::answer(request),
+            Self::ActionCable => action_cable::room_answer(request, subscribed),
+            Self::PhoenixV1 => phoenix::room_answer(false, request, subscribed),
+            Self::PhoenixV2 => phoenix::room_answer(true, request, subscribed),
+        }
+    }
+
     /// What an honest server does about a request that it cannot serve.
     pub(crate) fn refuse(self, why: Rejection, reference: &Value) -> Rejected {
         let answer = match self {

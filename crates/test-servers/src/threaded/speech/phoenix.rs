@@ -1,18 +1,22 @@
-//! Phoenix channels, one topic.
+//! Phoenix channels: the lobby, and a topic for each room.
 
 use super::{Answer, Asked, Rejected, text_frame};
 use crate::threaded::request::{Rejection, Reply, Request, error_words};
+use crate::threaded::rooms::{Act, RoomRequest};
 use crate::threaded::speech::{Speaker, Speech};
 use serde_json::{Value, json};
 
 const TOPIC: &str = "room:lobby";
 
+/// What stands before the name of a topic.
+const ROOM: &str = "room:";
+
 /// What the socket process of Phoenix closes with when it fails.
 const FAILED: u16 = 1011;
 
-/// The references of a push: `[join_ref, ref]`.
-fn references(join_ref: &Value, reference: &Value) -> Value {
-    json!([join_ref, reference])
+/// The references of a push: `[join_ref, ref, topic]`.
+fn references(join_ref: &Value, reference: &Value, topic: &Value) -> Value {
+    json!([join_ref, reference, topic])
 }
 
 fn message(arrays: bool, refs: &Value, topic: &str, event: &str, payload: &Value) -> String {
@@ -39,7 +43,54 @@ pub(super) fn wrap(arrays: bool, kind: Reply, payload: &Value, refs: &Value) -> 
 
 pub(super) fn refusal(arrays: bool, why: Rejection, refs: &Value) -> Vec<u8> {
     let reason = json!({"reason": error_words(why)});
-    text_frame(&reply(arrays, refs, TOPIC, "error", &reason))
+    let topic = refs[2].as_str().unwrap_or(TOPIC);
+    text_frame(&reply(arrays, refs, topic, "error", &reason))
+}
+
+pub(super) fn room_message(arrays: bool, topic: &str, payload: &Value) -> Vec<u8> {
+    let body = json!({"type": "message", "body": payload});
+    let topic = format!("{ROOM}{topic}");
+    text_frame(&message(arrays, &Value::Null, &topic, "message", &body))
+}
+
+/// A join ends an earlier one; a channel that ends says so, and when its client has left the topic.
+pub(super) fn room_answer(arrays: bool, request: &RoomRequest, subscribed: bool) -> Vec<u8> {
+    let (refs, topic) = (&request.reference, format!("{ROOM}{}", request.topic));
+    let response = match &request.act {
+        Act::Publish(payload) => json!({"type": "publishResult", "body": payload}),
+        Act::Subscribe | Act::Unsubscribe => json!({}),
+    };
+    let mut frames = text_frame(&reply(arrays, refs, &topic, "ok", &response));
+    if subscribed && !matches!(request.act, Act::Publish(_)) {
+        let refs = json!([refs[0], refs[0]]);
+        let closed = message(arrays, &refs, &topic, "phx_close", &json!({}));
+        frames.extend(text_frame(&closed));
+    }
+    if subscribed && matches!(request.act, Act::Unsubscribe) {
+        let refs = json!([refs[0], null]);
+        let left = message(arrays, &refs, &topic, "unsubscribed", &json!({}));
+        frames.extend(text_frame(&left));
+    }
+    frames
+}
+
+/// What is asked on the topic of a room.
+fn read_room(
+    speech: Speech,
+    topic: &str,
+    event: &str,
+    payload: &mut Value,
+) -> Result<RoomRequest, Rejection> {
+    let act = match event {
+        "phx_join" => Act::Subscribe,
+        "phx_leave" => Act::Unsubscribe,
+        "publish" => match payload.get_mut("body") {
+            Some(body) => Act::Publish(body.take()),
+            None => return Err(Rejection::NothingToPublish),
+        },
+        _ => return Err(Rejection::UnknownTopic),
+    };
+    Ok(RoomRequest::new(speech, topic.to_owned(), act))
 }
 
 /// The parts of a push, as a serializer of Phoenix wants them, or why it fails on it.
@@ -77,7 +128,7 @@ pub(super) fn read(from: Speaker, bytes: &[u8]) -> Result<Asked, Rejected> {
             why,
             answer: Answer::Close(FAILED),
         })?;
-    let refs = references(&join_ref, &reference);
+    let refs = references(&join_ref, &reference, &topic);
     let refused = |why| Err(from.speech.refuse(why, &refs));
     let answer = |topic: &str| text_frame(&reply(arrays, &refs, topic, "ok", &json!({})));
     let Some(event) = event.as_str() else {
@@ -85,7 +136,7 @@ pub(super) fn read(from: Speaker, bytes: &[u8]) -> Result<Asked, Rejected> {
     };
     match (topic.as_str(), event) {
         (Some("phoenix"), "heartbeat") => {
-            let refs = references(&Value::Null, &reference);
+            let refs = references(&Value::Null, &reference, &topic);
             let frame = text_frame(&reply(arrays, &refs, "phoenix", "ok", &json!({})));
             Ok(Asked::Heartbeat(frame))
         }
@@ -104,6 +155,15 @@ pub(super) fn read(from: Speaker, bytes: &[u8]) -> Result<Asked, Rejected> {
             }),
         },
         (Some(TOPIC), _) => refused(Rejection::UnknownType),
+        (Some(topic), _) if topic.starts_with(ROOM) => {
+            match read_room(from.speech, &topic[ROOM.len()..], event, &mut payload) {
+                Ok(request) => Ok(Asked::Room(RoomRequest {
+                    reference: refs,
+                    ..request
+                })),
+                Err(why) => refused(why),
+            }
+        }
         _ => refused(Rejection::UnknownTopic),
     }
 }

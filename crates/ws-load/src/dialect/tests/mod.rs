@@ -3,6 +3,7 @@
 mod files;
 mod others;
 mod own;
+mod topics;
 
 use super::*;
 use run_record::Dialect;

@@ -149,7 +149,9 @@ impl StepLedger {
         let parties = |index: u32| {
             let sample = step.first_sample + u64::from(index);
             let drawn = plan::sender_of(terms.seed, sample, step.clients);
-            let sender = plan::sender_from(&terms.populations, drawn, step.clients);
+            let sender = terms
+                .parties
+                .sender(&terms.populations, drawn, step.clients);
             terms.parties.of(drawn, sender)
         };
         let samples = (0..step.samples).map(|index| Sample::awaited_by(parties(index)));
@@ -230,7 +232,8 @@ impl StepLedger {
 
     /// The client that is to send a sample: of those that leave, another one in its place.
     pub(crate) fn sender(&self, index: u32) -> u64 {
-        plan::sender_from(&self.populations, self.drawn(index), self.clients)
+        let drawn = self.drawn(index);
+        self.parties.sender(&self.populations, drawn, self.clients)
     }
 
     /// The room of the client that is drawn for a sample; 0 without rooms. It is where the sample goes,
