@@ -182,7 +182,7 @@ impl Interpreter {
     fn first_subscription(&self, room: Option<u32>) -> Opening {
         match room.and_then(|room| self.subscription(room, true)) {
             None => Opening::Ready,
-            Some(message) => Opening::Subscribe(String::from_utf8_lossy(&message).into_owned()),
+            Some(message) => Opening::SendAsIs(message),
         }
     }
 

@@ -14,7 +14,7 @@ const STAMP: u32 = 64;
 /// than one payload, which a server may have parsed and written anew.
 pub(crate) fn longest_message(plan: &Plan) -> u32 {
     let per_byte = match plan.message.dialect {
-        Dialect::Binary => 1,
+        Dialect::Binary | Dialect::Mqtt | Dialect::Mqtt5 => 1,
         Dialect::Text
         | Dialect::Phoenix
         | Dialect::ActionCable
@@ -48,6 +48,8 @@ mod tests {
             Dialect::Phoenix,
             Dialect::ActionCable,
             Dialect::SocketIo,
+            Dialect::Mqtt,
+            Dialect::Mqtt5,
         ] {
             for padding in [0, 200, 70_000, 16 << 20] {
                 let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
@@ -60,7 +62,8 @@ mod tests {
                     &NoVariables,
                     &mut request,
                 );
-                let escaped = if dialect == Dialect::Binary { 1 } else { 6 };
+                let is_binary = matches!(dialect, Dialect::Binary | Dialect::Mqtt | Dialect::Mqtt5);
+                let escaped = if is_binary { 1 } else { 6 };
                 let longest = longest_message(&plan) as usize;
                 assert!(longest >= request.len() * escaped, "{dialect:?} {padding}");
                 assert!(longest <= request.len() * escaped + 40_000);
