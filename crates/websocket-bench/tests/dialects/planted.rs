@@ -150,7 +150,7 @@ fn of_phoenix() {
     Case {
         dialect: "phoenix",
         workload: "broadcast",
-        mark: b"\"broadcast\"",
+        mark: b"\"type\":\"broadcast\"",
         start: || honest(Framework::Phoenix, "/socket/websocket"),
     }
     .prove();
@@ -161,7 +161,7 @@ fn of_phoenix_2() {
     Case {
         dialect: "phoenix-2",
         workload: "broadcast",
-        mark: b"\"broadcast\"",
+        mark: b"\"type\":\"broadcast\"",
         start: || honest(Framework::Phoenix, "/socket/websocket?vsn=2.0.0"),
     }
     .prove();
