@@ -294,7 +294,13 @@ fn a_server_made_with_centrifuge_echoes_and_delivers() {
         Ok(server) => server,
         Err(reason) => return test_servers::skipped(&reason),
     };
-    echoes(server.url(), "centrifugo", 1);
+    // It may put several answers in one message, and pings between.
+    for padding in ["0", "200", "70000"] {
+        let line = few("echo", server.url(), "centrifugo", "200");
+        let echoed = step(&[&line[..], &["--payload-padding", padding]].concat(), 0);
+        assert!(echoed.faults.is_empty(), "{}", echoed.faults);
+        assert_eq!((echoed.clients, echoed.samples), (CLIENTS, 200));
+    }
     broadcasts(server.url(), "centrifugo", false);
 }
 

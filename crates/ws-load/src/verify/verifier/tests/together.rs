@@ -4,6 +4,11 @@ use super::*;
 use crate::dialect::NoVariables;
 use run_record::{Workload, built_in_dialects};
 
+/// The stamps of a run: a number is that of a request under them alone.
+fn stamps() -> Stamps {
+    Stamps::of_run(crate::test_plan("ws://h/").generator.seed)
+}
+
 /// A verifier of the built-in dialect of that name.
 fn of_file(name: &str, clients: u32) -> Verifier {
     let plan = crate::test_plan("ws://h/").with(|plan| {
@@ -13,13 +18,13 @@ fn of_file(name: &str, clients: u32) -> Verifier {
         plan.message.padding = 0;
     });
     let codec = codec(&plan);
-    let mut verifier = Verifier::new(codec, STAMPS, Measure::Completion, 0, 1, Arc::default());
+    let mut verifier = Verifier::new(codec, stamps(), Measure::Completion, 0, 1, Arc::default());
     (0..clients).for_each(|slot| verifier.client_ready(slot));
     verifier
 }
 
 fn pushed(index: u32) -> String {
-    let stamp = STAMPS.of(FIRST + u64::from(index));
+    let stamp = stamps().of(FIRST + u64::from(index));
     format!(r#"{{"push":{{"channel":"all","pub":{{"data":{{"stamp":"{stamp:016x}"}}}}}}}}"#)
 }
 
@@ -75,7 +80,10 @@ fn a_long_message_of_nothing_but_separators_is_taken_apart_once() {
 #[test]
 fn a_puback_belongs_to_the_request_of_its_client_with_that_identifier() {
     for dialect in [Dialect::Mqtt, Dialect::Mqtt5] {
-        let plan = crate::test_plan("ws://h/").with(|plan| plan.message.dialect = dialect);
+        let plan = crate::test_plan("ws://h/").with(|plan| {
+            plan.message.dialect = dialect;
+            plan.message.padding = 0;
+        });
         let codec = codec(&plan);
         let mut verifier = Verifier::new(
             Arc::clone(&codec),
