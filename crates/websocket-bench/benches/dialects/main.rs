@@ -1,4 +1,4 @@
-//! `make bench-generator`, fifth part: what does it cost that a dialect is a file?
+//! `make bench-generator`: what does it cost that a dialect is a file?
 //!
 //! The first table has the time to understand a delivery or an echo by the file and by a recogniser that
 //! is code (`by_hand.rs`), in turn: once learned, as all but the first messages of a run are, and parsed

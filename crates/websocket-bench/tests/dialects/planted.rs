@@ -88,7 +88,8 @@ impl Case {
 
         let authority = url.split('/').nth(2).unwrap();
         let server: SocketAddr = authority.parse().unwrap();
-        let (between, seen) = relay::leaving_out(server, self.mark, PASSED);
+        let separator = (self.dialect == "centrifugo").then_some(&b"\n"[..]);
+        let (between, seen) = relay::leaving_out(server, self.mark, separator, PASSED);
         let url = url.replace(authority, &between.to_string());
         let step = self.run(&url, &["--sample-timeout", "10s"]);
         let one = Faults {

@@ -8,9 +8,11 @@ use std::thread;
 use ws_proto::{FrameHeader, Sender};
 
 /// Counts the messages that have `mark` in them once, over all connections, and leaves out number
-/// `nth`, from 0 on. A message that has it more often is several of the dialect, and passes.
+/// `nth`, from 0 on. A message that has it more often, or the separator, is several of the dialect, and
+/// passes.
 struct Filter {
     mark: &'static [u8],
+    separator: Option<&'static [u8]>,
     nth: u64,
     seen: AtomicU64,
 }
@@ -20,12 +22,14 @@ struct Filter {
 pub(crate) fn leaving_out(
     server: SocketAddr,
     mark: &'static [u8],
+    separator: Option<&'static [u8]>,
     nth: u64,
 ) -> (SocketAddr, Arc<impl Fn() -> u64>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
     let filter = Arc::new(Filter {
         mark,
+        separator,
         nth,
         seen: AtomicU64::new(0),
     });
@@ -75,9 +79,9 @@ impl Filter {
     }
 
     fn is_left_out(&self, payload: &[u8]) -> bool {
-        let places = payload.windows(self.mark.len());
-        let count = places.filter(|place| *place == self.mark).take(2).count();
-        count == 1 && self.seen.fetch_add(1, Ordering::SeqCst) == self.nth
+        let count = |of: &[u8]| payload.windows(of.len()).filter(|at| *at == of).count();
+        let is_several = self.separator.is_some_and(|separator| count(separator) > 0);
+        !is_several && count(self.mark) == 1 && self.seen.fetch_add(1, Ordering::SeqCst) == self.nth
     }
 }
 
