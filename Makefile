@@ -65,7 +65,7 @@ miri:
 # a few minutes
 bench-generator:
 	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory --bench window \
-	  --bench plan_file --bench rooms --bench deflate --bench reconnect
+	  --bench plan_file --bench dialects --bench rooms --bench deflate --bench reconnect
 	cargo bench --locked --quiet -p websocket-bench --bench peers
 
 # websocket-bench and cpp-bench against the same server, in turn: do they measure the same? Against

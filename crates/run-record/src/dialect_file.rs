@@ -38,6 +38,10 @@ pub struct DialectFile {
     /// False when a server may deliver the broadcasts of one sender in any order.
     #[serde(default = "yes")]
     pub keeps_order: bool,
+    /// What stands between the messages where the server puts several of its own in one message of
+    /// WebSocket, and may stand behind the last. No message may contain it.
+    #[serde(default)]
+    pub separator: Option<String>,
     /// What must hold of every JSON message, by JSON pointer. A message of which it does not hold
     /// is malformed.
     #[serde(default)]

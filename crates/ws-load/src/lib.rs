@@ -27,6 +27,7 @@ pub use net::{
     target_addrs,
 };
 pub use plain::plan_for_port;
+pub use verify::for_benches;
 
 /// Which sample of a run under `seed`, counted from 0, the stamp in a payload belongs to; `None` for
 /// that of another run.

@@ -71,6 +71,10 @@ pub enum Dialect {
     SocketIo,
     /// That of a file, which is the plan's `message.definition`.
     File,
+    /// MQTT 3.1.1.
+    Mqtt,
+    /// MQTT 5.
+    Mqtt5,
 }
 
 impl Dialect {
@@ -83,6 +87,8 @@ impl Dialect {
             "actioncable" => Some(Self::ActionCable),
             "socketio" => Some(Self::SocketIo),
             "file" => Some(Self::File),
+            "mqtt" => Some(Self::Mqtt),
+            "mqtt5" => Some(Self::Mqtt5),
             _ => None,
         }
     }
@@ -96,9 +102,16 @@ impl Dialect {
             Self::ActionCable => "actioncable",
             Self::SocketIo => "socketio",
             Self::File => "file",
+            Self::Mqtt => "mqtt",
+            Self::Mqtt5 => "mqtt5",
         }
     }
 }
+
+/// What `mqtt` is, in one sentence.
+pub const MQTT: &str = "MQTT 3.1.1: an echo goes to a topic of the client's own, a broadcast to one of all, with QoS 1.";
+/// What `mqtt5` is.
+pub const MQTT_5: &str = "The same by MQTT 5";
 
 /// What the messages are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -187,7 +200,7 @@ fn known_names() -> &'static [&'static str] {
     static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
     NAMES.get_or_init(|| {
         let files = built_in_dialects().iter().map(|file| &*file.name);
-        let mut names = vec!["json", "text", "binary"];
+        let mut names = vec!["json", "text", "binary", "mqtt", "mqtt5"];
         names.extend(files.filter(|name| *name != "text"));
         names.push("file");
         names
@@ -199,6 +212,8 @@ fn names_of_dialects(_: &mut SchemaGenerator) -> Schema {
         json!({"const": "text", "description": "JSON in text messages. `json` is the same."}),
         json!({"const": "json"}),
         json!({"const": "binary", "description": "Type byte, size, payload in binary messages."}),
+        json!({"const": "mqtt", "description": MQTT}),
+        json!({"const": "mqtt5", "description": MQTT_5}),
         json!({"const": "file", "description": "That of `message.definition`."}),
     ];
     let files = built_in_dialects()

@@ -118,7 +118,7 @@ impl Dialect {
         }
     }
 
-    /// That of a record; `None` of a dialect file, which no manifest names.
+    /// That of a record; `None` of one that no manifest names.
     pub const fn of_record(dialect: run_record::Dialect) -> Option<Self> {
         match dialect {
             run_record::Dialect::Text => Some(Self::Text),
@@ -126,7 +126,9 @@ impl Dialect {
             run_record::Dialect::Phoenix => Some(Self::Phoenix),
             run_record::Dialect::ActionCable => Some(Self::ActionCable),
             run_record::Dialect::SocketIo => Some(Self::SocketIo),
-            run_record::Dialect::File => None,
+            run_record::Dialect::File | run_record::Dialect::Mqtt | run_record::Dialect::Mqtt5 => {
+                None
+            }
         }
     }
 }

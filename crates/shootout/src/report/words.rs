@@ -13,6 +13,8 @@ pub(crate) fn dialect(dialect: Dialect) -> &'static str {
         Dialect::ActionCable => "Action Cable",
         Dialect::SocketIo => "Socket.IO",
         Dialect::File => "a dialect file",
+        Dialect::Mqtt => "MQTT",
+        Dialect::Mqtt5 => "MQTT 5",
     }
 }
 

@@ -196,11 +196,11 @@ fn refuse_what_no_server_is_asked(plan: &Plan, file: &PlanFile) -> Result<(), Re
              echo: websocket-bench throughput",
         ),
         _ if plan.message.definition.is_some()
-            || plan.message.dialect == run_record::Dialect::File =>
+            || Dialect::of_record(plan.message.dialect).is_none() =>
         {
             (
                 "message",
-                "manifests name built-in dialects only; for a dialect file: websocket-bench run",
+                "manifests name dialects that servers here speak; for any other: websocket-bench run",
             )
         }
         _ => return Ok(()),

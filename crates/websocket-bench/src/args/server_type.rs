@@ -2,7 +2,7 @@
 //! `dialects/`.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use run_record::{Dialect, DialectFile, Message, built_in_dialects};
+use run_record::{Dialect, DialectFile, MQTT, MQTT_5, Message, built_in_dialects};
 
 /// A message format by its name.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +27,15 @@ impl ServerType {
 }
 
 /// Names of formats with a value of their own.
-const NAMED: [(&str, Dialect); 6] = [
+const NAMED: [(&str, Dialect); 8] = [
     ("json", Dialect::Text),
     ("text", Dialect::Text),
     ("binary", Dialect::Binary),
     ("phoenix", Dialect::Phoenix),
     ("actioncable", Dialect::ActionCable),
     ("socketio", Dialect::SocketIo),
+    ("mqtt", Dialect::Mqtt),
+    ("mqtt5", Dialect::Mqtt5),
 ];
 
 fn named(name: &str) -> Option<ServerType> {
@@ -52,6 +54,8 @@ pub(super) fn parser() -> impl TypedValueParser<Value = ServerType> {
             .aliases(["standard", "text"])
             .help("JSON in text messages"),
         PossibleValue::new("binary").help("Type byte, size and payload in binary messages"),
+        PossibleValue::new("mqtt").help(MQTT),
+        PossibleValue::new("mqtt5").help(MQTT_5),
     ];
     let files = built_in_dialects().iter();
     let files = files.filter(|file| file.name != "text");

@@ -3,14 +3,18 @@
 
 #![allow(missing_docs)]
 
+mod centrifuge;
+mod mosquitto;
+mod planted;
 mod rabbitmq;
 mod relay;
 
+use centrifuge::Centrifuge;
+use mosquitto::Mosquitto;
 use rabbitmq::RabbitMq;
-use run_record::{Faults, RunRecord, StepRecord};
+use run_record::{RunRecord, StepRecord};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -63,11 +67,6 @@ impl Server {
         let url = url.trim().to_owned();
         assert!(url.starts_with("ws://"), "{script} did not start: {url:?}");
         Self { child, url }
-    }
-
-    fn addr(&self) -> SocketAddr {
-        let authority = self.url.split('/').nth(2).unwrap();
-        authority.parse().unwrap()
     }
 }
 
@@ -160,16 +159,7 @@ fn socket_io_delivers_to_all_and_to_rooms() {
     assert_eq!(broadcast.delivery.unwrap().count, 30 * CLIENTS);
     assert_eq!(broadcast.ack.unwrap().count, 30);
 
-    let (_, plan, _) = bench(&[&line[..], &["--print-plan"]].concat());
-    let everyone = "audience = \"everyone\"";
-    assert!(plan.contains(everyone), "{plan}");
-    let plan = plan.replace(everyone, "audience = { room = { equal = 4 } }");
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("plan.toml");
-    fs::write(&file, plan).unwrap();
-    let rooms = step(&["run", file.to_str().unwrap()], 0);
-    assert!(rooms.faults.is_empty(), "{}", rooms.faults);
-    assert_eq!(rooms.delivery.unwrap().count, 30 * CLIENTS / 4);
+    rooms(&line);
 }
 
 #[test]
@@ -208,39 +198,12 @@ fn the_heartbeat_of_socket_io_is_answered() {
 }
 
 #[test]
-fn one_delivery_that_is_left_out_between_is_counted_exactly() {
-    let server = Server::start("socketio.js", &[]);
-    // The last of the first broadcast: the others go on until the sample is given up.
-    let mark = "42[\"broadcast\",";
-    let (relay, seen) = relay::leaving_out(server.addr(), mark, CLIENTS - 1);
-    let url = server
-        .url
-        .replace(&server.addr().to_string(), &relay.to_string());
-    one_is_lost(&url, "socketio");
-    assert!(seen() >= CLIENTS);
-}
-
-/// Broadcasts of which one delivery does not come.
-#[track_caller]
-fn one_is_lost(url: &str, server_type: &str) {
-    let line = few("broadcast", url, server_type, "10");
-    // The last flag of a name counts.
-    let short = ["--sample-timeout", "2s", "--limit-rtt", "1s"];
-    let step = step(&[&line[..], &short].concat(), 3);
-    let lost = Faults {
-        lost: 1,
-        ..Faults::default()
-    };
-    assert_eq!(step.faults, lost);
-}
-
-#[test]
-fn rabbitmq_delivers_by_stomp_and_a_delivery_left_out_is_counted() {
+fn rabbitmq_delivers_by_stomp() {
     let broker = match RabbitMq::start() {
         Ok(broker) => broker,
         Err(reason) => return test_servers::skipped(&reason),
     };
-    let at = |addr: SocketAddr| format!("ws://{addr}/ws");
+    let at = |addr: std::net::SocketAddr| format!("ws://{addr}/ws");
     for padding in ["0", "3000"] {
         let url = at(broker.addr());
         let line = few("broadcast", &url, "stomp", "20");
@@ -249,9 +212,111 @@ fn rabbitmq_delivers_by_stomp_and_a_delivery_left_out_is_counted() {
         assert_eq!(step.delivery.unwrap().count, 20 * CLIENTS);
         assert_eq!(step.ack.unwrap().count, 20);
     }
-    let (relay, seen) = relay::leaving_out(broker.addr(), "MESSAGE\n", CLIENTS - 1);
-    one_is_lost(&at(relay), "stomp");
-    assert!(seen() >= CLIENTS);
+}
+
+/// Broadcasts to all and to four rooms, with and without padding.
+#[track_caller]
+fn broadcasts(url: &str, server_type: &str, has_rooms: bool) {
+    for padding in ["0", "3000"] {
+        let line = few("broadcast", url, server_type, "20");
+        let step = step(&[&line[..], &["--payload-padding", padding]].concat(), 0);
+        assert!(step.faults.is_empty(), "{}", step.faults);
+        assert_eq!(step.delivery.unwrap().count, 20 * CLIENTS);
+        assert_eq!(step.ack.unwrap().count, 20);
+    }
+    if has_rooms {
+        rooms(&few("broadcast", url, server_type, "30"));
+    }
+}
+
+#[test]
+fn mosquitto_echoes_and_delivers_by_mqtt() {
+    let broker = match Mosquitto::start() {
+        Ok(broker) => broker,
+        Err(reason) => return test_servers::skipped(&reason),
+    };
+    for version in ["mqtt", "mqtt5"] {
+        echoes(broker.url(), version, 1);
+        broadcasts(broker.url(), version, true);
+    }
+}
+
+#[test]
+fn clients_change_their_rooms_by_mqtt() {
+    let broker = match Mosquitto::start() {
+        Ok(broker) => broker,
+        Err(reason) => return test_servers::skipped(&reason),
+    };
+    for version in ["mqtt", "mqtt5"] {
+        let plan = format!(
+            r#"
+audience = {{ room = {{ equal = 4 }} }}
+target = {{ url = "{}" }}
+clients.steps = {{ first = 40, count = 1 }}
+load.open = {{ rate = 50.0, duration = "3s" }}
+message.dialect = "{version}"
+limits = {{ time = "20s" }}
+populations = [
+  {{ share = 1 }},
+  {{ share = 1, life = {{ changes_room = {{ stays = "300ms", away = "100ms" }} }} }},
+]
+"#,
+            broker.url()
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("plan.toml");
+        fs::write(&file, plan).unwrap();
+        let step = step(&["run", file.to_str().unwrap()], 0);
+        assert!(step.faults.is_empty(), "{}", step.faults);
+        let rooms = step.churn.unwrap().rooms.unwrap();
+        assert!(rooms.joined > 0);
+        assert_eq!(rooms.unanswered, 0);
+    }
+}
+
+#[test]
+fn a_broker_that_lets_none_in_without_a_password_says_so() {
+    let broker = match Mosquitto::start_closed() {
+        Ok(broker) => broker,
+        Err(reason) => return test_servers::skipped(&reason),
+    };
+    for version in ["mqtt", "mqtt5"] {
+        let line = few("echo", broker.url(), version, "20");
+        let (code, out, words) = bench(&line);
+        assert_eq!(code, Some(1), "{out}{words}");
+        assert!(words.contains("without name and password"), "{words}");
+    }
+}
+
+#[test]
+fn a_server_made_with_centrifuge_echoes_and_delivers() {
+    let server = match Centrifuge::start() {
+        Ok(server) => server,
+        Err(reason) => return test_servers::skipped(&reason),
+    };
+    // It may put several answers in one message, and pings between.
+    for padding in ["0", "200", "70000"] {
+        let line = few("echo", server.url(), "centrifugo", "200");
+        let echoed = step(&[&line[..], &["--payload-padding", padding]].concat(), 0);
+        assert!(echoed.faults.is_empty(), "{}", echoed.faults);
+        assert_eq!((echoed.clients, echoed.samples), (CLIENTS, 200));
+    }
+    broadcasts(server.url(), "centrifugo", false);
+}
+
+/// The same broadcasts, each to one of four rooms.
+#[track_caller]
+fn rooms(line: &[&str]) {
+    let (_, plan, _) = bench(&[line, &["--print-plan"]].concat());
+    let everyone = "audience = \"everyone\"";
+    assert!(plan.contains(everyone), "{plan}");
+    let plan = plan.replace(everyone, "audience = { room = { equal = 4 } }");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plan.toml");
+    fs::write(&file, plan).unwrap();
+    let rooms = step(&["run", file.to_str().unwrap()], 0);
+    assert!(rooms.faults.is_empty(), "{}", rooms.faults);
+    assert_eq!(rooms.delivery.unwrap().count, 30 * CLIENTS / 4);
 }
 
 /// Socket.IO with a token in the packet that opens the namespace.

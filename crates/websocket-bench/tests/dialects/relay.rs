@@ -1,4 +1,4 @@
-//! Stands between clients and a server, and leaves out one text message of the server.
+//! Stands between clients and a server, and leaves out one message of the server.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use ws_proto::{FrameHeader, Sender};
 
-/// Counts the messages that begin with `mark` over all connections, and leaves out number `nth`,
-/// from 0 on.
+/// Counts the messages that have `mark` in them once, over all connections, and leaves out number
+/// `nth`, from 0 on. A message that has it more often, or the separator, is several of the dialect, and
+/// passes.
 struct Filter {
     mark: &'static [u8],
+    separator: Option<&'static [u8]>,
     nth: u64,
     seen: AtomicU64,
 }
@@ -19,13 +21,15 @@ struct Filter {
 /// count of the messages with the mark.
 pub(crate) fn leaving_out(
     server: SocketAddr,
-    mark: &'static str,
+    mark: &'static [u8],
+    separator: Option<&'static [u8]>,
     nth: u64,
 ) -> (SocketAddr, Arc<impl Fn() -> u64>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
     let filter = Arc::new(Filter {
-        mark: mark.as_bytes(),
+        mark,
+        separator,
         nth,
         seen: AtomicU64::new(0),
     });
@@ -75,7 +79,9 @@ impl Filter {
     }
 
     fn is_left_out(&self, payload: &[u8]) -> bool {
-        payload.starts_with(self.mark) && self.seen.fetch_add(1, Ordering::SeqCst) == self.nth
+        let count = |of: &[u8]| payload.windows(of.len()).filter(|at| *at == of).count();
+        let is_several = self.separator.is_some_and(|separator| count(separator) > 0);
+        !is_several && count(self.mark) == 1 && self.seen.fetch_add(1, Ordering::SeqCst) == self.nth
     }
 }
 

@@ -2,11 +2,11 @@
 
 use run_record::{Dialect, DialectFile, built_in_dialects};
 
-/// The file of a dialect at a URL; binary has none, and that of a plan is no built-in one.
+/// The file of a dialect at a URL; binary and MQTT have none, and that of a plan is no built-in one.
 pub(super) fn file(dialect: Dialect, url: &str) -> Option<&'static DialectFile> {
     let name = match dialect {
         Dialect::Phoenix if has_serializer_2(url) => "phoenix-2",
-        Dialect::Binary | Dialect::File => return None,
+        Dialect::Binary | Dialect::Mqtt | Dialect::Mqtt5 | Dialect::File => return None,
         dialect => dialect.name(),
     };
     built_in_dialects().iter().find(|file| file.name == name)

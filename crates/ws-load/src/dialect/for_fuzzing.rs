@@ -2,8 +2,10 @@
 
 use super::Stamps;
 use super::interpreter::Interpreter;
+use super::mqtt::{Mqtt, Version};
 use super::payload::Body;
-use super::{Codec, Incoming};
+use super::{Codec, Incoming, Kind};
+use run_record::Workload;
 
 /// The padding of the requests whose answers are looked for.
 pub const PADDING: &str = "1234567890";
@@ -52,4 +54,33 @@ pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
         })
         .collect()
     })
+}
+
+/// Cuts a message of a broker into packets, and has each read by a client that is ready and by one that
+/// opens. Returns the packets, each with its stamp and with its kind in words if it is an intact answer.
+pub fn mqtt_packets(message: &[u8], is_5: bool) -> Vec<(&[u8], Option<(u64, &'static str)>)> {
+    let version = if is_5 { Version::V5 } else { Version::V3 };
+    let mqtt = Mqtt::new(version, Workload::Broadcast, PADDING.to_owned());
+    let mut packets = Vec::new();
+    let mut rest = message;
+    while !rest.is_empty() {
+        let (packet, behind) = mqtt.cut(rest);
+        drop(mqtt.opened(packet, Some(1)));
+        let answer = match mqtt.parse(packet) {
+            Ok(Incoming::Message {
+                kind,
+                stamp,
+                intact: true,
+                ..
+            }) => match kind {
+                Kind::Echo => Some((stamp, "echo")),
+                Kind::Broadcast => Some((stamp, "broadcast")),
+                _ => Some((stamp, "message")),
+            },
+            _ => None,
+        };
+        packets.push((packet, answer));
+        rest = behind;
+    }
+    packets
 }

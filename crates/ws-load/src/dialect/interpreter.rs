@@ -25,6 +25,7 @@ pub(super) struct Interpreter {
     subprotocol: Option<String>,
     origin: Option<String>,
     keeps_order: bool,
+    separator: Option<String>,
     first: Option<String>,
     opening: Rules,
     receive: Rules,
@@ -113,6 +114,7 @@ impl Interpreter {
                 OriginRule::Server => origin_of(url),
             },
             keeps_order: file.keeps_order,
+            separator: file.separator.clone(),
             first: first
                 .map(|first| with_variables("open.send", first))
                 .transpose()?,
@@ -145,8 +147,16 @@ impl Interpreter {
             Some(_) => Template::of_topic(&key, example, &self.topic_prefix, &self.body),
         }?;
         example.write(ROOM, stamp, &NoVariables, &mut message);
-        let problem = match text_of(&message).and_then(|text| self.receive.find(text)) {
-            Err(why) => why.of(&message),
+        let (message, behind) = self.cut(&message);
+        if !behind.is_empty() {
+            return Err(DialectError::unfit(
+                key,
+                "has the `separator` within it",
+                "write one message, in which the separator cannot stand",
+            ));
+        }
+        let problem = match text_of(message).and_then(|text| self.receive.find(text)) {
+            Err(why) => why.of(message),
             Ok(found) if found.index != index => {
                 format!("rule {} matches it first", found.index + 1)
             }
@@ -182,7 +192,7 @@ impl Interpreter {
     fn first_subscription(&self, room: Option<u32>) -> Opening {
         match room.and_then(|room| self.subscription(room, true)) {
             None => Opening::Ready,
-            Some(message) => Opening::Subscribe(String::from_utf8_lossy(&message).into_owned()),
+            Some(message) => Opening::SendAsIs(message),
         }
     }
 
@@ -282,6 +292,17 @@ impl Codec for Interpreter {
             Meaning::Send => Opening::Send(found.rule.send.clone()),
             Meaning::Refused => Opening::Refused(refusal(&found)),
             _ => Opening::Await,
+        }
+    }
+
+    fn cut<'m>(&self, message: &'m [u8]) -> (&'m [u8], &'m [u8]) {
+        let Some(separator) = self.separator.as_deref().map(str::as_bytes) else {
+            return (message, &[]);
+        };
+        let mut places = message.windows(separator.len());
+        match places.position(|place| place == separator) {
+            Some(at) => (&message[..at], &message[at + separator.len()..]),
+            None => (message, &[]),
         }
     }
 

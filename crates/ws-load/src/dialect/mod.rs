@@ -1,6 +1,6 @@
 //! The dialects: how a request is written and what an answer says. See docs/dialects.md.
 //!
-//! A dialect sees whole messages, never sockets or frames. All but the binary one are files, which
+//! A dialect sees whole messages, never sockets or frames. All but the binary one and MQTT are files, which
 //! [`interpreter`] carries out. What it parses here is parsed fully; recognising messages without a
 //! parse is the work of [`crate::verify`].
 
@@ -10,6 +10,7 @@ mod error;
 pub mod for_fuzzing;
 mod interpreter;
 mod kinds;
+mod mqtt;
 mod pattern;
 mod payload;
 mod place;
@@ -86,6 +87,12 @@ pub(crate) enum Incoming {
     /// The answer to the oldest request of its connection that has none, of this kind if its rule is
     /// for one.
     InOrder(Option<u32>),
+    /// The result of the request of its connection that has this identifier.
+    Acknowledged(u16),
+    /// The client is now a subscriber of the topic that it asked for with this identifier.
+    SubscribedAs(u16),
+    /// It no longer is.
+    UnsubscribedAs(u16),
     /// The server asks whether the client lives, and is to be sent this.
     KeepAlive(Box<[u8]>),
 }
@@ -115,8 +122,10 @@ pub(crate) enum Opening {
     Await,
     /// Send this message with what the variables in it stand for, of this client; then wait.
     Send(String),
-    /// Send this subscription as it is, then wait.
-    Subscribe(String),
+    /// Send this message as it is, then wait.
+    SendAsIs(Vec<u8>),
+    /// Send the subscription to the topic of the client's own, then wait.
+    SubscribeToOwn,
     /// The server refused the client.
     Refused(String),
 }
@@ -132,6 +141,13 @@ pub(crate) struct NoVariables;
 
 impl Variables for NoVariables {
     fn write(&self, _name: &str, _out: &mut Vec<u8>) {}
+}
+
+/// The identifier of 16 bits, other than 0, of a number: of the request with that stamp, or of the
+/// subscription to the topic of that room. Another one has the same, so that it tells apart only what
+/// one client waits for.
+pub(crate) const fn identifier(number: u64) -> u16 {
+    (number % Stamps::SAMPLES % 0xFFFF) as u16 + 1
 }
 
 /// One dialect.
@@ -171,6 +187,17 @@ pub(crate) trait Codec: Send + Sync {
         Opening::Ready
     }
 
+    /// The message that subscribes a client to the topic of its own.
+    fn own_subscription(&self, _client: u64) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Cuts the first message off what came in one message of WebSocket. Behind the last of them there
+    /// is nothing.
+    fn cut<'m>(&self, message: &'m [u8]) -> (&'m [u8], &'m [u8]) {
+        (message, &[])
+    }
+
     /// What a message that came before [`Opening::Ready`] tells for later messages of its client: names
     /// and values.
     fn captured(&self, _message: &[u8]) -> Vec<(String, String)> {
@@ -201,6 +228,11 @@ pub(crate) trait Codec: Send + Sync {
 
     /// True where answers do not say which request they belong to, and come in the order of these.
     fn answers_in_order(&self) -> bool {
+        false
+    }
+
+    /// True where results name the [`identifier`] of their request.
+    fn answers_by_identifier(&self) -> bool {
         false
     }
 
@@ -270,7 +302,10 @@ pub(crate) fn codec(plan: &Plan) -> Arc<dyn Codec> {
     let padding = padding(plan.message.padding);
     let built_in = built_in::file(plan.message.dialect, &plan.target.url);
     let Some(file) = plan.message.definition.as_deref().or(built_in) else {
-        return Arc::new(binary::Binary::new(padding));
+        return match mqtt::Version::of(plan.message.dialect) {
+            Some(version) => Arc::new(mqtt::Mqtt::new(version, plan.workload(), padding)),
+            None => Arc::new(binary::Binary::new(padding)),
+        };
     };
     let stamps = Stamps::of_run(plan.generator.seed);
     let compiled = Interpreter::compile(file, Body::new(padding), &plan.target.url, stamps);

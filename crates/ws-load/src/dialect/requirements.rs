@@ -10,6 +10,8 @@ use run_record::{DialectFile, Meaning, Rule};
 pub(super) const READY: &str = "receive";
 /// Longest summary in bytes.
 const MOST_SUMMARY: usize = 200;
+/// Longest separator in bytes.
+const MOST_SEPARATOR: usize = 16;
 /// Most kinds of requests.
 const MOST_KINDS: usize = 64;
 
@@ -43,6 +45,14 @@ fn check_header(file: &DialectFile) -> Result<(), DialectError> {
             "summary",
             file.summary.len(),
             MOST_SUMMARY,
+        ));
+    }
+    let separator = file.separator.as_deref().unwrap_or("-");
+    if !(1..=MOST_SEPARATOR).contains(&separator.len()) {
+        return Err(DialectError::unfit(
+            "separator",
+            format!("has {} bytes", separator.len()),
+            format!("write 1 to {MOST_SEPARATOR}, or leave it out"),
         ));
     }
     // RFC 6455, 4.1: a token of RFC 9110, 5.6.2.

@@ -15,6 +15,11 @@ pub(super) const MOST_TEMPLATE: usize = 4096;
 /// A topic is this and the number of its room.
 const TOPIC: &str = "room-";
 
+/// The topic of a room.
+pub(super) fn topic_of(room: u32) -> String {
+    format!("{TOPIC}{room}")
+}
+
 /// The room of a topic, if it is one of a run.
 pub(super) fn room_of(topic: &str) -> Option<u32> {
     let digits = topic.strip_prefix(TOPIC)?;

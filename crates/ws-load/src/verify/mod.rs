@@ -2,6 +2,7 @@
 
 mod envelope;
 mod first_answers;
+pub mod for_benches;
 mod ledger;
 mod verifier;
 mod visits;

@@ -2,6 +2,7 @@
 //!
 //! The verifier of one worker. It sees whole messages and knows neither sockets nor frames.
 
+mod asked;
 mod unawaited;
 
 pub(crate) use unawaited::RoomConfirmed;
@@ -16,8 +17,9 @@ use crate::dialect::{Codec, Incoming, Kind, Malformed, Stamps};
 use crate::figures::{Arrival, Latencies};
 use crate::message::{Done, SlowPart, StepPart, VisitsPart};
 use crate::net::ConnectError;
-use run_record::{Faults, Measure};
-use std::collections::{HashMap, HashSet, VecDeque};
+use asked::Asked;
+use run_record::{Audience, Faults, Measure};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use unawaited::Between;
 use ws_proto::Opcode;
@@ -42,10 +44,7 @@ pub(crate) struct Verifier {
     keeps_order: bool,
     envelopes: Envelopes,
     stamps: Stamps,
-    /// Answers carry nothing of their requests.
-    answers_in_order: bool,
-    /// Of such answers: the stamps of the requests of a client that have none yet, oldest first.
-    asked: HashMap<u32, VecDeque<u64>>,
+    asked: Asked,
     /// The latency that the limit applies to.
     limited: Measure,
     step: Option<Arc<StepLedger>>,
@@ -112,8 +111,7 @@ impl Verifier {
         Self {
             opcode: codec.opcode(),
             keeps_order: codec.keeps_order(),
-            answers_in_order: codec.answers_in_order(),
-            asked: HashMap::new(),
+            asked: Asked::new(&*codec),
             envelopes: Envelopes::new(codec.stamp_form()),
             codec,
             stamps,
@@ -176,7 +174,7 @@ impl Verifier {
 
     /// A client is ready.
     pub(crate) fn client_ready(&mut self, slot: u32) {
-        self.asked.remove(&slot);
+        self.asked.forget(slot);
         let word = slot as usize / 64;
         if self.alive.len() <= word {
             self.alive.resize(word + 1, 0);
@@ -332,25 +330,48 @@ impl Verifier {
     #[inline]
     pub(crate) fn message(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
         self.messages += 1;
+        if opcode != self.opcode {
+            let why = format!("a {opcode:?} message where {:?} was due", self.opcode);
+            self.malformed_message(payload, &Malformed(why), at_ns);
+        } else if !self.recognise(slot, payload, at_ns) {
+            self.take_apart(slot, payload, at_ns);
+        }
+    }
+
+    /// Verifies a message whose envelope is known; false of any other.
+    #[inline]
+    fn recognise(&mut self, slot: u32, message: &[u8], at_ns: u64) -> bool {
         let room = self.room(slot);
-        let known = self.envelopes.recognise(room, payload, &*self.codec);
-        match known {
-            Some((kind, stamp)) if opcode == self.opcode => {
-                // Of a message the window compares the room.
-                let topic = (kind == Kind::Published).then_some(room);
-                self.account(slot, kind, stamp, topic, at_ns);
+        let Some((kind, stamp)) = self.envelopes.recognise(room, message, &*self.codec) else {
+            return false;
+        };
+        // Of a message the window compares the room.
+        let topic = (kind == Kind::Published).then_some(room);
+        self.account(slot, kind, stamp, topic, at_ns);
+        true
+    }
+
+    /// Verifies what came in a message that was not recognised as a whole.
+    #[cold]
+    fn take_apart(&mut self, slot: u32, payload: &[u8], at_ns: u64) {
+        let codec = Arc::clone(&self.codec);
+        let mut rest = payload;
+        loop {
+            let (message, behind) = codec.cut(rest);
+            // The whole is known to be none that is recognised.
+            let is_whole = message.len() == payload.len();
+            if is_whole || !self.recognise(slot, message, at_ns) {
+                self.parse(slot, message, at_ns);
             }
-            _ => self.parse(slot, opcode, payload, at_ns),
+            if behind.is_empty() {
+                return;
+            }
+            rest = behind;
         }
     }
 
     #[cold]
-    fn parse(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
-        if opcode != self.opcode {
-            let why = format!("a {opcode:?} message where {:?} was due", self.opcode);
-            self.malformed_message(payload, &Malformed(why), at_ns);
-            return;
-        }
+    fn parse(&mut self, slot: u32, payload: &[u8], at_ns: u64) {
         match self.codec.parse(payload) {
             Ok(Incoming::Message {
                 kind,
@@ -372,6 +393,16 @@ impl Verifier {
                 self.first_answers.understood = true;
                 self.answered_in_order(slot, kind, at_ns);
             }
+            Ok(Incoming::Acknowledged(identifier)) => {
+                self.first_answers.understood = true;
+                self.acknowledged(slot, identifier, at_ns);
+            }
+            Ok(Incoming::SubscribedAs(identifier)) => {
+                self.subscription_as(slot, identifier, true, at_ns);
+            }
+            Ok(Incoming::UnsubscribedAs(identifier)) => {
+                self.subscription_as(slot, identifier, false, at_ns);
+            }
             Ok(Incoming::Refused) => {
                 self.first_answers.understood = true;
                 self.faults.refused += 1;
@@ -386,8 +417,7 @@ impl Verifier {
 
     /// The answer to the oldest request of a client that has none.
     fn answered_in_order(&mut self, slot: u32, kind: Option<u32>, at_ns: u64) {
-        let oldest = self.asked.get_mut(&slot).and_then(VecDeque::pop_front);
-        let Some(stamp) = oldest else {
+        let Some(stamp) = self.asked.take_oldest(slot) else {
             self.faults.duplicate += 1;
             return;
         };
@@ -397,12 +427,24 @@ impl Verifier {
         self.account(slot, Kind::Echo, stamp, None, at_ns);
     }
 
+    /// The result of the request of a client that has this identifier.
+    fn acknowledged(&mut self, slot: u32, identifier: u16, at_ns: u64) {
+        let stamp = self.asked.take(slot, identifier);
+        let Some((stamp, step)) = stamp.zip(self.step.as_ref()) else {
+            self.faults.duplicate += 1;
+            return;
+        };
+        let kind = match step.audience {
+            Audience::Room(_) => Kind::Published,
+            _ => Kind::Result,
+        };
+        self.account(slot, kind, stamp, None, at_ns);
+    }
+
     /// A client is about to send the request with this stamp.
     #[inline]
     pub(crate) fn asked(&mut self, slot: u32, stamp: u64) {
-        if self.answers_in_order {
-            self.asked.entry(slot).or_default().push_back(stamp);
-        }
+        self.asked.note(slot, stamp);
     }
 
     /// Notes a message that is not of the dialect.

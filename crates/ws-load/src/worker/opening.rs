@@ -512,13 +512,22 @@ impl Session<'_> {
         let addr = self.table.common.target.endpoint.clone();
         match opening {
             dialect::Opening::Await => {}
-            dialect::Opening::Subscribe(_) | dialect::Opening::Send(_) if is_answer_unread => {
+            dialect::Opening::SendAsIs(_)
+            | dialect::Opening::SubscribeToOwn
+            | dialect::Opening::Send(_)
+                if is_answer_unread =>
+            {
                 let words = "it asks again and does not read what it was answered".to_owned();
                 self.lose(slot, ConnectError::Turned { addr, words });
             }
-            dialect::Opening::Subscribe(message) => {
+            dialect::Opening::SendAsIs(message) => {
                 let opcode = self.table.codec.opcode();
-                self.send_frame(slot, opcode, message.as_bytes());
+                self.send_frame(slot, opcode, &message);
+            }
+            dialect::Opening::SubscribeToOwn => {
+                let message = self.table.codec.own_subscription(self.table.client(slot));
+                let opcode = self.table.codec.opcode();
+                self.send_frame(slot, opcode, &message);
             }
             dialect::Opening::Send(text) => {
                 let opcode = self.table.codec.opcode();

@@ -4,7 +4,7 @@ use super::captured;
 use super::clients::{rewatch, watch};
 use super::event_loop::{EventLoop, Stamp};
 use crate::clock;
-use crate::dialect;
+use crate::dialect::{self, Codec};
 use crate::io::{Control, Token};
 use crate::net::{Codecs, ConnectError, Connection, Deflate, Phase, offer};
 use crate::scenario::Clients as _;
@@ -65,6 +65,22 @@ impl Replies {
             self.pongs.pop();
         }
         self.pongs.push(payload.to_vec());
+    }
+
+    /// Takes a message that came before the client was ready. True when it is ready now.
+    #[cold]
+    fn open(&mut self, codec: &dyn Codec, message: &[u8], room: Option<u32>) -> Result<bool, Stop> {
+        let next = codec.opened(message, room);
+        self.captured.extend(codec.captured(message));
+        match next {
+            dialect::Opening::Await => Ok(false),
+            dialect::Opening::Refused(words) => Err(Stop::Turned(words)),
+            next => {
+                let is_ready = next == dialect::Opening::Ready;
+                self.opening = Some(next);
+                Ok(is_ready)
+            }
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -143,16 +159,22 @@ impl EventLoop {
                             scenario.message(slot, opcode, payload, at_ns, slack_ns);
                         }
                     }
-                    Event::Message { payload, .. } => {
-                        let next = codec.opened(payload, room);
-                        replies.captured.extend(codec.captured(payload));
-                        match next {
-                            dialect::Opening::Await => {}
-                            dialect::Opening::Refused(words) => return Err(Stop::Turned(words)),
-                            next => {
-                                ready = next == dialect::Opening::Ready;
-                                replies.opening = Some(next);
+                    Event::Message { opcode, payload } => {
+                        let mut rest = payload;
+                        loop {
+                            let (message, behind) = codec.cut(rest);
+                            if replies.open(&**codec, message, room)? {
+                                ready = true;
+                                // Whatever came with the message that made it ready.
+                                if !behind.is_empty() {
+                                    scenario.message(slot, opcode, behind, at_ns, slack_ns);
+                                }
+                                break;
                             }
+                            if behind.is_empty() {
+                                break;
+                            }
+                            rest = behind;
                         }
                     }
                     Event::Ping(payload) => replies.pong(payload),

@@ -228,6 +228,8 @@ fn in_order<'a>(row: &Row<'a>) -> (u8, Option<&'a str>, u8) {
         Dialect::ActionCable => 3,
         Dialect::SocketIo => 4,
         Dialect::File => 5,
+        Dialect::Mqtt => 6,
+        Dialect::Mqtt5 => 7,
     };
     let name = row.workload_name();
     let other = (name != row.workload().name()).then_some(name);

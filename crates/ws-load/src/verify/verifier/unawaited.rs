@@ -2,7 +2,7 @@
 //! by itself.
 
 use super::Verifier;
-use crate::dialect::Kind;
+use crate::dialect::{Kind, identifier};
 use crate::message::{SlowPart, VisitsPart};
 use crate::net::ConnectError;
 use crate::verify::visits::Visits;
@@ -28,7 +28,7 @@ pub(crate) enum RoomConfirmed {
 impl Verifier {
     /// A client is ready that no sample waits for.
     pub(crate) fn slow_client_ready(&mut self, slot: u32) {
-        self.asked.remove(&slot);
+        self.asked.forget(slot);
         let word = slot as usize / 64;
         if self.unawaited.len() <= word {
             self.unawaited.resize(word + 1, 0);
@@ -135,6 +135,19 @@ impl Verifier {
                 self.confirmed.push(RoomConfirmed::Joined { slot, at_ns });
             }
             _ => self.faults.misdirected += 1,
+        }
+    }
+
+    /// The same, where the server names the identifier of the request alone.
+    #[cold]
+    pub(super) fn subscription_as(&mut self, slot: u32, named: u16, is_in: bool, at_ns: u64) {
+        let room = match self.between.get(&slot) {
+            Some(Between::Leaving { room } | Between::Joining { room }) => Some(*room),
+            _ => None,
+        };
+        match room.filter(|room| identifier(u64::from(*room)) == named) {
+            Some(room) => self.subscription(slot, room, is_in, at_ns),
+            None => self.faults.misdirected += 1,
         }
     }
 

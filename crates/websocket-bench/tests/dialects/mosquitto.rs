@@ -1,0 +1,86 @@
+//! A mosquitto of our own, which listens for MQTT over WebSocket.
+
+use std::fs::{self, File};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const SERVER: &str = "/usr/sbin/mosquitto";
+
+pub(crate) struct Mosquitto {
+    child: Child,
+    url: String,
+    /// Its configuration.
+    _folder: tempfile::TempDir,
+}
+
+impl Mosquitto {
+    /// # Errors
+    /// What is missing here.
+    pub(crate) fn start() -> Result<Self, String> {
+        Self::start_with(true)
+    }
+
+    /// One that wants a name and a password.
+    ///
+    /// # Errors
+    /// What is missing here.
+    pub(crate) fn start_closed() -> Result<Self, String> {
+        Self::start_with(false)
+    }
+
+    fn start_with(lets_all_in: bool) -> Result<Self, String> {
+        if !Path::new(SERVER).exists() {
+            return Err(format!("there is no {SERVER}; apt-get install mosquitto"));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let within = |name: &str| folder.path().join(name);
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let addr = free.local_addr().unwrap();
+        drop(free);
+        // Version 2.0.11 does not start with a listener of WebSocket alone. The user is that which it
+        // changes to when root starts it, and must be able to reach the folder.
+        let settings = format!(
+            "user root\nlistener 0 {}\nlistener {} 127.0.0.1\nprotocol websockets\n\
+             allow_anonymous {lets_all_in}\n",
+            within("socket").display(),
+            addr.port(),
+        );
+        fs::write(within("mosquitto.conf"), settings).unwrap();
+        let log = File::create(within("log")).unwrap();
+        let mut child = Command::new(SERVER)
+            .arg("-c")
+            .arg(within("mosquitto.conf"))
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let end = Instant::now() + Duration::from_secs(60);
+        while TcpStream::connect(addr).is_err() {
+            let ended = child.try_wait().unwrap();
+            let log = || fs::read_to_string(within("log")).unwrap();
+            assert!(ended.is_none(), "mosquitto ended: {}", log());
+            assert!(Instant::now() < end, "mosquitto does not listen: {}", log());
+            thread::sleep(Duration::from_millis(50));
+        }
+        Ok(Self {
+            child,
+            url: format!("ws://{addr}/mqtt"),
+            _folder: folder,
+        })
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for Mosquitto {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,216 @@
+//! MQTT 3.1.1 and 5 over WebSocket, with as much of it as the requests take.
+//!
+//! A broadcast is published with QoS 1 to a topic that every client subscribes to with QoS 0; its result
+//! is the broker's PUBACK. A room is a topic. An echo is published with QoS 0 to a topic that its client
+//! alone subscribes to. Not here: QoS 2, retained messages, sessions that stay, wills, names and
+//! passwords, PINGREQ.
+
+mod packet;
+#[cfg(test)]
+mod tests;
+
+use super::template::{room_of, topic_of};
+use super::{Codec, Incoming, Kind, Malformed, Opening, StampForm, Variables, identifier};
+use packet::Packet;
+use run_record::{Dialect, Workload};
+use ws_proto::Opcode;
+
+/// What all topics begin with, so that they are no other client's.
+const TOPICS: &str = "websocket-bench/";
+const ALL: &str = "all";
+const OWN: &str = "echo/";
+/// The identifier of the subscriptions that are no room's.
+const FIRST: u16 = 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// 3.1.1.
+    V3,
+    V5,
+}
+
+impl Version {
+    /// That of a dialect which is one.
+    pub(super) const fn of(dialect: Dialect) -> Option<Self> {
+        match dialect {
+            Dialect::Mqtt => Some(Self::V3),
+            Dialect::Mqtt5 => Some(Self::V5),
+            _ => None,
+        }
+    }
+}
+
+pub(super) struct Mqtt {
+    version: Version,
+    workload: Workload,
+    padding: String,
+}
+
+impl Mqtt {
+    pub(super) const fn new(version: Version, workload: Workload, padding: String) -> Self {
+        Self {
+            version,
+            workload,
+            padding,
+        }
+    }
+
+    fn subscribe(&self, identifier: u16, topic: &str) -> Vec<u8> {
+        let topic = format!("{TOPICS}{topic}");
+        packet::subscribe(self.version, identifier, &topic)
+    }
+
+    /// What a message is that was published.
+    fn published(&self, topic: &[u8], payload: &[u8]) -> Result<Incoming, Malformed> {
+        let topic = std::str::from_utf8(topic).ok();
+        let topic = topic.and_then(|topic| topic.strip_prefix(TOPICS));
+        let room = topic.and_then(room_of);
+        let kind = match topic {
+            _ if room.is_some() => Kind::Message,
+            Some(ALL) => Kind::Broadcast,
+            Some(topic) if topic.starts_with(OWN) => Kind::Echo,
+            _ => {
+                return Err(Malformed("a topic that no client subscribes to".to_owned()));
+            }
+        };
+        let form = self.stamp_form();
+        let Some(stamp) = form.read(payload) else {
+            return Err(Malformed("a PUBLISH without a stamp".to_owned()));
+        };
+        Ok(Incoming::Message {
+            kind,
+            stamp,
+            intact: payload[form.width()..] == *self.padding.as_bytes(),
+            topic: room,
+        })
+    }
+}
+
+impl Codec for Mqtt {
+    fn subprotocol(&self) -> Option<&str> {
+        Some("mqtt")
+    }
+
+    fn opcode(&self) -> Opcode {
+        Opcode::Binary
+    }
+
+    fn stamp_form(&self) -> StampForm {
+        StampForm::Binary
+    }
+
+    fn open(&self, _room: Option<u32>) -> Opening {
+        Opening::SendAsIs(packet::connect(self.version))
+    }
+
+    fn opened(&self, message: &[u8], room: Option<u32>) -> Opening {
+        let what = match packet::read(self.version, message) {
+            Ok(Packet::ConnAck(0)) => {
+                return match (room, self.workload) {
+                    (Some(room), _) => match self.subscription(room, true) {
+                        Some(subscribe) => Opening::SendAsIs(subscribe),
+                        None => Opening::Ready,
+                    },
+                    (None, Workload::Connect) => Opening::Ready,
+                    (None, Workload::Echo) => Opening::SubscribeToOwn,
+                    (None, _) => Opening::SendAsIs(self.subscribe(FIRST, ALL)),
+                };
+            }
+            Ok(Packet::SubAck(named)) => {
+                let asked = room.map_or(FIRST, |room| identifier(room.into()));
+                match named == asked {
+                    true => return Opening::Ready,
+                    false => "the broker confirms a subscription that was not asked for".to_owned(),
+                }
+            }
+            Ok(Packet::ConnAck(code)) => {
+                format!(
+                    "the broker refused the connection, with code {code:#04x}{}",
+                    words(code)
+                )
+            }
+            Ok(Packet::Refusal(code)) => {
+                format!("the broker refused the subscription, with code {code:#04x}")
+            }
+            Ok(_) => "the broker answers to what was not asked".to_owned(),
+            Err(why) => format!("not MQTT: {}", why.of(message)),
+        };
+        Opening::Refused(what)
+    }
+
+    fn own_subscription(&self, client: u64) -> Vec<u8> {
+        self.subscribe(FIRST, &format!("{OWN}{client}"))
+    }
+
+    fn cut<'m>(&self, message: &'m [u8]) -> (&'m [u8], &'m [u8]) {
+        packet::cut(message)
+    }
+
+    fn subscription(&self, room: u32, wanted: bool) -> Option<Vec<u8>> {
+        let (identifier, topic) = (identifier(room.into()), topic_of(room));
+        Some(match wanted {
+            true => self.subscribe(identifier, &topic),
+            false => packet::unsubscribe(self.version, identifier, &format!("{TOPICS}{topic}")),
+        })
+    }
+
+    fn request(
+        &self,
+        workload: Workload,
+        room: u32,
+        stamp: u64,
+        variables: &dyn Variables,
+        out: &mut Vec<u8>,
+    ) {
+        let mut topic = TOPICS.to_owned();
+        match workload {
+            Workload::Rooms => topic.push_str(&topic_of(room)),
+            Workload::Broadcast => topic.push_str(ALL),
+            Workload::Echo | Workload::Connect => {
+                let mut client = Vec::new();
+                variables.write("client", &mut client);
+                topic.push_str(OWN);
+                topic.push_str(&String::from_utf8_lossy(&client));
+            }
+        }
+        let is_echo = matches!(workload, Workload::Echo | Workload::Connect);
+        let identifier = (!is_echo).then(|| identifier(stamp));
+        let payload = [&stamp.to_be_bytes()[..], self.padding.as_bytes()];
+        packet::publish_to(self.version, &topic, identifier, payload, out);
+    }
+
+    fn answers_by_identifier(&self) -> bool {
+        matches!(self.workload, Workload::Broadcast | Workload::Rooms)
+    }
+
+    fn expects(&self, workload: Workload) -> String {
+        let other = match workload {
+            Workload::Echo | Workload::Connect => "",
+            Workload::Broadcast | Workload::Rooms => " or a PUBACK",
+        };
+        format!("a PUBLISH to a topic that begins with `{TOPICS}`{other}, in a binary message")
+    }
+
+    fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed> {
+        match packet::read(self.version, message)? {
+            Packet::Publish { topic, payload } => self.published(topic, payload),
+            Packet::PubAck(identifier) => Ok(Incoming::Acknowledged(identifier)),
+            Packet::SubAck(identifier) => Ok(Incoming::SubscribedAs(identifier)),
+            Packet::UnsubAck(identifier) => Ok(Incoming::UnsubscribedAs(identifier)),
+            Packet::Refusal(_) => Ok(Incoming::Refused),
+            Packet::PingResp => Ok(Incoming::Ignored),
+            Packet::ConnAck(_) => Err(Malformed("a second CONNACK".to_owned())),
+        }
+    }
+}
+
+/// What the usual reasons of a refused connection mean (3.2.2.3; MQTT 5: 3.2.2.2).
+const fn words(code: u8) -> &'static str {
+    match code {
+        0x01 | 0x84 => ": it does not speak this version of MQTT",
+        0x02 | 0x85 => ": it gives no name to a client without one",
+        0x03 | 0x88 => ": it is not available",
+        0x04 | 0x05 | 0x86 | 0x87 => ": it does not let clients in without name and password",
+        _ => "",
+    }
+}
