@@ -12,6 +12,7 @@ mod limits;
 mod load;
 mod message;
 mod nanos;
+mod script;
 mod target;
 mod tls;
 mod v1;
@@ -36,6 +37,7 @@ pub use validate::{
 };
 pub use variables::{LONGEST_VARIABLE, Part, escaped_braces, is_variable, parts, variable};
 
+use crate::DialectFile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -210,6 +212,12 @@ impl Plan {
             Load::Closed(closed) => closed.samples,
             _ => 0,
         }
+    }
+
+    /// The dialect whose script the clients carry out; `None` where there is none.
+    pub fn script(&self) -> Option<&DialectFile> {
+        let file = self.message.definition.as_deref()?;
+        (self.workload() == Workload::Echo && !file.send.script.is_empty()).then_some(file)
     }
 
     /// What is not checked of the answers that this load brings, in words; `None` where all of it is.

@@ -152,6 +152,7 @@ impl Plan {
                 "belongs to the dialect `file`, and to no other",
             ));
         }
+        self.validate_script()?;
         self.validate_warm_up()?;
         self.validate_limits()?;
         within(

@@ -322,6 +322,12 @@ impl Codec for Interpreter {
         }
     }
 
+    fn scripted(&self, kind: u32, stamp: u64, variables: &dyn Variables, out: &mut Vec<u8>) {
+        if let Some(template) = self.kinds.of_script(kind) {
+            template.write(0, stamp, variables, out);
+        }
+    }
+
     fn request_kind(&self, stamp: u64) -> Option<u32> {
         self.kinds.of(stamp)
     }

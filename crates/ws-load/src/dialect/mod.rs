@@ -16,6 +16,7 @@ mod place;
 mod pointers;
 mod requirements;
 mod rules;
+mod script;
 mod stamp;
 mod template;
 
@@ -193,6 +194,9 @@ pub(crate) trait Codec: Send + Sync {
         variables: &dyn Variables,
         out: &mut Vec<u8>,
     );
+
+    /// Appends a request of a script, by the place of its kind among those of the dialect.
+    fn scripted(&self, _kind: u32, _stamp: u64, _variables: &dyn Variables, _out: &mut Vec<u8>) {}
 
     /// The kind of the request with this stamp, where there are several.
     fn request_kind(&self, _stamp: u64) -> Option<u32> {

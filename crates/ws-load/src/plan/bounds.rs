@@ -1,10 +1,7 @@
 //! The longest message that a server may send. No more than this is kept for any peer.
 
-use run_record::{Dialect, Plan};
+use run_record::{Dialect, DialectFile, Plan};
 
-/// For everything but the payload that a request carried: envelopes, topics, identifiers, what a
-/// framework says of itself. Those of the dialects here take a few hundred bytes.
-const ENVELOPE: u32 = 32 * 1024;
 /// Bytes that a JSON writer may make of one: `\u00xx` (RFC 8259, section 7).
 const ESCAPED: u32 = 6;
 /// Of a payload without its padding: the stamp, and in JSON the names of both.
@@ -22,7 +19,9 @@ pub(crate) fn longest_message(plan: &Plan) -> u32 {
         | Dialect::File => ESCAPED,
     };
     let payload = plan.message.padding.saturating_add(STAMP);
-    payload.saturating_mul(per_byte).saturating_add(ENVELOPE)
+    let file = plan.message.definition.as_deref();
+    let rest = file.map_or(DialectFile::ENVELOPE, |file| file.longest_message);
+    payload.saturating_mul(per_byte).saturating_add(rest)
 }
 
 #[cfg(test)]

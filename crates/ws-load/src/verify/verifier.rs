@@ -391,10 +391,28 @@ impl Verifier {
             self.faults.duplicate += 1;
             return;
         };
-        if kind.is_some() && kind != self.codec.request_kind(stamp) {
+        if kind.is_some() && kind != self.kind_of(stamp) {
             self.faults.corrupt += 1;
         }
         self.account(slot, Kind::Echo, stamp, None, at_ns);
+    }
+
+    /// The kind of the request with this stamp, where there are several.
+    fn kind_of(&self, stamp: u64) -> Option<u32> {
+        let of_script = || {
+            let step = self.step.as_ref()?;
+            let index = self.stamps.sample(stamp)?.checked_sub(step.first_sample)?;
+            step.kind(u32::try_from(index).ok()?)
+        };
+        of_script().or_else(|| self.codec.request_kind(stamp))
+    }
+
+    /// A request that has no answer was sent: nothing of it is awaited.
+    pub(crate) fn sent_unanswered(&mut self, step: &StepLedger, index: u32, now_ns: u64) {
+        if step.take_echo(index) {
+            step.abandon(index);
+            self.settle(step, index, Arrival::from(now_ns));
+        }
     }
 
     /// A client is about to send the request with this stamp.
