@@ -124,9 +124,21 @@ impl Browser {
     fn stop(mut self) {
         self.ask("", "Browser.close", json!({}));
         self.child.wait().unwrap();
-        let (done, watch) = self.watch.take().unwrap();
-        drop(done);
-        watch.join().unwrap();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // SAFETY: kill takes numbers only; the group is the one opened by this child, which has
+            // not been waited for.
+            unsafe { libc::kill(-(self.child.id() as i32), libc::SIGKILL) };
+            let _ = self.child.wait();
+        }
+        if let Some((done, watch)) = self.watch.take() {
+            drop(done);
+            let _ = watch.join();
+        }
     }
 }
 

@@ -280,26 +280,24 @@ fn write_data(
     Ok(Some(absolute.display().to_string()))
 }
 
-/// Names what the client had from the server: a replayed client says the recorded value.
+/// Names what the client had from the server: each replayed client is told something else.
 fn note_repeated(conversation: &Conversation<'_>, notes: &mut Vec<String>) {
-    let mut told: HashSet<&str> = HashSet::new();
+    // By value: whether the server was the first to say it.
+    let mut told: HashMap<&str, bool> = HashMap::new();
     let mut named = HashSet::new();
     for said in &conversation.said {
-        for leaf in leaves::leaves(said.text)
-            .into_iter()
-            .filter(|leaf| leaf.is_string)
-        {
+        let leaves = leaves::leaves(said.text).into_iter();
+        for leaf in leaves.filter(|leaf| leaf.is_string) {
             let value = &said.text[leaf.range];
             if value.len() < SHORTEST_REPEATED {
                 continue;
             }
-            if !said.is_sent {
-                told.insert(value);
-            } else if told.contains(value) && named.insert(leaf.key.clone()) && named.len() <= SHOWN
-            {
+            let is_told = *told.entry(value).or_insert(!said.is_sent);
+            let is_repeated = said.is_sent && is_told;
+            if is_repeated && named.len() < SHOWN && named.insert(leaf.key.clone()) {
                 notes.push(format!(
-                    "message {} repeats `{}`, which the server had told: every client says the recorded \
-                     value; where each needs its own, keep it with `capture` (docs/dialects.md)",
+                    "message {} repeats `{}`, which the server had told: where each client is told its \
+                     own, keep it with `capture` (docs/dialects.md) and write it as a variable",
                     said.number, leaf.key
                 ));
             }
