@@ -55,8 +55,8 @@ pub use plan::{
     Load, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
     MOST_SAMPLES, MOST_THREADS, Measure, Message, Nanos, OpenLoop, Part, Plan, PlanError,
     Population, RATES, REDACTED_VALUE, Ramp, Raw, Reading, Reconnect, Reference, Resolve, Rooms,
-    Search, SearchOf, Steps, Target, Timestamps, Tls, TlsVersion, Workload, Zipf, escaped_braces,
-    is_cookie_byte, is_token, is_variable, parts, variable, within,
+    Search, SearchOf, Size, Sizes, Steps, Target, Timestamps, Tls, TlsVersion, Uniform, Workload,
+    Zipf, escaped_braces, is_cookie_byte, is_token, is_variable, parts, variable, within,
 };
 pub use redact::{is_secret, redacted};
 pub use run::{

@@ -98,7 +98,7 @@ pub struct OpenLoop {
     #[serde(default)]
     pub arrivals: Arrivals,
     /// Length of the measurement of each step, after the warm-up. By recorded arrivals every client
-    /// carries the script out to its end, and this is how long it may begin again.
+    /// carries the script out to its end, however long that takes, and begins it again within this.
     #[serde(default = "ten_seconds")]
     pub duration: Nanos,
     /// Time at the start of each step in which requests are sent and checked but not timed.

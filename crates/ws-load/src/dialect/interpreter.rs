@@ -332,6 +332,12 @@ impl Codec for Interpreter {
         self.kinds.of(stamp)
     }
 
+    fn variant(&self, stamp: u64) -> Option<u32> {
+        let (kind, size) = (self.kinds.of(stamp), self.body.size(stamp));
+        let of_both = kind.unwrap_or(0) * self.body.sizes() + size.unwrap_or(0);
+        (kind.is_some() || size.is_some()).then_some(of_both)
+    }
+
     fn answers_in_order(&self) -> bool {
         self.answers_in_order
     }

@@ -18,7 +18,7 @@ pub(crate) fn longest_message(plan: &Plan) -> u32 {
         | Dialect::SocketIo
         | Dialect::File => ESCAPED,
     };
-    let payload = plan.message.padding.saturating_add(STAMP);
+    let payload = plan.message.longest_padding().saturating_add(STAMP);
     let file = plan.message.definition.as_deref();
     let rest = file.map_or(DialectFile::ENVELOPE, |file| file.longest_message);
     payload.saturating_mul(per_byte).saturating_add(rest)

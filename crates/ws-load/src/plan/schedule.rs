@@ -105,9 +105,8 @@ impl Schedule {
     /// Nanoseconds from its start to its end.
     pub(crate) fn length_ns(&self) -> u64 {
         let by_rate = self.load.warm_up.ns() + self.load.duration.ns();
-        self.recording
-            .as_ref()
-            .map_or(by_rate, Recording::length_ns)
+        let recorded = self.recording.as_ref().map_or(0, Recording::length_ns);
+        by_rate.max(recorded)
     }
 
     /// The gap of unit rate before arrival `index`; the first comes at the start, or, of a Poisson
