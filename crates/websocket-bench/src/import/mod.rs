@@ -26,7 +26,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use variables::{Templates, Unlike, templates};
+use variables::{MOST_VARIABLES, Templates, templates};
 
 /// Most different messages of a client, which are the kinds of a dialect's script.
 const MOST_KINDS: usize = 1000;
@@ -160,59 +160,54 @@ fn of_same_place<'c>(connections: &'c [Connection], chosen: &Connection) -> Vec<
     others.filter(|of| place_of(of).ok() == place).collect()
 }
 
+/// The client's texts with variables, where other connections to the same place say the same but for
+/// some values.
 fn with_variables(
     conversation: &Conversation<'_>,
-    alike: &[&Connection],
+    others: &[&Connection],
     args: &ImportArgs,
     notes: &mut Vec<String>,
 ) -> Result<Templates, String> {
-    let mut others: Vec<(usize, Conversation<'_>)> = Vec::new();
-    for connection in alike {
-        match Conversation::of(connection) {
-            Ok(other) => others.push((connection.number, other)),
-            Err(_) => notes.push(format!(
-                "connection {} leads to the same place and is not used: it has what no plan carries",
-                connection.number
-            )),
+    let (mut alike, mut unlike) = (Vec::new(), Vec::new());
+    for other in others {
+        let read = Conversation::of(other).ok();
+        let is_alike = |of: &Conversation<'_>| templates(&[conversation, of]).is_some();
+        match read.filter(is_alike) {
+            Some(read) => alike.push(read),
+            None => unlike.push(other.number.to_string()),
         }
     }
-    loop {
-        let all: Vec<&Conversation<'_>> = std::iter::once(conversation)
-            .chain(others.iter().map(|(_, of)| of))
-            .collect();
-        let (unlike, why) = match templates(&all) {
-            Ok(found) if found.differing.is_empty() || args.data_out.is_some() => return Ok(found),
-            Ok(found) => {
-                notes.push(format!(
-                    "{} values differ between {} connections to the same place: --data-out FILE.csv \
-                     makes variables of them",
-                    found.differing.len(),
-                    all.len()
-                ));
-                (0, None)
-            }
-            Err((unlike, why)) => (unlike, Some(why)),
-        };
-        if others.is_empty() {
-            return Err(
-                "the capture has more than 64 secrets in its messages: record a shorter \
-                        session"
-                    .to_owned(),
-            );
-        }
-        let words = match why {
-            None => {
-                others.clear();
-                continue;
-            }
-            Some(Unlike::Messages) => "has other messages",
-            Some(Unlike::Value) => "differs in a value with a quote or a backslash",
-        };
-        let (number, _) = others.remove(unlike.min(others.len() - 1));
+    if !unlike.is_empty() {
+        let shown = unlike.len().min(SHOWN);
         notes.push(format!(
-            "connection {number} leads to the same place and is not used: it {words}"
+            "not used for variables: {} connections to the same place ({}), which differ in more than \
+             strings and numbers without quotes and backslashes",
+            unlike.len(),
+            unlike[..shown].join(", ")
         ));
     }
+    let all: Vec<&Conversation<'_>> = std::iter::once(conversation).chain(&alike).collect();
+    let differing = match templates(&all) {
+        Some(found) if found.differing.is_empty() || args.data_out.is_some() => return Ok(found),
+        Some(found) => found.differing.len(),
+        None => 0,
+    };
+    if differing > 0 {
+        notes.push(format!(
+            "{differing} values differ between {} connections to the same place: --data-out FILE.csv \
+             makes variables of them",
+            all.len()
+        ));
+    } else {
+        notes.push(format!(
+            "more than {MOST_VARIABLES} values differ: they stay as recorded"
+        ));
+    }
+    templates(&[conversation]).ok_or_else(|| {
+        format!(
+            "the client's messages have more than {MOST_VARIABLES} secrets: record a shorter session"
+        )
+    })
 }
 
 /// Writes the rows of the connections. Secret columns are empty, and named for the user to fill in.

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Names that say a secret only in handshakes: as names of a message's fields they are common.
 const COMMON: [&str; 3] = ["code", "key", "ticket"];
 /// Most variables of a plan.
-const MOST_VARIABLES: usize = 64;
+pub(super) const MOST_VARIABLES: usize = 64;
 
 /// The texts of a client as templates, and what their variables stand for.
 #[derive(Debug, Default)]
@@ -21,14 +21,6 @@ pub(super) struct Templates {
     pub(super) differing: Vec<(String, Vec<String>)>,
     /// Columns that must be filled in, since they are secret.
     pub(super) secret: Vec<String>,
-}
-
-/// Why another connection does not say the same but for some values.
-pub(super) enum Unlike {
-    /// It has other messages.
-    Messages,
-    /// A value has a character that no variable has.
-    Value,
 }
 
 /// True of a string or a number that a plan must not hold.
@@ -53,11 +45,9 @@ fn is_alike(one: &str, other: &str, leaves_of: (&[Leaf], &[Leaf])) -> bool {
     of_one.len() == of_other.len() && between(one, of_one) == between(other, of_other)
 }
 
-/// The templates of the first conversation, with variables where the others differ from it.
-///
-/// # Errors
-/// The first of the others that says something else.
-pub(super) fn templates(all: &[&Conversation<'_>]) -> Result<Templates, (usize, Unlike)> {
+/// The templates of the first conversation, with variables where the others differ from it. `None`
+/// where one of them says something else, or where there are too many variables.
+pub(super) fn templates(all: &[&Conversation<'_>]) -> Option<Templates> {
     let (first, others) = all.split_first().expect("there is one");
     let mut out = Templates::default();
     let mut columns = Columns::default();
@@ -66,16 +56,16 @@ pub(super) fn templates(all: &[&Conversation<'_>]) -> Result<Templates, (usize, 
         .map(|of| of.sends().map(|said| said.text).collect())
         .collect();
     let sends: Vec<&str> = first.sends().map(|said| said.text).collect();
-    if let Some(unlike) = others.iter().position(|of| of.len() != sends.len()) {
-        return Err((unlike, Unlike::Messages));
+    if others.iter().any(|of| of.len() != sends.len()) {
+        return None;
     }
     for (at, text) in sends.into_iter().enumerate() {
         let own = leaves(text);
         let mut theirs = Vec::new();
-        for (other, texts) in others.iter().enumerate() {
+        for texts in &others {
             let leaves = leaves(texts[at]);
             if !is_alike(text, texts[at], (&own, &leaves)) {
-                return Err((other, Unlike::Messages));
+                return None;
             }
             theirs.push((texts[at], leaves));
         }
@@ -93,20 +83,20 @@ pub(super) fn templates(all: &[&Conversation<'_>]) -> Result<Templates, (usize, 
             if row.iter().all(|value| *value == row[0]) {
                 continue;
             }
-            let is_unfit = |value: &String| value.contains(['"', '\\']);
-            if let Some(unfit) = row.iter().position(is_unfit) {
-                return Err((unfit.saturating_sub(1), Unlike::Value));
+            // No variable has these.
+            if row.iter().any(|value| value.contains(['"', '\\'])) {
+                return None;
             }
             holes.push((leaf.range.clone(), columns.differing(&leaf.key, row)));
         }
         out.texts.push(with_holes(text, &holes));
-    }
-    if columns.names.len() > MOST_VARIABLES {
-        return Err((0, Unlike::Messages));
+        if columns.names.len() > MOST_VARIABLES {
+            return None;
+        }
     }
     out.differing = columns.differing;
     out.secret = columns.secret.into_values().collect();
-    Ok(out)
+    Some(out)
 }
 
 fn with_holes(text: &str, holes: &[(Range<usize>, String)]) -> String {
