@@ -2,6 +2,7 @@
 //!
 //! Pure data. Whether a file makes sense is found when the load generator compiles it.
 
+use crate::Nanos;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -53,6 +54,9 @@ pub struct DialectFile {
     /// What stands before the name of a topic, wherever the dialect writes or reads one.
     #[serde(default)]
     pub topic_prefix: String,
+    /// Longest message of the server in bytes, besides the payload of a request.
+    #[serde(default = "envelope")]
+    pub longest_message: u32,
     /// The requests.
     pub send: Requests,
     /// What the messages of a ready client mean. The first rule that matches decides; a message that
@@ -61,12 +65,21 @@ pub struct DialectFile {
 }
 
 impl DialectFile {
+    /// `longest_message` of a file that does not say it, in bytes.
+    pub const ENVELOPE: u32 = 32 * 1024;
+
     /// What is not checked of the answers to echoes, in words; `None` where all of it is.
     pub fn unchecked(&self) -> Option<&'static str> {
         let mut echoes = self
             .receive
             .iter()
             .filter(|rule| rule.means == Meaning::Echo);
+        if !self.send.script.is_empty() {
+            return Some(
+                "content not checked: requests of a script have no stamp; answers are matched to \
+                 them by their order on each connection",
+            );
+        }
         let is_bare =
             |rule: &Rule| rule.stamp.is_some() || rule.number.is_some() || rule.is_bare_pattern();
         match () {
@@ -117,6 +130,12 @@ const fn yes() -> bool {
     true
 }
 
+/// For everything but the payload that a request carried: envelopes, topics, identifiers, what a
+/// framework says of itself. Those of the dialects of the project take a few hundred bytes.
+const fn envelope() -> u32 {
+    DialectFile::ENVELOPE
+}
+
 /// What a message is sent as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -165,6 +184,13 @@ pub struct Requests {
     /// Several kinds of such requests, in the place of `echo`.
     #[serde(default)]
     pub kinds: Vec<RequestKind>,
+    /// The requests of each client in their order, in the place of a choice by weights.
+    #[serde(default)]
+    pub script: Vec<Turn>,
+    /// Time after the last request of the script until a client begins it again, where the load lasts
+    /// longer. Without it each client carries the script out once in a step.
+    #[serde(default)]
+    pub repeat_after: Option<Nanos>,
     /// One client asks, every client is told, then the asker is answered.
     #[serde(default)]
     pub broadcast: Option<String>,
@@ -199,8 +225,23 @@ pub struct RequestKind {
     /// How many requests are of this kind, as a share of the sum of all weights.
     #[serde(default = "one")]
     pub weight: u32,
+    /// False of requests of a script that no answer is awaited to. They are sent and counted, and are
+    /// in no latency.
+    #[serde(default = "yes")]
+    pub answered: bool,
     /// The template.
     pub message: String,
+}
+
+/// A request of a script.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Turn {
+    /// When it is due, by `arrivals = "recorded"`: after the moment at which its client begins.
+    #[serde(default)]
+    pub at: Nanos,
+    /// The name of one of `kinds`.
+    pub kind: String,
 }
 
 const fn one() -> u32 {

@@ -37,7 +37,7 @@ pub use churn::{AttemptFailures, Churn, CutRecord, RoomChanges, time_until};
 pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pings};
 pub use dialect_file::{
     Condition, DialectFile, JsonType, Meaning, MessageType, OpeningExchange, OriginRule,
-    PLACEHOLDERS, PayloadForm, RequestKind, Requests, Rule, Scalar, dialect_schema,
+    PLACEHOLDERS, PayloadForm, RequestKind, Requests, Rule, Scalar, Turn, dialect_schema,
 };
 pub use environment::{Environment, FileLimit};
 pub use event::Event;
@@ -55,10 +55,11 @@ pub use plan::{
     Load, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
     MOST_SAMPLES, MOST_THREADS, MQTT, MQTT_5, Measure, Message, Nanos, OpenLoop, Part, Plan,
     PlanError, Population, RATES, REDACTED_VALUE, Ramp, Raw, Reading, Reconnect, Reference,
-    Resolve, Rooms, Search, SearchOf, Steps, Target, Timestamps, Tls, TlsVersion, Workload, Zipf,
-    escaped_braces, is_cookie_byte, is_token, is_variable, parts, variable, within,
+    Resolve, Rooms, Search, SearchOf, Size, Sizes, Steps, Target, Timestamps, Tls, TlsVersion,
+    Uniform, Workload, Zipf, escaped_braces, is_cookie_byte, is_token, is_variable, parts,
+    variable, within,
 };
-pub use redact::redacted;
+pub use redact::{is_secret, redacted};
 pub use run::{
     Backpressure, Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, SlowReaders, StepRecord,
     Tool, VERSION, WarmUp,

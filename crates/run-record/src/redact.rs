@@ -108,7 +108,9 @@ fn without_parameters(text: &str) -> Option<String> {
     Some(out)
 }
 
-pub(crate) fn is_secret(name: &str) -> bool {
+/// True of a name like `token`, `access_token`, `auth`, `key`, `password`, `secret`, `signature` or
+/// `jwt`: of a parameter, a header or a cookie, whose value is then a secret.
+pub fn is_secret(name: &str) -> bool {
     let name = decoded(name).to_ascii_lowercase().replace(['-', '.'], "_");
     WHOLE.contains(&name.as_str()) || WITHIN.iter().any(|part| name.contains(part))
 }

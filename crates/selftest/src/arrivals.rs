@@ -52,7 +52,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
         let truth = server.truth();
         found.checks.extend(match arrivals {
             Arrivals::Constant => own_clock(bench.timestamps, judge_constant(&step, &truth, time)),
-            Arrivals::Poisson => judge_poisson(&step, &truth, time),
+            Arrivals::Poisson | Arrivals::Recorded => judge_poisson(&step, &truth, time),
         });
     }
     Ok(found)

@@ -1,11 +1,15 @@
 //! Pages in a real browser, for tests: what became of them, what the console said, what was asked for.
 
+mod capture;
+
+pub use capture::record;
+
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// Names under which distributions install Chromium.
@@ -144,18 +148,24 @@ pub fn dump(page: &Path, net: &Path, scratch: &Path) -> Output {
         .stderr(Stdio::piped());
     let child = browser.spawn().unwrap();
     let group = -(child.id() as i32);
-    let (done, waiting) = mpsc::channel::<()>();
-    let watch = thread::spawn(move || {
-        if waiting.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-            // SAFETY: kill takes numbers only; the group is the one opened by this child, which
-            // has not been waited for.
-            unsafe { libc::kill(group, libc::SIGKILL) };
-        }
-    });
+    let (done, watch) = watch(group);
     let output = child.wait_with_output().unwrap();
     drop(done);
     watch.join().unwrap();
     output
+}
+
+/// Kills a group of processes that is still there after a minute. It ends when the sender is dropped.
+fn watch(group: i32) -> (mpsc::Sender<()>, JoinHandle<()>) {
+    let (done, waiting) = mpsc::channel::<()>();
+    let watch = thread::spawn(move || {
+        if waiting.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+            // SAFETY: kill takes numbers only; the group is the one opened by a child that has not
+            // been waited for.
+            unsafe { libc::kill(group, libc::SIGKILL) };
+        }
+    });
+    (done, watch)
 }
 
 /// Lines of the console in a browser's log.

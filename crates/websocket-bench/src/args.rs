@@ -2,12 +2,14 @@
 
 mod compression;
 mod handshake;
+mod import;
 mod output;
 mod remote;
 mod server_type;
 mod tls;
 
 pub(crate) use handshake::Handshake;
+pub(crate) use import::ImportArgs;
 pub(crate) use output::Output;
 pub(crate) use remote::{Credentials, Sites, WorkerArgs};
 pub(crate) use server_type::ServerType;
@@ -57,6 +59,10 @@ pub(crate) enum Command {
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     #[command(override_usage = "websocket-bench run <PLAN> [URL] [--set KEY=VALUE]... [OPTIONS]")]
     Run(RunArgs),
+    /// Make a plan of a capture: a HAR file of a browser or of mitmproxy
+    #[command(after_help = import::HELP, after_long_help = import::HELP)]
+    #[command(override_usage = "websocket-bench import <CAPTURE> [OPTIONS] > PLAN.toml")]
+    Import(ImportArgs),
     /// Print the page of a record as HTML (as --html FILE writes it)
     Page {
         /// A run record of --json, or a measurement of `shootout run`

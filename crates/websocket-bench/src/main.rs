@@ -13,12 +13,13 @@ mod exit;
 mod expect;
 mod format;
 mod from_file;
+mod import;
 mod output;
 mod planning;
 mod proving;
 mod secrets;
 
-use args::{Cli, Command, Output, Sites};
+use args::{Cli, Command, ImportArgs, Output, Sites};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser as _};
 use draft::Draft;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         ),
         Command::Connect(args) => run(planning::connect(&args), &args.sites, &args.output),
         Command::Run(args) => run(from_file::draft(&args), &args.sites, &args.output),
+        Command::Import(args) => imported(&args).map(|()| Exit::Measured),
         Command::Page { record } => page(&record).map(|()| Exit::Measured),
         Command::Schema => schema().map(|()| Exit::Measured),
         Command::Worker(args) => distributed::worker(&args),
@@ -88,6 +90,16 @@ fn run(
         return Ok(Exit::Measured);
     }
     bench::bench(draft.resolved(sites, output)?, sites, output)
+}
+
+/// Writes the plan of a capture to stdout, and what its user has to know to stderr.
+fn imported(args: &ImportArgs) -> Result<(), Box<dyn Error>> {
+    let made = import::import(args)?;
+    for note in &made.notes {
+        let words = ws_proto::escaped(&redacted(note));
+        let _ = writeln!(io::stderr(), "websocket-bench: {words}");
+    }
+    Ok(write_out(made.plan.as_bytes())?)
 }
 
 /// Writes the page of a record to stdout.

@@ -69,6 +69,9 @@ pub enum Arrivals {
     /// With exponentially distributed gaps, as of many independent users.
     #[default]
     Poisson,
+    /// Each client sends the requests of its dialect's script as far apart as the script says, after
+    /// the client before it by `rate`, which is the number of clients that begin per second.
+    Recorded,
 }
 
 /// A rate that changes in a straight line.
@@ -85,7 +88,8 @@ pub struct Ramp {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenLoop {
-    /// Requests per second, of all clients together, at the start.
+    /// Requests per second, of all clients together, at the start. By recorded arrivals: clients that
+    /// begin the script per second.
     pub rate: f64,
     /// How the rate changes from the start on.
     #[serde(default)]
@@ -93,7 +97,8 @@ pub struct OpenLoop {
     /// How the sends are spread.
     #[serde(default)]
     pub arrivals: Arrivals,
-    /// Length of the measurement of each step, after the warm-up.
+    /// Length of the measurement of each step, after the warm-up. By recorded arrivals every client
+    /// carries the script out to its end, however long that takes, and begins it again within this.
     #[serde(default = "ten_seconds")]
     pub duration: Nanos,
     /// Time at the start of each step in which requests are sent and checked but not timed.

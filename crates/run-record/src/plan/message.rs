@@ -1,5 +1,6 @@
 //! What is said, and who is to hear it.
 
+use super::Sizes;
 use crate::{DialectFile, built_in_dialects};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
@@ -123,6 +124,8 @@ pub struct Message {
     pub dialect: Dialect,
     /// Bytes of padding in each payload.
     pub padding: u32,
+    /// Paddings of several sizes, in the place of one.
+    pub sizes: Option<Sizes>,
     /// The dialect `file`, as docs/dialects.md describes it.
     pub definition: Option<Box<DialectFile>>,
 }
@@ -133,6 +136,7 @@ pub struct Message {
 struct Written {
     dialect: Name,
     padding: u32,
+    sizes: Option<Sizes>,
     definition: Option<Box<DialectFile>>,
 }
 
@@ -147,12 +151,41 @@ impl Default for Written {
         let Message {
             dialect,
             padding,
+            sizes,
             definition,
         } = Message::default();
         Self {
             dialect: Name::Own(dialect),
             padding,
+            sizes,
             definition,
+        }
+    }
+}
+
+impl Message {
+    /// Every size of a padding in bytes, with its weight.
+    pub fn paddings(&self) -> Vec<(u32, u32)> {
+        let sizes = self.sizes.as_ref();
+        sizes.map_or_else(|| vec![(self.padding, 1)], Sizes::all)
+    }
+
+    /// The longest padding in bytes.
+    pub fn longest_padding(&self) -> u32 {
+        let sizes = self.paddings().into_iter();
+        sizes.map(|(bytes, _)| bytes).max().unwrap_or(0)
+    }
+
+    /// The padding in words, in bytes.
+    pub fn padding_in_words(&self) -> String {
+        let shortest = self.paddings().into_iter().map(|(bytes, _)| bytes).min();
+        match (self.sizes.as_ref(), shortest) {
+            (Some(sizes), Some(shortest)) => format!(
+                "{shortest} to {} in {} sizes",
+                self.longest_padding(),
+                sizes.all().len()
+            ),
+            _ => self.padding.to_string(),
         }
     }
 }
@@ -174,6 +207,7 @@ impl TryFrom<Written> for Message {
         Ok(Self {
             dialect,
             padding: written.padding,
+            sizes: written.sizes,
             definition,
         })
     }

@@ -12,6 +12,8 @@ mod limits;
 mod load;
 mod message;
 mod nanos;
+mod script;
+mod sizes;
 mod target;
 mod tls;
 mod v1;
@@ -27,6 +29,7 @@ pub use limits::{Limits, Measure};
 pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp, Raw};
 pub use message::{Audience, Dialect, MQTT, MQTT_5, Message, Rooms, Zipf};
 pub use nanos::Nanos;
+pub use sizes::{Size, Sizes, Uniform};
 pub use target::{Connection, Target};
 pub use tls::{Tls, TlsVersion};
 pub(crate) use v1::of_any_version;
@@ -36,6 +39,7 @@ pub use validate::{
 };
 pub use variables::{LONGEST_VARIABLE, Part, escaped_braces, is_variable, parts, variable};
 
+use crate::DialectFile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -210,6 +214,12 @@ impl Plan {
             Load::Closed(closed) => closed.samples,
             _ => 0,
         }
+    }
+
+    /// The dialect whose script the clients carry out; `None` where there is none.
+    pub fn script(&self) -> Option<&DialectFile> {
+        let file = self.message.definition.as_deref()?;
+        (self.workload() == Workload::Echo && !file.send.script.is_empty()).then_some(file)
     }
 
     /// What is not checked of the answers that this load brings, in words; `None` where all of it is.

@@ -118,6 +118,7 @@ impl From<PlanV1> for Plan {
             warm_up: Nanos(0),
             audience,
             message: Message {
+                sizes: None,
                 dialect: old.dialect,
                 padding: old.payload_padding,
                 definition: None,

@@ -145,6 +145,15 @@ impl Plan {
         self.validate_search()?;
         self.validate_audience()?;
         within("message.padding", self.message.padding, (0, MOST_PADDING))?;
+        if let Some(sizes) = &self.message.sizes {
+            sizes.validate()?;
+            if self.message.padding > 0 {
+                return Err(contradiction(
+                    "message.padding",
+                    "is one size, and message.sizes has several: leave one out",
+                ));
+            }
+        }
         let is_file = self.message.dialect == Dialect::File;
         if is_file != self.message.definition.is_some() {
             return Err(contradiction(
@@ -152,6 +161,7 @@ impl Plan {
                 "belongs to the dialect `file`, and to no other",
             ));
         }
+        self.validate_script()?;
         self.validate_warm_up()?;
         self.validate_limits()?;
         within(

@@ -37,17 +37,24 @@ fn serve(mut stream: TcpStream, mut obey: impl FnMut(&str, &TcpStream)) -> Optio
     let mut decoder = Decoder::new(Sender::Client, 1 << 20);
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
-        let mut lines = Vec::new();
+        let (mut lines, mut is_closed) = (Vec::new(), false);
         decoder
             .feed(&buffer[..count], |event| {
-                if let Event::Message { payload, .. } = event {
-                    lines.push(String::from_utf8(payload.to_vec()).unwrap());
+                match event {
+                    Event::Message { payload, .. } => {
+                        lines.push(String::from_utf8(payload.to_vec()).unwrap());
+                    }
+                    Event::Close(_) => is_closed = true,
+                    Event::Ping(_) | Event::Pong(_) => {}
                 }
                 Ok::<_, DecodeError>(())
             })
             .ok()?;
         for line in lines {
             obey(&line, &stream);
+        }
+        if is_closed {
+            return stream.write_all(&frame(Opcode::Close, &[])).ok();
         }
     }
     Some(())

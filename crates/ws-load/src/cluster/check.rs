@@ -5,7 +5,7 @@ use crate::clock;
 use crate::control::available_bytes;
 use crate::dialect::Stamps;
 use crate::message::{Command, OpenTerms, SentSample, Share, StepTerms};
-use crate::plan::{Schedule, sender_of};
+use crate::plan::{Schedule, Script, sender_of};
 use crate::verify::StepLedger;
 use run_record::{LONGEST_NS, MOST_CLIENTS, Plan, PlanError, SearchOf, Workload, within};
 
@@ -217,7 +217,9 @@ impl<'a> Permits<'a> {
             None => self.plan.samples(),
             Some(_) if search == Some(SearchOf::Rate) => u32::MAX,
             Some(load) => {
-                let expected = Schedule::new(load.clone(), 0, 0).expected();
+                let expected = Schedule::new(load.clone(), 0, 0)
+                    .with_script(Script::of(self.plan).as_ref(), self.clients.unwrap_or(0))
+                    .expected();
                 // A float beyond the numbers of the type becomes the largest of them.
                 (expected + DEVIATIONS * expected.sqrt() + 100.0) as u32
             }

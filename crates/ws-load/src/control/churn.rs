@@ -138,6 +138,7 @@ mod tests {
             parties: crate::plan::Parties::Same(1),
             populations: Vec::new(),
             limits_completion: true,
+            script: None,
         });
         for index in 0..100_u32 {
             let due_ns = START + u64::from(index) * 10 * MS;

@@ -10,7 +10,7 @@ use crate::message::{Command, Report, StepPart, StepTerms};
 use crate::plan::{self, Hearing as _};
 use crate::verify::StepLedger;
 use crate::worker::{HURRY, TICK};
-use run_record::{Backpressure, End, Event, StepRecord};
+use run_record::{Backpressure, End, Event, OpenLoop, StepRecord};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,10 +28,7 @@ impl<W: Workers> Controller<'_, W> {
         load: &StepLoad,
     ) -> Result<(StepRecord, Option<Ended>), Ended> {
         let clients = load.clients;
-        let schedule = load
-            .open
-            .clone()
-            .map(|open| plan::Schedule::new(open, self.plan.generator.seed, self.samples));
+        let schedule = load.open.clone().map(|open| self.schedule(open, clients));
         let (samples, warm_up) = match &schedule {
             Some(schedule) => {
                 affordable(schedule)?;
@@ -51,6 +48,7 @@ impl<W: Workers> Controller<'_, W> {
         self.untold = Untold::from(began);
         self.workers.tell(Command::CountFrom { from_ns: began });
         let start_ns = clock::now_ns() + clock::nanos(self.workers.start_in());
+        let rate = schedule.as_ref().map(plan::Schedule::rate);
         let sent_by = schedule.map(|schedule| {
             self.workers.tell(Command::Start {
                 load: schedule.load().clone(),
@@ -76,7 +74,7 @@ impl<W: Workers> Controller<'_, W> {
         let merged = Merged {
             plan: self.plan,
             clients,
-            rate: load.open.as_ref().map(|open| open.rate),
+            rate,
             planned: u64::from(ledger.timed()),
             samples: u64::from(ledger.completed_timed()),
             sent: sent_by.map(|end_ns| ledger.sent_by(end_ns)),
@@ -111,6 +109,11 @@ impl<W: Workers> Controller<'_, W> {
         });
         self.note_first(&mut record, first);
         Ok((record, early_end))
+    }
+
+    fn schedule(&self, open: OpenLoop, clients: u64) -> plan::Schedule {
+        plan::Schedule::new(open, self.plan.generator.seed, self.samples)
+            .with_script(plan::Script::of(self.plan).as_ref(), clients)
     }
 
     /// Tells all of a step, and waits until they know: a sample that one of them sends may reach

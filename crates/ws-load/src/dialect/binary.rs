@@ -1,6 +1,7 @@
 //! The binary dialect: type byte, size, stamp, padding.
 
 use super::StampForm;
+use super::payload::Body;
 use super::{Codec, Incoming, Kind, Malformed, Variables};
 use run_record::Workload;
 use ws_proto::Opcode;
@@ -8,12 +9,12 @@ use ws_proto::Opcode;
 const STAMP: usize = 8;
 
 pub(super) struct Binary {
-    padding: String,
+    body: Body,
 }
 
 impl Binary {
-    pub(super) const fn new(padding: String) -> Self {
-        Self { padding }
+    pub(super) const fn new(body: Body) -> Self {
+        Self { body }
     }
 }
 
@@ -38,9 +39,14 @@ impl Codec for Binary {
             Workload::Echo | Workload::Connect => b'e',
             Workload::Broadcast | Workload::Rooms => b'b',
         });
-        out.extend_from_slice(&((STAMP + self.padding.len()) as u32).to_be_bytes());
+        let padding = self.body.padding(stamp);
+        out.extend_from_slice(&((STAMP + padding.len()) as u32).to_be_bytes());
         StampForm::Binary.write(stamp, out);
-        out.extend_from_slice(self.padding.as_bytes());
+        out.extend_from_slice(padding.as_bytes());
+    }
+
+    fn variant(&self, stamp: u64) -> Option<u32> {
+        self.body.size(stamp)
     }
 
     fn expects(&self, workload: Workload) -> String {
@@ -68,7 +74,7 @@ impl Codec for Binary {
             return Err(Malformed("binary message without a stamp".to_owned()));
         };
         let intact = u32::from_be_bytes(*size) as usize == payload.len()
-            && payload[STAMP..] == *self.padding.as_bytes();
+            && payload[STAMP..] == *self.body.padding(stamp).as_bytes();
         Ok(Incoming::Message {
             kind,
             stamp,
@@ -85,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_request_is_laid_out_as_the_protocol_says_and_read_back() {
-        let codec = Binary::new("xy".into());
+        let codec = Binary::new(Body::new("xy".into()));
         let mut out = Vec::new();
         codec.request(Workload::Broadcast, 0, 0x0102, &NoVariables, &mut out);
         assert_eq!(out, b"b\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x01\x02xy");
@@ -107,7 +113,7 @@ mod tests {
 
     #[test]
     fn short_and_unknown_messages_are_malformed() {
-        let codec = Binary::new(String::new());
+        let codec = Binary::new(Body::new(String::new()));
         for message in [
             &b""[..],
             b"e",

@@ -343,8 +343,20 @@ impl Codec for Interpreter {
         }
     }
 
+    fn scripted(&self, kind: u32, stamp: u64, variables: &dyn Variables, out: &mut Vec<u8>) {
+        if let Some(template) = self.kinds.of_script(kind) {
+            template.write(0, stamp, variables, out);
+        }
+    }
+
     fn request_kind(&self, stamp: u64) -> Option<u32> {
         self.kinds.of(stamp)
+    }
+
+    fn variant(&self, stamp: u64) -> Option<u32> {
+        let (kind, size) = (self.kinds.of(stamp), self.body.size(stamp));
+        let of_both = kind.unwrap_or(0) * self.body.sizes() + size.unwrap_or(0);
+        (kind.is_some() || size.is_some()).then_some(of_both)
     }
 
     fn answers_in_order(&self) -> bool {

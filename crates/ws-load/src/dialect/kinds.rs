@@ -17,6 +17,7 @@ pub(super) struct Written<'f> {
     pub(super) key: String,
     pub(super) name: Option<&'f str>,
     pub(super) message: &'f str,
+    pub(super) is_answered: bool,
 }
 
 /// The kinds of a file: one without a name, or several.
@@ -25,12 +26,14 @@ pub(super) fn written(file: &DialectFile) -> Vec<Written<'_>> {
         key: "send.echo".to_owned(),
         name: None,
         message,
+        is_answered: true,
     });
     let several = file.send.kinds.iter().enumerate();
     let several = several.map(|(index, kind)| Written {
         key: format!("send.kinds[{}].message", index + 1),
         name: Some(&kind.name),
         message: &kind.message,
+        is_answered: kind.answered,
     });
     only.chain(several).collect()
 }
@@ -76,6 +79,11 @@ impl Kinds {
         let total = *self.ends.last().filter(|_| self.ends.len() > 1)?;
         let drawn = mix(CHOICE, stamp) % total;
         Some(self.ends.partition_point(|end| *end <= drawn) as u32)
+    }
+
+    /// The template of a request of a script, by the place of its kind.
+    pub(super) fn of_script(&self, kind: u32) -> Option<&Template> {
+        self.templates.get(kind as usize)
     }
 
     /// The template of that request; `None` where a file has no kind.

@@ -17,6 +17,7 @@ mod place;
 mod pointers;
 mod requirements;
 mod rules;
+mod script;
 mod stamp;
 mod template;
 
@@ -221,9 +222,18 @@ pub(crate) trait Codec: Send + Sync {
         out: &mut Vec<u8>,
     );
 
+    /// Appends a request of a script, by the place of its kind among those of the dialect.
+    fn scripted(&self, _kind: u32, _stamp: u64, _variables: &dyn Variables, _out: &mut Vec<u8>) {}
+
     /// The kind of the request with this stamp, where there are several.
     fn request_kind(&self, _stamp: u64) -> Option<u32> {
         None
+    }
+
+    /// What answers to the request with this stamp have in common, where not all are alike: those of
+    /// requests of one kind and one size.
+    fn variant(&self, stamp: u64) -> Option<u32> {
+        self.request_kind(stamp)
     }
 
     /// True where answers do not say which request they belong to, and come in the order of these.
@@ -269,7 +279,7 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
         ));
     }
     if plan.workload() == Workload::Echo {
-        check_padding(plan.message.padding, file)?;
+        check_padding(plan.message.longest_padding(), file)?;
     }
     match has_request {
         true => Ok(()),
@@ -299,22 +309,17 @@ fn check_padding(padding: u32, file: &DialectFile) -> Result<(), DialectError> {
 /// # Panics
 /// When [`check_message`] refuses the plan.
 pub(crate) fn codec(plan: &Plan) -> Arc<dyn Codec> {
-    let padding = padding(plan.message.padding);
+    let body = Body::of(&plan.message);
     let built_in = built_in::file(plan.message.dialect, &plan.target.url);
     let Some(file) = plan.message.definition.as_deref().or(built_in) else {
         return match mqtt::Version::of(plan.message.dialect) {
-            Some(version) => Arc::new(mqtt::Mqtt::new(version, plan.workload(), padding)),
-            None => Arc::new(binary::Binary::new(padding)),
+            Some(version) => Arc::new(mqtt::Mqtt::new(version, plan.workload(), body)),
+            None => Arc::new(binary::Binary::new(body)),
         };
     };
     let stamps = Stamps::of_run(plan.generator.seed);
-    let compiled = Interpreter::compile(file, Body::new(padding), &plan.target.url, stamps);
+    let compiled = Interpreter::compile(file, body, &plan.target.url, stamps);
     Arc::new(compiled.expect("the file was checked"))
-}
-
-/// The padding of the tool of 2016: the digits 1234567890, repeated.
-fn padding(len: u32) -> String {
-    "1234567890".chars().cycle().take(len as usize).collect()
 }
 
 #[cfg(test)]

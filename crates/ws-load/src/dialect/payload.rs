@@ -1,26 +1,77 @@
 //! The payload that JSON dialects carry: a stamp and, unless empty, the padding.
 
 use super::{StampForm, Stamps};
+use crate::plan::mix;
+use run_record::{Message, Sizes};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What stands before the stamp.
 pub(super) const BEFORE_STAMP: &str = r#"{"stamp":""#;
 /// What stands between the stamp and the padding.
 pub(super) const AFTER_STAMP: &str = r#"","padding":""#;
 
+/// Sets the choice of sizes apart from all else that is drawn from a run's seed.
+const SIZE: u64 = 0x0073_697A_6573;
+
 /// The payload of every request but for its stamp.
+#[derive(Clone, Debug)]
+pub(super) struct Body(Arc<Padding>);
+
 #[derive(Debug)]
-pub(super) struct Body {
-    padding: String,
+struct Padding {
+    longest: String,
+    /// Sizes in bytes, each with the sum of its weight and those before it. Empty where all requests
+    /// have the longest.
+    sizes: Vec<(usize, u64)>,
 }
 
 impl Body {
-    pub(super) const fn new(padding: String) -> Self {
-        Self { padding }
+    pub(super) fn new(padding: String) -> Self {
+        Self(Arc::new(Padding {
+            longest: padding,
+            sizes: Vec::new(),
+        }))
     }
 
-    pub(super) fn padding(&self) -> &str {
-        &self.padding
+    /// The body of a plan: the digits of the tool of 2016, 1234567890, repeated.
+    pub(super) fn of(message: &Message) -> Self {
+        let longest = message.longest_padding() as usize;
+        let sizes = message.sizes.iter().flat_map(Sizes::all);
+        let sizes = sizes.scan(0, |end, (bytes, weight)| {
+            *end += u64::from(weight);
+            Some((bytes as usize, *end))
+        });
+        let sizes: Vec<_> = sizes.collect();
+        Self(Arc::new(Padding {
+            longest: "1234567890".chars().cycle().take(longest).collect(),
+            sizes: if sizes.len() > 1 { sizes } else { Vec::new() },
+        }))
+    }
+
+    /// The size of a request's padding, by its place among several.
+    pub(super) fn size(&self, stamp: u64) -> Option<u32> {
+        let (_, total) = self.0.sizes.last()?;
+        let drawn = mix(SIZE, stamp) % total;
+        Some(self.0.sizes.partition_point(|(_, end)| *end <= drawn) as u32)
+    }
+
+    /// How many sizes there are.
+    pub(super) fn sizes(&self) -> u32 {
+        self.0.sizes.len().max(1) as u32
+    }
+
+    /// The padding of a request.
+    pub(super) fn padding(&self, stamp: u64) -> &str {
+        match self.size(stamp) {
+            None => &self.0.longest,
+            Some(size) => &self.0.longest[..self.0.sizes[size as usize].0],
+        }
+    }
+
+    /// The padding of all requests, where it is the same.
+    pub(super) fn fixed(&self) -> Option<&str> {
+        self.0.sizes.is_empty().then_some(&*self.0.longest)
     }
 
     /// Reads a payload back: its stamp, and whether all else is as it was written.
@@ -28,9 +79,10 @@ impl Body {
         let object = payload.as_object()?;
         let stamp = read_stamp(object.get("stamp")?.as_str()?)?;
         let padding = object.get("padding").map(Value::as_str);
+        let due = self.padding(stamp);
         let intact = match padding {
-            None => self.padding.is_empty() && object.len() == 1,
-            Some(text) => text == Some(&self.padding) && object.len() == 2,
+            None => due.is_empty() && object.len() == 1,
+            Some(text) => text == Some(due) && object.len() == 2,
         };
         Some((stamp, intact))
     }
@@ -57,6 +109,7 @@ pub(super) fn stamp_of(number: u64, stamps: Stamps) -> Option<u64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use run_record::Size;
 
     proptest! {
         #[test]
@@ -65,6 +118,45 @@ mod tests {
             let number = number_of(stamps.of(sample));
             prop_assert_eq!(number, sample + 1);
             prop_assert_eq!(stamp_of(number, stamps), Some(stamps.of(sample)));
+        }
+    }
+
+    fn sizes(of: &[(u32, u32)]) -> Body {
+        let sizes = of.iter().map(|(bytes, weight)| Size {
+            bytes: *bytes,
+            weight: *weight,
+        });
+        Body::of(&Message {
+            sizes: Some(Sizes::Weighted(sizes.collect())),
+            ..Message::default()
+        })
+    }
+
+    #[test]
+    fn sizes_come_by_their_weights() {
+        let body = sizes(&[(0, 6), (3, 3), (12, 1)]);
+        let mut counts = [0_u32; 13];
+        for sample in 0..100_000 {
+            counts[body.padding(Stamps::of_run(7).of(sample)).len()] += 1;
+        }
+        // 100,000 draws: a standard deviation is below 160.
+        for (size, due) in [(0, 60_000), (3, 30_000), (12, 10_000)] {
+            assert!(counts[size].abs_diff(due) < 800, "{counts:?}");
+        }
+        assert_eq!(body.fixed(), None);
+        assert_eq!(sizes(&[(5, 9)]).fixed(), Some("12345"));
+    }
+
+    #[test]
+    fn a_payload_of_another_size_than_its_request_is_not_intact() {
+        let body = sizes(&[(0, 1), (3, 1)]);
+        for stamp in 0..64 {
+            let text = format!("{stamp:016x}");
+            let without = serde_json::json!({"stamp": text});
+            let with = serde_json::json!({"stamp": text, "padding": "123"});
+            let is_empty = body.padding(stamp).is_empty();
+            assert_eq!(body.read(&without), Some((stamp, is_empty)));
+            assert_eq!(body.read(&with), Some((stamp, !is_empty)));
         }
     }
 

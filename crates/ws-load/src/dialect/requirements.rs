@@ -3,6 +3,7 @@
 use super::error::DialectError;
 use super::kinds;
 use super::place::OPEN;
+use super::script;
 use super::template::Template;
 use run_record::{DialectFile, Meaning, Rule};
 
@@ -12,7 +13,7 @@ pub(super) const READY: &str = "receive";
 const MOST_SUMMARY: usize = 200;
 /// Longest separator in bytes.
 const MOST_SEPARATOR: usize = 16;
-/// Most kinds of requests.
+/// Most kinds of requests that are chosen by weights.
 const MOST_KINDS: usize = 64;
 
 /// Checks a file but for its templates, patterns and pointers.
@@ -131,11 +132,15 @@ fn check_kinds(file: &DialectFile) -> Result<(), DialectError> {
             "write it as one of them",
         ));
     }
-    if kinds.len() > MOST_KINDS {
+    let most = match file.send.script.is_empty() {
+        true => MOST_KINDS,
+        false => script::MOST_KINDS,
+    };
+    if kinds.len() > most {
         return Err(DialectError::TooMuch {
             key: "send.kinds".to_owned(),
             count: format!("{} kinds", kinds.len()),
-            most: MOST_KINDS,
+            most,
         });
     }
     for (index, kind) in kinds.iter().enumerate() {
@@ -155,7 +160,7 @@ fn check_kinds(file: &DialectFile) -> Result<(), DialectError> {
             ));
         }
     }
-    for kind in kinds::written(file) {
+    for kind in kinds::written(file).into_iter().filter(|of| of.is_answered) {
         let answers: Vec<&Rule> = file
             .receive
             .iter()
@@ -172,7 +177,8 @@ fn check_kinds(file: &DialectFile) -> Result<(), DialectError> {
             check_carried(&kind, rule)?;
         }
     }
-    check_rules_of_kinds(file)
+    check_rules_of_kinds(file)?;
+    script::check(file)
 }
 
 /// A request carries what a rule finds its answer by.

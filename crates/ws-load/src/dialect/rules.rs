@@ -394,7 +394,7 @@ impl Match<'_, '_> {
                 let padding = self.captured.padding;
                 Some((
                     stamp,
-                    padding.is_none_or(|padding| padding == body.padding()),
+                    padding.is_none_or(|padding| padding == body.padding(stamp)),
                 ))
             }
         }

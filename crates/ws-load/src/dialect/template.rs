@@ -6,6 +6,7 @@
 use super::error::DialectError;
 use super::payload::{AFTER_STAMP, BEFORE_STAMP, Body, number_of};
 use super::{StampForm, Variables};
+use std::borrow::Cow;
 use std::io::Write as _;
 
 /// Longest template in bytes. An answer may hold the same in other escapes, and a message may have
@@ -190,6 +191,16 @@ enum Piece {
     Topic,
     /// The client's own.
     Variable(String),
+    /// The padding, where requests have several.
+    Padding(Body, Around),
+}
+
+/// What stands around a padding, unless it is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Around {
+    Nothing,
+    Payload,
+    EscapedPayload,
 }
 
 /// The placeholders of requests that go to a topic.
@@ -293,28 +304,32 @@ impl Template {
             Token::Hole(Hole::Stamp) => self.pieces.push(Piece::Stamp),
             Token::Hole(Hole::Number) => self.pieces.push(Piece::Number),
             Token::Hole(Hole::Topic) => self.pieces.push(Piece::Topic),
-            Token::Hole(Hole::Padding | Hole::Any) => self.literal(body.padding()),
+            Token::Hole(Hole::Padding | Hole::Any) => self.padding(body, Around::Nothing),
             Token::Hole(Hole::Payload) => {
                 self.literal(BEFORE_STAMP);
                 self.pieces.push(Piece::Stamp);
-                self.after_stamp(body, |text| text.to_owned());
+                self.padding(body, Around::Payload);
+                self.literal(r#""}"#);
             }
             Token::Hole(Hole::EscapedPayload) => {
-                let escaped = |text: &str| text.replace('"', r#"\""#);
                 self.literal(&escaped(BEFORE_STAMP));
                 self.pieces.push(Piece::Stamp);
-                self.after_stamp(body, escaped);
+                self.padding(body, Around::EscapedPayload);
+                self.literal(&escaped(r#""}"#));
             }
         }
     }
 
     /// Neither stamp nor padding needs escaping.
-    fn after_stamp(&mut self, body: &Body, escape: impl Fn(&str) -> String) {
-        if !body.padding().is_empty() {
-            self.literal(&escape(AFTER_STAMP));
-            self.literal(body.padding());
+    fn padding(&mut self, body: &Body, around: Around) {
+        let Some(padding) = body.fixed() else {
+            self.pieces.push(Piece::Padding(body.clone(), around));
+            return;
+        };
+        if !padding.is_empty() {
+            self.literal(&around.before());
+            self.literal(padding);
         }
-        self.literal(&escape(r#""}"#));
     }
 
     fn literal(&mut self, text: &str) {
@@ -338,6 +353,13 @@ impl Template {
                 Piece::Variable(name) => variables.write(name, out),
                 Piece::Literal(bytes) => out.extend_from_slice(bytes),
                 Piece::Stamp => StampForm::Hex.write(stamp, out),
+                Piece::Padding(body, around) => {
+                    let padding = body.padding(stamp);
+                    if !padding.is_empty() {
+                        out.extend_from_slice(around.before().as_bytes());
+                        out.extend_from_slice(padding.as_bytes());
+                    }
+                }
                 Piece::Topic => {
                     write!(out, "{TOPIC}{room}").expect("a Vec takes everything");
                 }
@@ -345,6 +367,21 @@ impl Template {
                     write!(out, "{}", number_of(stamp)).expect("a Vec takes everything");
                 }
             }
+        }
+    }
+}
+
+/// As it stands in a JSON string.
+fn escaped(text: &str) -> String {
+    text.replace('"', r#"\""#)
+}
+
+impl Around {
+    fn before(self) -> Cow<'static, str> {
+        match self {
+            Self::Nothing => Cow::Borrowed(""),
+            Self::Payload => Cow::Borrowed(AFTER_STAMP),
+            Self::EscapedPayload => Cow::Owned(escaped(AFTER_STAMP)),
         }
     }
 }

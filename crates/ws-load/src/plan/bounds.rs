@@ -1,10 +1,7 @@
 //! The longest message that a server may send. No more than this is kept for any peer.
 
-use run_record::{Dialect, Plan};
+use run_record::{Dialect, DialectFile, Plan};
 
-/// For everything but the payload that a request carried: envelopes, topics, identifiers, what a
-/// framework says of itself. Those of the dialects here take a few hundred bytes.
-const ENVELOPE: u32 = 32 * 1024;
 /// Bytes that a JSON writer may make of one: `\u00xx` (RFC 8259, section 7).
 const ESCAPED: u32 = 6;
 /// Of a payload without its padding: the stamp, and in JSON the names of both.
@@ -25,17 +22,18 @@ pub(crate) fn longest_message(plan: &Plan) -> u32 {
         | Dialect::SocketIo
         | Dialect::File => ESCAPED,
     };
-    let payload = plan.message.padding.saturating_add(STAMP);
+    let payload = plan.message.longest_padding().saturating_add(STAMP);
     let definition = plan.message.definition.as_deref();
     let answers = match plan.message.dialect {
         Dialect::Mqtt | Dialect::Mqtt5 => TOGETHER,
         _ if definition.is_some_and(|file| file.separator.is_some()) => TOGETHER,
         _ => 1,
     };
+    let rest = definition.map_or(DialectFile::ENVELOPE, |file| file.longest_message);
     payload
         .saturating_mul(per_byte)
         .saturating_mul(answers)
-        .saturating_add(ENVELOPE)
+        .saturating_add(rest)
 }
 
 #[cfg(test)]

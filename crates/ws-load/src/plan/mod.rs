@@ -8,6 +8,7 @@ mod life;
 mod population;
 mod rooms;
 mod schedule;
+mod script;
 mod search;
 
 pub(crate) use audience::{Audience, Hearers, Hearing, Parties};
@@ -16,6 +17,7 @@ pub(crate) use life::{Heard, Sent, delay_ns, must_hear, times};
 pub(crate) use population::{count_of, listening, population_of, sender_from};
 pub(crate) use rooms::{RoomTable, WorkerRooms};
 pub(crate) use schedule::Schedule;
+pub(crate) use script::Script;
 pub(crate) use search::{Hunt, briefly};
 
 /// A well-mixed 64-bit value from a seed and an index: the output function of SplitMix64

@@ -5,7 +5,9 @@
 //! server does can move an arrival.
 
 use super::mix;
+use super::script::{Recording, Script};
 use run_record::{Arrivals, OpenLoop};
+use std::sync::Arc;
 
 /// An arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,10 @@ pub(crate) struct Schedule {
     next: u64,
     /// Sum of the gaps of unit rate before `next`.
     reached: f64,
+    /// Numbers from here on have no arrival.
+    end: u64,
+    /// In the place of gaps.
+    recording: Option<Recording>,
 }
 
 impl Schedule {
@@ -34,7 +40,23 @@ impl Schedule {
             seed: mix(seed ^ 0x0A, first_sample),
             next: 0,
             reached: 0.0,
+            end: u64::MAX,
+            recording: None,
         }
+    }
+
+    /// The same for clients that carry out a script, if there is one.
+    pub(crate) fn with_script(mut self, script: Option<&Arc<Script>>, clients: u64) -> Self {
+        let Some(script) = script.filter(|_| clients > 0) else {
+            return self;
+        };
+        self.end = script.most_requests(clients).unwrap_or(u64::MAX);
+        if self.load.arrivals == Arrivals::Recorded {
+            let (rate, duration_ns) = (self.load.rate, self.load.duration.ns());
+            let recording = Recording::new(Arc::clone(script), clients, rate, duration_ns);
+            self.recording = Some(recording);
+        }
+        self
     }
 
     /// The load that it is the schedule of.
@@ -54,7 +76,22 @@ impl Schedule {
 
     /// The expected number of arrivals, found without going through them.
     pub(crate) fn expected(&self) -> f64 {
-        let length = self.length_ns() as f64 / 1e9;
+        if let Some(recording) = &self.recording {
+            return recording.requests() as f64;
+        }
+        self.expected_by_rate().min(self.end as f64)
+    }
+
+    /// Requests per second at its start; of a recording in the mean.
+    pub(crate) fn rate(&self) -> f64 {
+        match &self.recording {
+            Some(recording) => recording.requests() as f64 * 1e9 / recording.length_ns() as f64,
+            None => self.load.rate,
+        }
+    }
+
+    fn expected_by_rate(&self) -> f64 {
+        let length = self.load.length().ns() as f64 / 1e9;
         let from = self.load.rate;
         let Some(ramp) = self.load.ramp else {
             return from * length;
@@ -66,15 +103,17 @@ impl Schedule {
     }
 
     /// Nanoseconds from its start to its end.
-    pub(crate) const fn length_ns(&self) -> u64 {
-        self.load.warm_up.ns() + self.load.duration.ns()
+    pub(crate) fn length_ns(&self) -> u64 {
+        let by_rate = self.load.warm_up.ns() + self.load.duration.ns();
+        let recorded = self.recording.as_ref().map_or(0, Recording::length_ns);
+        by_rate.max(recorded)
     }
 
     /// The gap of unit rate before arrival `index`; the first comes at the start, or, of a Poisson
     /// process, after a gap like any other.
     fn gap(&self, index: u64) -> f64 {
         match self.load.arrivals {
-            Arrivals::Constant => f64::from(u8::from(index > 0)),
+            Arrivals::Constant | Arrivals::Recorded => f64::from(u8::from(index > 0)),
             Arrivals::Poisson => {
                 // In (0, 1]: 53 random bits, and never the logarithm of nothing.
                 let uniform = ((mix(self.seed, index) >> 11) + 1) as f64 / (1u64 << 53) as f64;
@@ -88,6 +127,13 @@ impl Iterator for Schedule {
     type Item = Due;
 
     fn next(&mut self) -> Option<Due> {
+        if let Some(recording) = &mut self.recording {
+            let (index, offset_ns) = recording.next()?;
+            return Some(Due { index, offset_ns });
+        }
+        if self.next == self.end {
+            return None;
+        }
         let reached = self.reached + self.gap(self.next);
         let offset_ns = time_of(&self.load, reached) * 1e9;
         if offset_ns >= (self.load.warm_up.ns() + self.load.duration.ns()) as f64 {

@@ -191,6 +191,7 @@ impl World {
             parties: Parties::Same(1),
             populations: Vec::new(),
             limits_completion: true,
+            script: None,
         }));
         self.step.set(Arc::clone(&ledger));
         self.tell(Command::Begin(terms));

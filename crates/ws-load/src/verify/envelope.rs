@@ -8,7 +8,7 @@
 
 use crate::dialect::{Codec, Kind, StampForm};
 
-/// Spellings kept per room and kind of request; a server that spells its messages in more ways is parsed.
+/// Spellings kept per room and kind and size of request; a server that spells its messages in more ways is parsed.
 const CAPACITY: usize = 8;
 /// Bytes of spellings that are kept, of all rooms; what comes in others is parsed.
 const MOST_BYTES: usize = 64 << 20;
@@ -25,8 +25,8 @@ pub(crate) struct Envelopes {
 #[derive(Debug)]
 struct Envelope {
     kind: Kind,
-    /// The kind of the requests that it answers, where there are several.
-    request_kind: Option<u32>,
+    /// The kind and the size of the requests that it answers, where there are several.
+    variant: Option<u32>,
     /// Where the stamp begins.
     hole: usize,
     message: Box<[u8]>,
@@ -41,7 +41,7 @@ impl Envelopes {
         }
     }
 
-    /// The kind and stamp of a message whose envelope is known for requests of that stamp's kind.
+    /// The kind and stamp of a message whose envelope is known for requests like that stamp's.
     #[inline]
     pub(crate) fn recognise(
         &self,
@@ -62,9 +62,8 @@ impl Envelopes {
                 return None;
             }
             let stamp = self.form.read(stamp)?;
-            let is_of_kind =
-                known.request_kind.is_none() || known.request_kind == codec.request_kind(stamp);
-            is_of_kind.then_some((known.kind, stamp))
+            let is_like = known.variant.is_none() || known.variant == codec.variant(stamp);
+            is_like.then_some((known.kind, stamp))
         })
     }
 
@@ -79,8 +78,8 @@ impl Envelopes {
         codec: &dyn Codec,
     ) {
         let room = room as usize;
-        let request_kind = codec.request_kind(stamp);
-        let is_alike = |known: &&Envelope| known.request_kind == request_kind;
+        let variant = codec.variant(stamp);
+        let is_alike = |known: &&Envelope| known.variant == variant;
         if self
             .rooms
             .get(room)
@@ -102,7 +101,7 @@ impl Envelopes {
             self.bytes += message.len();
             self.rooms[room].push(Envelope {
                 kind,
-                request_kind,
+                variant,
                 hole,
                 message: message.into(),
             });
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
     use crate::dialect::{Incoming, NoVariables, codec};
     use proptest::prelude::*;
-    use run_record::{Dialect, Workload};
+    use run_record::{Dialect, Sizes, Uniform, Workload};
 
     fn plan(dialect: Dialect) -> run_record::Plan {
         crate::test_plan("ws://127.0.0.1:1/").with(|plan| {
@@ -152,6 +151,53 @@ mod tests {
                     codec.parse(&message).unwrap(),
                     Incoming::Message { kind, stamp, intact: true, topic: None }
                 );
+            }
+        }
+    }
+
+    /// A message of a known spelling with the stamp of a request of another size is not recognised.
+    #[test]
+    fn an_envelope_is_for_requests_of_one_size() {
+        for dialect in [Dialect::Text, Dialect::Binary] {
+            let sizes = Uniform { from: 3, to: 5 };
+            let plan = crate::test_plan("ws://127.0.0.1:1/").with(|plan| {
+                (plan.message.dialect, plan.message.padding) = (dialect, 0);
+                plan.message.sizes = Some(Sizes::Uniform(sizes));
+            });
+            let codec = codec(&plan);
+            let form = codec.stamp_form();
+            let mut known = Envelopes::new(form);
+            let written = |stamp| {
+                let mut message = Vec::new();
+                codec.request(Workload::Echo, 0, stamp, &NoVariables, &mut message);
+                message
+            };
+            for stamp in 0..64 {
+                known.learn(0, &written(stamp), Kind::Echo, stamp, &*codec);
+            }
+            for (learned, stamp) in (0..64).zip(1000..) {
+                let same = written(stamp);
+                assert_eq!(
+                    known.recognise(0, &same, &*codec),
+                    Some((Kind::Echo, stamp))
+                );
+                let (mut of_one, mut of_other) = (Vec::new(), Vec::new());
+                form.write(learned, &mut of_one);
+                form.write(stamp, &mut of_other);
+                let mut mixed = written(learned);
+                let is_stamp = |window: &[u8]| window == &of_one[..];
+                let hole = mixed.windows(of_one.len()).position(is_stamp).unwrap();
+                mixed[hole..hole + of_one.len()].copy_from_slice(&of_other);
+                let is_alike = codec.variant(learned) == codec.variant(stamp);
+                assert_eq!(known.recognise(0, &mixed, &*codec).is_some(), is_alike);
+                let parsed = codec.parse(&mixed).unwrap();
+                let expected = Incoming::Message {
+                    kind: Kind::Echo,
+                    stamp,
+                    intact: is_alike,
+                    topic: None,
+                };
+                assert_eq!(parsed, expected);
             }
         }
     }

@@ -415,36 +415,22 @@ impl Verifier {
         }
     }
 
-    /// The answer to the oldest request of a client that has none.
-    fn answered_in_order(&mut self, slot: u32, kind: Option<u32>, at_ns: u64) {
-        let Some(stamp) = self.asked.take_oldest(slot) else {
-            self.faults.duplicate += 1;
-            return;
+    /// The kind of the request with this stamp, where there are several.
+    fn kind_of(&self, stamp: u64) -> Option<u32> {
+        let of_script = || {
+            let step = self.step.as_ref()?;
+            let index = self.stamps.sample(stamp)?.checked_sub(step.first_sample)?;
+            step.kind(u32::try_from(index).ok()?)
         };
-        if kind.is_some() && kind != self.codec.request_kind(stamp) {
-            self.faults.corrupt += 1;
+        of_script().or_else(|| self.codec.request_kind(stamp))
+    }
+
+    /// A request that has no answer was sent: nothing of it is awaited.
+    pub(crate) fn sent_unanswered(&mut self, step: &StepLedger, index: u32, now_ns: u64) {
+        if step.take_echo(index) {
+            step.abandon(index);
+            self.settle(step, index, Arrival::from(now_ns));
         }
-        self.account(slot, Kind::Echo, stamp, None, at_ns);
-    }
-
-    /// The result of the request of a client that has this identifier.
-    fn acknowledged(&mut self, slot: u32, identifier: u16, at_ns: u64) {
-        let stamp = self.asked.take(slot, identifier);
-        let Some((stamp, step)) = stamp.zip(self.step.as_ref()) else {
-            self.faults.duplicate += 1;
-            return;
-        };
-        let kind = match step.audience {
-            Audience::Room(_) => Kind::Published,
-            _ => Kind::Result,
-        };
-        self.account(slot, kind, stamp, None, at_ns);
-    }
-
-    /// A client is about to send the request with this stamp.
-    #[inline]
-    pub(crate) fn asked(&mut self, slot: u32, stamp: u64) {
-        self.asked.note(slot, stamp);
     }
 
     /// Notes a message that is not of the dialect.

@@ -90,7 +90,7 @@ fn one(workload: &NamedPlan, rows: &[&Row], capacity: &Capacity) {
         dialects.join(", "),
         load(plan),
         clients(plan, workload.schedule(None).within(capacity.clients)),
-        plan.message.padding,
+        plan.message.padding_in_words(),
         plan.limits.percentile,
         match plan.workload() {
             Workload::Connect => "the handshake",

@@ -117,8 +117,8 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
         }),
         of("padding of a payload", |plan| {
             (
-                format!("{} bytes", plan.message.padding),
-                Some(plan.message.padding.to_string()),
+                format!("{} bytes", plan.message.padding_in_words()),
+                Some(plan.message.padding_in_words()),
             )
         }),
         of("content of answers", |plan| {

@@ -162,7 +162,7 @@ impl Step {
         }
         let sites = rows.len() as u64;
         let (mut planned, mut sent) = (vec![0; rows.len()], vec![0; rows.len()]);
-        for index in self.terms.warm_up..self.terms.samples {
+        for index in (0..self.terms.samples).filter(|index| self.ledger.is_timed(*index)) {
             planned[(self.ledger.sender(index) % sites) as usize] += 1;
             if let Some(when) = self.ledger.when_sent(index)
                 && sent_by.is_some_and(|end_ns| when.at_ns <= end_ns)

@@ -9,6 +9,7 @@ mod packet;
 #[cfg(test)]
 mod tests;
 
+use super::payload::Body;
 use super::template::{room_of, topic_of};
 use super::{Codec, Incoming, Kind, Malformed, Opening, StampForm, Variables, identifier};
 use packet::Packet;
@@ -43,15 +44,15 @@ impl Version {
 pub(super) struct Mqtt {
     version: Version,
     workload: Workload,
-    padding: String,
+    body: Body,
 }
 
 impl Mqtt {
-    pub(super) const fn new(version: Version, workload: Workload, padding: String) -> Self {
+    pub(super) const fn new(version: Version, workload: Workload, body: Body) -> Self {
         Self {
             version,
             workload,
-            padding,
+            body,
         }
     }
 
@@ -80,7 +81,7 @@ impl Mqtt {
         Ok(Incoming::Message {
             kind,
             stamp,
-            intact: payload[form.width()..] == *self.padding.as_bytes(),
+            intact: payload[form.width()..] == *self.body.padding(stamp).as_bytes(),
             topic: room,
         })
     }
@@ -175,12 +176,19 @@ impl Codec for Mqtt {
         }
         let is_echo = matches!(workload, Workload::Echo | Workload::Connect);
         let identifier = (!is_echo).then(|| identifier(stamp));
-        let payload = [&stamp.to_be_bytes()[..], self.padding.as_bytes()];
+        let payload = [
+            &stamp.to_be_bytes()[..],
+            self.body.padding(stamp).as_bytes(),
+        ];
         packet::publish_to(self.version, &topic, identifier, payload, out);
     }
 
     fn answers_by_identifier(&self) -> bool {
         matches!(self.workload, Workload::Broadcast | Workload::Rooms)
+    }
+
+    fn variant(&self, stamp: u64) -> Option<u32> {
+        self.body.size(stamp)
     }
 
     fn expects(&self, workload: Workload) -> String {

@@ -15,7 +15,7 @@ impl Variables for Client {
 }
 
 fn codec(version: Version, workload: Workload, padding: &str) -> Mqtt {
-    Mqtt::new(version, workload, padding.to_owned())
+    Mqtt::new(version, workload, Body::new(padding.to_owned()))
 }
 
 fn message(kind: Kind, stamp: u64, topic: Option<u32>) -> Result<Incoming, Malformed> {

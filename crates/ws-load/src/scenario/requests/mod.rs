@@ -9,7 +9,7 @@ pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
 use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, answer_keep_alive};
 use crate::figures::{Counts, Cutter, Interval};
 use crate::message::{Command, Report, Samples, StepPart};
-use crate::plan::{Schedule, population_of};
+use crate::plan::{Schedule, Script, population_of};
 use crate::verify::{Read, RoomConfirmed, Verifier};
 use backlog::{Backlog, Request};
 use run_record::{OpenLoop, Population};
@@ -84,7 +84,9 @@ impl Requests {
         let Some(ledger) = self.verifier.step().cloned() else {
             return;
         };
-        let schedule = Schedule::new(load, self.setting.plan.generator.seed, ledger.first_sample);
+        let plan = &self.setting.plan;
+        let schedule = Schedule::new(load, plan.generator.seed, ledger.first_sample)
+            .with_script(Script::of(plan).as_ref(), ledger.clients());
         let (worker, workers) = (u64::from(self.number), u64::from(self.workers));
         let is_ours = move |client: u64| client % workers == worker;
         self.by_clock = SendQueue::new(schedule, start_ns, ledger, is_ours);

@@ -133,7 +133,11 @@ impl Requests {
         let mask = (clients.draw() as u32).to_ne_bytes();
         let room = ledger.room(request.index);
         let stamp = self.verifier.stamp(sample);
-        self.encode_request(room, stamp, mask, slot, clients);
+        let way = match ledger.kind(request.index) {
+            Some(kind) => Way::Script(kind),
+            None => Way::Room(room),
+        };
+        self.encode_request(way, stamp, mask, slot, clients);
         let sent = self.sent_at(clients.now_ns(), slot, request);
         if sent.at_ns >= self.cutter.end_ns {
             self.cut(sent.at_ns);
@@ -141,7 +145,9 @@ impl Requests {
         self.sent_bytes += (self.frame.len() - self.frame_start) as u64;
         let request = self.note_lag(ledger, request, sent.at_ns);
         ledger.sent(request.index, sent);
-        self.verifier.asked(slot, stamp);
+        if ledger.is_answered(request.index) {
+            self.verifier.asked(slot, stamp);
+        }
         if clients.send(slot, &self.frame[self.frame_start..]) == Some(false) {
             ledger.take_back(request.index);
             hold_back(ledger, request, sent.at_ns, clients);
@@ -178,6 +184,10 @@ impl Requests {
     /// The kernel has a whole frame. At a site, the coordinator and the other sites are told.
     fn tell_sent(&mut self, ledger: &StepLedger, index: u32, clients: &mut dyn Clients) {
         self.sent += 1;
+        if !ledger.is_answered(index) {
+            self.verifier
+                .sent_unanswered(ledger, index, clients.now_ns());
+        }
         if ledger.is_shared()
             && let Some(sent) = ledger.when_sent(index)
         {
@@ -196,7 +206,7 @@ impl Requests {
     /// Makes the whole frame of a request, compressed where that was negotiated.
     fn encode_request(
         &mut self,
-        room: u32,
+        way: Way,
         stamp: u64,
         mask: [u8; 4],
         slot: Slot,
@@ -210,7 +220,10 @@ impl Requests {
             clients: &*clients,
             slot,
         };
-        codec.request(workload, room, stamp, &variables, &mut self.frame);
+        match way {
+            Way::Script(kind) => codec.scripted(kind, stamp, &variables, &mut self.frame),
+            Way::Room(room) => codec.request(workload, room, stamp, &variables, &mut self.frame),
+        }
         let message = &self.frame[MAX_HEADER..];
         let is_compressed = clients.deflate(slot, message, &mut self.deflated);
         if is_compressed {
@@ -234,6 +247,15 @@ impl Requests {
         self.frame[self.frame_start..MAX_HEADER].copy_from_slice(&self.header);
         apply_mask(&mut self.frame[MAX_HEADER..], mask);
     }
+}
+
+/// What decides on the text of a request, besides its stamp.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// A request of a script, of this kind.
+    Script(u32),
+    /// Any other, with the room that a publication goes to.
+    Room(u32),
 }
 
 /// The variables of the client that sends.

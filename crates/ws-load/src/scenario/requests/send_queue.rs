@@ -39,8 +39,12 @@ impl SendQueue {
         ledger: Arc<StepLedger>,
         ours: impl Fn(u64) -> bool + std::marker::Send + 'static,
     ) -> Self {
-        // The schedule may come from another process, and the ledger has no room beyond its length.
-        let within = schedule.take(ledger.len() as usize);
+        // The schedule may come from another process, and the ledger has no room beyond its length. The
+        // numbers of a recording do not rise with its times.
+        let len = ledger.len();
+        let within = schedule
+            .take(len as usize)
+            .filter(move |due| due.index < u64::from(len));
         let sends = within.filter_map(move |due| {
             let index = due.index as u32;
             let client = ledger.sender(index);

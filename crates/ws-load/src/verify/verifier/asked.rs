@@ -1,6 +1,8 @@
 //! Requests whose answers do not carry their stamps: which stamp an answer is for.
 
-use crate::dialect::{Codec, identifier};
+use super::Verifier;
+use crate::dialect::{Codec, Kind, identifier};
+use run_record::Audience;
 use std::collections::{HashMap, VecDeque};
 
 /// The stamps of requests without an answer, by client.
@@ -61,5 +63,39 @@ impl Asked {
             Self::Identified(asked) => asked.get_mut(&slot)?.remove(&identifier),
             _ => None,
         }
+    }
+}
+
+impl Verifier {
+    /// The answer to the oldest request of a client that has none.
+    pub(super) fn answered_in_order(&mut self, slot: u32, kind: Option<u32>, at_ns: u64) {
+        let Some(stamp) = self.asked.take_oldest(slot) else {
+            self.faults.duplicate += 1;
+            return;
+        };
+        if kind.is_some() && kind != self.kind_of(stamp) {
+            self.faults.corrupt += 1;
+        }
+        self.account(slot, Kind::Echo, stamp, None, at_ns);
+    }
+
+    /// The result of the request of a client that has this identifier.
+    pub(super) fn acknowledged(&mut self, slot: u32, identifier: u16, at_ns: u64) {
+        let stamp = self.asked.take(slot, identifier);
+        let Some((stamp, step)) = stamp.zip(self.step.as_ref()) else {
+            self.faults.duplicate += 1;
+            return;
+        };
+        let kind = match step.audience {
+            Audience::Room(_) => Kind::Published,
+            _ => Kind::Result,
+        };
+        self.account(slot, kind, stamp, None, at_ns);
+    }
+
+    /// A client is about to send the request with this stamp.
+    #[inline]
+    pub(crate) fn asked(&mut self, slot: u32, stamp: u64) {
+        self.asked.note(slot, stamp);
     }
 }

@@ -27,6 +27,7 @@ fn ledger(samples: u32, audience: Audience) -> StepLedger {
         parties: crate::plan::Parties::Same(1),
         populations: Vec::new(),
         limits_completion: true,
+        script: None,
     })
 }
 

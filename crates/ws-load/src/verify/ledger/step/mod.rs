@@ -16,9 +16,10 @@ mod tests;
 
 use crate::figures::{Arrival, Completion, Latencies};
 use crate::message::{Done, SentSample, Share, StepTerms};
-use crate::plan::{self, Audience, Hearing as _, Parties};
+use crate::plan::{self, Audience, Hearing as _, Parties, Script};
 use run_record::{Measure, Plan, Population};
 use sample::Sample;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use sync::{AtomicU32, AtomicU64};
 
@@ -36,6 +37,10 @@ pub(crate) struct StepLedger {
     pub(crate) by_clock: bool,
     /// Samples before this index are sent and checked but not timed.
     warm_up: u32,
+    /// What the samples are, where the clients carry out a script.
+    script: Option<Arc<Script>>,
+    /// Samples that are timed.
+    timed: u32,
     keeper: Keeper,
     /// Workers or sites that wait for each sample.
     parties: Parties,
@@ -94,6 +99,8 @@ pub(crate) struct Terms {
     pub(crate) populations: Vec<Population>,
     /// The limit applies to completion.
     pub(crate) limits_completion: bool,
+    /// What the clients carry out, if it is a script.
+    pub(crate) script: Option<Arc<Script>>,
 }
 
 impl Terms {
@@ -114,6 +121,7 @@ impl Terms {
             parties: audience.parties(&plan.populations, step.clients, workers),
             populations: plan.populations.clone(),
             limits_completion: plan.limited() == Measure::Completion,
+            script: Script::of(plan),
         }
     }
 }
@@ -155,7 +163,17 @@ impl StepLedger {
             terms.parties.of(drawn, sender)
         };
         let samples = (0..step.samples).map(|index| Sample::awaited_by(parties(index)));
+        let script = terms.script.as_ref();
+        let timed = (step.warm_up..step.samples).filter(|index| {
+            script.is_none_or(|script| script.is_answered(u64::from(*index), step.clients))
+        });
+        let timed = match script {
+            None => step.samples.saturating_sub(step.warm_up),
+            Some(_) => timed.count() as u32,
+        };
         Self {
+            script: terms.script.clone(),
+            timed,
             samples: samples.collect(),
             audience: terms.audience,
             first_sample: step.first_sample,
@@ -200,13 +218,26 @@ impl StepLedger {
 
     /// True when a sample's latencies belong into the histograms.
     #[inline]
-    pub(crate) const fn is_timed(&self, index: u32) -> bool {
-        index >= self.warm_up
+    pub(crate) fn is_timed(&self, index: u32) -> bool {
+        index >= self.warm_up && self.is_answered(index)
     }
 
     /// Samples that are timed.
-    pub(crate) fn timed(&self) -> u32 {
-        self.len() - self.warm_up
+    pub(crate) const fn timed(&self) -> u32 {
+        self.timed
+    }
+
+    /// True when an answer to a sample is awaited.
+    #[inline]
+    pub(crate) fn is_answered(&self, index: u32) -> bool {
+        let script = self.script.as_ref();
+        script.is_none_or(|script| script.is_answered(u64::from(index), self.clients))
+    }
+
+    /// Of a script: the place of a sample's kind among the kinds of the dialect.
+    pub(crate) fn kind(&self, index: u32) -> Option<u32> {
+        let script = self.script.as_ref()?;
+        Some(script.kind(u64::from(index), self.clients))
     }
 
     /// Timed samples that are complete.
@@ -232,6 +263,9 @@ impl StepLedger {
 
     /// The client that is to send a sample: of those that leave, another one in its place.
     pub(crate) fn sender(&self, index: u32) -> u64 {
+        if self.script.is_some() {
+            return u64::from(index) % self.clients;
+        }
         let drawn = self.drawn(index);
         self.parties.sender(&self.populations, drawn, self.clients)
     }
@@ -303,8 +337,7 @@ impl StepLedger {
 
     /// Timed samples that were held back, by the time of their send.
     fn held_back(&self, is_counted: impl Fn(u64) -> bool) -> u64 {
-        let timed = &self.samples[self.warm_up as usize..];
-        let held = timed.iter().filter(|sample| sample.was_held_back());
+        let held = self.timed_samples().filter(|sample| sample.was_held_back());
         held.filter(|sample| is_counted(sample.sent_ns.load(Ordering::Acquire)))
             .count() as u64
     }
@@ -420,10 +453,15 @@ impl StepLedger {
 
     /// Timed samples that were sent by `end_ns`.
     pub(crate) fn sent_by(&self, end_ns: u64) -> u64 {
-        let timed = &self.samples[self.warm_up as usize..];
         let is_sent =
             |sample: &&Sample| (1..=end_ns).contains(&sample.sent_ns.load(Ordering::Acquire));
-        timed.iter().filter(is_sent).count() as u64
+        self.timed_samples().filter(is_sent).count() as u64
+    }
+
+    fn timed_samples(&self) -> impl Iterator<Item = &Sample> {
+        let all = self.samples.iter().zip(0..);
+        all.filter(|(_, index)| self.is_timed(*index))
+            .map(|(sample, _)| sample)
     }
 
     /// True when a sample that was sent more than `patience_ns` before `now_ns`, or was to be sent

@@ -30,6 +30,7 @@ const fn terms(samples: u32, parties: u32) -> Terms {
         parties: Parties::Same(parties),
         populations: Vec::new(),
         limits_completion: true,
+        script: None,
     }
 }
 

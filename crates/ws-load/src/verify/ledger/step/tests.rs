@@ -31,6 +31,7 @@ fn with(change: impl FnOnce(&mut Terms)) -> StepLedger {
         parties: Parties::Same(1),
         populations: Vec::new(),
         limits_completion: true,
+        script: None,
     };
     change(&mut terms);
     StepLedger::new(terms)

@@ -30,6 +30,7 @@ const TERMS: Terms = Terms {
     parties: Parties::Same(1),
     populations: Vec::new(),
     limits_completion: true,
+    script: None,
 };
 
 const fn echoes() -> Terms {

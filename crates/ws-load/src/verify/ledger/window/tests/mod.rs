@@ -35,6 +35,7 @@ fn step(audience: Audience, senders: &[u32]) -> StepLedger {
         parties: Parties::Same(1),
         populations: Vec::new(),
         limits_completion: false,
+        script: None,
     });
     for (index, sender) in senders.iter().enumerate() {
         ledger.release();

@@ -277,6 +277,7 @@ impl Real {
             ),
             populations: Vec::new(),
             limits_completion: false,
+            script: None,
         };
         let seats = setting.rooms().map(|rooms| {
             let mut seats = Seats::default();

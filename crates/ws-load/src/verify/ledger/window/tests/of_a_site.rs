@@ -36,6 +36,7 @@ fn terms(samples: u32, in_flight: u32) -> Terms {
         parties: Parties::Same(1),
         populations: Vec::new(),
         limits_completion: false,
+        script: None,
     }
 }
 

@@ -1,0 +1,51 @@
+//! A capture that becomes a plan.
+
+use clap::Args;
+use std::path::PathBuf;
+
+pub(super) const HELP: &str = "\
+How a capture comes about: in Chrome or Edge open DevTools, Network, then load the page, use it, and
+choose Export HAR. With mitmproxy: save.har @all FILE.har.
+
+Example:
+  websocket-bench import shop.har > shop.toml
+  websocket-bench run shop.toml --set clients.steps.first=500
+  websocket-bench run shop.toml ws://staging.example/ws --json shop.json
+
+Each client connects and says what the captured one said, as far apart. Secrets are not copied: what
+must be given is named on stderr. docs/replay.md says what is checked and what is not.";
+
+/// A capture.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The capture, a HAR file with WebSocket messages, of at most 256 MiB
+    #[arg(value_name = "CAPTURE")]
+    pub(crate) capture: PathBuf,
+    /// Which of several WebSocket connections, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = entry)]
+    pub(crate) entry: usize,
+    /// How many clients replay it
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) clients: u32,
+    /// Send so many messages per second, all clients together, in the place of the recorded gaps
+    #[arg(long, value_name = "R", value_parser = rate)]
+    pub(crate) rate: Option<f64>,
+    /// Make variables of the values that differ between connections to the same place, and write
+    /// them here: a row for each connection, and empty columns for secrets
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) data_out: Option<PathBuf>,
+}
+
+fn entry(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "expected a number from 1 on".to_owned())
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let (least, most) = run_record::RATES;
+    let rate = text
+        .parse()
+        .ok()
+        .filter(|rate| (least..=most).contains(rate));
+    rate.ok_or_else(|| format!("expected a number from {least} to {most}"))
+}
