@@ -107,7 +107,7 @@ impl<'c> Conversation<'c> {
         self.heartbeats = self.said.iter().filter(|said| is_question(said)).count();
         if self.heartbeats > 0 {
             self.said
-                .retain(|said| !is_question(said) && !(said.is_sent && said.text == "3"));
+                .retain(|said| !(is_question(said) || said.is_sent && said.text == "3"));
         }
     }
 }
