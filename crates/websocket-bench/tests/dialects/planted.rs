@@ -91,7 +91,8 @@ impl Case {
         let separator = (self.dialect == "centrifugo").then_some(&b"\n"[..]);
         let (between, seen) = relay::leaving_out(server, self.mark, separator, PASSED);
         let url = url.replace(authority, &between.to_string());
-        let step = self.run(&url, &["--sample-timeout", "10s"]);
+        // One at a time, so that no delivery comes together with that of another sample.
+        let step = self.run(&url, &["--sample-timeout", "10s", "--concurrent", "1"]);
         let one = Faults {
             lost: 1,
             ..Faults::default()
