@@ -164,6 +164,11 @@ fn ask_when(
     let topics = topics_of(context)?;
     say(client, &topics.ask(wish, topic))?;
     let mut due = topics.answers(wish, again).to_vec();
+    if due.is_empty() {
+        // Without an answer an echo shows that the server has seen the wish.
+        let payload = json!({"stamp": "0000000000000000", "padding": wish.to_string()});
+        return context.echo(client, &Payload::Json(payload));
+    }
     while !due.is_empty() {
         let heard = next(context, client);
         let heard = heard.map_err(|failure| failure.at(format_args!("after {wish}")))?;

@@ -60,7 +60,7 @@ pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
 /// opens. Returns the packets, each with its stamp and with its kind in words if it is an intact answer.
 pub fn mqtt_packets(message: &[u8], is_5: bool) -> Vec<(&[u8], Option<(u64, &'static str)>)> {
     let version = if is_5 { Version::V5 } else { Version::V3 };
-    let mqtt = Mqtt::new(version, Workload::Broadcast, PADDING.to_owned());
+    let mqtt = Mqtt::new(version, Workload::Broadcast, Body::new(PADDING.to_owned()));
     let mut packets = Vec::new();
     let mut rest = message;
     while !rest.is_empty() {

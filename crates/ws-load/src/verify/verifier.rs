@@ -18,7 +18,7 @@ use crate::figures::{Arrival, Latencies};
 use crate::message::{Done, SlowPart, StepPart, VisitsPart};
 use crate::net::ConnectError;
 use asked::Asked;
-use run_record::{Audience, Faults, Measure};
+use run_record::{Faults, Measure};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use unawaited::Between;
