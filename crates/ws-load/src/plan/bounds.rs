@@ -93,8 +93,11 @@ mod tests {
         let files = run_record::built_in_dialects();
         let of = |name: &str| files.iter().find(|file| file.name == name).unwrap().clone();
         plan.message.definition = Some(Box::new(of("lines")));
-        let one = longest_message(&plan) - ENVELOPE;
+        let one = longest_message(&plan) - DialectFile::ENVELOPE;
         plan.message.definition = Some(Box::new(of("centrifugo")));
-        assert_eq!(longest_message(&plan) - ENVELOPE, one * TOGETHER);
+        assert_eq!(
+            longest_message(&plan) - DialectFile::ENVELOPE,
+            one * TOGETHER
+        );
     }
 }
