@@ -56,9 +56,12 @@ pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
     })
 }
 
+/// A packet of MQTT, and of a message the stamp and the name of its kind.
+pub type MqttPacket<'m> = (&'m [u8], Option<(u64, &'static str)>);
+
 /// Cuts a message of a broker into packets, and has each read by a client that is ready and by one that
 /// opens. Returns the packets, each with its stamp and with its kind in words if it is an intact answer.
-pub fn mqtt_packets(message: &[u8], is_5: bool) -> Vec<(&[u8], Option<(u64, &'static str)>)> {
+pub fn mqtt_packets(message: &[u8], is_5: bool) -> Vec<MqttPacket<'_>> {
     let version = if is_5 { Version::V5 } else { Version::V3 };
     let mqtt = Mqtt::new(version, Workload::Broadcast, Body::new(PADDING.to_owned()));
     let mut packets = Vec::new();

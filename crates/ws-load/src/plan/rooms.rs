@@ -230,7 +230,7 @@ mod tests {
         ) {
             let zipf = Zipf { rooms: size, exponent: 1.0 };
             let rooms = [Rooms::Equal(size), Rooms::Members(size), Rooms::Zipf(zipf)][which];
-            let stays = |client: u64| client % every == 0;
+            let stays = |client: u64| client.is_multiple_of(every);
             let table = RoomTable::new(rooms, clients, stays, [(0, 1)].into_iter());
             for client in 0..clients {
                 let of_room = |other: &u64| table.room(*other) == table.room(client);
