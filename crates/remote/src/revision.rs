@@ -6,7 +6,7 @@
 
 use run_record::{
     Arrivals, Audience, Clients, Dialect, Io, JsonType, Life, Load, Meaning, Measure, MessageType,
-    OriginRule, PayloadForm, Plan, Reading, Reconnect, Recorder, Rooms, Scalar, SearchOf,
+    OriginRule, PayloadForm, Plan, Reading, Reconnect, Recorder, Rooms, Scalar, SearchOf, Sizes,
     Timestamps, TlsVersion,
 };
 use serde_reflection::{Error, Registry, Samples, Tracer, TracerConfig};
@@ -64,6 +64,7 @@ fn shapes() -> Result<Tracer, Error> {
     tracer.trace_simple_type::<Reconnect>()?;
     tracer.trace_simple_type::<Rooms>()?;
     tracer.trace_simple_type::<SearchOf>()?;
+    tracer.trace_simple_type::<Sizes>()?;
     tracer.trace_simple_type::<Timestamps>()?;
     tracer.trace_simple_type::<TlsVersion>()?;
     tracer.trace_type::<Plan>(&samples)?;

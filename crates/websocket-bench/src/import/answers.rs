@@ -262,7 +262,9 @@ mod tests {
     fn an_answer_follows_each_message_that_looks_alike_and_nothing_else() {
         let news = r#"{"type":"news","n":1}"#;
         let said = r#"{"type":"said","n":5}"#;
+        // News come of themselves too.
         let lines = [
+            news,
             r#">{"type":"say","text":"a"}"#,
             news,
             said,

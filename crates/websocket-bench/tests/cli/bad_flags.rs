@@ -36,7 +36,7 @@ fn flags_out_of_range_name_the_flag_the_value_and_the_range() {
         ("--limit-rtt 0s", ["--limit-rtt", "'0s'", "a time above 0"]),
         (
             "--server-type xml",
-            ["--server-type", "'xml'", "json, binary, actioncable"],
+            ["--server-type", "'xml'", "json, binary, mqtt"],
         ),
         (
             "-l localhost",

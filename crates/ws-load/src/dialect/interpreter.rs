@@ -135,6 +135,16 @@ impl Interpreter {
         })
     }
 
+    /// The same without the requests that a plan does not make, each of which holds the padding.
+    pub(super) fn only(mut self, workload: Workload) -> Self {
+        if !matches!(workload, Workload::Echo | Workload::Connect) {
+            self.kinds.forget_templates();
+        }
+        self.broadcast = self.broadcast.filter(|_| workload == Workload::Broadcast);
+        self.publish = self.publish.filter(|_| workload == Workload::Rooms);
+        self
+    }
+
     /// Checks that a rule understands its own example.
     fn prove(&self, index: usize, rule: &Rule) -> Result<(), DialectError> {
         let key = format!("{READY}[{}].example", index + 1);

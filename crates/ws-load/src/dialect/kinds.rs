@@ -74,6 +74,11 @@ impl Kinds {
         })
     }
 
+    /// Keeps what tells kinds apart alone.
+    pub(super) fn forget_templates(&mut self) {
+        self.templates = Vec::new();
+    }
+
     /// The kind of the request with this stamp; `None` where there is one kind alone.
     pub(super) fn of(&self, stamp: u64) -> Option<u32> {
         let total = *self.ends.last().filter(|_| self.ends.len() > 1)?;

@@ -319,7 +319,8 @@ pub(crate) fn codec(plan: &Plan) -> Arc<dyn Codec> {
     };
     let stamps = Stamps::of_run(plan.generator.seed);
     let compiled = Interpreter::compile(file, body, &plan.target.url, stamps);
-    Arc::new(compiled.expect("the file was checked"))
+    let compiled = compiled.expect("the file was checked");
+    Arc::new(compiled.only(plan.workload()))
 }
 
 #[cfg(test)]
