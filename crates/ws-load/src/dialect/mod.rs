@@ -309,6 +309,16 @@ fn check_padding(padding: u32, file: &DialectFile) -> Result<(), DialectError> {
 /// # Panics
 /// When [`check_message`] refuses the plan.
 pub(crate) fn codec(plan: &Plan) -> Arc<dyn Codec> {
+    made(plan, |compiled| compiled.only(plan.workload()))
+}
+
+/// The same with the requests of all workloads.
+#[cfg(test)]
+pub(crate) fn codec_of_all(plan: &Plan) -> Arc<dyn Codec> {
+    made(plan, |compiled| compiled)
+}
+
+fn made(plan: &Plan, of_file: impl Fn(Interpreter) -> Interpreter) -> Arc<dyn Codec> {
     let body = Body::of(&plan.message);
     let built_in = built_in::file(plan.message.dialect, &plan.target.url);
     let Some(file) = plan.message.definition.as_deref().or(built_in) else {
@@ -320,7 +330,7 @@ pub(crate) fn codec(plan: &Plan) -> Arc<dyn Codec> {
     let stamps = Stamps::of_run(plan.generator.seed);
     let compiled = Interpreter::compile(file, body, &plan.target.url, stamps);
     let compiled = compiled.expect("the file was checked");
-    Arc::new(compiled.only(plan.workload()))
+    Arc::new(of_file(compiled))
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ impl Envelopes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::{Incoming, NoVariables, codec};
+    use crate::dialect::{Incoming, NoVariables, codec_of_all};
     use proptest::prelude::*;
     use run_record::{Dialect, Sizes, Uniform, Workload};
 
@@ -133,7 +133,7 @@ mod tests {
             change in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
         ) {
             let plan = plan(if binary { Dialect::Binary } else { Dialect::Text });
-            let codec = codec(&plan);
+            let codec = codec_of_all(&plan);
             let mut known = Envelopes::new(codec.stamp_form());
             let mut first = Vec::new();
             codec.request(Workload::Echo, 0, learned, &NoVariables, &mut first);
@@ -164,7 +164,7 @@ mod tests {
                 (plan.message.dialect, plan.message.padding) = (dialect, 0);
                 plan.message.sizes = Some(Sizes::Uniform(sizes));
             });
-            let codec = codec(&plan);
+            let codec = codec_of_all(&plan);
             let form = codec.stamp_form();
             let mut known = Envelopes::new(form);
             let written = |stamp| {
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn an_envelope_with_the_stamp_twice_is_not_learned() {
         let mut known = Envelopes::new(StampForm::Hex);
-        let codec = codec(&plan(Dialect::Text));
+        let codec = codec_of_all(&plan(Dialect::Text));
         known.learn(
             0,
             b"0000000000000001 0000000000000001",

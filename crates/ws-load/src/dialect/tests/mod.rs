@@ -16,7 +16,7 @@ const PHOENIX: [&str; 2] = [
 
 /// The codec of a dialect whose requests carry the digits from 1 to `padding`.
 fn of(dialect: Dialect, url: &str, padding: u32) -> std::sync::Arc<dyn Codec> {
-    codec(&crate::test_plan(url).with(|plan| {
+    codec_of_all(&crate::test_plan(url).with(|plan| {
         plan.message.dialect = dialect;
         plan.message.padding = padding;
     }))
