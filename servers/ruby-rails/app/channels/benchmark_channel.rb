@@ -48,9 +48,12 @@ class BenchmarkChannel < ApplicationCable::Channel
     transmit({ action: 'unsubscribed' })
   end
 
-  # Messages that were on their way when the client left are not sent to it.
+  # To a client that has been told of its subscription, and until it leaves. The adapter's threads
+  # may bring a message before the confirmation and after the end.
   def follow(stream)
-    stream_from(stream, coder: ActiveSupport::JSON) { |message| transmit(message) unless @left }
+    stream_from(stream, coder: ActiveSupport::JSON) do |message|
+      transmit(message) if subscription_confirmation_sent? && !@left
+    end
   end
 
   def own
