@@ -6,11 +6,13 @@
 
 pub mod kernel;
 mod listener;
+mod others;
 pub mod process;
 mod sockets;
 mod tree;
 
 pub use kernel::busy_share;
 pub use listener::listeners;
+pub use others::Others;
 pub use sockets::{Side, Sockets};
 pub use tree::{Identity, Kin, Tree};

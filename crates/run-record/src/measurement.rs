@@ -45,6 +45,10 @@ pub struct Measurement {
     /// where nothing was started, and in records from before.
     #[serde(default)]
     pub busy_before: Option<f64>,
+    /// Share of all cores that other programs and other virtual machines used while it was measured,
+    /// from 0 to 1. Absent where nothing was measured, and in records from before.
+    #[serde(default)]
+    pub busy_during: Option<f64>,
     /// Memory of the server when it was ready and had no clients.
     pub idle: Option<Memory>,
     /// What the server used, step by step, in the order of `run.steps`.

@@ -84,6 +84,7 @@ fn measurement() -> Value {
         conformance: None,
         pinning: None,
         busy_before: None,
+        busy_during: None,
         idle: Some(Memory::default()),
         server_steps: vec![ServerStep {
             clients: 10_000,

@@ -28,6 +28,7 @@ pub mod process;
 pub mod progress;
 pub mod project;
 pub mod quick;
+mod quiet;
 pub mod records;
 pub mod report;
 pub mod rows;

@@ -23,6 +23,9 @@ pub struct RunOptions {
     pub workloads: Vec<NamedPlan>,
     /// In which message formats; when empty, each variant in text, or in what it speaks instead.
     pub dialects: Vec<Dialect>,
+    /// Servers that are measured a second time, as rows of another name.
+    #[serde(default)]
+    pub twice: Vec<String>,
     /// How often each row is measured.
     pub repeat: u32,
     /// Which cores.
@@ -67,6 +70,7 @@ impl Default for RunOptions {
             variants: VariantChoice::All,
             workloads: vec![NamedPlan::default()],
             dialects: Vec::new(),
+            twice: Vec::new(),
             repeat: 1,
             pin: Pin::Auto,
         }

@@ -24,7 +24,10 @@ fn published(project: &Project) -> PathBuf {
     let dir = project.path("out");
     for file in [TEXT, BINARY] {
         // What else the machine does while tests are run is not what is tested.
-        edit(&dir, file, |row| row["busy_before"] = json!(0.01));
+        edit(&dir, file, |row| {
+            row["busy_before"] = json!(0.01);
+            row["busy_during"] = json!(0.01);
+        });
     }
     let run: RunRecord = serde_json::from_value(read(&dir, TEXT)["run"].clone()).unwrap();
     write(&dir, "selftest.json", &certificate(&run));
@@ -250,6 +253,8 @@ fn what_a_published_table_needs_is_demanded() {
         ),
         ("busy_before", Value::Null, "does not say what else"),
         ("busy_before", json!(0.5), "busy to 50%"),
+        ("busy_during", Value::Null, "meanwhile"),
+        ("busy_during", json!(0.3), "other programs used 30%"),
         ("server_steps", json!([]), "server_steps has 0 steps"),
     ] {
         assert_found(&dir, &[words, "report.md"], |dir| {

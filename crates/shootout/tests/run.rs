@@ -16,13 +16,22 @@ fn a_run_writes_valid_measurements_a_ranking_and_a_report() {
     // Steps that are long enough for the orchestrator to hear of their beginning before their end.
     let longer = SHORT.replace("--sample-size 10", "--sample-size 500");
     assert_ne!(longer, SHORT);
-    let done = project.shootout(&format!("{longer} --dialects text,binary --repeat 2"));
-    done.expect(0, &["go-example", "report.html", "4 rows"]);
+    let done = project.shootout(&format!(
+        "{longer} --dialects text,binary --repeat 2 --twice go-example"
+    ));
+    done.expect(
+        0,
+        &["go-example", "go-example~again", "report.html", "8 rows"],
+    );
     for name in [
         "go-example.default.broadcast.text.1",
         "go-example.default.broadcast.binary.2",
+        "go-example~again.default.broadcast.text.2",
     ] {
         let measurement = project.measurement(name);
+        assert_eq!(measurement.server.name, name.split('.').next().unwrap());
+        let during = measurement.busy_during.unwrap();
+        assert!((0.0..=1.0).contains(&during), "{during}");
         assert_eq!(measurement.status, Status::Ok);
         assert_eq!(measurement.server.library_version.as_deref(), Some("1.2.3"));
         let conformance = measurement.conformance.unwrap();

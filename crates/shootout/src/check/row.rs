@@ -1,9 +1,7 @@
 //! One measurement: whether what is concluded in it follows from what was counted.
 
+use crate::quiet::{self, BEFORE};
 use run_record::{Measurement, RunRecord, Status, StepRecord, Verdict, judge, latency_text};
-
-/// Share of the machine that other programs may have used before a row was measured.
-pub(super) const IDLE: f64 = 0.15;
 
 pub(super) fn check(file: &str, of: &Measurement) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -54,12 +52,18 @@ fn conditions(of: &Measurement) -> Vec<String> {
     }
     match of.busy_before {
         None => wrong.push("does not say what else the machine did; measure it again".into()),
-        Some(busy) if busy > IDLE => wrong.push(format!(
+        Some(busy) if busy > BEFORE => wrong.push(format!(
             "the machine was busy to {:.0}% before it; at most {:.0}% is permitted",
             busy * 100.0,
-            IDLE * 100.0
+            BEFORE * 100.0
         )),
         Some(_) => {}
+    }
+    match of.busy_during {
+        None => {
+            wrong.push("does not say what other programs did meanwhile; measure it again".into());
+        }
+        during => wrong.extend(quiet::disturbance(during)),
     }
     wrong
 }

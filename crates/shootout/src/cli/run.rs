@@ -68,6 +68,14 @@ pub struct RunArgs {
     /// Repetitions of each row, interleaved, with the server restarted for each [default: 1]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
+    /// Measures these servers twice, each time as a row of its own, NAME and NAME~again: how far the
+    /// two differ is what chance does to any two rows
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    pub twice: Vec<String>,
+    /// Waits before each row, ten minutes at most, until the machine is quiet, and measures a row
+    /// again, three times at most, during which other programs used more than 5% of it
+    #[arg(long)]
+    pub undisturbed: bool,
 
     /// The flags of before
     #[command(flatten)]
@@ -217,6 +225,7 @@ impl RunArgs {
                 false => base.workloads,
             },
             dialects: given(&dialects, base.dialects),
+            twice: given(&self.twice, base.twice),
             repeat: self.repeat.unwrap_or(base.repeat),
             pin,
         }

@@ -14,12 +14,14 @@ use crate::machine::{Capacity, Cores};
 use crate::manifest::{Manifest, Variant};
 use crate::progress::Progress;
 use crate::project::{Project, lines};
+use crate::quiet;
 use crate::rows::{Row, Wanted};
 use crate::sample::Sampler;
 use crate::sample::cpus::Confined;
 use crate::session::now;
 use crate::supervise::{self, Server, Spec, StartError};
 use crate::workload::{self, Schedule, Terms};
+use host_facts::Others;
 use run_record::{Conformance, End, MEASUREMENT_FORMAT, Measurement, RunRecord, Status, VERSION};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -87,6 +89,7 @@ fn blank(row: &Row) -> Measurement {
         conformance: None,
         pinning: None,
         busy_before: None,
+        busy_during: None,
         idle: None,
         server_steps: Vec::new(),
         server_series: None,
@@ -103,6 +106,7 @@ pub struct Bench<'a> {
     results: PathBuf,
     logs: PathBuf,
     skip_build: bool,
+    undisturbed: bool,
     interrupt: &'a Interrupt,
     wanted: Vec<Wanted<'a>>,
     built: HashMap<String, Builds>,
@@ -131,6 +135,7 @@ impl<'a> Bench<'a> {
             results,
             logs,
             skip_build: false,
+            undisturbed: false,
             interrupt,
             wanted: Wanted::by(rows),
             built: HashMap::new(),
@@ -144,8 +149,37 @@ impl<'a> Bench<'a> {
         self
     }
 
+    /// Waits for a quiet machine before each row, and measures a row again that was disturbed.
+    pub fn undisturbed(mut self, undisturbed: bool) -> Self {
+        self.undisturbed = undisturbed;
+        self
+    }
+
     /// Measures one row.
     pub fn measure(&mut self, row: &Row, progress: &Progress) -> Measurement {
+        let mut measurement = self.measure_once(row, progress);
+        if !self.undisturbed {
+            return measurement;
+        }
+        for _ in 1..quiet::TRIES {
+            let Some(words) = quiet::disturbance(measurement.busy_during) else {
+                break;
+            };
+            if self.interrupt.requested() {
+                break;
+            }
+            progress.line(&format!("  {}: measured again: {words}", row.label()));
+            let again = self.measure_once(row, progress);
+            let is_worse =
+                again.status == Status::Interrupted || again.busy_during > measurement.busy_during;
+            if !is_worse {
+                measurement = again;
+            }
+        }
+        measurement
+    }
+
+    fn measure_once(&mut self, row: &Row, progress: &Progress) -> Measurement {
         let mut measurement = blank(row);
         measurement.pinning.clone_from(&self.cores.pinning);
         if let Err(trouble) = self.attempt(row, &mut measurement, progress) {
@@ -184,6 +218,14 @@ impl<'a> Bench<'a> {
         measurement.conformance = conformance;
         passed?;
 
+        if self.undisturbed {
+            quiet::wait(self.interrupt, &mut |busy| {
+                progress.phase(&format!(
+                    "waiting for a quiet machine, {:.0}% busy",
+                    busy * 100.0
+                ));
+            });
+        }
         progress.phase("starting");
         measurement.busy_before = host_facts::busy_share(LOOKS);
         let log = self.logs.join(format!("{}.server.log", row.file_name()));
@@ -200,10 +242,13 @@ impl<'a> Bench<'a> {
             .task(row, held, server.authority())
             .map_err(|error| Trouble::new(Status::GeneratorLimited, error))?;
         let mut steps = Steps::new(&sampler);
+        let others = Others::now();
         let ended = task.run(&mut server, self.interrupt, &mut |event| {
             steps.event(event);
             progress.event(event);
         });
+        let others = others.zip(Others::now());
+        measurement.busy_during = others.map(|(before, now)| now.share_since(&before));
         measurement.server_steps = steps.into_vec();
         measurement.server_series = Some(sampler.series(idle.at, Instant::now()));
         drop(sampler);

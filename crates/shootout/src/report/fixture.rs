@@ -116,6 +116,7 @@ pub(crate) fn unmeasured(name: &str, status: Status, reason: &str) -> Measuremen
         conformance: None,
         pinning: None,
         busy_before: None,
+        busy_during: None,
         idle: None,
         server_steps: Vec::new(),
         server_series: None,

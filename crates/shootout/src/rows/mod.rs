@@ -25,7 +25,12 @@ pub struct Row {
     pub dialect: Dialect,
     /// Number of this repetition, from 1.
     pub repetition: u32,
+    /// It is the second row of a server that is measured twice.
+    pub again: bool,
 }
+
+/// What the second row of a server has behind the server's name. No folder may be named so.
+const AGAIN: &str = "~again";
 
 /// The rows, and what the options leave out of the manifests, in words.
 #[derive(Clone, Debug, Default)]
@@ -48,11 +53,17 @@ impl Row {
             .map_or(DEFAULT_VARIANT, |variant| &variant.name)
     }
 
+    /// Name of the server in results.
+    fn server(&self) -> String {
+        let again = if self.again { AGAIN } else { "" };
+        format!("{}{again}", self.entry.name)
+    }
+
     /// Name of the measurement's file, without its extension.
     pub fn file_name(&self) -> String {
         format!(
             "{}.{}.{}.{}.{}",
-            self.entry.name,
+            self.server(),
             self.variant(),
             self.workload.file_name(),
             self.dialect.name(),
@@ -62,7 +73,7 @@ impl Row {
 
     /// What is measured, for people.
     pub fn label(&self) -> String {
-        let name = contestant(&self.entry.name, self.variant());
+        let name = contestant(&self.server(), self.variant());
         format!("{name} {} {}", self.workload.name, self.dialect.name())
     }
 
@@ -87,7 +98,7 @@ impl Row {
         let unknown = || "unknown".to_owned();
         let manifest = self.manifest();
         ServerIdentity {
-            name: self.entry.name.clone(),
+            name: self.server(),
             variant: self.variant().to_owned(),
             variant_summary: self.subject.as_ref().ok().and_then(|v| v.summary.clone()),
             language: manifest.map_or_else(unknown, |m| m.language.clone()),
@@ -105,6 +116,7 @@ impl Row {
 /// When a variant is named that no selected server has, or nothing is left to measure.
 pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
     check_names(entries, &options.variants)?;
+    check_twice(entries, &options.twice)?;
     let mut planned = Rows::default();
     for workload in &options.workloads {
         planned.add(entries, options, &Arc::new(workload.clone()));
@@ -147,8 +159,22 @@ fn distinct<'n>(names: &[&'n str]) -> Vec<&'n str> {
 }
 
 impl Rows {
-    /// Adds the rows of one workload.
+    /// Adds the rows of one workload; those that are there twice stand apart, at the end.
     fn add(&mut self, entries: &[Entry], options: &RunOptions, workload: &Arc<NamedPlan>) {
+        let first = self.rows.len();
+        self.add_once(entries, options, workload);
+        let again: Vec<Row> = self.rows[first..]
+            .iter()
+            .filter(|row| options.twice.contains(&row.entry.name))
+            .map(|row| Row {
+                again: true,
+                ..row.clone()
+            })
+            .collect();
+        self.rows.extend(again);
+    }
+
+    fn add_once(&mut self, entries: &[Entry], options: &RunOptions, workload: &Arc<NamedPlan>) {
         let dialects: Vec<Dialect> = match workload.dialect() {
             Some(dialect) if options.dialects.is_empty() => vec![dialect],
             _ => options.dialects.clone(),
@@ -160,6 +186,7 @@ impl Rows {
                 workload: Arc::clone(workload),
                 dialect,
                 repetition: 1,
+                again: false,
             };
             let manifest = match &entry.manifest {
                 Ok(manifest) => manifest,
@@ -305,6 +332,20 @@ fn chosen(choice: &VariantChoice, is_first: bool, variant: &Variant) -> bool {
         VariantChoice::All => true,
         VariantChoice::First => is_first,
         VariantChoice::Named(names) => names.contains(&variant.name),
+    }
+}
+
+fn check_twice(entries: &[Entry], twice: &[String]) -> Result<(), Refusal> {
+    let known = || entries.iter().map(|entry| entry.name.as_str());
+    match twice
+        .iter()
+        .find(|name| !known().any(|other| other == *name))
+    {
+        Some(name) => Err(Refusal::new(format!(
+            "--twice: no selected server \"{name}\"{}",
+            suggestion(name, known())
+        ))),
+        None => Ok(()),
     }
 }
 

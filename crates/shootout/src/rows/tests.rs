@@ -55,6 +55,38 @@ fn repetitions_are_interleaved() {
 }
 
 #[test]
+fn a_server_that_is_measured_twice_has_a_second_row_under_another_name() {
+    let options = RunOptions {
+        repeat: 2,
+        twice: vec!["go-example".into()],
+        ..RunOptions::default()
+    };
+    let entries = [entry("go-example", &["a"]), entry("js-example", &[])];
+    let rows = plan(&entries, &options).unwrap();
+    assert_eq!(
+        names(&rows)[..3],
+        [
+            "go-example.a.broadcast.text.1",
+            "js-example.default.broadcast.text.1",
+            "go-example~again.a.broadcast.text.1",
+        ]
+    );
+    assert_eq!(names(&rows).len(), 6);
+    assert_eq!(rows.rows[2].identity().name, "go-example~again");
+    assert_eq!(rows.rows[2].label(), "go-example~again (a) broadcast text");
+    assert_eq!(rows.rows[2].entry.name, "go-example");
+    let options = RunOptions {
+        twice: vec!["go-exampel".into()],
+        ..options
+    };
+    let refused = plan(&entries, &options).unwrap_err().to_string();
+    assert!(
+        refused.contains("did you mean") && refused.contains("go-example"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn what_is_left_out_is_named() {
     let options = RunOptions {
         dialects: vec![Dialect::Text, Dialect::Binary],

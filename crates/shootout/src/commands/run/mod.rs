@@ -78,7 +78,8 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
         (session.dir.clone(), session.logs()),
         context.interrupt,
     )
-    .skip_build(args.skip_build);
+    .skip_build(args.skip_build)
+    .undisturbed(args.undisturbed);
     let mut measured = without_measuring(context, &session, &rows);
     measured.extend(measure_all(context, &session, bench, turns));
     conclude(context, &session, &rows, &measured)
