@@ -59,7 +59,7 @@ fn requests_have_to_carry_what_is_verified_and_to_be_answered() {
             "echo {stamp}{padding}\"\n\n[[",
             "echo {stamp}\"\n\n[[",
             "`send.echo` carries no stamp, or not the padding that a plan asks for; write {payload}, \
-             {escaped_payload}, or {stamp} and {padding}",
+             {escaped_payload}, or {stamp} and one of {padding} and {line}",
         ),
         (
             "echo {stamp}{padding}\"\n\n[[",
@@ -139,7 +139,7 @@ fn rules_have_to_be_clear() {
         ),
         (
             "payload = \"/p\"\nwhen = { \"/p/stamp\" = \"x\" }",
-            "`receive` compares the stamp, at `/p/stamp`",
+            "`receive` compares the stamp or the padding, at `/p/stamp`",
         ),
         (
             "pattern = \"echo {stamp}{padding}\"\nsend = \"x\"",
