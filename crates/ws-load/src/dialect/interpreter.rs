@@ -89,7 +89,9 @@ impl Interpreter {
         let Some(lines) = self.body.lines() else {
             return Ok(());
         };
-        if !self.receive.may_cut() && self.separator.is_none() {
+        // JSON has no control character within a string.
+        let separates = |of: &str| !of.contains(char::is_control) || self.receive.is_raw();
+        if !self.receive.may_cut() && !self.separator.as_deref().is_some_and(separates) {
             return Ok(());
         }
         let rules = file.receive.iter().enumerate();

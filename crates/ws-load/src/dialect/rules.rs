@@ -305,13 +305,21 @@ impl Rules {
         })
     }
 
-    /// True where a line within an answer may hide the rest of it from a pattern.
-    pub(super) fn may_cut(&self) -> bool {
-        let mut patterns = self.rules.iter().filter_map(|rule| match &rule.how {
+    /// True where a padding stands in an answer as it is.
+    pub(super) fn is_raw(&self) -> bool {
+        self.patterns().any(|pattern| pattern.has(Hole::Padding))
+    }
+
+    fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.rules.iter().filter_map(|rule| match &rule.how {
             How::Pattern(pattern) => Some(pattern),
             _ => None,
-        });
-        patterns.any(Pattern::may_cut)
+        })
+    }
+
+    /// True where a line within an answer may hide the rest of it from a pattern.
+    pub(super) fn may_cut(&self) -> bool {
+        self.patterns().any(Pattern::may_cut)
     }
 
     fn parse(&self, text: &str) -> Result<Values, Malformed> {
