@@ -130,28 +130,22 @@ impl Envelopes {
         stamp: u64,
         codec: &dyn Codec,
     ) -> Option<Shape> {
+        let lines = codec.lines();
+        if lines.is_some() && self.in_vain == MOST_IN_VAIN {
+            return None;
+        }
         let mut needle = Vec::new();
         self.form.write(stamp, &mut needle);
-        if let Some(lines) = codec.lines()
-            && let Carries::Padding(form) = codec.carries(message)
-        {
-            if self.in_vain == MOST_IN_VAIN {
-                return None;
-            }
-            let hole = only(message, &needle)?;
-            let lined = Lined::of(
-                message,
-                (kind, stamp),
-                hole,
-                (self.form, form),
-                lines,
-                codec,
-            );
-            self.in_vain += u32::from(lined.is_none());
-            return lined.map(Shape::Lined);
-        }
-        let hole = only(message, &needle)?;
-        Some(Shape::Stamped(hole, message.into()))
+        let hole = only(message, &needle);
+        let shape = match lines.map(|lines| (lines, codec.carries(message))) {
+            Some((lines, Carries::Padding(form))) => hole.and_then(|hole| {
+                let forms = (self.form, form);
+                Lined::of(message, (kind, stamp), hole, forms, lines, codec).map(Shape::Lined)
+            }),
+            _ => hole.map(|hole| Shape::Stamped(hole, message.into())),
+        };
+        self.in_vain += u32::from(lines.is_some() && shape.is_none());
+        shape
     }
 }
 
