@@ -25,6 +25,7 @@ pub use address::Address;
 pub use allow::{AllowList, Allowed};
 pub use coordinator::{Gathered, Hub, Invitation, gather};
 pub use credentials::{Credentials, TOKEN_VARIABLE, Token};
+pub use data_file::digest;
 pub use error::RemoteError;
 pub use worker::{Left, WorkerOptions, join, serve};
 

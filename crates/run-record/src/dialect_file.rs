@@ -80,8 +80,10 @@ impl DialectFile {
                  them by their order on each connection",
             );
         }
-        let is_bare =
-            |rule: &Rule| rule.stamp.is_some() || rule.number.is_some() || rule.is_bare_pattern();
+        let is_bare = |rule: &Rule| {
+            let is_named = rule.stamp.is_some() || rule.number.is_some();
+            is_named && rule.line.is_none() || rule.is_bare_pattern()
+        };
         match () {
             () if echoes.clone().any(|rule| rule.in_order) => Some(
                 "content not checked: no stamp; answers are matched to requests by their order on \
@@ -173,7 +175,7 @@ pub struct OpeningExchange {
 
 /// The templates of requests. `{payload}` stands for `{"stamp":"...","padding":"..."}`,
 /// `{escaped_payload}` for the same within a JSON string, `{stamp}` for 16 hexadecimal digits,
-/// `{padding}` for the plan's padding, `{number}` for the number of the request, from 1 on, `{topic}`
+/// `{padding}` for the plan's padding or line, `{line}` for the same within a JSON string, `{number}` for the number of the request, from 1 on, `{topic}`
 /// for the topic of a room, and `{{` for a brace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -207,12 +209,13 @@ pub struct Requests {
 }
 
 /// The names that templates of requests have a meaning for; others are variables.
-pub const PLACEHOLDERS: [&str; 6] = [
+pub const PLACEHOLDERS: [&str; 7] = [
     "stamp",
     "number",
     "payload",
     "escaped_payload",
     "padding",
+    "line",
     "topic",
 ];
 
@@ -278,6 +281,10 @@ pub struct Rule {
     /// JSON pointer to the number of the request, in such an answer.
     #[serde(default)]
     pub number: Option<String>,
+    /// Beside `stamp` or `number`: JSON pointer to the string that `{line}` stands for in the request,
+    /// which is compared with it.
+    #[serde(default)]
+    pub line: Option<String>,
     /// The answer to an echo carries nothing of it: it answers the oldest request of its connection
     /// that has no answer yet.
     #[serde(default)]

@@ -61,8 +61,8 @@ pub use plan::{
 };
 pub use redact::{is_secret, redacted};
 pub use run::{
-    Backpressure, Edge, End, GeneratorUse, Outcome, RUN_FORMAT, RunRecord, SlowReaders, StepRecord,
-    Tool, VERSION, WarmUp,
+    Backpressure, Edge, End, GeneratorUse, Outcome, PayloadLines, RUN_FORMAT, RunRecord,
+    SlowReaders, StepRecord, Tool, VERSION, WarmUp,
 };
 pub use schema::{
     autobahn_schema, closed_schema, measurement_schema, plan_schema, run_schema, selftest_schema,

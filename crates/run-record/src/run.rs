@@ -38,6 +38,9 @@ pub struct RunRecord {
     /// What of the messages was not checked, in words; absent where all of it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<String>,
+    /// The file of the lines that requests carried; absent where the plan names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_lines: Option<PayloadLines>,
     /// Where it was run.
     pub environment: Environment,
     /// What came before the first step; absent where the plan asks for nothing.
@@ -59,6 +62,19 @@ pub struct RunRecord {
 /// Those of the deserializer.
 pub(crate) fn as_of_now<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     u32::deserialize(deserializer).map(|version| version.max(VERSION))
+}
+
+/// The file of `message.lines`, whose content is in no record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PayloadLines {
+    /// Its name, without the folder.
+    pub file: String,
+    /// How many lines it has.
+    pub lines: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its SHA-1 (FIPS 180-4), in lower-case hexadecimal digits.
+    pub sha1: String,
 }
 
 /// A program and its version.

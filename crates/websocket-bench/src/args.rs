@@ -322,6 +322,10 @@ pub(crate) struct Messages {
     /// Bytes of padding in each payload, at most 16776192 (servers take messages of 16 MiB)
     #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(run_record::MOST_PADDING)))]
     pub(crate) payload_padding: u32,
+    /// Text file whose lines requests carry in place of padding: request n has line n, modulo the
+    /// lines
+    #[arg(long, value_name = "FILE", conflicts_with = "payload_padding")]
+    pub(crate) payload_lines: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,8 @@ use crate::output::{Outputs, Records};
 use crate::secrets;
 use remote::RemoteError;
 use run_record::{
-    End, Environment, Event, FileLimit, Outcome, RUN_FORMAT, RunRecord, Tool, VERSION, redacted,
+    End, Environment, Event, FileLimit, Outcome, PayloadLines, Plan, RUN_FORMAT, RunRecord, Tool,
+    VERSION, redacted,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -37,6 +38,7 @@ pub(crate) fn bench(
     ws_load::check_message(&plan)?;
     let shown = plan.redacted();
     let plan = secrets::filled_in(&plan)?;
+    let payload_lines = payload_lines(&plan)?;
     let interrupted = catch_signals()?;
     FileLimit::raise();
     let mut record = RunRecord {
@@ -47,6 +49,7 @@ pub(crate) fn bench(
         ended: now(),
         command: secrets::shown_command(std::env::args()),
         unchecked: plan.unchecked().map(str::to_owned),
+        payload_lines,
         plan: shown,
         environment: Environment::collect(),
         warm_up: None,
@@ -152,6 +155,27 @@ pub(crate) fn bench(
 
 /// How a run ended that is kept nowhere: when its output takes no more it is ended by the same flag
 /// as by an interrupt.
+/// What a record says of the file of a plan's payload lines, which can be used.
+///
+/// # Errors
+/// In words, when it cannot.
+fn payload_lines(plan: &Plan) -> Result<Option<PayloadLines>, Box<dyn Error>> {
+    let unfit = |words: String| format!("the payload lines {words}");
+    let count = ws_load::payload_lines(plan).map_err(|error| unfit(error.to_string()))?;
+    let (Some(lines), Some(path)) = (count, &plan.message.lines) else {
+        return Ok(None);
+    };
+    let cannot = |error: io::Error| unfit(format!("{}: {error}", path.display()));
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let digest = remote::digest(path).map_err(cannot)?;
+    Ok(Some(PayloadLines {
+        file: name.to_string_lossy().into_owned(),
+        lines,
+        bytes: std::fs::metadata(path).map_err(cannot)?.len(),
+        sha1: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+    }))
+}
+
 fn told(mut outcome: Outcome, trouble: Option<&io::Error>) -> Outcome {
     if let Some(error) = trouble.filter(|_| outcome.end == End::Interrupted) {
         outcome.detail = match error.kind() {

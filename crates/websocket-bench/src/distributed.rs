@@ -43,6 +43,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Result<Exit, Box<dyn Error>> {
         local_addrs: args.local_addr.clone(),
         threads: args.threads,
         data: args.data.clone(),
+        payload_lines: args.payload_lines.clone(),
         allow: AllowList(args.allow.clone()),
         credentials: credentials(&args.credentials)?,
         is_child: args.child,

@@ -96,6 +96,9 @@ pub(crate) fn plan(url: &str, common: &Common, asked: Asked) -> Result<Draft, St
     plan.limits.of = asked.of;
     plan.limits.sample_timeout = search.sample_timeout.into();
     plan.message.padding = common.messages.payload_padding;
+    plan.message
+        .lines
+        .clone_from(&common.messages.payload_lines);
     match search.search {
         Some(of) => plan.clients = searching(of, search, plan.clients.first()),
         None if plan.open_loop().is_some() => once(&mut plan.clients),

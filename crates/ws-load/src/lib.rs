@@ -10,6 +10,7 @@ mod control;
 mod dialect;
 mod figures;
 mod io;
+mod lines;
 mod message;
 mod net;
 mod plain;
@@ -21,7 +22,8 @@ mod worker;
 pub use control::{Measured, RunError, Throughput, run, run_with_ceiling, throughput};
 #[doc(hidden)]
 pub use dialect::for_fuzzing;
-pub use dialect::{DialectError, check_dialect, check_message, read_dialect};
+pub use dialect::{DialectError, check_dialect, check_message, payload_lines, read_dialect};
+pub use lines::LinesError;
 pub use net::{
     ConnectError, DataError, Endpoint, Stage, TargetError, check_url, spread_over_loopback,
     target_addrs,

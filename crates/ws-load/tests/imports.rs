@@ -18,7 +18,7 @@ const LAYERS: [&[&str]; 12] = [
     &["message"],
     &["figures"],
     &["plan"],
-    &["clock"],
+    &["clock", "lines"],
 ];
 
 #[test]

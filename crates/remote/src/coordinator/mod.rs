@@ -345,6 +345,13 @@ fn assignment(place: &Place, share: Share) -> Result<Assignment, RemoteError> {
             source,
         }),
     };
+    let digest = |path: Option<&PathBuf>| match path.filter(|_| !place.is_child) {
+        None => Ok(Vec::new()),
+        Some(path) => data_file::digest(path).map_err(|source| RemoteError::Read {
+            path: path.clone(),
+            source,
+        }),
+    };
     let tls = place.plan.connection.tls.as_ref();
     Ok(Assignment {
         number: share.number,
@@ -354,19 +361,8 @@ fn assignment(place: &Place, share: Share) -> Result<Assignment, RemoteError> {
         authorities: content(place.plan.target.ca_file.as_ref())?,
         client_cert: content(tls.and_then(|tls| tls.client_cert.as_ref()))?,
         client_key: content(tls.and_then(|tls| tls.client_key.as_ref()))?,
-        data_sha1: match place
-            .plan
-            .connection
-            .data
-            .as_ref()
-            .filter(|_| !place.is_child)
-        {
-            Some(path) => data_file::digest(path).map_err(|source| RemoteError::Read {
-                path: path.clone(),
-                source,
-            })?,
-            None => Vec::new(),
-        },
+        data_sha1: digest(place.plan.connection.data.as_ref())?,
+        lines_sha1: digest(place.plan.message.lines.as_ref())?,
         own_threads: place.own_threads,
     })
 }

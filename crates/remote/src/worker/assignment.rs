@@ -88,7 +88,7 @@ fn take_with(
     }
     plan.validate().map_err(|error| unfit(error.to_string()))?;
     ws_load::check_message(&plan).map_err(|error| unfit(error.to_string()))?;
-    take_own_data(options, &mut plan, &assignment.data_sha1)?;
+    take_own_files(options, &mut plan, assignment)?;
     let addrs = checked_destination(options, &plan, look_up)?;
     let files = keep_all(&mut plan, assignment)
         .map_err(|error| unfit(format!("cannot keep its certificates: {error}")))?;
@@ -132,29 +132,46 @@ fn checked_destination(
     }
 }
 
-/// Has the plan name the worker's own copy of the data file: the coordinator's path is of another
-/// machine, unless the coordinator has started this process.
-fn take_own_data(options: &WorkerOptions, plan: &mut Plan, wanted: &[u8]) -> Result<(), Refused> {
-    let Some(path) = plan.connection.data.as_mut().filter(|_| !options.is_child) else {
+/// Has the plan name the worker's own copies of the data file and of the payload lines: the
+/// coordinator's paths are of another machine, unless the coordinator has started this process.
+fn take_own_files(
+    options: &WorkerOptions,
+    plan: &mut Plan,
+    assignment: &Assignment,
+) -> Result<(), Refused> {
+    if options.is_child {
         return Ok(());
-    };
-    let unfit = |words: String| refusal(Reason::Plan, words);
-    let own = options.data.as_ref().ok_or_else(|| {
-        unfit(format!(
-            "the run has the data file {}: copy it to the worker, and start that with --data FILE",
-            path.display()
-        ))
-    })?;
-    let found = data_file::digest(own)
-        .map_err(|error| unfit(format!("cannot read its --data {}: {error}", own.display())))?;
-    if found != wanted {
-        return Err(unfit(format!(
-            "its --data {} is not the run's data file {}: copy it again",
-            own.display(),
-            path.display()
-        )));
     }
-    path.clone_from(own);
+    let unfit = |words: String| refusal(Reason::Plan, words);
+    let data = (plan.connection.data.as_mut(), &options.data);
+    let lines = (plan.message.lines.as_mut(), &options.payload_lines);
+    for ((path, own), what, flag, wanted) in [
+        (data, "data file", "--data", &assignment.data_sha1),
+        (
+            lines,
+            "file of payload lines",
+            "--payload-lines",
+            &assignment.lines_sha1,
+        ),
+    ] {
+        let Some(path) = path else { continue };
+        let own = own.as_ref().ok_or_else(|| {
+            unfit(format!(
+                "the run has the {what} {}: copy it to the worker, and start that with {flag} FILE",
+                path.display()
+            ))
+        })?;
+        let found = data_file::digest(own)
+            .map_err(|error| unfit(format!("cannot read its {flag} {}: {error}", own.display())))?;
+        if found != *wanted {
+            return Err(unfit(format!(
+                "its {flag} {} is not the run's {what} {}: copy it again",
+                own.display(),
+                path.display()
+            )));
+        }
+        path.clone_from(own);
+    }
     Ok(())
 }
 

@@ -37,6 +37,8 @@ pub struct WorkerOptions {
     pub threads: Option<u32>,
     /// Its copy of the data file of runs that have one.
     pub data: Option<PathBuf>,
+    /// Its copy of the file of payload lines of runs that have one.
+    pub payload_lines: Option<PathBuf>,
     /// Servers that it may load.
     pub allow: AllowList,
     /// The credentials that it presents and requires.

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// Which clients get each message.
@@ -126,6 +127,9 @@ pub struct Message {
     pub padding: u32,
     /// Paddings of several sizes, in the place of one.
     pub sizes: Option<Sizes>,
+    /// A text file whose lines are the paddings, in the place of both: request *n* of the run, from 0
+    /// on, carries line *n* modulo their number.
+    pub lines: Option<PathBuf>,
     /// The dialect `file`, as docs/dialects.md describes it.
     pub definition: Option<Box<DialectFile>>,
 }
@@ -137,6 +141,7 @@ struct Written {
     dialect: Name,
     padding: u32,
     sizes: Option<Sizes>,
+    lines: Option<PathBuf>,
     definition: Option<Box<DialectFile>>,
 }
 
@@ -152,19 +157,21 @@ impl Default for Written {
             dialect,
             padding,
             sizes,
+            lines,
             definition,
         } = Message::default();
         Self {
             dialect: Name::Own(dialect),
             padding,
             sizes,
+            lines,
             definition,
         }
     }
 }
 
 impl Message {
-    /// Every size of a padding in bytes, with its weight.
+    /// Every size of a padding in bytes, with its weight; 0 of lines, whose file it does not read.
     pub fn paddings(&self) -> Vec<(u32, u32)> {
         let sizes = self.sizes.as_ref();
         sizes.map_or_else(|| vec![(self.padding, 1)], Sizes::all)
@@ -176,8 +183,12 @@ impl Message {
         sizes.map(|(bytes, _)| bytes).max().unwrap_or(0)
     }
 
-    /// The padding in words, in bytes.
+    /// The padding in words, in bytes; of lines the name of their file.
     pub fn padding_in_words(&self) -> String {
+        if let Some(file) = &self.lines {
+            let name = file.file_name().unwrap_or(file.as_os_str());
+            return format!("lines of {}", name.to_string_lossy());
+        }
         let shortest = self.paddings().into_iter().map(|(bytes, _)| bytes).min();
         match (self.sizes.as_ref(), shortest) {
             (Some(sizes), Some(shortest)) => format!(
@@ -208,6 +219,7 @@ impl TryFrom<Written> for Message {
             dialect,
             padding: written.padding,
             sizes: written.sizes,
+            lines: written.lines,
             definition,
         })
     }

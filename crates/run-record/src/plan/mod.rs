@@ -150,7 +150,9 @@ impl Plan {
         let of_target = self.target.ca_file.iter_mut();
         let of_way = self.target.unix_socket.iter_mut();
         let of_data = self.connection.data.iter_mut();
-        of_target.chain(of_client).chain(of_way).chain(of_data)
+        let of_lines = self.message.lines.iter_mut();
+        let of_clients = of_target.chain(of_client).chain(of_way);
+        of_clients.chain(of_data).chain(of_lines)
     }
 
     /// Has the relative paths of references to secrets begin in a folder.

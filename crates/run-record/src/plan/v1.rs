@@ -119,6 +119,7 @@ impl From<PlanV1> for Plan {
             audience,
             message: Message {
                 sizes: None,
+                lines: None,
                 dialect: old.dialect,
                 padding: old.payload_padding,
                 definition: None,

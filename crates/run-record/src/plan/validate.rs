@@ -154,6 +154,13 @@ impl Plan {
                 ));
             }
         }
+        if self.message.lines.is_some() && (self.message.padding, &self.message.sizes) != (0, &None)
+        {
+            return Err(contradiction(
+                "message.lines",
+                "is in the place of message.padding and message.sizes: leave one out",
+            ));
+        }
         let is_file = self.message.dialect == Dialect::File;
         if is_file != self.message.definition.is_some() {
             return Err(contradiction(

@@ -48,6 +48,7 @@ pub(crate) fn record(steps: Vec<StepRecord>) -> RunRecord {
         command: vec!["websocket-bench".into(), "broadcast".into()],
         plan: plan(),
         unchecked: None,
+        payload_lines: None,
         environment: Environment::collect(),
         outcome: Outcome {
             end: End::StepsDone,

@@ -48,6 +48,8 @@ pub(super) fn mixed(rows: &[Row]) -> Vec<(String, String)> {
         // Rows of one workload differ in the message format.
         plan.message = of.plan.message.clone();
         plan.message.padding = run.plan.message.padding;
+        plan.message.sizes.clone_from(&run.plan.message.sizes);
+        plan.message.lines.clone_from(&run.plan.message.lines);
         for words in differing_plans(&plan, &of.plan) {
             wrong.push((
                 row.file.clone(),

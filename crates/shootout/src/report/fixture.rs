@@ -71,6 +71,7 @@ pub(crate) fn measured(name: &str, steps: u64, base_us: u64, end: End) -> Measur
         server: None,
         plan: plan(limit_ns),
         unchecked: None,
+        payload_lines: None,
         environment: environment(),
         warm_up: None,
         steps: records,

@@ -88,6 +88,9 @@ pub(crate) struct WorkerArgs {
     /// This machine's copy of the data file of runs that have one: it does not travel
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
+    /// This machine's copy of the file of --payload-lines of runs that have one: it does not travel
+    #[arg(long, value_name = "FILE")]
+    pub(crate) payload_lines: Option<PathBuf>,
     /// Load only this server. Repeat it for more than one [default: any]
     #[arg(long, value_name = "HOST[:PORT]|CIDR")]
     pub(crate) allow: Vec<Allowed>,

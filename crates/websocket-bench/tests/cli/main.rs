@@ -31,6 +31,7 @@ mod metrics;
 mod otlp;
 mod own_messages;
 mod page;
+mod payload_lines;
 mod plans;
 mod proxies;
 mod raw_peer;

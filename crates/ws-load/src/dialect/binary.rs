@@ -3,6 +3,7 @@
 use super::StampForm;
 use super::payload::Body;
 use super::{Codec, Incoming, Kind, Malformed, Variables};
+use crate::lines::{Form, Lines};
 use run_record::Workload;
 use ws_proto::Opcode;
 
@@ -40,13 +41,17 @@ impl Codec for Binary {
             Workload::Broadcast | Workload::Rooms => b'b',
         });
         let padding = self.body.padding(stamp);
-        out.extend_from_slice(&((STAMP + padding.len()) as u32).to_be_bytes());
+        out.extend_from_slice(&((STAMP + padding.text.len()) as u32).to_be_bytes());
         StampForm::Binary.write(stamp, out);
-        out.extend_from_slice(padding.as_bytes());
+        padding.write(Form::AsIs, out);
     }
 
     fn variant(&self, stamp: u64) -> Option<u32> {
         self.body.size(stamp)
+    }
+
+    fn lines(&self) -> Option<&Lines> {
+        self.body.lines()
     }
 
     fn expects(&self, workload: Workload) -> String {
@@ -74,7 +79,7 @@ impl Codec for Binary {
             return Err(Malformed("binary message without a stamp".to_owned()));
         };
         let intact = u32::from_be_bytes(*size) as usize == payload.len()
-            && payload[STAMP..] == *self.body.padding(stamp).as_bytes();
+            && payload[STAMP..] == *self.body.padding(stamp).text.as_bytes();
         Ok(Incoming::Message {
             kind,
             stamp,

@@ -4,11 +4,12 @@ use super::Stamps;
 use super::error::DialectError;
 use super::kinds::Kinds;
 use super::payload::Body;
-use super::place::{OPEN, Place, is_answer};
+use super::place::{Carries, OPEN, Place, is_answer};
 use super::requirements::{self, READY, has_exchange};
 use super::rules::{Match, Rules};
 use super::template::{Template, room_of, shown, with_variables};
 use super::{Codec, Incoming, Kind, Malformed, NoVariables, Opening, Variables};
+use crate::lines::Lines;
 use run_record::{DialectFile, Meaning, MessageType, OriginRule, Rule, Workload};
 use ws_proto::{Opcode, printable};
 
@@ -73,13 +74,36 @@ pub fn check_dialect(file: &DialectFile) -> Result<(), DialectError> {
         let interpreter = Interpreter::compile(file, body, "ws://127.0.0.1/", stamps)?;
         let rules = file.receive.iter().enumerate();
         for (index, rule) in rules.filter(|(_, rule)| is_answer(rule.means)) {
-            interpreter.prove(index, rule)?;
+            interpreter.prove(index, rule, 41)?;
         }
     }
     Ok(())
 }
 
 impl Interpreter {
+    /// Checks that each answer of a file is understood, whatever line it carries.
+    ///
+    /// # Errors
+    /// The place of the first line that is not, from 0 on, and why.
+    pub(super) fn prove_lines(&self, file: &DialectFile) -> Result<(), (u64, DialectError)> {
+        let Some(lines) = self.body.lines() else {
+            return Ok(());
+        };
+        // JSON has no control character within a string.
+        let separates = |of: &str| !of.contains(char::is_control) || self.receive.is_raw();
+        if !self.receive.may_cut() && !self.separator.as_deref().is_some_and(separates) {
+            return Ok(());
+        }
+        let rules = file.receive.iter().enumerate();
+        for (index, rule) in rules.filter(|(_, rule)| is_answer(rule.means)) {
+            for number in 0..lines.count() as u64 {
+                let proved = self.prove(index, rule, number);
+                proved.map_err(|error| (number, error))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Compiles a file for the requests that carry `body`, to the server at `url`.
     ///
     /// # Errors
@@ -145,12 +169,12 @@ impl Interpreter {
         self
     }
 
-    /// Checks that a rule understands its own example.
-    fn prove(&self, index: usize, rule: &Rule) -> Result<(), DialectError> {
+    /// Checks that a rule understands its own example, as an answer to the request of this number.
+    fn prove(&self, index: usize, rule: &Rule, number: u64) -> Result<(), DialectError> {
         let key = format!("{READY}[{}].example", index + 1);
         let example = rule.example.as_deref().unwrap_or_default();
         const ROOM: u32 = 17;
-        let stamp = self.stamps.of(41);
+        let stamp = self.stamps.of(number);
         let mut message = Vec::new();
         let example = match rule.topic {
             None => Template::compile(&key, example, &self.body),
@@ -367,6 +391,22 @@ impl Codec for Interpreter {
         let (kind, size) = (self.kinds.of(stamp), self.body.size(stamp));
         let of_both = kind.unwrap_or(0) * self.body.sizes() + size.unwrap_or(0);
         (kind.is_some() || size.is_some()).then_some(of_both)
+    }
+
+    fn lines(&self) -> Option<&Lines> {
+        self.body.lines()
+    }
+
+    fn carries(&self, message: &[u8]) -> Carries {
+        let found = text_of(message).and_then(|text| self.receive.find(text));
+        found.map_or(Carries::Nothing, |found| found.carries())
+    }
+
+    fn decides_by(&self, head: &[u8], message: &[u8]) -> bool {
+        match (text_of(head), self.rule_of(message)) {
+            (Ok(head), Some(index)) => self.receive.decides_by(head, index),
+            _ => false,
+        }
     }
 
     fn answers_in_order(&self) -> bool {

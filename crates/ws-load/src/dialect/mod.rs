@@ -24,11 +24,14 @@ mod template;
 pub use error::DialectError;
 pub use interpreter::{check_dialect, read_dialect};
 
+pub(crate) use place::Carries;
 pub(crate) use stamp::{StampForm, Stamps};
 
+use crate::lines::{Form, Lines, LinesError};
 use interpreter::Interpreter;
 use payload::Body;
-use run_record::{Audience, DialectFile, Life, Plan, Population, Workload};
+use run_record::{Audience, DialectFile, Life, Message, Plan, Population, Workload};
+use std::path::Path;
 use std::sync::Arc;
 use template::Template;
 use ws_proto::{Opcode, printable};
@@ -236,6 +239,23 @@ pub(crate) trait Codec: Send + Sync {
         self.request_kind(stamp)
     }
 
+    /// The lines that requests carry, where they are several: answers to two requests then differ in
+    /// their line as well as in their stamp.
+    fn lines(&self) -> Option<&Lines> {
+        None
+    }
+
+    /// What an answer that was understood carries of the padding of its request.
+    fn carries(&self, _message: &[u8]) -> Carries {
+        Carries::Padding(Form::AsIs)
+    }
+
+    /// True where the rule that `message` matches is the first for whatever begins with `head`, as it
+    /// does, and has the same shape.
+    fn decides_by(&self, _head: &[u8], _message: &[u8]) -> bool {
+        true
+    }
+
     /// True where answers do not say which request they belong to, and come in the order of these.
     fn answers_in_order(&self) -> bool {
         false
@@ -278,8 +298,11 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
              populations.life.changes_room out",
         ));
     }
+    if plan.message.lines.is_some() {
+        file.requests().try_for_each(check_quotes)?;
+    }
     if plan.workload() == Workload::Echo {
-        check_padding(plan.message.longest_padding(), file)?;
+        check_padding(&plan.message, file)?;
     }
     match has_request {
         true => Ok(()),
@@ -291,35 +314,88 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
     }
 }
 
-/// Padding that a plan asks for has a place in each request.
-fn check_padding(padding: u32, file: &DialectFile) -> Result<(), DialectError> {
+/// Padding that a plan asks for has a place in each request. Where there are lines, one of several
+/// kinds may carry none.
+fn check_padding(message: &Message, file: &DialectFile) -> Result<(), DialectError> {
     let without = |kind: &kinds::Written<'_>| !Template::has_padding(kind.message);
-    match kinds::written(file).into_iter().find(without) {
+    let kinds = kinds::written(file);
+    let padding = message.longest_padding();
+    match kinds.iter().find(|kind| without(kind)) {
         Some(kind) if padding > 0 => Err(DialectError::unfit(
             "message.padding",
             format!("is {padding}, and `{}` has no place for it", kind.key),
             "write {payload} or {padding} there, or leave the padding out",
         )),
+        Some(kind) if message.lines.is_some() && kinds.iter().all(without) => {
+            Err(DialectError::unfit(
+                "message.lines",
+                format!("is given, and `{}` has no place for a line", kind.key),
+                "write {line}, {payload} or {padding} there, or leave the lines out",
+            ))
+        }
         _ => Ok(()),
     }
+}
+
+/// A line within quotes is escaped.
+fn check_quotes(request: &str) -> Result<(), DialectError> {
+    match Template::is_quoted(request, "{padding}") {
+        false => Ok(()),
+        true => Err(DialectError::unfit(
+            "message.lines",
+            "is given, and a request has {padding} between quotes, where a line may need escapes",
+            "write {line} there, and `line` in the rules for its answers",
+        )),
+    }
+}
+
+/// Reads the lines that a plan names, and checks that answers with each can be understood.
+///
+/// # Errors
+/// [`LinesError`] with the line.
+pub fn payload_lines(plan: &Plan) -> Result<Option<u64>, LinesError> {
+    let Some(lines) = Lines::of(plan)? else {
+        return Ok(None);
+    };
+    let count = lines.count() as u64;
+    let built_in = built_in::file(plan.message.dialect, &plan.target.url);
+    if let Some(file) = plan.message.definition.as_deref().or(built_in) {
+        let body = Body::of(&plan.message, Some(Arc::new(lines)));
+        let stamps = Stamps::of_run(plan.generator.seed);
+        let path = plan.message.lines.as_deref().unwrap_or(Path::new(""));
+        let unfit = |line, error: DialectError| {
+            let words = format!("{error}, with this line; remove it, or change the rule");
+            LinesError::new(path, line, words)
+        };
+        let compiled = Interpreter::compile(file, body, &plan.target.url, stamps)
+            .map_err(|error| unfit(None, error))?;
+        compiled
+            .prove_lines(file)
+            .map_err(|(number, error)| unfit(Some(number as usize + 1), error))?;
+    }
+    Ok(Some(count))
 }
 
 /// The codec of a plan.
 ///
 /// # Panics
 /// When [`check_message`] refuses the plan.
-pub(crate) fn codec(plan: &Plan) -> Arc<dyn Codec> {
-    made(plan, |compiled| compiled.only(plan.workload()))
+pub(crate) fn codec(plan: &Plan, lines: Option<Arc<Lines>>) -> Arc<dyn Codec> {
+    made(plan, lines, |compiled| compiled.only(plan.workload()))
 }
 
 /// The same with the requests of all workloads.
 #[cfg(test)]
 pub(crate) fn codec_of_all(plan: &Plan) -> Arc<dyn Codec> {
-    made(plan, |compiled| compiled)
+    made(plan, None, |compiled| compiled)
 }
 
-fn made(plan: &Plan, of_file: impl Fn(Interpreter) -> Interpreter) -> Arc<dyn Codec> {
-    let body = Body::of(&plan.message);
+fn made(
+    plan: &Plan,
+    lines: Option<Arc<Lines>>,
+    of_file: impl Fn(Interpreter) -> Interpreter,
+) -> Arc<dyn Codec> {
+    let body = Body::of(&plan.message, lines);
     let built_in = built_in::file(plan.message.dialect, &plan.target.url);
     let Some(file) = plan.message.definition.as_deref().or(built_in) else {
         return match mqtt::Version::of(plan.message.dialect) {

@@ -23,6 +23,12 @@ pub(super) struct Captured<'m> {
 
 const OF_PATTERNS: [Hole; 4] = [Hole::Payload, Hole::Stamp, Hole::Padding, Hole::Any];
 
+/// True where neither text begins with the other.
+pub(super) fn differ(one: &str, other: &str) -> bool {
+    let mut pairs = one.bytes().zip(other.bytes());
+    pairs.any(|(one, other)| one != other)
+}
+
 impl Pattern {
     /// # Errors
     /// When the pattern could match in several ways, or has a placeholder of the request twice.
@@ -53,6 +59,22 @@ impl Pattern {
     /// True where the pattern names a place for it.
     pub(super) fn has(&self, hole: Hole) -> bool {
         has(&self.tokens, hole)
+    }
+
+    /// True where no message that begins with `head` has this shape.
+    pub(super) fn differs_from(&self, head: &str) -> bool {
+        match self.tokens.first() {
+            Some(Token::Literal(text)) => differ(text, head),
+            _ => false,
+        }
+    }
+
+    /// True where a text may end what it holds of a request before its end.
+    pub(super) fn may_cut(&self) -> bool {
+        let is_carried =
+            |token: &Token| matches!(token, Token::Hole(Hole::Payload | Hole::Padding));
+        let at = self.tokens.iter().position(is_carried);
+        at.is_some_and(|at| at + 2 < self.tokens.len())
     }
 
     /// What stands in the holes of a message of this shape.

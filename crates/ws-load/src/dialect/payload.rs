@@ -1,6 +1,7 @@
 //! The payload that JSON dialects carry: a stamp and, unless empty, the padding.
 
 use super::{StampForm, Stamps};
+use crate::lines::{Line, Lines};
 use crate::plan::mix;
 use run_record::{Message, Sizes};
 use serde_json::Value;
@@ -24,6 +25,8 @@ struct Padding {
     /// Sizes in bytes, each with the sum of its weight and those before it. Empty where all requests
     /// have the longest.
     sizes: Vec<(usize, u64)>,
+    /// What requests carry in the place of both.
+    lines: Option<Arc<Lines>>,
 }
 
 impl Body {
@@ -31,11 +34,12 @@ impl Body {
         Self(Arc::new(Padding {
             longest: padding,
             sizes: Vec::new(),
+            lines: None,
         }))
     }
 
-    /// The body of a plan: the digits of the tool of 2016, 1234567890, repeated.
-    pub(super) fn of(message: &Message) -> Self {
+    /// The body of a plan: its lines, or the digits of the tool of 2016, 1234567890, repeated.
+    pub(super) fn of(message: &Message, lines: Option<Arc<Lines>>) -> Self {
         let longest = message.longest_padding() as usize;
         let sizes = message.sizes.iter().flat_map(Sizes::all);
         let sizes = sizes.scan(0, |end, (bytes, weight)| {
@@ -46,6 +50,7 @@ impl Body {
         Self(Arc::new(Padding {
             longest: "1234567890".chars().cycle().take(longest).collect(),
             sizes: if sizes.len() > 1 { sizes } else { Vec::new() },
+            lines,
         }))
     }
 
@@ -62,16 +67,25 @@ impl Body {
     }
 
     /// The padding of a request.
-    pub(super) fn padding(&self, stamp: u64) -> &str {
-        match self.size(stamp) {
+    pub(super) fn padding(&self, stamp: u64) -> Line<'_> {
+        if let Some(lines) = &self.0.lines {
+            return lines.of_request(number_of(stamp) - 1);
+        }
+        Line::plain(match self.size(stamp) {
             None => &self.0.longest,
             Some(size) => &self.0.longest[..self.0.sizes[size as usize].0],
-        }
+        })
     }
 
-    /// The padding of all requests, where it is the same.
+    /// The lines that differ from request to request.
+    pub(super) fn lines(&self) -> Option<&Lines> {
+        self.0.lines.as_deref().filter(|lines| lines.count() > 1)
+    }
+
+    /// The padding of all requests, where it is the same and needs no escapes.
     pub(super) fn fixed(&self) -> Option<&str> {
-        self.0.sizes.is_empty().then_some(&*self.0.longest)
+        let is_fixed = self.0.sizes.is_empty() && self.0.lines.is_none();
+        is_fixed.then_some(&*self.0.longest)
     }
 
     /// Reads a payload back: its stamp, and whether all else is as it was written.
@@ -79,7 +93,7 @@ impl Body {
         let object = payload.as_object()?;
         let stamp = read_stamp(object.get("stamp")?.as_str()?)?;
         let padding = object.get("padding").map(Value::as_str);
-        let due = self.padding(stamp);
+        let due = self.padding(stamp).text;
         let intact = match padding {
             None => due.is_empty() && object.len() == 1,
             Some(text) => text == Some(due) && object.len() == 2,
@@ -126,10 +140,11 @@ mod tests {
             bytes: *bytes,
             weight: *weight,
         });
-        Body::of(&Message {
+        let message = Message {
             sizes: Some(Sizes::Weighted(sizes.collect())),
             ..Message::default()
-        })
+        };
+        Body::of(&message, None)
     }
 
     #[test]
@@ -137,7 +152,7 @@ mod tests {
         let body = sizes(&[(0, 6), (3, 3), (12, 1)]);
         let mut counts = [0_u32; 13];
         for sample in 0..100_000 {
-            counts[body.padding(Stamps::of_run(7).of(sample)).len()] += 1;
+            counts[body.padding(Stamps::of_run(7).of(sample)).text.len()] += 1;
         }
         // 100,000 draws: a standard deviation is below 160.
         for (size, due) in [(0, 60_000), (3, 30_000), (12, 10_000)] {
@@ -154,7 +169,7 @@ mod tests {
             let text = format!("{stamp:016x}");
             let without = serde_json::json!({"stamp": text});
             let with = serde_json::json!({"stamp": text, "padding": "123"});
-            let is_empty = body.padding(stamp).is_empty();
+            let is_empty = body.padding(stamp).text.is_empty();
             assert_eq!(body.read(&without), Some((stamp, is_empty)));
             assert_eq!(body.read(&with), Some((stamp, !is_empty)));
         }

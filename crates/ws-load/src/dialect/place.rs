@@ -5,6 +5,7 @@ use super::pattern::Pattern;
 use super::pointers::{PointerId, Pointers};
 use super::rules::pointer;
 use super::template::Hole;
+use crate::lines::Form;
 use run_record::{Meaning, PayloadForm, Rule};
 
 /// The key of the rules for a client that is not ready yet.
@@ -25,6 +26,14 @@ pub(super) enum Place {
     Captured,
     /// Nowhere: it is the answer to the oldest request of its connection that has none.
     Order,
+}
+
+/// What a message carries of the padding of its request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Carries {
+    Nothing,
+    /// All of it, in this form.
+    Padding(Form),
 }
 
 /// True for a message that ends a latency.
@@ -54,7 +63,8 @@ pub(super) fn place_of(
     let is_whole = rule.payload_form == PayloadForm::Json;
     // Where clients are told of a request, its result need not repeat it; an echo is told to the
     // client alone that asked, and what it does not repeat is not checked.
-    let may_be_bare = !matches!(rule.means, Meaning::Delivery | Meaning::Message);
+    let may_be_bare =
+        rule.line.is_some() || !matches!(rule.means, Meaning::Delivery | Meaning::Message);
     let has = |hole| pattern.is_some_and(|pattern| pattern.has(hole));
     let captured = has(Hole::Payload) || has(Hole::Stamp) && (has(Hole::Padding) || may_be_bare);
     let names_place = rule.payload.is_some() || rule.stamp.is_some() || rule.number.is_some();
@@ -88,7 +98,8 @@ pub(super) fn place_of(
                     "write `payload`, `stamp` or `number`, or a pattern with {payload} or {stamp}"
                 }
                 false => {
-                    "write `payload`, or a pattern with {payload} or with {stamp} and {padding}"
+                    "write `payload`, or `stamp` and `line`, or a pattern with {payload} or with {stamp} \
+                     and {padding}"
                 }
             },
         )),
@@ -106,6 +117,7 @@ fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
         rule.means,
         Meaning::Message | Meaning::Published | Meaning::Subscribed | Meaning::Unsubscribed
     );
+    let names_request = rule.stamp.is_some() || rule.number.is_some();
     let needs_topic = of_topic && rule.means != Meaning::Published;
     let keys = [
         ("topic", rule.topic.is_some(), of_topic, needs_topic),
@@ -120,6 +132,7 @@ fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
         ("number", rule.number.is_some(), answers, false),
         ("capture", !rule.capture.is_empty(), captures, false),
         ("kind", rule.kind.is_some(), echoes, false),
+        ("line", rule.line.is_some(), answers && names_request, false),
         ("in_order", rule.in_order, echoes, false),
         ("example", rule.example.is_some(), answers, answers),
         ("send", rule.send.is_some(), sends, sends),

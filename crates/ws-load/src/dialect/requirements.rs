@@ -118,7 +118,7 @@ fn incomplete(key: &str) -> DialectError {
     DialectError::unfit(
         key,
         "carries no stamp, or not the padding that a plan asks for",
-        "write {payload}, {escaped_payload}, or {stamp} and {padding}",
+        "write {payload}, {escaped_payload}, or {stamp} and one of {padding} and {line}",
     )
 }
 
@@ -185,6 +185,13 @@ fn check_kinds(file: &DialectFile) -> Result<(), DialectError> {
 fn check_carried(kind: &kinds::Written<'_>, rule: &Rule) -> Result<(), DialectError> {
     let text = kind.message;
     let by_stamp = rule.stamp.is_some() || rule.is_bare_pattern();
+    if rule.line.is_some() && !Template::has_padding(text) {
+        return Err(DialectError::unfit(
+            kind.key.clone(),
+            "carries no line, which a rule for its answers looks for",
+            "write {line} or {payload}, or leave `line` out of the rule",
+        ));
+    }
     let (carries, missing, remedy) = match rule {
         Rule { in_order: true, .. } => return Ok(()),
         Rule {

@@ -6,11 +6,12 @@
 use super::Malformed;
 use super::Stamps;
 use super::error::DialectError;
-use super::pattern::{Captured, Pattern};
+use super::pattern::{Captured, Pattern, differ};
 use super::payload::{Body, read_stamp, stamp_of};
-use super::place::{Place, place_of};
+use super::place::{Carries, Place, place_of};
 use super::pointers::{PointerId, Pointers, Seen, Values, parse_whole};
-use super::template::{plain, with_variables};
+use super::template::{Hole, plain, with_variables};
+use crate::lines::Form;
 use run_record::{
     Condition, DialectFile, JsonType, Meaning, PLACEHOLDERS, PayloadForm, Rule, Scalar, is_variable,
 };
@@ -42,6 +43,8 @@ pub(super) struct Compiled {
     pub(super) means: Meaning,
     how: How,
     pub(super) place: Place,
+    /// The padding that stands beside the stamp or the number.
+    line: Option<PointerId>,
     pub(super) send: String,
     pub(super) words: String,
     pub(super) reason: Option<PointerId>,
@@ -153,6 +156,7 @@ impl Rules {
             captures: captures.collect::<Result<_, _>>()?,
             means: rule.means,
             place: place_of(key, rule, pattern, &mut self.pointers)?,
+            line: at("line", &rule.line, &mut self.pointers)?,
             how,
             send: match &rule.send {
                 Some(text) if rule.means == Meaning::Send => {
@@ -176,7 +180,8 @@ impl Rules {
     }
 
     fn how(&mut self, key: &str, rule: &Rule) -> Result<How, DialectError> {
-        let looks_into = rule.payload.is_some() || rule.stamp.is_some() || rule.number.is_some();
+        let places = [&rule.payload, &rule.stamp, &rule.number, &rule.line];
+        let looks_into = places.into_iter().any(Option::is_some);
         let has_json = rule.prefix.is_some()
             || !rule.when.is_empty()
             || !rule.capture.is_empty()
@@ -211,20 +216,16 @@ impl Rules {
         })
     }
 
-    /// Messages are recognised by comparing all bytes but the stamp, so that no condition may depend on
-    /// the stamp.
+    /// Messages are recognised by comparing all bytes but the stamp and the line, so that no condition
+    /// may depend on these.
     fn refuse_known_stamps(&mut self, list: &str, rules: &[Rule]) -> Result<(), DialectError> {
         let mut stamps = Vec::new();
         for rule in rules {
-            let payload = rule
-                .payload
-                .as_ref()
-                .map(|payload| format!("{payload}/stamp"));
-            for place in [payload.as_ref(), rule.stamp.as_ref()]
-                .into_iter()
-                .flatten()
-            {
-                stamps.push(pointer(list, place, false, &mut self.pointers)?);
+            let within = |name: &str| rule.payload.as_ref().map(|at| format!("{at}/{name}"));
+            let of_payload = [within("stamp"), within("padding")];
+            let others = [rule.stamp.clone(), rule.line.clone()];
+            for place in of_payload.into_iter().chain(others).flatten() {
+                stamps.push(pointer(list, &place, false, &mut self.pointers)?);
             }
         }
         let of_rules = self.rules.iter().flat_map(|rule| match &rule.how {
@@ -239,8 +240,8 @@ impl Rules {
             None => Ok(()),
             Some(check) => Err(DialectError::unfit(
                 list,
-                format!("compares the stamp, at `{}`", check.pointer),
-                "leave that condition out; a stamp is another in each request",
+                format!("compares the stamp or the padding, at `{}`", check.pointer),
+                "leave that condition out; they are others in each request",
             )),
         }
     }
@@ -292,6 +293,33 @@ impl Rules {
             }
             _ => Malformed("no rule matches".to_owned()),
         })
+    }
+
+    /// True where no pattern before a rule can match what begins with `head`, which the rule matches.
+    pub(super) fn decides_by(&self, head: &str, index: usize) -> bool {
+        let is_json = matches!(self.rules[index].how, How::Json { .. });
+        self.rules[..index].iter().all(|rule| match &rule.how {
+            How::Text(_) => true,
+            How::Pattern(pattern) => pattern.differs_from(head),
+            How::Json { prefix, .. } => is_json || differ(prefix, head),
+        })
+    }
+
+    /// True where a padding stands in an answer as it is.
+    pub(super) fn is_raw(&self) -> bool {
+        self.patterns().any(|pattern| pattern.has(Hole::Padding))
+    }
+
+    fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.rules.iter().filter_map(|rule| match &rule.how {
+            How::Pattern(pattern) => Some(pattern),
+            _ => None,
+        })
+    }
+
+    /// True where a line within an answer may hide the rest of it from a pattern.
+    pub(super) fn may_cut(&self) -> bool {
+        self.patterns().any(Pattern::may_cut)
     }
 
     fn parse(&self, text: &str) -> Result<Values, Malformed> {
@@ -381,10 +409,14 @@ impl Match<'_, '_> {
                 Some((stamp, intact && !seen.repeats))
             }
             Place::Payload(id, PayloadForm::String) => read_text(values?.text(id)?, body),
-            Place::Stamp(id) => Some((read_stamp(values?.text(id)?)?, true)),
+            Place::Stamp(id) => {
+                let stamp = read_stamp(values?.text(id)?)?;
+                Some((stamp, self.has_line(body, stamp)))
+            }
             Place::Number(id) => {
                 let number = values?.get(id)?.value.as_u64()?;
-                Some((stamp_of(number, stamps)?, true))
+                let stamp = stamp_of(number, stamps)?;
+                Some((stamp, self.has_line(body, stamp)))
             }
             Place::Captured => {
                 if let Some(payload) = self.captured.payload {
@@ -394,9 +426,34 @@ impl Match<'_, '_> {
                 let padding = self.captured.padding;
                 Some((
                     stamp,
-                    padding.is_none_or(|padding| padding == body.padding(stamp)),
+                    padding.is_none_or(|padding| padding == body.padding(stamp).text),
                 ))
             }
+        }
+    }
+
+    /// The padding stands where its rule looks for it, if it does.
+    fn has_line(&self, body: &Body, stamp: u64) -> bool {
+        let found = |id| self.values.as_ref().and_then(|values| values.text(id));
+        let due = |id| found(id) == Some(body.padding(stamp).text);
+        self.rule.line.is_none_or(due)
+    }
+
+    /// What the message carries of the padding of its request.
+    pub(super) fn carries(&self) -> Carries {
+        let has = |hole| match &self.rule.how {
+            How::Pattern(pattern) => pattern.has(hole),
+            _ => false,
+        };
+        match self.rule.place {
+            Place::Payload(_, PayloadForm::Json) => Carries::Padding(Form::InString),
+            Place::Payload(_, PayloadForm::String) => Carries::Padding(Form::InNestedString),
+            Place::Stamp(_) | Place::Number(_) if self.rule.line.is_some() => {
+                Carries::Padding(Form::InString)
+            }
+            Place::Captured if has(Hole::Payload) => Carries::Padding(Form::InString),
+            Place::Captured if has(Hole::Padding) => Carries::Padding(Form::AsIs),
+            _ => Carries::Nothing,
         }
     }
 

@@ -6,6 +6,7 @@
 use super::error::DialectError;
 use super::payload::{AFTER_STAMP, BEFORE_STAMP, Body, number_of};
 use super::{StampForm, Variables};
+use crate::lines::Form;
 use std::borrow::Cow;
 use std::io::Write as _;
 
@@ -37,16 +38,19 @@ pub(super) enum Hole {
     Payload,
     EscapedPayload,
     Padding,
+    /// The padding within a JSON string.
+    Line,
     Any,
     Topic,
 }
 
-const NAMES: [(&str, Hole); 7] = [
+const NAMES: [(&str, Hole); 8] = [
     ("stamp", Hole::Stamp),
     ("number", Hole::Number),
     ("payload", Hole::Payload),
     ("escaped_payload", Hole::EscapedPayload),
     ("padding", Hole::Padding),
+    ("line", Hole::Line),
     ("any", Hole::Any),
     ("topic", Hole::Topic),
 ];
@@ -191,8 +195,8 @@ enum Piece {
     Topic,
     /// The client's own.
     Variable(String),
-    /// The padding, where requests have several.
-    Padding(Body, Around),
+    /// The padding, where requests have several, and how it stands there.
+    Padding(Body, Around, Form),
 }
 
 /// What stands around a padding, unless it is empty.
@@ -204,21 +208,23 @@ enum Around {
 }
 
 /// The placeholders of requests that go to a topic.
-const OF_PUBLICATIONS: [Hole; 6] = [
+const OF_PUBLICATIONS: [Hole; 7] = [
     Hole::Topic,
     Hole::Payload,
     Hole::EscapedPayload,
     Hole::Stamp,
     Hole::Padding,
+    Hole::Line,
     Hole::Number,
 ];
 
 /// The placeholders of requests.
-const OF_REQUESTS: [Hole; 5] = [
+const OF_REQUESTS: [Hole; 6] = [
     Hole::Payload,
     Hole::EscapedPayload,
     Hole::Stamp,
     Hole::Padding,
+    Hole::Line,
     Hole::Number,
 ];
 
@@ -268,11 +274,11 @@ impl Template {
             tokens.iter().filter(is_wanted).count()
         };
         let payloads = count(&[Hole::Payload, Hole::EscapedPayload]);
-        if payloads + count(&[Hole::Padding]) > 1 {
+        if payloads + count(&[Hole::Padding, Hole::Line]) > 1 {
             return Err(DialectError::unfit(
                 key,
                 "carries the padding twice",
-                "write {payload}, {escaped_payload} or {padding} once",
+                "write {payload}, {escaped_payload}, {padding} or {line} once",
             ));
         }
         let mut template = Self { pieces: Vec::new() };
@@ -284,7 +290,16 @@ impl Template {
 
     /// True where a text carries its stamp and the plan's padding.
     pub(super) fn is_complete(text: &str) -> bool {
-        has_payload(text) || text.contains("{stamp}") && text.contains("{padding}")
+        has_payload(text) || text.contains("{stamp}") && Self::has_padding(text)
+    }
+
+    /// True where a placeholder stands within a string of JSON.
+    pub(super) fn is_quoted(text: &str, placeholder: &str) -> bool {
+        let Some((before, _)) = text.split_once(placeholder) else {
+            return false;
+        };
+        let quotes = before.replace("\\\\", "").replace("\\\"", "");
+        quotes.matches('"').count() % 2 == 1
     }
 
     /// True where a text carries its stamp.
@@ -294,7 +309,7 @@ impl Template {
 
     /// True where a text carries the plan's padding.
     pub(super) fn has_padding(text: &str) -> bool {
-        has_payload(text) || text.contains("{padding}")
+        has_payload(text) || text.contains("{padding}") || text.contains("{line}")
     }
 
     fn push(&mut self, token: &Token, body: &Body) {
@@ -304,26 +319,44 @@ impl Template {
             Token::Hole(Hole::Stamp) => self.pieces.push(Piece::Stamp),
             Token::Hole(Hole::Number) => self.pieces.push(Piece::Number),
             Token::Hole(Hole::Topic) => self.pieces.push(Piece::Topic),
-            Token::Hole(Hole::Padding | Hole::Any) => self.padding(body, Around::Nothing),
+            Token::Hole(Hole::Padding | Hole::Any) => {
+                self.padding(body, Around::Nothing, Form::AsIs);
+            }
+            Token::Hole(Hole::Line) => {
+                let form = self.form_in_string();
+                self.padding(body, Around::Nothing, form);
+            }
             Token::Hole(Hole::Payload) => {
                 self.literal(BEFORE_STAMP);
                 self.pieces.push(Piece::Stamp);
-                self.padding(body, Around::Payload);
+                self.padding(body, Around::Payload, Form::InString);
                 self.literal(r#""}"#);
             }
             Token::Hole(Hole::EscapedPayload) => {
                 self.literal(&escaped(BEFORE_STAMP));
                 self.pieces.push(Piece::Stamp);
-                self.padding(body, Around::EscapedPayload);
+                self.padding(body, Around::EscapedPayload, Form::InNestedString);
                 self.literal(&escaped(r#""}"#));
             }
         }
     }
 
-    /// Neither stamp nor padding needs escaping.
-    fn padding(&mut self, body: &Body, around: Around) {
+    /// How a text stands behind what was written last: an escaped quote begins a string within another.
+    fn form_in_string(&self) -> Form {
+        let before = self.pieces.last().and_then(|piece| match piece {
+            Piece::Literal(bytes) => bytes.rsplitn(2, |byte| *byte == b'"').nth(1),
+            _ => None,
+        });
+        match before {
+            Some([.., b'\\']) => Form::InNestedString,
+            _ => Form::InString,
+        }
+    }
+
+    /// A stamp needs no escapes, nor does a padding of digits.
+    fn padding(&mut self, body: &Body, around: Around, form: Form) {
         let Some(padding) = body.fixed() else {
-            self.pieces.push(Piece::Padding(body.clone(), around));
+            self.pieces.push(Piece::Padding(body.clone(), around, form));
             return;
         };
         if !padding.is_empty() {
@@ -353,11 +386,11 @@ impl Template {
                 Piece::Variable(name) => variables.write(name, out),
                 Piece::Literal(bytes) => out.extend_from_slice(bytes),
                 Piece::Stamp => StampForm::Hex.write(stamp, out),
-                Piece::Padding(body, around) => {
+                Piece::Padding(body, around, form) => {
                     let padding = body.padding(stamp);
-                    if !padding.is_empty() {
+                    if !padding.text.is_empty() {
                         out.extend_from_slice(around.before().as_bytes());
-                        out.extend_from_slice(padding.as_bytes());
+                        padding.write(*form, out);
                     }
                 }
                 Piece::Topic => {
@@ -397,6 +430,7 @@ pub(super) fn shown(text: &str) -> String {
         .replace("{escaped_payload}", escaped)
         .replace("{stamp}", "...")
         .replace("{padding}", "...")
+        .replace("{line}", "...")
         .replace("{number}", "...")
         .replace("{topic}", "...")
 }
@@ -447,12 +481,13 @@ mod tests {
         assert_eq!(
             refused("{stmp}"),
             "`send.echo` has the placeholder {stmp}; known here: {stamp}, {number}, {payload}, \
-             {escaped_payload}, {padding}; write `{{` for a brace"
+             {escaped_payload}, {padding}, {line}; write `{{` for a brace"
         );
         assert!(refused("{any}").contains("placeholder {any}"));
         assert_eq!(
             refused("{payload} {padding}"),
-            "`send.echo` carries the padding twice; write {payload}, {escaped_payload} or {padding} once"
+            "`send.echo` carries the padding twice; write {payload}, {escaped_payload}, \
+             {padding} or {line} once"
         );
         assert_eq!(
             refused(&"x".repeat(4097)),

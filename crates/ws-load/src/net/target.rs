@@ -6,10 +6,12 @@ use super::endpoint::Endpoint;
 use super::place::{Place, bare};
 use super::reach::{self, PassedOver};
 use super::tls::Tls;
+use crate::lines::{Lines, LinesError};
 use run_record::Plan;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A server to load.
@@ -21,6 +23,8 @@ pub(crate) struct Target {
     pub(crate) passed_over: Vec<PassedOver>,
     /// What each client asks for.
     pub(crate) asks: Asks,
+    /// The lines that requests carry.
+    pub(crate) lines: Option<Arc<Lines>>,
     /// TLS, for `wss`.
     pub(crate) tls: Option<Tls>,
 }
@@ -88,6 +92,9 @@ pub enum TargetError {
     /// A data file that cannot be used.
     #[error("the data file {0}")]
     Data(#[from] DataError),
+    /// A file of payload lines that cannot be used.
+    #[error("the payload lines {0}")]
+    Lines(#[from] LinesError),
     /// A fragment, which RFC 6455, 3, forbids.
     #[error("`{url}` has a fragment, which is not sent (RFC 6455, 3); write `#` as %23")]
     Fragment {
@@ -187,6 +194,7 @@ impl Target {
             endpoint,
             passed_over,
             asks,
+            lines: Lines::of(plan)?.map(Arc::new),
             tls: tls.transpose()?,
         })
     }

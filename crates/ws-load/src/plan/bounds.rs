@@ -12,8 +12,9 @@ const STAMP: u32 = 64;
 const TOGETHER: u32 = 16;
 
 /// Longest message in bytes that a server may legitimately send under a plan. No answer holds more
-/// than one payload, which a server may have parsed and written anew.
-pub(crate) fn longest_message(plan: &Plan) -> u32 {
+/// than one payload, which a server may have parsed and written anew. Of a plan with lines `longest_line`
+/// has the bytes of the longest.
+pub(crate) fn longest_message(plan: &Plan, longest_line: u32) -> u32 {
     let per_byte = match plan.message.dialect {
         Dialect::Binary | Dialect::Mqtt | Dialect::Mqtt5 => 1,
         Dialect::Text
@@ -22,7 +23,8 @@ pub(crate) fn longest_message(plan: &Plan) -> u32 {
         | Dialect::SocketIo
         | Dialect::File => ESCAPED,
     };
-    let payload = plan.message.longest_padding().saturating_add(STAMP);
+    let longest = plan.message.longest_padding().max(longest_line);
+    let payload = longest.saturating_add(STAMP);
     let definition = plan.message.definition.as_deref();
     let answers = match plan.message.dialect {
         Dialect::Mqtt | Dialect::Mqtt5 => TOGETHER,
@@ -46,9 +48,10 @@ mod tests {
     fn besides_its_payload_a_message_may_have_32_kib() {
         let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
         (plan.message.dialect, plan.message.padding) = (Dialect::Binary, 0);
-        assert_eq!(longest_message(&plan), STAMP + (32 << 10));
+        assert_eq!(longest_message(&plan, 0), STAMP + (32 << 10));
+        assert_eq!(longest_message(&plan, 70_000), 70_000 + STAMP + (32 << 10));
         plan.message.padding = u32::MAX;
-        assert_eq!(longest_message(&plan), u32::MAX);
+        assert_eq!(longest_message(&plan, 0), u32::MAX);
     }
 
     #[test]
@@ -66,7 +69,7 @@ mod tests {
                 let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
                 (plan.message.dialect, plan.message.padding) = (dialect, padding);
                 let mut request = Vec::new();
-                dialect::codec(&plan).request(
+                dialect::codec(&plan, None).request(
                     Workload::Broadcast,
                     0,
                     u64::MAX,
@@ -78,7 +81,7 @@ mod tests {
                     Dialect::Mqtt | Dialect::Mqtt5 => TOGETHER as usize,
                     _ => ESCAPED as usize,
                 };
-                let longest = longest_message(&plan) as usize;
+                let longest = longest_message(&plan, 0) as usize;
                 assert!(longest >= request.len() * most, "{dialect:?} {padding}");
                 assert!(longest <= request.len() * most + 40_000);
             }
@@ -93,10 +96,10 @@ mod tests {
         let files = run_record::built_in_dialects();
         let of = |name: &str| files.iter().find(|file| file.name == name).unwrap().clone();
         plan.message.definition = Some(Box::new(of("lines")));
-        let one = longest_message(&plan) - DialectFile::ENVELOPE;
+        let one = longest_message(&plan, 0) - DialectFile::ENVELOPE;
         plan.message.definition = Some(Box::new(of("centrifugo")));
         assert_eq!(
-            longest_message(&plan) - DialectFile::ENVELOPE,
+            longest_message(&plan, 0) - DialectFile::ENVELOPE,
             one * TOGETHER
         );
     }

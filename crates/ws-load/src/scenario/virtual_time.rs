@@ -137,7 +137,7 @@ fn setting(load: Load, step: &Arc<CurrentStep>) -> Setting {
     };
     Setting {
         addr: ([127, 0, 0, 1], 1).into(),
-        codec: codec(&plan),
+        codec: codec(&plan, None),
         stamps: Stamps::of_run(plan.generator.seed),
         plan: Arc::new(plan),
         share: Share::WHOLE,

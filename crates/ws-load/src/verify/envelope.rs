@@ -5,11 +5,21 @@
 //! around another stamp means the same with that stamp, by construction: the stamp has a fixed
 //! width, stands once in the message, and its characters need no escaping. Whatever differs in
 //! a single byte is not recognised here and is parsed in full.
+//!
+//! Where requests carry the lines of a file, an answer differs in its line too. Its envelope
+//! ([`lined`]) has a second hole, in which the line of its stamp is due.
 
-use crate::dialect::{Codec, Kind, StampForm};
+mod lined;
+
+use crate::dialect::{Carries, Codec, Kind, StampForm};
+use lined::Lined;
+use memchr::memmem;
 
 /// Spellings kept per room and kind and size of request; a server that spells its messages in more ways is parsed.
 const CAPACITY: usize = 8;
+/// Envelopes with a line that are looked for in vain before none is any more: a server that spells lines
+/// in another way, or says how long they are, is parsed.
+const MOST_IN_VAIN: u32 = 64;
 /// Bytes of spellings that are kept, of all rooms; what comes in others is parsed.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -20,6 +30,8 @@ pub(crate) struct Envelopes {
     /// By room; without rooms all messages are of room 0.
     rooms: Vec<Vec<Envelope>>,
     bytes: usize,
+    /// How many envelopes with a line were looked for in vain.
+    in_vain: u32,
 }
 
 #[derive(Debug)]
@@ -27,9 +39,14 @@ struct Envelope {
     kind: Kind,
     /// The kind and the size of the requests that it answers, where there are several.
     variant: Option<u32>,
-    /// Where the stamp begins.
-    hole: usize,
-    message: Box<[u8]>,
+    shape: Shape,
+}
+
+#[derive(Debug)]
+enum Shape {
+    /// Where the stamp begins, and a message.
+    Stamped(usize, Box<[u8]>),
+    Lined(Lined),
 }
 
 impl Envelopes {
@@ -38,6 +55,7 @@ impl Envelopes {
             form,
             rooms: Vec::new(),
             bytes: 0,
+            in_vain: 0,
         }
     }
 
@@ -51,17 +69,20 @@ impl Envelopes {
     ) -> Option<(Kind, u64)> {
         let width = self.form.width();
         self.rooms.get(room as usize)?.iter().find_map(|known| {
-            if message.len() != known.message.len() {
-                return None;
-            }
-            let (before, rest) = message.split_at(known.hole);
-            let (stamp, after) = rest.split_at(width);
-            let same = before == &known.message[..known.hole]
-                && after == &known.message[known.hole + width..];
-            if !same {
-                return None;
-            }
-            let stamp = self.form.read(stamp)?;
+            let stamp = match &known.shape {
+                Shape::Stamped(hole, of) => {
+                    if message.len() != of.len() {
+                        return None;
+                    }
+                    let (before, rest) = message.split_at(*hole);
+                    let (stamp, after) = rest.split_at(width);
+                    if before != &of[..*hole] || after != &of[hole + width..] {
+                        return None;
+                    }
+                    self.form.read(stamp)?
+                }
+                Shape::Lined(of) => of.stamp(message, self.form, codec.lines()?)?,
+            };
             let is_like = known.variant.is_none() || known.variant == codec.variant(stamp);
             is_like.then_some((known.kind, stamp))
         })
@@ -88,25 +109,51 @@ impl Envelopes {
         {
             return;
         }
+        let Some(shape) = self.shape_of(message, kind, stamp, codec) else {
+            return;
+        };
+        if self.rooms.len() <= room {
+            self.rooms.resize_with(room + 1, Vec::new);
+        }
+        self.bytes += message.len();
+        self.rooms[room].push(Envelope {
+            kind,
+            variant,
+            shape,
+        });
+    }
+
+    fn shape_of(
+        &mut self,
+        message: &[u8],
+        kind: Kind,
+        stamp: u64,
+        codec: &dyn Codec,
+    ) -> Option<Shape> {
+        let lines = codec.lines();
+        if lines.is_some() && self.in_vain == MOST_IN_VAIN {
+            return None;
+        }
         let mut needle = Vec::new();
         self.form.write(stamp, &mut needle);
-        let mut found = message
-            .windows(needle.len())
-            .enumerate()
-            .filter(|(_, window)| *window == needle);
-        if let (Some((hole, _)), None) = (found.next(), found.next()) {
-            if self.rooms.len() <= room {
-                self.rooms.resize_with(room + 1, Vec::new);
-            }
-            self.bytes += message.len();
-            self.rooms[room].push(Envelope {
-                kind,
-                variant,
-                hole,
-                message: message.into(),
-            });
-        }
+        let hole = only(message, &needle);
+        let shape = match lines.map(|lines| (lines, codec.carries(message))) {
+            Some((lines, Carries::Padding(form))) => hole.and_then(|hole| {
+                let forms = (self.form, form);
+                Lined::of(message, (kind, stamp), hole, forms, lines, codec).map(Shape::Lined)
+            }),
+            _ => hole.map(|hole| Shape::Stamped(hole, message.into())),
+        };
+        self.in_vain += u32::from(lines.is_some() && shape.is_none());
+        shape
     }
+}
+
+/// Where a text stands in a message, if it does so once.
+fn only(message: &[u8], text: &[u8]) -> Option<usize> {
+    let finder = memmem::Finder::new(text);
+    let at = finder.find(message)?;
+    finder.find(&message[at + 1..]).is_none().then_some(at)
 }
 
 #[cfg(test)]

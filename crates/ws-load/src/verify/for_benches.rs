@@ -15,7 +15,7 @@ pub struct Recogniser {
 impl Recogniser {
     /// That of a plan, which has to be a valid one.
     pub fn new(plan: &Plan) -> Self {
-        let codec = codec(plan);
+        let codec = codec(plan, None);
         Self {
             envelopes: Envelopes::new(codec.stamp_form()),
             codec,

@@ -76,7 +76,14 @@ impl ClientTable {
         common: Common,
     ) -> Self {
         let (number, workers) = common.share.worker(thread, peers.len() as u32);
-        let longest_message = plan::longest_message(&common.plan);
+        let longest_message = plan::longest_message(
+            &common.plan,
+            common
+                .target
+                .lines
+                .as_ref()
+                .map_or(0, |lines| lines.longest()),
+        );
         Self {
             connections: Vec::new(),
             longest_message,

@@ -31,6 +31,7 @@ fn record(end: End, steps: Vec<StepRecord>) -> RunRecord {
         server: None,
         plan: Plan::new("ws://127.0.0.1:1/").with(|plan| plan.load = Load::closed(4, 10)),
         unchecked: None,
+        payload_lines: None,
         environment: Environment::collect(),
         outcome: Outcome {
             end,

@@ -117,7 +117,10 @@ fn plan(records: &[&RunRecord]) -> Vec<Fact> {
         }),
         of("padding of a payload", |plan| {
             (
-                format!("{} bytes", plan.message.padding_in_words()),
+                match plan.message.lines {
+                    Some(_) => plan.message.padding_in_words(),
+                    None => format!("{} bytes", plan.message.padding_in_words()),
+                },
                 Some(plan.message.padding_in_words()),
             )
         }),

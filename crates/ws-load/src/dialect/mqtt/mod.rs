@@ -12,6 +12,7 @@ mod tests;
 use super::payload::Body;
 use super::template::{room_of, topic_of};
 use super::{Codec, Incoming, Kind, Malformed, Opening, StampForm, Variables, identifier};
+use crate::lines::Lines;
 use packet::Packet;
 use run_record::{Dialect, Workload};
 use ws_proto::Opcode;
@@ -81,7 +82,7 @@ impl Mqtt {
         Ok(Incoming::Message {
             kind,
             stamp,
-            intact: payload[form.width()..] == *self.body.padding(stamp).as_bytes(),
+            intact: payload[form.width()..] == *self.body.padding(stamp).text.as_bytes(),
             topic: room,
         })
     }
@@ -178,7 +179,7 @@ impl Codec for Mqtt {
         let identifier = (!is_echo).then(|| identifier(stamp));
         let payload = [
             &stamp.to_be_bytes()[..],
-            self.body.padding(stamp).as_bytes(),
+            self.body.padding(stamp).text.as_bytes(),
         ];
         packet::publish_to(self.version, &topic, identifier, payload, out);
     }
@@ -189,6 +190,10 @@ impl Codec for Mqtt {
 
     fn variant(&self, stamp: u64) -> Option<u32> {
         self.body.size(stamp)
+    }
+
+    fn lines(&self) -> Option<&Lines> {
+        self.body.lines()
     }
 
     fn expects(&self, workload: Workload) -> String {

@@ -59,7 +59,7 @@ fn requests_have_to_carry_what_is_verified_and_to_be_answered() {
             "echo {stamp}{padding}\"\n\n[[",
             "echo {stamp}\"\n\n[[",
             "`send.echo` carries no stamp, or not the padding that a plan asks for; write {payload}, \
-             {escaped_payload}, or {stamp} and {padding}",
+             {escaped_payload}, or {stamp} and one of {padding} and {line}",
         ),
         (
             "echo {stamp}{padding}\"\n\n[[",
@@ -88,7 +88,7 @@ fn the_examples_of_the_documentation_make_sense() {
     let text = include_str!("../../../../../docs/dialects.md");
     let examples = text.split("```toml\n").skip(1);
     let examples: Vec<&str> = examples.map(|of| of.split("```").next().unwrap()).collect();
-    assert_eq!(examples.len(), 3);
+    assert_eq!(examples.len(), 5);
     for example in examples {
         check_dialect(&read_dialect(example).unwrap()).unwrap();
     }
@@ -139,7 +139,7 @@ fn rules_have_to_be_clear() {
         ),
         (
             "payload = \"/p\"\nwhen = { \"/p/stamp\" = \"x\" }",
-            "`receive` compares the stamp, at `/p/stamp`",
+            "`receive` compares the stamp or the padding, at `/p/stamp`",
         ),
         (
             "pattern = \"echo {stamp}{padding}\"\nsend = \"x\"",

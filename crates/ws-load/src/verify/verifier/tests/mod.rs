@@ -51,7 +51,7 @@ fn verifier_of(dialect: Dialect, limited: Measure, worker: (u32, u32), clients: 
         plan.message.padding = 0;
     });
     let mut verifier = Verifier::new(
-        codec(&plan),
+        codec(&plan, None),
         STAMPS,
         limited,
         worker.0,

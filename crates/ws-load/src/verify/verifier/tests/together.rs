@@ -17,7 +17,7 @@ fn of_file(name: &str, clients: u32) -> Verifier {
         plan.message.definition = file.cloned().map(Box::new);
         plan.message.padding = 0;
     });
-    let codec = codec(&plan);
+    let codec = codec(&plan, None);
     let mut verifier = Verifier::new(codec, stamps(), Measure::Completion, 0, 1, Arc::default());
     (0..clients).for_each(|slot| verifier.client_ready(slot));
     verifier
@@ -84,7 +84,7 @@ fn a_puback_belongs_to_the_request_of_its_client_with_that_identifier() {
             plan.message.dialect = dialect;
             plan.message.padding = 0;
         });
-        let codec = codec(&plan);
+        let codec = codec(&plan, None);
         let mut verifier = Verifier::new(
             Arc::clone(&codec),
             STAMPS,
