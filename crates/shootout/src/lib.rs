@@ -34,6 +34,7 @@ pub mod rows;
 pub mod sample;
 pub mod servers_table;
 pub mod session;
+pub mod site;
 pub mod stats;
 pub mod supervise;
 pub mod toolchain;
