@@ -1,6 +1,7 @@
 //! The board in a real browser: every page at both widths, sorted, filtered and followed, without an
 //! error, a request or a violation of WCAG A and AA.
 
+#[allow(dead_code, reason = "the fixture is that of the report")]
 #[path = "../src/report/fixture.rs"]
 mod fixture;
 #[path = "../src/report/fixture_under.rs"]
@@ -28,7 +29,9 @@ const AXE: &str = "axe.run(document, {resultTypes: ['violations'], runOnly: \
 
 /// The library as one script, or why there is none.
 fn axe() -> Result<String, String> {
-    let ran = Command::new(root().join("scripts/axe-core")).output().map_err(|error| error.to_string())?;
+    let ran = Command::new(root().join("scripts/axe-core"))
+        .output()
+        .map_err(|error| error.to_string())?;
     match ran.status.success() {
         true => fs::read_to_string(root().join("target/axe-core/node_modules/axe-core/axe.min.js"))
             .map_err(|error| error.to_string()),
@@ -48,8 +51,18 @@ fn every_page_opens_at_both_widths_and_nothing_is_cut_off_or_complains() {
         walk.width(width);
         for page in pages(&made.out) {
             walk.open(&page, "");
-            assert_eq!(walk.cut_off(), Vec::<String>::new(), "{} at {width}", page.display());
-            assert_eq!(walk.complaints(), Vec::<String>::new(), "{} at {width}", page.display());
+            assert_eq!(
+                walk.cut_off(),
+                Vec::<String>::new(),
+                "{} at {width}",
+                page.display()
+            );
+            assert_eq!(
+                walk.complaints(),
+                Vec::<String>::new(),
+                "{} at {width}",
+                page.display()
+            );
         }
     }
     walk.stop();
@@ -66,13 +79,17 @@ fn no_page_violates_wcag_a_or_aa_in_light_or_dark() {
     let mut found = Vec::new();
     for (width, scheme) in WIDTHS.into_iter().zip(["light", "dark"]) {
         walk.width(width);
-        let media = serde_json::json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        let media =
+            serde_json::json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         walk.ask("Emulation.setEmulatedMedia", media);
         for page in pages(&made.out) {
             walk.open(&page, "");
             walk.run(&format!("{script}; 0"));
             let here = strings(walk.run(AXE));
-            found.extend(here.into_iter().map(|one| format!("{} at {width}: {one}", page.display())));
+            found.extend(
+                here.into_iter()
+                    .map(|one| format!("{} at {width}: {one}", page.display())),
+            );
         }
     }
     // The check itself: an image without a text, and a grey that cannot be read.
@@ -81,7 +98,10 @@ fn no_page_violates_wcag_a_or_aa_in_light_or_dark() {
          '<img src=\"data:,\"><p style=\"color:#777;background:#888\">pale</p>'); 0",
     );
     let planted = strings(walk.run(AXE)).join("\n");
-    assert!(planted.contains("image-alt") && planted.contains("color-contrast"), "{planted}");
+    assert!(
+        planted.contains("image-alt") && planted.contains("color-contrast"),
+        "{planted}"
+    );
     walk.stop();
     assert_eq!(found, Vec::<String>::new());
 }
@@ -106,7 +126,10 @@ fn rows_are_sorted_filtered_and_picked_and_links_keep_the_selection() {
     walk.press("Enter");
     let by_name = strings(walk.run(SHOWN));
     assert_eq!(by_name, ["c-broken", "go-quick", "js-slow", "rust-steady"]);
-    assert_eq!(walk.run(&format!("{head}.closest('th').getAttribute('aria-sort')")), "ascending");
+    assert_eq!(
+        walk.run(&format!("{head}.closest('th').getAttribute('aria-sort')")),
+        "ascending"
+    );
     walk.press("Enter");
     assert_eq!(strings(walk.run(SHOWN))[0], "rust-steady");
 
@@ -115,7 +138,10 @@ fn rows_are_sorted_filtered_and_picked_and_links_keep_the_selection() {
          select.dispatchEvent(new Event('change')); } 0",
     );
     assert_eq!(strings(walk.run(SHOWN)), ["go-quick"]);
-    assert_eq!(walk.run("document.querySelector('.controls output').textContent"), "2 of 5 rows shown, 0 picked");
+    assert_eq!(
+        walk.run("document.querySelector('.controls output').textContent"),
+        "2 of 5 rows shown, 0 picked"
+    );
     let panels = "document.querySelectorAll('.panels figure:not([hidden])').length";
     let with_filter = walk.run(panels).as_u64().unwrap();
     walk.run("document.querySelector('.controls button').click(); 0");
@@ -124,7 +150,9 @@ fn rows_are_sorted_filtered_and_picked_and_links_keep_the_selection() {
 
     // Two rows are picked with the keyboard, and only these stay.
     for name in ["go-quick", "js-slow"] {
-        walk.run(&format!("document.querySelector('input[aria-label=\"compare {name}\"]').focus(); 0"));
+        walk.run(&format!(
+            "document.querySelector('input[aria-label=\"compare {name}\"]').focus(); 0"
+        ));
         walk.press(" ");
     }
     walk.run("document.querySelector('input[name=only]').click(); 0");
@@ -136,14 +164,25 @@ fn rows_are_sorted_filtered_and_picked_and_links_keep_the_selection() {
     walk.run(
         "document.querySelector('tr[data-name=\"go-quick\"]').dispatchEvent(new PointerEvent('pointerover', {bubbles: true})); 0",
     );
-    assert_eq!(walk.run("document.querySelector('figure.all path.lit title').textContent"), "go-quick");
-    assert_eq!(walk.run("document.querySelector('.lit-name').textContent"), "go-quick");
+    assert_eq!(
+        walk.run("document.querySelector('figure.all path.lit title').textContent"),
+        "go-quick"
+    );
+    assert_eq!(
+        walk.run("document.querySelector('.lit-name').textContent"),
+        "go-quick"
+    );
 
     // A link keeps the selection, and so does the address of the page.
     walk.complaints();
     walk.run("document.querySelector('nav a').click(); 0");
     walk.loaded();
-    assert!(walk.run("location.pathname").as_str().unwrap().ends_with("/index.html"));
+    assert!(
+        walk.run("location.pathname")
+            .as_str()
+            .unwrap()
+            .ends_with("/index.html")
+    );
     assert_eq!(strings(walk.run(SHOWN)), ["js-slow", "go-quick"]);
     walk.run("[...document.querySelectorAll('.list a')].find((one) => one.textContent === 'echo').click(); 0");
     walk.loaded();
@@ -160,15 +199,27 @@ fn without_its_script_a_page_has_all_rows_and_no_dead_control() {
     let made = Made::new("plain");
     let mut walk = Walk::start(&made.scratch);
     walk.width(390);
-    walk.ask("Emulation.setScriptExecutionDisabled", serde_json::json!({"value": true}));
+    walk.ask(
+        "Emulation.setScriptExecutionDisabled",
+        serde_json::json!({"value": true}),
+    );
     walk.open(&made.out.join("workloads/ticker.html"), "");
     assert_eq!(strings(walk.run(SHOWN)).len(), 4);
-    assert_eq!(walk.run("document.querySelectorAll('button, input, select').length"), 0);
+    assert_eq!(
+        walk.run("document.querySelectorAll('button, input, select').length"),
+        0
+    );
     // Place, server, figure and p95 are in sight on a narrow screen.
     let right = walk.run(
         "document.querySelector('table.board tbody:last-of-type tr').cells[3].getBoundingClientRect().right",
     );
     assert!(right.as_f64().unwrap() <= 390.0, "p95 ends at {right}");
+    // Names of ticks are as grey as other words, in the dark too.
+    let fill = "getComputedStyle(document.querySelector('svg.panel')).fill";
+    assert_eq!(
+        walk.run(fill),
+        walk.run("getComputedStyle(document.querySelector('.caption')).color")
+    );
     walk.stop();
 }
 
@@ -183,10 +234,18 @@ fn every_link_of_every_page_leads_to_a_page_or_to_the_web() {
                 continue;
             }
             if let Some(id) = link.strip_prefix('#') {
-                assert!(html.contains(&format!("id=\"{id}\"")), "{}: {link}", page.display());
+                assert!(
+                    html.contains(&format!("id=\"{id}\"")),
+                    "{}: {link}",
+                    page.display()
+                );
                 continue;
             }
-            assert!(page.parent().unwrap().join(link).is_file(), "{}: {link}", page.display());
+            assert!(
+                page.parent().unwrap().join(link).is_file(),
+                "{}: {link}",
+                page.display()
+            );
         }
     }
 }

@@ -43,7 +43,8 @@ impl Walk {
     /// # Panics
     /// As [`Walk::ask`].
     pub fn width(&mut self, width: u32) {
-        let metrics = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        let metrics =
+            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.ask("Emulation.setDeviceMetricsOverride", metrics);
     }
 
@@ -53,7 +54,9 @@ impl Walk {
     /// # Panics
     /// When the browser does not load it.
     pub fn open(&mut self, page: &Path, fragment: &str) {
-        self.browser.seen.retain(|event| event["method"] != "Page.loadEventFired");
+        self.browser
+            .seen
+            .retain(|event| event["method"] != "Page.loadEventFired");
         // Another fragment of the same page is no navigation.
         self.ask("Page.navigate", json!({"url": "about:blank"}));
         self.loaded();
@@ -88,7 +91,11 @@ impl Walk {
             "Runtime.evaluate",
             json!({"expression": script, "awaitPromise": true, "returnByValue": true}),
         );
-        assert!(told["exceptionDetails"].is_null(), "{script:.200}: {}", told["exceptionDetails"]);
+        assert!(
+            told["exceptionDetails"].is_null(),
+            "{script:.200}: {}",
+            told["exceptionDetails"]
+        );
         told["result"]["value"].clone()
     }
 
@@ -139,7 +146,9 @@ fn complaint(event: &Value) -> Option<String> {
     match event["method"].as_str()? {
         "Runtime.exceptionThrown" => Some(params["exceptionDetails"].to_string()),
         "Runtime.consoleAPICalled" => {
-            let is_harmless = ["log", "info", "debug"].iter().any(|kind| params["type"] == *kind);
+            let is_harmless = ["log", "info", "debug"]
+                .iter()
+                .any(|kind| params["type"] == *kind);
             (!is_harmless).then(|| params["args"].to_string())
         }
         "Log.entryAdded" => {
@@ -148,7 +157,9 @@ fn complaint(event: &Value) -> Option<String> {
         }
         "Network.requestWillBeSent" => {
             let url = params["request"]["url"].as_str()?;
-            let is_local = ["file:", "about:", "data:"].iter().any(|scheme| url.starts_with(scheme));
+            let is_local = ["file:", "about:", "data:"]
+                .iter()
+                .any(|scheme| url.starts_with(scheme));
             (!is_local).then(|| format!("asked for {url}"))
         }
         _ => None,

@@ -13,7 +13,10 @@ pub(super) fn site(
     let project = &context.project;
     let results = results.unwrap_or_else(|| project.root().join("results"));
     let out = out.unwrap_or_else(|| PathBuf::from("site"));
-    let sources = Sources { project, results: &results };
+    let sources = Sources {
+        project,
+        results: &results,
+    };
     let summary = site::write(&sources, &out).map_err(|error| Refusal::new(error.to_string()))?;
     for warning in &summary.warnings {
         anstream::eprintln!("shootout: {warning}");
@@ -23,6 +26,10 @@ pub(super) fn site(
         1 => "1 round".to_owned(),
         several => format!("{several} rounds"),
     };
-    say!("{} pages, {rounds}\n{}", summary.pages, project.shown(&out.join("index.html")));
+    say!(
+        "{} pages, {rounds}\n{}",
+        summary.pages,
+        project.shown(&out.join("index.html"))
+    );
     Ok(Exit::Ok)
 }

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
-use std::thread;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// The measurements of one result directory.
 #[derive(Debug)]
@@ -51,11 +51,17 @@ pub(crate) fn run(dir: &Path) -> Result<Run, ReportError> {
     let read: Vec<(&PathBuf, Result<Option<Measurement>, String>)> = thread::scope(|scope| {
         let readers: Vec<_> = files
             .chunks(share)
-            .map(|part| scope.spawn(move || part.iter().map(|path| (path, measurement(path))).collect()))
+            .map(|part| {
+                scope.spawn(move || part.iter().map(|path| (path, measurement(path))).collect())
+            })
             .collect();
         let parts = readers.into_iter().map(|reader| reader.join());
         // A reader that panicked has said why: so does this one.
-        parts.flat_map(|part: thread::Result<Vec<_>>| part.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        parts
+            .flat_map(|part: thread::Result<Vec<_>>| {
+                part.unwrap_or_else(|panic| resume_unwind(panic))
+            })
+            .collect()
     });
     let (mut measurements, mut warnings) = (Vec::new(), Vec::new());
     for (path, found) in read {
@@ -109,7 +115,8 @@ pub(crate) fn first_start(dir: &Path) -> Result<Option<String>, ReportError> {
             Err(_) if text.contains(MEASUREMENT_FORMAT) => String::new(),
             _ => continue,
         };
-        let is_earlier = |known: &String| known.is_empty() || (!started.is_empty() && started < *known);
+        let is_earlier =
+            |known: &String| known.is_empty() || (!started.is_empty() && started < *known);
         if found.as_ref().is_none_or(is_earlier) {
             found = Some(started);
         }

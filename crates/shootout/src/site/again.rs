@@ -34,8 +34,14 @@ pub(super) fn command(rows: &[&Row<'_>], workloads: &Path) -> Option<Again> {
     option("--workload", name.to_owned());
     let joined = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(",");
     let servers = rows.iter().map(|row| row.server());
-    option("--servers", joined(servers.clone().map(|server| server.name.as_str()).collect()));
-    option("--variants", joined(servers.map(|server| server.variant.as_str()).collect()));
+    option(
+        "--servers",
+        joined(servers.clone().map(|server| server.name.as_str()).collect()),
+    );
+    option(
+        "--variants",
+        joined(servers.map(|server| server.variant.as_str()).collect()),
+    );
     if let Some(dialect) = Dialect::of_record(row.dialect()) {
         option("--dialects", dialect.name().to_owned());
     }
@@ -44,16 +50,26 @@ pub(super) fn command(rows: &[&Row<'_>], workloads: &Path) -> Option<Again> {
     for set in sets {
         option("--set", set);
     }
-    let mut pinning = row.repetitions.iter().filter(|m| m.run.is_some()).map(|m| m.pinning.as_ref());
+    let mut pinning = row
+        .repetitions
+        .iter()
+        .filter(|m| m.run.is_some())
+        .map(|m| m.pinning.as_ref());
     match pinning.next().flatten() {
         Some(pinning) => {
             option("--server-cpus", crate::machine::list(&pinning.server_cpus));
-            option("--generator-cpus", crate::machine::list(&pinning.generator_cpus));
+            option(
+                "--generator-cpus",
+                crate::machine::list(&pinning.generator_cpus),
+            );
         }
         None => words.push("--no-pin".to_owned()),
     }
     let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    Some(Again { command: quoted.join(" "), lacks })
+    Some(Again {
+        command: quoted.join(" "),
+        lacks,
+    })
 }
 
 /// Whether two rows are measured by one command: their plans differ in nothing that it says.
@@ -74,7 +90,10 @@ pub(super) fn plan_key(run: &RunRecord) -> String {
 fn sets(plan: &Plan, name: &str, workloads: &Path) -> (Vec<String>, Vec<String>) {
     let wanted = own(plan);
     let Ok(base) = workload::read_named(workloads, name, Vec::new()) else {
-        return (Vec::new(), vec![format!("the plan itself: workloads/ has no {name}")]);
+        return (
+            Vec::new(),
+            vec![format!("the plan itself: workloads/ has no {name}")],
+        );
     };
     let base = own(&base.plan);
     let sets: Vec<String> = wanted
@@ -93,16 +112,24 @@ fn sets(plan: &Plan, name: &str, workloads: &Path) -> (Vec<String>, Vec<String>)
     }
     let made = works(&kept).map(|made| own(&made.plan)).unwrap_or(base);
     let all: BTreeSet<&String> = wanted.keys().chain(made.keys()).collect();
-    let lacks = all.into_iter().filter(|key| made.get(*key) != wanted.get(*key));
+    let lacks = all
+        .into_iter()
+        .filter(|key| made.get(*key) != wanted.get(*key));
     let is_unlimited = |key: &&String| *key == COUNT && wanted.get(*key).is_none_or(Value::is_null);
-    (kept, lacks.filter(|key| !is_unlimited(key)).cloned().collect())
+    (
+        kept,
+        lacks.filter(|key| !is_unlimited(key)).cloned().collect(),
+    )
 }
 
 /// The keys of a plan that no other part of the command gives.
 fn own(plan: &Plan) -> BTreeMap<String, Value> {
     let mut keys = leaves(plan);
     let is_given = |key: &str| {
-        let part = |given: &&str| key.strip_prefix(*given).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let part = |given: &&str| {
+            key.strip_prefix(*given)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
         GIVEN.iter().any(part)
     };
     keys.retain(|key, _| !is_given(key));
@@ -164,8 +191,15 @@ mod tests {
         let all = [one];
         let rows = rank(&all);
         let found = command(&[&rows[0]], &workloads()).unwrap();
-        assert!(found.command.contains("--workload 'mine; rm -r x'"), "{}", found.command);
-        assert_eq!(found.lacks, ["the plan itself: workloads/ has no mine; rm -r x"]);
+        assert!(
+            found.command.contains("--workload 'mine; rm -r x'"),
+            "{}",
+            found.command
+        );
+        assert_eq!(
+            found.lacks,
+            ["the plan itself: workloads/ has no mine; rm -r x"]
+        );
     }
 
     #[test]

@@ -59,8 +59,9 @@ impl Ancestor {
 pub(super) fn read(dir: &Path, warnings: &mut Vec<String>) -> Ancestor {
     let listing = fs::read_dir(dir).into_iter().flatten();
     let files = listing.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut files: Vec<PathBuf> =
-        files.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl")).collect();
+    let mut files: Vec<PathBuf> = files
+        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+        .collect();
     files.sort();
     let mut tables = Vec::new();
     for path in files {
@@ -70,14 +71,24 @@ pub(super) fn read(dir: &Path, warnings: &mut Vec<String>) -> Ancestor {
             match serde_json::from_str(line) {
                 Ok(block) => blocks.push(block),
                 Err(error) => {
-                    warnings.push(format!("{}, line {number}: {error}; left out", path.display()));
+                    warnings.push(format!(
+                        "{}, line {number}: {error}; left out",
+                        path.display()
+                    ));
                 }
             }
         }
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if !blocks.is_empty() {
             tables.push(Table { name, blocks });
         }
     }
-    Ancestor { tables, about: fs::read_to_string(dir.join("README.md")).ok() }
+    Ancestor {
+        tables,
+        about: fs::read_to_string(dir.join("README.md")).ok(),
+    }
 }

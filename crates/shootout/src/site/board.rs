@@ -43,7 +43,8 @@ pub(super) struct Ranking<'a> {
     pub(super) notes: Vec<Note>,
     pub(super) remark: Option<&'static str>,
     pub(super) absent: Vec<String>,
-    pub(super) again: Option<Again>,
+    /// The command that measures them again, and how many of them.
+    pub(super) again: Option<(Again, usize)>,
     /// The rows themselves, for curves: those of `lines`, then those of `ceilings`.
     pub(super) rows: Vec<Row<'a>>,
 }
@@ -99,12 +100,19 @@ impl<'a> Ranking<'a> {
             .filter_map(|row| figure(row, &subject))
             .filter(|figure| figure.is_finite())
             .fold(0.0, f64::max);
-        let made = Made { subject: &subject, limits: &limits, longest, known };
+        let made = Made {
+            subject: &subject,
+            limits: &limits,
+            longest,
+            known,
+        };
         let lines = match rows.is_empty() {
             true => Vec::new(),
             false => {
                 let pairs = applicable.iter().zip(&table.lines);
-                pairs.map(|(row, line)| made.row(row, Some(line), &table.columns)).collect()
+                pairs
+                    .map(|(row, line)| made.row(row, Some(line), &table.columns))
+                    .collect()
             }
         };
         let of_ceilings = Table::new(&ceilings_or(&ceilings, &all));
@@ -117,6 +125,11 @@ impl<'a> Ranking<'a> {
                 ranked
             })
             .collect();
+        let measured: Vec<&Row<'a>> = applicable.iter().copied().chain(&ceilings).collect();
+        let again = alike(&measured).and_then(|rows| {
+            let again = again::command(&rows, known.workloads)?;
+            Some((again, rows.len()))
+        });
         let first = &all[0];
         let (front, rest): (Vec<Column>, Vec<Column>) = table
             .columns
@@ -140,7 +153,7 @@ impl<'a> Ranking<'a> {
             notes: table.notes,
             remark: table.remark,
             absent: table.absent,
-            again: alike(&applicable).and_then(|rows| again::command(&rows, known.workloads)),
+            again,
             rows: applicable.into_iter().cloned().chain(ceilings).collect(),
         }
     }
@@ -162,9 +175,14 @@ fn ceilings_or<'a>(ceilings: &[Row<'a>], all: &[Row<'a>]) -> Vec<Row<'a>> {
 /// The rows that one command measures: those whose plan most of them have.
 fn alike<'r, 'a>(rows: &[&'r Row<'a>]) -> Option<Vec<&'r Row<'a>>> {
     let groups = rows.iter().map(|row| -> Vec<&'r Row<'a>> {
-        rows.iter().copied().filter(|other| again::is_alike(row, other)).collect()
+        rows.iter()
+            .copied()
+            .filter(|other| again::is_alike(row, other))
+            .collect()
     });
-    groups.max_by_key(Vec::len).filter(|group| !group.is_empty())
+    groups
+        .max_by_key(Vec::len)
+        .filter(|group| !group.is_empty())
 }
 
 fn head(subject: &Subject<'_>) -> String {
@@ -180,7 +198,10 @@ fn head(subject: &Subject<'_>) -> String {
 /// The figure that a row is ranked by: clients, or the score.
 pub(super) fn figure(row: &Row<'_>, subject: &Subject<'_>) -> Option<f64> {
     match subject.grows() {
-        true => row.carried.and_then(|carried| carried.clients()).map(|clients| clients as f64),
+        true => row
+            .carried
+            .and_then(|carried| carried.clients())
+            .map(|clients| clients as f64),
         false => row.figure(subject.score, subject.common),
     }
 }
@@ -221,13 +242,21 @@ pub(super) fn interval(row: &Row<'_>, subject: &Subject<'_>) -> String {
     match (interval, repetitions) {
         _ if each.is_empty() => NOTHING.to_owned(),
         (Some(Interval { low, high }), _) => {
-            format!("{} to {}, 95 % of {repetitions} repetitions", shown(low), shown(high))
+            format!(
+                "{} to {}, 95 % of {repetitions} repetitions",
+                shown(low),
+                shown(high)
+            )
         }
         (None, 1) => "one repetition: no interval".to_owned(),
         (None, _) => {
             let low = each.iter().copied().fold(f64::INFINITY, f64::min);
             let high = each.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            format!("{} to {}, range of {repetitions} repetitions", shown(low), shown(high))
+            format!(
+                "{} to {}, range of {repetitions} repetitions",
+                shown(low),
+                shown(high)
+            )
         }
     }
 }
@@ -249,14 +278,25 @@ impl Made<'_> {
             .flat_map(|line| columns.iter().zip(&line.cells))
             .filter(|(column, _)| !SAID_ELSEWHERE.contains(&column.title.as_str()))
             .partition(|(column, _)| column.title == FIRST);
-        let cells = front.into_iter().chain(rest).map(|(_, cell)| cell.clone());
+        // The page has the interval of the ranked figure; a second one would hide it on a small screen.
+        let front = front.into_iter().map(|(_, cell)| {
+            let figure = cell.text.split(" (").next().unwrap_or_default();
+            Cell {
+                text: figure.to_owned(),
+                ..cell.clone()
+            }
+        });
+        let cells = front.chain(rest.into_iter().map(|(_, cell)| cell.clone()));
         Ranked {
             key: key(&server.name, &server.variant),
             server: server.name.clone(),
             name: contestant(&server.name, &server.variant),
             language: server.language.clone(),
             class: server.class.clone(),
-            version: server.library_version.clone().unwrap_or_else(|| NOTHING.to_owned()),
+            version: server
+                .library_version
+                .clone()
+                .unwrap_or_else(|| NOTHING.to_owned()),
             place: match row.place {
                 Some(place) => Cell {
                     text: place.to_string(),
@@ -269,7 +309,9 @@ impl Made<'_> {
             interval: interval(row, self.subject),
             bar: figure
                 .filter(|figure| figure.is_finite() && self.longest > 0.0)
-                .map_or(0, |figure| (figure.max(0.0) / self.longest * 100.0).round() as u32),
+                .map_or(0, |figure| {
+                    (figure.max(0.0) / self.longest * 100.0).round() as u32
+                }),
             shares: self
                 .limits
                 .iter()
@@ -317,6 +359,10 @@ pub(super) fn rankings<'a>(
             Ranking::new(rows, of_it, known)
         })
         .collect();
-    all.extend(above.chunk_by(crate::report::same_category).map(|rows| Ranking::new(&[], rows.to_vec(), known)));
+    all.extend(
+        above
+            .chunk_by(crate::report::same_category)
+            .map(|rows| Ranking::new(&[], rows.to_vec(), known)),
+    );
     all
 }

@@ -95,7 +95,11 @@ pub(super) fn of(ranking: &Ranking<'_>) -> Of {
 
 /// The curves of a ranking, in its order.
 pub(super) fn curves(ranking: &Ranking<'_>, what: Of) -> Vec<Curve> {
-    let lines = ranking.lines.iter().chain(&ranking.ceilings).zip(&ranking.rows);
+    let lines = ranking
+        .lines
+        .iter()
+        .chain(&ranking.ceilings)
+        .zip(&ranking.rows);
     let subject = ranking.subject();
     lines
         .filter_map(|(line, row)| {
@@ -155,7 +159,8 @@ fn over_time(series: &ServerSeries, what: Of) -> Vec<(f64, f64)> {
         .map(|(number, part)| {
             let at = ((number * together) as f64 + part.len() as f64 / 2.0) * seconds;
             let memory = part.iter().map(|row| {
-                row.proportional_bytes.unwrap_or(row.resident_bytes) + row.sockets_bytes.unwrap_or(0)
+                row.proportional_bytes.unwrap_or(row.resident_bytes)
+                    + row.sockets_bytes.unwrap_or(0)
             });
             let value = match what {
                 Of::Memory => memory.max().unwrap_or(0) as f64,
@@ -182,8 +187,15 @@ fn told(points: &[(f64, f64)], what: Of) -> String {
             figures::count(last.0 as u64)
         ),
         Of::Percentiles => {
-            let median = points.iter().rfind(|(at, _)| *at <= 0.31).map_or(first.1, |(_, y)| *y);
-            format!("median near {}, slowest {}", figures::time(median), figures::time(last.1))
+            let median = points
+                .iter()
+                .rfind(|(at, _)| *at <= 0.31)
+                .map_or(first.1, |(_, y)| *y);
+            format!(
+                "median near {}, slowest {}",
+                figures::time(median),
+                figures::time(last.1)
+            )
         }
         Of::Memory => format!("at most {}", figures::bytes(most)),
         Of::Cpu => format!("at most {most:.2} cores"),
@@ -230,12 +242,24 @@ pub(super) fn draw(
         bottom: px(BOTTOM),
         width: WIDTH,
         height: HEIGHT,
-        x_ticks: x_ticks.into_iter().map(|(at, name)| (px(x(at)), name)).collect(),
-        y_ticks: axis.ticks.iter().map(|(at, name)| (px(axis.y(*at)), name.clone())).collect(),
+        x_ticks: x_ticks
+            .into_iter()
+            .map(|(at, name)| (px(x(at)), name))
+            .collect(),
+        y_ticks: axis
+            .ticks
+            .iter()
+            .map(|(at, name)| (px(axis.y(*at)), name.clone()))
+            .collect(),
         limit: limit.map(|limit| (px(axis.y(limit)), format!("limit {}", figures::time(limit)))),
     };
     let line = |curve: &Curve| {
-        path(curve.points.iter().map(|(at, value)| (x(*at), axis.y(*value))))
+        path(
+            curve
+                .points
+                .iter()
+                .map(|(at, value)| (x(*at), axis.y(*value))),
+        )
     };
     let behind = match (others.is_empty(), curves.len()) {
         (false, _) => others,
@@ -243,16 +267,14 @@ pub(super) fn draw(
         (true, _) => curves,
     };
     let background = behind.iter().map(line).collect();
-    let panels = curves.iter().map(|curve| {
-        Panel {
-            key: curve.key.clone(),
-            name: curve.name.clone(),
-            href: (drawing.page)(&curve.server),
-            place: curve.place.clone(),
-            classes: if curve.is_ceiling { "ceiling" } else { "" },
-            d: line(curve),
-            words: curve.words.clone(),
-        }
+    let panels = curves.iter().map(|curve| Panel {
+        key: curve.key.clone(),
+        name: curve.name.clone(),
+        href: (drawing.page)(&curve.server),
+        place: curve.place.clone(),
+        classes: if curve.is_ceiling { "ceiling" } else { "" },
+        d: line(curve),
+        words: curve.words.clone(),
     });
     Multiples {
         id: drawing.id.clone(),
@@ -272,7 +294,11 @@ pub(super) fn draw(
 }
 
 fn caption(what: Of, with_limit: bool) -> String {
-    let limit = if with_limit { " The dashed line is the limit." } else { "" };
+    let limit = if with_limit {
+        " The dashed line is the limit."
+    } else {
+        ""
+    };
     match what {
         Of::Clients => format!(
             "The latency that the limit is on, over the clients, on a logarithmic axis.{limit} All \
@@ -315,7 +341,10 @@ impl Axis {
                 low: 0.0,
                 high: values.last().copied().unwrap_or(1.0) * unit,
                 is_log: false,
-                ticks: values.iter().map(|value| (value * unit, name(*value))).collect(),
+                ticks: values
+                    .iter()
+                    .map(|value| (value * unit, name(*value)))
+                    .collect(),
             };
         }
         let smallest = points.map(|(_, y)| *y).fold(largest, f64::min).max(1.0);
@@ -355,7 +384,10 @@ fn short(ns: f64) -> String {
 fn x_ticks(last: f64, what: Of) -> (Vec<(f64, String)>, f64) {
     if what == Of::Percentiles {
         let names = ["0", "90", "99", "99.9", "99.99", "99.999", "99.9999"];
-        let ticks = names.iter().enumerate().map(|(at, name)| (at as f64, (*name).to_owned()));
+        let ticks = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (at as f64, (*name).to_owned()));
         let ticks = ticks.filter(|(at, _)| *at <= last);
         return (ticks.collect(), last.max(1.0));
     }
@@ -366,7 +398,10 @@ fn x_ticks(last: f64, what: Of) -> (Vec<(f64, String)>, f64) {
         _ => scale::label(value),
     };
     let end = values.last().copied().unwrap_or(1.0);
-    (values.iter().map(|value| (*value, name(*value))).collect(), end)
+    (
+        values.iter().map(|value| (*value, name(*value))).collect(),
+        end,
+    )
 }
 
 fn path(places: impl Iterator<Item = (f64, f64)>) -> String {

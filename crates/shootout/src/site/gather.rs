@@ -35,7 +35,9 @@ pub(super) struct Gathered {
 
 /// Names of the servers whose manifest says that they are no contestants.
 pub(super) fn ceilings(manifests: &[Manifest]) -> BTreeSet<String> {
-    let of_role = manifests.iter().filter(|manifest| manifest.role == Some(Role::Ceiling));
+    let of_role = manifests
+        .iter()
+        .filter(|manifest| manifest.role == Some(Role::Ceiling));
     of_role.map(|manifest| manifest.name.clone()).collect()
 }
 
@@ -43,11 +45,17 @@ pub(super) fn ceilings(manifests: &[Manifest]) -> BTreeSet<String> {
 pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
     let mut warnings = Vec::new();
     let manifests: Vec<Manifest> = match sources.project.servers() {
-        Ok(entries) => entries.into_iter().filter_map(|entry| readable(entry, &mut warnings)).collect(),
+        Ok(entries) => entries
+            .into_iter()
+            .filter_map(|entry| readable(entry, &mut warnings))
+            .collect(),
         Err(refusal) => return Err(SiteError::Project(refusal.to_string())),
     };
     let folder = sources.project.workloads();
-    let known = Known { workloads: &folder, ceilings: ceilings(&manifests) };
+    let known = Known {
+        workloads: &folder,
+        ceilings: ceilings(&manifests),
+    };
     let (mut newest, mut earlier, mut count) = (None, Vec::new(), 0);
     for dir in rounds::directories(sources.results)? {
         let mut round = rounds::read(&dir, &known)?;
@@ -62,23 +70,33 @@ pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
         }
         for board in &round.boards {
             let points = board.rankings(&known);
-            earlier.extend(points.iter().flat_map(|ranking| history::points(&round, board, ranking)));
+            earlier.extend(
+                points
+                    .iter()
+                    .flat_map(|ranking| history::points(&round, board, ranking)),
+            );
         }
     }
     let of_results = sources.results.join("autobahn");
     let of_results = Some(of_results).filter(|dir| dir.is_dir());
     let suite = of_results.unwrap_or_else(|| sources.project.autobahn());
-    let mut autobahn = autobahn::summaries(&suite, &mut |warning| warnings.push(warning.to_string()));
-    autobahn.sort_by(|a, b| (&a.server.name, &a.server.variant).cmp(&(&b.server.name, &b.server.variant)));
-    let root = sources.project.root();
-    let conformance = conformance_table::Files::of(root).read().unwrap_or_else(|refusal| {
-        warnings.push(refusal.to_string());
-        Vec::new()
+    let mut autobahn =
+        autobahn::summaries(&suite, &mut |warning| warnings.push(warning.to_string()));
+    autobahn.sort_by(|a, b| {
+        (&a.server.name, &a.server.variant).cmp(&(&b.server.name, &b.server.variant))
     });
+    let root = sources.project.root();
+    let conformance = conformance_table::Files::of(root)
+        .read()
+        .unwrap_or_else(|refusal| {
+            warnings.push(refusal.to_string());
+            Vec::new()
+        });
     let of_2016 = [sources.results.join("2016"), root.join("results/2016")];
     let of_2016: Option<&PathBuf> = of_2016.iter().find(|dir| dir.is_dir());
     let ancestor = of_2016.map_or_else(Ancestor::default, |dir| ancestor::read(dir, &mut warnings));
-    let workloads = workload::list(&folder).map_err(|refusal| SiteError::Project(refusal.to_string()))?;
+    let workloads =
+        workload::list(&folder).map_err(|refusal| SiteError::Project(refusal.to_string()))?;
     let text = |name: &str| fs::read_to_string(root.join(name)).ok();
     Ok(Gathered {
         newest,

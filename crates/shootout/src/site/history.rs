@@ -53,7 +53,11 @@ pub(super) fn points<'r>(
     ranking: &'r Ranking<'_>,
 ) -> impl Iterator<Item = Point> + 'r {
     let subject = ranking.subject();
-    let rows = ranking.lines.iter().chain(&ranking.ceilings).zip(&ranking.rows);
+    let rows = ranking
+        .lines
+        .iter()
+        .chain(&ranking.ceilings)
+        .zip(&ranking.rows);
     rows.map(move |(line, row)| {
         let pinning = row.repetitions.iter().find_map(|m| m.pinning.as_ref());
         Point {

@@ -62,9 +62,22 @@ mod tests {
         let files: Vec<&str> = hostile.iter().map(|n| names.file(n).unwrap()).collect();
         assert_eq!(
             files,
-            ["-..-etc-x", "a-b", "a-b-2", "unnamed", "unnamed-2", "a-b-3", "go-quick"]
+            [
+                "-..-etc-x",
+                "a-b",
+                "a-b-2",
+                "unnamed",
+                "unnamed-2",
+                "a-b-3",
+                "go-quick"
+            ]
         );
         assert_eq!(names.file("another"), None);
-        assert!(Names::of(["é".repeat(500).as_str()]).by_name.values().all(|f| f.len() <= LONGEST));
+        assert!(
+            Names::of(["é".repeat(500).as_str()])
+                .by_name
+                .values()
+                .all(|f| f.len() <= LONGEST)
+        );
     }
 }

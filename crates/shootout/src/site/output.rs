@@ -32,7 +32,11 @@ impl Files {
         };
         let before = earlier(out)?;
         fs::create_dir_all(out).map_err(unwritable(out))?;
-        let list: String = self.files.iter().map(|(path, _)| format!("{path}\n")).collect();
+        let list: String = self
+            .files
+            .iter()
+            .map(|(path, _)| format!("{path}\n"))
+            .collect();
         for old in before.iter().filter(|old| !self.has(old)) {
             let path = out.join(old);
             match fs::remove_file(&path) {
@@ -63,7 +67,11 @@ impl Files {
 /// The files of the site that a folder holds.
 fn earlier(out: &Path) -> Result<Vec<String>, SiteError> {
     match fs::read_to_string(out.join(LIST)) {
-        Ok(list) => Ok(list.lines().filter(|path| is_within(path)).map(str::to_owned).collect()),
+        Ok(list) => Ok(list
+            .lines()
+            .filter(|path| is_within(path))
+            .map(str::to_owned)
+            .collect()),
         Err(_) => {
             let is_empty = match fs::read_dir(out) {
                 Ok(mut entries) => entries.next().is_none(),
@@ -102,9 +110,13 @@ mod tests {
     fn pages_that_are_no_more_are_deleted_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("site");
-        files(&["index.html", "servers/a.html", "servers/b.html"]).write(&out).unwrap();
+        files(&["index.html", "servers/a.html", "servers/b.html"])
+            .write(&out)
+            .unwrap();
         fs::write(out.join("CNAME"), "example.org").unwrap();
-        files(&["index.html", "servers/b.html"]).write(&out).unwrap();
+        files(&["index.html", "servers/b.html"])
+            .write(&out)
+            .unwrap();
         assert!(!out.join("servers/a.html").exists());
         assert!(out.join("servers/b.html").exists() && out.join("CNAME").exists());
     }
@@ -125,7 +137,11 @@ mod tests {
         fs::create_dir(&out).unwrap();
         fs::write(dir.path().join("mine.html"), "mine").unwrap();
         let absolute = dir.path().join("mine.html");
-        fs::write(out.join(LIST), format!("../mine.html\n{}\n", absolute.display())).unwrap();
+        fs::write(
+            out.join(LIST),
+            format!("../mine.html\n{}\n", absolute.display()),
+        )
+        .unwrap();
         files(&["index.html"]).write(&out).unwrap();
         assert!(absolute.exists());
     }

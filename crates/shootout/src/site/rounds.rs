@@ -21,16 +21,23 @@ impl Machine {
         const GIB: u64 = 1 << 30;
         Self {
             kernel: environment.kernel.clone(),
-            cpu: environment.cpu_model.clone().unwrap_or_else(|| "unknown processor".to_owned()),
+            cpu: environment
+                .cpu_model
+                .clone()
+                .unwrap_or_else(|| "unknown processor".to_owned()),
             cores: environment.cores,
             // The kernel keeps some of the memory for itself, and not always as much.
-            memory_gib: environment.memory_bytes.map(|bytes| (bytes + GIB / 2) / GIB),
+            memory_gib: environment
+                .memory_bytes
+                .map(|bytes| (bytes + GIB / 2) / GIB),
         }
     }
 
     /// In words.
     pub(super) fn words(&self) -> String {
-        let memory = self.memory_gib.map_or_else(String::new, |gib| format!(", {gib} GiB"));
+        let memory = self
+            .memory_gib
+            .map_or_else(String::new, |gib| format!(", {gib} GiB"));
         let cores = match self.cores {
             1 => "1 core".to_owned(),
             several => format!("{} cores", figures::count(several.into())),
@@ -83,27 +90,43 @@ impl Round {
         let mut boards: Vec<Board> = Vec::new();
         let mut homeless = Vec::new();
         for measurement in run.measurements {
-            let machine = measurement.run.as_ref().map(|run| Machine::of(&run.environment));
+            let machine = measurement
+                .run
+                .as_ref()
+                .map(|run| Machine::of(&run.environment));
             if machine.is_none() {
                 homeless.push(measurement);
                 continue;
             }
             let at = boards.iter().position(|board| board.machine == machine);
             let at = at.unwrap_or_else(|| {
-                boards.push(Board { machine, contestants: Vec::new(), ceilings: Vec::new() });
+                boards.push(Board {
+                    machine,
+                    contestants: Vec::new(),
+                    ceilings: Vec::new(),
+                });
                 boards.len() - 1
             });
             boards[at].add(measurement, known);
         }
         boards.sort_by_key(|board| std::cmp::Reverse(board.len()));
         if boards.is_empty() && !homeless.is_empty() {
-            boards.push(Board { machine: None, contestants: Vec::new(), ceilings: Vec::new() });
+            boards.push(Board {
+                machine: None,
+                contestants: Vec::new(),
+                ceilings: Vec::new(),
+            });
         }
         // A row without a result names no machine: it is kept with most of the others.
         for measurement in homeless {
             boards[0].add(measurement, known);
         }
-        Self { name: run.name, started: run.started, boards, warnings: run.warnings }
+        Self {
+            name: run.name,
+            started: run.started,
+            boards,
+            warnings: run.warnings,
+        }
     }
 }
 

@@ -12,7 +12,10 @@ pub(super) fn html(markdown: &str) -> String {
     let (mut open, mut is_head) = (Vec::new(), false);
     let events = Parser::new_ext(markdown, options).filter_map(|event| match event {
         // The page has a title already.
-        Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => {
+        Event::Start(Tag::Heading {
+            level: HeadingLevel::H1,
+            ..
+        }) => {
             is_head = true;
             None
         }
@@ -21,10 +24,20 @@ pub(super) fn html(markdown: &str) -> String {
             None
         }
         _ if is_head => None,
-        Event::Start(Tag::Link { dest_url, title, link_type, id }) => {
+        Event::Start(Tag::Link {
+            dest_url,
+            title,
+            link_type,
+            id,
+        }) => {
             let stays = is_kept(&dest_url);
             open.push(stays);
-            stays.then_some(Event::Start(Tag::Link { link_type, dest_url, title, id }))
+            stays.then_some(Event::Start(Tag::Link {
+                link_type,
+                dest_url,
+                title,
+                id,
+            }))
         }
         Event::End(TagEnd::Link) => open.pop().unwrap_or(false).then_some(event),
         Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => None,
@@ -63,17 +76,36 @@ mod tests {
             "# Title\n\n## Part\n\nA <script>alert(1)</script> [file](docs/x.md) [web](https://example.org) \
              [bad](javascript:alert(1)) `<b>`\n\n<iframe src=x></iframe>\n",
         );
-        assert!(!out.contains("Title") && out.contains("<h2>Part</h2>"), "{out}");
-        assert!(!out.contains("<script") && !out.contains("<iframe"), "{out}");
-        assert!(!out.contains("javascript:") && !out.contains("docs/x.md"), "{out}");
-        assert!(out.contains("file") && out.contains("<a href=\"https://example.org\">web</a>"), "{out}");
+        assert!(
+            !out.contains("Title") && out.contains("<h2>Part</h2>"),
+            "{out}"
+        );
+        assert!(
+            !out.contains("<script") && !out.contains("<iframe"),
+            "{out}"
+        );
+        assert!(
+            !out.contains("javascript:") && !out.contains("docs/x.md"),
+            "{out}"
+        );
+        assert!(
+            out.contains("file") && out.contains("<a href=\"https://example.org\">web</a>"),
+            "{out}"
+        );
         assert!(out.contains("<code>&lt;b&gt;</code>"), "{out}");
     }
 
     #[test]
     fn a_table_scrolls_by_itself() {
         let out = html("| a | b |\n|---|--:|\n| 1 | `2` |\n");
-        assert!(out.contains("<div class=\"scroll\"") && out.contains("<code>2</code>"), "{out}");
-        assert_eq!((out.matches("<th").count(), out.matches("<td").count()), (3, 2), "{out}");
+        assert!(
+            out.contains("<div class=\"scroll\"") && out.contains("<code>2</code>"),
+            "{out}"
+        );
+        assert_eq!(
+            (out.matches("<th").count(), out.matches("<td").count()),
+            (3, 2),
+            "{out}"
+        );
     }
 }

@@ -35,9 +35,16 @@ impl Made {
             }
         });
         let out = scratch.join("site");
-        let sources = Sources { project: &project, results: &results };
+        let sources = Sources {
+            project: &project,
+            results: &results,
+        };
         let summary = site::write(&sources, &out).unwrap();
-        Self { scratch, out, summary }
+        Self {
+            scratch,
+            out,
+            summary,
+        }
     }
 }
 
@@ -75,7 +82,11 @@ pub(crate) fn project(scratch: &Path) -> Project {
         )
     };
     let waived = "{\"check\":\"protocol-churn\",\"reason\":\"The library drops it.\",\"link\":\"https://example.org/why\"}";
-    fs::write(made.join("docs/conformance.jsonl"), line("go-quick", "") + &line("js-slow", waived)).unwrap();
+    fs::write(
+        made.join("docs/conformance.jsonl"),
+        line("go-quick", "") + &line("js-slow", waived),
+    )
+    .unwrap();
     Project::find(Some(&made)).unwrap()
 }
 
@@ -114,7 +125,10 @@ pub(crate) fn round(
                 all.push(one);
             }
         }
-        for (server, status) in [("c-broken", Status::Faulty), ("d-other", Status::NotApplicable)] {
+        for (server, status) in [
+            ("c-broken", Status::Faulty),
+            ("d-other", Status::NotApplicable),
+        ] {
             let mut one = unmeasured(server, status, "faults: 3 lost");
             one.workload = plan.workload();
             one.workload_name.clone_from(&plan.name);
@@ -122,11 +136,19 @@ pub(crate) fn round(
             all.push(one);
         }
     }
-    all.push(waived(measured("only-once", 5, 18_000, End::OverLimit), "close-echo", "no code"));
+    all.push(waived(
+        measured("only-once", 5, 18_000, End::OverLimit),
+        "close-echo",
+        "no code",
+    ));
     for (number, mut one) in all.into_iter().enumerate() {
         one.started = format!("{day}T03:04:05Z");
         change(&mut one);
-        fs::write(dir.join(format!("{number}.json")), serde_json::to_string(&one).unwrap()).unwrap();
+        fs::write(
+            dir.join(format!("{number}.json")),
+            serde_json::to_string(&one).unwrap(),
+        )
+        .unwrap();
     }
 }
 
@@ -139,7 +161,9 @@ pub(crate) fn pages(out: &Path) -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             match path.is_dir() {
                 true => folders.push(path),
-                false if path.extension().is_some_and(|ending| ending == "html") => found.push(path),
+                false if path.extension().is_some_and(|ending| ending == "html") => {
+                    found.push(path)
+                }
                 false => {}
             }
         }

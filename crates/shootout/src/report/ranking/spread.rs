@@ -1,8 +1,8 @@
 //! The figures of each repetition of a row, and how much they vary.
 
-use super::{Row, Score, score};
 use super::carried::found;
 use super::steps::says_of_the_server;
+use super::{Row, Score, score};
 use crate::stats::{Interval, Resampling, enough, median_interval};
 use run_record::{Measure, Recorder, Status};
 

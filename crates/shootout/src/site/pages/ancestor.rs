@@ -1,10 +1,10 @@
 //! 2016 beside today.
 
 use super::{Page, Site};
+use crate::report::figures;
 use crate::site::SiteError;
 use crate::site::ancestor::{Ancestor, Block, Step};
 use crate::site::text;
-use crate::report::figures;
 
 use crate::workload;
 use askama::Template;
@@ -41,17 +41,29 @@ struct Shown<'s> {
 pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
     let ancestor = &site.gathered.ancestor;
     let tables = ancestor.tables.iter().map(|table| {
-        let mut hardware: Vec<&str> = table.blocks.iter().map(|block| block.hardware.as_str()).collect();
+        let mut hardware: Vec<&str> = table
+            .blocks
+            .iter()
+            .map(|block| block.hardware.as_str())
+            .collect();
         hardware.dedup();
         Table {
             name: table.name.clone(),
             hardware: hardware.join("; "),
-            blocks: table.blocks.iter().map(|block| shown(site, block)).collect(),
+            blocks: table
+                .blocks
+                .iter()
+                .map(|block| shown(site, block))
+                .collect(),
         }
     });
     let page = Then {
         page: site.page("2016 beside today", "2016.html", ""),
-        about: ancestor.about.as_deref().map(text::html).unwrap_or_default(),
+        about: ancestor
+            .about
+            .as_deref()
+            .map(text::html)
+            .unwrap_or_default(),
         limit: Ancestor::limit(),
         tables: tables.collect(),
     };
@@ -95,8 +107,20 @@ fn shown<'s>(site: &Site<'_>, block: &'s Block) -> Shown<'s> {
 
 fn cells(step: &Step) -> [String; 5] {
     let ms = |ms: f64| format!("{ms} ms");
-    let Step { clients, p95_ms, min_ms, median_ms, max_ms } = *step;
-    [figures::count(clients), ms(p95_ms), ms(min_ms), ms(median_ms), ms(max_ms)]
+    let Step {
+        clients,
+        p95_ms,
+        min_ms,
+        median_ms,
+        max_ms,
+    } = *step;
+    [
+        figures::count(clients),
+        ms(p95_ms),
+        ms(min_ms),
+        ms(median_ms),
+        ms(max_ms),
+    ]
 }
 
 /// The servers of today whose manifest says that this row was theirs, with their figures under the
@@ -108,7 +132,9 @@ fn today(site: &Site<'_>, then: &str) -> Vec<(String, String, String)> {
         .map(|manifest| {
             let newest = site.round.map(|round| &round.name);
             let points = site.points.iter().filter(|point| {
-                Some(&point.round) == newest && point.server == manifest.name && point.workload == workload::USUAL
+                Some(&point.round) == newest
+                    && point.server == manifest.name
+                    && point.workload == workload::USUAL
             });
             let figures: Vec<String> = points
                 .map(|point| format!("{} {} clients", point.dialect, point.figure))
@@ -117,7 +143,11 @@ fn today(site: &Site<'_>, then: &str) -> Vec<(String, String, String)> {
                 [] => String::new(),
                 figures => format!(": {}", figures.join(", ")),
             };
-            (site.server_href(&manifest.name, ""), manifest.name.clone(), words)
+            (
+                site.server_href(&manifest.name, ""),
+                manifest.name.clone(),
+                words,
+            )
         })
         .collect()
 }

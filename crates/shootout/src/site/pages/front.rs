@@ -6,7 +6,7 @@ use crate::rows::contestant;
 use crate::site::SiteError;
 use crate::site::board::{Ranking, key};
 use askama::Template;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Template)]
 #[template(path = "site/index.html")]
@@ -63,8 +63,14 @@ const MEASURE: &str = "./shootout run --workload all --repeat 5 --out results/$(
 
 pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
     let workloads = site.workload_names.iter().map(|name| {
-        let reason = site.gathered.workloads.iter().find(|(known, _)| known == name);
-        let of_it = site.rankings().filter(|(_, ranking)| ranking.workload == *name);
+        let reason = site
+            .gathered
+            .workloads
+            .iter()
+            .find(|(known, _)| known == name);
+        let of_it = site
+            .rankings()
+            .filter(|(_, ranking)| ranking.workload == *name);
         Workload {
             name: name.clone(),
             href: site.workload_href(name, ""),
@@ -90,17 +96,24 @@ pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
 /// The answer in three sentences.
 fn answer(site: &Site<'_>) -> Vec<String> {
     let lines = &site.gathered.conformance;
-    let clean = lines.iter().filter(|l| l.waived.is_empty() && l.failed.is_empty()).count();
+    let clean = lines
+        .iter()
+        .filter(|l| l.waived.is_empty() && l.failed.is_empty())
+        .count();
+    let servers: BTreeSet<&str> = lines.iter().map(|line| line.server.as_str()).collect();
     let checked = format!(
         "Of {} variants of {} servers, {} pass every conformance check that applies to them without a \
          waiver.",
         figures::count(lines.len() as u64),
-        figures::count(site.server_names.len() as u64),
+        figures::count(servers.len() as u64),
         figures::count(clean as u64)
     );
     let Some(round) = site.round else {
         let suite = &site.gathered.autobahn;
-        let whole = suite.iter().filter(|record| record.failed.is_empty()).count();
+        let whole = suite
+            .iter()
+            .filter(|record| record.failed.is_empty())
+            .count();
         return vec![
             "No round has been published yet; the command below measures one.".to_owned(),
             checked,
@@ -112,16 +125,30 @@ fn answer(site: &Site<'_>) -> Vec<String> {
         ];
     };
     let rankings: Vec<&Ranking<'_>> = site.rankings().map(|(_, ranking)| ranking).collect();
-    let with_first = rankings.iter().filter(|ranking| firsts(ranking) > 0).count();
-    let shared = rankings.iter().filter(|ranking| firsts(ranking) > 1).count();
+    let with_first = rankings
+        .iter()
+        .filter(|ranking| firsts(ranking) > 0)
+        .count();
+    let shared = rankings
+        .iter()
+        .filter(|ranking| firsts(ranking) > 1)
+        .count();
     let mut leaders: BTreeMap<&str, usize> = BTreeMap::new();
     for ranking in &rankings {
-        for line in ranking.lines.iter().filter(|line| line.place.value.as_deref() == Some("1")) {
+        for line in ranking
+            .lines
+            .iter()
+            .filter(|line| line.place.value.as_deref() == Some("1"))
+        {
             *leaders.entry(&line.name).or_default() += 1;
         }
     }
     let most = leaders.values().copied().max().unwrap_or_default();
-    let leading: Vec<&str> = leaders.iter().filter(|(_, n)| **n == most).map(|(name, _)| *name).collect();
+    let leading: Vec<&str> = leaders
+        .iter()
+        .filter(|(_, n)| **n == most)
+        .map(|(name, _)| *name)
+        .collect();
     let leading = match leading.len() {
         0 => "No row has a place yet.".to_owned(),
         1..=3 => format!(
@@ -137,16 +164,24 @@ fn answer(site: &Site<'_>) -> Vec<String> {
     };
     vec![
         leading,
-        format!(
-            "In {shared} of them the first place is shared: the repetitions do not tell these rows apart."
-        ),
+        match shared {
+            0 => "In none of these rankings is the first place shared.".to_owned(),
+            _ => format!(
+                "In {shared} of these rankings the first place is shared: the repetitions do not tell \
+                 these rows apart."
+            ),
+        },
         checked,
     ]
 }
 
 /// Rows that may be first.
 fn firsts(ranking: &Ranking<'_>) -> usize {
-    ranking.lines.iter().filter(|line| line.place.value.as_deref() == Some("1")).count()
+    ranking
+        .lines
+        .iter()
+        .filter(|line| line.place.value.as_deref() == Some("1"))
+        .count()
 }
 
 fn matrices(site: &Site<'_>) -> Vec<Matrix> {
@@ -171,7 +206,10 @@ fn matrices(site: &Site<'_>) -> Vec<Matrix> {
         }
         Matrix {
             machine: ranked.board.machine.as_ref().map(|machine| machine.words()),
-            round: site.round.map(|round| round.name.clone()).unwrap_or_default(),
+            round: site
+                .round
+                .map(|round| round.name.clone())
+                .unwrap_or_default(),
             heads: ranked.rankings.iter().map(short_title).collect(),
             rows: rows.into_values().collect(),
         }
@@ -192,16 +230,19 @@ fn servers(site: &Site<'_>) -> Vec<Server> {
     for manifest in &site.gathered.manifests {
         for variant in &manifest.variants {
             let key = key(&manifest.name, &variant.name);
-            rows.insert(key.clone(), Server {
-                key,
-                name: contestant(&manifest.name, &variant.name),
-                href: site.server_href(&manifest.name, ""),
-                language: manifest.language.clone(),
-                class: manifest.class.name().to_owned(),
-                library: manifest.library.clone(),
-                version: "–".to_owned(),
-                counts: [None; 4],
-            });
+            rows.insert(
+                key.clone(),
+                Server {
+                    key,
+                    name: contestant(&manifest.name, &variant.name),
+                    href: site.server_href(&manifest.name, ""),
+                    language: manifest.language.clone(),
+                    class: manifest.class.name().to_owned(),
+                    library: manifest.library.clone(),
+                    version: "–".to_owned(),
+                    counts: [None; 4],
+                },
+            );
         }
     }
     for line in &site.gathered.conformance {

@@ -40,7 +40,10 @@ impl Page {
     /// Name and way of each page of the navigation, and whether this page is it.
     fn links(&self) -> Vec<(&'static str, String, bool)> {
         let way = |file: &str| format!("{}{file}", self.root);
-        NAVIGATION.iter().map(|(name, file)| (*name, way(file), *file == self.here)).collect()
+        NAVIGATION
+            .iter()
+            .map(|(name, file)| (*name, way(file), *file == self.here))
+            .collect()
     }
 }
 
@@ -99,26 +102,46 @@ impl Site<'_> {
 
     /// All rankings of the newest round with their machines.
     pub(super) fn rankings(&self) -> impl Iterator<Item = (&Ranked<'_>, &Ranking<'_>)> {
-        self.ranked.iter().flat_map(|ranked| ranked.rankings.iter().map(move |one| (ranked, one)))
+        self.ranked
+            .iter()
+            .flat_map(|ranked| ranked.rankings.iter().map(move |one| (ranked, one)))
     }
 }
 
 /// Every page.
 pub(super) fn all(gathered: &Gathered, workloads: &Path) -> Result<Files, SiteError> {
-    let known = Known { workloads, ceilings: gather::ceilings(&gathered.manifests) };
+    let known = Known {
+        workloads,
+        ceilings: gather::ceilings(&gathered.manifests),
+    };
     let ranked: Vec<Ranked<'_>> = gathered
         .newest
         .iter()
         .flat_map(|round| &round.boards)
-        .map(|board| Ranked { board, rankings: board.rankings(&known) })
+        .map(|board| Ranked {
+            board,
+            rankings: board.rankings(&known),
+        })
         .collect();
     let mut points = Vec::new();
-    for (round, one) in gathered.newest.iter().flat_map(|round| ranked.iter().map(move |one| (round, one))) {
-        points.extend(one.rankings.iter().flat_map(|ranking| history::points(round, one.board, ranking)));
+    for (round, one) in gathered
+        .newest
+        .iter()
+        .flat_map(|round| ranked.iter().map(move |one| (round, one)))
+    {
+        points.extend(
+            one.rankings
+                .iter()
+                .flat_map(|ranking| history::points(round, one.board, ranking)),
+        );
     }
     points.extend(gathered.history.iter().cloned());
     let server_names = servers(gathered, &points);
-    let mut workload_names: BTreeSet<String> = gathered.workloads.iter().map(|(name, _)| name.clone()).collect();
+    let mut workload_names: BTreeSet<String> = gathered
+        .workloads
+        .iter()
+        .map(|(name, _)| name.clone())
+        .collect();
     workload_names.extend(points.iter().map(|point| point.workload.clone()));
     let workload_names: Vec<String> = workload_names.into_iter().collect();
     let site = Site {
@@ -155,6 +178,11 @@ fn servers(gathered: &Gathered, points: &[Point]) -> Vec<String> {
     names.extend(measured.map(|measurement| measurement.server.name.clone()));
     names.extend(points.iter().map(|point| point.server.clone()));
     names.extend(gathered.conformance.iter().map(|line| line.server.clone()));
-    names.extend(gathered.autobahn.iter().map(|record| record.server.name.clone()));
+    names.extend(
+        gathered
+            .autobahn
+            .iter()
+            .map(|record| record.server.name.clone()),
+    );
     names.into_iter().collect()
 }

@@ -58,32 +58,31 @@ pub(super) struct Cell {
 
 impl Cell {
     fn number(text: impl Into<String>, value: Option<String>) -> Self {
-        Self { text: text.into(), value, classes: "number", ..Self::default() }
+        Self {
+            text: text.into(),
+            value,
+            classes: "number",
+            ..Self::default()
+        }
     }
 
     fn word(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
     }
 }
 
 /// The view of a ranking; `index` tells it from the others of its page.
 pub(super) fn view(site: &Site<'_>, ranking: &Ranking<'_>, index: usize, root: &str) -> View {
-    let (mut lines, mut left_out) = (Vec::new(), 0);
-    let lead = ranking.again.as_ref();
-    for (ranked, is_ceiling) in ranking
-        .ceilings
-        .iter()
-        .map(|ranked| (ranked, true))
-        .chain(ranking.lines.iter().map(|ranked| (ranked, false)))
-    {
-        let is_named = |again: &Again| {
-            let servers = again.command.split(" --servers ").nth(1).unwrap_or_default();
-            let servers = servers.split(' ').next().unwrap_or_default();
-            servers.split(',').any(|server| server == ranked.server)
-        };
-        left_out += usize::from(!is_ceiling && !lead.is_some_and(is_named));
-        lines.push(line(site, ranked, ranking, is_ceiling, root));
-    }
+    let ceilings = ranking.ceilings.iter().map(|ranked| (ranked, true));
+    let contestants = ranking.lines.iter().map(|ranked| (ranked, false));
+    let rows: Vec<Line> = ceilings
+        .chain(contestants)
+        .map(|(ranked, is_ceiling)| line(site, ranked, ranking, is_ceiling, root))
+        .collect();
+    let measured = ranking.again.as_ref().map_or(0, |(_, rows)| *rows);
     let notes = ranking.notes.iter().cloned().map(|mut note| {
         note.link = note.link.filter(|link| is_web_address(link));
         note
@@ -94,13 +93,16 @@ pub(super) fn view(site: &Site<'_>, ranking: &Ranking<'_>, index: usize, root: &
         sentence: ranking.sentence.clone(),
         ranked_by: ranking.ranked_by.clone(),
         remark: ranking.remark,
-        caption: format!("{} rows", ranking.lines.len()),
+        caption: match ranking.lines.len() {
+            1 => "1 row".to_owned(),
+            several => format!("{several} rows"),
+        },
         heads: heads(ranking),
-        rows: lines,
-        rows_left_out: left_out,
+        rows_left_out: rows.len().saturating_sub(measured),
+        rows,
         notes: notes.collect(),
         absent: ranking.absent.clone(),
-        again: ranking.again.clone(),
+        again: ranking.again.as_ref().map(|(again, _)| again.clone()),
     }
 }
 
@@ -111,11 +113,24 @@ fn heads(ranking: &Ranking<'_>) -> Vec<Head> {
         numeric,
     };
     let mut heads = vec![
-        head("#", "Place; a range where the repetitions do not tell rows apart.", true),
+        head(
+            "#",
+            "Place; a range where the repetitions do not tell rows apart.",
+            true,
+        ),
         head("server", "Server and variant.", false),
-        head(&ranking.head, ranking.ranked_by.as_deref().unwrap_or("What is ranked."), true),
+        head(
+            &ranking.head,
+            ranking.ranked_by.as_deref().unwrap_or("What is ranked."),
+            true,
+        ),
     ];
-    let columns = || ranking.columns.iter().map(|c| head(&c.title, &c.meaning, c.numeric));
+    let columns = || {
+        ranking
+            .columns
+            .iter()
+            .map(|c| head(&c.title, &c.meaning, c.numeric))
+    };
     heads.extend(columns().take(1));
     heads.push(head(
         "interval",
@@ -132,10 +147,22 @@ fn heads(ranking: &Ranking<'_>) -> Vec<Head> {
     }));
     heads.extend(columns().skip(1));
     heads.extend([
-        head("version", "Version of the library, as the built server prints it.", false),
+        head(
+            "version",
+            "Version of the library, as the built server prints it.",
+            false,
+        ),
         head("language", "Programming language.", false),
-        head("class", "Idiomatic: as the library's documentation shows. Tuned: beyond it.", false),
-        head("status", "Whether there is a result, and if not, why.", false),
+        head(
+            "class",
+            "Idiomatic: as the library's documentation shows. Tuned: beyond it.",
+            false,
+        ),
+        head(
+            "status",
+            "Whether there is a result, and if not, why.",
+            false,
+        ),
     ]);
     heads
 }
@@ -149,21 +176,32 @@ fn line(
 ) -> Line {
     let mut cells = vec![
         Cell::number(&ranked.place.text, ranked.place.value.clone()),
-        Cell { text: ranked.name.clone(), is_head: true, ..Cell::default() },
+        Cell {
+            text: ranked.name.clone(),
+            is_head: true,
+            ..Cell::default()
+        },
         Cell {
             bar: Some(ranked.bar),
             classes: "number figure",
             ..Cell::number(&ranked.figure.text, ranked.figure.value.clone())
         },
     ];
-    let mut others = ranking.columns.iter().zip(&ranked.cells).map(|(column, cell)| Cell {
-        classes: if column.numeric { "number" } else { "" },
-        ..Cell::number(&cell.text, cell.value.clone())
-    });
+    let mut others = ranking
+        .columns
+        .iter()
+        .zip(&ranked.cells)
+        .map(|(column, cell)| Cell {
+            classes: if column.numeric { "number" } else { "" },
+            ..Cell::number(&cell.text, cell.value.clone())
+        });
     cells.extend(others.next());
     cells.push(Cell::word(&ranked.interval));
     cells.extend(ranked.shares.iter().map(|share| {
-        let value: String = share.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+        let value: String = share
+            .chars()
+            .filter(|c| c.is_ascii_digit() || *c == '.')
+            .collect();
         Cell::number(share, (!value.is_empty()).then_some(value))
     }));
     cells.extend(others);
@@ -171,7 +209,10 @@ fn line(
         Cell::word(&ranked.version),
         Cell::word(&ranked.language),
         Cell::word(&ranked.class),
-        Cell { is_status: true, ..Cell::word(ranked.status.name()) },
+        Cell {
+            is_status: true,
+            ..Cell::word(ranked.status.name())
+        },
     ]);
     Line {
         key: ranked.key.clone(),

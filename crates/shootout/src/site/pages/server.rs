@@ -85,14 +85,20 @@ struct Shown {
 }
 
 pub(super) fn render(site: &Site<'_>, name: &str) -> Result<String, SiteError> {
-    let manifest = site.gathered.manifests.iter().find(|manifest| manifest.name == name);
+    let manifest = site
+        .gathered
+        .manifests
+        .iter()
+        .find(|manifest| manifest.name == name);
     let variants = manifest.into_iter().flat_map(|manifest| &manifest.variants);
     let variants = variants.filter_map(|v| Some((v.name.clone(), v.summary.clone()?)));
     let page = Server {
         page: site.page(name, "", ROOT),
         name: name.to_owned(),
         summary: manifest.map(|manifest| manifest.summary.clone()),
-        homepage: manifest.map(|m| m.homepage.clone()).filter(|link| is_web_address(link)),
+        homepage: manifest
+            .map(|m| m.homepage.clone())
+            .filter(|link| is_web_address(link)),
         facts: manifest.map(facts).unwrap_or_default(),
         variants: variants.collect(),
         tables: tables(site, name)?,
@@ -115,7 +121,10 @@ fn facts(manifest: &Manifest) -> Vec<(&'static str, String)> {
         ("folder", format!("servers/{}", manifest.name)),
     ];
     if manifest.role.is_some() {
-        facts.push(("role", "no contestant: other rows are held against it".to_owned()));
+        facts.push((
+            "role",
+            "no contestant: other rows are held against it".to_owned(),
+        ));
     }
     facts
 }
@@ -134,7 +143,10 @@ fn tables(site: &Site<'_>, name: &str) -> Result<Vec<Table>, SiteError> {
         }
         if !rows.is_empty() {
             tables.push(Table {
-                round: site.round.map(|round| round.name.clone()).unwrap_or_default(),
+                round: site
+                    .round
+                    .map(|round| round.name.clone())
+                    .unwrap_or_default(),
                 machine: ranked.board.machine.as_ref().map(|machine| machine.words()),
                 rows,
                 reasons,
@@ -151,13 +163,22 @@ fn of_ranking(
     name: &str,
     reasons: &mut Vec<String>,
 ) -> Vec<Row> {
-    let lines = ranking.lines.iter().chain(&ranking.ceilings).zip(&ranking.rows);
+    let lines = ranking
+        .lines
+        .iter()
+        .chain(&ranking.ceilings)
+        .zip(&ranking.rows);
     let of_it = lines.filter(|(line, _)| line.server == name);
     of_it
         .map(|(line, row)| {
             if row.status != Status::Ok {
                 let why = row.reason.unwrap_or("no reason given");
-                reasons.push(format!("{}, {}: {}: {why}", ranking.title, line.name, row.status.name()));
+                reasons.push(format!(
+                    "{}, {}: {}: {why}",
+                    ranking.title,
+                    line.name,
+                    row.status.name()
+                ));
             }
             let step = row.shown_step();
             let latency = step.and_then(|step| step.completion.as_ref());
@@ -175,7 +196,9 @@ fn of_ranking(
                 usage: [
                     Cell::figure(memory, |bytes| figures::bytes(*bytes)),
                     Cell::figure(step.and_then(|s| s.sockets), |bytes| figures::bytes(*bytes)),
-                    Cell::figure(step.and_then(|s| s.cpu_per_message_ns), |ns| figures::time(*ns)),
+                    Cell::figure(step.and_then(|s| s.cpu_per_message_ns), |ns| {
+                        figures::time(*ns)
+                    }),
                 ],
                 version: line.version.clone(),
                 status: row.status.name(),
@@ -188,12 +211,21 @@ fn of_ranking(
 fn of_charts(ranking: &Ranking<'_>, name: &str, number: usize) -> Result<Vec<String>, SiteError> {
     let latency = chart::of(ranking);
     let limit = ranking.rows.iter().find_map(|row| row.limit());
-    let titles = [(latency, ""), (Of::Memory, ", memory over time"), (Of::Cpu, ", processor over time")];
+    let titles = [
+        (latency, ""),
+        (Of::Memory, ", memory over time"),
+        (Of::Cpu, ", processor over time"),
+    ];
     let mut charts = Vec::new();
     for (index, (what, title)) in titles.into_iter().enumerate() {
-        let (own, others): (Vec<Curve>, Vec<Curve>) =
-            chart::curves(ranking, what).into_iter().partition(|curve| curve.server == name);
-        let first: Vec<Curve> = others.into_iter().filter(|_| what == latency).take(1).collect();
+        let (own, others): (Vec<Curve>, Vec<Curve>) = chart::curves(ranking, what)
+            .into_iter()
+            .partition(|curve| curve.server == name);
+        let first: Vec<Curve> = others
+            .into_iter()
+            .filter(|_| what == latency)
+            .take(1)
+            .collect();
         let before = match first.first() {
             Some(first) => format!(" (grey: {})", first.name),
             None => String::new(),
@@ -202,7 +234,9 @@ fn of_charts(ranking: &Ranking<'_>, name: &str, number: usize) -> Result<Vec<Str
             id: format!("c{number}-{index}"),
             title: format!("{}{title}{before}", ranking.title),
             what,
-            limit_ns: limit.filter(|_| what == Of::Clients).map(|limit| limit.time.ns()),
+            limit_ns: limit
+                .filter(|_| what == Of::Clients)
+                .map(|limit| limit.time.ns()),
             with_all: false,
             page: &|_| String::new(),
         };
@@ -217,7 +251,11 @@ fn of_charts(ranking: &Ranking<'_>, name: &str, number: usize) -> Result<Vec<Str
 /// Conformance of each variant: that of the table of the project, and that of the round.
 fn checked(site: &Site<'_>, name: &str) -> Vec<Checked> {
     let link = |link: &Option<String>| link.clone().filter(|link| is_web_address(link));
-    let lines = site.gathered.conformance.iter().filter(|line| line.server == name);
+    let lines = site
+        .gathered
+        .conformance
+        .iter()
+        .filter(|line| line.server == name);
     let mut all: Vec<Checked> = lines
         .map(|line| Checked {
             name: line.name(),
@@ -236,7 +274,11 @@ fn checked(site: &Site<'_>, name: &str) -> Vec<Checked> {
                 .iter()
                 .map(|one| (one.check.clone(), one.reason.clone(), link(&one.link)))
                 .collect(),
-            skipped: line.skipped.iter().map(|o| (o.check.clone(), o.reason.clone())).collect(),
+            skipped: line
+                .skipped
+                .iter()
+                .map(|o| (o.check.clone(), o.reason.clone()))
+                .collect(),
         })
         .collect();
     let Some(round) = site.round else {
@@ -244,13 +286,22 @@ fn checked(site: &Site<'_>, name: &str) -> Vec<Checked> {
     };
     let mut seen = Vec::new();
     for (_, ranking) in site.rankings() {
-        let lines = ranking.lines.iter().chain(&ranking.ceilings).zip(&ranking.rows);
+        let lines = ranking
+            .lines
+            .iter()
+            .chain(&ranking.ceilings)
+            .zip(&ranking.rows);
         for (line, row) in lines.filter(|(line, _)| line.server == name) {
             let Some(conformance) = row.conformance().filter(|_| !seen.contains(&line.key)) else {
                 continue;
             };
             seen.push(line.key.clone());
-            let of = |verdict| conformance.checks.iter().filter(move |c| c.verdict == verdict);
+            let of = |verdict| {
+                conformance
+                    .checks
+                    .iter()
+                    .filter(move |c| c.verdict == verdict)
+            };
             let count = |verdict| of(verdict).count();
             all.push(Checked {
                 name: format!("{} in round {}", line.name, round.name),
@@ -275,13 +326,21 @@ fn checked(site: &Site<'_>, name: &str) -> Vec<Checked> {
 }
 
 fn tested(site: &Site<'_>, name: &str) -> Vec<Tested> {
-    let records = site.gathered.autobahn.iter().filter(|record| record.server.name == name);
+    let records = site
+        .gathered
+        .autobahn
+        .iter()
+        .filter(|record| record.server.name == name);
     records
         .map(|record| Tested {
             sentence: format!(
                 "{} {}, suite {}, tested {}: {}.",
                 crate::rows::contestant(&record.server.name, &record.server.variant),
-                record.server.library_version.as_deref().unwrap_or("of unknown version"),
+                record
+                    .server
+                    .library_version
+                    .as_deref()
+                    .unwrap_or("of unknown version"),
                 record.suite,
                 record.finished,
                 record.tally()
@@ -298,18 +357,28 @@ fn tested(site: &Site<'_>, name: &str) -> Vec<Tested> {
 /// The figures of rows that more than one round has, those that may stand beside each other together.
 fn histories(points: &[Point], name: &str) -> Vec<History> {
     let mut groups: Vec<(&str, &str, &str, &Like, Vec<&Point>)> = Vec::new();
-    for point in points.iter().filter(|point| point.server == name) {
+    let points: Vec<&Point> = points.iter().filter(|point| point.server == name).collect();
+    for point in points.iter().copied() {
         let at = groups.iter().position(|(key, workload, dialect, like, _)| {
-            (*key, *workload, *dialect) == (point.key.as_str(), point.workload.as_str(), point.dialect)
+            (*key, *workload, *dialect)
+                == (point.key.as_str(), point.workload.as_str(), point.dialect)
                 && **like == point.like
         });
         match at {
             Some(at) => groups[at].4.push(point),
-            None => groups.push((&point.key, &point.workload, point.dialect, &point.like, vec![point])),
+            None => groups.push((
+                &point.key,
+                &point.workload,
+                point.dialect,
+                &point.like,
+                vec![point],
+            )),
         }
     }
     let rounds = |key: &str, workload: &str, dialect: &str| {
-        let of_it = points.iter().filter(|p| (p.key.as_str(), p.workload.as_str(), p.dialect) == (key, workload, dialect));
+        let of_it = points.iter().filter(|p| {
+            (p.key.as_str(), p.workload.as_str(), p.dialect) == (key, workload, dialect)
+        });
         let mut rounds: Vec<&str> = of_it.map(|point| point.round.as_str()).collect();
         rounds.dedup();
         rounds.len()
@@ -319,7 +388,11 @@ fn histories(points: &[Point], name: &str) -> Vec<History> {
     groups
         .into_iter()
         .map(|(_, workload, dialect, like, points)| {
-            let longest = points.iter().filter_map(|point| point.value).filter(|v| v.is_finite()).fold(0.0, f64::max);
+            let longest = points
+                .iter()
+                .filter_map(|point| point.value)
+                .filter(|v| v.is_finite())
+                .fold(0.0, f64::max);
             let bar = |value: Option<f64>| {
                 let value = value.filter(|value| value.is_finite() && longest > 0.0)?;
                 Some((value.max(0.0) / longest * 100.0).round() as u32)

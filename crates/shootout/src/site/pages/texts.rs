@@ -25,7 +25,12 @@ pub(super) fn method(site: &Site<'_>) -> Result<String, SiteError> {
         Some(document) => text::html(document),
         None => text::html("METHODOLOGY.md is not in this project."),
     };
-    page(site, "Method", "method.html", vec![text::html(intro), document])
+    page(
+        site,
+        "Method",
+        "method.html",
+        vec![text::html(intro), document],
+    )
 }
 
 pub(super) fn add_yours(site: &Site<'_>) -> Result<String, SiteError> {
@@ -35,14 +40,27 @@ pub(super) fn add_yours(site: &Site<'_>) -> Result<String, SiteError> {
         Some(document) => text::html(document),
         None => text::html("docs/adding-a-server.md is not in this project."),
     };
-    page(site, "Add yours", "add-yours.html", vec![text::html(intro), document])
+    page(
+        site,
+        "Add yours",
+        "add-yours.html",
+        vec![text::html(intro), document],
+    )
 }
 
 /// Who wrote it, on what machine, and what would change the order.
 pub(super) fn bias(site: &Site<'_>) -> Result<String, SiteError> {
     let gathered = site.gathered;
-    let waived: usize = gathered.conformance.iter().map(|line| line.waived.len()).sum();
-    let tuned = gathered.manifests.iter().filter(|m| m.class.name() == "tuned").count();
+    let waived: usize = gathered
+        .conformance
+        .iter()
+        .map(|line| line.waived.len())
+        .sum();
+    let tuned = gathered
+        .manifests
+        .iter()
+        .filter(|m| m.class.name() == "tuned")
+        .count();
     let mut words = format!(
         "## Who wrote these servers\n\n\
          The {} servers were written in this project, each after the documentation of its library, and \
@@ -63,7 +81,12 @@ pub(super) fn bias(site: &Site<'_>) -> Result<String, SiteError> {
         .collect();
     match site.round {
         Some(round) if !boards.is_empty() => {
-            let _ = write!(words, "Round {}:\n\n{}\n", escaped(&round.name), boards.concat());
+            let _ = write!(
+                words,
+                "Round {}:\n\n{}\n",
+                escaped(&round.name),
+                boards.concat()
+            );
         }
         _ => words.push_str("No round has been published yet.\n\n"),
     }
@@ -84,7 +107,10 @@ pub(super) fn bias(site: &Site<'_>) -> Result<String, SiteError> {
     );
     let mut table = String::new();
     for (_, ranking) in site.rankings() {
-        let first = ranking.lines.iter().filter(|line| line.place.value.as_deref() == Some("1"));
+        let first = ranking
+            .lines
+            .iter()
+            .filter(|line| line.place.value.as_deref() == Some("1"));
         let first: Vec<String> = first.map(|line| escaped(&line.name)).collect();
         let first = match first.len() {
             0 => "no row has a place".to_owned(),
@@ -93,7 +119,10 @@ pub(super) fn bias(site: &Site<'_>) -> Result<String, SiteError> {
         let _ = writeln!(table, "| {} | {first} |", escaped(&ranking.title));
     }
     if !table.is_empty() {
-        let _ = write!(words, "| ranking | first, alone or shared |\n|---|---|\n{table}");
+        let _ = write!(
+            words,
+            "| ranking | first, alone or shared |\n|---|---|\n{table}"
+        );
     }
     page(site, "Bias", "bias.html", vec![text::html(&words)])
 }
@@ -104,6 +133,9 @@ fn page(
     here: &'static str,
     parts: Vec<String>,
 ) -> Result<String, SiteError> {
-    let page = Text { page: site.page(title, here, ""), parts };
+    let page = Text {
+        page: site.page(title, here, ""),
+        parts,
+    };
     Ok(page.render()?)
 }

@@ -28,10 +28,18 @@ struct Part {
 }
 
 pub(super) fn render(site: &Site<'_>, name: &str) -> Result<String, SiteError> {
-    let of_it = site.rankings().filter(|(_, ranking)| ranking.workload == name);
+    let of_it = site
+        .rankings()
+        .filter(|(_, ranking)| ranking.workload == name);
     let of_it: Vec<(&Ranked<'_>, &Ranking<'_>)> = of_it.collect();
-    let known = site.gathered.workloads.iter().find(|(known, _)| known == name);
-    let reason = known.map(|(_, reason)| reason.clone()).filter(|reason| !reason.is_empty());
+    let known = site
+        .gathered
+        .workloads
+        .iter()
+        .find(|(known, _)| known == name);
+    let reason = known
+        .map(|(_, reason)| reason.clone())
+        .filter(|reason| !reason.is_empty());
     let reason = reason.or_else(|| of_it.iter().find_map(|(_, ranking)| ranking.reason.clone()));
     let parts = of_it.iter().enumerate().map(|(index, (ranked, ranking))| {
         Ok(Part {
@@ -44,7 +52,10 @@ pub(super) fn render(site: &Site<'_>, name: &str) -> Result<String, SiteError> {
         page: site.page(&format!("Workload: {name}"), "", ROOT),
         name: name.to_owned(),
         reason,
-        round: site.round.map(|round| round.name.clone()).unwrap_or_default(),
+        round: site
+            .round
+            .map(|round| round.name.clone())
+            .unwrap_or_default(),
         several_machines: site.ranked.len() > 1,
         parts: parts.collect::<Result<_, SiteError>>()?,
     };
@@ -72,7 +83,9 @@ fn charts(site: &Site<'_>, ranking: &Ranking<'_>, index: usize) -> Result<Vec<St
                     _ => title.to_owned(),
                 },
                 what,
-                limit_ns: limit.filter(|_| what == Of::Clients).map(|limit| limit.time.ns()),
+                limit_ns: limit
+                    .filter(|_| what == Of::Clients)
+                    .map(|limit| limit.time.ns()),
                 with_all: what == latency,
                 page: &page,
             };
