@@ -15,6 +15,8 @@ use std::path::Path;
 
 /// Columns of a ranking that a row of the board says elsewhere.
 const SAID_ELSEWHERE: [&str; 6] = ["#", "server", "variant", "version", "clients", "status"];
+/// Stands in the place of rows that have none.
+pub(super) const CEILING: &str = "ceiling";
 /// The column that stands first among the others.
 const FIRST: &str = "p95";
 
@@ -115,12 +117,15 @@ impl<'a> Ranking<'a> {
                     .collect()
             }
         };
-        let of_ceilings = Table::new(&ceilings_or(&ceilings, &all));
-        let ceiling_lines = ceilings.iter().zip(&of_ceilings.lines);
-        let ceiling_lines = ceiling_lines
+        let above = (!ceilings.is_empty()).then(|| Table::new(&ceilings));
+        let pairs = ceilings
+            .iter()
+            .zip(above.iter().flat_map(|table| &table.lines));
+        let columns = above.as_ref().map_or(&[][..], |table| &table.columns);
+        let ceiling_lines = pairs
             .map(|(row, line)| {
-                let mut ranked = made.row(row, Some(line), &of_ceilings.columns);
-                ranked.place = Cell::word("ceiling");
+                let mut ranked = made.row(row, Some(line), columns);
+                ranked.place = Cell::word(CEILING);
                 ranked.notes.clear();
                 ranked
             })
@@ -161,14 +166,6 @@ impl<'a> Ranking<'a> {
     /// What the ranking is about.
     pub(super) fn subject(&self) -> Subject<'_> {
         Subject::of(&self.rows)
-    }
-}
-
-/// A table needs a row.
-fn ceilings_or<'a>(ceilings: &[Row<'a>], all: &[Row<'a>]) -> Vec<Row<'a>> {
-    match ceilings.is_empty() {
-        true => all.to_vec(),
-        false => ceilings.to_vec(),
     }
 }
 
@@ -350,6 +347,7 @@ pub(super) fn rankings<'a>(
 ) -> Vec<Ranking<'a>> {
     let rows = ranking::rank(contestants);
     let mut above = ranking::rank(ceilings);
+    above.retain(|row| row.status != Status::NotApplicable);
     let mut all: Vec<Ranking<'a>> = rows
         .chunk_by(crate::report::same_category)
         .map(|rows| {

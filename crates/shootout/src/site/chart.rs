@@ -1,7 +1,7 @@
 //! Small multiples: one small chart for each row, all with the same axes, and one that has all of
 //! their curves. With forty rows no single picture tells them apart.
 
-use super::board::{Ranking, figure, key};
+use super::board::{CEILING, Ranked, Ranking, figure, key};
 use crate::report::figures;
 use crate::report::ranking::{Row, Step};
 use crate::report::words;
@@ -93,8 +93,12 @@ pub(super) fn of(ranking: &Ranking<'_>) -> Of {
     }
 }
 
-/// The curves of a ranking, in its order.
-pub(super) fn curves(ranking: &Ranking<'_>, what: Of) -> Vec<Curve> {
+/// The curves of those rows of a ranking that are wanted, in its order.
+pub(super) fn curves(
+    ranking: &Ranking<'_>,
+    what: Of,
+    is_wanted: impl Fn(&Ranked) -> bool,
+) -> Vec<Curve> {
     let lines = ranking
         .lines
         .iter()
@@ -102,6 +106,7 @@ pub(super) fn curves(ranking: &Ranking<'_>, what: Of) -> Vec<Curve> {
         .zip(&ranking.rows);
     let subject = ranking.subject();
     lines
+        .filter(|(line, _)| is_wanted(line))
         .filter_map(|(line, row)| {
             let points = points(row, what)?;
             let words = match (what, figure(row, &subject)) {
@@ -115,7 +120,7 @@ pub(super) fn curves(ranking: &Ranking<'_>, what: Of) -> Vec<Curve> {
                 name: words::contestant(row),
                 server: row.server().name.clone(),
                 place: line.place.text.clone(),
-                is_ceiling: row.place.is_none() && line.place.text == "ceiling",
+                is_ceiling: line.place.text == CEILING,
                 points,
                 words,
             })

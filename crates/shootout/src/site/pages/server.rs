@@ -216,16 +216,15 @@ fn of_charts(ranking: &Ranking<'_>, name: &str, number: usize) -> Result<Vec<Str
         (Of::Memory, ", memory over time"),
         (Of::Cpu, ", processor over time"),
     ];
+    let mut others = ranking.lines.iter().filter(|line| line.server != name);
+    let leader = others.next().map(|line| &line.key);
     let mut charts = Vec::new();
     for (index, (what, title)) in titles.into_iter().enumerate() {
-        let (own, others): (Vec<Curve>, Vec<Curve>) = chart::curves(ranking, what)
-            .into_iter()
-            .partition(|curve| curve.server == name);
-        let first: Vec<Curve> = others
-            .into_iter()
-            .filter(|_| what == latency)
-            .take(1)
-            .collect();
+        let own = chart::curves(ranking, what, |line| line.server == name);
+        let first: Vec<Curve> = match what == latency {
+            true => chart::curves(ranking, what, |line| Some(&line.key) == leader),
+            false => Vec::new(),
+        };
         let before = match first.first() {
             Some(first) => format!(" (grey: {})", first.name),
             None => String::new(),

@@ -74,7 +74,7 @@ fn charts(site: &Site<'_>, ranking: &Ranking<'_>, index: usize) -> Result<Vec<St
     drawn
         .into_iter()
         .map(|(what, id, title)| {
-            let curves = chart::curves(ranking, what);
+            let curves = chart::curves(ranking, what, |_| true);
             let drawing = Drawing {
                 id: format!("r{index}-{id}"),
                 title: match what {
