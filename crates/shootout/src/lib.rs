@@ -35,6 +35,7 @@ pub mod rows;
 pub mod sample;
 pub mod servers_table;
 pub mod session;
+pub mod site;
 pub mod stats;
 pub mod supervise;
 pub mod toolchain;

@@ -11,15 +11,16 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// A browser that takes commands on one pipe and tells events on another (`--remote-debugging-pipe`).
-struct Browser {
+pub(super) struct Browser {
     child: Child,
     commands: File,
     events: BufReader<File>,
     id: u64,
     /// Events that came before the answer to a command.
-    seen: Vec<Value>,
+    pub(super) seen: Vec<Value>,
     watch: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
 }
 
@@ -28,11 +29,8 @@ struct Browser {
 /// # Panics
 /// When there is no browser, or it fails or takes too long.
 pub fn record(page: &Path, sockets: usize, scratch: &Path) -> Value {
-    let mut browser = Browser::start(scratch);
-    let target = browser.ask("", "Target.createTarget", json!({"url": "about:blank"}));
-    let attach = json!({"targetId": target["targetId"], "flatten": true});
-    let session = browser.ask("", "Target.attachToTarget", attach)["sessionId"].clone();
-    let session = session.as_str().unwrap().to_owned();
+    let mut browser = Browser::start(scratch, super::PATIENCE);
+    let session = browser.attach();
     browser.ask(&session, "Network.enable", json!({}));
     let url = format!("file://{}", page.display());
     browser.ask(&session, "Page.navigate", json!({"url": url}));
@@ -46,7 +44,7 @@ pub fn record(page: &Path, sockets: usize, scratch: &Path) -> Value {
 }
 
 impl Browser {
-    fn start(scratch: &Path) -> Self {
+    pub(super) fn start(scratch: &Path, patience: Duration) -> Self {
         let (commands_from, commands) = pipe();
         let (events, events_to) = pipe();
         let mut command = Command::new(super::browser());
@@ -91,18 +89,26 @@ impl Browser {
             events: BufReader::new(events.into()),
             id: 0,
             seen: Vec::new(),
-            watch: Some(super::watch(group)),
+            watch: Some(super::watch(group, patience)),
         }
     }
 
-    fn next(&mut self) -> Value {
+    /// Opens a page, and returns the name of the session with it.
+    pub(super) fn attach(&mut self) -> String {
+        let target = self.ask("", "Target.createTarget", json!({"url": "about:blank"}));
+        let attach = json!({"targetId": target["targetId"], "flatten": true});
+        let session = self.ask("", "Target.attachToTarget", attach)["sessionId"].clone();
+        session.as_str().unwrap().to_owned()
+    }
+
+    pub(super) fn next(&mut self) -> Value {
         let mut message = Vec::new();
         self.events.read_until(0, &mut message).unwrap();
         assert_eq!(message.pop(), Some(0), "the browser ended");
         serde_json::from_slice(&message).unwrap()
     }
 
-    fn ask(&mut self, session: &str, method: &str, params: Value) -> Value {
+    pub(super) fn ask(&mut self, session: &str, method: &str, params: Value) -> Value {
         self.id += 1;
         let mut command = json!({"id": self.id, "method": method, "params": params});
         if !session.is_empty() {
@@ -121,7 +127,7 @@ impl Browser {
         }
     }
 
-    fn stop(mut self) {
+    pub(super) fn stop(mut self) {
         self.ask("", "Browser.close", json!({}));
         self.child.wait().unwrap();
     }

@@ -1,8 +1,10 @@
 //! Pages in a real browser, for tests: what became of them, what the console said, what was asked for.
 
 mod capture;
+mod walk;
 
 pub use capture::record;
+pub use walk::Walk;
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -65,7 +67,7 @@ pub fn look(page: &Path, width: u32, scratch: &Path) -> (Shown, Vec<String>) {
         let policy = "default-src 'none';";
         text = text.replacen(policy, &format!("{policy} script-src 'unsafe-inline';"), 1);
     }
-    let looking = format!("<script>{LOOK}</script></body>");
+    let looking = format!("<script>{LOOK}{TELL}</script></body>");
     fs::write(&looked, text.replace("</body>", &looking)).unwrap();
     let frame = scratch.join("frame.html");
     let text = format!(
@@ -102,6 +104,8 @@ for (const one of document.body.querySelectorAll("*")) {
   if (one.closest("svg")) {
     if (one.tagName !== "text") continue;
     const box = one.getBBox(), view = one.ownerSVGElement.viewBox.baseVal;
+    // Parts that other charts use have no place of their own.
+    if (one.closest("defs")) continue;
     const at = one.getAttribute("transform") ? null : box;
     if (at && (at.x < -1 || at.y < -1 || at.x + at.width > view.width + 1 || at.y + at.height > view.height + 1)) {
       found.push("outside of its chart: " + name);
@@ -114,8 +118,10 @@ for (const one of document.body.querySelectorAll("*")) {
   const box = one.getBoundingClientRect();
   if (box.width > 0 && box.right > innerWidth + 1 && !one.closest(".scroll")) found.push("beyond the edge: " + name);
 }
-parent.postMessage(JSON.stringify(found), "*");
 "#;
+
+/// Tells the page around it what was found.
+const TELL: &str = r#"parent.postMessage(JSON.stringify(found), "*");"#;
 
 /// Has the browser write the document of a page to its stdout, and what it does on the network to `net`.
 ///
@@ -148,18 +154,18 @@ pub fn dump(page: &Path, net: &Path, scratch: &Path) -> Output {
         .stderr(Stdio::piped());
     let child = browser.spawn().unwrap();
     let group = -(child.id() as i32);
-    let (done, watch) = watch(group);
+    let (done, watch) = watch(group, PATIENCE);
     let output = child.wait_with_output().unwrap();
     drop(done);
     watch.join().unwrap();
     output
 }
 
-/// Kills a group of processes that is still there after a minute. It ends when the sender is dropped.
-fn watch(group: i32) -> (mpsc::Sender<()>, JoinHandle<()>) {
+/// Kills a group of processes that is still there after so long. It ends when the sender is dropped.
+fn watch(group: i32, patience: Duration) -> (mpsc::Sender<()>, JoinHandle<()>) {
     let (done, waiting) = mpsc::channel::<()>();
     let watch = thread::spawn(move || {
-        if waiting.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if waiting.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
             // SAFETY: kill takes numbers only; the group is the one opened by a child that has not
             // been waited for.
             unsafe { libc::kill(group, libc::SIGKILL) };

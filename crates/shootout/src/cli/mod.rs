@@ -23,6 +23,7 @@ Examples:
   shootout run --resume                 continues the newest run
   shootout compare before/ after/       is it slower now? exit code 2 if so
   shootout verify my-server             is it correct? every check of the protocol
+  shootout site results --out site      the board: a static site of all rounds
   shootout check results/local/a        do its figures follow from its records?
   shootout autobahn my-server           the Autobahn|Testsuite against its raw echo
 
@@ -163,6 +164,23 @@ pub enum Command {
         /// The Markdown [default: report.md in the first directory]
         #[arg(long, value_name = "FILE")]
         markdown: Option<PathBuf>,
+    },
+    /// Makes the board: a static site of all rounds, servers and workloads
+    #[command(
+        after_help = "The pages open from disk and from any web server; each holds what it needs and \
+                      loads nothing. A directory in RESULTS that holds measurements is a round: the \
+                      newest is ranked, the others are the history of each server. Figures of \
+                      different machines or kernels are never put in one ranking. Without a round the \
+                      site shows conformance, Autobahn and 2016.\n\n\
+                      DIR is new, empty, or holds an earlier site, whose pages are replaced.\n\n\
+                      Example:\n  shootout site results --out site"
+    )]
+    Site {
+        /// The results directory [default: results/ of the project]
+        results: Option<PathBuf>,
+        /// Where the site is written [default: site]
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
     },
     /// Checks that the figures of a result directory follow from its records, and that these are fit
     /// to be published

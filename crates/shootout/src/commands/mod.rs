@@ -11,6 +11,7 @@ mod list;
 mod report;
 mod run;
 mod setup;
+mod site;
 mod tally;
 mod verify;
 
@@ -74,6 +75,7 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
                 html,
                 markdown,
             } => report::report(&context, dirs, html, markdown),
+            Command::Site { results, out } => site::site(&context, results, out),
             Command::Check { dirs } => check::check(&context, dirs),
             Command::Compare(args) => compare::compare(&context, &args),
         }

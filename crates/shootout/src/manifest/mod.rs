@@ -42,6 +42,10 @@ pub struct Manifest {
     pub homepage: String,
     /// Whether it does anything beyond the library's own documentation.
     pub class: Class,
+    /// What it stands for, where it is no contestant.
+    pub role: Option<Role>,
+    /// The names that rows of it had in results/2016/.
+    pub in_2016: Vec<String>,
     /// What it is, in a sentence.
     pub summary: String,
     /// Time from a machine without its toolchain to its figure in `run --quick`.
@@ -82,6 +86,15 @@ impl Class {
             Self::Tuned => "tuned",
         }
     }
+}
+
+/// What a server stands for that is no contestant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// The least that the work can cost: the board shows every figure as a share of its own, and
+    /// gives it no place.
+    Ceiling,
 }
 
 /// A message format, by the names of the manifest and the command line.

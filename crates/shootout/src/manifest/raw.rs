@@ -19,6 +19,9 @@ pub(super) struct Manifest {
     pub(super) library: String,
     pub(super) homepage: String,
     pub(super) class: super::Class,
+    pub(super) role: Option<super::Role>,
+    #[serde(default)]
+    pub(super) in_2016: Vec<String>,
     pub(super) summary: String,
     pub(super) quick_seconds: Option<Spanned<u32>>,
     #[serde(default)]

@@ -9,17 +9,17 @@ use run_record::{CompressionUse, Latency, Life, Measure, Nanos, Plan, Reading, W
 
 /// A column.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
-    pub(super) title: String,
+pub(crate) struct Column {
+    pub(crate) title: String,
     /// What it is, in a sentence.
-    pub(super) meaning: String,
-    pub(super) numeric: bool,
+    pub(crate) meaning: String,
+    pub(crate) numeric: bool,
 }
 
 /// A column, and what a row has in it.
-pub(super) struct Filled {
-    pub(super) column: Column,
-    pub(super) cell: Box<dyn Fn(&Row<'_>) -> Cell>,
+pub(crate) struct Filled {
+    pub(crate) column: Column,
+    pub(crate) cell: Box<dyn Fn(&Row<'_>) -> Cell>,
 }
 
 fn figure(
@@ -60,7 +60,7 @@ fn at_step(
 }
 
 /// The columns for rows of one workload and dialect.
-pub(super) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
+pub(crate) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
     let plan = rows.iter().find_map(Row::plan);
     let request = rows[0].workload();
     let has = |of: fn(&Plan) -> bool| plan.is_some_and(of);

@@ -8,7 +8,7 @@ use crate::stdout::one_line;
 use run_record::Status;
 
 /// One sentence for the rows of one workload and dialect, in ranked order.
-pub(super) fn sentence(rows: &[Row<'_>]) -> String {
+pub(crate) fn sentence(rows: &[Row<'_>]) -> String {
     let category = words::capital(&category(&rows[0]));
     let placed: Vec<&Row<'_>> = rows.iter().filter(|row| row.place.is_some()).collect();
     let without = match applicable(rows).count() - placed.len() {
@@ -79,7 +79,7 @@ fn applicable<'r, 'a>(rows: &'r [Row<'a>]) -> impl Iterator<Item = &'r Row<'a>> 
 }
 
 /// Workload and dialect of a row.
-pub(super) fn category(row: &Row<'_>) -> String {
+pub(crate) fn category(row: &Row<'_>) -> String {
     format!(
         "{} over {}",
         one_line(row.workload_name()),
@@ -120,7 +120,7 @@ fn follower(placed: &[&Row<'_>], subject: &Subject<'_>) -> String {
 }
 
 /// How many rows are ok, in words.
-pub(super) fn tally(rows: &[Row<'_>]) -> String {
+pub(crate) fn tally(rows: &[Row<'_>]) -> String {
     let ok = rows.iter().filter(|row| row.status == Status::Ok).count();
     format!("{ok} of {} rows ok", applicable(rows).count())
 }

@@ -68,7 +68,7 @@ fn category(rows: &[Row<'_>]) -> String {
 }
 
 /// Whether a link may be offered for a click: nothing but a web page.
-pub(super) fn is_web_address(link: &str) -> bool {
+pub(crate) fn is_web_address(link: &str) -> bool {
     link.starts_with("https://") || link.starts_with("http://")
 }
 

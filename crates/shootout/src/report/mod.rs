@@ -4,16 +4,16 @@
 //! module measures nothing, knows no server, and uses no network; the page that it writes loads
 //! nothing.
 
-mod columns;
+pub(crate) mod columns;
 pub(crate) use run_page::figures;
-mod headline;
-mod load;
+pub(crate) mod headline;
+pub(crate) mod load;
 pub mod markdown;
-mod notes;
+pub(crate) mod notes;
 mod page;
 pub mod ranking;
-mod subject;
-mod table;
+pub(crate) mod subject;
+pub(crate) mod table;
 pub mod text;
 pub(crate) mod words;
 
@@ -157,7 +157,7 @@ fn by_category(measurements: &[Measurement], say: fn(&[Row<'_>]) -> String) -> V
     rows.chunk_by(same_category).map(say).collect()
 }
 
-fn same_category(a: &Row<'_>, b: &Row<'_>) -> bool {
+pub(crate) fn same_category(a: &Row<'_>, b: &Row<'_>) -> bool {
     let of = |row: &Row<'_>| (row.workload(), row.dialect());
     of(a) == of(b) && a.workload_name() == b.workload_name()
 }

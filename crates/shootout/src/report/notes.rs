@@ -6,16 +6,16 @@ use run_record::{CheckOutcome, CheckVerdict, Clients, Plan, Status};
 
 /// One note. Rows that have the same share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Note {
-    pub(super) number: usize,
-    pub(super) text: String,
+pub(crate) struct Note {
+    pub(crate) number: usize,
+    pub(crate) text: String,
     /// A page about it.
-    pub(super) link: Option<String>,
+    pub(crate) link: Option<String>,
 }
 
 /// Notes in the order of their first use.
 #[derive(Debug)]
-pub(super) struct Notes {
+pub(crate) struct Notes {
     notes: Vec<Note>,
     usual: Option<Steps>,
 }
@@ -25,19 +25,19 @@ type Steps = (u32, u32);
 
 impl Notes {
     /// No notes yet, for a table of these rows.
-    pub(super) fn of(rows: &[&Row<'_>]) -> Self {
+    pub(crate) fn of(rows: &[&Row<'_>]) -> Self {
         Self {
             notes: Vec::new(),
             usual: usual_steps(rows),
         }
     }
 
-    pub(super) fn all(self) -> Vec<Note> {
+    pub(crate) fn all(self) -> Vec<Note> {
         self.notes
     }
 
     /// Numbers of the notes of a row.
-    pub(super) fn of_row(&mut self, row: &Row<'_>) -> Vec<usize> {
+    pub(crate) fn of_row(&mut self, row: &Row<'_>) -> Vec<usize> {
         let mut numbers: Vec<usize> = reasons(row)
             .into_iter()
             .chain(self.other_steps(row))

@@ -7,16 +7,16 @@ use run_record::{Load, Plan, Workload};
 
 /// What a ranking is about.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     plan: Option<&'a Plan>,
     request: Workload,
-    pub(super) score: Score,
+    pub(crate) score: Score,
     /// Latencies are compared at so many clients.
-    pub(super) common: Option<u64>,
+    pub(crate) common: Option<u64>,
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn of(rows: &[Row<'a>]) -> Self {
+    pub(crate) fn of(rows: &[Row<'a>]) -> Self {
         let ranked = rows.iter().filter(|row| row.place.is_some());
         Self {
             plan: rows.iter().find_map(Row::plan),
@@ -28,17 +28,17 @@ impl<'a> Subject<'a> {
 
     /// Whether the rows are told apart by the clients that they carried, and only equal ones by
     /// the score.
-    pub(super) fn grows(&self) -> bool {
+    pub(crate) fn grows(&self) -> bool {
         self.plan.is_none_or(grows)
     }
 
     /// Why the workload exists.
-    pub(super) fn reason(&self) -> Option<&'a str> {
+    pub(crate) fn reason(&self) -> Option<&'a str> {
         self.plan?.reason.as_deref()
     }
 
     /// What is ranked, as the head of a table; `None` when nothing was measured.
-    pub(super) fn head(&self) -> Option<String> {
+    pub(crate) fn head(&self) -> Option<String> {
         let rule = words::rule(self.request, &self.plan?.limits);
         Some(match (self.grows(), self.score) {
             (true, _) => format!("clients with {rule}"),
@@ -48,7 +48,7 @@ impl<'a> Subject<'a> {
     }
 
     /// The rule of the places, in a sentence; `None` when nothing was measured.
-    pub(super) fn ranked_by(&self) -> Option<String> {
+    pub(crate) fn ranked_by(&self) -> Option<String> {
         let limits = &self.plan?.limits;
         let rule = words::rule(self.request, limits);
         let name = self.name();
@@ -70,7 +70,7 @@ impl<'a> Subject<'a> {
     }
 
     /// The score in words.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match (self.score, self.plan) {
             (Score::Latency, Some(plan)) => format!(
                 "p{} of {}",
@@ -106,7 +106,7 @@ impl<'a> Subject<'a> {
     }
 
     /// A score as people read it.
-    pub(super) fn show(&self, score: f64) -> String {
+    pub(crate) fn show(&self, score: f64) -> String {
         match self.score {
             Score::Latency | Score::Return if score.is_infinite() => "never".to_owned(),
             Score::Latency | Score::Return => figures::time(score),

@@ -9,55 +9,55 @@ use super::words;
 use run_record::{Clients, Latency, Status, Steps, Target};
 
 /// Shown where there is no figure.
-pub(super) const NOTHING: &str = "–";
+pub(crate) const NOTHING: &str = "–";
 const DIFFERENT_PLANS: &str = "These rows were measured under different plans: their figures \
                                cannot be compared.";
 
 /// The rows of one workload and dialect.
 #[derive(Debug)]
-pub(super) struct Table {
-    pub(super) columns: Vec<Column>,
-    pub(super) lines: Vec<Line>,
-    pub(super) notes: Vec<Note>,
+pub(crate) struct Table {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) notes: Vec<Note>,
     /// What keeps its rows from being compared.
-    pub(super) remark: Option<&'static str>,
+    pub(crate) remark: Option<&'static str>,
     /// The rule of the places; absent when nothing was measured.
-    pub(super) ranked_by: Option<String>,
+    pub(crate) ranked_by: Option<String>,
     /// Rows that the workload does not apply to, a sentence for each reason.
-    pub(super) absent: Vec<String>,
+    pub(crate) absent: Vec<String>,
 }
 
 /// A row of cells.
 #[derive(Debug)]
-pub(super) struct Line {
-    pub(super) cells: Vec<Cell>,
-    pub(super) status: Status,
+pub(crate) struct Line {
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) status: Status,
     /// Numbers of the notes that belong to it.
-    pub(super) notes: Vec<usize>,
+    pub(crate) notes: Vec<usize>,
     /// Page of the library.
-    pub(super) homepage: String,
-    pub(super) summary: Option<String>,
+    pub(crate) homepage: String,
+    pub(crate) summary: Option<String>,
 }
 
 /// A figure or a word.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cell {
-    pub(super) text: String,
+pub(crate) struct Cell {
+    pub(crate) text: String,
     /// The exact figure; absent for words and where there is none.
-    pub(super) value: Option<String>,
+    pub(crate) value: Option<String>,
     /// Smallest and largest of several figures that differ.
-    pub(super) range: Option<(u64, u64)>,
+    pub(crate) range: Option<(u64, u64)>,
 }
 
 impl Cell {
-    pub(super) fn word(text: impl Into<String>) -> Self {
+    pub(crate) fn word(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             ..Self::default()
         }
     }
 
-    pub(super) fn figure<T: std::fmt::Display>(
+    pub(crate) fn figure<T: std::fmt::Display>(
         value: Option<T>,
         show: impl Fn(&T) -> String,
     ) -> Self {
@@ -71,14 +71,14 @@ impl Cell {
         }
     }
 
-    pub(super) fn latency(latency: Option<&Latency>, of: impl Fn(&Latency) -> u64) -> Self {
+    pub(crate) fn latency(latency: Option<&Latency>, of: impl Fn(&Latency) -> u64) -> Self {
         Self::figure(latency.map(of), |ns| figures::time(*ns as f64))
     }
 }
 
 impl Table {
     /// The table of rows of one workload and dialect, in ranked order.
-    pub(super) fn new(rows: &[Row<'_>]) -> Self {
+    pub(crate) fn new(rows: &[Row<'_>]) -> Self {
         let subject = Subject::of(rows);
         let filled = columns::of(rows, &subject);
         let (absent, rows): (Vec<&Row<'_>>, Vec<&Row<'_>>) = rows

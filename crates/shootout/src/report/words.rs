@@ -18,7 +18,7 @@ pub(crate) fn dialect(dialect: Dialect) -> &'static str {
     }
 }
 
-pub(super) fn end(end: End) -> &'static str {
+pub(crate) fn end(end: End) -> &'static str {
     match end {
         End::OverLimit => "a step was above the limit",
         End::StepsDone => "all planned steps were measured",
@@ -34,7 +34,7 @@ pub(super) fn end(end: End) -> &'static str {
     }
 }
 
-pub(super) fn verdict(verdict: CheckVerdict) -> &'static str {
+pub(crate) fn verdict(verdict: CheckVerdict) -> &'static str {
     match verdict {
         CheckVerdict::Pass => "pass",
         CheckVerdict::Fail => "fail",
@@ -44,7 +44,7 @@ pub(super) fn verdict(verdict: CheckVerdict) -> &'static str {
 }
 
 /// The rule that a step had to keep, as a clause.
-pub(super) fn rule(workload: Workload, limit: &Limits) -> String {
+pub(crate) fn rule(workload: Workload, limit: &Limits) -> String {
     format!(
         "{} percent of {} within {}",
         figures::percentile(limit.percentile),
@@ -54,7 +54,7 @@ pub(super) fn rule(workload: Workload, limit: &Limits) -> String {
 }
 
 /// What the limited latencies are those of.
-pub(super) fn measured(workload: Workload, of: Measure) -> &'static str {
+pub(crate) fn measured(workload: Workload, of: Measure) -> &'static str {
     match (workload, of) {
         (Workload::Echo, _) => "echoes back at their sender",
         (Workload::Connect, _) => "connections upgraded",
@@ -68,7 +68,7 @@ pub(super) fn measured(workload: Workload, of: Measure) -> &'static str {
 }
 
 /// The server, and its variant where it has several.
-pub(super) fn contestant(row: &Row<'_>) -> String {
+pub(crate) fn contestant(row: &Row<'_>) -> String {
     let server = row.server();
     if server.variant == "default" {
         server.name.clone()
@@ -78,7 +78,7 @@ pub(super) fn contestant(row: &Row<'_>) -> String {
 }
 
 /// The number of clients carried: exact, at least, or fewer than the first step.
-pub(super) fn carried(carried: &Carried) -> String {
+pub(crate) fn carried(carried: &Carried) -> String {
     match carried.clients() {
         None => format!("< {}", figures::count(carried.first_step)),
         Some(clients) if carried.at_least => format!("≥ {}", figures::count(clients)),
@@ -87,7 +87,7 @@ pub(super) fn carried(carried: &Carried) -> String {
 }
 
 /// The same in a sentence.
-pub(super) fn carried_in_words(carried: &Carried) -> String {
+pub(crate) fn carried_in_words(carried: &Carried) -> String {
     match carried.clients() {
         None => format!("fewer than {} clients", figures::count(carried.first_step)),
         Some(clients) if carried.at_least => {
@@ -98,7 +98,7 @@ pub(super) fn carried_in_words(carried: &Carried) -> String {
 }
 
 /// From the repetition that carried least to the one that carried most, where they differ.
-pub(super) fn spread(carried: &Carried) -> Option<String> {
+pub(crate) fn spread(carried: &Carried) -> Option<String> {
     (carried.smallest != carried.largest).then(|| {
         format!(
             "{}–{}",
@@ -109,13 +109,13 @@ pub(super) fn spread(carried: &Carried) -> Option<String> {
 }
 
 /// An interval of clients.
-pub(super) fn interval(interval: Interval) -> String {
+pub(crate) fn interval(interval: Interval) -> String {
     let [low, high] = [interval.low, interval.high].map(|end| figures::count(end.round() as u64));
     format!("{low}–{high}")
 }
 
 /// With a capital at its beginning.
-pub(super) fn capital(word: &str) -> String {
+pub(crate) fn capital(word: &str) -> String {
     let mut chars = word.chars();
     chars
         .next()

@@ -83,6 +83,8 @@ pub(super) fn manifest(
         library: raw.library,
         homepage: raw.homepage,
         class: raw.class,
+        role: raw.role,
+        in_2016: raw.in_2016,
         summary: raw.summary,
         quick,
         requires,

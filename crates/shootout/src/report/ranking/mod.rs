@@ -281,7 +281,7 @@ fn order_equal(mut rows: Vec<Row<'_>>, by: Score) -> Vec<(Row<'_>, place::Standi
 }
 
 /// The largest number of clients that all rows have a limited latency for.
-pub(super) fn common_clients<'r, 'a: 'r>(
+pub(crate) fn common_clients<'r, 'a: 'r>(
     rows: impl IntoIterator<Item = &'r Row<'a>>,
 ) -> Option<u64> {
     rows.into_iter()

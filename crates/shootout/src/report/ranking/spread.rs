@@ -1,8 +1,8 @@
 //! The figures of each repetition of a row, and how much they vary.
 
-use super::Row;
 use super::carried::found;
 use super::steps::says_of_the_server;
+use super::{Row, Score, score};
 use crate::stats::{Interval, Resampling, enough, median_interval};
 use run_record::{Measure, Recorder, Status};
 
@@ -50,6 +50,16 @@ impl Row<'_> {
     /// Interval of the clients carried over the repetitions.
     pub fn clients_interval(&self) -> Option<Interval> {
         interval(&clients(self))
+    }
+
+    /// Interval of the figure that tells equal rows apart, over the repetitions.
+    pub fn figure_interval(&self, by: Score, common: Option<u64>) -> Option<Interval> {
+        interval(&score::figures(self, by, common))
+    }
+
+    /// The same figure of each repetition that has one.
+    pub fn figures(&self, by: Score, common: Option<u64>) -> Vec<f64> {
+        score::figures(self, by, common)
     }
 
     /// Interval of a percentile of completion over the repetitions, in nanoseconds, at the clients

@@ -1,0 +1,127 @@
+//! Everything that a site is made of: the rounds, the history, and what the project knows of its
+//! servers.
+
+use super::ancestor::{self, Ancestor};
+use super::board::Known;
+use super::history::{self, Point};
+use super::rounds::{self, Round};
+use super::{SiteError, Sources};
+use crate::autobahn;
+use crate::conformance_table::{self, Line};
+use crate::manifest::{Manifest, Role};
+use crate::project::Entry;
+use crate::workload;
+use run_record::AutobahnRecord;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+/// What was read.
+pub(super) struct Gathered {
+    pub(super) manifests: Vec<Manifest>,
+    pub(super) newest: Option<Round>,
+    /// The figures of the rounds before it, the newer first.
+    pub(super) history: Vec<Point>,
+    pub(super) conformance: Vec<Line>,
+    pub(super) autobahn: Vec<AutobahnRecord>,
+    pub(super) ancestor: Ancestor,
+    /// The workloads of the project: name and reason.
+    pub(super) workloads: Vec<(String, String)>,
+    pub(super) methodology: Option<String>,
+    pub(super) guide: Option<String>,
+    pub(super) warnings: Vec<String>,
+    pub(super) rounds: usize,
+}
+
+/// Names of the servers whose manifest says that they are no contestants.
+pub(super) fn ceilings(manifests: &[Manifest]) -> BTreeSet<String> {
+    let of_role = manifests
+        .iter()
+        .filter(|manifest| manifest.role == Some(Role::Ceiling));
+    of_role.map(|manifest| manifest.name.clone()).collect()
+}
+
+/// Reads all of it. Of rounds before the newest the figures alone are kept.
+pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
+    let mut warnings = Vec::new();
+    let manifests: Vec<Manifest> = match sources.project.servers() {
+        Ok(entries) => entries
+            .into_iter()
+            .filter_map(|entry| readable(entry, &mut warnings))
+            .collect(),
+        Err(refusal) => return Err(SiteError::Project(refusal.to_string())),
+    };
+    let folder = sources.project.workloads();
+    let known = Known {
+        workloads: &folder,
+        ceilings: ceilings(&manifests),
+    };
+    let (mut newest, mut earlier, mut count) = (None, Vec::new(), 0);
+    for dir in rounds::directories(sources.results)? {
+        let mut round = rounds::read(&dir, &known)?;
+        warnings.append(&mut round.warnings);
+        if round.boards.is_empty() {
+            continue;
+        }
+        count += 1;
+        if newest.is_none() {
+            newest = Some(round);
+            continue;
+        }
+        for board in &round.boards {
+            let points = board.rankings(&known);
+            earlier.extend(
+                points
+                    .iter()
+                    .flat_map(|ranking| history::points(&round, board, ranking)),
+            );
+        }
+    }
+    let of_results = sources.results.join("autobahn");
+    let of_results = Some(of_results).filter(|dir| dir.is_dir());
+    let suite = of_results.unwrap_or_else(|| sources.project.autobahn());
+    let mut autobahn =
+        autobahn::summaries(&suite, &mut |warning| warnings.push(warning.to_string()));
+    autobahn.sort_by(|a, b| {
+        (&a.server.name, &a.server.variant).cmp(&(&b.server.name, &b.server.variant))
+    });
+    let root = sources.project.root();
+    let conformance = conformance_table::Files::of(root)
+        .read()
+        .unwrap_or_else(|refusal| {
+            warnings.push(refusal.to_string());
+            Vec::new()
+        });
+    let of_2016 = [sources.results.join("2016"), root.join("results/2016")];
+    let of_2016: Option<&PathBuf> = of_2016.iter().find(|dir| dir.is_dir());
+    let ancestor = of_2016.map_or_else(Ancestor::default, |dir| ancestor::read(dir, &mut warnings));
+    let workloads =
+        workload::list(&folder).map_err(|refusal| SiteError::Project(refusal.to_string()))?;
+    let text = |name: &str| fs::read_to_string(root.join(name)).ok();
+    Ok(Gathered {
+        newest,
+        history: earlier,
+        conformance,
+        autobahn,
+        ancestor,
+        workloads: workloads
+            .into_iter()
+            .filter_map(|listed| Some((listed.name, listed.about.ok()?.1)))
+            .collect(),
+        methodology: text("METHODOLOGY.md"),
+        guide: text("docs/adding-a-server.md"),
+        manifests,
+        warnings,
+        rounds: count,
+    })
+}
+
+fn readable(entry: Entry, warnings: &mut Vec<String>) -> Option<Manifest> {
+    match entry.manifest {
+        Ok(manifest) => Some(manifest),
+        Err(problems) => {
+            warnings.extend(problems.iter().map(ToString::to_string));
+            None
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The figures of every round, for the history of each server.
+//!
+//! Figures of two rounds stand in one line only where machine, kernel, cores of the server and plan
+//! are the same.
+
+use super::again;
+use super::board::{self, Ranking};
+use super::rounds::{Board, Machine, Round};
+use run_record::Status;
+
+/// The figure of one row in one round.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    /// Server and variant.
+    pub(super) key: String,
+    pub(super) server: String,
+    pub(super) name: String,
+    pub(super) workload: String,
+    pub(super) dialect: &'static str,
+    pub(super) round: String,
+    /// The day on which the round began.
+    pub(super) day: String,
+    pub(super) version: String,
+    pub(super) place: String,
+    /// The figure in words.
+    pub(super) figure: String,
+    pub(super) value: Option<f64>,
+    pub(super) interval: String,
+    pub(super) status: Status,
+    pub(super) like: Like,
+}
+
+/// What must be the same for two figures to stand in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Like {
+    machine: Option<Machine>,
+    server_cpus: Vec<usize>,
+    plan: String,
+}
+
+impl Like {
+    /// The machine in words.
+    pub(super) fn words(&self) -> String {
+        let machine = self.machine.as_ref().map(Machine::words);
+        machine.unwrap_or_else(|| "nothing was measured".to_owned())
+    }
+}
+
+/// The points of a ranking of a round.
+pub(super) fn points<'r>(
+    round: &'r Round,
+    board: &'r Board,
+    ranking: &'r Ranking<'_>,
+) -> impl Iterator<Item = Point> + 'r {
+    let subject = ranking.subject();
+    let rows = ranking
+        .lines
+        .iter()
+        .chain(&ranking.ceilings)
+        .zip(&ranking.rows);
+    rows.map(move |(line, row)| {
+        let pinning = row.repetitions.iter().find_map(|m| m.pinning.as_ref());
+        Point {
+            key: line.key.clone(),
+            server: line.server.clone(),
+            name: line.name.clone(),
+            workload: ranking.workload.clone(),
+            dialect: ranking.dialect,
+            round: round.name.clone(),
+            day: round.started.chars().take(10).collect(),
+            version: line.version.clone(),
+            place: line.place.text.clone(),
+            figure: line.figure.text.clone(),
+            value: board::figure(row, &subject),
+            interval: line.interval.clone(),
+            status: row.status,
+            like: Like {
+                machine: board.machine.clone(),
+                server_cpus: pinning.map(|p| p.server_cpus.clone()).unwrap_or_default(),
+                plan: row.runs().next().map(again::plan_key).unwrap_or_default(),
+            },
+        }
+    })
+}

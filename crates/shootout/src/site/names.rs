@@ -1,0 +1,83 @@
+//! The names of pages: a file for each server and each workload.
+
+use std::collections::BTreeMap;
+
+/// Longest name of a file without its ending.
+const LONGEST: usize = 80;
+
+/// Names of files by what they are of. Whatever a record calls a server, the name of its file has
+/// letters, digits, `-`, `_` and `.` alone, and is the name of no other.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    by_name: BTreeMap<String, String>,
+}
+
+impl Names {
+    /// The files of these, in order.
+    pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut all = Self::default();
+        for name in names {
+            if all.by_name.contains_key(name) {
+                continue;
+            }
+            let plain = plain(name);
+            let mut file = plain.clone();
+            let mut number = 2;
+            while all.by_name.values().any(|taken| *taken == file) {
+                file = format!("{plain}-{number}");
+                number += 1;
+            }
+            all.by_name.insert(name.to_owned(), file);
+        }
+        all
+    }
+
+    /// The file without its ending; `None` of what has no page.
+    pub(super) fn file(&self, name: &str) -> Option<&str> {
+        self.by_name.get(name).map(String::as_str)
+    }
+}
+
+/// Small letters, since some file systems take large ones for the same.
+fn plain(name: &str) -> String {
+    let safe = |c: char| match c.to_ascii_lowercase() {
+        c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') => c,
+        _ => '-',
+    };
+    let plain: String = name.chars().take(LONGEST).map(safe).collect();
+    match plain.trim_start_matches('.') {
+        "" => "unnamed".to_owned(),
+        rest => rest.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_stays_in_its_folder_and_is_that_of_one_name() {
+        let hostile = ["../../etc/x", "a/b", "a b", "", "..", "A-B", "go-quick"];
+        let names = Names::of(hostile);
+        let files: Vec<&str> = hostile.iter().map(|n| names.file(n).unwrap()).collect();
+        assert_eq!(
+            files,
+            [
+                "-..-etc-x",
+                "a-b",
+                "a-b-2",
+                "unnamed",
+                "unnamed-2",
+                "a-b-3",
+                "go-quick"
+            ]
+        );
+        assert_eq!(names.file("another"), None);
+        assert!(
+            Names::of(["é".repeat(500).as_str()])
+                .by_name
+                .values()
+                .all(|f| f.len() <= LONGEST)
+        );
+    }
+}

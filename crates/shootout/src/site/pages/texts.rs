@@ -1,0 +1,141 @@
+//! Method, bias, and how to add a server.
+
+use super::{Page, Site};
+use crate::report::figures;
+use crate::report::markdown::escaped;
+use crate::site::SiteError;
+use crate::site::text;
+use askama::Template;
+use std::fmt::Write as _;
+
+#[derive(Template)]
+#[template(path = "site/text.html")]
+struct Text {
+    page: Page,
+    /// HTML.
+    parts: Vec<String>,
+}
+
+pub(super) fn method(site: &Site<'_>) -> Result<String, SiteError> {
+    let intro = "Each figure of this site follows from the records of a round, which lie in results/ of \
+                 the project: `./shootout check results/ROUND` makes every figure again from its \
+                 histogram. Under each ranking stands the command that measures it again, and at each \
+                 row the interval in which the new figure is to lie.";
+    let document = match &site.gathered.methodology {
+        Some(document) => text::html(document),
+        None => text::html("METHODOLOGY.md is not in this project."),
+    };
+    page(
+        site,
+        "Method",
+        "method.html",
+        vec![text::html(intro), document],
+    )
+}
+
+pub(super) fn add_yours(site: &Site<'_>) -> Result<String, SiteError> {
+    let intro = "A server is a folder with a manifest; nothing else names it. What follows is \
+                 docs/adding-a-server.md of the project.";
+    let document = match &site.gathered.guide {
+        Some(document) => text::html(document),
+        None => text::html("docs/adding-a-server.md is not in this project."),
+    };
+    page(
+        site,
+        "Add yours",
+        "add-yours.html",
+        vec![text::html(intro), document],
+    )
+}
+
+/// Who wrote it, on what machine, and what would change the order.
+pub(super) fn bias(site: &Site<'_>) -> Result<String, SiteError> {
+    let gathered = site.gathered;
+    let waived: usize = gathered
+        .conformance
+        .iter()
+        .map(|line| line.waived.len())
+        .sum();
+    let tuned = gathered
+        .manifests
+        .iter()
+        .filter(|m| m.class.name() == "tuned")
+        .count();
+    let mut words = format!(
+        "## Who wrote these servers\n\n\
+         The {} servers were written in this project, each after the documentation of its library, and \
+         not by the authors of the libraries. The same project wrote the load generator, the checks and \
+         the rules. A library that its own authors would use otherwise is shown worse than it is; a pull \
+         request that touches its folder changes that. {} of them are tuned, that is, go beyond what the \
+         library's documentation shows. {} checks of variants are excused by a waiver, each with its \
+         reason on the page of the server.\n\n## On what machine\n\n",
+        figures::count(gathered.manifests.len() as u64),
+        figures::count(tuned as u64),
+        figures::count(waived as u64),
+    );
+    let boards: Vec<String> = site
+        .ranked
+        .iter()
+        .filter_map(|ranked| ranked.board.machine.as_ref())
+        .map(|machine| format!("- {}\n", escaped(&machine.words())))
+        .collect();
+    match site.round {
+        Some(round) if !boards.is_empty() => {
+            let _ = write!(
+                words,
+                "Round {}:\n\n{}\n",
+                escaped(&round.name),
+                boards.concat()
+            );
+        }
+        _ => words.push_str("No round has been published yet.\n\n"),
+    }
+    words.push_str(
+        "Server and generator run on the same machine, over loopback: no network card, no distance, no \
+         loss. The server has some of the cores and the generator the others.\n\n\
+         ## What would change the order\n\n\
+         - **More cores.** Servers that use one core by design stand better here the fewer cores a \
+         machine has.\n\
+         - **A network.** Over loopback a system call costs more in proportion than on a network, where \
+         latency hides the differences of a millisecond.\n\
+         - **Another workload.** A place in one ranking says nothing of another. The table below has who \
+         is first where.\n\
+         - **What an application does.** These servers do nothing but parse, echo and broadcast. Behind a \
+         database the differences shrink.\n\
+         - **Other versions.** Figures are those of the versions that stand in the rows.\n\
+         - **The repetitions.** Where a place is a range, another round may turn the order round.\n\n",
+    );
+    let mut table = String::new();
+    for (_, ranking) in site.rankings() {
+        let first = ranking
+            .lines
+            .iter()
+            .filter(|line| line.place.value.as_deref() == Some("1"));
+        let first: Vec<String> = first.map(|line| escaped(&line.name)).collect();
+        let first = match first.len() {
+            0 => "no row has a place".to_owned(),
+            _ => first.join(", "),
+        };
+        let _ = writeln!(table, "| {} | {first} |", escaped(&ranking.title));
+    }
+    if !table.is_empty() {
+        let _ = write!(
+            words,
+            "| ranking | first, alone or shared |\n|---|---|\n{table}"
+        );
+    }
+    page(site, "Bias", "bias.html", vec![text::html(&words)])
+}
+
+fn page(
+    site: &Site<'_>,
+    title: &str,
+    here: &'static str,
+    parts: Vec<String>,
+) -> Result<String, SiteError> {
+    let page = Text {
+        page: site.page(title, here, ""),
+        parts,
+    };
+    Ok(page.render()?)
+}

@@ -1,0 +1,296 @@
+use super::*;
+use crate::report::fixture::{measured, repeated, unmeasured, waived};
+use crate::report::fixture_under::{plans, under};
+use run_record::{End, Measurement, Status};
+use std::fs;
+
+/// A project of these servers, each with more lines of its manifest.
+fn project(dir: &Path, servers: &[(&str, &str)]) -> Project {
+    fs::create_dir_all(dir.join("servers")).unwrap();
+    fs::create_dir_all(dir.join("workloads")).unwrap();
+    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
+    for name in ["broadcast.toml", "ticker.toml"] {
+        fs::copy(plans.join(name), dir.join("workloads").join(name)).unwrap();
+    }
+    for (name, more) in servers {
+        let folder = dir.join("servers").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let text = format!(
+            "manifest = 1\nname = \"{name}\"\nlanguage = \"Any\"\nlibrary = \"lib\"\n\
+             homepage = \"https://example.org\"\nclass = \"idiomatic\"\nsummary = \"How.\"\n{more}\n\
+             [run]\ncommand = [\"x\", \"{{port}}\"]\npath = \"/ws\"\n[version]\ncommand = [\"x\"]\n\
+             matches = '(x)'\n[supports]\ndialects = [\"text\"]\nworkloads = [\"echo\", \"broadcast\"]\n"
+        );
+        fs::write(folder.join("server.toml"), text).unwrap();
+    }
+    Project::find(Some(dir)).unwrap()
+}
+
+fn save(results: &Path, round: &str, day: &str, all: &[Measurement]) {
+    let dir = results.join(round);
+    fs::create_dir_all(&dir).unwrap();
+    for (number, one) in all.iter().enumerate() {
+        let one = Measurement {
+            started: format!("{day}T00:00:00Z"),
+            ..one.clone()
+        };
+        fs::write(
+            dir.join(format!("{number}.json")),
+            serde_json::to_string(&one).unwrap(),
+        )
+        .unwrap();
+    }
+}
+
+/// Scratch, the site's folder, and what was said of it.
+struct Site {
+    dir: tempfile::TempDir,
+    summary: Summary,
+}
+
+impl Site {
+    fn new(servers: &[(&str, &str)], fill: impl Fn(&Path)) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let project = project(&dir.path().join("project"), servers);
+        let results = dir.path().join("results");
+        fs::create_dir_all(&results).unwrap();
+        fill(&results);
+        let sources = Sources {
+            project: &project,
+            results: &results,
+        };
+        let summary = write(&sources, &dir.path().join("site")).unwrap();
+        Self { dir, summary }
+    }
+
+    fn page(&self, name: &str) -> String {
+        fs::read_to_string(self.dir.path().join("site").join(name)).unwrap()
+    }
+}
+
+fn carrying(name: &str, steps: u64) -> Measurement {
+    measured(name, steps, 9_000, End::OverLimit)
+}
+
+/// The text of a row of a table.
+fn row<'p>(page: &'p str, key: &str) -> &'p str {
+    let (_, rest) = page
+        .split_once(&format!("<tr data-key=\"{key}/default\""))
+        .unwrap();
+    rest.split("</tr>").next().unwrap()
+}
+
+#[test]
+fn without_a_round_there_is_a_site_that_says_so_and_how_to_measure_one() {
+    let site = Site::new(&[("alpha", "")], |_| {});
+    let front = site.page("index.html");
+    assert!(front.contains("No round has been published yet"), "{front}");
+    assert!(front.contains("./shootout run --workload all"), "{front}");
+    assert!(
+        site.page("workloads/ticker.html")
+            .contains("./shootout run --workload ticker")
+    );
+    assert!(
+        site.page("servers/alpha.html")
+            .contains("No round has been published yet.")
+    );
+    assert_eq!((site.summary.rounds, site.summary.pages), (0, 5 + 1 + 2));
+}
+
+#[test]
+fn each_ranking_has_its_figures_their_interval_and_the_command() {
+    let site = Site::new(&[("alpha", ""), ("beta", "")], |results| {
+        let each =
+            |repetition| repeated(carrying("alpha", 5 + u64::from(repetition) % 2), repetition);
+        let mut all: Vec<Measurement> = (1..=4).map(each).collect();
+        all.push(carrying("beta", 3));
+        save(results, "2026-01", "2026-01-02", &all);
+    });
+    let page = site.page("workloads/broadcast.html");
+    let alpha = row(&page, "alpha");
+    assert!(alpha.contains("data-value=\"4000\">4,000<"), "{alpha}");
+    assert!(
+        alpha.contains("4,000 to 5,000, 95 % of 4 repetitions"),
+        "{alpha}"
+    );
+    assert!(
+        row(&page, "beta").contains("one repetition: no interval"),
+        "{page}"
+    );
+    let command = "./shootout run --workload broadcast --servers alpha,beta --variants default --dialects \
+                   text --repeat 4 --server-cpus 0 --generator-cpus 1";
+    assert!(page.contains(command), "{page}");
+    assert!(
+        page.contains(&command.replace("alpha,beta", "alpha")),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_row_without_a_result_has_its_status_and_its_reason() {
+    let site = Site::new(&[], |results| {
+        let broken = unmeasured("broken", Status::BuildFailed, "no <compiler>");
+        save(
+            results,
+            "one",
+            "2026-01-02",
+            &[carrying("alpha", 3), broken],
+        );
+    });
+    let page = site.page("workloads/broadcast.html");
+    assert!(row(&page, "broken").contains("build-failed"), "{page}");
+    assert!(
+        page.contains("no &#60;compiler&#62;") && !page.contains("<compiler>"),
+        "{page}"
+    );
+    assert!(
+        site.page("servers/broken.html")
+            .contains("build-failed: no &#60;compiler&#62;")
+    );
+}
+
+#[test]
+fn figures_of_two_kernels_are_in_two_rankings_and_two_histories() {
+    let other = |mut one: Measurement| {
+        one.run.as_mut().unwrap().environment.kernel = "Linux 1.1.1-other".into();
+        one
+    };
+    let site = Site::new(&[], |results| {
+        save(
+            results,
+            "new",
+            "2026-03-01",
+            &[
+                carrying("alpha", 5),
+                carrying("beta", 4),
+                other(carrying("gamma", 9)),
+            ],
+        );
+        save(results, "old", "2026-02-01", &[carrying("alpha", 4)]);
+        save(
+            results,
+            "older",
+            "2026-01-01",
+            &[other(carrying("alpha", 9))],
+        );
+    });
+    assert_eq!(site.summary.rounds, 3);
+    let page = site.page("workloads/broadcast.html");
+    let (first, second) = page.split_once("id=\"r1\"").unwrap();
+    assert!(first.contains("alpha/default") && !first.contains("gamma/default"));
+    assert!(second.contains("gamma/default") && !second.contains("alpha/default"));
+    // gamma carried most, and is first on its own machine alone.
+    assert!(row(&page, "alpha").starts_with(" data-name=\"alpha\""));
+    assert_eq!(page.matches("data-value=\"1\">1<").count(), 2, "{page}");
+    let alpha = site.page("servers/alpha.html");
+    let histories: Vec<&str> = alpha.split("History: ").skip(1).collect();
+    assert_eq!(histories.len(), 2, "{alpha}");
+    let rounds = |history: &str| -> Vec<bool> {
+        ["new", "old", "older"]
+            .map(|round| history.contains(&format!(">{round}</th>")))
+            .to_vec()
+    };
+    assert_eq!(rounds(histories[0]), [true, true, false]);
+    assert_eq!(rounds(histories[1]), [false, false, true]);
+}
+
+#[test]
+fn a_ceiling_has_no_place_and_every_figure_is_held_against_it() {
+    let site = Site::new(&[("bare", "role = \"ceiling\"")], |results| {
+        save(
+            results,
+            "one",
+            "2026-01-02",
+            &[
+                carrying("bare", 9),
+                carrying("alpha", 5),
+                carrying("beta", 3),
+            ],
+        );
+    });
+    let page = site.page("workloads/broadcast.html");
+    assert!(page.contains(">of bare<"), "{page}");
+    assert!(
+        row(&page, "alpha").contains(">50 %<") && row(&page, "beta").contains(">25 %<"),
+        "{page}"
+    );
+    assert!(
+        row(&page, "alpha").contains("data-value=\"1\">1<"),
+        "{page}"
+    );
+    assert!(row(&page, "bare").contains(">ceiling<"), "{page}");
+    let ticker = plans()
+        .into_iter()
+        .find(|plan| plan.name.as_deref() == Some("ticker"))
+        .unwrap();
+    let site = Site::new(&[("bare", "role = \"ceiling\"")], |results| {
+        save(
+            results,
+            "one",
+            "2026-01-02",
+            &[
+                under(&ticker, "bare", 2_000),
+                under(&ticker, "alpha", 4_000),
+            ],
+        );
+    });
+    let page = site.page("workloads/ticker.html");
+    assert!(row(&page, "alpha").contains("×<"), "less is better: {page}");
+}
+
+#[test]
+fn what_a_record_says_never_becomes_markup_or_a_way_out() {
+    let attack = "<script>alert(1)</script>\"'|`*";
+    let site = Site::new(&[], |results| {
+        let mut odd = waived(carrying("odd", 3), attack, attack);
+        odd.server.name = format!("../../{attack}");
+        odd.server.variant = attack.into();
+        odd.server.language = attack.into();
+        odd.server.homepage = "javascript:alert(1)".into();
+        odd.workload_name = Some(attack.into());
+        odd.run.as_mut().unwrap().environment.kernel = attack.into();
+        let check = odd.conformance.as_mut().unwrap().checks.last_mut().unwrap();
+        check.link = Some("javascript:alert(1)".into());
+        save(results, "one", "2026-01-02", &[odd]);
+    });
+    let folder = site.dir.path().join("site");
+    for part in ["", "servers", "workloads"] {
+        for file in fs::read_dir(folder.join(part)).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_none_or(|ending| ending != "html") {
+                continue;
+            }
+            let html = fs::read_to_string(&path).unwrap();
+            assert_eq!(html.matches("<script").count(), 1, "{}", path.display());
+            assert!(!html.contains("\"javascript:"), "{}", path.display());
+        }
+    }
+    assert_eq!(fs::read_dir(folder.join("servers")).unwrap().count(), 1);
+}
+
+#[test]
+fn broken_records_are_named_and_harm_nothing() {
+    let site = Site::new(&[], |results| {
+        save(results, "one", "2026-01-02", &[carrying("alpha", 3)]);
+        fs::write(
+            results.join("one/torn.json"),
+            "{\"format\":\"websocket-shootout/measurement\",",
+        )
+        .unwrap();
+        fs::create_dir(results.join("two")).unwrap();
+        fs::write(
+            results.join("two/torn.json"),
+            "{\"format\":\"websocket-shootout/measurement\",",
+        )
+        .unwrap();
+        fs::create_dir(results.join("notes")).unwrap();
+    });
+    assert_eq!(site.summary.rounds, 1);
+    let told = site.summary.warnings.join("\n");
+    assert!(
+        told.contains("one/torn.json") && told.contains("two/torn.json"),
+        "{told}"
+    );
+    assert!(!told.contains("notes"), "{told}");
+    assert!(site.page("index.html").contains("torn.json"));
+}
