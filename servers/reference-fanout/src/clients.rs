@@ -3,12 +3,14 @@
 
 use crate::frame::Decoder;
 use crate::log::Log;
-use crate::outbox::{Batch, Outbox};
+use crate::outbox::{Batch, Outbox, Place};
+use crate::ring::Job;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
-use std::os::fd::OwnedFd;
+use std::ops::Range;
+use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 
 /// What may wait for one client (docs/protocol.md, Limits), in bytes.
@@ -97,11 +99,7 @@ impl Client {
     /// # Errors
     ///
     /// Too much waits for this client.
-    pub(crate) fn push_shared(
-        &mut self,
-        log: &Log,
-        place: &crate::outbox::Place,
-    ) -> Result<(), Gone> {
+    pub(crate) fn push_shared(&mut self, log: &Log, place: &Place) -> Result<(), Gone> {
         self.rest.outbox.push_shared(log.head(), place);
         self.has_outbox = true;
         self.within_limit(log)
@@ -134,7 +132,31 @@ impl Client {
         }
     }
 
-    /// Sends what there is for it, as far as the socket takes it. Whether bytes went is not told.
+    /// What is to be sent of the log, if nothing else is to be sent.
+    pub(crate) fn job<'a>(&'a self, log: &'a Log) -> Option<Job<'a>> {
+        let is_plain = self.state == State::Open && !self.has_outbox && !self.is_blocked;
+        (is_plain && self.cursor < log.head()).then(|| Job {
+            socket: self.socket.as_fd(),
+            bytes: log.after(self.cursor),
+        })
+    }
+
+    /// The result of such a job of so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// The connection has failed.
+    pub(crate) fn done(&mut self, size: usize, result: i32) -> Result<(), Gone> {
+        let sent = match usize::try_from(result) {
+            Ok(sent) => sent,
+            Err(_) => retried(Errno::from_raw_os_error(-result))?,
+        };
+        self.cursor += sent as u64;
+        self.is_blocked = sent < size;
+        Ok(())
+    }
+
+    /// Sends what there is for it, as far as the socket takes it.
     ///
     /// # Errors
     ///
@@ -175,8 +197,7 @@ impl Client {
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         let sent = match send(&self.socket, bytes, flags) {
             Ok(sent) => sent,
-            Err(Errno::WOULDBLOCK | Errno::INTR | Errno::NOBUFS | Errno::NOMEM) => 0,
-            Err(_) => return Err(Gone),
+            Err(error) => retried(error)?,
         };
         self.is_blocked = sent < bytes.len();
         Ok(sent)
@@ -197,6 +218,14 @@ impl Client {
     }
 }
 
+/// The bytes that went with this error, if the socket may take more later.
+fn retried(error: Errno) -> Result<usize, Gone> {
+    match error {
+        Errno::WOULDBLOCK | Errno::INTR | Errno::NOBUFS | Errno::NOMEM => Ok(0),
+        _ => Err(Gone),
+    }
+}
+
 /// Clients by their place, which they keep while they are connected.
 #[derive(Default)]
 pub(crate) struct Clients {
@@ -212,6 +241,18 @@ impl Clients {
 
     pub(crate) fn get(&mut self, place: u32) -> Option<&mut Client> {
         self.places.get_mut(place as usize)?.as_mut()
+    }
+
+    /// The plain jobs among these places.
+    pub(crate) fn jobs<'a>(
+        &'a self,
+        places: Range<u32>,
+        log: &'a Log,
+    ) -> impl Iterator<Item = (u32, Job<'a>)> {
+        places.filter_map(move |place| {
+            let client = self.places.get(place as usize)?.as_ref()?;
+            Some((place, client.job(log)?))
+        })
     }
 
     /// Takes the lowest place that is free.

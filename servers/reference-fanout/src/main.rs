@@ -9,10 +9,12 @@ mod handshake;
 mod log;
 mod outbox;
 mod protocol;
+mod ring;
 mod rooms;
 mod server;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
+use ring::Ring;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use server::Server;
@@ -36,12 +38,25 @@ struct Arguments {
     /// Clients that are served between two looks for what has come
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     turn: u32,
+    /// How broadcasts are sent
+    #[arg(long, value_enum, default_value_t = Sends::Auto)]
+    sends: Sends,
     /// Send every message back as it came, and nothing else (for Autobahn|Testsuite)
     #[arg(long)]
     raw_echo: bool,
     /// Print the version
     #[arg(long)]
     version: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Sends {
+    /// By io_uring where it can be had
+    Auto,
+    /// By io_uring, or not at all
+    Uring,
+    /// By one system call for each client
+    Calls,
 }
 
 fn main() -> ExitCode {
@@ -61,7 +76,18 @@ fn main() -> ExitCode {
         }
     };
     raise_limit_of_files();
-    let served = Server::new(listener, arguments.turn, arguments.raw_echo)
+    let ring = match arguments.sends {
+        Sends::Calls => None,
+        Sends::Auto => Ring::new().ok(),
+        Sends::Uring => match Ring::new() {
+            Ok(ring) => Some(ring),
+            Err(error) => {
+                eprintln!("reference-fanout-server: no io_uring here: {error}; use --sends calls");
+                return ExitCode::FAILURE;
+            }
+        },
+    };
+    let served = Server::new(listener, ring, arguments.turn, arguments.raw_echo)
         .and_then(|mut server| server.run());
     if let Err(error) = served {
         eprintln!("reference-fanout-server: the sockets cannot be waited for: {error}");

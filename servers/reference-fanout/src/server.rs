@@ -2,11 +2,10 @@
 //! waits are served, then what has come is looked for again.
 
 use crate::clients::{Client, Clients, Gone, State};
-use crate::frame::{self, Decoder, Head};
 use crate::handshake;
 use crate::log::Log;
 use crate::outbox::Batch;
-use crate::protocol::{self, Request, about, envelope, error, publication};
+use crate::ring::{self, Ring};
 use crate::rooms::Rooms;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -15,6 +14,7 @@ use rustix::net::{self, SocketFlags, sockopt};
 use std::collections::VecDeque;
 use std::mem;
 use std::net::TcpListener;
+use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -28,9 +28,6 @@ const READ: usize = 64 * 1024;
 /// again: so clients that read fall behind by their own doing alone.
 const MOST_FRESH: usize = 8 * 1024 * 1024;
 
-/// Topics of one client.
-const MOST_TOPICS: usize = 65_536;
-
 /// For a handshake, and from the last frame to the end of the connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -39,6 +36,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// The listener's number among the places of clients.
 const LISTENER: u64 = u64::MAX;
+
+mod answers;
 
 pub(crate) struct Server {
     epoll: OwnedFd,
@@ -59,13 +58,20 @@ pub(crate) struct Server {
     deadlines: VecDeque<(Instant, u32, u64)>,
     serial: u64,
     batch: Batch,
+    /// None where sends are calls of their own.
+    ring: Option<Ring>,
     /// Clients that are served between two looks at the sockets.
     turn: u32,
     raw_echo: bool,
 }
 
 impl Server {
-    pub(crate) fn new(listener: TcpListener, turn: u32, raw_echo: bool) -> Result<Self, Errno> {
+    pub(crate) fn new(
+        listener: TcpListener,
+        ring: Option<Ring>,
+        turn: u32,
+        raw_echo: bool,
+    ) -> Result<Self, Errno> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         epoll::add(
             &epoll,
@@ -87,6 +93,7 @@ impl Server {
             deadlines: VecDeque::new(),
             serial: 0,
             batch: Batch::new(),
+            ring,
             turn,
             raw_echo,
         })
@@ -250,138 +257,6 @@ impl Server {
         }
     }
 
-    /// Takes what an open client has sent.
-    fn take(&mut self, place: u32, mut input: &mut [u8]) -> Result<(), Gone> {
-        let client = self.clients.get(place).ok_or(Gone)?;
-        let mut decoder = mem::take(&mut client.rest.decoder);
-        loop {
-            match decoder.next(&mut input) {
-                Ok(Some(incoming)) => self.answer(place, incoming.opcode, &incoming.payload)?,
-                Ok(None) => break,
-                Err(code) => {
-                    self.close(place, Some(code));
-                    return Ok(());
-                }
-            }
-            match self.clients.get(place) {
-                None => return Err(Gone),
-                Some(client) if client.state != State::Open => return Ok(()),
-                Some(_) => {}
-            }
-        }
-        if let Some(client) = self.clients.get(place) {
-            client.rest.decoder = decoder;
-        }
-        Ok(())
-    }
-
-    fn answer(&mut self, place: u32, opcode: u8, payload: &[u8]) -> Result<(), Gone> {
-        match opcode {
-            frame::CLOSE => self.close(place, frame::close_answer(payload)),
-            frame::PING => self.reply(place, frame::PONG, &[payload]),
-            frame::PONG => {}
-            _ if self.raw_echo => self.reply(place, opcode, &[payload]),
-            frame::TEXT => return self.answer_text(place, payload),
-            _ => match payload.split_first() {
-                Some((b'e', _)) => self.reply(place, opcode, &[payload]),
-                Some((b'b', rest)) => {
-                    self.broadcast(opcode, &[payload]);
-                    self.reply(place, opcode, &[b"r", rest]);
-                }
-                Some(_) => self.reply(place, frame::TEXT, &error("byte 0 is neither e nor b")),
-                None => self.reply(place, frame::TEXT, &error("the binary message is empty")),
-            },
-        }
-        Ok(())
-    }
-
-    fn answer_text(&mut self, place: u32, payload: &[u8]) -> Result<(), Gone> {
-        const TEXT: u8 = frame::TEXT;
-        match protocol::text(payload) {
-            Request::Echo(payload) => self.reply(place, TEXT, &envelope("echo", payload)),
-            Request::Broadcast(payload) => {
-                self.broadcast(TEXT, &envelope("broadcast", payload));
-                self.reply(place, TEXT, &envelope("broadcastResult", payload));
-            }
-            Request::Subscribe(topic) => {
-                let client = self.clients.get(place).ok_or(Gone)?;
-                if client.rest.topics.len() >= MOST_TOPICS {
-                    self.reply(place, TEXT, &error("too many topics"));
-                    return Ok(());
-                }
-                client.rest.topics.insert(self.rooms.join(&topic, place));
-                self.reply(place, TEXT, &about("subscribed", &topic));
-            }
-            Request::Unsubscribe(topic) => {
-                let client = self.clients.get(place).ok_or(Gone)?;
-                if client.rest.topics.remove(&*topic) {
-                    self.rooms.leave(&topic, place);
-                }
-                self.reply(place, TEXT, &about("unsubscribed", &topic));
-            }
-            Request::Publish(topic, payload) => {
-                self.publish(&topic, &publication("message", &topic, payload));
-                let result = publication("publishResult", &topic, payload);
-                self.reply(place, TEXT, &result);
-            }
-            Request::Error(words) => self.reply(place, TEXT, &error(words)),
-        }
-        Ok(())
-    }
-
-    fn reply(&mut self, place: u32, opcode: u8, payload: &[&[u8]]) {
-        if let Some(client) = self.clients.get(place) {
-            let head = Head::new(opcode, payload.iter().map(|part| part.len()).sum());
-            client.push(&self.log, &[&[head.bytes()], payload].concat());
-        }
-    }
-
-    /// With the frame in the log it is queued for every client.
-    fn broadcast(&mut self, opcode: u8, payload: &[&[u8]]) {
-        let size = payload.iter().map(|part| part.len()).sum();
-        self.log.append(Head::new(opcode, size).bytes());
-        payload.iter().for_each(|part| self.log.append(part));
-        self.fresh += size;
-        self.left = self.clients.places();
-    }
-
-    fn publish(&mut self, topic: &str, payload: &[&[u8]]) {
-        let Some(room) = self.rooms.get(topic) else {
-            return;
-        };
-        let size = payload.iter().map(|part| part.len()).sum();
-        let head = Head::new(frame::TEXT, size);
-        let frame = [&[head.bytes()], payload].concat().concat();
-        let place = room.log.append(&frame);
-        self.fresh += size;
-        let mut gone = Vec::new();
-        for &member in &room.members {
-            let Some(client) = self.clients.get(member) else {
-                continue;
-            };
-            if client.push_shared(&self.log, &place).is_err() {
-                gone.push(member);
-            } else if !client.is_ready {
-                client.is_ready = true;
-                self.ready.push_back(member);
-            }
-        }
-        gone.into_iter().for_each(|member| self.remove(member));
-    }
-
-    /// Queues the last frame of a client, behind what waits for it. Nothing is added to that any more.
-    fn close(&mut self, place: u32, code: Option<u16>) {
-        let code = code.map(u16::to_be_bytes);
-        self.reply(place, frame::CLOSE, &[code.as_ref().map_or(&[], |c| c)]);
-        self.leave_rooms(place);
-        if let Some(client) = self.clients.get(place) {
-            client.state = State::Closing;
-            client.rest.decoder = Decoder::default();
-            let serial = client.rest.serial;
-            self.expect_end(place, serial);
-        }
-    }
-
     fn leave_rooms(&mut self, place: u32) {
         if let Some(client) = self.clients.get(place) {
             for topic in mem::take(&mut client.rest.topics) {
@@ -406,19 +281,41 @@ impl Server {
                 self.serve(place);
             }
         }
-        for _ in 0..self.turn.min(self.left) {
-            self.left -= 1;
+        let mut turn = self.turn.min(self.left);
+        while turn > 0 {
             if self.at >= self.clients.places() {
                 self.at = 0;
                 self.log.forget(self.clients.lowest_need(&self.log));
             }
-            let place = self.at;
-            self.at += 1;
-            self.serve(place);
+            let end = self.clients.places().min(self.at + turn.min(ring::AT_ONCE));
+            let places = self.at..end.max(self.at + 1);
+            self.at = places.end;
+            turn = turn.saturating_sub(places.len() as u32);
+            self.left = self.left.saturating_sub(places.len() as u32);
+            self.send_together(places.clone());
+            places.for_each(|place| self.serve(place));
         }
         if self.left == 0 && self.ready.is_empty() && self.fresh > 0 {
             self.fresh = 0;
             self.log.forget(self.clients.lowest_need(&self.log));
+        }
+    }
+
+    /// Sends to those of these clients that wait for nothing but the log.
+    fn send_together(&mut self, places: Range<u32>) {
+        let Some(ring) = &mut self.ring else {
+            return;
+        };
+        let (numbers, jobs): (Vec<u32>, Vec<_>) = self.clients.jobs(places, &self.log).unzip();
+        let mut results = Vec::new();
+        ring.send(&jobs, &mut results);
+        let sizes: Vec<usize> = jobs.iter().map(|job| job.bytes.len()).collect();
+        for ((place, size), result) in numbers.into_iter().zip(sizes).zip(results) {
+            if let Some(client) = self.clients.get(place)
+                && client.done(size, result).is_err()
+            {
+                self.remove(place);
+            }
         }
     }
 
