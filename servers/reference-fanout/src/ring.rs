@@ -3,7 +3,7 @@
 
 use io_uring::{IoUring, opcode, types};
 use rustix::net::SendFlags;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Sends of one system call.
@@ -57,7 +57,8 @@ impl Ring {
         let mut missing = jobs.len();
         while missing > 0 {
             match self.ring.submit_and_wait(missing) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // A signal, or no memory for the moment.
+                Err(error) if is_passing(error.kind()) => {}
                 Err(error) => panic!("io_uring has failed while it was sending: {error}"),
                 Ok(_) => {}
             }
@@ -67,6 +68,11 @@ impl Ring {
             }
         }
     }
+}
+
+fn is_passing(kind: ErrorKind) -> bool {
+    use ErrorKind::{Interrupted, ResourceBusy, WouldBlock};
+    matches!(kind, Interrupted | ResourceBusy | WouldBlock)
 }
 
 #[cfg(test)]
