@@ -153,8 +153,6 @@ pub(crate) fn bench(
     Ok(outputs.expectations(&record, Exit::of(&record)))
 }
 
-/// How a run ended that is kept nowhere: when its output takes no more it is ended by the same flag
-/// as by an interrupt.
 /// What a record says of the file of a plan's payload lines, which can be used.
 ///
 /// # Errors
@@ -176,6 +174,8 @@ fn payload_lines(plan: &Plan) -> Result<Option<PayloadLines>, Box<dyn Error>> {
     }))
 }
 
+/// How a run ended that is kept nowhere: when its output takes no more it is ended by the same flag
+/// as by an interrupt.
 fn told(mut outcome: Outcome, trouble: Option<&io::Error>) -> Outcome {
     if let Some(error) = trouble.filter(|_| outcome.end == End::Interrupted) {
         outcome.detail = match error.kind() {
