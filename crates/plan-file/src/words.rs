@@ -196,7 +196,7 @@ mod tests {
             ),
             (
                 "[message]\n\nzzz = 1\n",
-                "p.toml, line 3: unknown key `message.zzz`; known: dialect, padding, sizes, definition",
+                "p.toml, line 3: unknown key `message.zzz`; known: dialect, padding, sizes, lines, definition",
             ),
             (
                 "[[populations]]\nshares = 1\n",
