@@ -32,6 +32,11 @@ pub struct Row {
 /// What the second row of a server has behind the server's name. No folder may be named so.
 const AGAIN: &str = "~again";
 
+/// The folder of a server by its name in results.
+pub fn folder(name: &str) -> &str {
+    name.strip_suffix(AGAIN).unwrap_or(name)
+}
+
 /// The rows, and what the options leave out of the manifests, in words.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {

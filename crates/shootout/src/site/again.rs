@@ -3,6 +3,7 @@
 use crate::leaves::leaves;
 use crate::manifest::Dialect;
 use crate::report::ranking::Row;
+use crate::rows::folder;
 use crate::workload;
 use run_record::{Plan, RunRecord};
 use serde_json::Value;
@@ -36,7 +37,7 @@ pub(super) fn command(rows: &[&Row<'_>], workloads: &Path) -> Option<Again> {
     let servers = rows.iter().map(|row| row.server());
     option(
         "--servers",
-        joined(servers.clone().map(|server| server.name.as_str()).collect()),
+        joined(servers.clone().map(|server| folder(&server.name)).collect()),
     );
     option(
         "--variants",
@@ -162,7 +163,11 @@ mod tests {
         let mut one = measured("alpha", 3, 9_000, End::OverLimit);
         one.run.as_mut().unwrap().plan.load = Load::closed(7, 100);
         let again = repeated(one.clone(), 2);
-        let both = [one, again];
+        let mut both = [one, again];
+        // The second row of a server that was measured twice.
+        for measurement in &mut both {
+            measurement.server.name = "alpha~again".to_owned();
+        }
         let rows = rank(&both);
         let found = command(&[&rows[0]], &workloads()).unwrap();
         assert_eq!(
