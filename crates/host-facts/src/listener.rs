@@ -66,7 +66,10 @@ mod tests {
             let listener = TcpListener::bind(bind).unwrap();
             let port = listener.local_addr().unwrap().port();
             let target = SocketAddr::from(([127, 0, 0, 1], port));
-            assert_eq!(listeners(target), [std::process::id()], "{bind}");
+            // A child of another test has the socket, too, until it becomes a program of its own.
+            let found = (0..100).map(|_| listeners(target));
+            let alone = found.map(|owners| owners == [std::process::id()]);
+            assert!(alone.into_iter().any(|is_alone| is_alone), "{bind}");
         }
     }
 
