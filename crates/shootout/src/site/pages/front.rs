@@ -5,6 +5,7 @@ use crate::report::figures;
 use crate::rows::contestant;
 use crate::site::SiteError;
 use crate::site::board::{Ranking, key};
+use crate::stats;
 use askama::Template;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -124,11 +125,9 @@ fn answer(site: &Site<'_>) -> Vec<String> {
             ),
         ];
     };
-    let rankings: Vec<&Ranking<'_>> = site.rankings().map(|(_, ranking)| ranking).collect();
-    let with_first = rankings
-        .iter()
-        .filter(|ranking| firsts(ranking) > 0)
-        .count();
+    let all = site.rankings().map(|(_, ranking)| ranking);
+    let rankings: Vec<&Ranking<'_>> = all.filter(|ranking| is_contested(ranking)).collect();
+    let contested = rankings.len();
     let shared = rankings
         .iter()
         .filter(|ranking| firsts(ranking) > 1)
@@ -152,19 +151,24 @@ fn answer(site: &Site<'_>) -> Vec<String> {
     let leading = match leading.len() {
         0 => "No row has a place yet.".to_owned(),
         1..=3 => format!(
-            "{} {} first, alone or shared, in {most} of {with_first} rankings of round {}.",
+            "{} {} first, alone or shared, in {most} of {contested} rankings of round {}.",
             leading.join(" and "),
             if leading.len() == 1 { "is" } else { "are" },
             round.name
         ),
         many => format!(
-            "{many} rows are first, alone or shared, in {most} of {with_first} rankings of round {}.",
+            "{many} rows are first, alone or shared, in {most} of {contested} rankings of round {}.",
             round.name
         ),
     };
     vec![
         leading,
         match shared {
+            _ if !are_tested(&rankings) => format!(
+                "Places are the order of the figures and not tested: that takes {} repetitions of each \
+                 row.",
+                stats::repetitions_for(1)
+            ),
             0 => "In none of these rankings is the first place shared.".to_owned(),
             _ => format!(
                 "In {shared} of these rankings the first place is shared: the repetitions do not tell \
@@ -173,6 +177,21 @@ fn answer(site: &Site<'_>) -> Vec<String> {
         },
         checked,
     ]
+}
+
+/// Whether there is another row to be before.
+fn is_contested(ranking: &Ranking<'_>) -> bool {
+    let placed = ranking.lines.iter();
+    placed.filter(|line| line.place.value.is_some()).count() > 1
+}
+
+/// Whether the repetitions are enough to tell the rows of every ranking apart.
+fn are_tested(rankings: &[&Ranking<'_>]) -> bool {
+    let mut rows = rankings.iter().flat_map(|ranking| &ranking.rows);
+    rows.all(|row| {
+        let measured = row.repetitions.iter().filter(|m| m.run.is_some()).count();
+        measured == 0 || stats::enough(measured, measured)
+    })
 }
 
 /// Rows that may be first.
@@ -187,8 +206,10 @@ fn firsts(ranking: &Ranking<'_>) -> usize {
 fn matrices(site: &Site<'_>) -> Vec<Matrix> {
     let of_board = site.ranked.iter().map(|ranked| {
         let mut rows: BTreeMap<String, Places> = BTreeMap::new();
-        let width = ranked.rankings.len();
-        for (column, ranking) in ranked.rankings.iter().enumerate() {
+        let contested = ranked.rankings.iter().filter(|r| is_contested(r));
+        let contested: Vec<&Ranking<'_>> = contested.collect();
+        let width = contested.len();
+        for (column, ranking) in contested.iter().enumerate() {
             for line in &ranking.lines {
                 let row = rows.entry(line.key.clone()).or_insert_with(|| Places {
                     key: line.key.clone(),
@@ -210,7 +231,7 @@ fn matrices(site: &Site<'_>) -> Vec<Matrix> {
                 .round
                 .map(|round| round.name.clone())
                 .unwrap_or_default(),
-            heads: ranked.rankings.iter().map(short_title).collect(),
+            heads: contested.iter().copied().map(short_title).collect(),
             rows: rows.into_values().collect(),
         }
     });
