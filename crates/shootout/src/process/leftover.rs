@@ -20,15 +20,6 @@ pub struct Leftover {
     pub command: String,
 }
 
-/// The living processes of a session, zombies apart.
-pub fn members(session: u32) -> Vec<Leftover> {
-    find(|process| {
-        process
-            .stat()
-            .is_ok_and(|stat| stat.session == session as i32 && stat.state != 'Z')
-    })
-}
-
 /// The children of this process, zombies among them.
 pub(super) fn children() -> Vec<i32> {
     let own = std::process::id() as i32;

@@ -3,7 +3,7 @@
 
 use super::stop::Stopped;
 use super::{HOST, LOG_LINES, port};
-use crate::process::{COOKIE, Group, describe_exit, kill, marked, members, reap, tail};
+use crate::process::{COOKIE, Group, describe_exit, kill, marked, reap, tail};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
@@ -130,19 +130,21 @@ impl Part {
     pub(super) fn stop(mut self, died: Option<Death>) -> Stopped {
         let session = self.group.id();
         let mut killed_after = None;
+        let deadline = Instant::now() + self.grace;
         if self.group.exited().is_none() {
             self.group.signal(libc::SIGTERM);
-            let deadline = Instant::now() + self.grace;
             if self.group.wait_until(deadline).is_none() {
                 killed_after = Some(self.grace);
                 self.group.kill();
             }
-            // Its children have the same grace time.
-            while Instant::now() < deadline && !members(session).is_empty() {
-                std::thread::sleep(POLL);
-            }
         }
-        let left = marked(session, &self.cookie);
+        // What it started has the same grace time, in sessions of its own as well: a helper that
+        // sees the end of its parent needs the processor for a moment before it ends itself.
+        let mut left = marked(session, &self.cookie);
+        while Instant::now() < deadline && !left.is_empty() {
+            std::thread::sleep(POLL);
+            left = marked(session, &self.cookie);
+        }
         let still_listening = port::stays_open(self.port).then_some(self.port);
         kill(&left);
         reap(session);
