@@ -87,6 +87,9 @@ pub(crate) trait Control {
     /// Reads a connection again that was paused. A read takes no more than there is at its time.
     /// Watches it for room to write if `writable`.
     fn resume(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()>;
+    /// So many messages can come at most before more is asked for, as far as is known: a backend that
+    /// waits for several at once asks for fewer.
+    fn under_way(&mut self, _messages: u64) {}
     /// Stops watching a socket and closes it once no event can name it any more.
     fn close(&mut self, socket: Socket);
 }

@@ -3,7 +3,7 @@
 pub(crate) use run_record::Audience;
 
 use super::RoomTable;
-use run_record::Population;
+use run_record::{Load, Plan, Population, Rooms, Zipf};
 
 /// Those of a worker's clients that are to hear a sample.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,24 @@ pub(crate) struct Hearers<'a> {
     pub(crate) places: &'a [u64],
     /// How many are set.
     pub(crate) count: u32,
+}
+
+/// How many messages a closed loop has under way to one of `workers` workers at most, in rooms of the
+/// mean size; without a bound where requests are sent by the clock.
+pub(crate) fn most_under_way(plan: &Plan, clients: u64, workers: u32) -> u64 {
+    let Load::Closed(closed) = &plan.load else {
+        return u64::MAX;
+    };
+    let hearers = match plan.audience {
+        Audience::Sender => 1,
+        Audience::Everyone => clients,
+        Audience::Room(Rooms::Members(members)) => members.into(),
+        Audience::Room(Rooms::Equal(rooms) | Rooms::Zipf(Zipf { rooms, .. })) => {
+            clients.div_ceil(u64::from(rooms.max(1)))
+        }
+    };
+    let of_all = u64::from(closed.in_flight).saturating_mul(hearers);
+    of_all.div_ceil(u64::from(workers.max(1)))
 }
 
 /// What an audience means for those who wait for a sample.
@@ -101,5 +119,29 @@ impl Hearers<'_> {
     pub(crate) fn among(self, places: &[u64]) -> u32 {
         let words = self.places.iter().zip(places);
         words.map(|(hears, set)| (hears & set).count_ones()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_under_way_is_bounded_by_those_who_hear_it() {
+        let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
+        plan.load = Load::closed(4, 100);
+        let most = |plan: &Plan| most_under_way(plan, 1000, 2);
+        for (audience, due) in [
+            (Audience::Sender, 2),
+            (Audience::Everyone, 2000),
+            (Audience::Room(Rooms::Members(10)), 20),
+            (Audience::Room(Rooms::Equal(300)), 8),
+        ] {
+            plan.audience = audience;
+            assert_eq!(most(&plan), due, "{audience:?}");
+        }
+        let open = serde_json::json!({ "rate": 5.0 });
+        plan.load = Load::Open(serde_json::from_value(open).unwrap());
+        assert_eq!(most(&plan), u64::MAX);
     }
 }

@@ -11,7 +11,7 @@ mod schedule;
 mod script;
 mod search;
 
-pub(crate) use audience::{Audience, Hearers, Hearing, Parties};
+pub(crate) use audience::{Audience, Hearers, Hearing, Parties, most_under_way};
 pub(crate) use bounds::longest_message;
 pub(crate) use life::{Heard, Sent, delay_ns, must_hear, times};
 pub(crate) use population::{count_of, listening, population_of, sender_from};

@@ -10,9 +10,10 @@ use crate::clock;
 use crate::dialect::{self, Codec};
 use crate::io::{Backend, Control, Event, Handler, Token};
 use crate::message::{Command, Report, StepPart};
+use crate::plan;
 use crate::scenario::{self, Scenario, Setting};
 use crate::verify::Read;
-use run_record::{CompressionUse, Recorder, Timestamps};
+use run_record::{CompressionUse, Plan, Recorder, Timestamps};
 use std::io;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -25,6 +26,9 @@ pub(super) struct EventLoop {
     pub(super) clients: ClientTable,
     pub(super) scenario: Box<dyn Scenario>,
     pub(super) codec: Arc<dyn Codec>,
+    plan: Arc<Plan>,
+    /// Of the whole run.
+    workers: u32,
     pacing: Pacing,
     /// The scenario takes bytes in place of messages.
     pub(super) takes_bytes: bool,
@@ -71,6 +75,8 @@ impl EventLoop {
         Self {
             takes_bytes: scenario.takes_bytes(),
             scenario,
+            plan: Arc::clone(&common.plan),
+            workers: common.share.worker(thread, peers.len() as u32).1,
             kernel_stamps: common.plan.generator.timestamps == Timestamps::Kernel,
             clients: ClientTable::new(thread, peers, Arc::clone(&codec), common),
             codec,
@@ -150,6 +156,10 @@ impl EventLoop {
             Command::OpenAndHold(terms) => {
                 session.table.open(&terms);
                 clock::wake_precisely();
+            }
+            Command::Begin(terms) => {
+                let under_way = plan::most_under_way(&self.plan, terms.clients, self.workers);
+                session.control.under_way(under_way);
             }
             Command::Start { start_ns, .. } => {
                 session.begin_lives(start_ns);

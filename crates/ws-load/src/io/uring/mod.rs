@@ -61,6 +61,7 @@ pub(crate) struct UringControl {
     watches: Watches,
     /// How every `recvmsg` is asked for; where it lies must not change while requests are queued.
     message: Option<Box<libc::msghdr>>,
+    under_way: u64,
 }
 
 // SAFETY: the message header holds no pointer but null ones; everything else may be sent.
@@ -111,6 +112,10 @@ impl UringControl {
 }
 
 impl Control for UringControl {
+    fn under_way(&mut self, messages: u64) {
+        self.under_way = messages;
+    }
+
     fn connecting(&mut self, token: Token, socket: RawFd) -> io::Result<()> {
         if self.message.is_some() {
             stamping::enable(socket)?;
@@ -253,6 +258,7 @@ impl Uring {
                 begun: false,
                 watches: Watches::default(),
                 message: kernel_stamps.then(stamped_message),
+                under_way: u64::MAX,
             },
             wake: Arc::new(wake),
             waking: false,
@@ -274,7 +280,7 @@ impl Uring {
 
     /// Hands over what is queued and waits.
     fn wait(&mut self, timeout: Duration) -> io::Result<()> {
-        let want = self.moderation.want(timeout);
+        let want = self.moderation.want(timeout, self.control.under_way);
         let timeout = Timespec::from(timeout);
         let arguments = SubmitArgs::new()
             .timespec(&timeout)
