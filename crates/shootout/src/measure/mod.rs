@@ -170,9 +170,9 @@ impl<'a> Bench<'a> {
             }
             progress.line(&format!("  {}: measured again: {words}", row.label()));
             let again = self.measure_once(row, progress);
-            let is_worse =
-                again.status == Status::Interrupted || again.busy_during > measurement.busy_during;
-            if !is_worse {
+            // One that did not come to measuring takes no result away.
+            let is_measured = again.busy_during.is_some() && again.status != Status::Interrupted;
+            if is_measured && again.busy_during <= measurement.busy_during {
                 measurement = again;
             }
         }
