@@ -192,7 +192,6 @@ fn judge(step: &StepRecord, looks: &[Look], time: Duration) -> Vec<Check> {
     let read = recorder(step.generator.receive_lag.as_ref()).percentile(100.0);
     let late = Duration::from_nanos(lag.max(read));
     let speeds = speeds(looks, time);
-    eprintln!("DBG {speeds:?}");
     let mut checks = vec![Check::exactly(
         "connections",
         CLIENTS.into(),
