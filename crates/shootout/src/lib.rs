@@ -9,6 +9,7 @@ mod stdout;
 
 mod leaves;
 
+pub mod about;
 pub mod autobahn;
 pub mod build;
 pub mod check;

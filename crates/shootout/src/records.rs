@@ -1,15 +1,27 @@
-//! The records of a directory: which files are records, and what is wrong with the others.
+//! The records of a directory: which files are records, packed ones too, and what is wrong with the
+//! others.
 
+mod pack;
+
+pub use pack::{Packed, pack};
+
+use flate2::read::MultiGzDecoder;
 use run_record::{Latency, MEASUREMENT_FORMAT, Measurement, RUN_FORMAT, RunRecord, VERSION};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// Formats of this project's other files begin like this; they lie beside records.
 const OWN_FORMATS: &str = "websocket-shootout/";
 /// What the orchestrator keeps beside the measurements of a run.
 const SESSION_FILE: &str = "session.json";
+/// How the name of a record ends, and what a packed one (gzip, RFC 1952) has behind that.
+const ENDING: &str = ".json";
+const PACKED: &str = ".gz";
+/// Bytes that a packed record may have when it is unpacked: a round has a megabyte at most in one.
+const MOST: u64 = 64 << 20;
 
 /// What `shootout run` or `websocket-bench --json` wrote.
 #[derive(Debug)]
@@ -20,7 +32,7 @@ pub enum Record {
     Run(Box<RunRecord>),
 }
 
-/// The files of a directory that may be records, in the order of their names.
+/// The files of a directory that may be records, packed or not, in the order of their names.
 ///
 /// # Errors
 /// When the directory cannot be listed.
@@ -28,12 +40,61 @@ pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path()));
     let mut files = entries.collect::<io::Result<Vec<_>>>()?;
     files.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "json")
-            && path.file_name().is_some_and(|name| name != SESSION_FILE)
+        let name = name(path);
+        name.ends_with(ENDING) && name != SESSION_FILE
     });
     files.sort();
     Ok(files)
+}
+
+/// The name of a record's file as it is when it is not packed.
+pub fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let plain = name
+        .strip_suffix(PACKED)
+        .filter(|plain| plain.ends_with(ENDING));
+    plain.unwrap_or(&name).to_owned()
+}
+
+/// What a file holds, unpacked.
+///
+/// # Errors
+/// When it cannot be read, is no text, or is more than 64 MiB unpacked.
+pub fn text(path: &Path) -> io::Result<String> {
+    if path.extension().is_none_or(|extension| extension != "gz") {
+        return fs::read_to_string(path);
+    }
+    let mut text = String::new();
+    MultiGzDecoder::new(File::open(path)?)
+        .take(MOST + 1)
+        .read_to_string(&mut text)?;
+    match text.len() as u64 > MOST {
+        false => Ok(text),
+        true => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("more than {} MiB unpacked", MOST >> 20),
+        )),
+    }
+}
+
+/// The directory itself where it holds records, else those within it that do: the runs of a round,
+/// in the order of their names.
+///
+/// # Errors
+/// When a directory cannot be listed.
+pub fn runs(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    if !files(dir)?.is_empty() {
+        return Ok(vec![dir.to_owned()]);
+    }
+    let mut runs = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() && !files(&path)?.is_empty() {
+            runs.push(path);
+        }
+    }
+    runs.sort();
+    Ok(runs)
 }
 
 #[derive(Deserialize)]

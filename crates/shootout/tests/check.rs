@@ -8,6 +8,7 @@ use run_record::{
 };
 use serde_json::{Value, json};
 use shootout::check::check;
+use shootout::records::pack;
 use std::fs;
 use std::path::{Path, PathBuf};
 use support::{Project, SHORT, Server};
@@ -205,6 +206,26 @@ fn a_run_holds_and_each_way_to_change_it_is_found() {
         )
         .unwrap();
     });
+    // Packed, it holds as it did, and a change is found as well.
+    let packed = |dir: &Path| assert_eq!(pack(dir).unwrap().files, 3);
+    assert_eq!(found(&dir, packed), [""; 0]);
+    assert_found(&dir, &["p95_ns is 1000,"], |dir| {
+        edit(dir, TEXT, |row| at(row, "/completion/p95_ns", json!(1000)));
+        packed(dir);
+    });
+    // A round of runs holds where each of them does, and what it says of itself can be read.
+    let round = project.path("round");
+    fs::create_dir_all(&round).unwrap();
+    fs::rename(&dir, round.join("run-1")).unwrap();
+    let checked = || project.shootout(&format!("check {}", round.display()));
+    checked().expect(
+        0,
+        &["round/run-1: 2 rows, 2 with a result", "everything holds"],
+    );
+    fs::remove_file(round.join("run-1").join(BINARY)).unwrap();
+    checked().expect(1, &["round/run-1: session.json: names the row"]);
+    fs::write(round.join("round.toml"), "label = \"certified\"").unwrap();
+    checked().expect(1, &["round.toml"]);
 }
 
 #[test]
@@ -263,6 +284,14 @@ fn what_a_published_table_needs_is_demanded() {
             fs::remove_file(dir.join("report.md")).unwrap();
         });
     }
+    // A row that the generator ended may have a place: what is demanded of the others is of it too.
+    assert_found(&dir, &["not pinned", "report.md"], |dir| {
+        edit(dir, TEXT, |row| {
+            row["status"] = json!("generator-limited");
+            row["pinning"] = Value::Null;
+        });
+        fs::remove_file(dir.join("report.md")).unwrap();
+    });
     assert_found(&dir, &["although a check failed"], |dir| {
         edit(dir, TEXT, |row| {
             row["conformance"]["checks"][0]["verdict"] = json!("fail");

@@ -94,7 +94,8 @@ pub fn look(page: &Path, width: u32, scratch: &Path) -> (Shown, Vec<String>) {
 }
 
 /// What a page finds of itself that is cut off: wider than the window, hidden beyond the edge of its
-/// box, or outside of its chart. Boxes that scroll are there to hold more than they show.
+/// box, or outside of its chart; a ranking that a wide window does not hold, and one whose clients and
+/// p95 a narrow one does not show at first. Other boxes that scroll are there to hold more than that.
 const LOOK: &str = r#"
 const found = [String(innerWidth)];
 const root = document.documentElement;
@@ -117,6 +118,16 @@ for (const one of document.body.querySelectorAll("*")) {
   if (hides && one.scrollWidth > one.clientWidth + 1) found.push("hidden: " + name);
   const box = one.getBoundingClientRect();
   if (box.width > 0 && box.right > innerWidth + 1 && !one.closest(".scroll")) found.push("beyond the edge: " + name);
+}
+for (const table of document.querySelectorAll("table.ranking")) {
+  const box = table.closest(".scroll"), name = table.caption.textContent;
+  if (innerWidth >= 1300 && box.scrollWidth > box.clientWidth + 1) {
+    found.push("wider than its box by " + (box.scrollWidth - box.clientWidth) + ": " + name);
+  }
+  for (const head of table.tHead.rows[0].cells) {
+    const is_first = ["clients", "p95"].includes(head.textContent.trim());
+    if (is_first && head.getBoundingClientRect().right > innerWidth) found.push(head.textContent + " is out of sight: " + name);
+  }
 }
 "#;
 

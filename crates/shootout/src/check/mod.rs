@@ -63,7 +63,7 @@ pub fn check(dir: &Path) -> io::Result<Checked> {
     let mut rows = Vec::new();
     let mut certificates = Vec::new();
     for path in records::files(dir)? {
-        let file = name_of(&path);
+        let file = records::name(&path);
         match read(&path) {
             Ok(Read::Row(measurement, value)) => {
                 let (count, broken) = figures::recomputed(&value);
@@ -111,7 +111,7 @@ enum Read {
 }
 
 fn read(path: &Path) -> Result<Read, String> {
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = records::text(path).map_err(|error| error.to_string())?;
     let value: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     if value["format"] == SELFTEST_FORMAT {
         let certificate = serde_json::from_value(value);
@@ -143,9 +143,4 @@ fn printed(dir: &Path) -> Vec<String> {
             )]
         }
     }
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name()
-        .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }

@@ -25,6 +25,7 @@ Examples:
   shootout verify my-server             is it correct? every check of the protocol
   shootout site results --out site      the board: a static site of all rounds
   shootout check results/local/a        do its figures follow from its records?
+  shootout pack results/2026-11         its records, smaller
   shootout autobahn my-server           the Autobahn|Testsuite against its raw echo
 
 Exit codes:
@@ -168,8 +169,9 @@ pub enum Command {
     /// Makes the board: a static site of all rounds, servers and workloads
     #[command(
         after_help = "The pages open from disk and from any web server; each holds what it needs and \
-                      loads nothing. A directory in RESULTS that holds measurements is a round: the \
-                      newest is ranked, the others are the history of each server. Figures of \
+                      loads nothing. A directory in RESULTS that holds measurements is a round, and so \
+                      is one whose directories do, the runs of the round: the newest is ranked, the \
+                      others are the history of each server. Figures of \
                       different machines or kernels are never put in one ranking. Without a round the \
                       site shows conformance, Autobahn and 2016.\n\n\
                       DIR is new, empty, or holds an earlier site, whose pages are replaced.\n\n\
@@ -192,11 +194,23 @@ pub enum Command {
                       and one plan, no row too few, and a complete certificate of the generator \
                       made on the same machine within a day: `websocket-bench selftest --json \
                       DIR/selftest.json`. It finds what was changed afterwards in one place. \
-                      Records that were made up as a whole it cannot tell.\n\nExample:\n  \
+                      Records that were made up as a whole it cannot tell. Of a directory of \
+                      directories each is checked.\n\nExample:\n  \
                       shootout check results/local/2026-11-22T10-00-00Z"
     )]
     Check {
         /// Result directories [default: the newest under results/local/]
+        dirs: Vec<PathBuf>,
+    },
+    /// Makes result directories small for a repository, without a loss
+    #[command(
+        after_help = "Each record becomes a .json.gz, which every command reads as it reads the \
+                      record; `gunzip` brings that back.\n\nExample:\n  shootout pack \
+                      results/2026-11"
+    )]
+    Pack {
+        /// Result directories
+        #[arg(required = true)]
         dirs: Vec<PathBuf>,
     },
     /// Compares two runs, records or servers: is B slower than A, and how sure is that

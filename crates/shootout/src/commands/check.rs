@@ -1,10 +1,14 @@
 //! `shootout check`: whether a result directory holds what it says.
 
 use super::Context;
+use crate::about;
 use crate::check;
 use crate::exit::{Exit, Refusal};
+use crate::project::Project;
+use crate::records;
 use crate::session;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 pub(super) fn check(context: &Context<'_>, mut dirs: Vec<PathBuf>) -> Result<Exit, Refusal> {
     let project = &context.project;
@@ -18,14 +22,10 @@ pub(super) fn check(context: &Context<'_>, mut dirs: Vec<PathBuf>) -> Result<Exi
         )));
     }
     let mut holds = true;
-    for dir in &dirs {
+    for dir in runs(project, dirs)? {
         context.stop_if_interrupted()?;
-        let shown = project.shown(dir);
-        let checked = check::check(dir).map_err(|error| {
-            Refusal::new(format!(
-                "{shown}: cannot read this result directory: {error}"
-            ))
-        })?;
+        let shown = project.shown(&dir);
+        let checked = check::check(&dir).map_err(|error| unreadable(project, &dir, &error))?;
         for finding in &checked.findings {
             say!("{shown}: {finding}");
         }
@@ -43,4 +43,26 @@ pub(super) fn check(context: &Context<'_>, mut dirs: Vec<PathBuf>) -> Result<Exi
         holds &= findings == 0;
     }
     Ok(if holds { Exit::Ok } else { Exit::Failed })
+}
+
+/// The directories that are checked: of a round, each of its runs. What is said of a round must be
+/// readable.
+fn runs(project: &Project, dirs: Vec<PathBuf>) -> Result<Vec<PathBuf>, Refusal> {
+    let mut all = Vec::new();
+    for dir in dirs {
+        about::read(&dir).map_err(Refusal::new)?;
+        let runs = records::runs(&dir).map_err(|error| unreadable(project, &dir, &error))?;
+        match runs.is_empty() {
+            true => all.push(dir),
+            false => all.extend(runs),
+        }
+    }
+    Ok(all)
+}
+
+fn unreadable(project: &Project, dir: &Path, error: &io::Error) -> Refusal {
+    let shown = project.shown(dir);
+    Refusal::new(format!(
+        "{shown}: cannot read this result directory: {error}"
+    ))
 }

@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod doctor;
 mod list;
+mod pack;
 mod report;
 mod run;
 mod setup;
@@ -77,6 +78,7 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
             } => report::report(&context, dirs, html, markdown),
             Command::Site { results, out } => site::site(&context, results, out),
             Command::Check { dirs } => check::check(&context, dirs),
+            Command::Pack { dirs } => pack::pack(&context, &dirs),
             Command::Compare(args) => compare::compare(&context, &args),
         }
     });

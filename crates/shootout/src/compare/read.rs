@@ -4,8 +4,8 @@ use super::side::{Contestant, Side};
 use crate::exit::Refusal;
 use crate::records::{self, Record};
 use run_record::{MEASUREMENT_FORMAT, RUN_FORMAT};
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 /// A record, or the records of a directory: its measurements, or the runs of `websocket-bench`
 /// where it has no measurement.
@@ -121,6 +121,6 @@ fn unreadable(path: &Path, error: &io::Error) -> Refusal {
 
 /// The record in a file, nothing for another file of this project, or what is wrong with it.
 fn record(path: &Path) -> Result<Result<Option<Record>, String>, Refusal> {
-    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    let text = records::text(path).map_err(|error| unreadable(path, &error))?;
     Ok(records::parse(&text, &[MEASUREMENT_FORMAT, RUN_FORMAT]))
 }

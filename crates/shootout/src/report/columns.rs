@@ -1,7 +1,7 @@
 //! The columns of a ranking: those of every workload, and those of what its plan asks for.
 
 use super::figures;
-use super::ranking::{CutOff, Leaving, MemoryKind, Row, Score, Step};
+use super::ranking::{CutOff, Leaving, MemoryKind, Row, Score, Step, grows};
 use super::subject::Subject;
 use super::table::{Cell, NOTHING};
 use super::words;
@@ -477,7 +477,11 @@ fn clients(row: &Row<'_>) -> Cell {
     let Some(carried) = &row.carried else {
         return Cell::word(NOTHING);
     };
-    let shown = words::carried(carried);
+    // Where the plan has one number of clients, nobody asked whether the server carries more.
+    let shown = match carried.clients() {
+        Some(fixed) if !row.plan().is_some_and(grows) => figures::count(fixed),
+        _ => words::carried(carried),
+    };
     let spread = words::spread(carried);
     let shown_spread = match row.clients_interval() {
         Some(interval) => spread.is_some().then(|| words::interval(interval)),

@@ -4,7 +4,6 @@ use super::ReportError;
 use crate::records::{self, Record};
 use run_record::{MEASUREMENT_FORMAT, Measurement};
 use serde::Deserialize;
-use std::fs;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -109,7 +108,7 @@ pub(crate) fn first_start(dir: &Path) -> Result<Option<String>, ReportError> {
     }
     let mut found: Option<String> = None;
     for path in files(dir)? {
-        let text = fs::read_to_string(path).unwrap_or_default();
+        let text = records::text(&path).unwrap_or_default();
         let started = match serde_json::from_str::<Head>(&text) {
             Ok(head) if head.format == MEASUREMENT_FORMAT => head.started,
             Err(_) if text.contains(MEASUREMENT_FORMAT) => String::new(),
@@ -124,7 +123,8 @@ pub(crate) fn first_start(dir: &Path) -> Result<Option<String>, ReportError> {
     Ok(found)
 }
 
-fn name(dir: &Path) -> String {
+/// Name of a directory, however it is given.
+pub(crate) fn name(dir: &Path) -> String {
     let absolute = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     absolute.file_name().map_or_else(
         || absolute.display().to_string(),
@@ -134,7 +134,7 @@ fn name(dir: &Path) -> String {
 
 /// A measurement, nothing for another file of this project, or what is wrong.
 fn measurement(path: &Path) -> Result<Option<Measurement>, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("not readable: {error}"))?;
+    let text = records::text(path).map_err(|error| format!("not readable: {error}"))?;
     Ok(match records::parse(&text, &[MEASUREMENT_FORMAT])? {
         Some(Record::Measurement(measurement)) => Some(*measurement),
         _ => None,

@@ -1,6 +1,6 @@
 //! The numbered notes of a table: reasons, ends that were not the server's, waivers.
 
-use super::ranking::{Carried, Row};
+use super::ranking::{Carried, Row, grows};
 use super::{figures, words};
 use run_record::{CheckOutcome, CheckVerdict, Clients, Plan, Status};
 
@@ -139,8 +139,10 @@ fn reasons(row: &Row<'_>) -> Vec<String> {
             reasons.push(format!("{which}: {status}: {reason}"));
         }
     }
-    let open_ended = |carried: Carried| carried.at_least || carried.clients().is_none();
-    if row.status == Status::Ok && row.carried.is_none_or(open_ended) {
+    // That one planned number of clients was measured needs no note.
+    let goes_up = row.plan().is_none_or(grows);
+    let is_open = |carried: Carried| carried.clients().is_none() || (carried.at_least && goes_up);
+    if row.status == Status::Ok && row.carried.is_none_or(is_open) {
         let ended: Vec<&str> = row.runs().map(|run| run.outcome.detail.as_str()).collect();
         reasons.extend(ended.first().map(|detail| (*detail).to_owned()));
     }

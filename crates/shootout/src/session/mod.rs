@@ -10,6 +10,7 @@ pub use origin::Origin;
 use crate::exit::Refusal;
 use crate::options::RunOptions;
 use crate::project::Project;
+use crate::records;
 use crate::rows::Row;
 use lock::Locked;
 use run_record::{Measurement, Status, Tool};
@@ -217,7 +218,8 @@ impl Session {
     /// The measurement of that name, when it is finished: measured, or with a verdict about the
     /// server. Rows that were interrupted, could not be built or did not apply are done again.
     pub fn finished(&self, name: &str) -> Option<Measurement> {
-        let text = fs::read_to_string(self.dir.join(format!("{name}.json"))).ok()?;
+        let of = |ending: &str| records::text(&self.dir.join(format!("{name}{ending}")));
+        let text = of(".json").or_else(|_| of(".json.gz")).ok()?;
         let measurement: Measurement = serde_json::from_str(&text).ok()?;
         let again = matches!(
             measurement.status,

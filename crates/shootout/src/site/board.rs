@@ -1,6 +1,7 @@
 //! The ranking of one workload and dialect on one machine, as the pages of the site show it.
 
 use super::again::{self, Again};
+use super::origin::Origin;
 use crate::report::columns::Column;
 use crate::report::notes::Note;
 use crate::report::ranking::{self, Row, Score};
@@ -32,6 +33,8 @@ pub(super) struct Known<'a> {
 pub(super) struct Ranking<'a> {
     pub(super) workload: String,
     pub(super) dialect: &'static str,
+    /// The run that all of its figures are from.
+    pub(super) origin: Origin,
     pub(super) title: String,
     pub(super) sentence: String,
     pub(super) ranked_by: Option<String>,
@@ -82,7 +85,12 @@ pub(super) fn key(server: &str, variant: &str) -> String {
 impl<'a> Ranking<'a> {
     /// The ranking of rows in ranked order, with the rows of the same workload and dialect that they
     /// are held against.
-    pub(super) fn new(rows: &[Row<'a>], ceilings: Vec<Row<'a>>, known: &Known<'_>) -> Self {
+    pub(super) fn new(
+        rows: &[Row<'a>],
+        ceilings: Vec<Row<'a>>,
+        origin: &Origin,
+        known: &Known<'_>,
+    ) -> Self {
         let without_place = |row| Row { place: None, ..row };
         let ceilings: Vec<Row<'a>> = ceilings.into_iter().map(without_place).collect();
         let all: Vec<Row<'a>> = match rows.is_empty() {
@@ -91,9 +99,9 @@ impl<'a> Ranking<'a> {
         };
         let subject = Subject::of(&all);
         let table = Table::new(&all);
-        let limits: Vec<(String, Option<f64>)> = ceilings
+        let limits: Vec<Figure> = ceilings
             .iter()
-            .map(|row| (words::contestant(row), figure(row, &subject)))
+            .map(|row| Figure::of(row, &subject))
             .collect();
         let applies = |row: &&Row<'_>| row.status != Status::NotApplicable;
         let applicable: Vec<&Row<'a>> = rows.iter().filter(applies).collect();
@@ -144,6 +152,7 @@ impl<'a> Ranking<'a> {
         Self {
             workload: first.workload_name().to_owned(),
             dialect: words::dialect(first.dialect()),
+            origin: origin.clone(),
             title: words::capital(&headline::category(first)),
             sentence: match rows.is_empty() {
                 true => "No contestant was measured.".to_owned(),
@@ -200,6 +209,14 @@ pub(super) fn figure(row: &Row<'_>, subject: &Subject<'_>) -> Option<f64> {
             .and_then(|carried| carried.clients())
             .map(|clients| clients as f64),
         false => row.figure(subject.score, subject.common),
+    }
+}
+
+/// The figure that a row is ranked by, of each repetition that has one.
+pub(super) fn figures_of_each(row: &Row<'_>, subject: &Subject<'_>) -> Vec<f64> {
+    match subject.grows() {
+        true => row.clients_of_each(),
+        false => row.figures(subject.score, subject.common),
     }
 }
 
@@ -261,7 +278,7 @@ pub(super) fn interval(row: &Row<'_>, subject: &Subject<'_>) -> String {
 /// What rows are made with.
 struct Made<'m> {
     subject: &'m Subject<'m>,
-    limits: &'m [(String, Option<f64>)],
+    limits: &'m [Figure],
     longest: f64,
     known: &'m Known<'m>,
 }
@@ -312,7 +329,13 @@ impl Made<'_> {
             shares: self
                 .limits
                 .iter()
-                .map(|(_, limit)| share(figure, *limit, self.is_higher_better()))
+                .map(|limit| {
+                    share(
+                        Figure::of(row, self.subject),
+                        *limit,
+                        self.is_higher_better(),
+                    )
+                })
                 .collect(),
             cells: cells.collect(),
             status: row.status,
@@ -326,23 +349,47 @@ impl Made<'_> {
     }
 }
 
+/// What a row is ranked by, and whether that is the least that it can be.
+#[derive(Clone, Copy)]
+struct Figure {
+    value: Option<f64>,
+    is_lower_bound: bool,
+}
+
+impl Figure {
+    fn of(row: &Row<'_>, subject: &Subject<'_>) -> Self {
+        Self {
+            value: figure(row, subject),
+            is_lower_bound: subject.grows() && row.is_lower_bound(),
+        }
+    }
+}
+
 /// A figure held against that of a ceiling: of more is better a share, of less is better a multiple.
-fn share(figure: Option<f64>, limit: Option<f64>, is_higher_better: bool) -> String {
-    match figure.zip(limit) {
+/// Of two that are the least that they can be nothing is known.
+fn share(figure: Figure, limit: Figure, is_higher_better: bool) -> String {
+    let bound = match (figure.is_lower_bound, limit.is_lower_bound) {
+        (false, false) => "",
+        (true, false) => "≥ ",
+        (false, true) => "≤ ",
+        (true, true) => return NOTHING.to_owned(),
+    };
+    match figure.value.zip(limit.value) {
         Some((figure, limit)) if figure.is_finite() && limit.is_finite() && limit > 0.0 => {
             match is_higher_better {
-                true => figures::share(figure / limit),
-                false => format!("{:.2}×", figure / limit),
+                true => format!("{bound}{}", figures::share(figure / limit)),
+                false => format!("{bound}{:.2}×", figure / limit),
             }
         }
         _ => NOTHING.to_owned(),
     }
 }
 
-/// The rankings of the measurements of one machine, workload by workload.
+/// The rankings of the measurements of one run on one machine, workload by workload.
 pub(super) fn rankings<'a>(
     contestants: &'a [Measurement],
     ceilings: &'a [Measurement],
+    origin: &Origin,
     known: &Known<'_>,
 ) -> Vec<Ranking<'a>> {
     let rows = ranking::rank(contestants);
@@ -354,13 +401,13 @@ pub(super) fn rankings<'a>(
             let of_it = |row: &Row<'_>| crate::report::same_category(row, &rows[0]);
             let (of_it, others) = std::mem::take(&mut above).into_iter().partition(of_it);
             above = others;
-            Ranking::new(rows, of_it, known)
+            Ranking::new(rows, of_it, origin, known)
         })
         .collect();
     all.extend(
         above
             .chunk_by(crate::report::same_category)
-            .map(|rows| Ranking::new(&[], rows.to_vec(), known)),
+            .map(|rows| Ranking::new(&[], rows.to_vec(), origin, known)),
     );
     all
 }

@@ -57,8 +57,8 @@ pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
         ceilings: ceilings(&manifests),
     };
     let (mut newest, mut earlier, mut count) = (None, Vec::new(), 0);
-    for dir in rounds::directories(sources.results)? {
-        let mut round = rounds::read(&dir, &known)?;
+    for place in rounds::places(sources.results)? {
+        let mut round = rounds::read(&place, &known)?;
         warnings.append(&mut round.warnings);
         if round.boards.is_empty() {
             continue;

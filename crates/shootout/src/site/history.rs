@@ -1,4 +1,4 @@
-//! The figures of every round, for the history of each server.
+//! The figures of every round, for the history of each server, and where they change.
 //!
 //! Figures of two rounds stand in one line only where machine, kernel, cores of the server and plan
 //! are the same.
@@ -6,6 +6,7 @@
 use super::again;
 use super::board::{self, Ranking};
 use super::rounds::{Board, Machine, Round};
+use crate::stats::{change_point, enough};
 use run_record::Status;
 
 /// The figure of one row in one round.
@@ -25,6 +26,8 @@ pub(super) struct Point {
     /// The figure in words.
     pub(super) figure: String,
     pub(super) value: Option<f64>,
+    /// The figure of each repetition.
+    pub(super) each: Vec<f64>,
     pub(super) interval: String,
     pub(super) status: Status,
     pub(super) like: Like,
@@ -72,6 +75,7 @@ pub(super) fn points<'r>(
             place: line.place.text.clone(),
             figure: line.figure.text.clone(),
             value: board::figure(row, &subject),
+            each: board::figures_of_each(row, &subject),
             interval: line.interval.clone(),
             status: row.status,
             like: Like {
@@ -81,4 +85,35 @@ pub(super) fn points<'r>(
             },
         }
     })
+}
+
+/// What the rounds show together, the newest first, in a sentence.
+pub(super) fn change(points: &[&Point]) -> String {
+    let measured: Vec<&&Point> = points.iter().rev().filter(|p| !p.each.is_empty()).collect();
+    let each: Vec<Vec<f64>> = measured.iter().map(|point| point.each.clone()).collect();
+    let fewest = each.iter().map(Vec::len).min().unwrap_or_default();
+    if measured.len() < 2 {
+        return "One round on this machine under this plan: no change can be seen.".to_owned();
+    }
+    if !enough(fewest, fewest) {
+        return "A round of too few repetitions is among these: whether they differ is not tested."
+            .to_owned();
+    }
+    match change_point(&each) {
+        Some(change) if change.is_shown() => format!(
+            "The figures change between round {} and round {} (Pettitt's test, p = {:.4}).",
+            measured[change.before - 1].round,
+            measured[change.before].round,
+            change.p
+        ),
+        Some(change) => format!(
+            "No change is shown over these {} rounds (Pettitt's test, p = {:.2}).",
+            measured.len(),
+            change.p
+        ),
+        None => format!(
+            "All repetitions of these {} rounds have the same figure.",
+            measured.len()
+        ),
+    }
 }

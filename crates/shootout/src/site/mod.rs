@@ -12,6 +12,7 @@ mod chart;
 mod gather;
 mod history;
 mod names;
+mod origin;
 mod output;
 mod pages;
 mod rounds;
@@ -27,7 +28,8 @@ use std::path::{Path, PathBuf};
 pub struct Sources<'a> {
     /// The project: manifests, workloads, conformance, documents.
     pub project: &'a Project,
-    /// The results directory. Each directory in it that holds measurements is a round.
+    /// The results directory. Each directory in it that holds measurements, or directories of
+    /// these, is a round.
     pub results: &'a Path,
 }
 

@@ -1,6 +1,8 @@
-//! The rounds of a results directory, each machine of a round by itself.
+//! The rounds of a results directory: each machine of a round by itself, and on it each run.
 
 use super::board::{self, Known, Ranking};
+use super::origin::Origin;
+use crate::about::{self, About};
 use crate::report::load::{self, Run};
 use crate::report::{ReportError, figures};
 use run_record::{Environment, Measurement};
@@ -51,15 +53,41 @@ impl Machine {
 pub(super) struct Board {
     /// `None` where nothing was measured.
     pub(super) machine: Option<Machine>,
-    pub(super) contestants: Vec<Measurement>,
+    measured: Vec<Measured>,
+}
+
+/// Of these, the measurements of one run.
+#[derive(Debug)]
+struct Measured {
+    origin: Origin,
+    contestants: Vec<Measurement>,
     /// Those of servers that the others are held against.
-    pub(super) ceilings: Vec<Measurement>,
+    ceilings: Vec<Measurement>,
 }
 
 impl Board {
-    /// Rankings of its rows, one for each workload and dialect.
+    /// Rankings of its rows, one for each workload and dialect of each run: rows of two runs are in
+    /// none together.
     pub(super) fn rankings(&self, known: &Known<'_>) -> Vec<Ranking<'_>> {
-        board::rankings(&self.contestants, &self.ceilings, known)
+        let runs = self.measured.iter();
+        runs.flat_map(|run| board::rankings(&run.contestants, &run.ceilings, &run.origin, known))
+            .collect()
+    }
+
+    /// Every measurement.
+    pub(super) fn measurements(&self) -> impl Iterator<Item = &Measurement> {
+        let runs = self.measured.iter();
+        runs.flat_map(|run| run.contestants.iter().chain(&run.ceilings))
+    }
+}
+
+impl Measured {
+    fn of(origin: &Origin) -> Self {
+        Self {
+            origin: origin.clone(),
+            contestants: Vec::new(),
+            ceilings: Vec::new(),
+        }
     }
 
     fn len(&self) -> usize {
@@ -74,7 +102,7 @@ impl Board {
     }
 }
 
-/// A directory of measurements.
+/// A directory of measurements, or of directories of these.
 #[derive(Debug)]
 pub(super) struct Round {
     pub(super) name: String,
@@ -82,80 +110,139 @@ pub(super) struct Round {
     pub(super) started: String,
     /// The one with the most measurements first.
     pub(super) boards: Vec<Board>,
+    pub(super) about: About,
     pub(super) warnings: Vec<String>,
 }
 
+/// Where a round lies.
+#[derive(Debug)]
+pub(super) struct Place {
+    dir: PathBuf,
+    /// Its runs, in the order of their names: the directory itself where that holds measurements.
+    runs: Vec<PathBuf>,
+    started: String,
+}
+
 impl Round {
-    fn of(run: Run, known: &Known<'_>) -> Self {
+    fn of(place: &Place, runs: Vec<Run>, known: &Known<'_>) -> Self {
         let mut boards: Vec<Board> = Vec::new();
-        let mut homeless = Vec::new();
-        for measurement in run.measurements {
-            let machine = measurement
-                .run
-                .as_ref()
-                .map(|run| Machine::of(&run.environment));
-            if machine.is_none() {
-                homeless.push(measurement);
-                continue;
+        let mut warnings = Vec::new();
+        let about = about::read(&place.dir).unwrap_or_else(|words| {
+            warnings.push(words);
+            About::default()
+        });
+        for mut run in runs {
+            warnings.append(&mut run.warnings);
+            for (machine, measured) in by_machine(run, known) {
+                match boards.iter_mut().find(|board| board.machine == machine) {
+                    Some(board) => board.measured.push(measured),
+                    None => boards.push(Board {
+                        machine,
+                        measured: vec![measured],
+                    }),
+                }
             }
-            let at = boards.iter().position(|board| board.machine == machine);
-            let at = at.unwrap_or_else(|| {
-                boards.push(Board {
-                    machine,
-                    contestants: Vec::new(),
-                    ceilings: Vec::new(),
-                });
-                boards.len() - 1
-            });
-            boards[at].add(measurement, known);
         }
-        boards.sort_by_key(|board| std::cmp::Reverse(board.len()));
-        if boards.is_empty() && !homeless.is_empty() {
-            boards.push(Board {
-                machine: None,
-                contestants: Vec::new(),
-                ceilings: Vec::new(),
-            });
-        }
-        // A row without a result names no machine: it is kept with most of the others.
-        for measurement in homeless {
-            boards[0].add(measurement, known);
-        }
+        boards.sort_by_key(|board| {
+            std::cmp::Reverse(board.measured.iter().map(Measured::len).sum::<usize>())
+        });
         Self {
-            name: run.name,
-            started: run.started,
+            name: load::name(&place.dir),
+            started: place.started.clone(),
             boards,
-            warnings: run.warnings,
+            about,
+            warnings,
         }
     }
 }
 
-/// The directories under `results` that hold measurements, and `results` itself if it does; the
-/// newest first.
-pub(super) fn directories(results: &Path) -> Result<Vec<PathBuf>, ReportError> {
+/// The measurements of a run, those of each machine apart.
+fn by_machine(run: Run, known: &Known<'_>) -> Vec<(Option<Machine>, Measured)> {
+    let origin = Origin {
+        day: run.started.chars().take(10).collect(),
+        run: run.name,
+    };
+    let mut all: Vec<(Option<Machine>, Measured)> = Vec::new();
+    let mut homeless = Vec::new();
+    for measurement in run.measurements {
+        let Some(record) = &measurement.run else {
+            homeless.push(measurement);
+            continue;
+        };
+        let machine = Some(Machine::of(&record.environment));
+        let at = all.iter().position(|(known, _)| *known == machine);
+        let at = at.unwrap_or_else(|| {
+            all.push((machine, Measured::of(&origin)));
+            all.len() - 1
+        });
+        all[at].1.add(measurement, known);
+    }
+    all.sort_by_key(|(_, measured)| std::cmp::Reverse(measured.len()));
+    if all.is_empty() && !homeless.is_empty() {
+        all.push((None, Measured::of(&origin)));
+    }
+    // A row without a result names no machine: it is kept with most of the others.
+    for measurement in homeless {
+        all[0].1.add(measurement, known);
+    }
+    all
+}
+
+/// The rounds of a results directory, the newest first: itself where it holds measurements, and each
+/// directory in it that does or whose own directories do.
+pub(super) fn places(results: &Path) -> Result<Vec<Place>, ReportError> {
+    let mut found = Vec::new();
+    found.extend(place(results.to_owned(), vec![results.to_owned()])?);
+    for dir in directories(results)? {
+        let itself = place(dir.clone(), vec![dir.clone()])?;
+        match itself {
+            Some(place) => found.push(place),
+            None => {
+                let runs = directories(&dir)?;
+                found.extend(place(dir, runs)?);
+            }
+        }
+    }
+    found.sort_by(|a, b| b.started.cmp(&a.started));
+    Ok(found)
+}
+
+/// The round of those of these directories that hold measurements.
+fn place(dir: PathBuf, candidates: Vec<PathBuf>) -> Result<Option<Place>, ReportError> {
+    let mut runs = Vec::new();
+    let mut first: Option<String> = None;
+    for run in candidates {
+        let Some(started) = load::first_start(&run)? else {
+            continue;
+        };
+        first = Some(match first {
+            Some(first) if !first.is_empty() && !started.is_empty() => first.min(started),
+            Some(first) => first.max(started),
+            None => started,
+        });
+        runs.push(run);
+    }
+    Ok(first.map(|started| Place { dir, runs, started }))
+}
+
+fn directories(dir: &Path) -> Result<Vec<PathBuf>, ReportError> {
     let unreadable = |source| ReportError::UnreadableDirectory {
-        path: results.to_owned(),
+        path: dir.to_owned(),
         source,
     };
-    let mut dirs = vec![results.to_owned()];
-    for entry in fs::read_dir(results).map_err(unreadable)? {
+    let mut dirs = Vec::new();
+    for entry in fs::read_dir(dir).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         if path.is_dir() {
             dirs.push(path);
         }
     }
     dirs.sort();
-    let mut found = Vec::new();
-    for dir in dirs {
-        if let Some(started) = load::first_start(&dir)? {
-            found.push((started, dir));
-        }
-    }
-    found.sort_by(|a, b| b.0.cmp(&a.0));
-    Ok(found.into_iter().map(|(_, dir)| dir).collect())
+    Ok(dirs)
 }
 
-/// The measurements of a directory.
-pub(super) fn read(dir: &Path, known: &Known<'_>) -> Result<Round, ReportError> {
-    Ok(Round::of(load::run(dir)?, known))
+/// The measurements of a round.
+pub(super) fn read(place: &Place, known: &Known<'_>) -> Result<Round, ReportError> {
+    let runs = place.runs.iter().map(|dir| load::run(dir));
+    Ok(Round::of(place, runs.collect::<Result<_, _>>()?, known))
 }

@@ -229,6 +229,76 @@ fn figures_of_two_kernels_are_in_two_rankings_and_two_histories() {
 }
 
 #[test]
+fn runs_of_a_round_have_rankings_of_their_own_that_name_them() {
+    let site = Site::new(&[], |results| {
+        let first = [carrying("alpha", 5), carrying("beta", 3)];
+        save(results, "2026-01/first", "2026-01-02", &first);
+        let second = [carrying("alpha", 3), carrying("beta", 5)];
+        save(results, "2026-01/second", "2026-01-03", &second);
+        fs::create_dir_all(results.join("2026-01/notes")).unwrap();
+        let about = "label = \"reproduced-by-another\"\nnote = \"In a cellar.\"\n";
+        fs::write(results.join("2026-01/round.toml"), about).unwrap();
+    });
+    assert_eq!(site.summary.rounds, 1);
+    let page = site.page("workloads/broadcast.html");
+    let (one, two) = page.split_once("id=\"r1\"").unwrap();
+    assert!(
+        one.contains("2 rows, all of first, begun on 2026-01-02"),
+        "{one}"
+    );
+    assert!(
+        two.contains("2 rows, all of second, begun on 2026-01-03"),
+        "{two}"
+    );
+    assert!(row(one, "alpha").contains("data-value=\"1\">1<"), "{one}");
+    assert!(row(two, "beta").contains("data-value=\"1\">1<"), "{two}");
+    let front = site.page("index.html");
+    assert!(front.contains("Round 2026-01, begun 2026-01-02"), "{front}");
+    assert!(
+        front.contains("reproduced by another than its author. In a cellar."),
+        "{front}"
+    );
+    for head in ["broadcast, first", "broadcast, second"] {
+        assert!(front.contains(&format!(">{head}</th>")), "{head}");
+    }
+}
+
+/// The history that the page of alpha has of rounds of four repetitions, the last of which carried so
+/// many steps.
+fn history_of(last: u64) -> String {
+    let site = Site::new(&[], |results| {
+        for (round, steps) in [("one", 4), ("two", 4), ("three", last)] {
+            let day = match round {
+                "one" => "2026-01-01",
+                "two" => "2026-02-01",
+                _ => "2026-03-01",
+            };
+            let all: Vec<Measurement> = (1..=4)
+                .map(|n| repeated(carrying("alpha", steps + u64::from(n == 4)), n))
+                .collect();
+            save(results, round, day, &all);
+        }
+    });
+    let page = site.page("servers/alpha.html");
+    page.split_once("<h3>broadcast over JSON, alpha</h3>")
+        .unwrap()
+        .1
+        .to_owned()
+}
+
+#[test]
+fn a_change_over_the_rounds_is_named_where_the_repetitions_show_one() {
+    let changed = history_of(9);
+    let words = "The figures change between round two and round three";
+    assert!(changed.contains(words), "{changed}");
+    let same = history_of(4);
+    assert!(
+        same.contains("No change is shown over these 3 rounds"),
+        "{same}"
+    );
+}
+
+#[test]
 fn a_ceiling_has_no_place_and_every_figure_is_held_against_it() {
     let site = Site::new(&[("bare", "role = \"ceiling\"")], |results| {
         save(
@@ -253,6 +323,23 @@ fn a_ceiling_has_no_place_and_every_figure_is_held_against_it() {
         "{page}"
     );
     assert!(row(&page, "bare").contains(">ceiling<"), "{page}");
+    // The ceiling may be higher, or the row: what is said of the share is what is known.
+    let limited = |name: &str, steps: u64| {
+        let mut one = measured(name, steps, 9_000, End::GeneratorLimited);
+        one.status = Status::GeneratorLimited;
+        one
+    };
+    for (bare, alpha, share) in [
+        (limited("bare", 8), carrying("alpha", 5), ">≤ 50 %<"),
+        (carrying("bare", 9), limited("alpha", 4), ">≥ 50 %<"),
+        (limited("bare", 8), limited("alpha", 4), ">–<"),
+    ] {
+        let site = Site::new(&[("bare", "role = \"ceiling\"")], |results| {
+            save(results, "one", "2026-01-02", &[bare.clone(), alpha.clone()]);
+        });
+        let page = site.page("workloads/broadcast.html");
+        assert!(row(&page, "alpha").contains(share), "{share}: {page}");
+    }
     let ticker = plans()
         .into_iter()
         .find(|plan| plan.name.as_deref() == Some("ticker"))

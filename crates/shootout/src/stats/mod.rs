@@ -4,12 +4,14 @@
 //! functions of numbers, and of a seed where chance is needed; this module knows no record.
 
 mod bootstrap;
+mod change;
 mod holm;
 mod rank;
 #[cfg(test)]
 mod simulation;
 
 pub use bootstrap::{Interval, Resampling, median_interval, ratio, ratio_interval};
+pub use change::{Change, change_point};
 pub use holm::holm;
 pub use rank::{RankTest, rank_test, smallest_p};
 

@@ -12,8 +12,10 @@
 //! - Rows of enough repetitions share their places, too, where a rank test over the repetitions
 //!   does not separate them ([`Place`]).
 //! - A row has a place only when every repetition is `ok`; one that the user interrupted does not
-//!   count against it. The others stand at the end with status and reason, and keep the figures
-//!   that they have.
+//!   count against it. Where the number of clients goes up, a repetition that ended at the limit of
+//!   the generator does not either: the row stands where the clients that it certainly carried put
+//!   it, and may have every place before that ([`Row::is_lower_bound`]). The others stand at the end
+//!   with status and reason, and keep the figures that they have.
 //!
 //! This module reads records and nothing else: it opens no file and formats nothing.
 
@@ -124,6 +126,32 @@ impl<'a> Row<'a> {
     /// `common` clients.
     pub fn figure(&self, by: Score, common: Option<u64>) -> Option<f64> {
         score::figure(self, by, common)
+    }
+
+    /// Whether the clients carried are the least that it carries: the generator ended most of its
+    /// repetitions.
+    pub fn is_lower_bound(&self) -> bool {
+        self.status == Status::GeneratorLimited
+            && self.carried.is_some_and(|carried| carried.at_least)
+    }
+
+    /// Whether it may have a place.
+    fn is_ranked(&self) -> bool {
+        let has_carried = self
+            .carried
+            .is_some_and(|carried| carried.clients().is_some());
+        let is_bounded = || {
+            let ended = [Status::Ok, Status::GeneratorLimited, Status::Interrupted];
+            let mut all = self.repetitions.iter();
+            all.all(|measurement| ended.contains(&measurement.status))
+        };
+        match self.status {
+            Status::Ok => self.carried.is_some(),
+            Status::GeneratorLimited => {
+                has_carried && self.plan().is_some_and(grows) && is_bounded()
+            }
+            _ => false,
+        }
     }
 
     /// The step with as many clients as the row carried: the one that its figures are from.
@@ -240,7 +268,7 @@ type ByClients<'a> = ((bool, Reverse<u64>), (&'a str, &'a str));
 
 /// Ranked rows first, those that carried most at the top; equal rows in the order of names.
 fn by_clients<'a>(row: &Row<'a>) -> ByClients<'a> {
-    let ranked = row.carried.filter(|_| row.status == Status::Ok);
+    let ranked = row.carried.filter(|_| row.is_ranked());
     let server = row.server();
     (
         (

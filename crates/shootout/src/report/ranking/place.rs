@@ -5,6 +5,9 @@
 //! are apart when the rank test of `shootout compare` says so, at five percent for each pair and
 //! not corrected for the number of pairs, over the figure by which one stands above the other:
 //! clients carried, or the one that tells equal rows apart ([`super::Score`]).
+//!
+//! Of a row that the generator ended the clients are a lower bound: no row is before it, and it is
+//! before those that are apart from that bound.
 
 use super::{Row, Score, score, spread};
 use crate::stats::{ALPHA, enough, rank_test};
@@ -39,6 +42,7 @@ impl fmt::Display for Place {
 /// What decides where a row stands.
 pub(super) struct Standing {
     ranked: bool,
+    is_lower_bound: bool,
     median: Option<u64>,
     figure: Option<f64>,
     /// One figure for each repetition.
@@ -56,6 +60,7 @@ impl Standing {
     ) -> Self {
         Self {
             ranked,
+            is_lower_bound: row.is_lower_bound(),
             median: row.carried.map(|carried| carried.median),
             figure,
             clients: spread::clients(row),
@@ -65,8 +70,14 @@ impl Standing {
 
     /// Whether a row that stands above another is before it.
     fn is_apart(&self, other: &Self) -> bool {
+        if other.is_lower_bound {
+            return false;
+        }
         if self.median != other.median {
             return separated(&self.clients, &other.clients);
+        }
+        if self.is_lower_bound {
+            return false;
         }
         self.figure != other.figure && separated(&self.figures, &other.figures)
     }

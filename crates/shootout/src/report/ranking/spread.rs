@@ -47,6 +47,11 @@ fn interval(figures: &[f64]) -> Option<Interval> {
 }
 
 impl Row<'_> {
+    /// Clients carried by each repetition that was not cut short by the user.
+    pub(crate) fn clients_of_each(&self) -> Vec<f64> {
+        clients(self)
+    }
+
     /// Interval of the clients carried over the repetitions.
     pub fn clients_interval(&self) -> Option<Interval> {
         interval(&clients(self))

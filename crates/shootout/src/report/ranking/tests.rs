@@ -2,7 +2,7 @@
 
 use super::super::fixture::{measured, recorder, repeated, unmeasured, variant};
 use super::*;
-use run_record::{End, Verdict};
+use run_record::{Clients, End, Verdict};
 
 fn names<'a>(rows: &'a [Row<'_>]) -> Vec<(Option<usize>, &'a str)> {
     rows.iter()
@@ -284,6 +284,64 @@ fn rows_share_places_where_their_repetitions_do_not_tell_them_apart() {
         first
     };
     assert_eq!(places(&first("")), ["1 quick", "2 a", "3 b", "4 slow"]);
+}
+
+/// A repetition that ended at the limit of the generator, behind steps that were carried.
+fn limited(name: &str, steps: u64) -> Measurement {
+    let mut measurement = measured(name, steps, 9_000, End::GeneratorLimited);
+    measurement.status = Status::GeneratorLimited;
+    measurement.reason = Some("the generator was the limit".to_owned());
+    measurement
+}
+
+#[test]
+fn a_row_that_the_generator_ended_stands_at_what_it_carried_and_may_be_before_all() {
+    let measurements = [
+        measured("few", 4, 9_000, End::OverLimit),
+        limited("unknown", 5),
+        measured("most", 7, 9_000, End::OverLimit),
+    ];
+    assert_eq!(places(&measurements), ["1–2 most", "1–2 unknown", "3 few"]);
+    assert!(rank(&measurements)[1].is_lower_bound());
+    // The other carried as many: the least of the one is the most of the other.
+    let equal = [
+        limited("unknown", 5),
+        measured("as-many", 6, 9_000, End::OverLimit),
+    ];
+    let shared: BTreeSet<String> = places(&equal).into_iter().collect();
+    assert_eq!(
+        shared,
+        BTreeSet::from(["1–2 as-many".to_owned(), "1–2 unknown".to_owned()])
+    );
+}
+
+#[test]
+fn a_bound_is_none_where_most_repetitions_found_the_limit_and_no_place_where_nothing_was_carried() {
+    let mut repetitions: Vec<Measurement> = (1..=3)
+        .map(|number| repeated(measured("a", 5, 9_000, End::OverLimit), number))
+        .collect();
+    repetitions.push(repeated(limited("a", 4), 4));
+    let row = &rank(&repetitions)[0];
+    assert_eq!(row.status, Status::GeneratorLimited);
+    assert!(!row.is_lower_bound());
+    assert_eq!(sole(row), Some(1));
+    // A fault weighs more than the generator.
+    repetitions[0].status = Status::Faulty;
+    assert_eq!(rank(&repetitions)[0].place, None);
+    repetitions[0].status = Status::Ok;
+    repetitions[1].status = Status::Faulty;
+    repetitions[0] = repeated(limited("a", 4), 1);
+    assert_eq!(rank(&repetitions)[0].place, None);
+    // Nothing was carried, or the clients do not go up.
+    let mut nothing = limited("a", 1);
+    nothing.run.as_mut().unwrap().outcome.carried_clients = None;
+    assert_eq!(rank(&[nothing])[0].place, None);
+    let mut fixed = limited("a", 1);
+    match &mut fixed.run.as_mut().unwrap().plan.clients {
+        Clients::Steps(steps) => steps.count = Some(1),
+        Clients::Search(_) => unreachable!("the fixture goes up by steps"),
+    }
+    assert_eq!(rank(&[fixed])[0].place, None);
 }
 
 #[test]

@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[template(path = "site/index.html")]
 struct Front<'s> {
     page: Page,
+    /// Which round this is, on what machine, and who says so.
+    origin: Vec<String>,
     answer: Vec<String>,
     command: Option<&'static str>,
     warnings: &'s [String],
@@ -84,6 +86,7 @@ pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
     });
     let page = Front {
         page: site.page("WebSocket servers, measured the same way", "index.html", ""),
+        origin: origin(site),
         answer: answer(site),
         command: site.round.is_none().then_some(MEASURE),
         warnings: &site.gathered.warnings,
@@ -92,6 +95,27 @@ pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
         servers: servers(site),
     };
     Ok(page.render()?)
+}
+
+/// Machine and author of the round.
+fn origin(site: &Site<'_>) -> Vec<String> {
+    let Some(round) = site.round else {
+        return Vec::new();
+    };
+    let machines = site
+        .ranked
+        .iter()
+        .filter_map(|ranked| ranked.board.machine.as_ref());
+    let machines: Vec<String> = machines.map(|machine| machine.words()).collect();
+    let first = format!(
+        "Round {}, measured on {}; {}.",
+        round.name,
+        machines.join(", and on "),
+        round.about.label
+    );
+    std::iter::once(first)
+        .chain(round.about.note.clone())
+        .collect()
 }
 
 /// The answer in three sentences.
@@ -231,11 +255,27 @@ fn matrices(site: &Site<'_>) -> Vec<Matrix> {
                 .round
                 .map(|round| round.name.clone())
                 .unwrap_or_default(),
-            heads: contested.iter().copied().map(short_title).collect(),
+            heads: titles(&contested),
             rows: rows.into_values().collect(),
         }
     });
     of_board.collect()
+}
+
+/// The heads of rankings, with their runs where two would be the same.
+fn titles(rankings: &[&Ranking<'_>]) -> Vec<String> {
+    let short: Vec<String> = rankings
+        .iter()
+        .map(|ranking| short_title(ranking))
+        .collect();
+    let titles = short.iter().zip(rankings).map(|(title, ranking)| {
+        let twins = short.iter().filter(|other| *other == title).count();
+        match twins {
+            1 => title.clone(),
+            _ => format!("{title}, {}", ranking.origin.run),
+        }
+    });
+    titles.collect()
 }
 
 /// Workload, and the dialect where it is not the usual one.

@@ -2,6 +2,7 @@
 
 mod ancestor;
 mod front;
+mod history;
 mod ranking;
 mod server;
 mod texts;
@@ -10,7 +11,7 @@ mod workload;
 use super::SiteError;
 use super::board::{Known, Ranking};
 use super::gather::{self, Gathered};
-use super::history::{self, Point};
+use super::history::{self as past, Point};
 use super::names::Names;
 use super::output::Files;
 use super::rounds::{Board, Round};
@@ -132,7 +133,7 @@ pub(super) fn all(gathered: &Gathered, workloads: &Path) -> Result<Files, SiteEr
         points.extend(
             one.rankings
                 .iter()
-                .flat_map(|ranking| history::points(round, one.board, ranking)),
+                .flat_map(|ranking| past::points(round, one.board, ranking)),
         );
     }
     points.extend(gathered.history.iter().cloned());
@@ -174,7 +175,7 @@ pub(super) fn all(gathered: &Gathered, workloads: &Path) -> Result<Files, SiteEr
 fn servers(gathered: &Gathered, points: &[Point]) -> Vec<String> {
     let mut names: BTreeSet<String> = gathered.manifests.iter().map(|m| m.name.clone()).collect();
     let boards = gathered.newest.iter().flat_map(|round| &round.boards);
-    let measured = boards.flat_map(|board| board.contestants.iter().chain(&board.ceilings));
+    let measured = boards.flat_map(Board::measurements);
     names.extend(measured.map(|measurement| measurement.server.name.clone()));
     names.extend(points.iter().map(|point| point.server.clone()));
     names.extend(gathered.conformance.iter().map(|line| line.server.clone()));

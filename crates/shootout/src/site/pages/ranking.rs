@@ -94,8 +94,8 @@ pub(super) fn view(site: &Site<'_>, ranking: &Ranking<'_>, index: usize, root: &
         ranked_by: ranking.ranked_by.clone(),
         remark: ranking.remark,
         caption: match ranking.lines.len() {
-            1 => "1 row".to_owned(),
-            several => format!("{several} rows"),
+            1 => format!("1 row of {}", ranking.origin),
+            several => format!("{several} rows, all of {}", ranking.origin),
         },
         heads: heads(ranking),
         rows_left_out: rows.len().saturating_sub(measured),

@@ -3,13 +3,15 @@ package shootout.netty;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.codec.compression.ZlibCodecFactory;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.websocketx.WebSocketDecoderConfig;
 import io.netty.handler.codec.http.websocketx.WebSocketFrameAggregator;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolConfig;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
-import io.netty.handler.codec.http.websocketx.extensions.compression.WebSocketServerCompressionHandler;
+import io.netty.handler.codec.http.websocketx.extensions.WebSocketServerExtensionHandler;
+import io.netty.handler.codec.http.websocketx.extensions.compression.PerMessageDeflateServerExtensionHandshaker;
 import io.netty.handler.ssl.SslContext;
 
 import java.util.function.Supplier;
@@ -47,11 +49,22 @@ final class ServerInitializer extends ChannelInitializer<SocketChannel> {
         pipeline.addLast(new HttpObjectAggregator(LARGEST_HANDSHAKE));
         pipeline.addLast(new VersionFilter());
         if (deflate) {
-            pipeline.addLast(new WebSocketServerCompressionHandler(LARGEST_MESSAGE));
+            pipeline.addLast(new WebSocketServerExtensionHandler(compression()));
         }
         pipeline.addLast(new WebSocketServerProtocolHandler(websocket));
         pipeline.addLast(new WebSocketFrameAggregator(LARGEST_MESSAGE));
         pipeline.addLast(messages.get());
+    }
+
+    /** What WebSocketServerCompressionHandler has, and messages that each stand alone where a client asks. */
+    private static PerMessageDeflateServerExtensionHandshaker compression() {
+        return new PerMessageDeflateServerExtensionHandshaker(
+                6,
+                ZlibCodecFactory.isSupportingWindowSizeAndMemLevel(),
+                PerMessageDeflateServerExtensionHandshaker.MAX_WINDOW_SIZE,
+                true,
+                true,
+                LARGEST_MESSAGE);
     }
 
     private static WebSocketServerProtocolConfig config(boolean deflate) {

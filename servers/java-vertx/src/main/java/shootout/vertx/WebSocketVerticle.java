@@ -30,6 +30,8 @@ final class WebSocketVerticle extends VerticleBase {
                 .setMaxWebSocketFrameSize(Messages.LARGEST)
                 .setMaxWebSocketMessageSize(Messages.LARGEST)
                 .setPerMessageWebSocketCompressionSupported(options.deflate())
+                .setWebSocketAllowServerNoContext(true)
+                .setWebSocketPreferredClientNoContext(true)
                 .setPerFrameWebSocketCompressionSupported(false);
         if (options.tlsCert() != null) {
             // A WebSocket is HTTP/1.1 here, so that no other version is offered.

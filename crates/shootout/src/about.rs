@@ -1,0 +1,97 @@
+//! What is said of a round beside its records: who measured it, and who has measured it again.
+
+use serde::Deserialize;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// The file in the directory of a round.
+pub const FILE: &str = "round.toml";
+
+/// What the file holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct About {
+    /// How far its figures can be relied on.
+    pub label: Label,
+    /// What else is to be known of it, in a sentence or two.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+/// Who has measured the figures of a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Label {
+    /// Its author alone; so is a round that does not say.
+    #[default]
+    SelfReported,
+    /// The maintainers of this project have measured another's round again.
+    ReproducedByUs,
+    /// Somebody else has measured it again.
+    ReproducedByAnother,
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SelfReported => "self-reported: measured by its author, and by nobody else yet",
+            Self::ReproducedByUs => {
+                "reproduced by us: measured again by the maintainers of this project"
+            }
+            Self::ReproducedByAnother => "reproduced by another than its author",
+        })
+    }
+}
+
+/// What is said of the round in a directory.
+///
+/// # Errors
+/// In words with the file, when it says something else than this.
+pub fn read(dir: &Path) -> Result<About, String> {
+    let path = dir.join(FILE);
+    let wrong = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
+    match fs::read_to_string(&path) {
+        Ok(text) => toml::from_str(&text).map_err(|error| wrong(&error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(About::default()),
+        Err(error) => Err(wrong(&error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Result<About, String> {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(FILE), text).unwrap();
+        read(dir.path())
+    }
+
+    #[test]
+    fn a_round_says_who_measured_it_and_one_that_does_not_is_self_reported() {
+        let silent = tempfile::tempdir().unwrap();
+        assert_eq!(read(silent.path()).unwrap(), About::default());
+        for (name, label) in [
+            ("self-reported", Label::SelfReported),
+            ("reproduced-by-us", Label::ReproducedByUs),
+            ("reproduced-by-another", Label::ReproducedByAnother),
+        ] {
+            let about = of(&format!("label = \"{name}\"\nnote = \"Idle.\"\n")).unwrap();
+            assert_eq!((about.label, about.note.as_deref()), (label, Some("Idle.")));
+        }
+    }
+
+    #[test]
+    fn another_label_and_another_key_are_refused_with_the_file() {
+        for text in [
+            "label = \"certified\"",
+            "label = \"self-reported\"\nby = \"me\"",
+            "note = \"\"",
+        ] {
+            let words = of(text).unwrap_err();
+            assert!(words.contains(FILE), "{words}");
+        }
+    }
+}
