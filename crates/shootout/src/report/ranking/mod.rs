@@ -14,7 +14,7 @@
 //! - A row has a place only when every repetition is `ok`; one that the user interrupted does not
 //!   count against it. Where the number of clients goes up, a repetition that ended at the limit of
 //!   the generator does not either: the row stands where the clients that it certainly carried put
-//!   it, and may have every place before that ([`Row::is_lower_bound`]). The others stand at the end
+//!   it, and may have the places before that ([`Row::is_lower_bound`]). The others stand at the end
 //!   with status and reason, and keep the figures that they have.
 //!
 //! This module reads records and nothing else: it opens no file and formats nothing.

@@ -6,11 +6,12 @@
 //! not corrected for the number of pairs, over the figure by which one stands above the other:
 //! clients carried, or the one that tells equal rows apart ([`super::Score`]).
 //!
-//! Of a row that the generator ended the clients are a lower bound: no row is before it, and it is
-//! before those that are apart from that bound.
+//! Of a row that the generator ended the clients are a lower bound: it is before the rows that are
+//! apart from that bound, and behind those alone that are apart from the most that it may have
+//! carried.
 
 use super::{Row, Score, score, spread};
-use crate::stats::{ALPHA, enough, rank_test};
+use crate::stats::{ALPHA, enough, median, rank_test};
 use std::fmt;
 
 /// The places that a row may have, from 1. The best is behind every row that is certainly before
@@ -47,6 +48,8 @@ pub(super) struct Standing {
     figure: Option<f64>,
     /// One figure for each repetition.
     clients: Vec<f64>,
+    /// The most that it may be.
+    most: Vec<f64>,
     figures: Vec<f64>,
 }
 
@@ -64,6 +67,7 @@ impl Standing {
             median: row.carried.map(|carried| carried.median),
             figure,
             clients: spread::clients(row),
+            most: spread::most_clients(row),
             figures: score::figures(row, by, common),
         }
     }
@@ -71,7 +75,8 @@ impl Standing {
     /// Whether a row that stands above another is before it.
     fn is_apart(&self, other: &Self) -> bool {
         if other.is_lower_bound {
-            return false;
+            let is_before = median(&self.clients) > median(&other.most);
+            return is_before && separated(&self.clients, &other.most);
         }
         if self.median != other.median {
             return separated(&self.clients, &other.clients);

@@ -4,7 +4,7 @@ use super::carried::found;
 use super::steps::says_of_the_server;
 use super::{Row, Score, score};
 use crate::stats::{Interval, Resampling, enough, median_interval};
-use run_record::{Measure, Recorder, Status};
+use run_record::{Measure, Measurement, Recorder, Status};
 
 /// Clients carried by each repetition that was not cut short by the user.
 pub(super) fn clients(row: &Row<'_>) -> Vec<f64> {
@@ -14,6 +14,32 @@ pub(super) fn clients(row: &Row<'_>) -> Vec<f64> {
         .filter_map(|measurement| found(measurement))
         .map(|(clients, _)| clients as f64)
         .collect()
+}
+
+/// The most clients that each of these repetitions may have carried: of one that the generator ended
+/// in a step that may have kept the limit, so many as that step would have in the time of the limit if
+/// the time grows with the clients. Without such a step nothing is known of it.
+pub(super) fn most_clients(row: &Row<'_>) -> Vec<f64> {
+    row.repetitions
+        .iter()
+        .filter(|measurement| measurement.status != Status::Interrupted)
+        .filter_map(|measurement| {
+            let (clients, at_least) = found(measurement)?;
+            let known = clients as f64;
+            Some(if at_least {
+                undecided(measurement).unwrap_or(f64::INFINITY)
+            } else {
+                known
+            })
+        })
+        .collect()
+}
+
+fn undecided(measurement: &Measurement) -> Option<f64> {
+    let run = measurement.run.as_ref()?;
+    let last = run.steps.last().filter(|step| step.over_limit)?;
+    let earliest = last.limited_at_least_ns.filter(|ns| *ns > 0)? as f64;
+    Some((last.clients as f64 * run.plan.limits.time.ns() as f64 / earliest).floor())
 }
 
 /// The percentile of the limited latency in each repetition that has this number of clients and

@@ -303,6 +303,17 @@ fn a_row_that_the_generator_ended_stands_at_what_it_carried_and_may_be_before_al
     ];
     assert_eq!(places(&measurements), ["1–2 most", "1–2 unknown", "3 few"]);
     assert!(rank(&measurements)[1].is_lower_bound());
+    // Its last step took 250 ms at least, of 500 that are permitted: it carried twice as many at most.
+    let mut bounded = limited("unknown", 5);
+    let last = bounded.run.as_mut().unwrap().steps.last_mut().unwrap();
+    last.over_limit = true;
+    last.limited_at_least_ns = Some(250_000_000);
+    let of = |most: u64| {
+        let most = measured("most", most, 9_000, End::OverLimit);
+        places(&[bounded.clone(), most])
+    };
+    assert_eq!(of(12), ["1 most", "2 unknown"]);
+    assert_eq!(of(11), ["1–2 most", "1–2 unknown"]);
     // The other carried as many: the least of the one is the most of the other.
     let equal = [
         limited("unknown", 5),
