@@ -122,6 +122,10 @@ fn a_run_holds_and_each_way_to_change_it_is_found() {
     let done = project.shootout(&format!("check {}", dir.display()));
     done.expect(0, &["2 rows, 2 with a result", "everything holds"]);
     assert_eq!(found(&dir, |_| {}), [""; 0]);
+    let command = read(&dir, TEXT)["run"]["command"].to_string();
+    assert!(command.contains("out/go-example"), "{command}");
+    let root = project.path("out").parent().unwrap().display().to_string();
+    assert!(!command.contains(&root), "{command}");
     let step = "/run/steps/0";
     let at = |row: &mut Value, pointer: &str, value: Value| {
         *row.pointer_mut(&format!("{step}{pointer}")).unwrap() = value;

@@ -265,7 +265,11 @@ impl<'a> Bench<'a> {
         })?;
         let _ = std::fs::remove_file(&task.record);
         let verdict = verdict::verdict(&ended, &stopped, log_tail);
-        measurement.run = ended.record.map(|run| {
+        measurement.run = ended.record.map(|mut run| {
+            // Records are published: where the project lies on this machine is not their business.
+            for word in &mut run.command {
+                *word = self.project.shown(Path::new(word));
+            }
             let cut = schedule != held;
             self.name_machine_limit(cut, run)
         });
