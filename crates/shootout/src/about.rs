@@ -29,7 +29,7 @@ pub enum Label {
     SelfReported,
     /// The maintainers of this project have measured another's round again.
     ReproducedByUs,
-    /// Somebody else has measured it again.
+    /// Another than its author and the maintainers has measured it again.
     ReproducedByAnother,
 }
 

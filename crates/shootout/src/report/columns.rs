@@ -477,7 +477,7 @@ fn clients(row: &Row<'_>) -> Cell {
     let Some(carried) = &row.carried else {
         return Cell::word(NOTHING);
     };
-    // Where the plan has one number of clients, nobody asked whether the server carries more.
+    // A plan with one number of clients does not ask whether the server carries more.
     let shown = match carried.clients() {
         Some(fixed) if !row.plan().is_some_and(grows) => figures::count(fixed),
         _ => words::carried(carried),
