@@ -217,6 +217,12 @@ fn a_run_holds_and_each_way_to_change_it_is_found() {
         edit(dir, TEXT, |row| at(row, "/completion/p95_ns", json!(1000)));
         packed(dir);
     });
+    // Beside a packed row another of its name would pass for a repetition.
+    assert_found(&dir, &["is there twice"], |dir| {
+        let row = read(dir, TEXT);
+        packed(dir);
+        write(dir, TEXT, &row);
+    });
     // A round of runs holds where each of them does, and what it says of itself can be read.
     let round = project.path("round");
     fs::create_dir_all(&round).unwrap();

@@ -87,6 +87,10 @@ pub fn check(dir: &Path) -> io::Result<Checked> {
         .count();
     let missing = session::rows_of(dir).map(|names| together::missing(&names, &rows));
     checked.note("session.json", missing.unwrap_or_else(|words| vec![words]));
+    for file in together::twice(&rows) {
+        let words = "is there twice, packed and as it is; remove one";
+        checked.note(&file, vec![words.to_owned()]);
+    }
     for (file, words) in together::mixed(&rows) {
         checked.note(&file, vec![words]);
     }

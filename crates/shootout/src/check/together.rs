@@ -22,6 +22,13 @@ pub(super) fn missing(names: &[String], rows: &[Row]) -> Vec<String> {
         .collect()
 }
 
+/// Rows that are there packed and as they are: the two would pass for two repetitions.
+pub(super) fn twice(rows: &[Row]) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let again = rows.iter().filter(|row| !seen.insert(&row.file));
+    again.map(|row| row.file.clone()).collect()
+}
+
 /// Rows that were made on another machine or by another plan than the others, with their files.
 pub(super) fn mixed(rows: &[Row]) -> Vec<(String, String)> {
     let mut wrong = Vec::new();
