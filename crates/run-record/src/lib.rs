@@ -37,7 +37,8 @@ pub use churn::{AttemptFailures, Churn, CutRecord, RoomChanges, time_until};
 pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pings};
 pub use dialect_file::{
     Condition, DialectFile, JsonType, Meaning, MessageType, OpeningExchange, OriginRule,
-    PLACEHOLDERS, PayloadForm, RequestKind, Requests, Rule, Scalar, Turn, dialect_schema,
+    PLACEHOLDERS, PayloadForm, RequestKind, Requests, Rule, Scalar, Signature, Turn,
+    dialect_schema,
 };
 pub use environment::{Environment, FileLimit};
 pub use event::Event;

@@ -8,11 +8,13 @@ mod mosquitto;
 mod planted;
 mod rabbitmq;
 mod relay;
+mod soketi;
 
 use centrifuge::Centrifuge;
 use mosquitto::Mosquitto;
 use rabbitmq::RabbitMq;
 use run_record::{RunRecord, StepRecord};
+use soketi::Soketi;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -30,21 +32,27 @@ fn servers() -> &'static Path {
             let entry = entry.unwrap();
             fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
         }
-        let npm = Command::new("npm")
-            .args([
-                "ci",
-                "--silent",
-                "--no-audit",
-                "--no-fund",
-                "--ignore-scripts",
-            ])
-            .current_dir(&to)
-            .output()
-            .expect("npm is not installed; apt-get install npm");
-        let words = String::from_utf8_lossy(&npm.stderr);
-        assert!(npm.status.success(), "npm ci in {}: {words}", to.display());
+        npm_ci(&to);
         to
     })
+}
+
+/// Installs what the lock file of a folder names.
+fn npm_ci(folder: &Path) {
+    let npm = Command::new("npm")
+        .args([
+            "ci",
+            "--silent",
+            "--no-audit",
+            "--no-fund",
+            "--ignore-scripts",
+        ])
+        .current_dir(folder)
+        .output()
+        .expect("npm is not installed; apt-get install npm");
+    let words = String::from_utf8_lossy(&npm.stderr);
+    let place = folder.display();
+    assert!(npm.status.success(), "npm ci in {place}: {words}");
 }
 
 struct Server {
@@ -159,7 +167,7 @@ fn socket_io_delivers_to_all_and_to_rooms() {
     assert_eq!(broadcast.delivery.unwrap().count, 30 * CLIENTS);
     assert_eq!(broadcast.ack.unwrap().count, 30);
 
-    rooms(&line);
+    rooms(&line, 30 * CLIENTS / 4);
 }
 
 #[test]
@@ -225,7 +233,8 @@ fn broadcasts(url: &str, server_type: &str, has_rooms: bool) {
         assert_eq!(step.ack.unwrap().count, 20);
     }
     if has_rooms {
-        rooms(&few("broadcast", url, server_type, "30"));
+        let line = few("broadcast", url, server_type, "30");
+        rooms(&line, 30 * CLIENTS / 4);
     }
 }
 
@@ -304,9 +313,36 @@ fn a_server_made_with_centrifuge_echoes_and_delivers() {
     broadcasts(server.url(), "centrifugo", false);
 }
 
-/// The same broadcasts, each to one of four rooms.
+#[test]
+fn soketi_hands_client_events_to_all_but_their_sender() {
+    let server = match Soketi::start() {
+        Ok(server) => server,
+        Err(reason) => return test_servers::skipped(&reason),
+    };
+    let (url, data) = (server.url(), soketi::data(soketi::SECRET));
+    let with_data = ["--data", &data];
+    for padding in ["0", "3000"] {
+        let line = few("broadcast", &url, "pusher", "20");
+        let line = [&line[..], &with_data, &["--payload-padding", padding]].concat();
+        let step = step(&line, 0);
+        assert!(step.faults.is_empty(), "{}", step.faults);
+        assert_eq!(step.delivery.unwrap().count, 20 * (CLIENTS - 1));
+        assert!(step.ack.is_none());
+    }
+    let line = few("broadcast", &url, "pusher", "30");
+    rooms(&[&line[..], &with_data].concat(), 30 * (CLIENTS / 4 - 1));
+
+    let wrong = soketi::data("another-secret-than-that");
+    let line = few("broadcast", &url, "pusher", "20");
+    let (code, out, words) = bench(&[&line[..], &["--data", &wrong]].concat());
+    assert_eq!(code, Some(1), "{out}{words}");
+    assert!(words.contains("the server refused the client"), "{words}");
+    assert!(!words.contains("another-secret-than-that"), "{words}");
+}
+
+/// The same broadcasts, each to one of four rooms, with so many deliveries in all.
 #[track_caller]
-fn rooms(line: &[&str]) {
+fn rooms(line: &[&str], deliveries: u64) {
     let (_, plan, _) = bench(&[line, &["--print-plan"]].concat());
     let everyone = "audience = \"everyone\"";
     assert!(plan.contains(everyone), "{plan}");
@@ -316,7 +352,7 @@ fn rooms(line: &[&str]) {
     fs::write(&file, plan).unwrap();
     let rooms = step(&["run", file.to_str().unwrap()], 0);
     assert!(rooms.faults.is_empty(), "{}", rooms.faults);
-    assert_eq!(rooms.delivery.unwrap().count, 30 * CLIENTS / 4);
+    assert_eq!(rooms.delivery.unwrap().count, deliveries);
 }
 
 /// Socket.IO with a token in the packet that opens the namespace.

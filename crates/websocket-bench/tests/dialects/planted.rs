@@ -4,6 +4,7 @@
 use crate::centrifuge::Centrifuge;
 use crate::mosquitto::Mosquitto;
 use crate::rabbitmq::RabbitMq;
+use crate::soketi::{self, Soketi};
 use crate::{Server, bench, relay};
 use run_record::{Faults, RunRecord, StepRecord};
 use std::any::Any;
@@ -28,8 +29,9 @@ struct Case {
 
 impl Case {
     fn messages(&self) -> u64 {
-        match self.workload {
-            "echo" => self.samples(),
+        match (self.workload, self.dialect) {
+            ("echo", _) => self.samples(),
+            (_, "pusher") => self.samples() * (CLIENTS - 1),
             _ => self.samples() * CLIENTS,
         }
     }
@@ -64,7 +66,12 @@ impl Case {
             "--json",
             "-",
         ];
-        let (_, record, words) = bench(&[&line[..], more].concat());
+        let secret = soketi::data(soketi::SECRET);
+        let data: &[&str] = match self.dialect {
+            "pusher" => &["--data", &secret],
+            _ => &[],
+        };
+        let (_, record, words) = bench(&[&line[..], more, data].concat());
         let record = serde_json::from_str::<RunRecord>(&record);
         let mut record = record.unwrap_or_else(|error| panic!("{error}: {words}"));
         assert_eq!(record.steps.len(), 1, "{words}");
@@ -259,6 +266,21 @@ fn of_centrifugo() {
         start: || {
             let server = Centrifuge::start()?;
             let url = server.url().to_owned();
+            Ok((Box::new(server), url))
+        },
+    }
+    .prove();
+}
+
+#[test]
+fn of_pusher() {
+    Case {
+        dialect: "pusher",
+        workload: "broadcast",
+        mark: b"\"client-broadcast\"",
+        start: || {
+            let server = Soketi::start()?;
+            let url = server.url();
             Ok((Box::new(server), url))
         },
     }

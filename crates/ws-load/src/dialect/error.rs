@@ -49,3 +49,20 @@ impl DialectError {
         }
     }
 }
+
+/// Refuses a list that is too long.
+pub(super) fn at_most(
+    key: &str,
+    count: usize,
+    unit: &str,
+    most: usize,
+) -> Result<(), DialectError> {
+    match count > most {
+        false => Ok(()),
+        true => Err(DialectError::TooMuch {
+            key: key.to_owned(),
+            count: format!("{count} {unit}"),
+            most,
+        }),
+    }
+}

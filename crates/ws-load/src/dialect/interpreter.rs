@@ -26,6 +26,7 @@ pub(super) struct Interpreter {
     subprotocol: Option<String>,
     origin: Option<String>,
     keeps_order: bool,
+    reaches_sender: bool,
     separator: Option<String>,
     first: Option<String>,
     opening: Rules,
@@ -138,6 +139,7 @@ impl Interpreter {
                 OriginRule::Server => origin_of(url),
             },
             keeps_order: file.keeps_order,
+            reaches_sender: file.send.reaches_sender,
             separator: file.separator.clone(),
             first: first
                 .map(|first| with_variables("open.send", first))
@@ -224,9 +226,15 @@ impl Interpreter {
 
     /// What makes a client ready that has got through the exchange.
     fn first_subscription(&self, room: Option<u32>) -> Opening {
-        match room.and_then(|room| self.subscription(room, true)) {
-            None => Opening::Ready,
-            Some(message) => Opening::SendAsIs(message),
+        let (Some(room), Some(subscribe)) = (room, &self.subscribe) else {
+            return Opening::Ready;
+        };
+        let mut message = Vec::new();
+        subscribe.write(room, 0, &ByName, &mut message);
+        match String::from_utf8(message) {
+            Ok(text) if subscribe.has_variables() => Opening::Send(text),
+            Ok(text) => Opening::SendAsIs(text.into_bytes()),
+            Err(_) => unreachable!("a template is text"),
         }
     }
 
@@ -294,6 +302,10 @@ impl Codec for Interpreter {
 
     fn keeps_order(&self) -> bool {
         self.keeps_order
+    }
+
+    fn reaches_sender(&self) -> bool {
+        self.reaches_sender
     }
 
     fn open(&self, room: Option<u32>) -> Opening {
@@ -427,6 +439,15 @@ impl Codec for Interpreter {
     fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed> {
         let found = text_of(message).and_then(|text| self.receive.find(text))?;
         self.understand(&found)
+    }
+}
+
+/// Variables that are filled in later.
+struct ByName;
+
+impl Variables for ByName {
+    fn write(&self, name: &str, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!("{{{name}}}").as_bytes());
     }
 }
 

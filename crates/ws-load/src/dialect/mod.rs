@@ -6,6 +6,7 @@
 
 mod binary;
 mod built_in;
+mod checks;
 mod error;
 pub mod for_fuzzing;
 mod interpreter;
@@ -26,11 +27,12 @@ pub use interpreter::{check_dialect, read_dialect};
 
 pub(crate) use place::Carries;
 pub(crate) use stamp::{StampForm, Stamps};
+pub(crate) use template::topic_of;
 
 use crate::lines::{Form, Lines, LinesError};
 use interpreter::Interpreter;
 use payload::Body;
-use run_record::{Audience, DialectFile, Life, Message, Plan, Population, Workload};
+use run_record::{Audience, DialectFile, Life, Measure, Message, Plan, Population, Workload};
 use std::path::Path;
 use std::sync::Arc;
 use template::Template;
@@ -181,6 +183,11 @@ pub(crate) trait Codec: Send + Sync {
         true
     }
 
+    /// False where a broadcast or a publication reaches all but its sender, who gets no result.
+    fn reaches_sender(&self) -> bool {
+        true
+    }
+
     /// The first move after the handshake of a client in `room`, if there are rooms.
     fn open(&self, _room: Option<u32>) -> Opening {
         Opening::Ready
@@ -289,6 +296,14 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
         Workload::Rooms => (file.send.publish.is_some(), "publish"),
         Workload::Connect => return Ok(()),
     };
+    let needs_result = plan.workload() != Workload::Echo && plan.limits.of == Measure::Ack;
+    if needs_result && !file.send.reaches_sender {
+        return Err(DialectError::unfit(
+            "send.reaches_sender",
+            "is false: there are no results, whose time the plan limits",
+            "limit the completion or the delivery",
+        ));
+    }
     let changes_room = |of: &Population| matches!(of.life, Life::ChangesRoom(_));
     if plan.populations.iter().any(changes_room) && file.send.unsubscribe.is_none() {
         return Err(DialectError::unfit(

@@ -2,8 +2,7 @@
 
 use super::error::DialectError;
 use super::pattern::Pattern;
-use super::pointers::{PointerId, Pointers};
-use super::rules::pointer;
+use super::pointers::{PointerId, Pointers, pointer};
 use super::template::Hole;
 use crate::lines::Form;
 use run_record::{Meaning, PayloadForm, Rule};
@@ -131,6 +130,12 @@ fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
         ("stamp", rule.stamp.is_some(), answers, false),
         ("number", rule.number.is_some(), answers, false),
         ("capture", !rule.capture.is_empty(), captures, false),
+        (
+            "capture_in_string",
+            rule.capture_in_string.is_some(),
+            !rule.capture.is_empty(),
+            false,
+        ),
         ("kind", rule.kind.is_some(), echoes, false),
         ("line", rule.line.is_some(), answers && names_request, false),
         ("in_order", rule.in_order, echoes, false),

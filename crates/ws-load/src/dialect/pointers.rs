@@ -4,6 +4,7 @@
 //! dropped, so that a message costs one parse, and memory only for the values that rules name.
 
 use super::Malformed;
+use super::error::DialectError;
 use run_record::JsonType;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -11,6 +12,8 @@ use std::fmt;
 
 /// Most names and indices in a pointer. The parser goes 128 values deep (serde_json).
 const MOST_DEPTH: usize = 32;
+/// Most characters of a pointer that are shown.
+const SHOWN: usize = 40;
 
 /// The pointers of a dialect.
 #[derive(Debug, Default)]
@@ -366,6 +369,23 @@ impl<'de> Visitor<'de> for Whole<'_> {
         }
         Ok(object.into())
     }
+}
+
+/// The number of a pointer of a file.
+pub(super) fn pointer(
+    key: &str,
+    pointer: &str,
+    whole: bool,
+    pointers: &mut Pointers,
+) -> Result<PointerId, DialectError> {
+    pointers.add(pointer, whole).map_err(|problem| {
+        let shown: String = pointer.chars().take(SHOWN).collect();
+        DialectError::unfit(
+            key,
+            format!("has `{shown}`, which {problem}"),
+            "write one like `/payload/body` or `/3` (RFC 6901)",
+        )
+    })
 }
 
 #[cfg(test)]

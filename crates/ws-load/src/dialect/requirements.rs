@@ -3,6 +3,7 @@
 use super::error::DialectError;
 use super::kinds;
 use super::place::OPEN;
+use super::rules::check_variable;
 use super::script;
 use super::template::Template;
 use run_record::{DialectFile, Meaning, Rule};
@@ -71,9 +72,9 @@ fn check_header(file: &DialectFile) -> Result<(), DialectError> {
 
 /// Each request carries what is verified, and each of its answers has a rule.
 fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
-    let both = &[Meaning::Delivery, Meaning::Result][..];
+    let both = [Meaning::Delivery, Meaning::Result];
     let broadcast = (&file.send.broadcast, "send.broadcast", both);
-    let of_topic = &[Meaning::Message, Meaning::Published][..];
+    let of_topic = [Meaning::Message, Meaning::Published];
     let publish = (&file.send.publish, "send.publish", of_topic);
     if publish.0.is_some() != file.send.subscribe.is_some()
         || publish
@@ -100,9 +101,11 @@ fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
         if !Template::is_complete(text) {
             return Err(incomplete(key));
         }
-        for means in answers {
-            if !file.receive.iter().any(|rule| rule.means == *means) {
-                let name = meaning_name(*means);
+        let [told, result] = answers;
+        check_result(file, result)?;
+        for means in std::iter::once(told).chain(file.send.reaches_sender.then_some(result)) {
+            if !file.receive.iter().any(|rule| rule.means == means) {
+                let name = meaning_name(means);
                 return Err(DialectError::unfit(
                     key,
                     format!("has no rule for its answer `{name}`"),
@@ -112,6 +115,19 @@ fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
         }
     }
     Ok(())
+}
+
+/// A sender that is not reached gets no result.
+fn check_result(file: &DialectFile, result: Meaning) -> Result<(), DialectError> {
+    let has_rule = file.receive.iter().any(|rule| rule.means == result);
+    match has_rule && !file.send.reaches_sender {
+        false => Ok(()),
+        true => Err(DialectError::unfit(
+            "send.reaches_sender",
+            format!("is false, and a rule means `{}`", meaning_name(result)),
+            "leave the rule out, or `reaches_sender`",
+        )),
+    }
 }
 
 fn incomplete(key: &str) -> DialectError {
@@ -299,7 +315,32 @@ fn check_opening(file: &DialectFile) -> Result<(), DialectError> {
              or neither",
         ));
     }
+    check_signatures(file)?;
     check_unsubscribing(file)
+}
+
+/// A signature is made of what the server tells.
+fn check_signatures(file: &DialectFile) -> Result<(), DialectError> {
+    for name in file.open.signatures.keys() {
+        let key = format!("open.signatures.{name}");
+        check_variable(&key, name)?;
+        let mut rules = file.open.receive.iter();
+        if rules.clone().any(|rule| rule.capture.contains_key(name)) {
+            return Err(DialectError::unfit(
+                key,
+                "has the name of a value that is captured",
+                "write another name",
+            ));
+        }
+        if rules.all(|rule| rule.capture.is_empty()) {
+            return Err(DialectError::unfit(
+                key,
+                "is made when the server has told something, and nothing is captured",
+                "write `capture` in a rule of [[open.receive]]",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// A ready client that leaves a topic has to hear that it has, and that it subscribes to the next.

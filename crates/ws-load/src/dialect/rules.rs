@@ -5,27 +5,21 @@
 
 use super::Malformed;
 use super::Stamps;
-use super::error::DialectError;
+use super::checks::{Check, Miss, checks, first_broken};
+use super::error::{DialectError, at_most};
 use super::pattern::{Captured, Pattern, differ};
 use super::payload::{Body, read_stamp, stamp_of};
 use super::place::{Carries, Place, place_of};
-use super::pointers::{PointerId, Pointers, Seen, Values, parse_whole};
+use super::pointers::{PointerId, Pointers, Values, parse_whole, pointer};
 use super::template::{Hole, plain, with_variables};
 use crate::lines::Form;
-use run_record::{
-    Condition, DialectFile, JsonType, Meaning, PLACEHOLDERS, PayloadForm, Rule, Scalar, is_variable,
-};
+use run_record::{Condition, DialectFile, Meaning, PLACEHOLDERS, PayloadForm, Rule, is_variable};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 
 /// Most rules of a list.
 const MOST_RULES: usize = 64;
-/// Most conditions of a rule.
-const MOST_CONDITIONS: usize = 16;
-/// Most characters of a value that are shown.
-const SHOWN: usize = 40;
 
 /// The rules of one list.
 #[derive(Debug, Default)]
@@ -51,8 +45,17 @@ pub(super) struct Compiled {
     topic: Option<Topic>,
     /// The kind of the requests that it answers, if it answers one kind alone.
     pub(super) kind: Option<u32>,
-    /// What is kept of it for later messages: a name, the pointer and its number.
-    captures: Vec<(String, String, PointerId)>,
+    captures: Vec<Capture>,
+}
+
+/// What is kept of a message for later ones.
+#[derive(Debug)]
+struct Capture {
+    name: String,
+    pointer: String,
+    /// Of the value, or of the string that holds the JSON which the pointer applies to.
+    id: PointerId,
+    is_in_string: bool,
 }
 
 /// Where a message names its topic.
@@ -75,13 +78,6 @@ enum How {
     },
 }
 
-#[derive(Debug)]
-struct Check {
-    pointer: String,
-    id: PointerId,
-    condition: Condition,
-}
-
 /// A message and the rule that it matches.
 #[derive(Debug)]
 pub(super) struct Match<'r, 'm> {
@@ -90,9 +86,6 @@ pub(super) struct Match<'r, 'm> {
     values: Option<Values>,
     captured: Captured<'m>,
 }
-
-/// The rule that came nearest: how many of its conditions held, and the first that did not.
-type Miss<'r> = Option<(usize, &'r Check)>;
 
 impl Rules {
     /// # Errors
@@ -140,17 +133,23 @@ impl Rules {
             text.as_deref()
                 .map_or(Ok(String::new()), |text| plain(key, text))
         };
+        let string = at(
+            "capture_in_string",
+            &rule.capture_in_string,
+            &mut self.pointers,
+        )?;
         let captures = rule.capture.iter().map(|(name, text)| {
             let key = format!("{key}.capture.{name}");
-            if !is_variable(name) || PLACEHOLDERS.contains(&name.as_str()) || name == "client" {
-                return Err(DialectError::unfit(
-                    key,
-                    "is no name of a variable, or has another meaning",
-                    "write letters, digits, `_`, `-` and `.`",
-                ));
-            }
-            let id = pointer(&key, text, false, &mut self.pointers)?;
-            Ok((name.clone(), text.clone(), id))
+            check_variable(&key, name)?;
+            let within = &mut Pointers::default();
+            let pointers = string.map_or(&mut self.pointers, |_| within);
+            let id = pointer(&key, text, false, pointers)?;
+            Ok(Capture {
+                name: name.clone(),
+                pointer: text.clone(),
+                id: string.unwrap_or(id),
+                is_in_string: string.is_some(),
+            })
         });
         Ok(Compiled {
             captures: captures.collect::<Result<_, _>>()?,
@@ -331,72 +330,6 @@ impl Rules {
     }
 }
 
-/// How many of the conditions hold, and the first that does not.
-fn first_broken<'r>(checks: &'r [Check], values: &Values) -> Miss<'r> {
-    let mut broken = checks
-        .iter()
-        .filter(|check| !holds(&check.condition, values.get(check.id)));
-    let first = broken.next()?;
-    Some((checks.len() - 1 - broken.count(), first))
-}
-
-fn holds(condition: &Condition, seen: Option<&Seen>) -> bool {
-    let is_one =
-        |of: &[Scalar]| seen.is_some_and(|seen| of.iter().any(|scalar| equal(scalar, &seen.value)));
-    let is_of = |kind: &JsonType| match (kind, seen) {
-        (JsonType::Absent, None) => true,
-        (_, None) => false,
-        (JsonType::Present, Some(_)) => true,
-        (kind, Some(seen)) => *kind == seen.kind,
-    };
-    let has_length = |length: u32| {
-        seen.is_some_and(|seen| {
-            matches!(seen.kind, JsonType::Array | JsonType::Object)
-                && seen.length == length as usize
-        })
-    };
-    (condition.one_of.is_empty() || is_one(&condition.one_of))
-        && !is_one(&condition.none_of)
-        && (condition.is.is_empty() || condition.is.iter().any(is_of))
-        && condition.length.is_none_or(has_length)
-}
-
-/// Numbers are equal when their values are: 1 is 1.0.
-fn equal(scalar: &Scalar, value: &Value) -> bool {
-    match (scalar, value) {
-        (Scalar::Text(text), Value::String(of)) => text == of,
-        (Scalar::Boolean(boolean), Value::Bool(of)) => boolean == of,
-        (Scalar::Integer(integer), Value::Number(of)) => {
-            of.as_i64() == Some(*integer) || of.is_f64() && of.as_f64() == Some(*integer as f64)
-        }
-        _ => false,
-    }
-}
-
-impl Check {
-    /// What stands in the place that is checked, in words.
-    fn found(&self, values: &Values) -> String {
-        let place = match self.pointer.as_str() {
-            "" => "the message".to_owned(),
-            pointer => format!("`{pointer}`"),
-        };
-        let Some(seen) = values.get(self.id) else {
-            return format!("there is no {place}");
-        };
-        match seen.kind {
-            JsonType::Array => format!("{place} is an array of {}", seen.length),
-            JsonType::Object => format!("{place} is an object of {}", seen.length),
-            JsonType::String => {
-                let text = seen.value.as_str().unwrap_or_default();
-                let shown: String = text.chars().take(SHOWN).collect();
-                let rest = if shown.len() < text.len() { "..." } else { "" };
-                format!("{place} is `{shown}{rest}`")
-            }
-            _ => format!("{place} is {}", seen.value),
-        }
-    }
-}
-
 impl Match<'_, '_> {
     /// The stamp that an answer carries, and whether the payload is as it was sent.
     pub(super) fn carried(&self, body: &Body, stamps: Stamps) -> Option<(u64, bool)> {
@@ -467,17 +400,30 @@ impl Match<'_, '_> {
             .and_then(|values| values.text(topic.id));
         let named = match &topic.within {
             None => text.map(Cow::Borrowed),
-            Some(pointer) => text.and_then(|text| text_within(text, pointer).map(Cow::Owned)),
+            Some(pointer) => match text.and_then(|text| value_within(text, pointer)) {
+                Some(Value::String(topic)) => Some(Cow::Owned(topic)),
+                _ => None,
+            },
         };
         Some(named.unwrap_or_default())
     }
 
     /// What is kept of a message, or why it cannot be, in words.
     pub(super) fn captures(&self) -> Result<Vec<(String, String)>, String> {
-        let of = |(name, pointer, id): &(String, String, PointerId)| {
-            let seen = self.values.as_ref().and_then(|values| values.get(*id));
-            let value = match seen.map(|seen| &seen.value) {
-                Some(Value::String(text)) => text.clone(),
+        let of = |capture: &Capture| {
+            let Capture { name, pointer, .. } = capture;
+            let seen = self.values.as_ref();
+            let seen = seen.and_then(|values| values.get(capture.id));
+            let value = match (seen, capture.is_in_string) {
+                (Some(seen), false) => Some(seen.value.clone()),
+                (Some(seen), true) => seen
+                    .value
+                    .as_str()
+                    .and_then(|text| value_within(text, pointer)),
+                (None, _) => None,
+            };
+            let value = match value {
+                Some(Value::String(text)) => text,
                 Some(Value::Number(number)) => number.to_string(),
                 _ => {
                     return Err(format!(
@@ -502,11 +448,11 @@ impl Match<'_, '_> {
     }
 }
 
-/// The string at a pointer of JSON in a string, if no name stands twice in that.
-fn text_within(text: &str, pointer: &str) -> Option<String> {
+/// The value at a pointer of JSON in a string, if no name stands twice in that.
+fn value_within(text: &str, pointer: &str) -> Option<Value> {
     let (value, repeats) = parse_whole(text).ok()?;
-    let found = value.pointer(pointer)?.as_str()?;
-    (!repeats).then(|| found.to_owned())
+    let found = value.pointer(pointer)?;
+    (!repeats).then(|| found.clone())
 }
 
 fn read_text(text: &str, body: &Body) -> Option<(u64, bool)> {
@@ -515,55 +461,15 @@ fn read_text(text: &str, body: &Body) -> Option<(u64, bool)> {
     Some((stamp, intact && !repeats))
 }
 
-fn checks(
-    key: &str,
-    conditions: &BTreeMap<String, Condition>,
-    pointers: &mut Pointers,
-) -> Result<Vec<Check>, DialectError> {
-    at_most(key, conditions.len(), "conditions", MOST_CONDITIONS)?;
-    conditions
-        .iter()
-        .map(|(at, condition)| {
-            if *condition == Condition::default() {
-                return Err(DialectError::unfit(
-                    format!("{key}.\"{at}\""),
-                    "tests nothing",
-                    "write a value, or one of `one_of`, `none_of`, `is` and `length`",
-                ));
-            }
-            Ok(Check {
-                pointer: at.clone(),
-                id: pointer(key, at, false, pointers)?,
-                condition: condition.clone(),
-            })
-        })
-        .collect()
-}
-
-/// The number of a pointer of a file.
-pub(super) fn pointer(
-    key: &str,
-    pointer: &str,
-    whole: bool,
-    pointers: &mut Pointers,
-) -> Result<PointerId, DialectError> {
-    pointers.add(pointer, whole).map_err(|problem| {
-        let shown: String = pointer.chars().take(SHOWN).collect();
-        DialectError::unfit(
+/// Refuses a name that a value cannot have which is kept for later messages.
+pub(super) fn check_variable(key: &str, name: &str) -> Result<(), DialectError> {
+    let has_meaning = PLACEHOLDERS.contains(&name) || name == "client";
+    match is_variable(name) && !has_meaning {
+        true => Ok(()),
+        false => Err(DialectError::unfit(
             key,
-            format!("has `{shown}`, which {problem}"),
-            "write one like `/payload/body` or `/3` (RFC 6901)",
-        )
-    })
-}
-
-fn at_most(key: &str, count: usize, unit: &str, most: usize) -> Result<(), DialectError> {
-    match count > most {
-        false => Ok(()),
-        true => Err(DialectError::TooMuch {
-            key: key.to_owned(),
-            count: format!("{count} {unit}"),
-            most,
-        }),
+            "is no name of a variable, or has another meaning",
+            "write letters, digits, `_`, `-` and `.`",
+        )),
     }
 }

@@ -18,7 +18,7 @@ pub(super) const MOST_TEMPLATE: usize = 4096;
 const TOPIC: &str = "room-";
 
 /// The topic of a room.
-pub(super) fn topic_of(room: u32) -> String {
+pub(crate) fn topic_of(room: u32) -> String {
     format!("{TOPIC}{room}")
 }
 
@@ -259,7 +259,8 @@ impl Template {
         prefix: &str,
         body: &Body,
     ) -> Result<Self, DialectError> {
-        let tokens = cut(key, text, &OF_PUBLICATIONS, key == "send.publish")?;
+        let has_variables = matches!(key, "send.publish" | "send.subscribe");
+        let tokens = cut(key, text, &OF_PUBLICATIONS, has_variables)?;
         let with_prefix = tokens.into_iter().flat_map(|token| match token {
             Token::Hole(Hole::Topic) => vec![Token::Literal(prefix.to_owned()), token],
             token => vec![token],
@@ -286,6 +287,12 @@ impl Template {
             template.push(token, body);
         }
         Ok(template)
+    }
+
+    /// True where it has something of the client's own.
+    pub(super) fn has_variables(&self) -> bool {
+        let mut pieces = self.pieces.iter();
+        pieces.any(|piece| matches!(piece, Piece::Variable(_)))
     }
 
     /// True where a text carries its stamp and the plan's padding.

@@ -37,11 +37,15 @@ macro_rules! listeners {
     };
 }
 
+mod sent;
+
 pub(crate) struct Verifier {
     codec: Arc<dyn Codec>,
     opcode: Opcode,
     /// A delivery that was overtaken is a fault.
     keeps_order: bool,
+    /// Else a message that reaches its own sender is a fault.
+    reaches_sender: bool,
     envelopes: Envelopes,
     stamps: Stamps,
     asked: Asked,
@@ -111,6 +115,7 @@ impl Verifier {
         Self {
             opcode: codec.opcode(),
             keeps_order: codec.keeps_order(),
+            reaches_sender: codec.reaches_sender(),
             asked: Asked::new(&*codec),
             envelopes: Envelopes::new(codec.stamp_form()),
             codec,
@@ -425,14 +430,6 @@ impl Verifier {
         of_script().or_else(|| self.codec.request_kind(stamp))
     }
 
-    /// A request that has no answer was sent: nothing of it is awaited.
-    pub(crate) fn sent_unanswered(&mut self, step: &StepLedger, index: u32, now_ns: u64) {
-        if step.take_echo(index) {
-            step.abandon(index);
-            self.settle(step, index, Arrival::from(now_ns));
-        }
-    }
-
     /// Notes a message that is not of the dialect.
     fn malformed_message(&mut self, payload: &[u8], why: &Malformed, at_ns: u64) {
         if self.step.is_some() && !self.given_up {
@@ -487,7 +484,9 @@ impl Verifier {
             return;
         }
         let index = index as u32;
-        if topic.is_some_and(|topic| topic != step.room(index)) {
+        if topic.is_some_and(|topic| topic != step.room(index))
+            || self.is_of_itself(step, kind, index, slot)
+        {
             self.faults.misdirected += 1;
             return;
         }

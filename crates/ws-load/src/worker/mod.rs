@@ -13,6 +13,7 @@ mod opening;
 mod pacing;
 mod pool;
 mod receive;
+mod signing;
 mod starts;
 mod watchdog;
 

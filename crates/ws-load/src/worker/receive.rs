@@ -252,7 +252,7 @@ impl EventLoop {
                 .session(control)
                 .send_latest(slot, Opcode::Pong, &payload);
         }
-        self.clients.captured.keep(slot, replies.captured);
+        self.clients.keep_told(slot, replies.captured);
         if let Some(opening) = replies.opening {
             self.on_opening(control, slot, opening, at_ns);
         }

@@ -3,6 +3,7 @@
 mod files;
 mod others;
 mod own;
+mod pusher;
 mod topics;
 
 use super::*;

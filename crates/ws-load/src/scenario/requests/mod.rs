@@ -12,7 +12,7 @@ use crate::message::{Command, Report, Samples, StepPart};
 use crate::plan::{Schedule, Script, population_of};
 use crate::verify::{Read, RoomConfirmed, Verifier};
 use backlog::{Backlog, Request};
-use run_record::{OpenLoop, Population};
+use run_record::{OpenLoop, Population, Workload};
 use send_queue::SendQueue;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ pub(super) struct Requests {
     workers: u32,
     step: Arc<CurrentStep>,
     verifier: Verifier,
+    /// What is sent to others comes back to its sender.
+    reaches_sender: bool,
     /// Samples that this worker's clients are to send next.
     to_send: VecDeque<Request>,
     /// Samples whose connections take no bytes.
@@ -55,6 +57,8 @@ impl Requests {
             workers,
             step: Arc::clone(&setting.step),
             verifier: setting.verifier(),
+            reaches_sender: setting.codec.reaches_sender()
+                || setting.plan.workload() == Workload::Echo,
             to_send: VecDeque::new(),
             backlog: Backlog::default(),
             by_clock: SendQueue::default(),

@@ -9,6 +9,7 @@ use super::{Clients, Requests, Slot};
 use crate::dialect::Variables;
 use crate::message::{Report, Samples, SentSample};
 use crate::verify::{Sent, StepLedger};
+use std::sync::Arc;
 use ws_proto::{FrameHeader, MAX_HEADER, apply_mask, encode_header, mark_compressed};
 
 /// Most samples that are sent before the loop reads again.
@@ -71,7 +72,7 @@ impl Requests {
             return;
         }
         if let Some(request) = self.backlog.take_cut(slot) {
-            self.tell_sent(&ledger, request.index, clients);
+            self.tell_sent(&ledger, slot, request.index, clients);
         }
         self.send_waiting(&ledger, slot, clients);
     }
@@ -107,7 +108,7 @@ impl Requests {
         awaited.or_else(|| ready().next())
     }
 
-    fn send_waiting(&mut self, ledger: &StepLedger, slot: Slot, clients: &mut dyn Clients) {
+    fn send_waiting(&mut self, ledger: &Arc<StepLedger>, slot: Slot, clients: &mut dyn Clients) {
         for _ in 0..SENDS_AT_ONCE {
             let Some(request) = self.backlog.next(slot) else {
                 break;
@@ -124,7 +125,7 @@ impl Requests {
 
     fn write_sample(
         &mut self,
-        ledger: &StepLedger,
+        ledger: &Arc<StepLedger>,
         slot: Slot,
         request: Request,
         clients: &mut dyn Clients,
@@ -154,7 +155,7 @@ impl Requests {
             self.backlog.set_cut(slot, request);
         } else {
             // One that a broken connection had is lost with it.
-            self.tell_sent(ledger, request.index, clients);
+            self.tell_sent(ledger, slot, request.index, clients);
         }
     }
 
@@ -182,8 +183,17 @@ impl Requests {
     }
 
     /// The kernel has a whole frame. At a site, the coordinator and the other sites are told.
-    fn tell_sent(&mut self, ledger: &StepLedger, index: u32, clients: &mut dyn Clients) {
+    fn tell_sent(
+        &mut self,
+        ledger: &Arc<StepLedger>,
+        slot: Slot,
+        index: u32,
+        clients: &mut dyn Clients,
+    ) {
         self.sent += 1;
+        if !self.reaches_sender {
+            self.verifier.sent_to_others(ledger, index, slot);
+        }
         if !ledger.is_answered(index) {
             self.verifier
                 .sent_unanswered(ledger, index, clients.now_ns());

@@ -101,6 +101,12 @@ impl<'a> Listeners<'a> {
         self.owns(client) && client / self.workers == slot
     }
 
+    /// True when the client in `slot` is the one that sent a sample.
+    pub(crate) fn sent(&self, ledger: &StepLedger, index: u32, slot: u32) -> bool {
+        let sent = ledger.when_sent(index);
+        sent.is_some_and(|sent| self.is_slot_of(sent.sender, slot))
+    }
+
     /// True when the client is this worker's and its slot is set in `slots`.
     fn is_set(&self, client: u32, slots: &[u64]) -> bool {
         let slot = client / self.workers;

@@ -2,6 +2,7 @@
 //! keep them apart.
 
 mod of_a_site;
+mod to_others;
 mod together;
 mod visits;
 

@@ -1,0 +1,91 @@
+//! Messages that reach all but their sender.
+
+use super::*;
+
+/// Three clients, of which one that sends hears nothing.
+fn verifier_to_others() -> Verifier {
+    let mut verifier = verifier(3);
+    verifier.reaches_sender = false;
+    verifier
+}
+
+fn tell_sent(verifier: &mut Verifier, step: &Arc<StepLedger>, index: u32, sender: u32) {
+    send(step, index, sender, 100);
+    verifier.sent_to_others(step, index, sender);
+}
+
+#[test]
+fn a_sample_is_complete_when_the_others_have_it() {
+    let mut verifier = verifier_to_others();
+    let step = open(&mut verifier, TERMS);
+    tell_sent(&mut verifier, &step, 0, 1);
+    hear(&mut verifier, 0, "broadcast", 0, 150);
+    assert_eq!(verifier.finished, 0);
+    hear(&mut verifier, 2, "broadcast", 0, 170);
+    assert_eq!((verifier.finished, step.settled()), (1, 1));
+    assert_eq!(us(&verifier.latencies.delivery), [50, 70]);
+    assert_eq!(us(&verifier.latencies.completion), [70]);
+    assert_eq!(verifier.latencies.ack.count(), 0);
+    assert_faults(&verifier, "none");
+}
+
+#[test]
+fn one_that_comes_back_to_its_sender_is_a_fault_whenever_it_comes() {
+    let mut verifier = verifier_to_others();
+    let step = open(&mut verifier, TERMS);
+    tell_sent(&mut verifier, &step, 0, 1);
+    hear(&mut verifier, 1, "broadcast", 0, 150);
+    hear(&mut verifier, 1, "broadcastResult", 0, 150);
+    assert_faults(&verifier, "2 misdirected");
+    hear(&mut verifier, 0, "broadcast", 0, 150);
+    hear(&mut verifier, 2, "broadcast", 0, 150);
+    hear(&mut verifier, 1, "broadcast", 0, 160);
+    assert_faults(&verifier, "3 misdirected");
+    assert_eq!(us(&verifier.latencies.completion), [50]);
+}
+
+#[test]
+fn a_client_that_sends_is_no_less_waited_for_as_a_listener() {
+    let mut verifier = verifier_to_others();
+    let step = open(&mut verifier, TERMS);
+    tell_sent(&mut verifier, &step, 0, 1);
+    tell_sent(&mut verifier, &step, 1, 2);
+    for (slot, index) in [(0, 0), (0, 1), (1, 1)] {
+        hear(&mut verifier, slot, "broadcast", index, 150);
+    }
+    assert_eq!(verifier.finished, 1);
+    verifier.close_step();
+    verifier.give_up_step(true);
+    assert_faults(&verifier, "none");
+
+    let mut verifier = verifier_to_others();
+    let step = open(&mut verifier, TERMS);
+    tell_sent(&mut verifier, &step, 0, 1);
+    hear(&mut verifier, 0, "broadcast", 0, 150);
+    verifier.give_up_step(true);
+    assert_faults(&verifier, "1 lost");
+}
+
+#[test]
+fn a_sender_that_is_lost_had_nothing_due() {
+    let mut verifier = verifier_to_others();
+    let step = open(&mut verifier, TERMS);
+    tell_sent(&mut verifier, &step, 0, 1);
+    verifier.client_lost(1);
+    verifier.settle_lost();
+    assert_faults(&verifier, "none");
+    (0..2).for_each(|n| hear(&mut verifier, 2 * n, "broadcast", 0, 150));
+    assert_eq!((verifier.finished, step.settled()), (1, 1));
+    assert_eq!(us(&verifier.latencies.completion), [50]);
+}
+
+#[test]
+fn the_only_client_has_sent_when_it_has_sent() {
+    let mut verifier = verifier(1);
+    verifier.reaches_sender = false;
+    let terms = with(TERMS, |of| of.step.clients = 1);
+    let step = open(&mut verifier, terms);
+    tell_sent(&mut verifier, &step, 0, 0);
+    assert_eq!((verifier.finished, step.settled()), (1, 1));
+    assert_eq!(us(&verifier.latencies.completion), [20]);
+}

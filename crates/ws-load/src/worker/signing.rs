@@ -1,0 +1,59 @@
+//! What a server told a client, and the signatures that the client makes of it.
+
+use super::captured::Value;
+use super::clients::ClientTable;
+use crate::dialect::topic_of;
+use crate::io::Token;
+use ring::hmac;
+use run_record::{DialectFile, Signature};
+use std::fmt::Write as _;
+
+impl ClientTable {
+    /// Keeps what a message told, and signs anew.
+    pub(super) fn keep_told(&mut self, slot: Token, values: Vec<Value>) {
+        if values.is_empty() {
+            return;
+        }
+        self.captured.keep(slot, values);
+        let signed = self.common.plan.message.definition.as_ref().map(|file| {
+            let all = file.open.signatures.iter();
+            all.map(|(name, of)| (name.clone(), self.sign(slot, file, of)))
+                .collect()
+        });
+        self.captured.keep(slot, signed.unwrap_or_default());
+    }
+
+    fn sign(&self, slot: Token, file: &DialectFile, signature: &Signature) -> String {
+        let topic = self.room(slot).map(topic_of);
+        let topic = topic.map_or_else(String::new, |topic| file.topic_prefix.clone() + &topic);
+        let text = signature.of.replace("{topic}", &topic);
+        hmac_sha256(
+            &self.filled(slot, &signature.key),
+            &self.filled(slot, &text),
+        )
+    }
+}
+
+/// HMAC (RFC 2104) with SHA-256, in hexadecimal digits.
+fn hmac_sha256(key: &str, text: &str) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
+    let mut digits = String::new();
+    for byte in hmac::sign(&key, text.as_bytes()).as_ref() {
+        write!(digits, "{byte:02x}").expect("a String takes everything");
+    }
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 4231, 4.3: test case 2.
+    #[test]
+    fn a_signature_is_that_of_the_standard() {
+        assert_eq!(
+            hmac_sha256("Jefe", "what do ya want for nothing?"),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+    }
+}
