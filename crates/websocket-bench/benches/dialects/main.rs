@@ -2,9 +2,10 @@
 //!
 //! The first table has the time to understand a delivery or an echo by the file and by a recogniser that
 //! is code (`by_hand.rs`), in turn: once learned, as all but the first messages of a run are, and parsed
-//! in full. The second holds the generator's user CPU per echo by Socket.IO against that by JSON, with
-//! messages of the same size from servers that are made of the same parts. `-- --rounds N` changes the
-//! number of rounds.
+//! in full. `whole` is what that makes of the CPU that the generator takes for such a message, from the
+//! socket to the histogram: with the file, as a multiple of the same with the code. The second table holds
+//! the generator's user CPU per echo by Socket.IO against that by JSON, with messages of the same size from
+//! servers that are made of the same parts. `-- --rounds N` changes the number of rounds.
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
@@ -14,17 +15,20 @@ mod common;
 
 use by_hand::{Known, Parse};
 use common::{Spread, median, option, pin};
-use run_record::{Audience, Dialect, Plan, Workload};
+use run_record::{Audience, Dialect, Plan, RunRecord};
 use std::hint::black_box;
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use test_servers::Framework;
 use test_servers::liar::{LiarServer, Lie};
+use test_servers::{NullOptions, NullServer};
 use ws_load::for_benches::Recogniser;
 
 const MESSAGES: u64 = 20_000;
 const PADDING: u32 = 200;
+/// What a message may cost with a file, as a multiple of the same with code.
+const MOST_FILE: f64 = 1.05;
 /// What an echo by Socket.IO may cost, as a multiple of one by JSON.
 const MOST_SOCKET_IO: f64 = 1.2;
 const ECHOES: u32 = 50_000;
@@ -116,14 +120,38 @@ fn each_ns(messages: &[Vec<u8>], understand: impl Fn(&[u8]) -> Option<u64>) -> f
     start.elapsed().as_nanos() as f64 / messages.len() as f64
 }
 
+/// CPU of the generator for a message from the null server, user and kernel.
+fn whole_ns(server: SocketAddr, audience: Audience) -> f64 {
+    let (request, clients, samples) = match audience {
+        Audience::Sender => ("echo", "20", "50000"),
+        _ => ("broadcast", "1000", "100"),
+    };
+    let done = Command::new(env!("CARGO_BIN_EXE_websocket-bench"))
+        .args([request, &format!("ws://{server}/ws"), "--threads", "1"])
+        .args(["--payload-padding", &PADDING.to_string()])
+        .args(["--sample-size", samples, "--step-size", clients])
+        .args(["--total-steps", "1", "--limit-rtt", "20s", "--json", "-"])
+        .stderr(Stdio::null())
+        .output()
+        .expect("websocket-bench runs");
+    let record: RunRecord = serde_json::from_slice(&done.stdout).expect("it leaves a record");
+    let generator = &record.steps[0].generator;
+    generator.cpu_ns as f64 / generator.messages as f64
+}
+
 fn understanding(rounds: usize) {
+    let server = NullServer::start(NullOptions::default()).expect("the null server starts");
+    // Threads and children inherit the affinity of the thread that starts them.
+    pin(1);
     let padding: String = "1234567890"
         .chars()
         .cycle()
         .take(PADDING as usize)
         .collect();
     println!("understanding a message, {PADDING} bytes of padding, {rounds} rounds, medians");
-    println!("| message | learned, file | by hand | ratio | parsed, file | by hand | ratio |");
+    println!(
+        "| message | learned, file | by hand | of a whole | whole | parsed, file | by hand | ratio |"
+    );
     for case in CASES {
         let mut plan = Plan::default();
         plan.message.dialect = case.dialect;
@@ -136,28 +164,32 @@ fn understanding(rounds: usize) {
         let known = Known::of(&messages[1], 1);
         let round = |_| {
             [
+                whole_ns(server.addr(), case.audience),
                 each_ns(&messages, |message| file.recognise(message)),
                 each_ns(&messages, |message| known.stamp(message)),
                 each_ns(&messages, |message| file.parse(message)),
                 each_ns(&messages, |message| (case.by_hand)(message, &padding)),
             ]
         };
-        let rounds: Vec<[f64; 4]> = (0..rounds).map(round).collect();
+        let rounds: Vec<[f64; 5]> = (0..rounds).map(round).collect();
         let each = |at: usize| median(rounds.iter().map(|round| round[at]));
-        let ratio = |at: usize| Spread::of(rounds.iter().map(|round| round[at] / round[at + 1]));
+        let parsed = Spread::of(rounds.iter().map(|round| round[3] / round[4]));
+        let with_code = |[whole, file, code, ..]: &[f64; 5]| whole - file + code;
+        let whole = Spread::of(rounds.iter().map(|round| round[0] / with_code(round)));
         println!(
-            "| {} | {:.0} ns | {:.0} ns | {} | {:.0} ns | {:.0} ns | {} |",
+            "| {} | {:.0} ns | {:.0} ns | {:.0} ns | {whole} | {:.0} ns | {:.0} ns | {parsed} |",
             case.name,
-            each(0),
             each(1),
-            ratio(0),
             each(2),
+            each(0),
             each(3),
-            ratio(2),
+            each(4),
         );
-        let mut request = Vec::new();
-        file.request(Workload::Echo, 1, &mut request);
-        assert!(request.len() > PADDING as usize);
+        assert!(
+            whole.median <= MOST_FILE,
+            "a message with a file costs {:.2} times the same with code, more than {MOST_FILE}",
+            whole.median
+        );
     }
 }
 
@@ -196,6 +228,7 @@ fn user_ns(server: SocketAddr, dialect: &str, padding: u32) -> f64 {
         .args(["--concurrent", &CLIENTS.to_string()])
         .args(["--total-steps", "1", "--limit-rtt", "20s"])
         .stdout(Stdio::null())
+        .stderr(Stdio::null())
         .status()
         .expect("websocket-bench runs");
     assert!(status.success(), "websocket-bench ended with {status}");

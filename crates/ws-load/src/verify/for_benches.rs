@@ -1,8 +1,8 @@
 //! Access for the bench of dialects. Not part of the interface.
 
 use super::envelope::Envelopes;
-use crate::dialect::{Codec, Incoming, NoVariables, codec};
-use run_record::{Plan, Workload};
+use crate::dialect::{Codec, Incoming, codec};
+use run_record::Plan;
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,11 +20,6 @@ impl Recogniser {
             envelopes: Envelopes::new(codec.stamp_form()),
             codec,
         }
-    }
-
-    /// Writes the request with this stamp.
-    pub fn request(&self, workload: Workload, stamp: u64, out: &mut Vec<u8>) {
-        self.codec.request(workload, 0, stamp, &NoVariables, out);
     }
 
     /// Parses a message: its stamp, if it is an intact answer.
