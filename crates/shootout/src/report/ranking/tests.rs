@@ -212,6 +212,28 @@ fn usage_is_above_idle_and_per_connection_or_message() {
 }
 
 #[test]
+fn the_warm_up_of_a_step_takes_processor_time_and_has_messages() {
+    let cpu = |warm_up: u64| {
+        let mut measurement = measured("a", 2, 9_000, End::StepsDone);
+        let step = &mut measurement.run.as_mut().unwrap().steps[1];
+        step.throughput = Some(run_record::Throughput {
+            sent: step.samples_planned + warm_up,
+            ..Default::default()
+        });
+        let planned = step.samples_planned;
+        let measurements = [measurement];
+        let rows = rank(&measurements);
+        (
+            planned,
+            rows[0].at_carried().unwrap().cpu_per_message_ns.unwrap(),
+        )
+    };
+    let (planned, without) = cpu(0);
+    assert_eq!(cpu(planned).1, without / 2.0);
+    assert_eq!(cpu(planned / 4).1, without / 1.25);
+}
+
+#[test]
 fn resident_memory_stands_in_where_proportional_is_not_known() {
     let mut measurement = measured("a", 2, 9_000, End::StepsDone);
     measurement.server_steps[1].memory.proportional_bytes = None;

@@ -71,7 +71,7 @@ pub(super) fn whole_memory(
 
 /// Processor time of all repetitions over messages delivered in all of them, in nanoseconds.
 pub(super) fn cpu_per_message(parts: &Parts<'_>) -> Option<f64> {
-    let (mut cpu_ns, mut messages) = (0, 0);
+    let (mut cpu_ns, mut messages) = (0, 0.0);
     for (measurement, step) in parts {
         let run = measurement.run.as_ref();
         if run.is_none_or(|run| run.plan.workload() == Workload::Connect) {
@@ -80,10 +80,16 @@ pub(super) fn cpu_per_message(parts: &Parts<'_>) -> Option<f64> {
         let delivered = step.delivery.as_ref().or(step.completion.as_ref());
         if let (Some(server), Some(delivered)) = (server_step(measurement, step), delivered) {
             cpu_ns += server.cpu_ns;
-            messages += delivered.count;
+            messages += delivered.count as f64 * with_warm_up(step);
         }
     }
-    (messages > 0).then(|| cpu_ns as f64 / messages as f64)
+    (messages > 0.0).then(|| cpu_ns as f64 / messages)
+}
+
+/// Requests of a step, as a multiple of the timed ones: its processor time is that of its warm-up, too.
+fn with_warm_up(step: &StepRecord) -> f64 {
+    let sent = step.throughput.map_or(0, |of| of.sent);
+    (sent as f64 / step.samples_planned.max(1) as f64).max(1.0)
 }
 
 fn growth(
