@@ -17,9 +17,12 @@ use run_record::{RunRecord, StepRecord};
 use soketi::Soketi;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The servers and their libraries, installed once.
 fn servers() -> &'static Path {
@@ -53,6 +56,18 @@ fn npm_ci(folder: &Path) {
     let words = String::from_utf8_lossy(&npm.stderr);
     let place = folder.display();
     assert!(npm.status.success(), "npm ci in {place}: {words}");
+}
+
+/// Waits until a server listens.
+fn await_port(name: &str, child: &mut Child, addr: SocketAddr, log: &Path) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while TcpStream::connect(addr).is_err() {
+        let ended = child.try_wait().unwrap();
+        let log = || fs::read_to_string(log).unwrap();
+        assert!(ended.is_none(), "{name} ended: {}", log());
+        assert!(Instant::now() < end, "{name} does not listen: {}", log());
+        thread::sleep(Duration::from_millis(50));
+    }
 }
 
 struct Server {
@@ -211,7 +226,7 @@ fn rabbitmq_delivers_by_stomp() {
         Ok(broker) => broker,
         Err(reason) => return test_servers::skipped(&reason),
     };
-    let at = |addr: std::net::SocketAddr| format!("ws://{addr}/ws");
+    let at = |addr: SocketAddr| format!("ws://{addr}/ws");
     for padding in ["0", "3000"] {
         let url = at(broker.addr());
         let line = few("broadcast", &url, "stomp", "20");

@@ -1,11 +1,9 @@
 //! A mosquitto of our own, which listens for MQTT over WebSocket.
 
 use std::fs::{self, File};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 const SERVER: &str = "/usr/sbin/mosquitto";
 
@@ -58,14 +56,7 @@ impl Mosquitto {
             .stderr(log)
             .spawn()
             .unwrap();
-        let end = Instant::now() + Duration::from_secs(60);
-        while TcpStream::connect(addr).is_err() {
-            let ended = child.try_wait().unwrap();
-            let log = || fs::read_to_string(within("log")).unwrap();
-            assert!(ended.is_none(), "mosquitto ended: {}", log());
-            assert!(Instant::now() < end, "mosquitto does not listen: {}", log());
-            thread::sleep(Duration::from_millis(50));
-        }
+        crate::await_port("mosquitto", &mut child, addr, &within("log"));
         Ok(Self {
             child,
             url: format!("ws://{addr}/mqtt"),

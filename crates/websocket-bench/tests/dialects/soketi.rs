@@ -1,12 +1,10 @@
 //! Soketi, a server of Pusher's protocol, installed by the lock file in `soketi/`.
 
 use std::fs::{self, File};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
-use std::thread;
-use std::time::{Duration, Instant};
 
 /// That of the application in `soketi/app.json`.
 pub(crate) const SECRET: &str = "the-secret-of-the-application";
@@ -83,14 +81,7 @@ impl Soketi {
             .stderr(log)
             .spawn()
             .unwrap();
-        let end = Instant::now() + Duration::from_secs(60);
-        while TcpStream::connect(addr).is_err() {
-            let ended = child.try_wait().unwrap();
-            let log = || fs::read_to_string(&log_path).unwrap();
-            assert!(ended.is_none(), "Soketi ended: {}", log());
-            assert!(Instant::now() < end, "Soketi does not listen: {}", log());
-            thread::sleep(Duration::from_millis(50));
-        }
+        crate::await_port("Soketi", &mut child, addr, &log_path);
         Ok(Self {
             child,
             addr,
