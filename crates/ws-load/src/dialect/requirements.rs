@@ -6,7 +6,7 @@ use super::place::OPEN;
 use super::rules::check_variable;
 use super::script;
 use super::template::Template;
-use run_record::{DialectFile, Meaning, Rule};
+use run_record::{DialectFile, Meaning, PLACEHOLDERS, Part, Rule, parts};
 
 /// The key of the rules for a ready client.
 pub(super) const READY: &str = "receive";
@@ -348,6 +348,16 @@ fn check_unsubscribing(file: &DialectFile) -> Result<(), DialectError> {
     let has = |means| file.receive.iter().any(|rule| rule.means == means);
     let answers = [Meaning::Subscribed, Meaning::Unsubscribed];
     let unsubscribe = file.send.unsubscribe.as_deref();
+    let subscribe = file.send.subscribe.as_deref().unwrap_or_default();
+    let is_own =
+        |part: Part<'_>| matches!(part, Part::Variable(name) if !PLACEHOLDERS.contains(&name));
+    if unsubscribe.is_some() && parts(subscribe).into_iter().any(is_own) {
+        return Err(DialectError::unfit(
+            "send.unsubscribe",
+            "stands beside a `subscribe` with variables, which a ready client does not fill in",
+            "leave the variables out, or `unsubscribe`",
+        ));
+    }
     let fits = match unsubscribe {
         Some(text) => {
             text.contains("{topic}")

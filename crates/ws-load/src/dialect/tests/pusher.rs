@@ -142,6 +142,10 @@ fn what_makes_no_sense_of_signatures_and_of_the_sender_is_refused() {
         },
         "`open.signatures.socket_id` has the name of a value that is captured",
     );
+    refused(
+        |file| file.send.unsubscribe = Some("{topic}".to_owned()),
+        "`send.unsubscribe` stands beside a `subscribe` with variables",
+    );
     let forget = |file: &mut DialectFile| {
         file.open.receive[0].capture.clear();
         file.open.receive[0].capture_in_string = None;
