@@ -61,11 +61,11 @@ miri:
 
 # CPU per verified delivery and echo beside bare C loops and peers, and per echo as more are in
 # flight; memory per idle connection; by flags and from a plan file; compressed messages beside the
-# library's own inflating; clients that come back beside clients that are opened; needs two cores and
-# a few minutes
+# library's own inflating; clients that come back beside clients that are opened; a data file of a
+# million rows; needs two cores and a few minutes
 bench-generator:
 	cargo bench --locked --quiet -p websocket-bench --bench generator --bench memory --bench window \
-	  --bench plan_file --bench dialects --bench rooms --bench deflate --bench reconnect
+	  --bench plan_file --bench data_file --bench dialects --bench rooms --bench deflate --bench reconnect
 	cargo bench --locked --quiet -p websocket-bench --bench peers
 
 # websocket-bench and cpp-bench against the same server, in turn: do they measure the same? Against

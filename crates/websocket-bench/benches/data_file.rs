@@ -17,6 +17,8 @@ use std::time::Instant;
 use test_servers::{NullOptions, NullServer};
 
 const ROWS: u32 = 1_000_000;
+/// Most milliseconds that the rows may cost.
+const MOST_MS: f64 = 100.0;
 
 fn main() {
     let rounds: usize = option("--rounds").and_then(|n| n.parse().ok()).unwrap_or(9);
@@ -44,11 +46,15 @@ fn main() {
                 with - without
             })
             .collect();
+        let format = path.extension().unwrap_or_default().to_string_lossy();
+        let cost = median(differences.iter().map(|seconds| seconds * 1e3));
         println!(
-            "| {:<10} | file {:>5.1} MB | {:>5.0} ms |",
-            path.extension().unwrap_or_default().to_string_lossy(),
+            "| {format:<10} | file {:>5.1} MB | {cost:>5.0} ms |",
             bytes as f64 / 1e6,
-            median(differences.iter().map(|seconds| seconds * 1e3)),
+        );
+        assert!(
+            cost <= MOST_MS,
+            "{format}: {cost:.0} ms; permitted: {MOST_MS} ms"
         );
     }
 }

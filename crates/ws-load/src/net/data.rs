@@ -3,12 +3,15 @@
 //! Only columns that the plan names are kept, in one buffer: each field behind its length, and for
 //! every 64th row where it begins. So rows take no more memory than the file has bytes.
 
+mod csv_file;
 mod json_lines;
+mod json_shape;
+mod lines;
 
+use lines::WholeLines;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use run_record::{LONGEST_VARIABLE, is_cookie_byte, is_token, is_variable};
+use run_record::{LONGEST_VARIABLE, is_cookie_byte, is_token};
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 /// Rows for which one place is kept. Up to as many are gone through to find one.
@@ -54,13 +57,19 @@ pub(crate) enum Place {
     Message,
 }
 
+/// Whether all bytes of a field are permitted: every one is looked at, which the compiler does many at
+/// a time.
+fn all_bytes(field: &str, permitted: impl Fn(u8) -> bool) -> bool {
+    field.bytes().fold(true, |all, byte| all & permitted(byte))
+}
+
 impl Place {
     fn admits(self, field: &str) -> Result<(), &'static str> {
         let fits = |fit: bool, words| if fit { Ok(()) } else { Err(words) };
         match self {
             Self::Url => Ok(()),
             Self::Header => fits(
-                field.bytes().all(|byte| matches!(byte, b' '..=b'~')),
+                all_bytes(field, |byte| matches!(byte, b' '..=b'~')),
                 "cannot stand in a header: it is no printable ASCII on one line",
             ),
             Self::Cookie => fits(
@@ -119,16 +128,14 @@ impl Data {
         if !facts.is_file() {
             return Err(failed("is no file".to_owned()));
         }
-        let mut reader = BufReader::with_capacity(1 << 16, file);
-        let first = reader
-            .fill_buf()
-            .map_err(|error| failed(error.to_string()))?;
+        let mut lines = WholeLines::of(file);
+        let first = lines.peek().map_err(|error| failed(error.to_string()))?;
         let is_json = first.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         let mut rows = Rows::of(path, wanted);
         if is_json {
-            json_lines::read(reader, &mut rows)?;
+            json_lines::read(lines, &mut rows)?;
         } else {
-            read_csv(reader, &mut rows)?;
+            csv_file::read(lines, &mut rows)?;
         }
         if rows.data.rows == 0 {
             return Err(failed("has no rows".to_owned()));
@@ -292,80 +299,6 @@ fn error(path: &Path, line: Option<u64>, reason: String) -> DataError {
 fn shown(name: &str) -> String {
     let short: String = name.chars().take(SHOWN).collect();
     format!("`{}`", short.escape_debug())
-}
-
-fn read_csv(reader: impl io::Read, rows: &mut Rows<'_>) -> Result<(), DataError> {
-    let path = rows.path;
-    let mut reader = csv::ReaderBuilder::new()
-        .buffer_capacity(1 << 16)
-        .from_reader(reader);
-    let broken = |failed: &csv::Error| csv_error(path, failed);
-    let header = reader
-        .byte_headers()
-        .map_err(|failed| broken(&failed))?
-        .clone();
-    let names = header_names(path, &header)?;
-    let mut places = Vec::new();
-    for name in &rows.data.columns {
-        let place = names.iter().position(|known| known == name);
-        places.push(place.ok_or_else(|| rows.unknown(name, 1, &names))?);
-    }
-    let mut record = csv::ByteRecord::new();
-    while reader
-        .read_byte_record(&mut record)
-        .map_err(|failed| broken(&failed))?
-    {
-        let line = record.position().map_or(0, csv::Position::line);
-        rows.begin_row();
-        for (column, place) in places.iter().enumerate() {
-            let field = std::str::from_utf8(&record[*place]).map_err(|_| {
-                let name = &rows.data.columns[column];
-                error(path, Some(line), format!("`{name}` is no UTF-8"))
-            })?;
-            rows.push(column, field, line)?;
-        }
-    }
-    Ok(())
-}
-
-fn header_names(path: &Path, header: &csv::ByteRecord) -> Result<Vec<String>, DataError> {
-    let failed = |reason: String| Err(error(path, Some(1), reason));
-    if header.is_empty() {
-        return failed("has no header row with the names of its columns".to_owned());
-    }
-    if header.len() > MOST_COLUMNS {
-        return failed(format!(
-            "has {} columns; permitted: at most {MOST_COLUMNS}",
-            header.len()
-        ));
-    }
-    let mut names: Vec<String> = Vec::new();
-    for name in header {
-        let name = String::from_utf8_lossy(name).trim().to_owned();
-        if !is_variable(&name) {
-            return failed(format!(
-                "the column {} is no name of a variable: 1 to {LONGEST_VARIABLE} letters, digits, `_`, `-` and `.`",
-                shown(&name)
-            ));
-        }
-        if names.contains(&name) {
-            return failed(format!("has the column `{name}` twice"));
-        }
-        names.push(name);
-    }
-    Ok(names)
-}
-
-fn csv_error(path: &Path, failed: &csv::Error) -> DataError {
-    let line = failed.position().map(csv::Position::line);
-    let reason = match failed.kind() {
-        csv::ErrorKind::UnequalLengths {
-            expected_len, len, ..
-        } => format!("the row has {len} fields, the header row {expected_len}"),
-        csv::ErrorKind::Io(source) => source.to_string(),
-        _ => "is no CSV".to_owned(),
-    };
-    error(path, line, reason)
 }
 
 #[cfg(test)]

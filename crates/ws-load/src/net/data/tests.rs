@@ -104,6 +104,8 @@ fn what_is_wrong_is_told_with_its_line_and_without_what_is_secret() {
     }
     let told = read(b"t\n\xff\n", &in_header).unwrap_err();
     assert_eq!(told, "FILE, line 2: `t` is no UTF-8");
+    let told = read(b"{\"t\":\"\xff\"}\n", &in_header).unwrap_err();
+    assert_eq!(told, "FILE, line 1: is no UTF-8");
     let long = format!("t\n{}\n", "x".repeat(LONGEST_FIELD + 1));
     assert!(
         read(long.as_bytes(), &in_header)
@@ -131,7 +133,122 @@ fn fields_of_a_url_are_percent_encoded() {
     assert_eq!(out, "a%2Fb%3Fc%26d%3D%C3%A9%20~");
 }
 
+#[test]
+fn what_is_wrong_in_a_later_piece_of_the_file_is_told_with_its_line() {
+    let in_header = [wanted("t", Place::Header)];
+    let count = 40_000;
+    for (head, row, wrong, words) in [
+        (
+            "t,u\n",
+            "a1,b\n",
+            "c\n",
+            "the row has 1 fields, the header row 2",
+        ),
+        (
+            "t,u\n",
+            "\"a1\",b\n",
+            "c\n",
+            "the row has 1 fields, the header row 2",
+        ),
+        (
+            "t,u\n",
+            "a1,b\n",
+            "\"c\n",
+            "the row has 1 fields, the header row 2",
+        ),
+        (
+            "t,u\r\n",
+            "a1,b\r\n",
+            "\u{7}c,\n",
+            "`t` cannot stand in a header",
+        ),
+        (
+            "\n",
+            "{\"t\":\"a1\"}\n",
+            "{\"t\":\"\u{e9}\"}\n",
+            "`t` cannot stand in a header",
+        ),
+        ("\n", "{\"t\":\"a1\"}\n", "{\"t\":\"b\"\n", "is no JSON"),
+    ] {
+        let text = [head, &row.repeat(count), wrong, &row.repeat(10)].concat();
+        let told = read(text.as_bytes(), &in_header).unwrap_err();
+        assert!(
+            told.starts_with(&format!("FILE, line {}: {words}", count + 2)),
+            "{told}"
+        );
+    }
+    let text = [
+        "{\"t\":\"a\",\"u\":1}\n".repeat(count),
+        "{\"t\":2,\"u\":-3e1}".to_owned(),
+    ]
+    .concat();
+    let data = read(text.as_bytes(), &in_header).unwrap();
+    assert_eq!(
+        (data.rows, data.field(count as u64, 0)),
+        (count as u64 + 1, "2")
+    );
+    let text = [&b"{\"t\":\"a\"}\n".repeat(count)[..], b"{\"t\":\"\xff\"}\n"].concat();
+    let told = read(&text, &in_header).unwrap_err();
+    assert_eq!(told, format!("FILE, line {}: is no UTF-8", count + 1));
+}
+
 proptest! {
+    #[test]
+    fn lines_are_read_as_the_parser_of_csv_reads_them(
+        lines in prop::collection::vec("[ab \u{e9}]{0,3}(,|;)[a\",]{0,2}(\r|)(\n|\n|\r\n|)", 0..6),
+    ) {
+        let text = format!("a,b\n{}", lines.concat());
+        let mut parser = csv::ReaderBuilder::new().from_reader(text.as_bytes());
+        let parsed: Result<Vec<csv::StringRecord>, _> = parser.records().collect();
+        let data = read(text.as_bytes(), &[wanted("b", Place::Url), wanted("a", Place::Url)]);
+        match (parsed, data) {
+            (Ok(records), Ok(data)) => {
+                prop_assert_eq!(records.len() as u64, data.rows);
+                for (row, record) in records.iter().enumerate() {
+                    prop_assert_eq!(data.field(row as u64, 1), &record[0]);
+                    prop_assert_eq!(data.field(row as u64, 0), &record[1]);
+                }
+            }
+            (Ok(records), Err(told)) => prop_assert!(records.is_empty(), "{told} of {text:?}"),
+            (Err(_), Ok(_)) => prop_assert!(false, "{:?} was read", text),
+            (Err(_), Err(_)) => {}
+        }
+    }
+
+    #[test]
+    fn lines_are_read_as_the_parser_of_json_reads_them(
+        rows in prop::collection::vec(
+            (
+                prop_oneof!["[ -~\u{e9}\n]{0,12}".prop_map(serde_json::Value::from),
+                    any::<u64>().prop_map(serde_json::Value::from),
+                    (0_u64..20).prop_map(serde_json::Value::from),
+                    any::<f64>().prop_map(serde_json::Value::from)
+                        .prop_filter("a number", serde_json::Value::is_number),
+                    any::<bool>().prop_map(serde_json::Value::from)],
+                "[a-z]{0,3}",
+                any::<bool>(),
+            ),
+            1..40,
+        ),
+    ) {
+        let lines: Vec<String> = rows.iter().map(|(a, b, in_turn)| {
+            let (a, b) = (a.to_string(), serde_json::json!(b).to_string());
+            if *in_turn { format!("{{\"a\":{a},\"b\":{b}}}") } else { format!("{{\"b\":{b}, \"a\":{a} }}") }
+        }).collect();
+        let text = lines.join("\n");
+        let data = read(text.as_bytes(), &[wanted("b", Place::Url), wanted("a", Place::Url)]).unwrap();
+        prop_assert_eq!(data.rows, rows.len() as u64);
+        for (row, (a, b, _)) in rows.iter().enumerate() {
+            let a = match a {
+                serde_json::Value::String(text) => text.clone(),
+                serde_json::Value::Number(number) if number.is_f64() => number.as_f64().unwrap().to_string(),
+                other => other.to_string(),
+            };
+            prop_assert_eq!(data.field(row as u64, 1), &a);
+            prop_assert_eq!(data.field(row as u64, 0), b);
+        }
+    }
+
     #[test]
     fn every_field_comes_back(fields in prop::collection::vec(("[ -~\u{e9}\n]{0,200}", "[a-z]{0,3}"), 1..200)) {
         let mut writer = csv::Writer::from_writer(Vec::new());
