@@ -55,7 +55,7 @@ impl Scope {
     /// it applies.
     pub(crate) fn reason_against(self, dialect: Dialect) -> Option<&'static str> {
         const NOT_SPOKEN: &str = "the server does not speak it";
-        const NO_TOPICS: &str = "topics are checked in text, Phoenix and Action Cable alone";
+        const NO_TOPICS: &str = "binary has no topics";
         let (applies, reason) = match self {
             Self::Once | Self::Each | Self::Deflate => (true, NOT_SPOKEN),
             Self::Only(only) => (dialect == only, NOT_SPOKEN),

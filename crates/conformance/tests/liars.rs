@@ -60,8 +60,6 @@ fn not_applicable(framework: Framework) -> BTreeSet<&'static str> {
     ];
     let joined = ["protocol-members-only", "protocol-error-unknown-topic"];
     let phoenix = ["protocol-phoenix-refs", "protocol-phoenix-heartbeat"];
-    let ids = checks().map(|check| check.id);
-    let rooms = ids.filter(|id| id.starts_with("protocol-rooms-"));
     match framework {
         Framework::Plain => joined.into_iter().chain(phoenix).collect(),
         Framework::Phoenix => plain.into_iter().collect(),
@@ -72,7 +70,7 @@ fn not_applicable(framework: Framework) -> BTreeSet<&'static str> {
             ];
             plain.into_iter().chain(phoenix).chain(unordered).collect()
         }
-        Framework::SocketIo => plain.into_iter().chain(phoenix).chain(rooms).collect(),
+        Framework::SocketIo => plain.into_iter().chain(phoenix).collect(),
     }
 }
 

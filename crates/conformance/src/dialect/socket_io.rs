@@ -1,8 +1,9 @@
 //! Socket.IO 4 over WebSocket alone (docs/protocol.md, Socket.IO), the namespace `/`.
 
-use super::{Fault, Opening, Owed, Speech, kind};
+use super::topics::no_names;
+use super::{Fault, Heard, Opening, Owed, Speech, Topics, Wish, Word, kind};
 use crate::message::{Kind, Payload, Reply, abbreviated};
-use serde_json::Value;
+use serde_json::{Value, json};
 use ws_proto::Opcode;
 
 /// Codes that a server may close with (docs/protocol.md, Errors). 1005: the library's close frames
@@ -23,7 +24,63 @@ fn event(arguments: &str) -> String {
     format!("{EVENT}{arguments}")
 }
 
+impl Topics for SocketIo {
+    fn ask(&self, wish: Wish, topic: &str) -> String {
+        event(&json!([wish.to_string(), topic]).to_string())
+    }
+
+    fn publish(&self, topic: &str, payload: &Value) -> String {
+        event(&json!(["publish", topic, payload]).to_string())
+    }
+
+    fn read(&self, message: &[u8]) -> Result<Heard, String> {
+        let text = String::from_utf8_lossy(message);
+        let shown = || abbreviated(&text);
+        let arguments = text.strip_prefix(EVENT).ok_or_else(shown)?;
+        let arguments: Vec<Value> = serde_json::from_str(arguments)
+            .map_err(|error| format!("an event that is no array ({error}): {}", shown()))?;
+        let (name, topic, payload) = match &arguments[..] {
+            [name, topic] => (name, topic, None),
+            [name, topic, payload] => (name, topic, Some(payload.clone())),
+            _ => return Err(shown()),
+        };
+        let word = match (name.as_str(), payload.is_some()) {
+            (Some("subscribed"), false) => Word::Subscribed,
+            (Some("unsubscribed"), false) => Word::Unsubscribed,
+            (Some("message"), true) => Word::Message,
+            (Some("publishResult"), true) => Word::Published,
+            _ => return Err(shown()),
+        };
+        Ok(Heard {
+            word,
+            topic: topic.as_str().ok_or_else(shown)?.to_owned(),
+            payload,
+        })
+    }
+
+    fn faulty(&self) -> Vec<(Option<&'static str>, String)> {
+        let mut bad = vec![
+            json!(["subscribe"]),
+            json!(["unsubscribe"]),
+            json!(["publish"]),
+            json!(["publish", "a"]),
+        ];
+        let others = [json!(7), json!(null), json!(["a"])];
+        for topic in no_names().map(Value::from).into_iter().chain(others) {
+            bad.push(json!(["subscribe", topic]));
+            bad.push(json!(["publish", topic, 1]));
+        }
+        bad.iter()
+            .map(|bad| (None, event(&bad.to_string())))
+            .collect()
+    }
+}
+
 impl Speech for SocketIo {
+    fn topics(&self) -> Option<&dyn Topics> {
+        Some(self)
+    }
+
     fn path(&self, path: &str) -> String {
         if path.contains("EIO=") {
             return path.to_owned();
@@ -171,6 +228,29 @@ mod tests {
             assert!(parsed(other).is_err(), "{other}");
         }
         assert!(SocketIo.parse(Opcode::Binary, b"42").is_err());
+    }
+
+    #[test]
+    fn what_is_said_of_topics_has_its_topic_and_payload() {
+        let heard = |message: &str| Topics::read(&SocketIo, message.as_bytes());
+        let subscribed = heard(r#"42["subscribed","a"]"#).unwrap();
+        assert_eq!(
+            (subscribed.word, subscribed.topic.as_str()),
+            (Word::Subscribed, "a")
+        );
+        assert_eq!(SocketIo.publish("a", &json!(1)), r#"42["publish","a",1]"#);
+        let message = heard(r#"42["message","a",null]"#).unwrap();
+        assert_eq!(message.payload, Some(Value::Null));
+        for other in [
+            r#"42["message","a"]"#,
+            r#"42["subscribed","a",1]"#,
+            r#"42["message",1,1]"#,
+            r#"42["echo",1]"#,
+            "42[",
+            "2",
+        ] {
+            assert!(heard(other).is_err(), "{other}");
+        }
     }
 
     #[test]

@@ -210,17 +210,6 @@ impl Lie {
             | Self::OneDialect
             | Self::IgnoresEmptyBinary
             | Self::IgnoresUnknownByte => framework == Framework::Plain,
-            Self::RoomReachesStrangers
-            | Self::RoomForgetsOne
-            | Self::RoomDeliversTwice
-            | Self::RoomSpoils
-            | Self::RoomAcksEarly
-            | Self::RoomOwnMessageLast
-            | Self::RoomConfirmsLate
-            | Self::RoomKeepsLeavers
-            | Self::RoomCountsTwice
-            | Self::RoomIgnoresCase
-            | Self::RoomTakesAnyName => framework != Framework::SocketIo,
             Self::ServesOutsiders => framework != Framework::Plain,
             Self::ForgetsRefs | Self::IgnoresHeartbeats => framework == Framework::Phoenix,
             Self::NoSubprotocol => framework == Framework::ActionCable,

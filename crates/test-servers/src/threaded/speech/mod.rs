@@ -112,7 +112,8 @@ impl Speech {
     /// What each subscriber of a topic is sent.
     pub(super) fn room_message(self, topic: &str, payload: &Value) -> Vec<u8> {
         match self {
-            Self::Plain | Self::SocketIo => rooms::message(topic, payload),
+            Self::Plain => rooms::message(topic, payload),
+            Self::SocketIo => socket_io::room_message(topic, payload),
             Self::ActionCable => action_cable::room_message(topic, payload),
             Self::PhoenixV1 => phoenix::room_message(false, topic, payload),
             Self::PhoenixV2 => phoenix::room_message(true, topic, payload),
@@ -123,7 +124,8 @@ impl Speech {
     /// not.
     pub(super) fn room_answer(self, request: &RoomRequest, subscribed: bool) -> Vec<u8> {
         match self {
-            Self::Plain | Self::SocketIo => rooms::answer(request),
+            Self::Plain => rooms::answer(request),
+            Self::SocketIo => socket_io::room_answer(request),
             Self::ActionCable => action_cable::room_answer(request, subscribed),
             Self::PhoenixV1 => phoenix::room_answer(false, request, subscribed),
             Self::PhoenixV2 => phoenix::room_answer(true, request, subscribed),
