@@ -4,18 +4,25 @@
 use super::Row;
 use crate::compare::{differing_machines, differing_plans};
 use jiff::{Timestamp, Unit};
-use run_record::{Certificate, ProofVerdict, RunRecord};
+use run_record::{Certificate, ProofVerdict, RunRecord, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Within how many hours before or after a row its certificate must have been made.
 const HOURS: f64 = 24.0;
 
-/// Rows that were begun and have no file, and files that belong to no row of the run.
+/// Rows that were begun and have no file, and files that belong to no row of the run. A row that does
+/// not apply was never begun, and has no figure.
 pub(super) fn missing(names: &[String], rows: &[Row]) -> Vec<String> {
     let planned: BTreeSet<String> = names.iter().map(|name| format!("{name}.json")).collect();
-    let there: BTreeSet<String> = rows.iter().map(|row| row.file.clone()).collect();
+    let files = |rows: &[&Row]| rows.iter().map(|row| row.file.clone()).collect();
+    let there: BTreeSet<String> = files(&rows.iter().collect::<Vec<_>>());
+    let applies = |row: &&Row| {
+        let of = &row.measurement;
+        of.status != Status::NotApplicable || of.run.is_some()
+    };
+    let begun: BTreeSet<String> = files(&rows.iter().filter(applies).collect::<Vec<_>>());
     let absent = planned.difference(&there);
-    let foreign = there.difference(&planned);
+    let foreign = begun.difference(&planned);
     absent
         .map(|file| format!("names the row {file}, which is missing"))
         .chain(foreign.map(|file| format!("does not name the row {file}")))
@@ -132,4 +139,45 @@ fn against(certificate: &Certificate, runs: &[&RunRecord]) -> Vec<String> {
 fn hours(a: &str, b: &str) -> Option<f64> {
     let (a, b): (Timestamp, Timestamp) = (a.parse().ok()?, b.parse().ok()?);
     a.until(b).ok()?.total(Unit::Hour).ok().map(f64::abs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture::{measured, unmeasured};
+    use run_record::{End, Measurement};
+
+    fn row(file: &str, measurement: Measurement) -> Row {
+        Row {
+            file: file.to_owned(),
+            measurement,
+        }
+    }
+
+    #[test]
+    fn a_row_that_does_not_apply_needs_no_name_and_one_with_figures_does() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        let figures = || measured("x", 2, 9_000, End::OverLimit);
+        let without = |status| unmeasured("x", status, "its manifest declares no such thing");
+        let good = [
+            row("a.json", figures()),
+            row("b.json", without(Status::Crashed)),
+            row("c.json", without(Status::NotApplicable)),
+        ];
+        assert_eq!(missing(&names, &good), [""; 0]);
+        let claimed = Measurement {
+            status: Status::NotApplicable,
+            ..figures()
+        };
+        for foreign in [figures(), claimed, without(Status::Crashed)] {
+            let rows = [row("a.json", figures()), row("c.json", foreign)];
+            assert_eq!(
+                missing(&names, &rows),
+                [
+                    "names the row b.json, which is missing",
+                    "does not name the row c.json"
+                ]
+            );
+        }
+    }
 }

@@ -68,18 +68,23 @@ pub fn reap(session: u32) {
     }
 }
 
-/// Waits for a process that is ending, if it is a child of ours: it counts as dead before its last
-/// thread has gone, and cannot be reaped until then.
+/// Waits half a second at most for a process that is ending, and reaps it if it is a child of ours: it
+/// counts as dead before its last thread has gone, and cannot be reaped until then.
 fn await_death(pid: i32) {
     for _ in 0..100 {
         // SAFETY: the null pointer says that the status is not wanted; waiting for a process that
         // is not ours fails harmlessly.
         let reaped = unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
-        if reaped != 0 {
+        if reaped > 0 || reaped < 0 && !is_alive(pid) {
             return;
         }
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+fn is_alive(pid: i32) -> bool {
+    let stat = Process::new(pid).and_then(|process| process.stat());
+    stat.is_ok_and(|stat| stat.state != 'Z')
 }
 
 fn find(wanted: impl Fn(&Process) -> bool) -> Vec<Leftover> {

@@ -394,9 +394,11 @@ pub(super) fn rankings<'a>(
 ) -> Vec<Ranking<'a>> {
     let rows = ranking::rank(contestants);
     let mut above = ranking::rank(ceilings);
-    above.retain(|row| row.status != Status::NotApplicable);
+    let applies = |row: &Row<'_>| row.status != Status::NotApplicable;
+    above.retain(applies);
     let mut all: Vec<Ranking<'a>> = rows
         .chunk_by(crate::report::same_category)
+        .filter(|rows| rows.iter().any(applies))
         .map(|rows| {
             let of_it = |row: &Row<'_>| crate::report::same_category(row, &rows[0]);
             let (of_it, others) = std::mem::take(&mut above).into_iter().partition(of_it);

@@ -183,6 +183,19 @@ fn a_row_without_a_result_has_its_status_and_its_reason() {
     );
 }
 
+/// A variant that compresses speaks another format than all that have the workload.
+#[test]
+fn a_format_in_which_no_row_applies_has_no_ranking() {
+    let site = Site::new(&[("a", ""), ("b", "")], |results| {
+        let mut other = unmeasured("b", Status::NotApplicable, "its manifest declares no TLS");
+        other.dialect = run_record::Dialect::SocketIo;
+        save(results, "2026-11", "2026-11-01", &[carrying("a", 3), other]);
+    });
+    let page = site.page("workloads/broadcast.html");
+    assert!(page.contains(" over JSON"), "{page}");
+    assert!(!page.contains(" over Socket.IO"), "{page}");
+}
+
 #[test]
 fn figures_of_two_kernels_are_in_two_rankings_and_two_histories() {
     let other = |mut one: Measurement| {
