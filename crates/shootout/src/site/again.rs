@@ -100,10 +100,7 @@ fn sets(plan: &Plan, name: &str, workloads: &Path) -> (Vec<String>, Vec<String>)
     let sets: Vec<String> = wanted
         .iter()
         .filter(|(key, value)| base.get(*key) != Some(value) && !value.is_null())
-        .map(|(key, value)| match value {
-            Value::String(text) => format!("{key}={text}"),
-            other => format!("{key}={other}"),
-        })
+        .map(|(key, value)| format!("{key}={}", written(value)))
         .collect();
     // What cannot be set alone is told, and the rest is still said.
     let works = |sets: &[String]| workload::read_named(workloads, name, sets.to_vec());
@@ -121,6 +118,29 @@ fn sets(plan: &Plan, name: &str, workloads: &Path) -> (Vec<String>, Vec<String>)
         kept,
         lacks.filter(|key| !is_unlimited(key)).cloned().collect(),
     )
+}
+
+/// A value as `--set` takes it: a list or table as TOML in one line.
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(_) | Value::Object(_) => toml::Value::try_from(without_nulls(value))
+            .map_or_else(|_| value.to_string(), |value| value.to_string()),
+        other => other.to_string(),
+    }
+}
+
+/// TOML has no null: what is absent is left out.
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Array(all) => all.iter().map(without_nulls).collect(),
+        Value::Object(all) => {
+            let kept = all.iter().filter(|(_, value)| !value.is_null());
+            kept.map(|(key, value)| (key.clone(), without_nulls(value)))
+                .collect()
+        }
+        other => other.clone(),
+    }
 }
 
 /// The keys of a plan that no other part of the command gives.
@@ -187,6 +207,40 @@ mod tests {
             assert_eq!(found.lacks, Vec::<String>::new(), "{:?}", plan.name);
             assert!(!found.command.contains("--set"), "{}", found.command);
         }
+    }
+
+    #[test]
+    fn lists_are_set_as_a_whole_and_keys_that_need_one_another_together() {
+        let sets = [
+            r#"populations=[{share=1},{share=1,life={cut={at="3s"}}}]"#,
+            "load.duration=9s",
+            "clients.first=1000",
+        ];
+        let name = "reconnect-storm";
+        let sets = sets.map(str::to_owned).to_vec();
+        let plan = workload::read_named(&workloads(), name, sets).unwrap().plan;
+        let one = [under(&plan, "alpha", 5_000)];
+        let rows = rank(&one);
+        let found = command(&[&rows[0]], &workloads()).unwrap();
+        assert_eq!(found.lacks, Vec::<String>::new(), "{}", found.command);
+        for word in [
+            "--set load.open.duration=9s",
+            "'populations=[",
+            "cut = { at = \"3s\" }",
+        ] {
+            assert!(found.command.contains(word), "{word}: {}", found.command);
+        }
+        let read: Vec<String> = found
+            .command
+            .split("--set ")
+            .skip(1)
+            .map(|set| {
+                let set = set.split(" --").next().unwrap_or_default().trim();
+                set.trim_matches('\'').to_owned()
+            })
+            .collect();
+        let again = workload::read_named(&workloads(), name, read).unwrap().plan;
+        assert_eq!(own(&again), own(&plan));
     }
 
     #[test]
