@@ -27,6 +27,17 @@ pub fn label(tick: f64) -> String {
     format!("{}", (tick * 1e6).round() / 1e6)
 }
 
+/// A tick in nanoseconds, in the largest unit that it fills.
+pub fn time_label(tick: f64) -> String {
+    let (value, unit) = match tick {
+        ns if ns >= 1e9 => (ns / 1e9, "s"),
+        ns if ns >= 1e6 => (ns / 1e6, "ms"),
+        ns if ns >= 1e3 => (ns / 1e3, "µs"),
+        ns => (ns, "ns"),
+    };
+    format!("{value:.0} {unit}")
+}
+
 /// The values 1, 2 and 5 of every decade that touches the range, both ends enclosed; whole
 /// decades are the main ones.
 pub fn log_ticks(smallest: f64, largest: f64) -> Vec<Tick> {

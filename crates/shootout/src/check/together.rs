@@ -14,18 +14,20 @@ const HOURS: f64 = 24.0;
 /// not apply was never begun, and has no figure.
 pub(super) fn missing(names: &[String], rows: &[Row]) -> Vec<String> {
     let planned: BTreeSet<String> = names.iter().map(|name| format!("{name}.json")).collect();
-    let files = |rows: &[&Row]| rows.iter().map(|row| row.file.clone()).collect();
-    let there: BTreeSet<String> = files(&rows.iter().collect::<Vec<_>>());
-    let applies = |row: &&Row| {
+    let there: BTreeSet<&String> = rows.iter().map(|row| &row.file).collect();
+    let has_begun = |row: &&Row| {
         let of = &row.measurement;
         of.status != Status::NotApplicable || of.run.is_some()
     };
-    let begun: BTreeSet<String> = files(&rows.iter().filter(applies).collect::<Vec<_>>());
-    let absent = planned.difference(&there);
-    let foreign = begun.difference(&planned);
+    let absent = planned.iter().filter(|file| !there.contains(file));
+    let foreign = rows.iter().filter(|row| !planned.contains(&row.file));
     absent
         .map(|file| format!("names the row {file}, which is missing"))
-        .chain(foreign.map(|file| format!("does not name the row {file}")))
+        .chain(
+            foreign
+                .filter(has_begun)
+                .map(|row| format!("does not name the row {}", row.file)),
+        )
         .collect()
 }
 

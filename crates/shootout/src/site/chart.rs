@@ -361,7 +361,9 @@ impl Axis {
             low: ticks[0].value,
             high: ticks[ticks.len() - 1].value,
             is_log: true,
-            ticks: named.map(|tick| (tick.value, short(tick.value))).collect(),
+            ticks: named
+                .map(|tick| (tick.value, scale::time_label(tick.value)))
+                .collect(),
         }
     }
 
@@ -372,17 +374,6 @@ impl Axis {
         };
         BOTTOM - (BOTTOM - TOP) * share
     }
-}
-
-/// A round time without needless digits.
-fn short(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns >= 1e9 => (ns / 1e9, "s"),
-        ns if ns >= 1e6 => (ns / 1e6, "ms"),
-        ns if ns >= 1e3 => (ns / 1e3, "µs"),
-        ns => (ns, "ns"),
-    };
-    format!("{value:.0} {unit}")
 }
 
 /// Ticks and the end of the axis to the right.

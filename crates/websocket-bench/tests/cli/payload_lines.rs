@@ -72,6 +72,11 @@ fn server(heard: &Heard, to_swap: u64) -> SocketAddr {
                     answer(&other, &first, &asked["ask"]);
                     answer(client, &asked, &first["ask"]);
                 }
+                // The answers of a connection keep the order of its requests.
+                Some((same, first)) if same.peer_addr().unwrap() == client.peer_addr().unwrap() => {
+                    answer(client, &first, &first["ask"]);
+                    answer(client, &asked, &asked["ask"]);
+                }
                 kept => {
                     *waiting = kept;
                     answer(client, &asked, &asked["ask"]);

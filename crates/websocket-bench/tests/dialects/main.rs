@@ -17,10 +17,11 @@ use run_record::{RunRecord, StepRecord};
 use soketi::Soketi;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -56,6 +57,22 @@ fn npm_ci(folder: &Path) {
     let words = String::from_utf8_lossy(&npm.stderr);
     let place = folder.display();
     assert!(npm.status.success(), "npm ci in {place}: {words}");
+}
+
+/// An address for a server that cannot be told to choose one itself. The kernel gives ports below
+/// 32,768 to nobody who asks for any (`ip_local_port_range`), so no client and no other test takes it
+/// until the server listens.
+fn free_addr() -> SocketAddr {
+    const FIRST: u16 = 12_000;
+    static TAKEN: AtomicU16 = AtomicU16::new(0);
+    let own = u16::try_from(std::process::id() % 10_000).unwrap();
+    loop {
+        let next = (own + TAKEN.fetch_add(1, Ordering::Relaxed)) % 10_000;
+        let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, FIRST + next));
+        if TcpListener::bind(addr).is_ok() {
+            return addr;
+        }
+    }
 }
 
 /// Waits until a server listens.

@@ -1,7 +1,6 @@
 //! A mosquitto of our own, which listens for MQTT over WebSocket.
 
 use std::fs::{self, File};
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -35,9 +34,7 @@ impl Mosquitto {
         }
         let folder = tempfile::tempdir().unwrap();
         let within = |name: &str| folder.path().join(name);
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let addr = free.local_addr().unwrap();
-        drop(free);
+        let addr = crate::free_addr();
         // Version 2.0.11 does not start with a listener of WebSocket alone. The user is that which it
         // changes to when root starts it, and must be able to reach the folder.
         let settings = format!(

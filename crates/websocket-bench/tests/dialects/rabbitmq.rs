@@ -1,7 +1,7 @@
 //! A RabbitMQ of our own, with its plugin for STOMP over WebSocket.
 
 use std::fs::{self, File};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -16,11 +16,6 @@ pub(crate) struct RabbitMq {
     mapper: Child,
     folder: tempfile::TempDir,
     stomp: SocketAddr,
-}
-
-fn free() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap()
 }
 
 /// Erlang's port mapper, which lies in a folder with its version.
@@ -43,7 +38,7 @@ impl RabbitMq {
         };
         let folder = tempfile::tempdir().unwrap();
         let within = |name: &str| folder.path().join(name);
-        let [stomp, amqp, distribution, names] = [free(), free(), free(), free()];
+        let [stomp, amqp, distribution, names] = [(); 4].map(|()| crate::free_addr());
         fs::write(within("plugins"), "[rabbitmq_web_stomp].\n").unwrap();
         let settings = format!(
             "listeners.tcp.1 = {amqp}\nweb_stomp.tcp.ip = 127.0.0.1\nweb_stomp.tcp.port = {}\n\

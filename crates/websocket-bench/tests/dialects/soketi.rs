@@ -1,7 +1,7 @@
 //! Soketi, a server of Pusher's protocol, installed by the lock file in `soketi/`.
 
 use std::fs::{self, File};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -52,11 +52,6 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn free() -> u16 {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    free.local_addr().unwrap().port()
-}
-
 impl Soketi {
     /// # Errors
     /// What is missing here.
@@ -65,7 +60,7 @@ impl Soketi {
         let folder = tempfile::tempdir().unwrap();
         let log_path = folder.path().join("log");
         let log = File::create(&log_path).unwrap();
-        let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, free()));
+        let addr = crate::free_addr();
         let mut child = Command::new("node")
             .args([
                 "node_modules/@soketi/soketi/bin/server.js",
@@ -75,7 +70,10 @@ impl Soketi {
             .current_dir(server)
             .env("SOKETI_HOST", "127.0.0.1")
             .env("SOKETI_PORT", addr.port().to_string())
-            .env("SOKETI_METRICS_SERVER_PORT", free().to_string())
+            .env(
+                "SOKETI_METRICS_SERVER_PORT",
+                crate::free_addr().port().to_string(),
+            )
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())
             .stderr(log)

@@ -259,20 +259,9 @@ fn told(curve: &Curve<'_>, step: &Step, ns: u64, percentile: Percentile) -> Stri
 fn y_mark(tick: &Tick, at: f64) -> Mark {
     Mark {
         at,
-        label: axis_time(tick.value),
+        label: scale::time_label(tick.value),
         main: tick.main,
     }
-}
-
-/// A round time without needless digits.
-fn axis_time(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns >= 1e9 => (ns / 1e9, "s"),
-        ns if ns >= 1e6 => (ns / 1e6, "ms"),
-        ns if ns >= 1e3 => (ns / 1e3, "µs"),
-        ns => (ns, "ns"),
-    };
-    format!("{value:.0} {unit}")
 }
 
 pub(super) fn path(places: &[(f64, f64)]) -> String {
