@@ -286,9 +286,56 @@ fn a_page_with_every_workload_opens_on_wide_and_narrow_screens_and_nothing_is_cu
     }
 }
 
+/// The first chart of the page of two servers under the ticker, five repetitions each.
+fn first_chart(slow_us: u64) -> String {
+    let plan = plans()
+        .into_iter()
+        .find(|plan| plan.name.as_deref() == Some("ticker"));
+    let plan = plan.unwrap();
+    let mut measurements = Vec::new();
+    for number in 1..=5 {
+        for (name, us) in [("quick", 4_500), ("slow", slow_us)] {
+            let us = us + us / 10 * u64::from(number);
+            measurements.push(repeated(under(&plan, name, us), number));
+        }
+    }
+    let opened = open(&measurements);
+    assert_eq!(console(&opened.shown.log), Vec::<&str>::new());
+    let from = opened.html.find("<svg class=\"chart\"").unwrap();
+    opened.html[from..]
+        .split("</figure>")
+        .next()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn times_far_apart_are_points_on_a_logarithmic_axis_and_others_bars_from_zero() {
+    let far = first_chart(900_000);
+    let near = first_chart(9_000);
+    for (chart, bars, markers) in [(&far, 0, 2), (&near, 2, 0)] {
+        assert_eq!(chart.matches("class=\"bar\"").count(), bars, "{chart}");
+        assert_eq!(
+            chart.matches("class=\"marker\"").count(),
+            markers,
+            "{chart}"
+        );
+        assert_eq!(chart.matches("class=\"interval\"").count(), 2, "{chart}");
+        assert!(chart.contains("95 % interval of the median"), "{chart}");
+    }
+    assert!(
+        far.contains(">100 ms</text>") && far.contains("ten times the one before"),
+        "{far}"
+    );
+    assert!(
+        near.contains(">0</text>") && near.contains("Shorter bars are better"),
+        "{near}"
+    );
+}
+
 /// Paragraphs and captions that may tell a rule: one for each ranking, one for each chart of a score.
 fn rules(html: &str) -> usize {
-    let charts = html.matches("Rows without a figure have no bar").count();
+    let charts = html.matches("Rows without a figure are not drawn").count();
     plans().len() + charts
 }
 

@@ -1,11 +1,13 @@
 //! The figure that rows are ranked by, and what each server used at the step that is shown of it, as
-//! bars.
+//! bars, or as points where they are too far apart for bars.
 
-use super::super::super::ranking::{MemoryKind, Score, Step};
+use super::super::super::ranking::{MemoryKind, Step};
 use super::super::super::subject::Subject;
 use super::super::super::{ReportError, figures, words};
 use super::super::filters;
-use super::{Bars, Curve, Figure, LETTER, cut, scale};
+use super::axis::Axis;
+use super::{Bars, Curve, Figure, LETTER, cut};
+use crate::stats::Interval;
 use askama::Template;
 
 const WIDTH: f64 = 780.0;
@@ -38,8 +40,14 @@ struct Lane {
     y: f64,
     bar: f64,
     middle: f64,
+    /// None where a marker stands at `end`.
     parts: Vec<Part>,
+    marker: Option<&'static str>,
+    /// The ends of the interval.
+    interval: Option<(f64, f64)>,
     end: f64,
+    /// Where the figure is written.
+    after: f64,
     shown: String,
     title: String,
 }
@@ -56,6 +64,7 @@ struct Use<'a> {
     curve: &'a Curve<'a>,
     clients: u64,
     parts: Vec<f64>,
+    interval: Option<Interval>,
     shown: String,
     exact: String,
 }
@@ -79,21 +88,22 @@ pub(in super::super) fn figure(
     if bars == Bars::Score && subject.score.is_higher_better() {
         uses.reverse();
     }
-    let Some(largest) = uses.iter().map(total).reduce(f64::max) else {
+    let lows = uses.iter().map(|used| reach(used).0);
+    let highs = uses.iter().map(|used| reach(used).1);
+    let (Some(smallest), Some(largest)) = (lows.reduce(f64::min), highs.reduce(f64::max)) else {
         return Ok(None);
     };
     let left = 24.0 + longest(&uses, |used| cut(used.curve.label));
     let room = 2.0 * GAP + longest(&uses, |used| used.shown.clone());
-    let unit = unit(largest, bars, subject.score);
-    let ticks = scale::linear_ticks(largest / unit.0, 4);
-    let last = ticks.last().copied().unwrap_or(1.0) * unit.0;
-    let x = |value: f64| left + (WIDTH - room - left) * value / last;
+    let of = (bars, subject.score);
+    let axis = Axis::of(smallest, largest, of, (left, WIDTH - room));
     let bottom = TOP + uses.len() as f64 * LANE;
     let lanes = uses
         .iter()
         .enumerate()
-        .map(|(index, used)| lane(used, TOP + index as f64 * LANE, &x))
+        .map(|(index, used)| lane(used, TOP + index as f64 * LANE, &axis))
         .collect();
+    let caption = caption(&uses, bars, subject, axis.is_logarithmic);
     let svg = Chart {
         title: match bars {
             Bars::Score => words::capital(&subject.name()),
@@ -101,23 +111,17 @@ pub(in super::super) fn figure(
             Bars::Cpu => "Processor time for one message delivered".to_owned(),
         },
         pattern: format!("{section}-{bars:?}"),
-        axis: unit.1,
+        axis: axis.name,
         width: WIDTH,
         height: bottom + 46.0,
         left,
         top: TOP,
         bottom,
-        ticks: ticks
-            .iter()
-            .map(|tick| (x(tick * unit.0), scale::label(*tick)))
-            .collect(),
+        ticks: axis.ticks,
         lanes,
     }
     .render()?;
-    Ok(Some(Figure {
-        caption: caption(&uses, bars, subject),
-        svg,
-    }))
+    Ok(Some(Figure { caption, svg }))
 }
 
 /// The score; `None` where there is none, or it never came.
@@ -129,6 +133,10 @@ fn scored<'a>(curve: &'a Curve<'a>, subject: &Subject<'_>) -> Option<Use<'a>> {
         curve,
         clients: curve.row.shown_step()?.clients,
         parts: vec![score],
+        interval: curve
+            .row
+            .figure_interval(subject.score, subject.common)
+            .filter(|interval| interval.high.is_finite()),
         exact: format!("{}: {shown} ({score})", curve.label),
         shown,
     })
@@ -168,6 +176,7 @@ fn at_step<'a>(
         curve,
         clients: step.clients,
         parts,
+        interval: None,
         shown: format!("{shown} {at}"),
         exact: format!("{}: {exact} {at}", curve.label),
     }
@@ -184,18 +193,19 @@ fn total(used: &Use<'_>) -> f64 {
     used.parts.iter().map(|part| part.max(0.0)).sum()
 }
 
-fn lane(used: &Use<'_>, top: f64, x: &impl Fn(f64) -> f64) -> Lane {
-    let mut parts = Vec::new();
-    let mut from = 0.0;
-    for (index, part) in used.parts.iter().enumerate() {
-        let to = from + part.max(0.0);
-        parts.push(Part {
-            x: x(from),
-            width: x(to) - x(from),
-            sockets: index == 1,
-        });
-        from = to;
-    }
+/// From where to where its figure and its interval go.
+fn reach(used: &Use<'_>) -> (f64, f64) {
+    let total = total(used);
+    let ends = used
+        .interval
+        .map(|of| (of.low.min(total), of.high.max(total)));
+    ends.unwrap_or((total, total))
+}
+
+fn lane(used: &Use<'_>, top: f64, axis: &Axis) -> Lane {
+    let end = axis.x(total(used));
+    let interval = used.interval.map(|of| (axis.x(of.low), axis.x(of.high)));
+    let marker = axis.is_logarithmic.then(|| used.curve.style.marker());
     Lane {
         series: used.curve.series,
         classes: used.curve.style.classes(),
@@ -203,14 +213,37 @@ fn lane(used: &Use<'_>, top: f64, x: &impl Fn(f64) -> f64) -> Lane {
         y: top + (LANE - BAR) / 2.0,
         bar: BAR,
         middle: top + LANE / 2.0,
-        parts,
-        end: x(from),
+        parts: match marker {
+            Some(_) => Vec::new(),
+            None => parts(used, axis),
+        },
+        marker,
+        interval,
+        end,
+        after: interval.map_or(end, |(_, high)| end.max(high)) + GAP,
         shown: used.shown.clone(),
         title: used.exact.clone(),
     }
 }
 
-fn caption(uses: &[Use<'_>], bars: Bars, subject: &Subject<'_>) -> String {
+fn parts(used: &Use<'_>, axis: &Axis) -> Vec<Part> {
+    let mut from = 0.0;
+    used.parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| {
+            let start = from;
+            from += part.max(0.0);
+            Part {
+                x: axis.x(start),
+                width: axis.x(from) - axis.x(start),
+                sockets: index == 1,
+            }
+        })
+        .collect()
+}
+
+fn caption(uses: &[Use<'_>], bars: Bars, subject: &Subject<'_>, is_logarithmic: bool) -> String {
     let mut clients: Vec<u64> = uses.iter().map(|used| used.clients).collect();
     clients.sort_unstable();
     clients.dedup();
@@ -221,12 +254,17 @@ fn caption(uses: &[Use<'_>], bars: Bars, subject: &Subject<'_>) -> String {
     };
     match bars {
         Bars::Score => {
-            let lower = match subject.score.is_higher_better() {
-                true => "Longer bars are better.",
-                false => "Shorter bars are better.",
+            let better = match (is_logarithmic, subject.score.is_higher_better()) {
+                (true, _) => "The further left the better; each line is ten times the one before.",
+                (false, true) => "Longer bars are better.",
+                (false, false) => "Shorter bars are better.",
+            };
+            let interval = match uses.iter().any(|used| used.interval.is_some()) {
+                true => " A thin line is the 95 % interval of the median over the repetitions.",
+                false => "",
             };
             let rule = subject.ranked_by().unwrap_or_default();
-            format!("{lower} {rule} Rows without a figure have no bar.")
+            format!("{better}{interval} {rule} Rows without a figure are not drawn.")
         }
         Bars::Memory => format!(
             "What the process tree has more than when it was idle, divided by the clients; the \
@@ -237,29 +275,5 @@ fn caption(uses: &[Use<'_>], bars: Bars, subject: &Subject<'_>) -> String {
             "User and system time of the process tree, divided by the messages that arrived and \
              were verified.{differ}"
         ),
-    }
-}
-
-/// Size and name of the unit of an axis that ends at `largest`.
-fn unit(largest: f64, bars: Bars, score: Score) -> (f64, &'static str) {
-    match (bars, score) {
-        (Bars::Memory, _) | (Bars::Score, Score::Memory) => memory_unit(largest),
-        (Bars::Cpu, _) if largest >= 1e6 => (1e6, "ms per message"),
-        (Bars::Cpu, _) if largest >= 1e3 => (1e3, "µs per message"),
-        (Bars::Cpu, _) => (1.0, "ns per message"),
-        (Bars::Score, Score::Rate) => (1.0, "requests a second"),
-        (Bars::Score, _) if largest >= 1e9 => (1e9, "s"),
-        (Bars::Score, _) if largest >= 1e6 => (1e6, "ms"),
-        (Bars::Score, _) => (1e3, "µs"),
-    }
-}
-
-fn memory_unit(largest: f64) -> (f64, &'static str) {
-    if largest >= 1024.0 * 1024.0 {
-        (1024.0 * 1024.0, "MiB per connection")
-    } else if largest >= 1024.0 {
-        (1024.0, "KiB per connection")
-    } else {
-        (1.0, "bytes per connection")
     }
 }

@@ -1,6 +1,7 @@
 //! Charts as SVG, from templates. Their colours follow the reader's light or dark setting, and each
 //! point has its exact figures as a title; plotting libraries offer neither.
 
+mod axis;
 pub(super) mod bars;
 pub(super) mod curves;
 pub(super) mod time;
