@@ -59,9 +59,9 @@ fn npm_ci(folder: &Path) {
     assert!(npm.status.success(), "npm ci in {place}: {words}");
 }
 
-/// An address for a server that cannot be told to choose one itself. The kernel gives ports below
-/// 32,768 to nobody who asks for any (`ip_local_port_range`), so no client and no other test takes it
-/// until the server listens.
+/// An address for a server that cannot choose its port itself. The kernel chooses ports from 32,768 on
+/// (`ip_local_port_range`), so it gives this one to no client and to no other test before the server
+/// listens.
 fn free_addr() -> SocketAddr {
     const FIRST: u16 = 12_000;
     static TAKEN: AtomicU16 = AtomicU16::new(0);
