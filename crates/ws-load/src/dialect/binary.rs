@@ -54,6 +54,10 @@ impl Codec for Binary {
         self.body.lines()
     }
 
+    fn says_size(&self) -> bool {
+        true
+    }
+
     fn expects(&self, workload: Workload) -> String {
         let first = match workload {
             Workload::Echo | Workload::Connect => "`e`",

@@ -257,6 +257,12 @@ pub(crate) trait Codec: Send + Sync {
         Carries::Padding(Form::AsIs)
     }
 
+    /// True where a message says how many bytes its payload has: answers with lines of another length
+    /// then differ in that too.
+    fn says_size(&self) -> bool {
+        false
+    }
+
     /// True where the rule that `message` matches is the first for whatever begins with `head`, as it
     /// does, and has the same shape.
     fn decides_by(&self, _head: &[u8], _message: &[u8]) -> bool {

@@ -196,6 +196,10 @@ impl Codec for Mqtt {
         self.body.lines()
     }
 
+    fn says_size(&self) -> bool {
+        true
+    }
+
     fn expects(&self, workload: Workload) -> String {
         let other = match workload {
             Workload::Echo | Workload::Connect => "",

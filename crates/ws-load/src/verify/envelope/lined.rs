@@ -2,7 +2,7 @@
 
 use super::only;
 use crate::dialect::{Codec, Incoming, Kind, StampForm, Stamps};
-use crate::lines::{Form, Lines};
+use crate::lines::{Form, Line, Lines};
 
 /// So many requests behind one are looked through for another line.
 const MOST_LOOKED_AT: u64 = 64;
@@ -15,6 +15,8 @@ pub(super) struct Lined {
     tail: Box<[u8]>,
     stamp_is_first: bool,
     form: Form,
+    /// Bytes of the line, where what stands around it says so.
+    size: Option<usize>,
 }
 
 impl Lined {
@@ -51,6 +53,7 @@ impl Lined {
             tail: message[tail..].into(),
             stamp_is_first,
             form,
+            size: codec.says_size().then_some(line_of(stamp).text.len()),
         };
         let variant = codec.variant(stamp);
         let mut others = (1..=MOST_LOOKED_AT).map(|more| {
@@ -58,7 +61,10 @@ impl Lined {
             nonce + (stamp + more) % Stamps::SAMPLES
         });
         let other = others.find(|other| {
-            line_of(*other).text != line_of(stamp).text && codec.variant(*other) == variant
+            let line = line_of(*other);
+            line.text != line_of(stamp).text
+                && lined.is_for(line)
+                && codec.variant(*other) == variant
         })?;
         let says = |line_of_other: bool| {
             let mut line = Vec::new();
@@ -77,6 +83,11 @@ impl Lined {
         (is_intact(says(true)) == Some((kind, other, true))
             && is_intact(says(false)) == Some((kind, other, false)))
         .then_some(lined)
+    }
+
+    /// True of a line that the bytes around it may go with.
+    fn is_for(&self, line: Line) -> bool {
+        self.size.is_none_or(|size| size == line.text.len())
     }
 
     fn written(&self, stamps: StampForm, stamp: u64, line: &[u8]) -> Vec<u8> {
@@ -107,7 +118,7 @@ impl Lined {
         };
         let stamp = stamps.read(stamp)?;
         let line = lines.of_request(stamp % Stamps::SAMPLES);
-        (line.behind(self.form, behind)? == due).then_some(stamp)
+        (self.is_for(line) && line.behind(self.form, behind)? == due).then_some(stamp)
     }
 }
 
