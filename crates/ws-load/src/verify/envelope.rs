@@ -14,6 +14,8 @@ mod lined;
 use crate::dialect::{Carries, Codec, Kind, StampForm};
 use lined::Lined;
 use memchr::memmem;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Spellings kept per room and kind and size of request; a server that spells its messages in more ways is parsed.
 const CAPACITY: usize = 8;
@@ -29,6 +31,9 @@ pub(crate) struct Envelopes {
     form: StampForm,
     /// By room; without rooms all messages are of room 0.
     rooms: Vec<Vec<Envelope>>,
+    /// What stands behind the stamp: the same in every room where the topic stands before it, so that
+    /// a message of any room is compared with bytes that the cache has.
+    tails: HashSet<Arc<[u8]>>,
     bytes: usize,
     /// How many envelopes with a line were looked for in vain.
     in_vain: u32,
@@ -44,16 +49,17 @@ struct Envelope {
 
 #[derive(Debug)]
 enum Shape {
-    /// Where the stamp begins, and a message.
-    Stamped(usize, Box<[u8]>),
+    /// What stands before the stamp and behind it.
+    Stamped(Box<[u8]>, Arc<[u8]>),
     Lined(Lined),
 }
 
 impl Envelopes {
-    pub(crate) const fn new(form: StampForm) -> Self {
+    pub(crate) fn new(form: StampForm) -> Self {
         Self {
             form,
             rooms: Vec::new(),
+            tails: HashSet::new(),
             bytes: 0,
             in_vain: 0,
         }
@@ -70,13 +76,13 @@ impl Envelopes {
         let width = self.form.width();
         self.rooms.get(room as usize)?.iter().find_map(|known| {
             let stamp = match &known.shape {
-                Shape::Stamped(hole, of) => {
-                    if message.len() != of.len() {
+                Shape::Stamped(head, tail) => {
+                    if message.len() != head.len() + width + tail.len() {
                         return None;
                     }
-                    let (before, rest) = message.split_at(*hole);
+                    let (before, rest) = message.split_at(head.len());
                     let (stamp, after) = rest.split_at(width);
-                    if before != &of[..*hole] || after != &of[hole + width..] {
+                    if *before != **head || *after != **tail {
                         return None;
                     }
                     self.form.read(stamp)?
@@ -142,10 +148,23 @@ impl Envelopes {
                 let forms = (self.form, form);
                 Lined::of(message, (kind, stamp), hole, forms, lines, codec).map(Shape::Lined)
             }),
-            _ => hole.map(|hole| Shape::Stamped(hole, message.into())),
+            _ => hole.map(|hole| {
+                let (head, rest) = message.split_at(hole);
+                Shape::Stamped(head.into(), self.tail(&rest[self.form.width()..]))
+            }),
         };
         self.in_vain += u32::from(lines.is_some() && shape.is_none());
         shape
+    }
+
+    /// The bytes behind a stamp, kept once.
+    fn tail(&mut self, bytes: &[u8]) -> Arc<[u8]> {
+        if let Some(known) = self.tails.get(bytes) {
+            return Arc::clone(known);
+        }
+        let new: Arc<[u8]> = bytes.into();
+        self.tails.insert(Arc::clone(&new));
+        new
     }
 }
 
@@ -246,6 +265,23 @@ mod tests {
                 };
                 assert_eq!(parsed, expected);
             }
+        }
+    }
+
+    #[test]
+    fn rooms_keep_what_stands_behind_the_stamp_once_and_are_told_apart() {
+        let codec = codec_of_all(&plan(Dialect::Text));
+        let mut known = Envelopes::new(StampForm::Hex);
+        let message = |room: u32, stamp: u64| {
+            format!("[\"room {room}\",\"{stamp:016x}\",\"padding\"]").into_bytes()
+        };
+        for room in 0..3 {
+            known.learn(room, &message(room, 7), Kind::Message, 7, &*codec);
+        }
+        assert_eq!(known.tails.len(), 1);
+        for (room, of) in (0..3).flat_map(|room| (0..3).map(move |of| (room, of))) {
+            let found = known.recognise(room, &message(of, 9), &*codec);
+            assert_eq!(found, (room == of).then_some((Kind::Message, 9)));
         }
     }
 
