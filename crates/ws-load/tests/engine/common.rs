@@ -1,9 +1,12 @@
 //! Plans against test servers.
 
 use run_record::{Clients, Io, Load, Nanos, Plan, Timestamps};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::AtomicBool;
 use ws_load::Measured;
+
+/// Where none listens: the system gives no listener a port below 1024 by itself.
+pub(crate) const CLOSED: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
 
 /// A short broadcast against `addr`: two steps of ten clients each.
 pub(crate) fn plan(addr: SocketAddr, io: Io, timestamps: Timestamps) -> Plan {

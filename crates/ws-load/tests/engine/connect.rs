@@ -1,9 +1,9 @@
 //! Connections that are opened and held: every one is counted, and every one that ends.
 
 use super::plan;
-use crate::common::run;
+use crate::common::{CLOSED, run};
 use run_record::{Arrivals, Audience, Clients, Connect, Connections, Drops, End, Load, Nanos, Plan, StepRecord, Verdict};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use test_servers::fault::{Fault, FaultServer};
 use test_servers::{Framework, NullOptions, NullServer};
 
@@ -173,12 +173,8 @@ fn connections_that_are_not_upgraded_are_failures_and_the_others_are_held() {
 
 #[test]
 fn a_port_without_a_listener_is_named() {
-    let addr = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
     for rate in [None, Some(1000.0)] {
-        let measured = run(&held(addr, rate));
+        let measured = run(&held(CLOSED, rate));
         assert_eq!(measured.outcome.end, End::ConnectFailed);
         assert_eq!(measured.steps[0].faults.refused, 40);
         assert!(measured.outcome.detail.contains("refused the connection"));

@@ -2,9 +2,8 @@
 //! nothing hangs.
 
 use super::plan;
-use crate::common::run;
+use crate::common::{CLOSED, run};
 use run_record::{Audience, Clients, Dialect, End, Faults, Load, Nanos, Plan};
-use std::net::TcpListener;
 use test_servers::Framework;
 use test_servers::fault::{Fault, FaultServer};
 use ws_load::Measured;
@@ -242,11 +241,7 @@ fn servers_that_do_not_open_a_websocket_are_named_in_words() {
 
 #[test]
 fn a_port_without_a_listener_is_refused() {
-    let addr = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let measured = run(&plan(addr));
+    let measured = run(&plan(CLOSED));
     assert_eq!(measured.outcome.end, End::ConnectFailed);
     assert!(measured.outcome.detail.contains("refused the connection"));
     assert!(measured.outcome.detail.starts_with("0 of 10 clients"));
