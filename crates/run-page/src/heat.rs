@@ -2,7 +2,7 @@
 
 use crate::chart::{BOTTOM, Cell, Cells, Chart, LEFT, RIGHT, TOP, Tick, seconds, steps};
 use crate::figures;
-use crate::scale::log_ticks;
+use crate::scale::{Scale, log_ticks};
 use crate::timeline::{Column, Timeline};
 use run_record::Buckets;
 
@@ -18,12 +18,9 @@ pub(crate) fn chart(time: &Timeline, limit_ns: Option<u64>) -> Option<Chart> {
     let (first, last) = (ends().min()?, ends().max()?);
     let smallest = Buckets::begin(first).max(first / 2).max(1) as f64;
     let ticks = log_ticks(smallest, last as f64);
-    let (low, high) = (ticks.first()?.value, ticks.last()?.value);
     let x = |at_s: f64| LEFT + (RIGHT - LEFT) * at_s / time.end_s;
-    let y = |ns: f64| {
-        let share = (ns.max(low) / low).ln() / (high / low).ln();
-        BOTTOM - (BOTTOM - TOP) * share.min(1.0)
-    };
+    let scale = Scale::logarithmic(&ticks);
+    let y = |ns: f64| BOTTOM - (BOTTOM - TOP) * scale.share(ns);
     // By second: the last interval of a step may be short.
     let density = |column: &Column, count: u64| count as f64 / column.length_s;
     let most = time.columns.iter().flat_map(|column| {
@@ -51,7 +48,7 @@ pub(crate) fn chart(time: &Timeline, limit_ns: Option<u64>) -> Option<Chart> {
             cells: cells.collect(),
         }
     });
-    let limit = limit_ns.filter(|ns| (low..=high).contains(&(*ns as f64)));
+    let limit = limit_ns.filter(|ns| scale.holds(*ns as f64));
     Some(Chart {
         title: "Latency over time".to_owned(),
         x_name: "seconds of measurement".to_owned(),

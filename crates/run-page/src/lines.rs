@@ -2,7 +2,7 @@
 
 use crate::chart::{BOTTOM, Chart, LEFT, Line, RIGHT, TOP, Tick, seconds, steps};
 use crate::figures;
-use crate::scale::{self, linear_ticks, log_ticks};
+use crate::scale::{self, Scale, linear_ticks, log_ticks};
 use crate::timeline::{Column, Timeline};
 use run_record::{Latency, StepRecord};
 
@@ -76,9 +76,9 @@ pub(crate) fn percentiles(all: &[StepRecord], limit_ns: Option<u64>) -> Option<C
     let low = drawn.iter().map(|(_, of)| of.min_ns).min()?.max(1) as f64;
     let high = drawn.iter().map(|(_, of)| of.max_ns).max()? as f64;
     let ticks = log_ticks(low, high.max(low * 1.01));
-    let (low, high) = (ticks.first()?.value, ticks.last()?.value);
+    let scale = Scale::logarithmic(&ticks);
     let x = |nines: f64| LEFT + (RIGHT - LEFT) * nines / most;
-    let y = |ns: f64| BOTTOM - (BOTTOM - TOP) * (ns.max(low) / low).ln() / (high / low).ln();
+    let y = |ns: f64| BOTTOM - (BOTTOM - TOP) * scale.share(ns);
     let rates = drawn.iter().map(|(step, _)| step.rate);
     let shows_rate = rates.clone().any(|rate| rate != drawn[0].0.rate);
     let mut lines: Vec<Line> = Vec::new();
@@ -112,7 +112,7 @@ pub(crate) fn percentiles(all: &[StepRecord], limit_ns: Option<u64>) -> Option<C
         .iter()
         .enumerate()
         .filter(|(nines, _)| *nines as f64 <= most);
-    let limit = limit_ns.filter(|ns| (low..=high).contains(&(*ns as f64)));
+    let limit = limit_ns.filter(|ns| scale.holds(*ns as f64));
     Some(Chart {
         title: "Latency by percentile".to_owned(),
         x_name: "percentile".to_owned(),

@@ -9,6 +9,48 @@ pub struct Tick {
     pub main: bool,
 }
 
+/// How far along an axis a figure stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scale {
+    /// From zero to this.
+    Linear(f64),
+    /// From one to the other, each tenfold as far as the one before.
+    Logarithmic(f64, f64),
+}
+
+impl Scale {
+    /// From zero to the last of some ticks.
+    pub fn linear(ticks: &[f64]) -> Self {
+        Self::Linear(ticks.last().copied().unwrap_or(1.0).max(f64::MIN_POSITIVE))
+    }
+
+    /// From the first to the last of some ticks.
+    pub fn logarithmic(ticks: &[Tick]) -> Self {
+        let ends = ticks.first().zip(ticks.last());
+        ends.map_or(Self::Logarithmic(1.0, 10.0), |(first, last)| {
+            Self::Logarithmic(first.value, last.value)
+        })
+    }
+
+    /// True of a figure that is not beyond an end.
+    pub fn holds(self, value: f64) -> bool {
+        let (first, last) = match self {
+            Self::Linear(last) => (0.0, last),
+            Self::Logarithmic(first, last) => (first, last),
+        };
+        (first..=last).contains(&value)
+    }
+
+    /// The share of the axis before a figure, from 0 to 1; one beyond an end is at the end.
+    pub fn share(self, value: f64) -> f64 {
+        let share = match self {
+            Self::Linear(last) => value / last,
+            Self::Logarithmic(first, last) => (value / first).ln() / (last / first).ln(),
+        };
+        share.clamp(0.0, 1.0)
+    }
+}
+
 /// Round values from 0 to at least `largest`, at most about `wanted` of them.
 pub fn linear_ticks(largest: f64, wanted: usize) -> Vec<f64> {
     let rough = largest.max(f64::MIN_POSITIVE) / wanted as f64;
@@ -81,6 +123,19 @@ pub fn spread(places: &[f64], gap: f64, from: f64, to: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_axis_ends_where_its_ticks_do() {
+        let linear = Scale::linear(&linear_ticks(7.3, 4));
+        assert_eq!(
+            [0.0, 2.0, 8.0, 9.0].map(|at| linear.share(at)),
+            [0.0, 0.25, 1.0, 1.0]
+        );
+        let log = Scale::logarithmic(&log_ticks(1.0, 100.0));
+        let shares = [0.0, 1.0, 10.0, 100.0, f64::INFINITY].map(|at| log.share(at));
+        assert_eq!(shares, [0.0, 0.0, 0.5, 1.0, 1.0]);
+        assert!(log.holds(1.0) && !log.holds(0.9) && !linear.holds(8.1));
+    }
 
     #[test]
     fn linear_ticks_are_round_and_cover_the_largest() {

@@ -6,7 +6,7 @@ use crate::report::figures;
 use crate::report::ranking::{Row, Step};
 use crate::report::words;
 use askama::Template;
-use run_page::scale::{self, Tick};
+use run_page::scale::{self, Scale, Tick};
 use run_record::ServerSeries;
 
 const WIDTH: f64 = 240.0;
@@ -322,9 +322,7 @@ fn caption(what: Of, with_limit: bool) -> String {
 
 /// The upward axis.
 struct Axis {
-    low: f64,
-    high: f64,
-    is_log: bool,
+    scale: Scale,
     ticks: Vec<(f64, String)>,
 }
 
@@ -342,13 +340,12 @@ impl Axis {
                 true => format!("{} MiB", scale::label(value)),
                 false => scale::label(value),
             };
+            let ends: Vec<f64> = values.iter().map(|value| value * unit).collect();
             return Self {
-                low: 0.0,
-                high: values.last().copied().unwrap_or(1.0) * unit,
-                is_log: false,
-                ticks: values
-                    .iter()
-                    .map(|value| (value * unit, name(*value)))
+                scale: Scale::linear(&ends),
+                ticks: ends
+                    .into_iter()
+                    .zip(values.iter().map(|value| name(*value)))
                     .collect(),
             };
         }
@@ -358,9 +355,7 @@ impl Axis {
         // Of many ticks the whole decades are enough.
         let named = ticks.iter().filter(|tick| decades < 2 || tick.main);
         Self {
-            low: ticks[0].value,
-            high: ticks[ticks.len() - 1].value,
-            is_log: true,
+            scale: Scale::logarithmic(&ticks),
             ticks: named
                 .map(|tick| (tick.value, scale::time_label(tick.value)))
                 .collect(),
@@ -368,11 +363,7 @@ impl Axis {
     }
 
     fn y(&self, value: f64) -> f64 {
-        let share = match self.is_log {
-            true => (value.max(self.low) / self.low).ln() / (self.high / self.low).ln(),
-            false => value / self.high.max(f64::MIN_POSITIVE),
-        };
-        BOTTOM - (BOTTOM - TOP) * share
+        BOTTOM - (BOTTOM - TOP) * self.scale.share(value)
     }
 }
 

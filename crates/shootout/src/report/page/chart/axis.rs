@@ -1,7 +1,8 @@
 //! Axes that lie below a chart of rows.
 
 use super::super::super::ranking::Score;
-use super::{Bars, scale};
+use super::Bars;
+use run_page::scale::{self, Scale};
 
 /// How many times the smallest the largest may be before bars from zero no longer show the smallest.
 const WIDEST: f64 = 10.0;
@@ -10,11 +11,7 @@ const WIDEST: f64 = 10.0;
 pub(super) struct Axis {
     left: f64,
     right: f64,
-    /// Of its left end, or of its logarithm.
-    first: f64,
-    /// Of its right end, or of its logarithm.
-    last: f64,
-    pub(super) is_logarithmic: bool,
+    scale: Scale,
     pub(super) name: &'static str,
     pub(super) ticks: Vec<(f64, String)>,
 }
@@ -37,31 +34,25 @@ impl Axis {
 
     fn from_zero(largest: f64, unit: (f64, &'static str), (left, right): (f64, f64)) -> Self {
         let values = scale::linear_ticks(largest / unit.0, 4);
+        let ends: Vec<f64> = values.iter().map(|tick| tick * unit.0).collect();
         let mut axis = Self {
             left,
             right,
-            first: 0.0,
-            last: values.last().copied().unwrap_or(1.0) * unit.0,
-            is_logarithmic: false,
+            scale: Scale::linear(&ends),
             name: unit.1,
             ticks: Vec::new(),
         };
-        axis.ticks = values
-            .iter()
-            .map(|tick| (axis.x(tick * unit.0), scale::label(*tick)))
-            .collect();
+        let names = values.iter().map(|tick| scale::label(*tick));
+        axis.ticks = ends.iter().map(|at| axis.x(*at)).zip(names).collect();
         axis
     }
 
     fn logarithmic(smallest: f64, largest: f64, (left, right): (f64, f64)) -> Self {
         let ticks = scale::log_ticks(smallest, largest);
-        let ends = (&ticks[0], &ticks[ticks.len() - 1]);
         let mut axis = Self {
             left,
             right,
-            first: ends.0.value.log10(),
-            last: ends.1.value.log10(),
-            is_logarithmic: true,
+            scale: Scale::logarithmic(&ticks),
             name: "logarithmic",
             ticks: Vec::new(),
         };
@@ -74,12 +65,11 @@ impl Axis {
 
     /// Where a figure is; one beyond an end is at the end.
     pub(super) fn x(&self, value: f64) -> f64 {
-        let at = match self.is_logarithmic {
-            true => value.log10(),
-            false => value,
-        };
-        let part = (at - self.first) / (self.last - self.first);
-        self.left + (self.right - self.left) * part.clamp(0.0, 1.0)
+        self.left + (self.right - self.left) * self.scale.share(value)
+    }
+
+    pub(super) const fn is_logarithmic(&self) -> bool {
+        matches!(self.scale, Scale::Logarithmic(..))
     }
 }
 
@@ -116,7 +106,7 @@ mod tests {
     #[test]
     fn times_far_apart_stand_on_a_logarithmic_axis() {
         let axis = Axis::of(4.4e6, 18.7e9, TIME, (100.0, 700.0));
-        assert!(axis.is_logarithmic);
+        assert!(axis.is_logarithmic());
         let names: Vec<&str> = axis.ticks.iter().map(|tick| &*tick.1).collect();
         assert_eq!(names, ["10 ms", "100 ms", "1 s", "10 s"]);
         // A tenfold is as long everywhere.
@@ -136,7 +126,7 @@ mod tests {
             (1e3, 1e9, (Bars::Cpu, Score::Latency)),
         ] {
             let axis = Axis::of(smallest, largest, of, (100.0, 700.0));
-            assert!(!axis.is_logarithmic, "{of:?}");
+            assert!(!axis.is_logarithmic(), "{of:?}");
             assert_eq!(axis.x(0.0), 100.0);
             assert_eq!(axis.ticks[0], (100.0, "0".to_owned()));
         }

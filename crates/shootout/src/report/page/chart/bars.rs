@@ -103,7 +103,7 @@ pub(in super::super) fn figure(
         .enumerate()
         .map(|(index, used)| lane(used, TOP + index as f64 * LANE, &axis))
         .collect();
-    let caption = caption(&uses, bars, subject, axis.is_logarithmic);
+    let caption = caption(&uses, bars, subject, axis.is_logarithmic());
     let svg = Chart {
         title: match bars {
             Bars::Score => words::capital(&subject.name()),
@@ -205,7 +205,7 @@ fn reach(used: &Use<'_>) -> (f64, f64) {
 fn lane(used: &Use<'_>, top: f64, axis: &Axis) -> Lane {
     let end = axis.x(total(used));
     let interval = used.interval.map(|of| (axis.x(of.low), axis.x(of.high)));
-    let marker = axis.is_logarithmic.then(|| used.curve.style.marker());
+    let marker = axis.is_logarithmic().then(|| used.curve.style.marker());
     Lane {
         series: used.curve.series,
         classes: used.curve.style.classes(),

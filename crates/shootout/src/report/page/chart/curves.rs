@@ -3,7 +3,7 @@
 use super::super::super::ranking::Step;
 use super::super::super::{ReportError, figures, words};
 use super::super::filters;
-use super::scale::{self, Tick};
+use super::scale::{self, Scale, Tick};
 use super::{Curve, Figure, LETTER, Percentile, Style, cut};
 use askama::Template;
 use run_record::{Latency, Measure};
@@ -112,9 +112,9 @@ pub(in super::super) fn figure(
     let x_values = scale::linear_ticks(most_clients as f64, 6);
     let x_last = x_values.last().copied().unwrap_or(1.0);
     let y_ticks = scale::log_ticks(smallest.max(1) as f64, largest.max(1) as f64);
-    let (low, high) = (y_ticks[0].value.ln(), y_ticks[y_ticks.len() - 1].value.ln());
+    let scale = Scale::logarithmic(&y_ticks);
     let x = |clients: f64| LEFT + (right - LEFT) * clients / x_last;
-    let y = |ns: f64| bottom - (bottom - TOP) * (ns.max(1.0).ln() - low) / (high - low);
+    let y = |ns: f64| bottom - (bottom - TOP) * scale.share(ns);
 
     let mut lines: Vec<Path> = drawn
         .iter()
