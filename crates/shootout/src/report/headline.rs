@@ -29,12 +29,14 @@ pub(crate) fn sentence(rows: &[Row<'_>]) -> String {
     let subject = Subject::of(rows);
     let score = best.figure(subject.score, subject.common);
     if let (false, Some(score), Some(_)) = (subject.grows(), score, carried.clients()) {
-        return format!(
-            "{category}: {name} is first by {}: {}{}.{without}",
-            subject.name(),
-            subject.show(score),
-            follower_by_score(&placed, &subject)
-        );
+        let (ranked_by, shown) = (subject.name(), subject.show(score));
+        return match applicable(rows).count() {
+            1 => format!("{category}: {name} is the only row; {ranked_by}: {shown}."),
+            _ => format!(
+                "{category}: {name} is first by {ranked_by}: {shown}{}.{without}",
+                follower_by_score(&placed, &subject)
+            ),
+        };
     }
     let carried = words::carried_in_words(carried);
     let lead = format!("{category}: {name} carried {carried} with {rule}");

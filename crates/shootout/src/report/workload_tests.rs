@@ -64,6 +64,10 @@ fn a_fixed_number_of_clients_is_ranked_by_the_limited_latency() {
     );
     assert!(markdown.contains(&first), "{markdown}");
     assert!(markdown.contains("| delivery p99 |"), "{markdown}");
+    let alone = markdown::table(&measurements[1..]);
+    let only = first.replace("first by", "the only row;");
+    let only = only.replace("; slow follows with", ".");
+    assert!(alone.contains(&only), "{alone}");
 
     let mut slower = measurements;
     let step = &mut slower[1].run.as_mut().unwrap().steps[0];
