@@ -260,7 +260,10 @@ fn a_measurement_of_version_1_is_in_the_report() {
     fs::write(project.path("old/session.json"), "no record").unwrap();
     fs::write(project.path("old/x.json"), old.to_string()).unwrap();
     let ran = project.shootout("report old");
-    ran.expect(0, &["x is the only row; p95 of echoes back at their sender"]);
+    ran.expect(
+        0,
+        &["x is the only row; p95 of echoes back at their sender"],
+    );
     assert!(!ran.stderr.contains("left out"), "{}", ran.stderr);
 }
 
