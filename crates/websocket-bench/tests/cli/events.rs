@@ -126,9 +126,14 @@ fn the_seconds_of_a_step_are_told_while_it_lasts() {
                 "{more}: {sum} of {all}: {told:?}"
             );
         }
+        assert!(sum(|row| row.completed) > 0, "{more}: {told:?}");
         for row in told {
             assert_eq!(row.buckets.count(), row.completed, "{more}");
-            let p50_ns = row.p50_ns.unwrap();
+            let Some(p50_ns) = row.p50_ns else {
+                // On a busy machine the part of one worker may be told alone.
+                assert_eq!(row.completed, 0, "{more}: {row:?}");
+                continue;
+            };
             let bucket = Buckets::from_iter([(p50_ns, 1)]);
             let (end_ns, _) = bucket.iter().next().unwrap();
             assert!(row.buckets.iter().any(|(ns, _)| ns == end_ns), "{row:?}");
