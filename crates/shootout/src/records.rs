@@ -6,7 +6,10 @@ mod pack;
 pub use pack::{Packed, pack};
 
 use flate2::read::MultiGzDecoder;
-use run_record::{Latency, MEASUREMENT_FORMAT, Measurement, RUN_FORMAT, RunRecord, VERSION};
+use run_record::{
+    Certificate, Latency, MEASUREMENT_FORMAT, Measurement, RUN_FORMAT, RunRecord, SELFTEST_FORMAT,
+    VERSION,
+};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::fs::{self, File};
@@ -23,13 +26,15 @@ const PACKED: &str = ".gz";
 /// Bytes that a packed record may have when it is unpacked: a round has a megabyte at most in one.
 const MOST: u64 = 64 << 20;
 
-/// What `shootout run` or `websocket-bench --json` wrote.
+/// What `shootout run`, `websocket-bench --json` or `websocket-bench selftest --json` wrote.
 #[derive(Debug)]
 pub enum Record {
     /// A row of a run of the orchestrator.
     Measurement(Box<Measurement>),
     /// A run of the generator.
     Run(Box<RunRecord>),
+    /// What the generator proved of itself.
+    Certificate(Box<Certificate>),
 }
 
 /// The files of a directory that may be records, packed or not, in the order of their names.
@@ -126,11 +131,13 @@ pub fn parse(text: &str, formats: &[&str]) -> Result<Option<Record>, String> {
     let record = match head.format.as_str() {
         MEASUREMENT_FORMAT => Record::Measurement(broken_or(text)?),
         RUN_FORMAT => Record::Run(broken_or(text)?),
+        SELFTEST_FORMAT => Record::Certificate(broken_or(text)?),
         _ => return Ok(None),
     };
     let run = match &record {
         Record::Measurement(measurement) => measurement.run.as_ref(),
         Record::Run(run) => Some(&**run),
+        Record::Certificate(_) => None,
     };
     for step in run.iter().flat_map(|run| &run.steps) {
         let all: [&Option<Latency>; 3] = [&step.completion, &step.delivery, &step.ack];

@@ -117,16 +117,13 @@ enum Read {
 fn read(path: &Path) -> Result<Read, String> {
     let text = records::text(path).map_err(|error| error.to_string())?;
     let value: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    if value["format"] == SELFTEST_FORMAT {
-        let certificate = serde_json::from_value(value);
-        return certificate
-            .map(Read::Certificate)
-            .map_err(|error| format!("a broken certificate: {error}"));
-    }
-    Ok(match records::parse(&text, &[MEASUREMENT_FORMAT])? {
-        Some(Record::Measurement(measurement)) => Read::Row(measurement, value),
-        Some(Record::Run(_)) | None => Read::Other,
-    })
+    Ok(
+        match records::parse(&text, &[MEASUREMENT_FORMAT, SELFTEST_FORMAT])? {
+            Some(Record::Measurement(measurement)) => Read::Row(measurement, value),
+            Some(Record::Certificate(certificate)) => Read::Certificate(certificate),
+            Some(Record::Run(_)) | None => Read::Other,
+        },
+    )
 }
 
 /// Whether the table for people is the one that the records make.

@@ -105,6 +105,8 @@ fn add(side: &mut Side, record: Record) {
     match record {
         Record::Measurement(measurement) => side.add_measurement(*measurement),
         Record::Run(run) => side.add_run(*run),
+        // Not among the formats that are read here.
+        Record::Certificate(_) => {}
     }
 }
 

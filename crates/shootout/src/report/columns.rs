@@ -419,14 +419,22 @@ fn memory(rows: &[Row<'_>]) -> Vec<Filled> {
     vec![
         at_step("mem/conn", memory, |step| {
             let memory = step.memory.map(|memory| memory.bytes);
-            Cell::figure(memory, |bytes| figures::bytes(*bytes))
+            Cell::figure(memory, above_idle)
         }),
         at_step(
             "sock/conn",
             "Kernel memory of the server's sockets above idle, divided by the clients.",
-            |step| Cell::figure(step.sockets, |bytes| figures::bytes(*bytes)),
+            |step| Cell::figure(step.sockets, above_idle),
         ),
     ]
+}
+
+/// A server that gave memory back while it was loaded has less than when it was idle.
+fn above_idle(bytes: &f64) -> String {
+    match *bytes < 0.0 {
+        true => "< 0 B".to_owned(),
+        false => figures::bytes(*bytes),
+    }
 }
 
 /// Memory that is not shared out: a few slow clients take nearly all of it.

@@ -2,7 +2,7 @@
 
 use super::ReportError;
 use crate::records::{self, Record};
-use run_record::{MEASUREMENT_FORMAT, Measurement};
+use run_record::{Certificate, MEASUREMENT_FORMAT, Measurement, SELFTEST_FORMAT};
 use serde::Deserialize;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
@@ -17,6 +17,8 @@ pub(crate) struct Run {
     /// When the first measurement began; empty without any.
     pub(crate) started: String,
     pub(crate) measurements: Vec<Measurement>,
+    /// What the generator proved of itself beside them.
+    pub(crate) certificates: Vec<Certificate>,
     /// Files that were left out, each with the reason and the remedy.
     pub(crate) warnings: Vec<String>,
 }
@@ -47,12 +49,10 @@ pub(crate) fn run(dir: &Path) -> Result<Run, ReportError> {
     let files = files(dir)?;
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let share = files.len().div_ceil(threads).max(1);
-    let read: Vec<(&PathBuf, Result<Option<Measurement>, String>)> = thread::scope(|scope| {
+    let found: Vec<(&PathBuf, Result<Option<Record>, String>)> = thread::scope(|scope| {
         let readers: Vec<_> = files
             .chunks(share)
-            .map(|part| {
-                scope.spawn(move || part.iter().map(|path| (path, measurement(path))).collect())
-            })
+            .map(|part| scope.spawn(move || part.iter().map(|path| (path, read(path))).collect()))
             .collect();
         let parts = readers.into_iter().map(|reader| reader.join());
         // A reader that panicked has said why: so does this one.
@@ -62,11 +62,13 @@ pub(crate) fn run(dir: &Path) -> Result<Run, ReportError> {
             })
             .collect()
     });
-    let (mut measurements, mut warnings) = (Vec::new(), Vec::new());
-    for (path, found) in read {
-        match found {
-            Ok(Some(measurement)) => measurements.push(measurement),
-            Ok(None) => {}
+    let (mut measurements, mut certificates) = (Vec::new(), Vec::new());
+    let mut warnings = Vec::new();
+    for (path, record) in found {
+        match record {
+            Ok(Some(Record::Measurement(measurement))) => measurements.push(*measurement),
+            Ok(Some(Record::Certificate(certificate))) => certificates.push(*certificate),
+            Ok(Some(Record::Run(_)) | None) => {}
             Err(problem) => {
                 let path = path.display();
                 warnings.push(format!("{path}: {problem}; left out of the report"));
@@ -87,6 +89,7 @@ pub(crate) fn run(dir: &Path) -> Result<Run, ReportError> {
             .min()
             .unwrap_or_default(),
         measurements,
+        certificates,
         warnings,
     })
 }
@@ -132,11 +135,8 @@ pub(crate) fn name(dir: &Path) -> String {
     )
 }
 
-/// A measurement, nothing for another file of this project, or what is wrong.
-fn measurement(path: &Path) -> Result<Option<Measurement>, String> {
+/// What a file holds, nothing where it is another file of this project, or what is wrong.
+fn read(path: &Path) -> Result<Option<Record>, String> {
     let text = records::text(path).map_err(|error| format!("not readable: {error}"))?;
-    Ok(match records::parse(&text, &[MEASUREMENT_FORMAT])? {
-        Some(Record::Measurement(measurement)) => Some(*measurement),
-        _ => None,
-    })
+    records::parse(&text, &[MEASUREMENT_FORMAT, SELFTEST_FORMAT])
 }

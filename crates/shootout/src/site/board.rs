@@ -357,9 +357,12 @@ struct Figure {
 }
 
 impl Figure {
+    /// The latency of a load that was not carried is that of the part of it that was: no share of it is
+    /// told.
     fn of(row: &Row<'_>, subject: &Subject<'_>) -> Self {
+        let is_told = subject.grows() || row.status != Status::Timeout;
         Self {
-            value: figure(row, subject),
+            value: figure(row, subject).filter(|_| is_told),
             is_lower_bound: subject.grows() && row.is_lower_bound(),
         }
     }

@@ -19,7 +19,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    fn of(environment: &Environment) -> Self {
+    pub(super) fn of(environment: &Environment) -> Self {
         const GIB: u64 = 1 << 30;
         Self {
             kernel: environment.kernel.clone(),
@@ -82,9 +82,9 @@ impl Board {
 }
 
 impl Measured {
-    fn of(origin: &Origin) -> Self {
+    fn of(origin: Origin) -> Self {
         Self {
-            origin: origin.clone(),
+            origin,
             contestants: Vec::new(),
             ceilings: Vec::new(),
         }
@@ -157,14 +157,10 @@ impl Round {
 }
 
 /// The measurements of a run, those of each machine apart.
-fn by_machine(run: Run, known: &Known<'_>) -> Vec<(Option<Machine>, Measured)> {
-    let origin = Origin {
-        day: run.started.chars().take(10).collect(),
-        run: run.name,
-    };
+fn by_machine(mut run: Run, known: &Known<'_>) -> Vec<(Option<Machine>, Measured)> {
     let mut all: Vec<(Option<Machine>, Measured)> = Vec::new();
     let mut homeless = Vec::new();
-    for measurement in run.measurements {
+    for measurement in std::mem::take(&mut run.measurements) {
         let Some(record) = &measurement.run else {
             homeless.push(measurement);
             continue;
@@ -172,14 +168,15 @@ fn by_machine(run: Run, known: &Known<'_>) -> Vec<(Option<Machine>, Measured)> {
         let machine = Some(Machine::of(&record.environment));
         let at = all.iter().position(|(known, _)| *known == machine);
         let at = at.unwrap_or_else(|| {
-            all.push((machine, Measured::of(&origin)));
+            let measured = Measured::of(Origin::of(&run, machine.as_ref()));
+            all.push((machine, measured));
             all.len() - 1
         });
         all[at].1.add(measurement, known);
     }
     all.sort_by_key(|(_, measured)| std::cmp::Reverse(measured.len()));
     if all.is_empty() && !homeless.is_empty() {
-        all.push((None, Measured::of(&origin)));
+        all.push((None, Measured::of(Origin::of(&run, None))));
     }
     // A row without a result names no machine: it is kept with most of the others.
     for measurement in homeless {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::report::fixture::{measured, repeated, unmeasured, waived};
+use crate::report::fixture::{certificate, measured, repeated, unmeasured, waived};
 use crate::report::fixture_under::{plans, under};
 use run_record::{End, Measurement, Status};
 use std::fs;
@@ -370,6 +370,38 @@ fn a_ceiling_has_no_place_and_every_figure_is_held_against_it() {
     });
     let page = site.page("workloads/ticker.html");
     assert!(row(&page, "alpha").contains("×<"), "less is better: {page}");
+    let mut given_up = under(&ticker, "alpha", 4_000_000);
+    given_up.status = Status::Timeout;
+    let site = Site::new(&[("bare", "role = \"ceiling\"")], |results| {
+        let bare = under(&ticker, "bare", 2_000);
+        save(results, "one", "2026-01-02", &[bare, given_up.clone()]);
+    });
+    let page = site.page("workloads/ticker.html");
+    assert!(!row(&page, "alpha").contains("×<"), "{page}");
+}
+
+#[test]
+fn a_ranking_says_what_the_generator_carried_at_most_on_its_machine() {
+    let rate = "941,434 deliveries of broadcasts a second with one thread";
+    for (kernel, is_told) in [(None, true), (Some("Linux 1.1.1-other"), false)] {
+        let site = Site::new(&[], |results| {
+            let all = [carrying("alpha", 5)];
+            save(results, "one", "2026-01-02", &all);
+            let mut certificate = certificate(all[0].run.as_ref().unwrap());
+            if let Some(kernel) = kernel {
+                certificate.environment.kernel = kernel.to_owned();
+            }
+            let text = serde_json::to_string(&certificate).unwrap();
+            fs::write(results.join("one/selftest.json"), text).unwrap();
+        });
+        assert!(
+            site.summary.warnings.is_empty(),
+            "{:?}",
+            site.summary.warnings
+        );
+        let page = site.page("workloads/broadcast.html");
+        assert_eq!(page.contains(rate), is_told, "{page}");
+    }
 }
 
 #[test]

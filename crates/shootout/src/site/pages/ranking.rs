@@ -5,6 +5,7 @@ use crate::report::markdown::is_web_address;
 use crate::report::notes::Note;
 use crate::site::again::Again;
 use crate::site::board::{Ranked, Ranking};
+use run_record::Workload;
 
 /// What the template shows of a ranking.
 pub(super) struct View {
@@ -14,6 +15,8 @@ pub(super) struct View {
     pub(super) ranked_by: Option<String>,
     pub(super) remark: Option<&'static str>,
     pub(super) caption: String,
+    /// What the generator can do at most.
+    pub(super) generator: Option<String>,
     pub(super) heads: Vec<Head>,
     pub(super) rows: Vec<Line>,
     /// Rows that the one command does not measure.
@@ -97,6 +100,7 @@ pub(super) fn view(site: &Site<'_>, ranking: &Ranking<'_>, index: usize, root: &
             1 => format!("1 row of {}", ranking.origin),
             several => format!("{several} rows, all of {}", ranking.origin),
         },
+        generator: generator(ranking),
         heads: heads(ranking),
         rows_left_out: rows.len().saturating_sub(measured),
         rows,
@@ -104,6 +108,13 @@ pub(super) fn view(site: &Site<'_>, ranking: &Ranking<'_>, index: usize, root: &
         absent: ranking.absent.clone(),
         again: ranking.again.as_ref().map(|(again, _)| again.clone()),
     }
+}
+
+/// What the generator can do at most; nothing where no messages are sent.
+fn generator(ranking: &Ranking<'_>) -> Option<String> {
+    let workload = ranking.rows.first()?.workload();
+    let said = ranking.origin.generator.clone();
+    said.filter(|_| workload != Workload::Connect)
 }
 
 fn heads(ranking: &Ranking<'_>) -> Vec<Head> {
