@@ -1,10 +1,10 @@
 //! Measurements made up for tests. Their figures follow from their arguments; none was measured.
 
 use run_record::{
-    Audience, Ceiling, Certificate, CheckOutcome, CheckVerdict, Clients, Conformance, Dialect, End,
-    Environment, FileLimit, GeneratorUse, MEASUREMENT_FORMAT, Measurement, Memory, Nanos, Outcome,
-    Pinning, Plan, RUN_FORMAT, Recorder, RunRecord, SELFTEST_FORMAT, ServerIdentity, ServerStep,
-    Status, StepRecord, Tool, VERSION, Verdict, Workload,
+    Audience, CheckOutcome, CheckVerdict, Clients, Conformance, Dialect, End, Environment,
+    FileLimit, GeneratorUse, MEASUREMENT_FORMAT, Measurement, Memory, Nanos, Outcome, Pinning,
+    Plan, RUN_FORMAT, Recorder, RunRecord, ServerIdentity, ServerStep, Status, StepRecord, Tool,
+    VERSION, Verdict, Workload,
 };
 
 /// Idle resident memory of every made-up server.
@@ -238,34 +238,5 @@ fn environment() -> Environment {
         local_ports: Some((32_768, 60_999)),
         somaxconn: Some(4_096),
         clock_source: Some("tsc".into()),
-    }
-}
-
-/// A certificate of the machine of a run, without parts: of broadcasts the generator carried this much.
-pub(crate) fn certificate(run: &RunRecord) -> Certificate {
-    Certificate {
-        format: SELFTEST_FORMAT.to_owned(),
-        version: VERSION,
-        tool: run.tool.clone(),
-        started: run.started.clone(),
-        ended: run.ended.clone(),
-        command: Vec::new(),
-        short: false,
-        seed: 1,
-        timestamps: run.plan.generator.timestamps,
-        io: run.plan.generator.io,
-        environment: run.environment.clone(),
-        parts: Vec::new(),
-        not_made: Vec::new(),
-        ceilings: vec![Ceiling {
-            workload: Workload::Broadcast,
-            dialect: Dialect::Text,
-            clients: 500,
-            payload_padding: 200,
-            threads: 1,
-            messages_per_second: 941_434.4,
-            cpu_ns_per_message: 948.2,
-            busiest_thread: 0.9,
-        }],
     }
 }

@@ -1,7 +1,10 @@
 use super::*;
-use crate::report::fixture::{certificate, measured, repeated, unmeasured, waived};
+use crate::report::fixture::{measured, repeated, unmeasured, waived};
 use crate::report::fixture_under::{plans, under};
-use run_record::{End, Measurement, Status};
+use run_record::{
+    Ceiling, Certificate, Dialect, End, Measurement, RunRecord, SELFTEST_FORMAT, Status, VERSION,
+    Workload,
+};
 use std::fs;
 
 /// A project of these servers, each with more lines of its manifest.
@@ -72,6 +75,35 @@ fn carrying(name: &str, steps: u64) -> Measurement {
     measured(name, steps, 9_000, End::OverLimit)
 }
 
+/// A certificate of the machine of a run, without parts: of broadcasts the generator carried this much.
+fn certificate(run: &RunRecord) -> Certificate {
+    Certificate {
+        format: SELFTEST_FORMAT.to_owned(),
+        version: VERSION,
+        tool: run.tool.clone(),
+        started: run.started.clone(),
+        ended: run.ended.clone(),
+        command: Vec::new(),
+        short: false,
+        seed: 1,
+        timestamps: run.plan.generator.timestamps,
+        io: run.plan.generator.io,
+        environment: run.environment.clone(),
+        parts: Vec::new(),
+        not_made: Vec::new(),
+        ceilings: vec![Ceiling {
+            workload: Workload::Broadcast,
+            dialect: Dialect::Text,
+            clients: 500,
+            payload_padding: 200,
+            threads: 1,
+            messages_per_second: 941_434.4,
+            cpu_ns_per_message: 948.2,
+            busiest_thread: 0.9,
+        }],
+    }
+}
+
 /// The text of a row of a table.
 fn row<'p>(page: &'p str, key: &str) -> &'p str {
     let (_, rest) = page
@@ -101,7 +133,7 @@ fn without_a_round_there_is_a_site_that_says_so_and_how_to_measure_one() {
 fn answer_of(repetitions: u32) -> String {
     let site = Site::new(&[("alpha", ""), ("beta", "")], |results| {
         let mut alone = carrying("beta", 5);
-        alone.dialect = run_record::Dialect::Binary;
+        alone.dialect = Dialect::Binary;
         let rows = [carrying("alpha", 5), carrying("beta", 3), alone];
         let all: Vec<Measurement> = rows
             .into_iter()
