@@ -199,6 +199,39 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn what_parts_compressed_is_added_figure_by_figure() {
+        let part = |of: u64| CompressionUse {
+            received: of,
+            received_bytes: 2 * of,
+            received_inflated_bytes: 3 * of,
+            sent: 4 * of,
+            sent_bytes: 5 * of,
+            sent_inflated_bytes: 6 * of,
+        };
+        let mut all = part(10);
+        all.add(part(7));
+        assert_eq!(all, part(17));
+    }
+
+    #[test]
+    fn buckets_hold_every_sample_by_its_length() {
+        assert_eq!(Sketch::default().buckets(), Buckets::default());
+        let mut now = Recorder::default();
+        now.record_n(2_000_000, 3);
+        now.record_n(90_000_000, 4);
+        let buckets = Sketch::since(&Recorder::default(), &now).buckets();
+        let held: Vec<(u64, u64)> = buckets.iter().collect();
+        let counts: Vec<u64> = held.iter().map(|(_, count)| *count).collect();
+        assert_eq!(counts, [3, 4], "{held:?}");
+        let ends: Vec<u64> = held.iter().map(|(end_ns, _)| *end_ns).collect();
+        assert!(
+            (2_000_000..2_500_000).contains(&ends[0])
+                && (90_000_000..120_000_000).contains(&ends[1]),
+            "{ends:?}"
+        );
+    }
+
     proptest! {
         #[test]
         fn sketches_of_parts_are_merged_into_that_of_all(

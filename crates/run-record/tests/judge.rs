@@ -3,9 +3,10 @@
 mod support;
 
 use run_record::{
-    Arrivals, Audience, Backpressure, Connect, Faults, GeneratorUse, InFlight, Judgement, Latency,
-    Load, Measure, Nanos, OpenLoop, Plan, Recorder, SiteUse, StepRecord, Throughput, Timestamps,
-    Verdict, judge, judge_interrupted, remedy,
+    Arrivals, AttemptFailures, Audience, Backpressure, Churn, Connect, Faults, GeneratorUse,
+    InFlight, Judgement, Latency, Load, Measure, Nanos, OpenLoop, Plan, Recorder, SiteUse,
+    SlowReaders, StepRecord, Throughput, Timestamps, Verdict, judge, judge_interrupted,
+    kept_too_much, remedy,
 };
 use support::{plan, step};
 
@@ -454,6 +455,45 @@ fn what_the_server_did_not_take_is_its_own_doing() {
     let words = "the server did not take 90 of 1000 requests in time, 7 of them not at all: it did \
                  not read, and its connections were full (backpressure); the 95th percentile is";
     assert_says(&blocked(90, over()), &open(), Verdict::Fail, &[words]);
+}
+
+#[test]
+fn what_a_server_keeps_for_a_slow_client_is_its_doing_above_the_limit() {
+    let plan = plan().with(|plan| plan.limits.kept_bytes = Some(2_500_000));
+    let keeping = |bytes| StepRecord {
+        slow_readers: Some(SlowReaders {
+            clients: 1,
+            most_kept_bytes: Some(bytes),
+            ..SlowReaders::default()
+        }),
+        ..passing()
+    };
+    assert_eq!(kept_too_much(&keeping(2_500_000), &plan), None);
+    let words = kept_too_much(&keeping(3_500_000), &plan).unwrap();
+    assert!(words.contains("kept 3.5 MB"), "{words}");
+    assert!(words.contains("limit of 2.5 MB"), "{words}");
+    let unlimited = plan.with(|plan| plan.limits.kept_bytes = None);
+    assert_eq!(kept_too_much(&keeping(3_500_000), &unlimited), None);
+}
+
+#[test]
+fn attempts_that_failed_for_want_of_a_port_excuse_a_failure() {
+    let after = |machine| StepRecord {
+        churn: Some(Box::new(Churn {
+            attempts: 9,
+            failures: AttemptFailures {
+                machine,
+                ..AttemptFailures::default()
+            },
+            ..Churn::default()
+        })),
+        ..over()
+    };
+    assert_says(&after(0), &plan(), Verdict::Fail, &["95th"]);
+    let words = "1 of 9 attempts to reconnect failed";
+    assert_says(&after(1), &plan(), Verdict::GeneratorLimited, &[words]);
+    let words = "2 of 9 attempts to reconnect failed";
+    assert_says(&after(2), &plan(), Verdict::GeneratorLimited, &[words]);
 }
 
 /// At its edge each excuse is still none.
