@@ -245,6 +245,21 @@ mod tests {
             }
         }
 
+        /// Law: the workers together have the clients of the run, each in its own room.
+        #[test]
+        fn a_worker_has_the_rooms_of_its_own_clients(members in 1u32..40, workers in 1u32..9) {
+            let mut plan = Plan::new("ws://h/");
+            let rooms = Rooms::Members(members);
+            plan.audience = Audience::Room(rooms);
+            for client in 0..100 {
+                let (worker, slot) = (client % workers, client / workers);
+                let own = WorkerRooms::new(&plan, (worker, workers));
+                prop_assert_eq!(own.first(slot), Some(RoomOf::new(rooms).room(client.into())));
+            }
+            plan.audience = Audience::Everyone;
+            prop_assert_eq!(WorkerRooms::new(&plan, (0, workers)).first(1), None);
+        }
+
         #[test]
         fn equal_rooms_differ_by_one_client_at_most(rooms in 1u32..500, clients in 1u64..5_000) {
             let sizes = sizes(Rooms::Equal(rooms), clients);

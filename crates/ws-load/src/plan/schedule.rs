@@ -284,6 +284,33 @@ mod tests {
     }
 
     #[test]
+    fn a_schedule_knows_its_length_and_how_much_it_sends() {
+        let load = OpenLoop {
+            warm_up: Nanos(500_000_000),
+            ..open(10.0, Arrivals::Constant, 3)
+        };
+        let plain = Schedule::new(load.clone(), 1, 0);
+        assert_eq!((plain.length_ns(), plain.rate()), (3_500_000_000, 10.0));
+        assert_eq!(plain.expected(), 35.0);
+        // Two requests of each of 4 clients, and no clients that would send any.
+        let script = Script::at(&[0, 5_000], None);
+        let scripted = |clients| plain.clone().with_script(Some(&script), clients);
+        assert_eq!((scripted(4).expected(), scripted(4).count()), (8.0, 8));
+        assert_eq!((scripted(0).expected(), scripted(0).count()), (35.0, 35));
+        assert_eq!(scripted(4).length_ns(), 3_500_000_000);
+        let recorded = Schedule::new(open(10.0, Arrivals::Recorded, 3), 1, 0);
+        let recorded = recorded.with_script(Some(&script), 4);
+        // Four clients begin within 300 ms, and the last request of each is 5 s after its first.
+        assert_eq!(recorded.length_ns(), 5_300_000_001);
+        assert!(
+            (recorded.rate() - 8.0 / 5.3).abs() < 1e-6,
+            "{}",
+            recorded.rate()
+        );
+        assert_eq!(recorded.map(|due| due.offset_ns).max(), Some(5_300_000_000));
+    }
+
+    #[test]
     fn the_warm_up_comes_first_and_is_counted_apart() {
         let load = OpenLoop {
             warm_up: Nanos(500_000_000),

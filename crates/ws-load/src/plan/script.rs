@@ -154,22 +154,36 @@ fn period_ns(script: &Script) -> Option<u64> {
 }
 
 #[cfg(test)]
+impl Script {
+    /// Requests of kinds 0, 1, 2, ..., of which the first alone is answered.
+    pub(super) fn at(at_ms: &[u64], repeat_after_ms: Option<u64>) -> Arc<Self> {
+        const MS: u64 = 1_000_000;
+        let turns = at_ms.iter().enumerate().map(|(kind, at)| Turn {
+            at_ns: at * MS,
+            kind: kind as u32,
+            is_answered: kind == 0,
+        });
+        Arc::new(Self {
+            turns: turns.collect(),
+            repeat_after_ns: repeat_after_ms.map(|ms| ms * MS),
+        })
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     const MS: u64 = 1_000_000;
 
-    fn script(at_ms: &[u64], repeat_after_ms: Option<u64>) -> Arc<Script> {
-        let turns = at_ms.iter().enumerate().map(|(kind, at)| Turn {
-            at_ns: at * MS,
-            kind: kind as u32,
-            is_answered: true,
-        });
-        Arc::new(Script {
-            turns: turns.collect(),
-            repeat_after_ns: repeat_after_ms.map(|ms| ms * MS),
-        })
+    #[test]
+    fn a_script_says_which_requests_are_answered_and_how_many_there_are() {
+        let once = Script::at(&[0, 10], None);
+        let answered: Vec<bool> = (0..6).map(|index| once.is_answered(index, 3)).collect();
+        assert_eq!(answered, [true, true, true, false, false, false]);
+        assert_eq!(once.most_requests(3), Some(6));
+        assert_eq!(Script::at(&[0, 10], Some(5)).most_requests(3), None);
     }
 
     fn all(mut recording: Recording) -> Vec<(u64, u64)> {
@@ -178,7 +192,7 @@ mod tests {
 
     #[test]
     fn each_client_has_the_gaps_of_the_recording() {
-        let script = script(&[0, 70, 70, 400], None);
+        let script = Script::at(&[0, 70, 70, 400], None);
         let sends = all(Recording::new(Arc::clone(&script), 3, 20.0, 0));
         assert!(sends.is_sorted_by_key(|(_, at)| *at), "{sends:?}");
         for client in 0..3 {
@@ -193,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_script_that_repeats_begins_again_while_the_load_lasts() {
-        let script = script(&[0, 30], Some(10));
+        let script = Script::at(&[0, 30], Some(10));
         let recording = Recording::new(script, 1, 1.0, 81 * MS);
         assert_eq!(
             (recording.requests(), recording.length_ns()),
@@ -213,7 +227,7 @@ mod tests {
             duration in 0_u64..900,
         ) {
             at.sort_unstable();
-            let recording = Recording::new(script(&at, repeat_after), clients, rate, duration * MS);
+            let recording = Recording::new(Script::at(&at, repeat_after), clients, rate, duration * MS);
             prop_assume!(recording.requests() < 100_000);
             let (requests, length_ns) = (recording.requests(), recording.length_ns());
             let sends = all(recording);
