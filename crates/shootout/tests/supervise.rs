@@ -213,6 +213,46 @@ fn a_child_in_a_session_of_its_own_is_found_and_killed() {
     support::eventually("the child is dead", || !alive(child));
 }
 
+/// What is said of a server whose port is taken by a process with this environment when it ends.
+fn leak_of_port_taken_by(mark: &str) -> Option<String> {
+    let taker = "import os,socket,time\n\
+                 def until(of):\n \
+                 while True:\n  \
+                 try: return of((\"127.0.0.1\", {port}))\n  \
+                 except OSError: time.sleep(0.005)\n\
+                 until(socket.create_connection).close()\n\
+                 open(\"taker\", \"w\").write(str(os.getpid()))\n\
+                 s=until(socket.create_server)\n\
+                 open(\"taken\", \"w\")\n\
+                 time.sleep(20)";
+    let fixture = script(&format!(
+        "SERVER --port {{port}} & server=$!
+         trap 'kill $server; until [ -e taken ]; do sleep 0.01; done; exit' TERM
+         env {mark} setsid python3 -c '{taker}' &
+         while true; do sleep 0.05; done"
+    ));
+    let server = fixture.start(10_000).unwrap();
+    support::eventually("the taker is there", || fixture.path("taker").exists());
+    let leak = server.stop().leak();
+    support::eventually("the port is taken", || fixture.path("taken").exists());
+    let taker: i32 = fs::read_to_string(fixture.path("taker"))
+        .unwrap()
+        .parse()
+        .unwrap();
+    // SAFETY: plain system call; a process that is gone is no harm.
+    unsafe { libc::kill(taker, libc::SIGKILL) };
+    leak
+}
+
+#[test]
+fn a_port_that_another_program_took_meanwhile_is_no_leak() {
+    let words = "still accepted connections";
+    let own = leak_of_port_taken_by("-u SHOOTOUT_CHILD").unwrap_or_default();
+    assert!(own.contains(words), "{own}");
+    let other = leak_of_port_taken_by("SHOOTOUT_CHILD=another").unwrap_or_default();
+    assert!(!other.contains(words), "{other}");
+}
+
 #[test]
 fn a_server_that_is_forgotten_is_killed() {
     let fixture = script("sleep 63 & exec SERVER --port {port}");

@@ -43,6 +43,16 @@ pub fn marked(session: u32, cookie: &str) -> Vec<Leftover> {
     })
 }
 
+/// Whether a process carries a mark, and not `cookie`: another program, or another row, started it.
+pub fn has_other_mark(pid: u32, cookie: &str) -> bool {
+    let environ = Process::new(pid as i32).and_then(|process| process.environ());
+    environ.is_ok_and(|environ| {
+        environ
+            .get(OsStr::new(COOKIE))
+            .is_some_and(|value| value != OsStr::new(cookie))
+    })
+}
+
 /// Kills these processes and reaps those that have become our children.
 pub fn kill(leftovers: &[Leftover]) {
     for leftover in leftovers {

@@ -4,6 +4,7 @@
 //! A port is only seen to be free, not reserved: the caller tries again.
 
 use super::HOST;
+use crate::process::has_other_mark;
 use run_record::Environment;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -23,8 +24,10 @@ pub(super) fn free() -> Option<u16> {
         .local_ports
         .map_or(u16::MAX, |(first, _)| first);
     let below = outgoing.saturating_sub(FIRST).min(COUNT);
-    // Programs that run at the same time begin at different places.
-    let begin = (std::process::id() % u32::from(COUNT)) as u16;
+    // Programs that run at the same time begin at different places, far apart although their numbers
+    // are near one another: the multiples of the golden ratio (Knuth, The Art of Computer
+    // Programming, volume 3, 6.4).
+    let begin = (std::process::id().wrapping_mul(0x9E37_79B9) >> 16) as u16 % COUNT;
     (0..below)
         .map(|_| FIRST + begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % below)
         .find(|port| TcpListener::bind((HOST, *port)).is_ok())
@@ -39,12 +42,15 @@ pub(super) fn listening(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::new(HOST, port), Duration::from_millis(200)).is_ok()
 }
 
-/// True when connections to it are accepted although its process has gone, and go on being so.
-pub(super) fn stays_open(port: u16) -> bool {
+/// True when connections to it are accepted although the process with the mark `cookie` has gone, and
+/// go on being so; not where the port was taken meanwhile by a server that another program started.
+pub(super) fn stays_open(port: u16, cookie: &str) -> bool {
     let until = Instant::now() + RELEASE;
     while listening(port) {
         if Instant::now() >= until {
-            return true;
+            let owners = host_facts::listeners(SocketAddr::new(HOST, port));
+            let is_other = |owner: &u32| has_other_mark(*owner, cookie);
+            return owners.is_empty() || !owners.iter().all(is_other);
         }
         std::thread::sleep(POLL);
     }
