@@ -43,13 +43,15 @@ pub fn marked(session: u32, cookie: &str) -> Vec<Leftover> {
     })
 }
 
-/// Whether a process carries a mark, and not `cookie`: another program, or another row, started it.
-pub fn has_other_mark(pid: u32, cookie: &str) -> bool {
+/// Whether a process carries the mark of another program: marks begin with the number of the program
+/// that gave them, and a hyphen.
+pub fn is_of_another_program(pid: u32) -> bool {
+    let own = format!("{}-", std::process::id());
     let environ = Process::new(pid as i32).and_then(|process| process.environ());
     environ.is_ok_and(|environ| {
         environ
             .get(OsStr::new(COOKIE))
-            .is_some_and(|value| value != OsStr::new(cookie))
+            .is_some_and(|mark| !mark.as_encoded_bytes().starts_with(own.as_bytes()))
     })
 }
 

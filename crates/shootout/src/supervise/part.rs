@@ -145,7 +145,7 @@ impl Part {
             std::thread::sleep(POLL);
             left = marked(session, &self.cookie);
         }
-        let still_listening = port::stays_open(self.port, &self.cookie).then_some(self.port);
+        let still_listening = port::stays_open(self.port).then_some(self.port);
         kill(&left);
         reap(session);
         Stopped {

@@ -4,7 +4,7 @@
 //! A port is only seen to be free, not reserved: the caller tries again.
 
 use super::HOST;
-use crate::process::has_other_mark;
+use crate::process::is_of_another_program;
 use run_record::Environment;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -42,14 +42,14 @@ pub(super) fn listening(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::new(HOST, port), Duration::from_millis(200)).is_ok()
 }
 
-/// True when connections to it are accepted although the process with the mark `cookie` has gone, and
-/// go on being so; not where the port was taken meanwhile by a server that another program started.
-pub(super) fn stays_open(port: u16, cookie: &str) -> bool {
+/// True when connections to it are accepted although its process has gone, and go on being so; not
+/// where the port was taken meanwhile by a server that another program started.
+pub(super) fn stays_open(port: u16) -> bool {
     let until = Instant::now() + RELEASE;
     while listening(port) {
         if Instant::now() >= until {
             let owners = host_facts::listeners(SocketAddr::new(HOST, port));
-            let is_other = |owner: &u32| has_other_mark(*owner, cookie);
+            let is_other = |owner: &u32| is_of_another_program(*owner);
             return owners.is_empty() || !owners.iter().all(is_other);
         }
         std::thread::sleep(POLL);
