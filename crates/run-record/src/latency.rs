@@ -366,6 +366,14 @@ mod tests {
     }
 
     #[test]
+    fn buckets_have_each_sample() {
+        let samples = [(2_000_000, 1), (5_000_000, 2)];
+        let expected = samples.into_iter().collect();
+        assert_eq!(of([2_000_000, 5_000_000, 5_000_000]).buckets(), expected);
+        assert_ne!(expected, Buckets::default());
+    }
+
+    #[test]
     fn a_recorder_survives_the_way_to_another_process() {
         let recorder = of([2_000_000, 5_000_000, 5_000_000]);
         let sent = serde_json::to_string(&recorder).unwrap();
@@ -374,10 +382,18 @@ mod tests {
         assert!(serde_json::from_str::<Recorder>("[1,2,3]").is_err());
         let mut longer = recorder.plain();
         longer[4] = 0x80;
-        assert!(Recorder::decoded(&longer).is_err());
-        let wider = Histogram::new_with_bounds(1, u64::MAX, 5).unwrap();
-        let sent = serde_json::to_string(&Recorder(wider)).unwrap();
-        assert!(serde_json::from_str::<Recorder>(&sent).is_err());
+        let words = Recorder::decoded(&longer).unwrap_err().to_string();
+        assert!(words.contains("the one that it states"), "{words}");
+        for (lowest, highest, digits) in [
+            (1, u64::MAX, 5),
+            (LOWEST_NS, HIGHEST_NS, DIGITS - 1),
+            (LOWEST_NS, HIGHEST_NS / 2, DIGITS),
+        ] {
+            let other = Histogram::new_with_bounds(lowest, highest, digits).unwrap();
+            let sent = serde_json::to_string(&Recorder(other)).unwrap();
+            let words = serde_json::from_str::<Recorder>(&sent).unwrap_err();
+            assert!(words.to_string().contains("other bounds"), "{words}");
+        }
     }
 
     #[test]

@@ -212,3 +212,22 @@ fn a_search_of_version_1_is_read() {
     assert_eq!(read.plan.clients, Clients::Search(search));
     assert_eq!(read.plan.validate(), Ok(()));
 }
+
+#[test]
+fn what_a_plan_of_version_1_may_also_have_is_read() {
+    let (mut written, before) = of_version_1("v1-echo-open.json");
+    written["plan"]["connect_concurrency"] = json!(17);
+    written["plan"]["timeouts"] = json!({"connect_ns": 3_000_000, "sample_ns": 4_000_000});
+    written["plan"]["verify_certificate"] = json!(false);
+    written["plan"]["ca_file"] = json!("ca.pem");
+    written["plan"]["dialect"] = json!("binary");
+    written["plan"]["payload_padding"] = json!(321);
+    let read: RunRecord = serde_json::from_value(written).unwrap();
+    let mut plan = before.plan;
+    (plan.connection.at_once, plan.connection.timeout) = (17, Nanos::millis(3));
+    plan.limits.sample_timeout = Nanos::millis(4);
+    plan.target.verify_certificate = false;
+    plan.target.ca_file = Some("ca.pem".into());
+    (plan.message.dialect, plan.message.padding) = (Dialect::Binary, 321);
+    assert_eq!(read.plan, plan);
+}

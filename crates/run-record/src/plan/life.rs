@@ -191,6 +191,11 @@ mod tests {
             assert_eq!(serde_json::to_string(&reconnect).unwrap(), text);
             assert_eq!(serde_json::from_str::<Reconnect>(text).unwrap(), reconnect);
         }
+        let number = serde_json::from_str::<Reconnect>("5").unwrap_err();
+        assert!(
+            number.to_string().contains("\"never\", or delays"),
+            "{number}"
+        );
         let short = serde_json::from_str::<Reconnect>(r#"{"first":"1s"}"#).unwrap();
         let first = Nanos::secs(1);
         let expected = Backoff {

@@ -142,6 +142,13 @@ mod tests {
         for text in ["5", "soon", "", "-1s", "99999999999years"] {
             assert!(text.parse::<Nanos>().is_err(), "{text}");
         }
-        assert!(serde_json::from_str::<Nanos>("5").is_err());
+        let words = serde_json::from_str::<Nanos>("5").unwrap_err();
+        assert!(words.to_string().contains("250ms"), "{words}");
+    }
+
+    #[test]
+    fn what_is_longer_than_can_be_said_is_the_longest() {
+        assert_eq!(Nanos::from(Duration::from_micros(7)), Nanos(7_000));
+        assert_eq!(Nanos::from(Duration::MAX), Nanos(u64::MAX));
     }
 }

@@ -148,6 +148,11 @@ mod tests {
     fn other_bytes_are_no_digits() {
         assert_eq!(StampForm::Hex.read(b"000000000000000G"), None);
         assert_eq!(StampForm::Hex.read(b"000000000000000A"), None);
+        for beside in b"/:`g" {
+            let mut digits = *b"0000000000000000";
+            digits[15] = *beside;
+            assert_eq!(StampForm::Hex.read(&digits), None, "{}", *beside as char);
+        }
         assert_eq!(StampForm::Hex.read(b"00000"), None);
     }
 }

@@ -299,6 +299,34 @@ mod tests {
     }
 
     #[test]
+    fn no_interval_is_wider_than_the_widest_and_no_part_longer_than_the_longest() {
+        let mut rows = Rows::default();
+        rows.position(u64::MAX);
+        assert_eq!(rows.doublings, MOST_DOUBLINGS);
+        let of = |count: usize, doublings| Rows {
+            doublings,
+            rows: vec![
+                Interval {
+                    counts: sent(1),
+                    ..Interval::default()
+                };
+                count
+            ],
+        };
+        let merged = |other: Rows| {
+            let mut rows = Rows::default();
+            rows.merge(other);
+            (rows.rows.len(), rows.doublings)
+        };
+        assert_eq!(merged(of(MOST_ROWS, 0)), (MOST_ROWS, 0));
+        assert_eq!(merged(of(3, MOST_DOUBLINGS)), (3, MOST_DOUBLINGS));
+        for more in [1, 2] {
+            assert_eq!(merged(of(MOST_ROWS + more, 0)), (0, 0));
+            assert_eq!(merged(of(3, MOST_DOUBLINGS + more as u32)), (0, 0));
+        }
+    }
+
+    #[test]
     fn a_step_that_never_began_has_no_series() {
         let rows = Cutter::default().finish(sent(3), &Recorder::default());
         assert_eq!(rows.series(), None);

@@ -146,6 +146,14 @@ mod tests {
         assert!((2_419..2_995).contains(&both), "{both}");
     }
 
+    /// The bits of what is drawn for are set in one seed and not in the other.
+    #[test]
+    fn every_bit_of_the_seed_counts() {
+        let of = |seed| times(TIMES, seed, 3, 1);
+        let draws = Draw::Stay as u64;
+        assert_ne!(of(draws).0, of(0).0);
+    }
+
     #[test]
     fn full_and_equal_jitter_are_those_of_the_source() {
         let fraction = |jitter, n| {

@@ -286,6 +286,32 @@ mod tests {
     }
 
     #[test]
+    fn messages_are_learned_until_so_many_bytes_are_kept() {
+        let codec = codec_of_all(&plan(Dialect::Text));
+        let mut known = Envelopes::new(StampForm::Hex);
+        let padding = "x".repeat(MOST_BYTES / 4);
+        let message = |room: u32, stamp: u64| format!("{room} {stamp:016x}{padding}").into_bytes();
+        let found = |known: &Envelopes| {
+            let is_known = |room: &u32| {
+                known
+                    .recognise(*room, &message(*room, 9), &*codec)
+                    .is_some()
+            };
+            (0..5).filter(is_known).count()
+        };
+        for room in 0..5 {
+            known.learn(room, &message(room, 7), Kind::Message, 7, &*codec);
+        }
+        assert_eq!(found(&known), 3);
+        let short = format!("{:016x}", 7).into_bytes();
+        known.learn(4, &short, Kind::Message, 7, &*codec);
+        assert_eq!(
+            known.recognise(4, &short, &*codec),
+            Some((Kind::Message, 7))
+        );
+    }
+
+    #[test]
     fn an_envelope_with_the_stamp_twice_is_not_learned() {
         let mut known = Envelopes::new(StampForm::Hex);
         let codec = codec_of_all(&plan(Dialect::Text));

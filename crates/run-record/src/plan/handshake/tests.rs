@@ -170,3 +170,54 @@ fn resolve_has_the_words_of_curl() {
         assert_eq!(Resolve::parse(text), None, "{text}");
     }
 }
+
+#[test]
+fn what_is_as_long_as_permitted_is_taken_and_no_longer() {
+    let headers = |bytes: usize| {
+        let name = "X: ".to_owned();
+        let half = MOST_BYTES / 2;
+        let lines = [half, bytes - half].map(|len| name.clone() + &"v".repeat(len - name.len()));
+        with(|plan| plan.connection.headers = lines.into())
+    };
+    let subprotocol = |len| with(|plan| plan.connection.subprotocols = vec!["s".repeat(len)]);
+    let host = |len| Resolve::parse(&format!("{}:80:127.0.0.1", "h".repeat(len)));
+    headers(MOST_BYTES).unwrap();
+    subprotocol(MOST_BYTES).unwrap();
+    assert_eq!(host(253).unwrap().host.len(), 253);
+    for more in [1, 2] {
+        let words = headers(MOST_BYTES + more).unwrap_err();
+        assert!(words.contains("65536 bytes together"), "{words}");
+        subprotocol(MOST_BYTES + more).unwrap_err();
+        assert_eq!(host(253 + more), None);
+    }
+}
+
+#[test]
+fn a_credential_of_either_name_may_be_kept_elsewhere() {
+    let reference = |text: &str| {
+        let plan =
+            Plan::new("ws://h/").with(|plan| plan.connection.headers = vec![text.to_owned()]);
+        let of = plan.connection.entries().next().unwrap();
+        of.reference()
+            .map(|(scheme, of)| (scheme.to_owned(), of == Reference::Env("T")))
+    };
+    for name in ["Authorization", "proxy-authorization"] {
+        let found = reference(&format!("{name}: Basic env:T"));
+        assert_eq!(found, Some(("Basic ".to_owned(), true)), "{name}");
+    }
+    assert_eq!(reference("X: Basic env:T"), None);
+    assert_eq!(reference("X: env:T"), Some((String::new(), true)));
+}
+
+#[test]
+fn a_proxy_sees_what_is_for_it_and_its_url_has_no_gaps() {
+    with(|plan| {
+        plan.target.proxy = Some("http://h:1".to_owned());
+        plan.connection.headers = vec!["Proxy-Authorization: Basic x".to_owned()];
+    })
+    .unwrap();
+    for proxy in ["http://h h", "http://h\u{1}"] {
+        let words = with(|plan| plan.target.proxy = Some(proxy.to_owned())).unwrap_err();
+        assert!(words.contains("target.proxy"), "{words}");
+    }
+}

@@ -209,6 +209,16 @@ fn one_envelope_is_enough_for_all_lines() {
     assert_eq!(recognised(&*codec, result, Kind::Result, 1000), 999);
 }
 
+#[test]
+fn what_was_learned_was_not_looked_for_in_vain() {
+    let codec = with_lines(plan_of("own"), &texts(&["one", "two"]));
+    let mut known = Envelopes::new(codec.stamp_form());
+    let answer = written(&*codec, Workload::Echo, 0);
+    known.learn(0, &answer, Kind::Echo, 0, &*codec);
+    assert_eq!(known.in_vain, 0);
+    assert!(known.recognise(0, &answer, &*codec).is_some());
+}
+
 /// The line stands in the name of a field as well, where the dialect does not compare it.
 #[test]
 fn a_text_that_is_a_line_by_chance_is_not_taken_for_it() {

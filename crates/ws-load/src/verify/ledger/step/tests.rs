@@ -94,7 +94,7 @@ fn no_more_samples_are_released_than_there_are() {
     let ledger = ledger(1);
     let released: Vec<u32> = std::iter::from_fn(|| ledger.release().map(|(i, _)| i)).collect();
     assert_eq!(released, [0, 1, 2]);
-    assert_eq!(ledger.released(), 3);
+    assert_eq!((ledger.released(), ledger.clients()), (3, 10));
     assert_eq!(ledger.when_sent(99), None);
 }
 
@@ -293,6 +293,7 @@ fn what_was_held_back_is_late_until_it_is_taken() {
     assert!(!ledger.hold_back(2, 25), "known already");
     assert!(ledger.hold_back(1, 30));
     assert_eq!(ledger.released(), 3);
+    assert_eq!(ledger.oldest_open(), Some(10));
     assert_eq!((late(u64::MAX), ledger.never_taken()), (2, 2));
     let sent = Sent {
         due_ns: 15,
@@ -355,4 +356,35 @@ fn a_completion_is_recorded_by_the_one_who_knows_both_ends() {
             "{audience:?} {keeper:?}"
         );
     }
+}
+
+/// A closed loop goes on when a sample is settled, and none is without this site.
+#[test]
+fn a_site_knows_which_samples_another_may_have_sent() {
+    let share = Share { number: 0, of: 2 };
+    let of_a_site = |in_flight| {
+        with(|terms| {
+            terms.step.samples = 40;
+            terms.keeper = Keeper::Site { share, in_flight };
+        })
+    };
+    let ledger = of_a_site(1);
+    let of_others: Vec<u32> = (0..40)
+        .filter(|of| !share.has(ledger.sender(*of)))
+        .collect();
+    let ledger = of_a_site(of_others[3]);
+    let may_be = |ledger: &StepLedger| -> Vec<u32> {
+        (0..50)
+            .filter(|of| ledger.may_be_sent_elsewhere(*of).is_some())
+            .collect()
+    };
+    assert_eq!(may_be(&ledger), of_others[..3]);
+    let sent = Sent {
+        due_ns: 7,
+        at_ns: 9,
+        sender: 1,
+    };
+    ledger.sent_elsewhere(of_others[2], sent);
+    assert_eq!(ledger.released(), of_others[2] + 1);
+    assert_eq!(ledger.when_sent(of_others[2]), Some(sent));
 }

@@ -293,4 +293,16 @@ mod tests {
         assert_eq!(seats.empty().collect::<Vec<_>>(), [0]);
         assert_eq!(seats.hearers(1).count, 35);
     }
+
+    #[test]
+    fn only_a_room_that_had_clients_is_empty() {
+        let mut seats = Seats::default();
+        seats.enter(0, 2, true);
+        seats.enter(1, 5, false);
+        let empty = |seats: &Seats| seats.empty().collect::<Vec<_>>();
+        assert!(empty(&seats).is_empty());
+        let lost = Lost::new(&[0b11], Some(&seats));
+        seats.leave(&lost, drop);
+        assert_eq!(empty(&seats), [2]);
+    }
 }

@@ -7,8 +7,9 @@ mod of_a_site;
 use super::*;
 use crate::figures::Latencies;
 use crate::message::{Done, StepTerms};
-use crate::plan::Parties;
+use crate::plan::{Hearing as _, Parties};
 use crate::verify::ledger::{Keeper, Read, Terms};
+use run_record::{Population, Rooms};
 
 const ALIVE: [u64; 1] = [0b111];
 
@@ -20,23 +21,28 @@ const LISTENERS: Listeners<'static> = Listeners {
     seats: None,
 };
 
-fn step(audience: Audience, senders: &[u32]) -> StepLedger {
-    let ledger = StepLedger::new(Terms {
+const fn terms(audience: Audience, samples: u32, clients: u64, parties: Parties) -> Terms {
+    Terms {
         audience,
         seed: 1,
         step: StepTerms {
             first_sample: 0,
-            samples: senders.len() as u32,
+            samples,
             warm_up: 0,
             by_clock: false,
-            clients: 3,
+            clients,
         },
         keeper: Keeper::Process,
-        parties: Parties::Same(1),
+        parties,
         populations: Vec::new(),
         limits_completion: false,
         script: None,
-    });
+    }
+}
+
+fn step(audience: Audience, senders: &[u32]) -> StepLedger {
+    let samples = senders.len() as u32;
+    let ledger = StepLedger::new(terms(audience, samples, 3, Parties::Same(1)));
     for (index, sender) in senders.iter().enumerate() {
         ledger.release();
         ledger.sent(
@@ -297,4 +303,72 @@ fn what_is_not_known_of_receipts_is_not_known_of_their_completion() {
         panic!("{received:?}");
     };
     assert_eq!(party_done, Some(at(100, 150)), "not before its request");
+}
+
+#[test]
+fn what_comes_after_the_end_is_late_if_it_is_of_the_step() {
+    for audience in [Audience::Everyone, Audience::Sender] {
+        let ledger = step(audience, &[1, 1]);
+        let mut window = Window::default();
+        window.close(&ledger, LISTENERS);
+        let mut deliver = |index| window.deliver(&ledger, LISTENERS, index, 1, 900.into());
+        assert_eq!([0, 1].map(&mut deliver), [Received::Duplicate; 2]);
+        assert_eq!([2, 3].map(deliver), [Received::NotDue; 2]);
+    }
+}
+
+#[test]
+fn order_is_known_of_each_of_many_clients_in_a_long_chain() {
+    let ledger = step(Audience::Everyone, &[1; 100]);
+    let alive = [u64::MAX, (1 << 36) - 1];
+    let listeners = Listeners {
+        alive: &alive,
+        count: 100,
+        ..LISTENERS
+    };
+    let mut window = Window::default();
+    let mut is_overtaken =
+        |index, slot| due(window.deliver(&ledger, listeners, index, slot, 900.into())).1;
+    let in_order = (0..100).filter(|index| *index != 70);
+    assert_eq!(in_order.filter(|index| is_overtaken(*index, 99)).count(), 0);
+    assert!(is_overtaken(70, 99));
+    assert!(!is_overtaken(70, 98));
+}
+
+/// Clients 0 and 2 of this worker are in one room, 1 and 3 of the other worker in the other.
+#[test]
+fn samples_of_rooms_without_a_client_here_are_passed_over() {
+    const ROOMS: Audience = Audience::Room(Rooms::Equal(2));
+    let clients = 4;
+    let workers = [(0, 2), (1, 2)].into_iter();
+    let parties = ROOMS.parties(&[Population::default()], clients, workers);
+    let ledger = StepLedger::new(terms(ROOMS, 50, clients, parties));
+    let mut seats = Seats::default();
+    (0..2).for_each(|slot| seats.enter(slot, 0, true));
+    let listeners = Listeners {
+        alive: &[0b11],
+        count: 2,
+        worker: 0,
+        workers: 2,
+        seats: Some(&seats),
+    };
+    let mut window = Window::default();
+    let mut last = 0;
+    while let Some((index, sender)) = ledger.release() {
+        let sent = Sent {
+            due_ns: 100,
+            at_ns: 100,
+            sender: sender as u32,
+        };
+        ledger.sent(index, sent);
+        if ledger.room(index) == 0 {
+            for slot in 0..2 {
+                due(window.deliver(&ledger, listeners, index, slot, 900.into()));
+            }
+            due(window.result(&ledger, listeners, index, sent.sender / 2, 900.into()));
+            last = index;
+        }
+    }
+    assert_eq!(window.broadcasts.first, last + 1);
+    assert!(last > 25, "{last}");
 }
