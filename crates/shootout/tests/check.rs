@@ -211,8 +211,22 @@ fn a_run_holds_and_each_way_to_change_it_is_found() {
         .unwrap();
     });
     // Packed, it holds as it did, and a change is found as well.
-    let packed = |dir: &Path| assert_eq!(pack(dir).unwrap().files, 3);
+    let packed = |dir: &Path| {
+        let packed = pack(dir, |_, _| true).unwrap();
+        assert_eq!((packed.files, packed.plans), (3, 2));
+    };
     assert_eq!(found(&dir, packed), [""; 0]);
+    // A plan that is not that of its record stays.
+    let changed = |dir: &Path| {
+        let plan = dir.join(TEXT).with_extension("plan.toml");
+        let text = fs::read_to_string(&plan).unwrap();
+        let other = text.replace("seed = ", "seed = 9");
+        assert_ne!(other, text);
+        fs::write(&plan, other).unwrap();
+        assert_eq!(pack(dir, |_, _| true).unwrap().plans, 1);
+        assert!(plan.exists());
+    };
+    assert_eq!(found(&dir, changed), [""; 0]);
     assert_found(&dir, &["p95_ns is 1000,"], |dir| {
         edit(dir, TEXT, |row| at(row, "/completion/p95_ns", json!(1000)));
         packed(dir);

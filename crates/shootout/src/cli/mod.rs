@@ -205,8 +205,8 @@ pub enum Command {
     /// Makes result directories small for a repository, without a loss
     #[command(
         after_help = "Each record becomes a .json.gz, which every command reads as it reads the \
-                      record; `gunzip` brings that back.\n\nExample:\n  shootout pack \
-                      results/2026-11"
+                      record; `gunzip` brings that back. The plan of a row is removed when its \
+                      record has the same.\n\nExample:\n  shootout pack results/2026-11"
     )]
     Pack {
         /// Result directories

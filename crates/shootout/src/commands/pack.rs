@@ -4,6 +4,7 @@ use super::Context;
 use crate::exit::{Exit, Refusal};
 use crate::records;
 use crate::report::figures;
+use indicatif::{ProgressBar, ProgressStyle};
 use std::io;
 use std::path::PathBuf;
 
@@ -24,15 +25,35 @@ pub(super) fn pack(context: &Context<'_>, dirs: &[PathBuf]) -> Result<Exit, Refu
             )));
         }
         for run in runs {
-            let packed = records::pack(&run).map_err(failed)?;
+            let bar = bar(&project.shown(&run));
+            let packed = records::pack(&run, |number, all| {
+                bar.set_length(all as u64);
+                bar.set_position(number as u64);
+                context.stop_if_interrupted().is_ok()
+            });
+            bar.finish_and_clear();
+            context.stop_if_interrupted()?;
+            let packed = packed.map_err(failed)?;
             say!(
-                "{}: {} files packed, {} to {}",
+                "{}: {} files packed, {} to {}; {} plans removed that their records have",
                 project.shown(&run),
                 packed.files,
                 figures::bytes(packed.before as f64),
-                figures::bytes(packed.after as f64)
+                figures::bytes(packed.after as f64),
+                packed.plans
             );
         }
     }
     Ok(Exit::Ok)
+}
+
+/// Records so far; nothing where stderr is no terminal.
+fn bar(run: &str) -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    bar.set_style(
+        ProgressStyle::with_template("{spinner} {prefix}: record {pos} of {len}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar()),
+    );
+    bar.set_prefix(run.to_owned());
+    bar
 }

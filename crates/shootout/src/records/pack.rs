@@ -1,10 +1,17 @@
 //! Records made small for a repository, without a loss.
 
-use super::{PACKED, name, text};
-use flate2::{Compression, GzBuilder};
+use super::{PACKED, Record, name, parse, text};
+use run_record::{MEASUREMENT_FORMAT, Plan};
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
+use toml::Table;
+use zopfli::{Format, Options};
+
+/// How the name of a row's plan ends, which begins like that of its record.
+const PLAN: &str = "plan.toml";
+/// Passes over a record. More of them take longer and gain a thousandth of its bytes.
+const PASSES: u64 = 1;
 
 /// What was made small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,16 +22,29 @@ pub struct Packed {
     pub before: u64,
     /// Their bytes now.
     pub after: u64,
+    /// Plans of rows that their records repeat, and that are removed.
+    pub plans: usize,
 }
 
 /// Packs each record of a directory that is not packed yet, and the certificate with them. A file is
-/// removed when what was packed has been read back and is the same.
+/// removed when what was packed has been read back and is the same. The plan of a row is removed when
+/// its record has the same. `goes_on` is told the number of each record, from 0, and of all.
 ///
 /// # Errors
-/// When a file cannot be read or written. What was packed until then stays so.
-pub fn pack(dir: &Path) -> io::Result<Packed> {
+/// When a file cannot be read or written, or `goes_on` is false. What was packed until then stays so.
+pub fn pack(dir: &Path, mut goes_on: impl FnMut(usize, usize) -> bool) -> io::Result<Packed> {
     let mut packed = Packed::default();
-    for path in super::files(dir)? {
+    let files = super::files(dir)?;
+    let all = files.len();
+    for (number, path) in files.into_iter().enumerate() {
+        if !goes_on(number, all) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let plan = path.with_file_name(name(&path)).with_extension(PLAN);
+        if plan.exists() && is_repeated(&plan, &text(&path)?)? {
+            fs::remove_file(&plan)?;
+            packed.plans += 1;
+        }
         if name(&path) != path.file_name().unwrap_or_default().to_string_lossy() {
             continue;
         }
@@ -42,6 +62,34 @@ pub fn pack(dir: &Path) -> io::Result<Packed> {
     Ok(packed)
 }
 
+/// Whether a record has the plan of this file. The address of the server is the record's, and so is
+/// what the generator chose where the file says nothing.
+fn is_repeated(plan: &Path, record: &str) -> io::Result<bool> {
+    let Ok(Some(Record::Measurement(measured))) = parse(record, &[MEASUREMENT_FORMAT]) else {
+        return Ok(false);
+    };
+    let written = fs::read_to_string(plan)?;
+    let (table, written) = (
+        toml::from_str::<Table>(&written),
+        toml::from_str::<Plan>(&written),
+    );
+    let (Some(run), Ok(table), Ok(mut written)) = (&measured.run, table, written) else {
+        return Ok(false);
+    };
+    let is_given = |key| {
+        let generator = table.get("generator");
+        generator.is_some_and(|generator| generator.get(key).is_some())
+    };
+    written.target.url.clone_from(&run.plan.target.url);
+    if !is_given("io") {
+        written.generator.io = run.plan.generator.io;
+    }
+    if !is_given("timestamps") {
+        written.generator.timestamps = run.plan.generator.timestamps;
+    }
+    Ok(written == run.plan)
+}
+
 /// The packed file, under its name when it is complete. It depends on nothing but the bytes: no time
 /// and no name stand in it.
 fn written(path: &Path, plain: &[u8]) -> io::Result<PathBuf> {
@@ -50,9 +98,13 @@ fn written(path: &Path, plain: &[u8]) -> io::Result<PathBuf> {
     let target = path.with_file_name(&name);
     name.push(".tmp");
     let temporary = path.with_file_name(&name);
-    let mut out = GzBuilder::new().write(File::create(&temporary)?, Compression::best());
-    out.write_all(plain)?;
-    out.finish()?.sync_all()?;
+    let options = Options {
+        iteration_count: PASSES.try_into().expect("it is not zero"),
+        ..Options::default()
+    };
+    let mut out = File::create(&temporary)?;
+    zopfli::compress(options, Format::Gzip, plain, &mut out)?;
+    out.sync_all()?;
     fs::rename(&temporary, &target)?;
     Ok(target)
 }
@@ -60,6 +112,8 @@ fn written(path: &Path, plain: &[u8]) -> io::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::{Compression, GzBuilder};
+    use std::io::Write as _;
 
     fn in_a_directory(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
@@ -77,7 +131,7 @@ mod tests {
             ("session.json", "{}"),
             ("report.md", "text"),
         ]);
-        let packed = pack(dir.path()).unwrap();
+        let packed = pack(dir.path(), |_, _| true).unwrap();
         assert_eq!((packed.files, packed.before), (1, 100_000));
         assert!(packed.after < 1_000, "{}", packed.after);
         let files = super::super::files(dir.path()).unwrap();
@@ -86,14 +140,14 @@ mod tests {
         assert_eq!(text(&files[0]).unwrap(), long);
         assert!(dir.path().join("session.json").exists());
         assert!(dir.path().join("report.md").exists());
-        assert_eq!(pack(dir.path()).unwrap(), Packed::default());
+        assert_eq!(pack(dir.path(), |_, _| true).unwrap(), Packed::default());
     }
 
     #[test]
     fn the_same_bytes_are_packed_to_the_same_bytes() {
         let of = |name: &str| {
             let dir = in_a_directory(&[(name, "{\"a\": 1}")]);
-            pack(dir.path()).unwrap();
+            pack(dir.path(), |_, _| true).unwrap();
             fs::read(dir.path().join(format!("{name}.gz"))).unwrap()
         };
         assert_eq!(of("a.json"), of("b.json"));
@@ -114,7 +168,7 @@ mod tests {
         assert!(refused.contains("more than 64 MiB"), "{refused}");
 
         fs::write(dir.path().join("b.json"), "0123456789".repeat(100)).unwrap();
-        pack(dir.path()).unwrap();
+        pack(dir.path(), |_, _| true).unwrap();
         let whole = fs::read(dir.path().join("b.json.gz")).unwrap();
         fs::write(dir.path().join("b.json.gz"), &whole[..whole.len() / 2]).unwrap();
         text(&dir.path().join("b.json.gz")).unwrap_err();
