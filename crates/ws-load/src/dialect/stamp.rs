@@ -66,9 +66,13 @@ impl StampForm {
     /// Appends the stamp to `out`.
     pub(crate) fn write(self, stamp: u64, out: &mut Vec<u8>) {
         match self {
-            Self::Hex => out.extend(
-                (0..16).map(|i| b"0123456789abcdef"[(stamp >> (60 - 4 * i) & 0xF) as usize]),
-            ),
+            Self::Hex => {
+                let digit = |nibble: u8| b"0123456789abcdef"[nibble as usize];
+                let pairs = stamp
+                    .to_be_bytes()
+                    .map(|of| [digit(of >> 4), digit(of & 0xF)]);
+                out.extend_from_slice(pairs.as_flattened());
+            }
             Self::Binary => out.extend_from_slice(&stamp.to_be_bytes()),
         }
     }

@@ -108,7 +108,9 @@ impl EventLoop {
             let session = &mut self.clients.session(backend.control());
             session.open_more();
             session.live_on();
-            self.pacing.resume_due(clock::now_ns(), session);
+            if self.pacing.has_paused() {
+                self.pacing.resume_due(clock::now_ns(), session);
+            }
             self.scenario.turn(session);
             self.end_catch_up(backend.control());
             if self

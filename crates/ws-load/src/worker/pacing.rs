@@ -34,6 +34,12 @@ impl Pacing {
             .map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns)
     }
 
+    /// Whether any socket is paused.
+    #[inline]
+    pub(super) fn has_paused(&self) -> bool {
+        !self.order.is_empty()
+    }
+
     /// Puts off the next read of a client. True when the client was not paused.
     fn put_off(&mut self, slot: Token, pause_ns: u64, now_ns: u64) -> bool {
         let known = self.until.get(&slot).copied();

@@ -177,7 +177,7 @@ impl Requests {
     /// Releases the next sample for each one that was settled here.
     fn release(&mut self, clients: &mut dyn Clients) {
         let settled = std::mem::take(&mut self.verifier.finished);
-        let Some(ledger) = self.verifier.step().cloned() else {
+        let Some(ledger) = self.verifier.step() else {
             return;
         };
         if ledger.is_shared() {
@@ -189,6 +189,9 @@ impl Requests {
             return;
         }
         for _ in 0..settled {
+            let Some(ledger) = self.verifier.step() else {
+                return;
+            };
             match ledger.release() {
                 Some((index, client)) => self.hand_over(index, client, clients),
                 None if ledger.is_over() => clients.report(Report::AllSamples),
