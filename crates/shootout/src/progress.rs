@@ -8,6 +8,17 @@ use std::cell::{Cell, RefCell};
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
+/// How many parts of a work are done, in its words for one; nothing where stderr is no terminal.
+pub fn bar(work: &str, part: &str) -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    let template = format!("{{spinner}} {{prefix}}: {part} {{pos}} of {{len}}");
+    bar.set_style(
+        ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    );
+    bar.set_prefix(work.to_owned());
+    bar
+}
+
 /// Shows how far a run is.
 pub struct Progress {
     bar: Option<ProgressBar>,

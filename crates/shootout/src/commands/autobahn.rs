@@ -9,10 +9,10 @@ use crate::exit::{Exit, Refusal};
 use crate::machine;
 use crate::manifest::{RawEcho, Variant};
 use crate::options::Pin;
+use crate::progress::bar;
 use crate::rows::{Wanted, contestant};
 use crate::session::now;
 use crate::supervise::{self, Spec, StartError};
-use indicatif::{ProgressBar, ProgressStyle};
 use run_record::{AutobahnRecord, Environment, ServerIdentity};
 use std::path::{Path, PathBuf};
 
@@ -145,7 +145,7 @@ impl Pass<'_> {
             program: self.program,
             dir: &self.dir,
         };
-        let bar = bar(&name);
+        let bar = bar(&name, "case");
         let ran = suite.run(
             &server.url(),
             &mut record,
@@ -205,15 +205,4 @@ impl Pass<'_> {
             library_version: Some(version.to_owned()),
         }
     }
-}
-
-/// Cases so far; nothing where stderr is no terminal.
-fn bar(name: &str) -> ProgressBar {
-    let bar = ProgressBar::new(0);
-    bar.set_style(
-        ProgressStyle::with_template("{spinner} {prefix}: case {pos} of {len}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar()),
-    );
-    bar.set_prefix(name.to_owned());
-    bar
 }

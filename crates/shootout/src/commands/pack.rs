@@ -2,9 +2,9 @@
 
 use super::Context;
 use crate::exit::{Exit, Refusal};
+use crate::progress::bar;
 use crate::records;
 use crate::report::figures;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::io;
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub(super) fn pack(context: &Context<'_>, dirs: &[PathBuf]) -> Result<Exit, Refu
             )));
         }
         for run in runs {
-            let bar = bar(&project.shown(&run));
+            let bar = bar(&project.shown(&run), "record");
             let packed = records::pack(&run, |number, all| {
                 bar.set_length(all as u64);
                 bar.set_position(number as u64);
@@ -45,15 +45,4 @@ pub(super) fn pack(context: &Context<'_>, dirs: &[PathBuf]) -> Result<Exit, Refu
         }
     }
     Ok(Exit::Ok)
-}
-
-/// Records so far; nothing where stderr is no terminal.
-fn bar(run: &str) -> ProgressBar {
-    let bar = ProgressBar::new(0);
-    bar.set_style(
-        ProgressStyle::with_template("{spinner} {prefix}: record {pos} of {len}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar()),
-    );
-    bar.set_prefix(run.to_owned());
-    bar
 }
