@@ -43,32 +43,7 @@ stamp = "/id"
 example = '{"id":"{stamp}","bought":true}'
 "#;
 
-const COUNTER: &str = r#"
-name = "counter"
-summary = "Answers come in the order of the requests."
-
-[[send.kinds]]
-name = "add"
-message = "add 1"
-
-[[send.kinds]]
-name = "get"
-message = "get"
-
-[[receive]]
-means = "echo"
-kind = "add"
-text = "ok"
-in_order = true
-example = "ok"
-
-[[receive]]
-means = "echo"
-kind = "get"
-pattern = "is {any}"
-in_order = true
-example = "is 1"
-"#;
+const COUNTER: &str = include_str!("counter.toml");
 
 fn compile(text: &str) -> Interpreter {
     let file = read_dialect(text).unwrap();

@@ -5,32 +5,7 @@ use crate::dialect::read_dialect;
 
 const SAMPLES: u32 = 24;
 
-const COUNTER: &str = r#"
-name = "counter"
-summary = "A number that is added to and asked for."
-
-[[send.kinds]]
-name = "add"
-message = "add 1"
-
-[[send.kinds]]
-name = "get"
-message = "get"
-
-[[receive]]
-means = "echo"
-kind = "add"
-text = "ok"
-in_order = true
-example = "ok"
-
-[[receive]]
-means = "echo"
-kind = "get"
-pattern = "is {any}"
-in_order = true
-example = "is 1"
-"#;
+const COUNTER: &str = include_str!("../../../dialect/tests/counter.toml");
 
 /// What the server says to a request of that kind.
 const ANSWERS: [&str; 2] = ["ok", "is 17"];
