@@ -1,4 +1,5 @@
-//! What is said of a round beside its records: who measured it, and who has measured it again.
+//! What is said of a round beside its records: who measured it, who has measured it again, and
+//! whether it is itself another round measured again.
 
 use serde::Deserialize;
 use std::fmt;
@@ -18,6 +19,10 @@ pub struct About {
     /// What else is to be known of it, in a sentence or two.
     #[serde(default)]
     pub note: Option<String>,
+    /// Name of the round of which it measures rows again. It has no ranking of its own: its figures
+    /// say how far those of the other move.
+    #[serde(default)]
+    pub repeats: Option<String>,
 }
 
 /// Who has measured the figures of a round.
@@ -81,6 +86,12 @@ mod tests {
             let about = of(&format!("label = \"{name}\"\nnote = \"Idle.\"\n")).unwrap();
             assert_eq!((about.label, about.note.as_deref()), (label, Some("Idle.")));
         }
+    }
+
+    #[test]
+    fn a_round_that_measures_another_again_names_it() {
+        let about = of("label = \"self-reported\"\nrepeats = \"2026-11\"\n").unwrap();
+        assert_eq!(about.repeats.as_deref(), Some("2026-11"));
     }
 
     #[test]

@@ -39,8 +39,8 @@ pub(super) struct Ranking<'a> {
     pub(super) sentence: String,
     pub(super) ranked_by: Option<String>,
     pub(super) reason: Option<String>,
-    /// What is ranked, as the head of a column.
-    pub(super) head: String,
+    /// What is ranked.
+    pub(super) kind: Kind,
     pub(super) columns: Vec<Column>,
     pub(super) lines: Vec<Ranked>,
     /// Rows without a place that the others are held against.
@@ -52,6 +52,35 @@ pub(super) struct Ranking<'a> {
     pub(super) again: Option<(Again, usize)>,
     /// The rows themselves, for curves: those of `lines`, then those of `ceilings`.
     pub(super) rows: Vec<Row<'a>>,
+}
+
+/// The kind of figure that rows are ranked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Clients carried.
+    Clients,
+    /// The score alone.
+    Score(Score),
+}
+
+impl Kind {
+    fn of(subject: &Subject<'_>) -> Self {
+        match subject.grows() {
+            true => Self::Clients,
+            false => Self::Score(subject.score),
+        }
+    }
+
+    /// As the head of a column.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Clients => "clients carried",
+            Self::Score(Score::Latency) => "limited latency",
+            Self::Score(Score::Return) => "all back",
+            Self::Score(Score::Memory) => "memory per connection",
+            Self::Score(Score::Rate) => "requests a second",
+        }
+    }
 }
 
 /// One row.
@@ -160,7 +189,7 @@ impl<'a> Ranking<'a> {
             },
             ranked_by: table.ranked_by,
             reason: subject.reason().map(str::to_owned),
-            head: head(&subject),
+            kind: Kind::of(&subject),
             columns: front.into_iter().chain(rest).collect(),
             lines,
             ceilings: ceiling_lines,
@@ -189,16 +218,6 @@ fn alike<'r, 'a>(rows: &[&'r Row<'a>]) -> Option<Vec<&'r Row<'a>>> {
     groups
         .max_by_key(Vec::len)
         .filter(|group| !group.is_empty())
-}
-
-fn head(subject: &Subject<'_>) -> String {
-    match (subject.grows(), subject.score) {
-        (true, _) => "clients carried".to_owned(),
-        (false, Score::Latency) => "limited latency".to_owned(),
-        (false, Score::Return) => "all back".to_owned(),
-        (false, Score::Memory) => "memory per connection".to_owned(),
-        (false, Score::Rate) => "requests a second".to_owned(),
-    }
 }
 
 /// The figure that a row is ranked by: clients, or the score.
@@ -237,12 +256,17 @@ pub(super) fn figure_cell(row: &Row<'_>, subject: &Subject<'_>) -> Cell {
     }
 }
 
+/// A figure of the kind that rows are ranked by, in words.
+pub(super) fn shown(figure: f64, subject: &Subject<'_>) -> String {
+    match subject.grows() {
+        true => figures::count(figure.round() as u64),
+        false => subject.show(figure),
+    }
+}
+
 /// The interval of the figure over the repetitions, in words.
 pub(super) fn interval(row: &Row<'_>, subject: &Subject<'_>) -> String {
-    let shown = |value: f64| match subject.grows() {
-        true => figures::count(value.round() as u64),
-        false => subject.show(value),
-    };
+    let shown = |value: f64| shown(value, subject);
     let interval = match subject.grows() {
         true => row.clients_interval(),
         false => row.figure_interval(subject.score, subject.common),

@@ -22,6 +22,8 @@ pub(super) struct Gathered {
     pub(super) newest: Option<Round>,
     /// The figures of the rounds before it, the newer first.
     pub(super) history: Vec<Point>,
+    /// The figures of the rounds that measure it again.
+    pub(super) again: Vec<Point>,
     pub(super) conformance: Vec<Line>,
     pub(super) autobahn: Vec<AutobahnRecord>,
     pub(super) ancestor: Ancestor,
@@ -56,7 +58,7 @@ pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
         workloads: &folder,
         ceilings: ceilings(&manifests),
     };
-    let (mut newest, mut earlier, mut count) = (None, Vec::new(), 0);
+    let (mut newest, mut earlier, mut repeats, mut count) = (None, Vec::new(), Vec::new(), 0);
     for place in rounds::places(sources.results)? {
         let mut round = rounds::read(&place, &known)?;
         warnings.append(&mut round.warnings);
@@ -64,19 +66,22 @@ pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
             continue;
         }
         count += 1;
-        if newest.is_none() {
+        if let Some(name) = round.about.repeats.clone() {
+            let points: Vec<Point> = history::of_round(&round, &known);
+            repeats.push((name, points));
+        } else if newest.is_none() {
             newest = Some(round);
-            continue;
-        }
-        for board in &round.boards {
-            let points = board.rankings(&known);
-            earlier.extend(
-                points
-                    .iter()
-                    .flat_map(|ranking| history::points(&round, board, ranking)),
-            );
+        } else {
+            earlier.extend(history::of_round(&round, &known));
         }
     }
+    let of_newest = |name: &str| {
+        newest
+            .as_ref()
+            .is_some_and(|round: &Round| round.name == name)
+    };
+    let again = repeats.into_iter().filter(|(name, _)| of_newest(name));
+    let again = again.flat_map(|(_, points)| points).collect();
     let of_results = sources.results.join("autobahn");
     let of_results = Some(of_results).filter(|dir| dir.is_dir());
     let suite = of_results.unwrap_or_else(|| sources.project.autobahn());
@@ -101,6 +106,7 @@ pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
     Ok(Gathered {
         newest,
         history: earlier,
+        again,
         conformance,
         autobahn,
         ancestor,

@@ -4,7 +4,7 @@
 //! are the same.
 
 use super::again;
-use super::board::{self, Ranking};
+use super::board::{self, Kind, Known, Ranking};
 use super::rounds::{Board, Machine, Round};
 use crate::stats::{change_point, enough};
 use run_record::Status;
@@ -18,6 +18,8 @@ pub(super) struct Point {
     pub(super) name: String,
     pub(super) workload: String,
     pub(super) dialect: &'static str,
+    /// What its figure is.
+    pub(super) kind: Kind,
     pub(super) round: String,
     /// The day on which the round began.
     pub(super) day: String,
@@ -36,17 +38,37 @@ pub(super) struct Point {
 /// What must be the same for two figures to stand in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Like {
-    machine: Option<Machine>,
+    pub(super) machine: Option<Machine>,
     server_cpus: Vec<usize>,
     plan: String,
 }
 
 impl Like {
+    /// Whether the second was measured as the first was, on a machine of the same hardware.
+    pub(super) fn is_repeated_by(&self, other: &Self) -> bool {
+        let hardware = match (&self.machine, &other.machine) {
+            (Some(one), Some(other)) => one.is_same_hardware(other),
+            _ => false,
+        };
+        hardware && self.server_cpus == other.server_cpus && self.plan == other.plan
+    }
+
     /// The machine in words.
     pub(super) fn words(&self) -> String {
         let machine = self.machine.as_ref().map(Machine::words);
         machine.unwrap_or_else(|| "nothing was measured".to_owned())
     }
+}
+
+/// The points of all rankings of a round.
+pub(super) fn of_round(round: &Round, known: &Known<'_>) -> Vec<Point> {
+    let mut all = Vec::new();
+    for board in &round.boards {
+        for ranking in board.rankings(known) {
+            all.extend(points(round, board, &ranking));
+        }
+    }
+    all
 }
 
 /// The points of a ranking of a round.
@@ -69,6 +91,7 @@ pub(super) fn points<'r>(
             name: line.name.clone(),
             workload: ranking.workload.clone(),
             dialect: ranking.dialect,
+            kind: ranking.kind,
             round: round.name.clone(),
             day: round.started.chars().take(10).collect(),
             version: line.version.clone(),

@@ -15,6 +15,7 @@ mod names;
 mod origin;
 mod output;
 mod pages;
+mod repeats;
 mod rounds;
 mod text;
 
@@ -88,5 +89,7 @@ pub fn write(sources: &Sources<'_>, out: &Path) -> Result<Summary, SiteError> {
     })
 }
 
+#[cfg(test)]
+mod repeats_tests;
 #[cfg(test)]
 mod tests;

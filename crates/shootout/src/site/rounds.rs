@@ -35,6 +35,15 @@ impl Machine {
         }
     }
 
+    /// Whether another differs in nothing but its kernel.
+    pub(super) fn is_same_hardware(&self, other: &Self) -> bool {
+        let of = |machine: &Self| Self {
+            kernel: String::new(),
+            ..machine.clone()
+        };
+        of(self) == of(other)
+    }
+
     /// In words.
     pub(super) fn words(&self) -> String {
         let memory = self

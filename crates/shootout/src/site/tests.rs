@@ -29,7 +29,7 @@ fn project(dir: &Path, servers: &[(&str, &str)]) -> Project {
     Project::find(Some(dir)).unwrap()
 }
 
-fn save(results: &Path, round: &str, day: &str, all: &[Measurement]) {
+pub(super) fn save(results: &Path, round: &str, day: &str, all: &[Measurement]) {
     let dir = results.join(round);
     fs::create_dir_all(&dir).unwrap();
     for (number, one) in all.iter().enumerate() {
@@ -46,13 +46,13 @@ fn save(results: &Path, round: &str, day: &str, all: &[Measurement]) {
 }
 
 /// Scratch, the site's folder, and what was said of it.
-struct Site {
+pub(super) struct Site {
     dir: tempfile::TempDir,
-    summary: Summary,
+    pub(super) summary: Summary,
 }
 
 impl Site {
-    fn new(servers: &[(&str, &str)], fill: impl Fn(&Path)) -> Self {
+    pub(super) fn new(servers: &[(&str, &str)], fill: impl Fn(&Path)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let project = project(&dir.path().join("project"), servers);
         let results = dir.path().join("results");
@@ -66,12 +66,12 @@ impl Site {
         Self { dir, summary }
     }
 
-    fn page(&self, name: &str) -> String {
+    pub(super) fn page(&self, name: &str) -> String {
         fs::read_to_string(self.dir.path().join("site").join(name)).unwrap()
     }
 }
 
-fn carrying(name: &str, steps: u64) -> Measurement {
+pub(super) fn carrying(name: &str, steps: u64) -> Measurement {
     measured(name, steps, 9_000, End::OverLimit)
 }
 
@@ -105,7 +105,7 @@ fn certificate(run: &RunRecord) -> Certificate {
 }
 
 /// The text of a row of a table.
-fn row<'p>(page: &'p str, key: &str) -> &'p str {
+pub(super) fn row<'p>(page: &'p str, key: &str) -> &'p str {
     let (_, rest) = page
         .split_once(&format!("<tr data-key=\"{key}/default\""))
         .unwrap();

@@ -6,6 +6,7 @@
 mod bootstrap;
 mod change;
 mod holm;
+mod prediction;
 mod rank;
 #[cfg(test)]
 mod simulation;
@@ -13,6 +14,7 @@ mod simulation;
 pub use bootstrap::{Interval, Resampling, median_interval, ratio, ratio_interval};
 pub use change::{Change, change_point};
 pub use holm::holm;
+pub use prediction::Prediction;
 pub use rank::{RankTest, rank_test, smallest_p};
 
 /// Probability with which a test may see a difference where there is none.

@@ -14,6 +14,7 @@ use super::gather::{self, Gathered};
 use super::history::{self as past, Point};
 use super::names::Names;
 use super::output::Files;
+use super::repeats::{Expected, Repeats};
 use super::rounds::{Board, Round};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -61,6 +62,8 @@ pub(super) struct Site<'g> {
     pub(super) ranked: Vec<Ranked<'g>>,
     /// The figures of all rounds, the newest first.
     pub(super) points: Vec<Point>,
+    /// How far figures of the newest round moved where they were measured again.
+    pub(super) repeats: Repeats,
     pub(super) servers: Names,
     pub(super) workloads: Names,
     /// Names of all servers, and of all workloads, in order.
@@ -109,6 +112,14 @@ impl Site<'_> {
     }
 }
 
+impl Ranked<'_> {
+    /// What is to be expected of its figures in a ranking when they are measured again.
+    pub(super) fn expected(&self, site: &Site<'_>, ranking: &Ranking<'_>) -> Option<Expected> {
+        let machine = self.board.machine.as_ref();
+        site.repeats.expected(ranking.kind, machine)
+    }
+}
+
 /// Every page.
 pub(super) fn all(gathered: &Gathered, workloads: &Path) -> Result<Files, SiteError> {
     let known = Known {
@@ -136,6 +147,7 @@ pub(super) fn all(gathered: &Gathered, workloads: &Path) -> Result<Files, SiteEr
                 .flat_map(|ranking| past::points(round, one.board, ranking)),
         );
     }
+    let repeats = Repeats::of(&points, &gathered.again);
     points.extend(gathered.history.iter().cloned());
     let server_names = servers(gathered, &points);
     let mut workload_names: BTreeSet<String> = gathered
@@ -150,6 +162,7 @@ pub(super) fn all(gathered: &Gathered, workloads: &Path) -> Result<Files, SiteEr
         round: gathered.newest.as_ref(),
         ranked,
         points,
+        repeats,
         servers: Names::of(server_names.iter().map(String::as_str)),
         workloads: Names::of(workload_names.iter().map(String::as_str)),
         server_names,

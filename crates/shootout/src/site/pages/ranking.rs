@@ -1,8 +1,9 @@
 //! A ranking as a table of a page.
 
-use super::Site;
+use super::{Ranked as OnMachine, Site};
 use crate::report::markdown::is_web_address;
 use crate::report::notes::Note;
+use crate::report::table::NOTHING;
 use crate::site::again::Again;
 use crate::site::board::{Ranked, Ranking};
 use run_record::Workload;
@@ -24,6 +25,8 @@ pub(super) struct View {
     pub(super) notes: Vec<Note>,
     pub(super) absent: Vec<String>,
     pub(super) again: Option<Again>,
+    /// How far a figure moves that is measured again.
+    pub(super) moves: String,
 }
 
 /// A column.
@@ -45,6 +48,8 @@ pub(super) struct Line {
     pub(super) notes: Vec<usize>,
     pub(super) figure: String,
     pub(super) interval: String,
+    /// Where it is to lie when it is measured again.
+    pub(super) expected: Option<String>,
     pub(super) again: Option<Again>,
 }
 
@@ -78,12 +83,42 @@ impl Cell {
 }
 
 /// The view of a ranking; `index` tells it from the others of its page.
-pub(super) fn view(site: &Site<'_>, ranking: &Ranking<'_>, index: usize, root: &str) -> View {
-    let ceilings = ranking.ceilings.iter().map(|ranked| (ranked, true));
-    let contestants = ranking.lines.iter().map(|ranked| (ranked, false));
-    let rows: Vec<Line> = ceilings
-        .chain(contestants)
-        .map(|(ranked, is_ceiling)| line(site, ranked, ranking, is_ceiling, root))
+pub(super) fn view(
+    site: &Site<'_>,
+    machine: &OnMachine<'_>,
+    ranking: &Ranking<'_>,
+    index: usize,
+    root: &str,
+) -> View {
+    let expected = machine.expected(site, ranking);
+    let subject = ranking.subject();
+    let (contestants, ceilings) = ranking.rows.split_at(ranking.lines.len());
+    let ceilings = ranking.ceilings.iter().zip(ceilings);
+    let contestants = ranking.lines.iter().zip(contestants);
+    let all = ceilings
+        .map(|(ranked, row)| (ranked, row, true))
+        .chain(contestants.map(|(ranked, row)| (ranked, row, false)));
+    let rows: Vec<Line> = all
+        .map(|(ranked, row, is_ceiling)| {
+            let interval = expected.as_ref().map(|expected| {
+                let interval = expected.interval(row, &subject);
+                interval.unwrap_or_else(|| NOTHING.to_owned())
+            });
+            Line {
+                key: ranked.key.clone(),
+                name: ranked.name.clone(),
+                href: site.server_href(&ranked.server, root),
+                language: ranked.language.clone(),
+                class: ranked.class.clone(),
+                is_ceiling,
+                cells: cells(ranked, interval.as_deref(), ranking),
+                notes: ranked.notes.clone(),
+                figure: ranked.figure.text.clone(),
+                interval: ranked.interval.clone(),
+                expected: interval,
+                again: ranked.again.clone(),
+            }
+        })
         .collect();
     let measured = ranking.again.as_ref().map_or(0, |(_, rows)| *rows);
     let notes = ranking.notes.iter().cloned().map(|mut note| {
@@ -101,12 +136,20 @@ pub(super) fn view(site: &Site<'_>, ranking: &Ranking<'_>, index: usize, root: &
             several => format!("{several} rows, all of {}", ranking.origin),
         },
         generator: generator(ranking),
-        heads: heads(ranking),
+        heads: heads(ranking, expected.is_some()),
         rows_left_out: rows.len().saturating_sub(measured),
         rows,
         notes: notes.collect(),
         absent: ranking.absent.clone(),
         again: ranking.again.as_ref().map(|(again, _)| again.clone()),
+        moves: match &expected {
+            Some(expected) => expected.words(),
+            None => format!(
+                "The interval is that of repetitions in one run. How far a figure of this kind ({}) \
+                 moves on another day has not been measured yet.",
+                ranking.kind.words()
+            ),
+        },
     }
 }
 
@@ -117,7 +160,7 @@ fn generator(ranking: &Ranking<'_>) -> Option<String> {
     said.filter(|_| workload != Workload::Connect)
 }
 
-fn heads(ranking: &Ranking<'_>) -> Vec<Head> {
+fn heads(ranking: &Ranking<'_>, has_expected: bool) -> Vec<Head> {
     let head = |title: &str, meaning: &str, numeric| Head {
         title: title.to_owned(),
         meaning: meaning.to_owned(),
@@ -131,7 +174,7 @@ fn heads(ranking: &Ranking<'_>) -> Vec<Head> {
         ),
         head("server", "Server and variant.", false),
         head(
-            &ranking.head,
+            ranking.kind.words(),
             ranking.ranked_by.as_deref().unwrap_or("What is ranked."),
             true,
         ),
@@ -145,10 +188,18 @@ fn heads(ranking: &Ranking<'_>) -> Vec<Head> {
     heads.extend(columns().take(1));
     heads.push(head(
         "interval",
-        "Interval of the ranked figure over the repetitions: 95 % of the median where there are 4 or \
-         more, else their range.",
+        "Interval of the ranked figure over the repetitions of this run: 95 % of the median where \
+         there are 4 or more, else their range.",
         false,
     ));
+    if has_expected {
+        heads.push(head(
+            "another day",
+            "Where the ranked figure is to lie when its command is run again on another day, on a \
+             machine of the same hardware.",
+            false,
+        ));
+    }
     heads.extend(ranking.ceilings.iter().map(|ceiling| {
         head(
             &format!("of {}", ceiling.name),
@@ -178,13 +229,7 @@ fn heads(ranking: &Ranking<'_>) -> Vec<Head> {
     heads
 }
 
-fn line(
-    site: &Site<'_>,
-    ranked: &Ranked,
-    ranking: &Ranking<'_>,
-    is_ceiling: bool,
-    root: &str,
-) -> Line {
+fn cells(ranked: &Ranked, expected: Option<&str>, ranking: &Ranking<'_>) -> Vec<Cell> {
     let mut cells = vec![
         Cell::number(&ranked.place.text, ranked.place.value.clone()),
         Cell {
@@ -208,6 +253,7 @@ fn line(
         });
     cells.extend(others.next());
     cells.push(Cell::word(&ranked.interval));
+    cells.extend(expected.map(Cell::word));
     cells.extend(ranked.shares.iter().map(|share| {
         let value: String = share
             .chars()
@@ -225,17 +271,5 @@ fn line(
             ..Cell::word(ranked.status.name())
         },
     ]);
-    Line {
-        key: ranked.key.clone(),
-        name: ranked.name.clone(),
-        href: site.server_href(&ranked.server, root),
-        language: ranked.language.clone(),
-        class: ranked.class.clone(),
-        is_ceiling,
-        cells,
-        notes: ranked.notes.clone(),
-        figure: ranked.figure.text.clone(),
-        interval: ranked.interval.clone(),
-        again: ranked.again.clone(),
-    }
+    cells
 }

@@ -1,11 +1,11 @@
 //! The page of a server: its figures under every workload, conformance, waivers, history.
 
 use super::history::{History, histories};
-use super::{Page, Site};
+use super::{Page, Ranked, Site};
 use crate::manifest::Manifest;
 use crate::report::figures;
 use crate::report::markdown::is_web_address;
-use crate::report::table::Cell;
+use crate::report::table::{Cell, NOTHING};
 use crate::site::SiteError;
 use crate::site::board::Ranking;
 use crate::site::chart::{self, Curve, Drawing, Of};
@@ -47,6 +47,8 @@ struct Row {
     /// Place, figure, p95.
     numbers: [Cell; 3],
     interval: String,
+    /// Where it is to lie on another day.
+    expected: String,
     /// Memory and memory in sockets for one connection, processor time for one message.
     usage: [Cell; 3],
     version: String,
@@ -118,7 +120,7 @@ fn tables(site: &Site<'_>, name: &str) -> Result<Vec<Table>, SiteError> {
         let (mut rows, mut reasons, mut charts) = (Vec::new(), Vec::new(), Vec::new());
         for ranking in &ranked.rankings {
             let found = rows.len();
-            rows.extend(of_ranking(site, ranking, name, &mut reasons));
+            rows.extend(of_ranking(site, ranked, ranking, name, &mut reasons));
             if rows.len() > found {
                 charts.extend(of_charts(ranking, name, charts.len())?);
             }
@@ -141,6 +143,7 @@ fn tables(site: &Site<'_>, name: &str) -> Result<Vec<Table>, SiteError> {
 
 fn of_ranking(
     site: &Site<'_>,
+    ranked: &Ranked<'_>,
     ranking: &Ranking<'_>,
     name: &str,
     reasons: &mut Vec<String>,
@@ -151,6 +154,8 @@ fn of_ranking(
         .chain(&ranking.ceilings)
         .zip(&ranking.rows);
     let of_it = lines.filter(|(line, _)| line.server == name);
+    let expected = ranked.expected(site, ranking);
+    let subject = ranking.subject();
     of_it
         .map(|(line, row)| {
             if row.status != Status::Ok {
@@ -175,6 +180,10 @@ fn of_ranking(
                     Cell::latency(latency, |latency| latency.p95_ns),
                 ],
                 interval: line.interval.clone(),
+                expected: expected
+                    .as_ref()
+                    .and_then(|expected| expected.interval(row, &subject))
+                    .unwrap_or_else(|| NOTHING.to_owned()),
                 usage: [
                     Cell::figure(memory, |bytes| figures::bytes(*bytes)),
                     Cell::figure(step.and_then(|s| s.sockets), |bytes| figures::bytes(*bytes)),

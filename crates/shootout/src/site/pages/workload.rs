@@ -44,7 +44,7 @@ pub(super) fn render(site: &Site<'_>, name: &str) -> Result<String, SiteError> {
     let parts = of_it.iter().enumerate().map(|(index, (ranked, ranking))| {
         Ok(Part {
             machine: ranked.board.machine.as_ref().map(|machine| machine.words()),
-            ranking: ranking::view(site, ranking, index, ROOT),
+            ranking: ranking::view(site, ranked, ranking, index, ROOT),
             charts: charts(site, ranking, index)?,
         })
     });
