@@ -2,6 +2,7 @@
 
 use crate::leaves::leaves;
 use crate::manifest::Dialect;
+use crate::quiet;
 use crate::report::ranking::Row;
 use crate::rows::folder;
 use crate::workload;
@@ -66,11 +67,21 @@ pub(super) fn command(rows: &[&Row<'_>], workloads: &Path) -> Option<Again> {
         }
         None => words.push("--no-pin".to_owned()),
     }
+    if rows.iter().all(|row| was_undisturbed(row)) {
+        words.push("--undisturbed".to_owned());
+    }
     let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     Some(Again {
         command: quoted.join(" "),
         lacks,
     })
+}
+
+/// Whether every repetition was measured while others used little of the machine, as `--undisturbed`
+/// sees to. Records without this knowledge are older than that option.
+fn was_undisturbed(row: &Row<'_>) -> bool {
+    let mut measured = row.repetitions.iter().filter(|m| m.run.is_some());
+    measured.all(|m| m.busy_during.is_some_and(|busy| busy <= quiet::DURING))
 }
 
 /// Whether two rows are measured by one command: their plans differ in nothing that it says.
@@ -196,6 +207,25 @@ mod tests {
              --repeat 2 --set load.closed.in_flight=7 --server-cpus 0 --generator-cpus 1"
         );
         assert_eq!(found.lacks, Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_was_measured_on_a_quiet_machine_is_measured_again_on_one() {
+        for (busy, is_told) in [
+            ([Some(0.01), Some(0.05)], true),
+            ([Some(0.01), Some(0.06)], false),
+            ([Some(0.01), None], false),
+        ] {
+            let one = measured("alpha", 3, 9_000, End::OverLimit);
+            let mut both = [one.clone(), repeated(one, 2)];
+            for (measurement, busy) in both.iter_mut().zip(busy) {
+                measurement.busy_during = busy;
+            }
+            let rows = rank(&both);
+            let found = command(&[&rows[0]], &workloads()).unwrap();
+            let is_said = found.command.ends_with(" --undisturbed");
+            assert_eq!(is_said, is_told, "{busy:?}");
+        }
     }
 
     #[test]

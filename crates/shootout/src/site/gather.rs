@@ -6,6 +6,7 @@ use super::board::Known;
 use super::history::{self, Point};
 use super::rounds::{self, Round};
 use super::{SiteError, Sources};
+use crate::about;
 use crate::autobahn;
 use crate::conformance_table::{self, Line};
 use crate::manifest::{Manifest, Role};
@@ -14,7 +15,7 @@ use crate::workload;
 use run_record::AutobahnRecord;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What was read.
 pub(super) struct Gathered {
@@ -58,30 +59,7 @@ pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
         workloads: &folder,
         ceilings: ceilings(&manifests),
     };
-    let (mut newest, mut earlier, mut repeats, mut count) = (None, Vec::new(), Vec::new(), 0);
-    for place in rounds::places(sources.results)? {
-        let mut round = rounds::read(&place, &known)?;
-        warnings.append(&mut round.warnings);
-        if round.boards.is_empty() {
-            continue;
-        }
-        count += 1;
-        if let Some(name) = round.about.repeats.clone() {
-            let points: Vec<Point> = history::of_round(&round, &known);
-            repeats.push((name, points));
-        } else if newest.is_none() {
-            newest = Some(round);
-        } else {
-            earlier.extend(history::of_round(&round, &known));
-        }
-    }
-    let of_newest = |name: &str| {
-        newest
-            .as_ref()
-            .is_some_and(|round: &Round| round.name == name)
-    };
-    let again = repeats.into_iter().filter(|(name, _)| of_newest(name));
-    let again = again.flat_map(|(_, points)| points).collect();
+    let rounds = read_rounds(sources.results, &known, &mut warnings)?;
     let of_results = sources.results.join("autobahn");
     let of_results = Some(of_results).filter(|dir| dir.is_dir());
     let suite = of_results.unwrap_or_else(|| sources.project.autobahn());
@@ -104,9 +82,9 @@ pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
         workload::list(&folder).map_err(|refusal| SiteError::Project(refusal.to_string()))?;
     let text = |name: &str| fs::read_to_string(root.join(name)).ok();
     Ok(Gathered {
-        newest,
-        history: earlier,
-        again,
+        newest: rounds.newest,
+        history: rounds.earlier,
+        again: rounds.again,
         conformance,
         autobahn,
         ancestor,
@@ -118,8 +96,60 @@ pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
         guide: text("docs/adding-a-server.md"),
         manifests,
         warnings,
-        rounds: count,
+        rounds: rounds.count,
     })
+}
+
+/// The rounds of a results directory.
+#[derive(Default)]
+struct Rounds {
+    newest: Option<Round>,
+    /// The figures of those before it, the newer first.
+    earlier: Vec<Point>,
+    /// The figures of those that measure it again.
+    again: Vec<Point>,
+    count: usize,
+}
+
+fn read_rounds(
+    results: &Path,
+    known: &Known<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<Rounds, SiteError> {
+    let mut all = Rounds::default();
+    let mut names = BTreeSet::new();
+    let mut repeats = Vec::new();
+    for place in rounds::places(results)? {
+        let mut round = rounds::read(&place, known)?;
+        warnings.append(&mut round.warnings);
+        if round.boards.is_empty() {
+            continue;
+        }
+        all.count += 1;
+        names.insert(round.name.clone());
+        if round.about.repeats.is_some() {
+            repeats.push(round);
+        } else if all.newest.is_none() {
+            all.newest = Some(round);
+        } else {
+            all.earlier.extend(history::of_round(&round, known));
+        }
+    }
+    let newest = all.newest.as_ref().map(|round| &round.name);
+    for round in &repeats {
+        let of = round.about.repeats.as_ref();
+        if of == newest {
+            all.again.extend(history::of_round(round, known));
+        }
+        if let Some(of) = of.filter(|of| !names.contains(*of)) {
+            let name = &round.name;
+            let file = about::FILE;
+            warnings.push(format!(
+                "{name}/{file}: repeats {of:?}, and there is no such round"
+            ));
+        }
+    }
+    Ok(all)
 }
 
 fn readable(entry: Entry, warnings: &mut Vec<String>) -> Option<Manifest> {

@@ -5,6 +5,7 @@
 
 use super::again;
 use super::board::{self, Kind, Known, Ranking};
+use super::origin::Origin;
 use super::rounds::{Board, Machine, Round};
 use crate::stats::{change_point, enough};
 use run_record::Status;
@@ -21,6 +22,7 @@ pub(super) struct Point {
     /// What its figure is.
     pub(super) kind: Kind,
     pub(super) round: String,
+    pub(super) origin: Origin,
     /// The day on which the round began.
     pub(super) day: String,
     pub(super) version: String,
@@ -38,19 +40,23 @@ pub(super) struct Point {
 /// What must be the same for two figures to stand in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Like {
-    pub(super) machine: Option<Machine>,
+    machine: Option<Machine>,
     server_cpus: Vec<usize>,
     plan: String,
 }
 
 impl Like {
-    /// Whether the second was measured as the first was, on a machine of the same hardware.
+    /// Whether the other was measured as this was, on a machine whose facts are the same.
     pub(super) fn is_repeated_by(&self, other: &Self) -> bool {
-        let hardware = match (&self.machine, &other.machine) {
-            (Some(one), Some(other)) => one.is_same_hardware(other),
-            _ => false,
-        };
-        hardware && self.server_cpus == other.server_cpus && self.plan == other.plan
+        self.is_of_hardware(other.machine.as_ref())
+            && self.server_cpus == other.server_cpus
+            && self.plan == other.plan
+    }
+
+    /// Whether it is of a machine like this one.
+    pub(super) fn is_of_hardware(&self, machine: Option<&Machine>) -> bool {
+        let both = self.machine.as_ref().zip(machine);
+        both.is_some_and(|(one, other)| one.is_same_hardware(other))
     }
 
     /// The machine in words.
@@ -93,6 +99,7 @@ pub(super) fn points<'r>(
             dialect: ranking.dialect,
             kind: ranking.kind,
             round: round.name.clone(),
+            origin: ranking.origin.clone(),
             day: round.started.chars().take(10).collect(),
             version: line.version.clone(),
             place: line.place.text.clone(),

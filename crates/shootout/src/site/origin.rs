@@ -6,8 +6,12 @@ use crate::report::load::Run;
 use run_record::{Ceiling, Workload};
 use std::fmt;
 
+/// By how much the ceilings of two certificates of one machine may differ: on a virtual machine that
+/// nothing else used they were up to 1.11 apart.
+const AS_FAST: f64 = 1.15;
+
 /// A run of a round, on one machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Origin {
     /// Name of its directory.
     pub(super) run: String,
@@ -16,6 +20,7 @@ pub(super) struct Origin {
     /// What the generator carried from the null server at most, in words; `None` without a
     /// certificate of the machine.
     pub(super) generator: Option<String>,
+    ceilings: Vec<Ceiling>,
 }
 
 impl Origin {
@@ -24,11 +29,30 @@ impl Origin {
             .certificates
             .iter()
             .find(|certificate| Some(&Machine::of(&certificate.environment)) == machine);
+        let ceilings = certified.map(|certificate| certificate.ceilings.clone());
+        let ceilings = ceilings.unwrap_or_default();
         Self {
             run: run.name.clone(),
             day: run.started.chars().take(10).collect(),
-            generator: certified.and_then(|certificate| most(&certificate.ceilings)),
+            generator: most(&ceilings),
+            ceilings,
         }
+    }
+
+    /// Whether the machines of both were as fast, by what their generators carried from the null
+    /// server. A processor's name does not say it. Without a certificate of either it is not known.
+    pub(super) fn is_as_fast(&self, other: &Self) -> bool {
+        let ratios = self.ceilings.iter().filter_map(|one| {
+            let is_alike = |other: &&Ceiling| {
+                (one.workload, one.dialect, one.threads)
+                    == (other.workload, other.dialect, other.threads)
+            };
+            let other = other.ceilings.iter().find(is_alike)?;
+            let (one, other) = (one.messages_per_second, other.messages_per_second);
+            Some((one / other).max(other / one))
+        });
+        let ratios: Vec<f64> = ratios.collect();
+        !ratios.is_empty() && ratios.iter().all(|ratio| *ratio <= AS_FAST)
     }
 }
 

@@ -1,27 +1,30 @@
 //! Rounds that measure another again, and what they say of a figure that is measured once more.
 
-use super::board::{self, Kind};
-use super::history::Point;
+use super::board::{self, Kind, Ranking};
+use super::history::{Like, Point};
+use super::origin::Origin;
 use super::rounds::Machine;
 use crate::report::ranking::Row;
 use crate::report::subject::Subject;
 use crate::stats::{Interval, Prediction};
 use std::collections::BTreeSet;
 
-/// A figure of the board that was measured twice.
+/// Figures of the board, and of the rounds that measure it again, that were measured twice on one
+/// machine or on machines that are alike.
+#[derive(Debug)]
+pub(super) struct Repeats(Vec<Pair>);
+
+/// One of them.
 #[derive(Debug)]
 struct Pair {
     kind: Kind,
-    machine: Option<Machine>,
-    first: f64,
-    second: f64,
-    /// The second round with its day.
+    /// How and where both were measured.
+    like: Like,
+    origin: Origin,
+    /// The round of the second.
     round: String,
+    figures: (f64, f64),
 }
-
-/// All of them.
-#[derive(Debug, Default)]
-pub(super) struct Repeats(Vec<Pair>);
 
 /// What is to be expected of a figure that is measured again.
 #[derive(Debug)]
@@ -30,57 +33,77 @@ pub(super) struct Expected {
     kind: Kind,
     /// Where it comes from.
     rounds: String,
-    /// Whether the figures are of this machine's hardware.
-    is_of_machine: bool,
+    pool: Pool,
+}
+
+/// The pairs that speak for a figure: the nearest to it that are enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pool {
+    /// Of its kind, on its machine or on one like it.
+    Machine,
+    /// Of its kind.
+    Kind,
 }
 
 impl Repeats {
-    /// The figures of a round that these repeat: of the same row, version, plan and hardware.
+    /// Those of a round and of the rounds that repeat it. Each figure of the latter is held against the
+    /// first before it of the same row, version and plan, of another run on a machine like its own.
     pub(super) fn of(round: &[Point], again: &[Point]) -> Self {
-        let pair = |second: &Point| {
-            let is_first = |first: &&Point| {
-                (&first.key, &first.workload, first.dialect, &first.version)
-                    == (
-                        &second.key,
-                        &second.workload,
-                        second.dialect,
-                        &second.version,
-                    )
-                    && first.kind == second.kind
-                    && first.like.is_repeated_by(&second.like)
-            };
-            let first = round.iter().find(is_first)?;
+        let pair = |(index, second): (usize, &Point)| {
+            let mut before = round.iter().chain(&again[..index]);
+            let first = before.find(|first| is_pair(first, second))?;
             Some(Pair {
                 kind: first.kind,
-                machine: first.like.machine.clone(),
-                first: first.value?,
-                second: second.value?,
-                round: format!("{} of {}", second.round, second.day),
+                like: first.like.clone(),
+                origin: first.origin.clone(),
+                round: second.round.clone(),
+                figures: (first.value?, second.value?),
             })
         };
-        Self(again.iter().filter_map(pair).collect())
+        Self(again.iter().enumerate().filter_map(pair).collect())
     }
 
-    /// What is to be expected of a figure of this kind on this machine: by the figures of its own
-    /// hardware where these are enough, by those of all machines where they are; `None` elsewhere.
-    pub(super) fn expected(&self, kind: Kind, machine: Option<&Machine>) -> Option<Expected> {
-        let is_here = |pair: &&Pair| match (&pair.machine, machine) {
-            (Some(one), Some(other)) => one.is_same_hardware(other),
-            _ => false,
+    /// What is to be expected of the figures of a ranking; `None` where too few figures were measured
+    /// again.
+    pub(super) fn expected(
+        &self,
+        ranking: &Ranking<'_>,
+        machine: Option<&Machine>,
+    ) -> Option<Expected> {
+        let kind = ranking.kind;
+        let is_here = |pair: &Pair| {
+            pair.like.is_of_hardware(machine) && pair.origin.is_as_fast(&ranking.origin)
         };
-        let of_kind: Vec<&Pair> = self.0.iter().filter(|pair| pair.kind == kind).collect();
-        let here: Vec<&Pair> = of_kind.iter().copied().filter(is_here).collect();
-        let of = |pairs: &[&Pair], is_of_machine| {
-            let rounds: BTreeSet<&str> = pairs.iter().map(|pair| pair.round.as_str()).collect();
+        let is_in = |pair: &Pair, pool: Pool| match pool {
+            Pool::Kind => pair.kind == kind,
+            Pool::Machine => pair.kind == kind && is_here(pair),
+        };
+        let of = |pool| {
+            let pairs = || self.0.iter().filter(|pair| is_in(pair, pool));
+            let rounds: BTreeSet<&str> = pairs().map(|pair| pair.round.as_str()).collect();
             Some(Expected {
-                prediction: Prediction::of(pairs.iter().map(|pair| (pair.first, pair.second)))?,
+                prediction: Prediction::of(pairs().map(|pair| pair.figures))?,
                 kind,
                 rounds: rounds.into_iter().collect::<Vec<_>>().join(", "),
-                is_of_machine,
+                pool,
             })
         };
-        of(&here, true).or_else(|| of(&of_kind, false))
+        let pools = [Pool::Machine, Pool::Kind];
+        pools.into_iter().find_map(of)
     }
+}
+
+fn is_pair(first: &Point, second: &Point) -> bool {
+    let is_same_row = first.key == second.key
+        && first.version == second.version
+        && first.workload == second.workload
+        && first.dialect == second.dialect
+        && first.kind == second.kind;
+    let is_same_run = first.round == second.round && first.origin.run == second.origin.run;
+    is_same_row
+        && !is_same_run
+        && first.like.is_repeated_by(&second.like)
+        && first.origin.is_as_fast(&second.origin)
 }
 
 impl Expected {
@@ -95,15 +118,16 @@ impl Expected {
     /// What it rests on, in sentences.
     pub(super) fn words(&self) -> String {
         let Prediction { factor, pairs } = self.prediction;
-        let hardware = match self.is_of_machine {
-            true => "this hardware",
-            false => "another hardware than this",
+        let kind = self.kind.words();
+        let of = match self.pool {
+            Pool::Machine => format!("figures of this kind ({kind}) on a machine like this"),
+            Pool::Kind => format!("figures of this kind ({kind}), on another machine than this"),
         };
         format!(
-            "Measured again, a figure is within a factor of {factor:.2} of the one here in 95 of 100 \
-             cases. So far apart are {pairs} figures ({}) that were measured again on another day, \
-             all on machines of {hardware} (round {}).",
-            self.kind.words(),
+            "In another run on a machine like this a figure is within a factor of {factor:.2} of the one \
+             here in 95 of 100 cases. That is how far {pairs} figures moved that were measured twice \
+             (round {}): {of}. A machine is like this where `websocket-bench selftest` finds the \
+             ceilings of this run, within 15 %; a processor of the same name is not enough.",
             self.rounds
         )
     }

@@ -76,7 +76,7 @@ pub(super) fn carrying(name: &str, steps: u64) -> Measurement {
 }
 
 /// A certificate of the machine of a run, without parts: of broadcasts the generator carried this much.
-fn certificate(run: &RunRecord) -> Certificate {
+pub(super) fn certificate(run: &RunRecord) -> Certificate {
     Certificate {
         format: SELFTEST_FORMAT.to_owned(),
         version: VERSION,

@@ -116,7 +116,7 @@ impl Ranked<'_> {
     /// What is to be expected of its figures in a ranking when they are measured again.
     pub(super) fn expected(&self, site: &Site<'_>, ranking: &Ranking<'_>) -> Option<Expected> {
         let machine = self.board.machine.as_ref();
-        site.repeats.expected(ranking.kind, machine)
+        site.repeats.expected(ranking, machine)
     }
 }
 

@@ -146,7 +146,7 @@ pub(super) fn view(
             Some(expected) => expected.words(),
             None => format!(
                 "The interval is that of repetitions in one run. How far a figure of this kind ({}) \
-                 moves on another day has not been measured yet.",
+                 moves in another run has not been measured yet.",
                 ranking.kind.words()
             ),
         },
@@ -194,9 +194,8 @@ fn heads(ranking: &Ranking<'_>, has_expected: bool) -> Vec<Head> {
     ));
     if has_expected {
         heads.push(head(
-            "another day",
-            "Where the ranked figure is to lie when its command is run again on another day, on a \
-             machine of the same hardware.",
+            "another run",
+            "Where the ranked figure is to lie when its command is run again, on a machine like this.",
             false,
         ));
     }

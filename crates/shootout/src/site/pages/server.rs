@@ -47,7 +47,7 @@ struct Row {
     /// Place, figure, p95.
     numbers: [Cell; 3],
     interval: String,
-    /// Where it is to lie on another day.
+    /// Where it is to lie in another run.
     expected: String,
     /// Memory and memory in sockets for one connection, processor time for one message.
     usage: [Cell; 3],

@@ -20,7 +20,7 @@ pub(super) fn method(site: &Site<'_>) -> Result<String, SiteError> {
     let intro = "Each figure of this site follows from the records of a round, which lie in results/ of \
                  the project: `./shootout check results/ROUND` makes every figure again from its \
                  histogram. Under each ranking stands the command that measures it again, and at each \
-                 row the interval in which the new figure is to lie.";
+                 row where the new figure is to lie.";
     let document = match &site.gathered.methodology {
         Some(document) => text::html(document),
         None => text::html("METHODOLOGY.md is not in this project."),
