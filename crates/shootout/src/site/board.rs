@@ -10,7 +10,7 @@ use crate::report::table::{Cell, Line, NOTHING, Table};
 use crate::report::{figures, headline, words};
 use crate::rows::contestant;
 use crate::stats::Interval;
-use run_record::{Measurement, Status};
+use run_record::{Clients, Measurement, Status, Steps};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -228,6 +228,43 @@ pub(super) fn figure(row: &Row<'_>, subject: &Subject<'_>) -> Option<f64> {
             .and_then(|carried| carried.clients())
             .map(|clients| clients as f64),
         false => row.figure(subject.score, subject.common),
+    }
+}
+
+/// The figure that a row is ranked by, as exactly as it is known: clients carried to a step of the
+/// plan.
+pub(super) fn bounds(row: &Row<'_>, subject: &Subject<'_>) -> Option<Interval> {
+    let low = figure(row, subject)?;
+    let step = match steps(row, subject) {
+        Some(steps) => f64::from(steps.add),
+        None => 0.0,
+    };
+    Some(Interval {
+        low,
+        high: low + step,
+    })
+}
+
+/// The figures of this kind that lie in an interval, the smallest and the largest. Of clients carried,
+/// those whose step meets it.
+pub(super) fn within(interval: Interval, row: &Row<'_>, subject: &Subject<'_>) -> (f64, f64) {
+    let Some(steps) = steps(row, subject) else {
+        return (interval.low, interval.high);
+    };
+    let (first, add) = (f64::from(steps.first), f64::from(steps.add));
+    let smallest = match interval.low <= first {
+        true => 0.0,
+        false => first + ((interval.low - add - first) / add).ceil().max(0.0) * add,
+    };
+    let largest = first + ((interval.high - first) / add).floor() * add;
+    (smallest, largest.max(0.0))
+}
+
+/// The steps in which clients grow that a row is ranked by.
+fn steps(row: &Row<'_>, subject: &Subject<'_>) -> Option<Steps> {
+    match row.plan()?.clients {
+        Clients::Steps(steps) if subject.grows() => Some(steps),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use super::again;
 use super::board::{self, Kind, Known, Ranking};
 use super::origin::Origin;
 use super::rounds::{Board, Machine, Round};
-use crate::stats::{change_point, enough};
+use crate::stats::{Interval, change_point, enough};
 use run_record::Status;
 
 /// The figure of one row in one round.
@@ -30,6 +30,8 @@ pub(super) struct Point {
     /// The figure in words.
     pub(super) figure: String,
     pub(super) value: Option<f64>,
+    /// The figure as exactly as it is known.
+    pub(super) bounds: Option<Interval>,
     /// The figure of each repetition.
     pub(super) each: Vec<f64>,
     pub(super) interval: String,
@@ -105,6 +107,7 @@ pub(super) fn points<'r>(
             place: line.place.text.clone(),
             figure: line.figure.text.clone(),
             value: board::figure(row, &subject),
+            bounds: board::bounds(row, &subject),
             each: board::figures_of_each(row, &subject),
             interval: line.interval.clone(),
             status: row.status,

@@ -23,7 +23,7 @@ struct Pair {
     origin: Origin,
     /// The round of the second.
     round: String,
-    figures: (f64, f64),
+    figures: (Interval, Interval),
 }
 
 /// What is to be expected of a figure that is measured again.
@@ -57,7 +57,7 @@ impl Repeats {
                 like: first.like.clone(),
                 origin: first.origin.clone(),
                 round: second.round.clone(),
-                figures: (first.value?, second.value?),
+                figures: (first.bounds?, second.bounds?),
             })
         };
         Self(again.iter().enumerate().filter_map(pair).collect())
@@ -109,10 +109,11 @@ fn is_pair(first: &Point, second: &Point) -> bool {
 impl Expected {
     /// Where the figure of a row is to lie, in words; `None` for a row without a figure.
     pub(super) fn interval(&self, row: &Row<'_>, subject: &Subject<'_>) -> Option<String> {
-        let figure = board::figure(row, subject).filter(|figure| figure.is_finite())?;
-        let Interval { low, high } = self.prediction.interval(figure);
+        let figure = board::bounds(row, subject).filter(|figure| figure.high.is_finite())?;
+        let interval = self.prediction.interval(figure);
+        let (smallest, largest) = board::within(interval, row, subject);
         let shown = |figure| board::shown(figure, subject);
-        Some(format!("{} to {}", shown(low), shown(high)))
+        Some(format!("{} to {}", shown(smallest), shown(largest)))
     }
 
     /// What it rests on, in sentences.

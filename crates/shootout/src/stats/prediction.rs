@@ -19,14 +19,14 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// From figures that were measured twice; `None` when they are too few, which is fewer than 19.
-    /// A pair in which one is not above 0, or without an end, is none.
-    pub fn of(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<Self> {
-        let is_figure = |figure: f64| figure.is_finite() && figure > 0.0;
+    /// From figures that were measured twice, each as exactly as it is known; `None` when they are too
+    /// few, which is fewer than 19. A pair in which one is not above 0, or without an end, is none.
+    pub fn of(pairs: impl IntoIterator<Item = (Interval, Interval)>) -> Option<Self> {
+        let is_figure = |figure: Interval| figure.high.is_finite() && figure.low > 0.0;
         let mut factors: Vec<f64> = pairs
             .into_iter()
             .filter(|(first, second)| is_figure(*first) && is_figure(*second))
-            .map(|(first, second)| (first / second).max(second / first))
+            .map(|(first, second)| factor_between(first, second))
             .collect();
         factors.sort_by(f64::total_cmp);
         let pairs = factors.len();
@@ -36,12 +36,19 @@ impl Prediction {
     }
 
     /// Where a figure is to lie that is measured again.
-    pub fn interval(&self, figure: f64) -> Interval {
+    pub fn interval(&self, figure: Interval) -> Interval {
         Interval {
-            low: figure / self.factor,
-            high: figure * self.factor,
+            low: figure.low / self.factor,
+            high: figure.high * self.factor,
         }
     }
+}
+
+/// The least factor that explains both: 1 where they meet.
+fn factor_between(first: Interval, second: Interval) -> f64 {
+    let up = second.low / first.high;
+    let down = first.low / second.high;
+    up.max(down).max(1.0)
 }
 
 #[cfg(test)]
@@ -50,26 +57,50 @@ mod tests {
     use rand::{Rng as _, SeedableRng as _};
     use rand_chacha::ChaCha8Rng;
 
+    const fn exactly(figure: f64) -> Interval {
+        Interval {
+            low: figure,
+            high: figure,
+        }
+    }
+
+    fn of(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<Prediction> {
+        let exact = |(first, second)| (exactly(first), exactly(second));
+        Prediction::of(pairs.into_iter().map(exact))
+    }
+
     #[test]
     fn nineteen_pairs_are_the_fewest_and_their_largest_distance_counts() {
         let pairs = |n: u32| (1..=n).map(|k| (1.0, 1.0 + f64::from(k) / 100.0));
-        assert_eq!(Prediction::of(pairs(18)), None);
-        assert_eq!(Prediction::of([]), None);
-        let nineteen = Prediction::of(pairs(19)).unwrap();
+        assert_eq!(of(pairs(18)), None);
+        assert_eq!(of([]), None);
+        let nineteen = of(pairs(19)).unwrap();
         assert_eq!((nineteen.factor, nineteen.pairs), (1.19, 19));
         // Of 39 one may be farther.
-        assert_eq!(Prediction::of(pairs(39)).unwrap().factor, 1.38);
-        assert_eq!(Prediction::of(pairs(38)).unwrap().factor, 1.38);
+        assert_eq!(of(pairs(39)).unwrap().factor, 1.38);
+        assert_eq!(of(pairs(38)).unwrap().factor, 1.38);
     }
 
     #[test]
     fn slower_and_faster_are_as_far_and_what_is_no_figure_does_not_count() {
         let both = (0..20).map(|k| if k % 2 == 0 { (2.0, 4.0) } else { (4.0, 2.0) });
         let none = [(0.0, 1.0), (1.0, f64::INFINITY), (f64::NAN, 1.0)];
-        let found = Prediction::of(both.chain(none)).unwrap();
+        let found = of(both.chain(none)).unwrap();
         assert_eq!((found.factor, found.pairs), (2.0, 20));
-        let interval = found.interval(10.0);
+        let interval = found.interval(exactly(10.0));
         assert_eq!((interval.low, interval.high), (5.0, 20.0));
+    }
+
+    #[test]
+    fn what_is_known_to_a_step_is_as_near_as_the_steps_allow() {
+        let step = |low: f64| Interval {
+            low,
+            high: low + 400.0,
+        };
+        let all = |first, second| Prediction::of([(step(first), step(second)); 20]).unwrap();
+        assert_eq!(all(200.0, 600.0).factor, 1.0);
+        assert_eq!(all(600.0, 200.0).factor, 1.0);
+        assert_eq!(all(3000.0, 600.0).factor, 3.0);
     }
 
     /// The promise of the method, on figures whose spread has a long tail.
@@ -81,7 +112,8 @@ mod tests {
         for _ in 0..2_000 {
             let pairs: Vec<(f64, f64)> = (0..24).map(|_| (1.0, factor())).collect();
             let next = factor();
-            held += u32::from(Prediction::of(pairs).unwrap().interval(1.0).holds(next));
+            let interval = of(pairs).unwrap().interval(exactly(1.0));
+            held += u32::from(interval.holds(next));
         }
         // 24 of 25, which is 1,920; its standard deviation is 8.8.
         assert!((1_890..=1_950).contains(&held), "{held}");
