@@ -19,8 +19,8 @@ struct Text {
 pub(super) fn method(site: &Site<'_>) -> Result<String, SiteError> {
     let intro = "Each figure of this site follows from the records of a round, which lie in results/ of \
                  the project: `./shootout check results/ROUND` makes every figure again from its \
-                 histogram. Under each ranking stands the command that measures it again, and at each \
-                 row where the new figure is to lie.";
+                 histogram. Under each ranking stands the command that measures it again and, where \
+                 enough figures were measured twice, how far one moves.";
     let document = match &site.gathered.methodology {
         Some(document) => text::html(document),
         None => text::html("METHODOLOGY.md is not in this project."),
