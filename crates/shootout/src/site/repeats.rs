@@ -126,8 +126,8 @@ impl Expected {
         };
         format!(
             "In another run on a machine like this a figure is within a factor of {factor:.2} of the one \
-             here in 95 of 100 cases. That is how far {pairs} figures moved that were measured twice \
-             (round {}): {of}. A machine is like this where `websocket-bench selftest` finds the \
+             here in 95 of 100 cases, if it moves as {pairs} figures did that were measured twice (round \
+             {}, whose note says how far apart): {of}. A machine is like this where `websocket-bench selftest` finds the \
              ceilings of this run, within 15 %; a processor of the same name is not enough.",
             self.rounds
         )
