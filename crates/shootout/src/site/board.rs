@@ -248,15 +248,25 @@ pub(super) fn bounds(row: &Row<'_>, subject: &Subject<'_>) -> Option<Interval> {
 /// The figures of this kind that lie in an interval, the smallest and the largest. Of clients carried,
 /// those whose step meets it.
 pub(super) fn within(interval: Interval, row: &Row<'_>, subject: &Subject<'_>) -> (f64, f64) {
-    let Some(steps) = steps(row, subject) else {
-        return (interval.low, interval.high);
-    };
-    let (first, add) = (f64::from(steps.first), f64::from(steps.add));
-    let smallest = match interval.low <= first {
+    match steps(row, subject) {
+        Some(steps) => meeting(interval, f64::from(steps.first), f64::from(steps.add)),
+        None => (interval.low, interval.high),
+    }
+}
+
+/// The counts of clients whose step meets an interval, ends included, the smallest and the largest.
+fn meeting(interval: Interval, first: f64, add: f64) -> (f64, f64) {
+    /// An end that is the quotient of two counts of clients may miss a step by its last bit.
+    const LAST_BITS: f64 = 1e-9;
+    let (low, high) = (
+        interval.low * (1.0 - LAST_BITS),
+        interval.high * (1.0 + LAST_BITS),
+    );
+    let smallest = match low <= first {
         true => 0.0,
-        false => first + ((interval.low - add - first) / add).ceil().max(0.0) * add,
+        false => first + ((low - add - first) / add).ceil().max(0.0) * add,
     };
-    let largest = first + ((interval.high - first) / add).floor() * add;
+    let largest = first + ((high - first) / add).floor() * add;
     (smallest, largest.max(0.0))
 }
 
@@ -476,4 +486,30 @@ pub(super) fn rankings<'a>(
             .map(|rows| Ranking::new(&[], rows.to_vec(), origin, known)),
     );
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Prediction;
+
+    /// Whatever two counts make the factor, each of them lies where the other says.
+    #[test]
+    fn counts_that_are_as_far_apart_as_the_factor_are_within_it() {
+        let (first, add) = (200.0, 400.0);
+        let step = |index: u32| {
+            let low = f64::from(index).mul_add(add, first);
+            let high = low + add;
+            Interval { low, high }
+        };
+        for one in 0..40 {
+            for other in 0..40 {
+                let prediction = Prediction::of([(step(one), step(other)); 19]).unwrap();
+                let (smallest, largest) = meeting(prediction.interval(step(one)), first, add);
+                let other = step(other).low;
+                let is_in = smallest <= other && other <= largest;
+                assert!(is_in, "{one} {other}: {smallest} to {largest}");
+            }
+        }
+    }
 }

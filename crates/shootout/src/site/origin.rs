@@ -40,7 +40,8 @@ impl Origin {
     }
 
     /// Whether the machines of both were as fast, by what their generators carried from the null
-    /// server. A processor's name does not say it. Without a certificate of either it is not known.
+    /// server. A processor's name does not say it, nor does it say how busy a host was. Without a
+    /// certificate of either it is not known.
     pub(super) fn is_as_fast(&self, other: &Self) -> bool {
         let ratios = self.ceilings.iter().filter_map(|one| {
             let is_alike = |other: &&Ceiling| {

@@ -9,8 +9,8 @@ const SERVER: &str = "/usr/sbin/mosquitto";
 pub(crate) struct Mosquitto {
     child: Child,
     url: String,
-    /// Its configuration.
-    _folder: tempfile::TempDir,
+    /// Its configuration and its log.
+    folder: tempfile::TempDir,
 }
 
 impl Mosquitto {
@@ -57,12 +57,17 @@ impl Mosquitto {
         Ok(Self {
             child,
             url: format!("ws://{addr}/mqtt"),
-            _folder: folder,
+            folder,
         })
     }
 
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// What it has said so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 }
 

@@ -100,6 +100,7 @@ impl EventLoop {
         backend: &mut B,
         commands: &mpsc::Receiver<Command>,
     ) -> io::Result<()> {
+        let mut turned_ns = clock::now_ns();
         loop {
             self.clients.note_turn();
             while let Ok(command) = commands.try_recv() {
@@ -120,26 +121,32 @@ impl EventLoop {
                 self.clients.abort_all();
                 return Ok(());
             }
-            let turn = backend.turn(self.patience(), self)?;
+            let turn = backend.turn(self.patience(turned_ns), self)?;
             self.reads += turn.reads;
             self.unstamped += turn.unstamped;
             self.clock_steps += u64::from(turn.clock_stepped);
-            let lag_ns = clock::now_ns().saturating_sub(turn.woke_ns);
+            turned_ns = clock::now_ns();
+            let lag_ns = turned_ns.saturating_sub(turn.woke_ns);
             self.largest_lag_ns = self.largest_lag_ns.max(lag_ns);
         }
     }
 
-    /// How long the loop may wait for an event.
-    fn patience(&self) -> Duration {
-        let now_ns = clock::now_ns();
-        let next_ns = self.scenario.next_ns(now_ns);
+    /// How long the loop may wait for an event; its turn before ended at `turned_ns`. The clock is read
+    /// anew only where something is due by it.
+    fn patience(&self, turned_ns: u64) -> Duration {
+        let next_ns = self.scenario.next_ns(turned_ns);
         let next_ns = next_ns.min(self.clients.opening.next_start_ns());
         let next_ns = next_ns.min(self.pacing.next_ns());
         let caught_up_ns = self.catch_up.as_ref().map_or(u64::MAX, CatchUp::next_ns);
         let next_ns = next_ns.min(caught_up_ns);
         let lives = self.clients.lives.as_ref();
         let next_ns = next_ns.min(lives.map_or(u64::MAX, |lives| lives.next_ns()));
-        IDLE_TURN.min(Duration::from_nanos(next_ns.saturating_sub(now_ns)))
+        if next_ns == u64::MAX {
+            return IDLE_TURN;
+        }
+        IDLE_TURN.min(Duration::from_nanos(
+            next_ns.saturating_sub(clock::now_ns()),
+        ))
     }
 
     fn obey(&mut self, command: Command, control: &mut dyn Control) {
