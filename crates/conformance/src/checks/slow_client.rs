@@ -29,8 +29,7 @@ const TOLERANCE: usize = 12 * MIB;
 /// Sent beyond what may be kept, so that a server without a bound is told from others.
 const BEYOND: usize = 32 * MIB;
 
-/// For all broadcasts together, so that a server which trickles ends too. Most take a second or two,
-/// the slowest far more on a busy machine.
+/// For all broadcasts together, so that a server which trickles ends too. Most take a second or two.
 const LONGEST: Duration = Duration::from_secs(180);
 
 pub(super) static CHECKS: &[Check] = &[Check {
