@@ -29,8 +29,8 @@ const TOLERANCE: usize = 12 * MIB;
 /// Sent beyond what may be kept, so that a server without a bound is told from others.
 const BEYOND: usize = 32 * MIB;
 
-/// For all broadcasts together, so that a server which trickles ends too. Most take a second or two.
-const LONGEST: Duration = Duration::from_secs(180);
+/// For all broadcasts together. Most servers take a second or two.
+const LONGEST: Duration = Duration::from_secs(60);
 
 pub(super) static CHECKS: &[Check] = &[Check {
     id: "protocol-limit-slow-client",
@@ -47,7 +47,7 @@ pub(super) static CHECKS: &[Check] = &[Check {
 fn slow_client(context: &mut Context<'_>) -> Checked {
     // Its receive buffer is the kernel's usual one, which does not grow while it does not read: a
     // smaller one would make the reading at the end a matter of minutes.
-    let mut slow = context.connect_large()?;
+    let mut slow = context.connect()?;
     let allowed = LIMIT + TOLERANCE + sockets();
     let total = (allowed + BEYOND) / MIB;
     let checked = flood(context, total).and_then(|()| cut_off(&mut slow, allowed));
@@ -57,8 +57,8 @@ fn slow_client(context: &mut Context<'_>) -> Checked {
 
 /// Broadcasts so many messages, each when the one before has reached the sender and another client.
 fn flood(context: &mut Context<'_>, total: usize) -> Checked {
-    let mut sender = context.connect_large()?;
-    let mut reader = context.connect_large()?;
+    let mut sender = context.connect()?;
+    let mut reader = context.connect()?;
     let payload = context.payload_padded(PAYLOAD);
     // The same each time: other checks look at contents.
     let (opcode, message) = context.message(Kind::Broadcast, &payload);
