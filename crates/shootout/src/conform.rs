@@ -99,6 +99,15 @@ pub fn judge(manifest: &Manifest, variant: &Variant, outcomes: &[Outcome]) -> Co
     Conformance { checks }
 }
 
+/// True when a check failed that had waited as long as for one answer: then the server may have
+/// been slow and not wrong, and so may what failed after it.
+pub fn ran_out(outcomes: &[Outcome], conformance: &Conformance) -> bool {
+    let judged = outcomes.iter().zip(&conformance.checks);
+    judged
+        .filter(|(_, judged)| judged.verdict == CheckVerdict::Fail)
+        .any(|(outcome, _)| outcome.elapsed >= ANSWER)
+}
+
 /// The ids of the failed checks, each once, in order.
 pub fn failed_ids(conformance: &Conformance) -> Vec<&str> {
     let mut ids: Vec<&str> = Vec::new();

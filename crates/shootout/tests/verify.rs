@@ -128,6 +128,34 @@ fn variants_are_verified_side_by_side_and_told_whole_and_in_order() {
 }
 
 #[test]
+fn a_row_whose_wait_ran_out_beside_others_is_verified_again_alone() {
+    const CHECK: &str = "rfc6455-5.4-interleaved-message";
+    let project = Project::new();
+    let marks = project.path("started");
+    fs::create_dir(&marks).unwrap();
+    let always = "lie=skips-interleaved";
+    // What it does wrong at its first start it does right at its second.
+    let at_first = format!(
+        "lie=none; [ -e {mark} ] || lie=skips-interleaved; touch {mark}",
+        mark = marks.join("once").display()
+    );
+    for (name, lie) in [("a-slow", at_first.as_str()), ("b-liar", always)] {
+        project.add(&Server {
+            name,
+            script: &format!("{lie}; exec \"$PROGRAMS/liar-server\" --lie $lie --port $PORT"),
+            ..Server::default()
+        });
+    }
+    let done = project.shootout("verify --jobs 2");
+    done.expect(1, &["2 variants: 1 ok, 1 failed (b-liar)"]);
+    let count = |words: &str| done.stdout.matches(words).count();
+    assert_eq!(count("verified again at the end, alone"), 2);
+    // In either dialect.
+    assert_eq!(count(&format!("LATE {CHECK} ")), 4, "{}", done.stdout);
+    assert_eq!(count(&format!("FAIL {CHECK} ")), 2, "{}", done.stdout);
+}
+
+#[test]
 fn an_interrupt_ends_all_that_are_verified_side_by_side() {
     let project = Project::new();
     let names = ["a-server", "b-server", "c-server"];

@@ -13,6 +13,9 @@ use conformance::{Outcome, Verdict};
 use run_record::{CheckVerdict, Conformance};
 use std::fmt::Write as _;
 
+/// What follows on a row that does not count.
+const AGAIN: &str = "; a wait ran out, so it is verified again at the end, alone";
+
 /// Appends a line.
 macro_rules! put {
     ($said:expr, $($line:tt)*) => {
@@ -28,10 +31,20 @@ pub(super) struct Row<'a> {
     pub(super) version: String,
 }
 
+/// What shares the machine with a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    Nothing,
+    /// Other rows, or builds.
+    Others,
+}
+
 /// The result of one variant.
 #[derive(Default)]
 pub(super) struct Verified {
     pub(super) passed: bool,
+    /// A wait ran out while others took of the machine: what was found does not count.
+    pub(super) again: bool,
     /// For the table; absent where the server ended before the last check.
     pub(super) line: Option<Box<Line>>,
 }
@@ -42,6 +55,7 @@ pub(super) fn verify(
     choice: &Choice,
     row: &Row<'_>,
     threads: usize,
+    beside: Beside,
     said: &mut String,
 ) -> Option<Verified> {
     let (entry, manifest, variant) = (row.wanted.entry, row.wanted.manifest, row.variant);
@@ -82,18 +96,21 @@ pub(super) fn verify(
         }
     };
     let conformance = conform::judge(manifest, variant, &outcomes);
-    put_failures(said, &outcomes, &conformance);
+    let again = beside == Beside::Others && conform::ran_out(&outcomes, &conformance);
+    put_failures(said, &outcomes, &conformance, again);
     let in_detail = choice.is_named() || choice.all;
     put_waivers(said, manifest, variant, &conformance, in_detail);
     let leak = stopped.leak();
     if let Some(leak) = &leak {
         put!(said, "  {} {leak}", painted(AnsiColor::Red, "LEAK"));
     }
-    put!(said, "{name}: {}", summary(&outcomes, &conformance));
+    let then = if again { AGAIN } else { "" };
+    put!(said, "{name}: {}{then}", summary(&outcomes, &conformance));
     let version = &row.version;
     let line = Line::new(manifest, &variant.name, version, &today(), &conformance);
     Some(Verified {
         passed: conformance.passed() && leak.is_none(),
+        again,
         line: Some(Box::new(line)),
     })
 }
@@ -103,18 +120,18 @@ fn today() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
 }
 
-fn put_failures(said: &mut String, outcomes: &[Outcome], conformance: &Conformance) {
+/// `late`: a wait ran out, and what follows may follow from that.
+fn put_failures(said: &mut String, outcomes: &[Outcome], conformance: &Conformance, late: bool) {
+    let label = match late {
+        true => painted(AnsiColor::Yellow, "LATE"),
+        false => painted(AnsiColor::Red, "FAIL"),
+    };
     for (outcome, judged) in outcomes.iter().zip(&conformance.checks) {
         let Verdict::Fail { observed } = &outcome.verdict else {
             continue;
         };
         if judged.verdict == CheckVerdict::Fail {
-            put!(
-                said,
-                "  {} {}",
-                painted(AnsiColor::Red, "FAIL"),
-                heading(outcome)
-            );
+            put!(said, "  {label} {}", heading(outcome));
             put!(said, "       {}", outcome.check.description);
             put!(said, "       expected: {}", outcome.check.expectation);
             put!(said, "       observed: {observed}");

@@ -1,16 +1,18 @@
 //! Builds one server after the other, verifies several variants at the same time, and hands on what
 //! came of it in the order of the servers and their variants.
 //!
-//! Conformance is not timed, so that rows may share the cores. A build uses all of them by itself.
+//! Conformance is bounded in time and not measured, so rows may share the cores, and builds run
+//! beside them. Where a wait ran out, the row is verified again when nothing runs beside it, and
+//! only that counts: a slow moment of the machine is no fault of the server.
 
-use super::row::{self, Row};
+use super::row::{self, Beside, Row};
 use super::{Choice, Done, What};
 use crate::commands::Context;
 use crate::commands::build::{order, told};
 use crate::rows::Wanted;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// A thing that is done, with its place in the output and its server.
@@ -27,16 +29,50 @@ pub(super) fn verify(
     let (found, news) = mpsc::channel();
     let (ready, waiting) = mpsc::channel();
     let waiting = Mutex::new(waiting);
+    let again = Mutex::new(Vec::new());
     let rows: usize = all.iter().map(|wanted| wanted.variants.len()).sum();
+    let run = |row: &Row<'_>, beside| {
+        let mut said = String::new();
+        let verified = row::verify(context, choice, row, threads, beside, &mut said)?;
+        Some((said, verified))
+    };
+    let beside = match rows {
+        // It is built before.
+        1 => Beside::Nothing,
+        _ => Beside::Others,
+    };
     thread::scope(|scope| {
         // Children end with the thread that has started them: each row has one from start to end.
         for _ in 0..choice.rows_at_once().min(rows) {
-            let (found, waiting) = (found.clone(), &waiting);
-            scope.spawn(move || verify_waiting(context, choice, threads, waiting, &found));
+            let (found, waiting, again, run) = (found.clone(), &waiting, &again, &run);
+            scope.spawn(move || {
+                let next = || unpoisoned(waiting).recv();
+                while let Ok((number, row)) = next() {
+                    let Some((said, verified)) = run(&row, beside) else {
+                        continue;
+                    };
+                    let (server, repeat) = (row.wanted.entry.name.as_str(), verified.again);
+                    let _ = found.send((number, server, Done::row(&row, said, verified)));
+                    if repeat {
+                        unpoisoned(again).push((number, row));
+                    }
+                }
+            });
         }
         scope.spawn(move || build_all(context, choice, all, &found, &ready));
         in_order(news, on_done);
     });
+    let mut again = again.into_inner().unwrap_or_else(PoisonError::into_inner);
+    again.sort_by_key(|(number, _)| *number);
+    for (_, row) in again {
+        if let Some((said, verified)) = run(&row, Beside::Nothing) {
+            on_done(&row.wanted.entry.name, Done::row(&row, said, verified));
+        }
+    }
+}
+
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn in_order(news: Receiver<Numbered<'_>>, on_done: &mut dyn FnMut(&str, Done)) {
@@ -97,29 +133,5 @@ fn build_all<'a>(
             let _ = ready.send((number, row));
         }
         number += 1 + wanted.variants.len();
-    }
-}
-
-fn verify_waiting<'a>(
-    context: &Context<'_>,
-    choice: &Choice,
-    threads: usize,
-    waiting: &Mutex<Receiver<(usize, Row<'a>)>>,
-    found: &Sender<Numbered<'a>>,
-) {
-    loop {
-        let next = waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .recv();
-        let Ok((number, row)) = next else {
-            return;
-        };
-        let mut said = String::new();
-        if let Some(verified) = row::verify(context, choice, &row, threads, &mut said) {
-            let what = What::Verified(row.variant.name.clone(), verified);
-            let done = Done { said, what };
-            let _ = found.send((number, &row.wanted.entry.name, done));
-        }
     }
 }
