@@ -48,11 +48,14 @@ pub(super) struct Like {
 }
 
 impl Like {
-    /// Whether the other was measured as this was, on a machine whose facts are the same.
-    pub(super) fn is_repeated_by(&self, other: &Self) -> bool {
+    /// Whether the other was measured as this was, on whatever machine.
+    pub(super) fn is_measured_as(&self, other: &Self) -> bool {
+        self.server_cpus == other.server_cpus && self.plan == other.plan
+    }
+
+    /// Whether the facts of both machines are the same.
+    pub(super) fn is_on_hardware_of(&self, other: &Self) -> bool {
         self.is_of_hardware(other.machine.as_ref())
-            && self.server_cpus == other.server_cpus
-            && self.plan == other.plan
     }
 
     /// Whether it is of a machine like this one.

@@ -9,10 +9,14 @@ use crate::report::subject::Subject;
 use crate::stats::{Interval, Prediction};
 use std::collections::BTreeSet;
 
-/// Figures of the board, and of the rounds that measure it again, that were measured twice on one
-/// machine or on machines that are alike.
+/// Figures of the board, and of the rounds that measure it again, that were measured twice.
 #[derive(Debug)]
-pub(super) struct Repeats(Vec<Pair>);
+pub(super) struct Repeats {
+    /// On one machine, or on machines that are alike.
+    alike: Vec<Pair>,
+    /// On machines of which one was faster, or had another processor.
+    unlike: Vec<Pair>,
+}
 
 /// One of them.
 #[derive(Debug)]
@@ -30,6 +34,8 @@ struct Pair {
 #[derive(Debug)]
 pub(super) struct Expected {
     prediction: Prediction,
+    /// The same on another machine, where enough was measured on two.
+    elsewhere: Option<Prediction>,
     kind: Kind,
     /// Where it comes from.
     rounds: String,
@@ -47,20 +53,29 @@ enum Pool {
 
 impl Repeats {
     /// Those of a round and of the rounds that repeat it. Each figure of the latter is held against the
-    /// first before it of the same row, version and plan, of another run on a machine like its own.
+    /// first before it of the same row, version and plan, of another run on a machine like its own, and
+    /// against the first on a machine unlike its own.
     pub(super) fn of(round: &[Point], again: &[Point]) -> Self {
-        let pair = |(index, second): (usize, &Point)| {
-            let mut before = round.iter().chain(&again[..index]);
-            let first = before.find(|first| is_pair(first, second))?;
-            Some(Pair {
-                kind: first.kind,
-                like: first.like.clone(),
-                origin: first.origin.clone(),
-                round: second.round.clone(),
-                figures: (first.bounds?, second.bounds?),
-            })
+        let pairs = |is_alike: bool| {
+            let pair = move |(index, second): (usize, &Point)| {
+                let mut before = round.iter().chain(&again[..index]);
+                let first = before.find(|first| {
+                    is_same_row(first, second) && are_alike(first, second) == is_alike
+                })?;
+                Some(Pair {
+                    kind: first.kind,
+                    like: first.like.clone(),
+                    origin: first.origin.clone(),
+                    round: second.round.clone(),
+                    figures: (first.bounds?, second.bounds?),
+                })
+            };
+            again.iter().enumerate().filter_map(pair).collect()
         };
-        Self(again.iter().enumerate().filter_map(pair).collect())
+        Self {
+            alike: pairs(true),
+            unlike: pairs(false),
+        }
     }
 
     /// What is to be expected of the figures of a ranking; `None` where too few figures were measured
@@ -78,11 +93,14 @@ impl Repeats {
             Pool::Kind => pair.kind == kind,
             Pool::Machine => pair.kind == kind && is_here(pair),
         };
+        let unlike = self.unlike.iter().filter(|pair| pair.kind == kind);
+        let elsewhere = Prediction::of(unlike.map(|pair| pair.figures));
         let of = |pool| {
-            let pairs = || self.0.iter().filter(|pair| is_in(pair, pool));
+            let pairs = || self.alike.iter().filter(|pair| is_in(pair, pool));
             let rounds: BTreeSet<&str> = pairs().map(|pair| pair.round.as_str()).collect();
             Some(Expected {
                 prediction: Prediction::of(pairs().map(|pair| pair.figures))?,
+                elsewhere,
                 kind,
                 rounds: rounds.into_iter().collect::<Vec<_>>().join(", "),
                 pool,
@@ -93,27 +111,35 @@ impl Repeats {
     }
 }
 
-fn is_pair(first: &Point, second: &Point) -> bool {
+/// Whether both are figures of one row, measured in the same way in two runs.
+fn is_same_row(first: &Point, second: &Point) -> bool {
     let is_same_row = first.key == second.key
         && first.version == second.version
         && first.workload == second.workload
         && first.dialect == second.dialect
         && first.kind == second.kind;
     let is_same_run = first.round == second.round && first.origin.run == second.origin.run;
-    is_same_row
-        && !is_same_run
-        && first.like.is_repeated_by(&second.like)
-        && first.origin.is_as_fast(&second.origin)
+    is_same_row && !is_same_run && first.like.is_measured_as(&second.like)
+}
+
+/// Whether they were measured on machines that are alike.
+fn are_alike(first: &Point, second: &Point) -> bool {
+    first.like.is_on_hardware_of(&second.like) && first.origin.is_as_fast(&second.origin)
 }
 
 impl Expected {
     /// Where the figure of a row is to lie, in words; `None` for a row without a figure.
     pub(super) fn interval(&self, row: &Row<'_>, subject: &Subject<'_>) -> Option<String> {
-        let figure = board::bounds(row, subject).filter(|figure| figure.high.is_finite())?;
-        let interval = self.prediction.interval(figure);
-        let (smallest, largest) = board::within(interval, row, subject);
-        let shown = |figure| board::shown(figure, subject);
-        Some(format!("{} to {}", shown(smallest), shown(largest)))
+        interval(self.prediction, row, subject)
+    }
+
+    /// The same on another machine; `None` too where that is not known.
+    pub(super) fn interval_elsewhere(
+        &self,
+        row: &Row<'_>,
+        subject: &Subject<'_>,
+    ) -> Option<String> {
+        interval(self.elsewhere?, row, subject)
     }
 
     /// What it rests on, in sentences.
@@ -124,12 +150,27 @@ impl Expected {
             Pool::Machine => format!("figures of this kind ({kind}) on a machine like this"),
             Pool::Kind => format!("figures of this kind ({kind}), on another machine than this"),
         };
+        let elsewhere = self.elsewhere.map_or_else(String::new, |elsewhere| {
+            let Prediction { factor, pairs } = elsewhere;
+            format!(
+                " On another machine it is within {factor:.2}, if it moves as {pairs} \
+                 figures did that were measured on two."
+            )
+        });
         format!(
             "In another run on a machine like this a figure is within a factor of {factor:.2} of the one \
              here in 95 of 100 cases, if it moves as {pairs} figures did that were measured twice (round \
              {}, whose note says how far apart): {of}. A machine is like this where `websocket-bench selftest` finds the \
-             ceilings of this run, within 15 %; a processor of the same name is not enough.",
+             ceilings of this run, within 15 %; a processor of the same name is not enough.{elsewhere}",
             self.rounds
         )
     }
+}
+
+fn interval(prediction: Prediction, row: &Row<'_>, subject: &Subject<'_>) -> Option<String> {
+    let figure = board::bounds(row, subject).filter(|figure| figure.high.is_finite())?;
+    let interval = prediction.interval(figure);
+    let (smallest, largest) = board::within(interval, row, subject);
+    let shown = |figure| board::shown(figure, subject);
+    Some(format!("{} to {}", shown(smallest), shown(largest)))
 }

@@ -50,6 +50,8 @@ pub(super) struct Line {
     pub(super) interval: String,
     /// Where it is to lie when it is measured again.
     pub(super) expected: Option<String>,
+    /// The same on another machine.
+    pub(super) elsewhere: Option<String>,
     pub(super) again: Option<Again>,
 }
 
@@ -116,6 +118,9 @@ pub(super) fn view(
                 figure: ranked.figure.text.clone(),
                 interval: ranked.interval.clone(),
                 expected: interval,
+                elsewhere: expected
+                    .as_ref()
+                    .and_then(|expected| expected.interval_elsewhere(row, &subject)),
                 again: ranked.again.clone(),
             }
         })
