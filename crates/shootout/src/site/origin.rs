@@ -43,6 +43,13 @@ impl Origin {
     /// server. A processor's name does not say it, nor does it say how busy a host was. Without a
     /// certificate of either it is not known.
     pub(super) fn is_as_fast(&self, other: &Self) -> bool {
+        self.distance(other)
+            .is_some_and(|distance| distance <= AS_FAST)
+    }
+
+    /// How many times as much the generator of the faster machine carried, in the workload in which
+    /// they are farthest apart; `None` without a certificate of either.
+    pub(super) fn distance(&self, other: &Self) -> Option<f64> {
         let ratios = self.ceilings.iter().filter_map(|one| {
             let is_alike = |other: &&Ceiling| {
                 (one.workload, one.dialect, one.threads)
@@ -52,8 +59,7 @@ impl Origin {
             let (one, other) = (one.messages_per_second, other.messages_per_second);
             Some((one / other).max(other / one))
         });
-        let ratios: Vec<f64> = ratios.collect();
-        !ratios.is_empty() && ratios.iter().all(|ratio| *ratio <= AS_FAST)
+        ratios.reduce(f64::max)
     }
 }
 

@@ -27,6 +27,8 @@ struct Pair {
     origin: Origin,
     /// The round of the second.
     round: String,
+    /// As of [`Origin::distance`].
+    distance: f64,
     figures: (Interval, Interval),
 }
 
@@ -34,8 +36,8 @@ struct Pair {
 #[derive(Debug)]
 pub(super) struct Expected {
     prediction: Prediction,
-    /// The same on another machine, where enough was measured on two.
-    elsewhere: Option<Prediction>,
+    /// The same on another machine, where enough was measured on two, and how far they were apart.
+    elsewhere: Option<(Prediction, f64)>,
     kind: Kind,
     /// Where it comes from.
     rounds: String,
@@ -67,6 +69,7 @@ impl Repeats {
                     like: first.like.clone(),
                     origin: first.origin.clone(),
                     round: second.round.clone(),
+                    distance: first.origin.distance(&second.origin)?,
                     figures: (first.bounds?, second.bounds?),
                 })
             };
@@ -93,8 +96,9 @@ impl Repeats {
             Pool::Kind => pair.kind == kind,
             Pool::Machine => pair.kind == kind && is_here(pair),
         };
-        let unlike = self.unlike.iter().filter(|pair| pair.kind == kind);
-        let elsewhere = Prediction::of(unlike.map(|pair| pair.figures));
+        let unlike = || self.unlike.iter().filter(|pair| pair.kind == kind);
+        let farthest = unlike().map(|pair| pair.distance).reduce(f64::max);
+        let elsewhere = Prediction::of(unlike().map(|pair| pair.figures)).zip(farthest);
         let of = |pool| {
             let pairs = || self.alike.iter().filter(|pair| is_in(pair, pool));
             let rounds: BTreeSet<&str> = pairs().map(|pair| pair.round.as_str()).collect();
@@ -139,7 +143,8 @@ impl Expected {
         row: &Row<'_>,
         subject: &Subject<'_>,
     ) -> Option<String> {
-        interval(self.elsewhere?, row, subject)
+        let (prediction, _) = self.elsewhere?;
+        interval(prediction, row, subject)
     }
 
     /// What it rests on, in sentences.
@@ -150,11 +155,12 @@ impl Expected {
             Pool::Machine => format!("figures of this kind ({kind}) on a machine like this"),
             Pool::Kind => format!("figures of this kind ({kind}), on another machine than this"),
         };
-        let elsewhere = self.elsewhere.map_or_else(String::new, |elsewhere| {
+        let elsewhere = self.elsewhere.map_or_else(String::new, |(elsewhere, farthest)| {
             let Prediction { factor, pairs } = elsewhere;
             format!(
-                " On another machine it is within {factor:.2}, if it moves as {pairs} \
-                 figures did that were measured on two."
+                " On another machine it is within {factor:.2}, if it moves as {pairs} figures did that \
+                 were measured on two, and if the ceilings are at most {farthest:.2} times apart, as \
+                 theirs were."
             )
         });
         format!(
