@@ -67,11 +67,12 @@ impl StampForm {
     pub(crate) fn write(self, stamp: u64, out: &mut Vec<u8>) {
         match self {
             Self::Hex => {
-                let digit = |nibble: u8| b"0123456789abcdef"[nibble as usize];
-                let pairs = stamp
-                    .to_be_bytes()
-                    .map(|of| [digit(of >> 4), digit(of & 0xF)]);
-                out.extend_from_slice(pairs.as_flattened());
+                let mut digits = [0; 16];
+                for (place, digit) in digits.iter_mut().enumerate() {
+                    let nibble = stamp >> (60 - 4 * place) & 0xF;
+                    *digit = b"0123456789abcdef"[nibble as usize];
+                }
+                out.extend_from_slice(&digits);
             }
             Self::Binary => out.extend_from_slice(&stamp.to_be_bytes()),
         }

@@ -224,7 +224,7 @@ impl Requests {
     ) {
         let codec = self.verifier.codec();
         let workload = self.setting.plan.workload();
-        self.frame.clear();
+        // What stands there is written over below.
         self.frame.resize(MAX_HEADER, 0);
         let variables = OfClient {
             clients: &*clients,
