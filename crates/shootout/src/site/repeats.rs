@@ -32,25 +32,37 @@ struct Pair {
     figures: (Interval, Interval),
 }
 
-/// What is to be expected of a figure that is measured again.
+/// What is to be expected of a figure that is measured again: at least one of both is known.
 #[derive(Debug)]
 pub(super) struct Expected {
-    prediction: Prediction,
-    /// The same on another machine, where enough was measured on two, and how far they were apart.
-    elsewhere: Option<(Prediction, f64)>,
     kind: Kind,
-    /// Where it comes from.
-    rounds: String,
-    pool: Pool,
+    /// On the same machine, or on one like it.
+    here: Option<Here>,
+    elsewhere: Option<Elsewhere>,
 }
 
-/// The pairs that speak for a figure: the nearest to it that are enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pool {
-    /// Of its kind, on its machine or on one like it.
-    Machine,
-    /// Of its kind.
-    Kind,
+#[derive(Debug)]
+struct Here {
+    prediction: Prediction,
+    /// Where it comes from.
+    rounds: String,
+}
+
+/// On a machine unlike that of the figure.
+#[derive(Debug)]
+struct Elsewhere {
+    prediction: Prediction,
+    /// How far the machines were apart whose figures it comes from.
+    farthest: f64,
+}
+
+/// Where a figure is to lie, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In another run on its machine, or on one like it.
+    AnotherRun(String),
+    /// On another machine; how far it moves on its own is not known.
+    AnotherMachine(String),
 }
 
 impl Repeats {
@@ -81,37 +93,39 @@ impl Repeats {
         }
     }
 
-    /// What is to be expected of the figures of a ranking; `None` where too few figures were measured
-    /// again.
+    /// What is to be expected of the figures of a ranking; `None` where too few figures of their kind
+    /// were measured again.
     pub(super) fn expected(
         &self,
         ranking: &Ranking<'_>,
         machine: Option<&Machine>,
     ) -> Option<Expected> {
         let kind = ranking.kind;
-        let is_here = |pair: &Pair| {
-            pair.like.is_of_hardware(machine) && pair.origin.is_as_fast(&ranking.origin)
-        };
-        let is_in = |pair: &Pair, pool: Pool| match pool {
-            Pool::Kind => pair.kind == kind,
-            Pool::Machine => pair.kind == kind && is_here(pair),
-        };
-        let unlike = || self.unlike.iter().filter(|pair| pair.kind == kind);
-        let farthest = unlike().map(|pair| pair.distance).reduce(f64::max);
-        let elsewhere = Prediction::of(unlike().map(|pair| pair.figures)).zip(farthest);
-        let of = |pool| {
-            let pairs = || self.alike.iter().filter(|pair| is_in(pair, pool));
-            let rounds: BTreeSet<&str> = pairs().map(|pair| pair.round.as_str()).collect();
-            Some(Expected {
-                prediction: Prediction::of(pairs().map(|pair| pair.figures))?,
-                elsewhere,
-                kind,
-                rounds: rounds.into_iter().collect::<Vec<_>>().join(", "),
-                pool,
+        let here = || {
+            self.alike.iter().filter(|pair| {
+                pair.kind == kind
+                    && pair.like.is_of_hardware(machine)
+                    && pair.origin.is_as_fast(&ranking.origin)
             })
         };
-        let pools = [Pool::Machine, Pool::Kind];
-        pools.into_iter().find_map(of)
+        let unlike = || self.unlike.iter().filter(|pair| pair.kind == kind);
+        let expected = Expected {
+            kind,
+            here: Prediction::of(here().map(|pair| pair.figures)).map(|prediction| {
+                let rounds: BTreeSet<&str> = here().map(|pair| pair.round.as_str()).collect();
+                Here {
+                    prediction,
+                    rounds: rounds.into_iter().collect::<Vec<_>>().join(", "),
+                }
+            }),
+            elsewhere: Prediction::of(unlike().map(|pair| pair.figures)).map(|prediction| {
+                Elsewhere {
+                    prediction,
+                    farthest: unlike().map(|pair| pair.distance).fold(1.0, f64::max),
+                }
+            }),
+        };
+        (expected.here.is_some() || expected.elsewhere.is_some()).then_some(expected)
     }
 }
 
@@ -132,44 +146,81 @@ fn are_alike(first: &Point, second: &Point) -> bool {
 }
 
 impl Expected {
-    /// Where the figure of a row is to lie, in words; `None` for a row without a figure.
-    pub(super) fn interval(&self, row: &Row<'_>, subject: &Subject<'_>) -> Option<String> {
-        interval(self.prediction, row, subject)
+    /// Whether it is known how far figures move on the machine of the ranking.
+    pub(super) const fn is_of_this_machine(&self) -> bool {
+        self.here.is_some()
     }
 
-    /// The same on another machine; `None` too where that is not known.
-    pub(super) fn interval_elsewhere(
-        &self,
-        row: &Row<'_>,
-        subject: &Subject<'_>,
-    ) -> Option<String> {
-        let (prediction, _) = self.elsewhere?;
-        interval(prediction, row, subject)
+    /// Where the figure of a row is to lie on the machine of the ranking or on one like it, or on
+    /// another where that alone is known; `None` for a row without a figure.
+    pub(super) fn place(&self, row: &Row<'_>, subject: &Subject<'_>) -> Option<Place> {
+        match &self.here {
+            Some(here) => interval(here.prediction, row, subject).map(Place::AnotherRun),
+            None => self.elsewhere(row, subject).map(Place::AnotherMachine),
+        }
+    }
+
+    /// Where it is to lie on another machine; `None` too where that is not known.
+    pub(super) fn elsewhere(&self, row: &Row<'_>, subject: &Subject<'_>) -> Option<String> {
+        interval(self.elsewhere.as_ref()?.prediction, row, subject)
     }
 
     /// What it rests on, in sentences.
     pub(super) fn words(&self) -> String {
-        let Prediction { factor, pairs } = self.prediction;
         let kind = self.kind.words();
-        let of = match self.pool {
-            Pool::Machine => format!("figures of this kind ({kind}) on a machine like this"),
-            Pool::Kind => format!("figures of this kind ({kind}), on another machine than this"),
+        let Some(here) = &self.here else {
+            return self.elsewhere.as_ref().map_or_else(String::new, |elsewhere| {
+                format!(
+                    "How far a figure of this kind ({kind}) moves in another run on a machine like \
+                     this has not been measured. {}",
+                    elsewhere.words("a figure")
+                )
+            });
         };
-        let elsewhere = self.elsewhere.map_or_else(String::new, |(elsewhere, farthest)| {
-            let Prediction { factor, pairs } = elsewhere;
-            format!(
-                " On another machine it is within {factor:.2}, if it moves as {pairs} figures did that \
-                 were measured on two, and if the ceilings are at most {farthest:.2} times apart, as \
-                 theirs were."
-            )
-        });
+        let Prediction { factor, pairs } = here.prediction;
+        let elsewhere = self
+            .elsewhere
+            .as_ref()
+            .map_or_else(String::new, |elsewhere| {
+                format!(" {}", elsewhere.words("it"))
+            });
         format!(
             "In another run on a machine like this a figure is within a factor of {factor:.2} of the one \
-             here in 95 of 100 cases, if it moves as {pairs} figures did that were measured twice (round \
-             {}, whose note says how far apart): {of}. A machine is like this where `websocket-bench selftest` finds the \
-             ceilings of this run, within 15 %; a processor of the same name is not enough.{elsewhere}",
-            self.rounds
+             here in 95 of 100 cases, if it moves as {pairs} figures of this kind ({kind}) did that were \
+             measured twice on such machines (round {}, whose note says how far apart). A machine is \
+             like this where websocket-bench selftest finds the ceilings of this run, within 15 %; a \
+             processor of the same name is not enough.{elsewhere}",
+            here.rounds
         )
+    }
+}
+
+impl Elsewhere {
+    fn words(&self, subject: &str) -> String {
+        let Prediction { factor, pairs } = self.prediction;
+        format!(
+            "On another machine {subject} is within a factor of {factor:.2} of the one here in 95 of 100 \
+             cases, if it moves as {pairs} figures of its kind did that were measured on two, and if \
+             websocket-bench selftest finds ceilings that are at most {:.2} times apart from those of \
+             this run, as theirs were.",
+            self.farthest
+        )
+    }
+}
+
+impl Place {
+    /// With the words that say where.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::AnotherRun(interval) => format!("another run {interval}"),
+            Self::AnotherMachine(interval) => format!("another machine {interval}"),
+        }
+    }
+
+    /// The interval alone.
+    pub(super) fn interval(self) -> String {
+        let (Self::AnotherRun(interval) | Self::AnotherMachine(interval)) = self;
+        interval
     }
 }
 

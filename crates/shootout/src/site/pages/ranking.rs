@@ -6,6 +6,7 @@ use crate::report::notes::Note;
 use crate::report::table::NOTHING;
 use crate::site::again::Again;
 use crate::site::board::{Ranked, Ranking};
+use crate::site::repeats::{Expected, Place};
 use run_record::Workload;
 
 /// What the template shows of a ranking.
@@ -48,10 +49,8 @@ pub(super) struct Line {
     pub(super) notes: Vec<usize>,
     pub(super) figure: String,
     pub(super) interval: String,
-    /// Where it is to lie when it is measured again.
-    pub(super) expected: Option<String>,
-    /// The same on another machine.
-    pub(super) elsewhere: Option<String>,
+    /// Where it is to lie when it is measured again, here and on another machine, in words.
+    pub(super) expected: Vec<String>,
     pub(super) again: Option<Again>,
 }
 
@@ -102,10 +101,18 @@ pub(super) fn view(
         .chain(contestants.map(|(ranked, row)| (ranked, row, false)));
     let rows: Vec<Line> = all
         .map(|(ranked, row, is_ceiling)| {
-            let interval = expected.as_ref().map(|expected| {
-                let interval = expected.interval(row, &subject);
-                interval.unwrap_or_else(|| NOTHING.to_owned())
-            });
+            let place = expected
+                .as_ref()
+                .and_then(|expected| expected.place(row, &subject));
+            let elsewhere = expected
+                .as_ref()
+                .filter(|expected| expected.is_of_this_machine())
+                .and_then(|expected| expected.elsewhere(row, &subject))
+                .map(Place::AnotherMachine);
+            let words = place.iter().chain(&elsewhere).map(Place::words).collect();
+            let interval = expected
+                .as_ref()
+                .map(|_| place.map_or_else(|| NOTHING.to_owned(), Place::interval));
             Line {
                 key: ranked.key.clone(),
                 name: ranked.name.clone(),
@@ -117,10 +124,7 @@ pub(super) fn view(
                 notes: ranked.notes.clone(),
                 figure: ranked.figure.text.clone(),
                 interval: ranked.interval.clone(),
-                expected: interval,
-                elsewhere: expected
-                    .as_ref()
-                    .and_then(|expected| expected.interval_elsewhere(row, &subject)),
+                expected: words,
                 again: ranked.again.clone(),
             }
         })
@@ -141,7 +145,7 @@ pub(super) fn view(
             several => format!("{several} rows, all of {}", ranking.origin),
         },
         generator: generator(ranking),
-        heads: heads(ranking, expected.is_some()),
+        heads: heads(ranking, expected.as_ref()),
         rows_left_out: rows.len().saturating_sub(measured),
         rows,
         notes: notes.collect(),
@@ -165,7 +169,7 @@ fn generator(ranking: &Ranking<'_>) -> Option<String> {
     said.filter(|_| workload != Workload::Connect)
 }
 
-fn heads(ranking: &Ranking<'_>, has_expected: bool) -> Vec<Head> {
+fn heads(ranking: &Ranking<'_>, expected: Option<&Expected>) -> Vec<Head> {
     let head = |title: &str, meaning: &str, numeric| Head {
         title: title.to_owned(),
         meaning: meaning.to_owned(),
@@ -197,13 +201,18 @@ fn heads(ranking: &Ranking<'_>, has_expected: bool) -> Vec<Head> {
          there are 4 or more, else their range.",
         false,
     ));
-    if has_expected {
-        heads.push(head(
+    heads.extend(expected.map(|expected| match expected.is_of_this_machine() {
+        true => head(
             "another run",
             "Where the ranked figure is to lie when its command is run again, on a machine like this.",
             false,
-        ));
-    }
+        ),
+        false => head(
+            "another machine",
+            "Where the ranked figure is to lie when its command is run on another machine.",
+            false,
+        ),
+    }));
     heads.extend(ranking.ceilings.iter().map(|ceiling| {
         head(
             &format!("of {}", ceiling.name),

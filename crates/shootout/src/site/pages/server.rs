@@ -47,7 +47,7 @@ struct Row {
     /// Place, figure, p95.
     numbers: [Cell; 3],
     interval: String,
-    /// Where it is to lie in another run.
+    /// Where it is to lie when it is measured again.
     expected: String,
     /// Memory and memory in sockets for one connection, processor time for one message.
     usage: [Cell; 3],
@@ -182,8 +182,8 @@ fn of_ranking(
                 interval: line.interval.clone(),
                 expected: expected
                     .as_ref()
-                    .and_then(|expected| expected.interval(row, &subject))
-                    .unwrap_or_else(|| NOTHING.to_owned()),
+                    .and_then(|expected| expected.place(row, &subject))
+                    .map_or_else(|| NOTHING.to_owned(), |place| place.words()),
                 usage: [
                     Cell::figure(memory, |bytes| figures::bytes(*bytes)),
                     Cell::figure(step.and_then(|s| s.sockets), |bytes| figures::bytes(*bytes)),
