@@ -52,8 +52,10 @@ struct Here {
 #[derive(Debug)]
 struct Elsewhere {
     prediction: Prediction,
-    /// How far the machines were apart whose figures it comes from.
-    farthest: f64,
+    /// How far the machines were apart whose figures it comes from, at least and at most.
+    apart: (f64, f64),
+    /// The same of machines that were nearer, and how far they were apart at most.
+    nearer: Option<(Prediction, f64)>,
 }
 
 /// Where a figure is to lie, in words.
@@ -108,7 +110,6 @@ impl Repeats {
                     && pair.origin.is_as_fast(&ranking.origin)
             })
         };
-        let unlike = || self.unlike.iter().filter(|pair| pair.kind == kind);
         let expected = Expected {
             kind,
             here: Prediction::of(here().map(|pair| pair.figures)).map(|prediction| {
@@ -118,14 +119,34 @@ impl Repeats {
                     rounds: rounds.into_iter().collect::<Vec<_>>().join(", "),
                 }
             }),
-            elsewhere: Prediction::of(unlike().map(|pair| pair.figures)).map(|prediction| {
-                Elsewhere {
-                    prediction,
-                    farthest: unlike().map(|pair| pair.distance).fold(1.0, f64::max),
-                }
-            }),
+            elsewhere: self.elsewhere(kind),
         };
         (expected.here.is_some() || expected.elsewhere.is_some()).then_some(expected)
+    }
+
+    /// What is to be expected on another machine. Machines that are far apart speak for those that are
+    /// nearer, and not the other way round: the pairs of the farther half, on a logarithmic scale,
+    /// decide where they are enough, else all of them.
+    fn elsewhere(&self, kind: Kind) -> Option<Elsewhere> {
+        let of_kind = self.unlike.iter().filter(|pair| pair.kind == kind);
+        let mut pairs: Vec<&Pair> = of_kind.collect();
+        pairs.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+        let (nearest, farthest) = (pairs.first()?.distance, pairs.last()?.distance);
+        let middle = pairs.partition_point(|pair| pair.distance < farthest.sqrt());
+        let (near, far) = pairs.split_at(middle);
+        let of = |pairs: &[&Pair]| Prediction::of(pairs.iter().map(|pair| pair.figures));
+        if let Some(prediction) = of(far) {
+            return Some(Elsewhere {
+                prediction,
+                apart: (far.first()?.distance, farthest),
+                nearer: of(near).zip(near.last().map(|pair| pair.distance)),
+            });
+        }
+        Some(Elsewhere {
+            prediction: of(&pairs)?,
+            apart: (nearest, farthest),
+            nearer: None,
+        })
     }
 }
 
@@ -198,12 +219,23 @@ impl Expected {
 impl Elsewhere {
     fn words(&self, subject: &str) -> String {
         let Prediction { factor, pairs } = self.prediction;
+        let (nearest, farthest) = self.apart;
+        let apart = match (format!("{nearest:.2}"), format!("{farthest:.2}")) {
+            (nearest, farthest) if nearest == farthest => farthest,
+            (nearest, farthest) => format!("{nearest} to {farthest}"),
+        };
+        let nearer = self.nearer.map_or_else(String::new, |(nearer, farthest)| {
+            format!(
+                " Of {} figures on machines that were at most {farthest:.2} times apart the factor was \
+                 {:.2}.",
+                nearer.pairs, nearer.factor
+            )
+        });
         format!(
             "On another machine {subject} is within a factor of {factor:.2} of the one here in 95 of 100 \
-             cases, if it moves as {pairs} figures of its kind did that were measured on two, and if \
-             websocket-bench selftest finds ceilings that are at most {:.2} times apart from those of \
-             this run, as theirs were.",
-            self.farthest
+             cases, if it moves as {pairs} figures of its kind did that were measured on two whose \
+             ceilings were {apart} times apart, and if those that websocket-bench selftest finds are no \
+             farther from those of this run.{nearer}"
         )
     }
 }
