@@ -1,6 +1,6 @@
 //! Every workload of the project has a ranking in its own words, whatever files there are.
 
-use super::fixture::unmeasured;
+use super::fixture::{repeated, unmeasured};
 use super::fixture_under::{plans, under};
 use super::*;
 use run_record::{Load, Nanos, Plan, Reading, Status, WarmUp};
@@ -152,6 +152,23 @@ fn held_connections_are_ranked_by_their_memory() {
     );
     assert!(!lines[1].contains("cpu/msg"), "{text}");
     assert!(lines[2].starts_with("1  slow"), "{text}");
+}
+
+/// Four repetitions with 4,196, 4,296, 4,396 and 4,496 bytes a connection: of two in the middle the
+/// larger is ranked, and stands in the column.
+#[test]
+fn the_memory_that_is_ranked_is_that_of_the_column() {
+    let plan = plan_that(|plan| matches!(plan.load, Load::Connect(_)));
+    let measurements: Vec<Measurement> = (1..)
+        .zip([100, 200, 300, 400])
+        .map(|(number, median_us)| repeated(under(&plan, "alpha", median_us), number))
+        .collect();
+    let row = ranking::rank(&measurements).remove(0);
+    let step = row.shown_step().unwrap();
+    let columns = (step.memory.map(|memory| memory.bytes), step.sockets);
+    assert_eq!(columns, (Some(4_396.0), Some(1_536.0)));
+    let ranked = row.figure(ranking::Score::Memory, None);
+    assert_eq!(ranked, Some(4_396.0 + 1_536.0));
 }
 
 #[test]

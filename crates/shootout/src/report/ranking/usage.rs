@@ -5,7 +5,8 @@ use run_record::{Measurement, Memory, ServerStep, StepRecord, Workload};
 /// Memory of the process tree for one connection: what the step has more than the idle server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerConnection {
-    /// Median over the repetitions; below zero when the server gave memory back.
+    /// Median over the repetitions, of two in the middle the larger as in the ranking; below zero when
+    /// the server gave memory back.
     pub bytes: f64,
     /// What kind of memory was compared.
     pub kind: MemoryKind,
@@ -40,7 +41,8 @@ pub(super) fn memory(parts: &Parts<'_>) -> Option<PerConnection> {
     median(values).map(|bytes| PerConnection { bytes, kind })
 }
 
-/// Kernel memory of the sockets for one connection, in bytes: median over the repetitions.
+/// Kernel memory of the sockets for one connection, in bytes: median over the repetitions, of two in
+/// the middle the larger.
 pub(super) fn sockets(parts: &Parts<'_>) -> Option<f64> {
     median(
         parts
@@ -111,5 +113,5 @@ fn server_step<'a>(measurement: &'a Measurement, step: &StepRecord) -> Option<&'
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
-    values.get(values.len().checked_sub(1)? / 2).copied()
+    values.get(values.len() / 2).copied()
 }
