@@ -4,14 +4,14 @@
 
 #[allow(missing_docs, clippy::all)]
 mod generated {
-    tonic::include_proto!("websocket_bench.v1");
+    include!("../proto/remote.rs");
 }
 
 pub use generated::*;
 
 use crate::clocks;
 use crate::error::{RemoteError, shown};
-use crate::revision::revision;
+use crate::revision::REVISION;
 use from_coordinator::Kind as Down;
 use from_worker::Kind as Up;
 
@@ -32,7 +32,7 @@ impl Greeting {
     pub fn own() -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            revision: revision(),
+            revision: REVISION,
             host: host(),
             pid: std::process::id(),
             kernel: clocks::kernel(),
@@ -83,6 +83,18 @@ fn host() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sha1::{Digest as _, Sha1};
+
+    #[test]
+    fn the_generated_code_is_of_this_proto_file() {
+        let digest = format!("{:x}", Sha1::digest(include_str!("../proto/remote.proto")));
+        let code = include_str!("../proto/remote.rs");
+        assert!(
+            code.lines().next().unwrap().ends_with(&digest),
+            "proto/remote.proto has changed: \
+             `cargo run --manifest-path crates/remote/proto/generate/Cargo.toml`"
+        );
+    }
 
     #[test]
     fn another_version_and_another_revision_are_both_named() {
@@ -93,7 +105,7 @@ mod tests {
         };
         assert!(Greeting::own().check("neptune:4000").is_ok());
         for (greeting, words) in [
-            (other("99.0.0", revision()), "websocket-bench 99.0.0"),
+            (other("99.0.0", REVISION), "websocket-bench 99.0.0"),
             (other(&Greeting::own().version, 77), "(protocol 77)"),
         ] {
             let error = greeting.check("neptune:4000").unwrap_err().to_string();

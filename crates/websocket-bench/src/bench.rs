@@ -17,6 +17,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 use ws_load::cluster;
 
 /// Carries out a plan, with the outputs that the arguments name.
@@ -213,7 +214,5 @@ pub(crate) fn tool() -> Tool {
 
 /// The time of day, as records hold it.
 pub(crate) fn now() -> String {
-    jiff::Timestamp::now()
-        .strftime("%Y-%m-%dT%H:%M:%SZ")
-        .to_string()
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }

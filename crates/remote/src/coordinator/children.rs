@@ -168,6 +168,7 @@ mod tests {
     use super::*;
 
     /// A process that waits for a core, for however long, is not lost.
+    // timed: polls; the end is only for a hang.
     #[test]
     fn a_process_is_lost_when_it_has_ended_or_was_stopped_and_not_before() {
         assert_eq!(why_silent(std::process::id()), None);

@@ -44,9 +44,9 @@ impl Reception {
             tell: Arc::clone(tell),
         };
         let service = CoordinatorServer::new(service).max_decoding_message_size(LARGEST_REPORTS);
-        let server = dial::server(credentials, pairing)?.add_service(service);
+        let server = dial::server(credentials, pairing)?;
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-        tokio::spawn(server.serve_with_incoming(incoming));
+        tokio::spawn(server.serve_with_incoming(service, incoming));
         Ok(Self { address, workers })
     }
 

@@ -97,15 +97,13 @@ pub fn serve(
     crate::runtime()?.block_on(async {
         let ending = ending()?;
         let listener = dial::listen(address, &options.credentials, "a worker").await?;
-        let mut server = dial::server(&options.credentials, Pairing::Separate)?;
+        let server = dial::server(&options.credentials, Pairing::Separate)?;
         listening(listener.local_addr().map_err(RemoteError::Runtime)?);
         let shared = Shared::new(options, tell, ending.clone());
         let service = WorkerServer::new(Service(Arc::clone(&shared)))
             .max_decoding_message_size(LARGEST_COMMANDS);
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-        let serving = server
-            .add_service(service)
-            .serve_with_incoming_shutdown(incoming, ended(ending.clone()));
+        let serving = server.serve_with_incoming_shutdown(service, incoming, ended(ending.clone()));
         tokio::select! {
             served = serving => served
                 .map_err(|error| RemoteError::Runtime(std::io::Error::other(error)))?,

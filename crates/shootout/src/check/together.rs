@@ -3,9 +3,9 @@
 
 use super::Row;
 use crate::compare::{differing_machines, differing_plans};
-use jiff::{Timestamp, Unit};
 use run_record::{Certificate, ProofVerdict, RunRecord, Status};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
 
 /// Within how many hours before or after a row its certificate must have been made.
 const HOURS: f64 = 24.0;
@@ -139,8 +139,10 @@ fn against(certificate: &Certificate, runs: &[&RunRecord]) -> Vec<String> {
 
 /// How far apart two times of day are.
 fn hours(a: &str, b: &str) -> Option<f64> {
-    let (a, b): (Timestamp, Timestamp) = (a.parse().ok()?, b.parse().ok()?);
-    a.until(b).ok()?.total(Unit::Hour).ok().map(f64::abs)
+    let time = |text| humantime::parse_rfc3339(text).ok();
+    let (a, b): (SystemTime, SystemTime) = (time(a)?, time(b)?);
+    let apart = b.duration_since(a).unwrap_or_else(|error| error.duration());
+    Some(apart.as_secs_f64() / 3600.0)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::side::{Contestant, Invocation, Load, Side};
 use crate::stats;
 use run_record::{Environment, Recorder};
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 /// A row of each side, where there is one.
 pub(super) type Pair<'s> = (Option<&'s Contestant>, Option<&'s Contestant>);
@@ -134,8 +135,8 @@ fn other_place(one: &Invocation, other: &Invocation) -> Option<String> {
 fn one_after_the_other(a: &Contestant, b: &Contestant) -> bool {
     let times = |row: &Contestant| {
         let times = row.invocations.iter();
-        let times = times.filter_map(|at| at.run.started.parse::<jiff::Timestamp>().ok());
-        let times: BTreeSet<jiff::Timestamp> = times.collect();
+        let times = times.filter_map(|at| humantime::parse_rfc3339(&at.run.started).ok());
+        let times: BTreeSet<SystemTime> = times.collect();
         Some((*times.first()?, *times.last()?))
     };
     match (times(a), times(b)) {

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Value of `format` in session.json.
 pub const FORMAT: &str = "websocket-shootout/session";
@@ -278,10 +279,7 @@ pub fn newest(results: &Path) -> Option<PathBuf> {
 
 /// The time of day as records write it.
 pub fn now() -> String {
-    let second = jiff::Timestamp::now().round(jiff::Unit::Millisecond);
-    second
-        .unwrap_or_else(|_| jiff::Timestamp::now())
-        .to_string()
+    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }
 
 /// This program, for records.
@@ -293,9 +291,9 @@ pub fn tool() -> Tool {
 }
 
 fn fresh(results: &Path) -> PathBuf {
-    let stamp = jiff::Timestamp::now()
-        .strftime("%Y%m%dT%H%M%SZ")
-        .to_string();
+    let stamp = humantime::format_rfc3339_seconds(SystemTime::now())
+        .to_string()
+        .replace(['-', ':'], "");
     let mut dir = results.join(&stamp);
     let mut number = 2;
     while dir.exists() {

@@ -26,7 +26,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 use ws_proto::escaped;
 
 const WARNING: Style = AnsiColor::Yellow.on_default();
@@ -90,9 +90,7 @@ impl Outputs {
             let timed = Timed {
                 event,
                 at_ns: self.began.elapsed().as_nanos() as u64,
-                time: jiff::Timestamp::now()
-                    .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
-                    .to_string(),
+                time: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
             };
             serde_json::to_writer(&mut *events, &timed)?;
             events.write_all(b"\n")?;

@@ -12,6 +12,7 @@ use anstyle::AnsiColor;
 use conformance::{Outcome, Verdict};
 use run_record::{CheckVerdict, Conformance};
 use std::fmt::Write as _;
+use std::time::SystemTime;
 
 /// What follows on a row that does not count.
 const AGAIN: &str = "; a wait ran out, so it is verified again at the end, alone";
@@ -119,7 +120,10 @@ pub(super) fn verify(
 
 /// The day, UTC.
 fn today() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    now.chars()
+        .take_while(|character| *character != 'T')
+        .collect()
 }
 
 /// `late`: a wait ran out, and what follows may follow from that.

@@ -150,7 +150,7 @@ fn waiver(raw: raw::Waiver, variants: &[String], p: &mut Problems<'_>) -> Waiver
         p.at(Some(raw.reason.span()), "a waiver needs a reason");
     }
     if let Some(date) = &raw.date
-        && date.get_ref().parse::<jiff::civil::Date>().is_err()
+        && humantime::parse_rfc3339(&format!("{}T00:00:00Z", date.get_ref())).is_err()
     {
         p.at(
             Some(date.span()),

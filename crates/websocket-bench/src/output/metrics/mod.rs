@@ -82,7 +82,7 @@ fn await_last(scrapes: &Mutex<Scrapes>, interrupted: &AtomicBool) {
         false => (gap * 2).min(LONGEST_WAIT),
     };
     let end = last + patience;
-    if Instant::now() < end {
+    if Instant::now() < end && !interrupted.load(Ordering::Relaxed) {
         let _ = writeln!(
             anstream::stderr().lock(),
             "waiting until the metrics are read once more, at most {} s; Ctrl-C ends this",
