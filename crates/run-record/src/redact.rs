@@ -160,9 +160,16 @@ impl StepRecord {
         for reason in &mut step.verdict_reasons {
             *reason = redacted(reason).into_owned();
         }
-        if let Some(connections) = &mut step.connections
-            && let Some(words) = &mut connections.first_failure
-        {
+        // What a peer said: a redirect, an answer to an upgrade, the reason of a close.
+        let connections = step.connections.as_mut();
+        let churn = step.churn.as_mut();
+        let slow = step.slow_readers.as_mut();
+        let said = [
+            connections.and_then(|of| of.first_failure.as_mut()),
+            churn.and_then(|of| of.first_failure.as_mut()),
+            slow.and_then(|of| of.first_cut_off.as_mut()),
+        ];
+        for words in said.into_iter().flatten() {
             *words = redacted(words).into_owned();
         }
         step

@@ -230,10 +230,14 @@ pub(crate) fn connections(of: &Connections) -> String {
         text.push_str(&memory("generator", used, None));
     }
     let kernel = of.kernel.as_ref();
-    if let Some(each) = kernel.and_then(|used| used.bytes_per_connection) {
-        text.push_str(&format!(
+    match kernel.and_then(|used| used.bytes_per_connection) {
+        Some(each) if each < 0.0 => text.push_str(
+            "\n    kernel       less memory than before: something else on this machine gave back more than the connections took",
+        ),
+        Some(each) => text.push_str(&format!(
             "\n    kernel       {each:.0} bytes per connection, of both ends where both are here and whatever else the machine did"
-        ));
+        )),
+        None => {}
     }
     text
 }

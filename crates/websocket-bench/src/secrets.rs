@@ -129,10 +129,25 @@ fn shown_value(flag: &str, value: &str) -> String {
 
 fn shown_setting(setting: &str) -> String {
     let (key, _) = setting.split_once('=').unwrap_or((setting, ""));
-    match KEYS.contains(&key.trim()) {
+    match holds_a_secret(key) {
         true => format!("{key}={REDACTED_VALUE}"),
         false => redacted(setting).into_owned(),
     }
+}
+
+/// True of a key of a plan that is one of [`KEYS`], holds one or is held by one, as TOML lets it be
+/// written: with blanks around its dots and in quotes. A key with an escape can be any.
+fn holds_a_secret(key: &str) -> bool {
+    let is_part = |c: &char| !c.is_whitespace() && !matches!(c, '"' | '\'');
+    let plain: String = key.chars().filter(is_part).collect();
+    let holds = |whole: &str, part: &str| {
+        let rest = part.strip_prefix(whole);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    key.contains('\\')
+        || KEYS
+            .iter()
+            .any(|secret| holds(&plain, secret) || holds(secret, &plain))
 }
 
 /// True of the text of an argument that may hold a secret, as `--set` gives it.
@@ -178,6 +193,22 @@ mod tests {
             (
                 &["--set=connection.cookies=SECRET"],
                 "--set=connection.cookies=<redacted>",
+            ),
+            (
+                &["--set", "connection={headers=[\"X: SECRET\"]}"],
+                "--set connection=<redacted>",
+            ),
+            (
+                &["--set", "connection . headers = [\"X: SECRET\"]"],
+                "--set connection . headers =<redacted>",
+            ),
+            (
+                &["--set", "'connection'.\"query\"=SECRET"],
+                "--set 'connection'.\"query\"=<redacted>",
+            ),
+            (
+                &["--set", "\"\\u0063onnection\".query=SECRET"],
+                "--set \"\\u0063onnection\".query=<redacted>",
             ),
             (
                 &["--proxy", "http://u:SECRET@h:1"],

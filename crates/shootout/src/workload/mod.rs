@@ -193,7 +193,7 @@ fn refuse_what_no_server_is_asked(plan: &Plan, file: &PlanFile) -> Result<(), Re
         Load::Raw(_) => (
             "load.raw",
             "`shootout run` sends requests of the protocol, and a raw load has none; for a raw \
-             echo: websocket-bench throughput",
+             echo: bin/throughput",
         ),
         _ if plan.message.definition.is_some()
             || Dialect::of_record(plan.message.dialect).is_none() =>

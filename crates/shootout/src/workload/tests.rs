@@ -203,7 +203,7 @@ fn what_cannot_be_run_is_refused_with_the_key() {
         (
             "ticker",
             &["load.raw={ payload = 20, pack = 1 }"],
-            "websocket-bench throughput",
+            "bin/throughput",
         ),
     ] {
         let refusal = named(name, sets).unwrap_err();
