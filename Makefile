@@ -1,14 +1,26 @@
 # Thin: what each target does is in scripts/ and Cargo.toml.
 
-.PHONY: all test test-kubernetes static dist test-dist lint mutants loom fuzz miri bench-generator cross-check clean
+.PHONY: all check test test-long test-kubernetes static dist test-dist lint mutants loom fuzz miri bench-generator cross-check clean
 
 # bin/websocket-bench, and the orchestrator behind ./shootout
 all:
 	@./shootout --version
 
+# format, clippy and the unit tests, in a minute when they are built: for the work at hand
+check:
+	@scripts/check
+
 # every test of the tools; installs what they need, prints how many passed
 test:
 	@scripts/test
+
+# the same, with what `make test` leaves out because it proves little more and takes long: each faulty
+# peer with both backends, each lying server against the largest check too, and whether the generated
+# code of crates/remote is what its generator writes
+test-long:
+	cargo run --locked --quiet --target-dir target/generate \
+	  --manifest-path crates/remote/proto/generate/Cargo.toml -- --check
+	@TESTS=long scripts/test
 
 # websocket-bench as a static program: target/static/websocket-bench
 static:

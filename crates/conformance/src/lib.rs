@@ -18,4 +18,4 @@ mod verify;
 pub use check::{Check, Outcome, Verdict};
 pub use checks::{check_ids, checks};
 pub use target::{Dialect, Target, Tls, Workload};
-pub use verify::{ReadyError, ready, run_check, verify};
+pub use verify::{ReadyError, ready, run_check, verify, verify_those};

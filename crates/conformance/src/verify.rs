@@ -68,9 +68,18 @@ fn broadcast_once(context: &mut Context<'_>, client: &mut Client, payload: &Payl
 /// When a check has failed and the server opens no connections any more, the remaining checks are
 /// not run and fail with that reason: a rule that was not checked does not count as kept.
 pub fn verify(target: &Target, on_outcome: &mut dyn FnMut(&Outcome)) -> Vec<Outcome> {
+    verify_those(target, &|_| true, on_outcome)
+}
+
+/// The same, with the checks alone that are wanted.
+pub fn verify_those(
+    target: &Target,
+    is_wanted: &dyn Fn(&Check) -> bool,
+    on_outcome: &mut dyn FnMut(&Outcome),
+) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     let mut gone: Option<String> = None;
-    for check in checks() {
+    for check in checks().filter(|check| is_wanted(check)) {
         for run in runs(check, target) {
             let outcome = match (&gone, run) {
                 (_, Run::Skip(reason)) => not_run(check, None, Verdict::Skipped { reason }),

@@ -55,6 +55,7 @@ mod tests {
     use std::process::{Command, Stdio};
     use std::time::Instant;
 
+    // timed: polls; the end is only for a hang.
     #[test]
     fn the_clock_of_another_process_runs_while_it_works() {
         let mut child = Command::new("sh")
@@ -65,7 +66,7 @@ mod tests {
         let pid = child.id() as i32;
         let begin = Instant::now();
         while cpu(pid).unwrap() < Duration::from_millis(30) {
-            assert!(begin.elapsed() < Duration::from_secs(20));
+            assert!(begin.elapsed() < Duration::from_secs(120));
             std::thread::sleep(Duration::from_millis(5));
         }
         child.kill().unwrap();

@@ -329,6 +329,7 @@ mod tests {
         measure: noisy_at_first,
     };
 
+    // timed: the time for another try is minutes, and what is measured here takes none.
     #[test]
     fn an_inconclusive_part_is_tried_again_while_there_is_time() {
         let never = AtomicBool::new(false);
@@ -344,6 +345,7 @@ mod tests {
         );
     }
 
+    // timed: an interrupted part is not tried again, however much time is left.
     #[test]
     fn what_an_interrupted_part_found_is_no_proof() {
         TRIES.set(0);

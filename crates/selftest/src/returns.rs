@@ -207,6 +207,7 @@ mod tests {
 
     /// Let in every 100 ms from 400 ms after the cut on. Requests come half a millisecond after they
     /// are due, and once in a while much later.
+    // timed: an origin for times that are made up; nothing is measured.
     fn passages() -> Passages {
         let start = Instant::now();
         let at = |us: u64| start + Duration::from_micros(us);

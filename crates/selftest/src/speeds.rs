@@ -262,6 +262,7 @@ mod tests {
     }
 
     /// Looks at two sockets of each speed, two that have stopped and two that read all.
+    // timed: an origin for times that are made up; nothing is measured.
     fn looks(rates: [u32; 3]) -> Vec<Look> {
         let began = Instant::now();
         let looks = (0..800).map(|number| {
@@ -354,10 +355,35 @@ mod tests {
         (found.verdict() != ProofVerdict::Inconclusive).then_some(failed)
     }
 
+    /// Whether these checks fail, and no other. A machine that is busy can make others fail: that these
+    /// do each time is held in any case.
+    #[track_caller]
+    fn assert_found(expected: &[&str], generate: &dyn Fn(&Plan) -> Result<StepRecord, String>) {
+        let mut found = Vec::new();
+        // An honest generator is to be found right at once, or once more.
+        let tries = if expected.is_empty() { 2 } else { 5 };
+        for _ in 0..tries {
+            let Some(failed) = found_by(generate) else {
+                continue;
+            };
+            let missing = expected
+                .iter()
+                .find(|name| !failed.iter().any(|of| of == *name));
+            assert_eq!(missing, None, "{failed:?}");
+            if failed == expected {
+                return;
+            }
+            found.push(failed);
+        }
+        assert!(
+            found.is_empty(),
+            "{expected:?} was never found alone: {found:?}"
+        );
+    }
+
     #[test]
     fn the_generator_reads_as_it_is_told() {
-        let failed = found_by(&uninterrupted).unwrap_or_default();
-        assert!(failed.is_empty(), "{failed:?}");
+        assert_found(&[], &uninterrupted);
     }
 
     #[test]
@@ -370,7 +396,7 @@ mod tests {
             }
         });
         let expected = ["300000 bytes per second"; EACH];
-        assert!(found_by(&faster).is_none_or(|failed| failed == expected));
+        assert_found(&expected, &faster);
         let stops_late = planted(|plan| {
             for population in &mut plan.populations {
                 if population.reads == Reading::Stopped {
@@ -378,7 +404,6 @@ mod tests {
                 }
             }
         });
-        let failed = found_by(&stops_late);
-        assert!(failed.is_none_or(|failed| failed == ["bytes of stopped clients"]));
+        assert_found(&["bytes of stopped clients"], &stops_late);
     }
 }

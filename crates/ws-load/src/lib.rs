@@ -64,7 +64,8 @@ fn test_plan(url: &str) -> run_record::Plan {
         plan.load = run_record::Load::closed(4, 20);
         plan.clients = run_record::Clients::steps(10, 10, Some(2));
         plan.message.padding = 200;
-        plan.connection.timeout = run_record::Nanos::secs(5);
-        plan.limits.sample_timeout = run_record::Nanos::secs(5);
+        plan.connection.timeout = run_record::Nanos::secs(20);
+        plan.limits.time = run_record::Nanos::secs(20);
+        plan.limits.sample_timeout = run_record::Nanos::secs(30);
     })
 }

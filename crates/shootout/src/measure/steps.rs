@@ -80,6 +80,7 @@ mod tests {
     use run_record::Memory;
     use std::time::Instant;
 
+    // timed: an origin for times that are made up; nothing is measured.
     #[test]
     fn late_events_do_not_shorten_the_window() {
         let start = Instant::now();

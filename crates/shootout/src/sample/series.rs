@@ -57,6 +57,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
+    // timed: an origin for times that are made up; nothing is measured.
     #[test]
     fn the_window_includes_both_ends_and_nothing_else() {
         let start = Instant::now();
@@ -74,6 +75,7 @@ mod tests {
         assert_eq!(series.last_before(at(99)), Some(8));
     }
 
+    // timed: an origin for times that are made up; nothing is measured.
     #[test]
     fn the_oldest_samples_make_room() {
         let start = Instant::now();

@@ -180,6 +180,7 @@ mod tests {
     use test_servers::{NullOptions, NullServer};
 
     /// The name does not resolve, so that a second look-up would fail.
+    // timed: waits for a report; the end is only for a hang.
     #[test]
     fn a_name_that_was_looked_up_is_not_looked_up_again() {
         let server = NullServer::start(NullOptions::default()).unwrap();
@@ -196,7 +197,7 @@ mod tests {
         });
         commands.send(Command::Open { clients: 2 }).unwrap();
         loop {
-            match reports.recv_timeout(Duration::from_secs(30)) {
+            match reports.recv_timeout(Duration::from_secs(300)) {
                 Ok(Report::Connected(_)) => {}
                 Ok(Report::Opened) => break,
                 other => panic!("{other:?}"),

@@ -231,9 +231,10 @@ pub(crate) fn keep_on() -> Result<Stamping, String> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_stamp_is_the_arrival_and_not_the_read() {
-        let _stamping = keep_on().unwrap();
+    /// A write, the stamp of its arrival and the read 30 ms later: from the beginning of the write to the
+    /// arrival, from the end of the write to the arrival, and from the arrival to the read.
+    // timed: a lower bound of the time between the write and the read.
+    fn written_and_read() -> [i64; 3] {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (far, _) = listener.accept().unwrap();
@@ -249,10 +250,25 @@ mod tests {
         let read_ns = clock::now_ns();
         assert_eq!(received, 5);
         let arrival = offset.arrival(stamp, read_ns);
-        // The offset's own error is far below this.
-        assert!(arrival + 100_000 >= before, "{arrival} {before}");
-        assert!(arrival <= written + 5_000_000, "{arrival} {written}");
-        assert!(read_ns - arrival >= 24_000_000);
+        [
+            arrival as i64 - before as i64,
+            arrival as i64 - written as i64,
+            read_ns as i64 - arrival as i64,
+        ]
+    }
+
+    #[test]
+    fn a_stamp_is_the_arrival_and_not_the_read() {
+        let _stamping = keep_on().unwrap();
+        let mut seen = Vec::new();
+        // A busy machine may handle what arrives later than it was written.
+        let is_right = (0..20).any(|_| {
+            let [since_begin, since_end, until_read] = written_and_read();
+            seen.push((since_begin, since_end, until_read));
+            // The offset's own error is far below this.
+            since_begin >= -100_000 && since_end <= 5_000_000 && until_read >= 24_000_000
+        });
+        assert!(is_right, "{seen:?}");
     }
 
     #[test]

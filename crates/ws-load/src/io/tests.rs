@@ -6,7 +6,7 @@ use super::*;
 use pausing::*;
 use socket2::{Domain, SockAddr, Type};
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
@@ -81,12 +81,13 @@ fn begun<B: Backend>(timestamps: Timestamps) -> B {
 }
 
 /// Turns until `done`; fails a test that would wait for ever.
+// timed: polls; the end is only for a hang.
 fn turn_until<B: Backend, H: Handler<B::Control>>(
     backend: &mut B,
     handler: &mut H,
     mut done: impl FnMut(&mut H) -> bool,
 ) {
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + Duration::from_secs(120);
     while !done(handler) {
         assert!(Instant::now() < end, "nothing came of it");
         backend.turn(Duration::from_millis(20), handler).unwrap();
@@ -272,9 +273,9 @@ fn a_backend_that_is_dropped_holds_no_socket<B: Backend>() {
 fn a_connection_attempt_is_told_as_writable_whether_it_succeeds_or_not<B: Backend>() {
     let mut backend: B = begun(Timestamps::User);
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let to = [&listener, &closed].map(|l| SockAddr::from(l.local_addr().unwrap()));
-    drop(closed);
+    // The system gives no listener a port below 1024 by itself.
+    let closed = SocketAddr::from(([127, 0, 0, 1], 1));
+    let to = [listener.local_addr().unwrap(), closed].map(SockAddr::from);
     let sockets = to.map(|to| {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
         socket.set_nonblocking(true).unwrap();
@@ -316,6 +317,7 @@ fn room_to_write_is_told_when_it_is_asked_for<B: Backend>() {
     });
 }
 
+// timed: a waker that does nothing would let it wait for twice as long as it may take.
 fn a_waker_ends_a_wait_again_and_again<B: Backend>() {
     let mut backend: B = begun(Timestamps::User);
     let waker = backend.waker();
@@ -324,12 +326,13 @@ fn a_waker_ends_a_wait_again_and_again<B: Backend>() {
         waker.wake();
         let began = Instant::now();
         backend
-            .turn(Duration::from_secs(60), &mut Notes::default())
+            .turn(Duration::from_secs(600), &mut Notes::default())
             .unwrap();
-        assert!(began.elapsed() < Duration::from_secs(30));
+        assert!(began.elapsed() < Duration::from_secs(300));
     }
 }
 
+// timed: a lower bound: it is what the test is about.
 fn a_wait_is_no_shorter_than_asked_for_when_nothing_comes<B: Backend>() {
     let mut backend: B = begun(Timestamps::User);
     // The first may find the readiness of the waker itself.
@@ -341,6 +344,7 @@ fn a_wait_is_no_shorter_than_asked_for_when_nothing_comes<B: Backend>() {
     }
 }
 
+// timed: a lower bound of the time between the write and the read.
 fn stamps_are_of_the_arrival<B: Backend>() {
     let _on = keep_stamps_on().unwrap();
     let mut backend: B = begun(Timestamps::Kernel);

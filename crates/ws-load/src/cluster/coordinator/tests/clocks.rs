@@ -28,7 +28,7 @@ fn slow_server() -> DelayServer {
 fn clocks_that_are_seconds_apart_change_no_figure() {
     for clocks in [
         [apart(0, 0), apart(0, 0)],
-        [apart(7, 1000), apart(-3, 1000)],
+        [apart(70, 1000), apart(-30, 1000)],
     ] {
         for load in [Load::closed(2, 10), open(40.0)] {
             let server = slow_server();
@@ -45,8 +45,8 @@ fn clocks_that_are_seconds_apart_change_no_figure() {
             assert!(least(Measure::Delivery) >= 19_900_000);
             assert!(least(Measure::Ack) >= 19_900_000);
             // Nothing of the seconds that the clocks are apart, however slow the machine.
-            assert!(most(Measure::Completion) < 2_000_000_000);
-            assert!(most(Measure::Delivery) < 2_000_000_000);
+            assert!(most(Measure::Completion) < 20_000_000_000);
+            assert!(most(Measure::Delivery) < 20_000_000_000);
             let offsets: Vec<i64> = step.sites.iter().map(|s| s.clock_offset_ns).collect();
             assert_eq!(offsets, clocks.map(|clock| clock.offset_ns));
         }

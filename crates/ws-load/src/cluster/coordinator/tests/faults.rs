@@ -8,8 +8,8 @@ fn against(fault: Fault, count: u64, sites: usize, change: impl Fn(&mut Plan)) -
     let measured = calmly(|| {
         let server = FaultServer::start(fault, count).unwrap();
         let mut plan = plan(server.addr());
-        plan.limits.time = Nanos(600_000_000);
-        plan.limits.sample_timeout = Nanos(700_000_000);
+        plan.limits.time = Nanos::secs(2);
+        plan.limits.sample_timeout = Nanos::secs(3);
         change(&mut plan);
         run(&plan, sites)
     });

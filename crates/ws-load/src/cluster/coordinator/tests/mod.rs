@@ -21,8 +21,8 @@ use std::thread::JoinHandle;
 /// 20 broadcasts to 10 clients, 4 at a time.
 fn plan(addr: SocketAddr) -> Plan {
     crate::test_plan(&format!("ws://{addr}/ws")).with(|plan| {
-        plan.limits.time = Nanos(5_000_000_000);
-        plan.limits.sample_timeout = Nanos(6_000_000_000);
+        plan.limits.time = Nanos::secs(20);
+        plan.limits.sample_timeout = Nanos::secs(30);
         plan.generator.seed = 11;
         plan.clients = Clients::steps(10, 10, Some(1));
     })

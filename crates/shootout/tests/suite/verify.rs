@@ -1,0 +1,171 @@
+//! `shootout verify`: what it says of servers, several at the same time, and the tables it writes.
+
+use crate::support::{Project, Server};
+use std::fs;
+
+#[test]
+fn verify_knows_the_honest_from_the_liars() {
+    let project = Project::new();
+    let variant = |name: &str| {
+        format!(
+            "[[variant]]\nname = \"{name}\"\ncommand = [\"{}\", \"--lie\", \"{name}\", \"--port\", \"{{port}}\"]\n",
+            crate::support::programs().join("liar-server").display()
+        )
+    };
+    project.add(&Server {
+        more: &format!("{}{}", variant("none"), variant("answers-pongs")),
+        ..Server::default()
+    });
+    project
+        .shootout("verify go-example --variants none")
+        .expect(0, &["go-example (none): ", " passed"]);
+    project
+        .shootout("verify go-example --variants answers-pongs")
+        .expect(
+            1,
+            &[
+                "FAIL rfc6455-5.5.3-unsolicited-pong (RFC 6455, 5.5.3",
+                "expected: ",
+                "observed: ",
+                "1 failed",
+            ],
+        );
+    project
+        .shootout("verify --variants nine")
+        .expect(1, &["no selected server has a variant \"nine\""]);
+}
+
+/// A server that cannot be built here, which fails only those who name it.
+fn add_foreign(project: &Project, name: &str) {
+    project.add(&Server {
+        name,
+        more: "[[requires]]\nwhat = \"the gem\"\nprobe = [\"no-such-program\"]\n\
+               remedy = \"fetch it\"\n",
+        ..Server::default()
+    });
+}
+
+#[test]
+fn one_command_writes_the_tables_and_a_new_folder_is_no_drift() {
+    let project = Project::new();
+    fs::create_dir(project.path("docs")).unwrap();
+    let marks = "<!-- servers: made by `shootout verify --write-table` from the manifests -->\n\
+                 <!-- end of servers -->\n";
+    fs::write(project.path("README.md"), marks).unwrap();
+    add_foreign(&project, "go-example");
+    project
+        .shootout("verify --write-table")
+        .expect(0, &["docs/conformance.md\n", "README.md\n"]);
+    let page = fs::read_to_string(project.path("README.md")).unwrap();
+    assert!(
+        page.contains("| [go-example](servers/go-example) \\* | Shell |"),
+        "{page}"
+    );
+
+    add_foreign(&project, "js-example");
+    let checked = project.shootout("verify --check-table");
+    checked.expect(
+        0,
+        &[
+            "NEW js-example: not in the tables yet; write it there with: \
+           shootout verify --write-table js-example\n",
+        ],
+    );
+    assert!(!checked.stdout.contains("DRIFT"), "{}", checked.stdout);
+    project.shootout("verify --write-table").expect(0, &[]);
+    fs::remove_dir_all(project.path("servers/go-example")).unwrap();
+    project.shootout("verify --check-table").expect(
+        1,
+        &[
+            "DRIFT go-example: README.md has a line of no server\n",
+            "bring the tables up to date with: shootout verify --write-table\n",
+        ],
+    );
+}
+
+/// Servers that wait, before they serve, until so many have been started.
+fn add_gathering(project: &Project, names: &[&str], at_once: usize) {
+    let script = format!(
+        "touch {dir}/$$; while [ $(ls {dir} | wc -l) -lt {at_once} ]; do sleep 0.02; done; \
+         exec \"$PROGRAMS/liar-server\" --lie answers-pongs --port $PORT",
+        dir = project.path("started").display()
+    );
+    fs::create_dir(project.path("started")).unwrap();
+    for name in names {
+        project.add(&Server {
+            name,
+            script: &script,
+            ready: "40s",
+            ..Server::default()
+        });
+    }
+}
+
+#[test]
+fn variants_are_verified_side_by_side_and_told_whole_and_in_order() {
+    let project = Project::new();
+    let names = ["a-server", "b-server", "c-server"];
+    // None of them begins to serve before all three have been started.
+    add_gathering(&project, &names, names.len());
+    let done = project.shootout("verify --jobs 3");
+    done.expect(
+        1,
+        &["3 variants: 0 ok, 3 failed (a-server, b-server, c-server)"],
+    );
+    let heads: Vec<&str> = done
+        .stdout
+        .lines()
+        .filter(|line| !line.starts_with("       "))
+        .map(|line| line.split([':', '(']).next().unwrap().trim())
+        .collect();
+    let fail = "FAIL rfc6455-5.5.3-unsolicited-pong";
+    let of = |name| [name, fail, name];
+    let mut expected: Vec<&str> = names.into_iter().flat_map(of).collect();
+    expected.push("3 variants");
+    assert_eq!(heads, expected, "{}", done.stdout);
+}
+
+#[test]
+fn a_row_whose_wait_ran_out_beside_others_is_verified_again_alone() {
+    const CHECK: &str = "rfc6455-5.4-interleaved-message";
+    let project = Project::new();
+    let marks = project.path("started");
+    fs::create_dir(&marks).unwrap();
+    let always = "lie=skips-interleaved";
+    // What it does wrong at its first start it does right at its second.
+    let at_first = format!(
+        "lie=none; [ -e {mark} ] || lie=skips-interleaved; touch {mark}",
+        mark = marks.join("once").display()
+    );
+    for (name, lie) in [("a-slow", at_first.as_str()), ("b-liar", always)] {
+        project.add(&Server {
+            name,
+            script: &format!("{lie}; exec \"$PROGRAMS/liar-server\" --lie $lie --port $PORT"),
+            ..Server::default()
+        });
+    }
+    let done = project.shootout("verify --jobs 2");
+    done.expect(1, &["2 variants: 1 ok, 1 failed (b-liar)"]);
+    let count = |words: &str| done.stdout.matches(words).count();
+    assert_eq!(count("verified again at the end, alone"), 2);
+    // In either dialect.
+    assert_eq!(count(&format!("LATE {CHECK} ")), 4, "{}", done.stdout);
+    assert_eq!(count(&format!("FAIL {CHECK} ")), 2, "{}", done.stdout);
+}
+
+#[test]
+fn an_interrupt_ends_all_that_are_verified_side_by_side() {
+    let project = Project::new();
+    let names = ["a-server", "b-server", "c-server"];
+    // Four never come: all wait.
+    add_gathering(&project, &names, names.len() + 1);
+    let mark = project.path("servers").display().to_string();
+    let child = project.spawn("verify --jobs 3");
+    let started = || fs::read_dir(project.path("started")).unwrap().count();
+    crate::support::eventually("three servers run", || started() == names.len());
+    // SAFETY: plain system call on a child that has not been waited for.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    let done = crate::support::Done::from(child.wait_with_output().unwrap());
+    done.expect(130, &[]);
+    assert_eq!(crate::support::running(&mark), 0);
+}

@@ -1,0 +1,8 @@
+//! The test servers from outside, in one program: each more is linked anew.
+
+mod delay;
+mod fault;
+mod null;
+mod skipped;
+mod support;
+mod tls;

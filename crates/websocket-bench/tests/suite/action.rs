@@ -1,0 +1,298 @@
+//! The GitHub Action: its steps are run as they stand, with inputs and files as GitHub gives them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+use test_servers::fault::{Misdeeds, MixedServer};
+use test_servers::{Framework, NullOptions, NullServer};
+use yaml_rust2::{Yaml, YamlLoader};
+
+/// A job that uses the action.
+struct Job {
+    folder: TempDir,
+    inputs: BTreeMap<String, String>,
+}
+
+/// How it ended.
+#[derive(Debug)]
+struct Ended {
+    failed: bool,
+    /// Names of the steps that were run.
+    steps: Vec<String>,
+    output: String,
+    summary: String,
+}
+
+fn action() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../action")
+}
+
+fn definition() -> Yaml {
+    let text = fs::read_to_string(action().join("action.yml")).unwrap();
+    YamlLoader::load_from_str(&text).unwrap().remove(0)
+}
+
+impl Job {
+    fn new(inputs: &[(&str, &str)]) -> Self {
+        let program = ("program", env!("CARGO_BIN_EXE_websocket-bench"));
+        let inputs = inputs.iter().copied().chain([program]);
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            inputs: inputs
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+        }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// An expression of the definition, as GitHub would put its value in.
+    fn value(&self, definition: &Yaml, text: &str) -> String {
+        let Some(expression) = text
+            .strip_prefix("${{ ")
+            .and_then(|t| t.strip_suffix(" }}"))
+        else {
+            assert!(!text.contains("${{"), "{text}");
+            return text.to_owned();
+        };
+        if expression == "github.action_path" {
+            return action().display().to_string();
+        }
+        let name = expression.strip_prefix("inputs.").expect(expression);
+        let input = &definition["inputs"][name];
+        assert!(!input.is_badvalue(), "there is no input {name}");
+        let given = self.inputs.get(name).cloned();
+        given.unwrap_or_else(|| input["default"].as_str().unwrap_or_default().to_owned())
+    }
+
+    fn run(&self) -> Ended {
+        let definition = definition();
+        for name in self.inputs.keys() {
+            assert!(!definition["inputs"][name.as_str()].is_badvalue(), "{name}");
+        }
+        let (variables, summary) = (self.file("env"), self.file("summary"));
+        fs::write(&variables, "").unwrap();
+        let mut ended = Ended {
+            failed: false,
+            steps: Vec::new(),
+            output: String::new(),
+            summary: String::new(),
+        };
+        for step in definition["runs"]["steps"].as_vec().unwrap() {
+            if ended.failed && step["if"].as_str() != Some("always()") {
+                continue;
+            }
+            assert_eq!(step["shell"].as_str(), Some("bash"));
+            // As `shell: bash` is run there.
+            let mut command = Command::new("bash");
+            command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c"]);
+            command.arg(step["run"].as_str().unwrap());
+            command.current_dir(self.folder.path());
+            command.env("GITHUB_ENV", &variables);
+            command.env("GITHUB_STEP_SUMMARY", &summary);
+            for line in fs::read_to_string(&variables).unwrap().lines() {
+                let (name, value) = line.split_once('=').unwrap();
+                command.env(name, value);
+            }
+            for (name, value) in step["env"].as_hash().into_iter().flatten() {
+                let value = self.value(&definition, value.as_str().unwrap());
+                command.env(name.as_str().unwrap(), value);
+            }
+            let Output {
+                status,
+                stdout,
+                stderr,
+            } = command.output().unwrap();
+            ended.output += &String::from_utf8_lossy(&stdout);
+            ended.output += &String::from_utf8_lossy(&stderr);
+            ended.steps.push(step["name"].as_str().unwrap().to_owned());
+            ended.failed |= !status.success();
+        }
+        ended.summary = fs::read_to_string(summary).unwrap_or_default();
+        ended
+    }
+}
+
+const PLAN: &str = "audience = \"sender\"\n[clients.steps]\nfirst = 10\ncount = 1\n\
+                    [load.closed]\nin_flight = 4\nsamples = 200\n";
+
+/// A job with a plan against the server at `url`.
+fn job(url: &str, more: &[(&str, &str)]) -> Job {
+    let job = Job::new(&[&[("url", url), ("plan", "plan.toml")], more].concat());
+    fs::write(job.file("plan.toml"), PLAN).unwrap();
+    job
+}
+
+fn url(server: &NullServer) -> String {
+    format!("ws://{}/", server.addr())
+}
+
+#[test]
+fn a_server_that_is_started_is_measured_and_ended() {
+    // The server's port is its own choice, so that the job starts one that passes bytes on.
+    let server = NullServer::start(NullOptions::default()).unwrap();
+    let marker = format!("a-server-of-the-action-test-{}", std::process::id());
+    let start = format!("exec -a {marker} sleep 300");
+    let url = url(&server);
+    let ended = job(
+        &url,
+        &[("start", &start), ("expect", "p99<20s\nfaults<=0\n")],
+    )
+    .run();
+    assert!(!ended.failed, "{}", ended.output);
+    assert_eq!(ended.steps.len(), 5);
+    assert!(
+        ended.summary.contains("| 10 | completion |"),
+        "{}",
+        ended.summary
+    );
+    assert!(ended.summary.contains("| pass | 0 |"), "{}", ended.summary);
+    let is_alive = fs::read_dir("/proc").unwrap().any(|entry| {
+        let line = fs::read(entry.unwrap().path().join("cmdline")).unwrap_or_default();
+        line.starts_with(marker.as_bytes())
+    });
+    assert!(!is_alive, "the server was left behind");
+}
+
+#[test]
+fn an_expectation_that_fails_and_a_fault_fail_the_job() {
+    let server = NullServer::start(NullOptions::default()).unwrap();
+    let ended = job(&url(&server), &[("expect", "p95<1us")]).run();
+    assert!(ended.failed);
+    assert!(
+        ended.output.contains("expectation failed"),
+        "{}",
+        ended.output
+    );
+    assert!(
+        ended
+            .output
+            .contains("::error::websocket-bench ended with 2")
+    );
+    assert!(
+        ended.summary.contains("expectation failed"),
+        "{}",
+        ended.summary
+    );
+
+    let misdeeds = Misdeeds {
+        broadcasts: 200,
+        faults: run_record::Faults {
+            duplicate: 3,
+            ..run_record::Faults::default()
+        },
+    };
+    let faulty = MixedServer::start(misdeeds, Framework::Plain).unwrap();
+    let job = job(&format!("ws://{}/", faulty.addr()), &[]);
+    let broadcast = PLAN.replace("\"sender\"", "\"everyone\"");
+    fs::write(job.file("plan.toml"), broadcast).unwrap();
+    let ended = job.run();
+    assert!(ended.failed);
+    assert!(
+        ended
+            .output
+            .contains("::error::websocket-bench ended with 3"),
+        "{}",
+        ended.output
+    );
+    assert!(ended.summary.contains("| fail | 3 |"), "{}", ended.summary);
+}
+
+#[test]
+fn a_server_that_does_not_come_is_told_with_its_output() {
+    // The system gives no listener a port below 1024 by itself.
+    let url = "ws://127.0.0.1:1/";
+    let ended = job(url, &[("start", "echo no such module; exit 1")]).run();
+    assert!(ended.failed);
+    assert_eq!(ended.steps.last().unwrap(), "Stop the server");
+    assert_eq!(ended.steps.len(), 3, "{:?}", ended.steps);
+    assert!(
+        ended.output.contains("::error::the server ended before"),
+        "{}",
+        ended.output
+    );
+    assert!(ended.output.contains("no such module"), "{}", ended.output);
+    let ended = job(
+        url,
+        &[
+            ("start", "echo I listen elsewhere; sleep 60"),
+            ("wait", "1"),
+        ],
+    )
+    .run();
+    assert!(ended.failed);
+    assert!(
+        ended.output.contains("::error::no WebSocket connection at"),
+        "{}",
+        ended.output
+    );
+    assert!(
+        ended.output.contains("I listen elsewhere"),
+        "{}",
+        ended.output
+    );
+}
+
+#[test]
+fn a_record_from_before_is_held_against_the_new_one() {
+    let server = NullServer::start(NullOptions::default()).unwrap();
+    let url = url(&server);
+    let first = job(&url, &[]);
+    assert!(!first.run().failed);
+    let record = fs::read_to_string(first.file("websocket-bench.json")).unwrap();
+    let with_baseline = |change: &dyn Fn(&mut serde_json::Value)| {
+        let job = job(&url, &[("baseline", "base.json"), ("tolerance", "10000")]);
+        let mut base: serde_json::Value = serde_json::from_str(&record).unwrap();
+        change(&mut base);
+        fs::write(job.file("base.json"), base.to_string()).unwrap();
+        job.run()
+    };
+    let alike = with_baseline(&|_| {});
+    assert!(!alike.failed, "{}", alike.output);
+    assert!(
+        alike.summary.contains("by more than 10000 %: none"),
+        "{}",
+        alike.summary
+    );
+    let faster = with_baseline(&|base| {
+        base["steps"][0]["completion"]["p95_ns"] = serde_json::json!(1);
+    });
+    assert!(faster.failed);
+    assert!(
+        faster
+            .output
+            .contains("::error::longer than before: completion p95 at 10 clients")
+    );
+    let other = with_baseline(&|base| {
+        base["plan"]["message"]["padding"] = serde_json::json!(7);
+    });
+    assert!(!other.failed, "{}", other.output);
+    assert!(
+        other.summary.contains("made by another plan"),
+        "{}",
+        other.summary
+    );
+}
+
+#[test]
+fn what_the_readme_shows_are_inputs_of_the_action() {
+    let readme = fs::read_to_string(action().join("README.md")).unwrap();
+    let example = readme
+        .split("```yaml\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let steps = &YamlLoader::load_from_str(example).unwrap()[0];
+    let with = steps[1]["with"].as_hash().unwrap();
+    assert!(with.len() > 3);
+    for name in with.keys() {
+        let name = name.as_str().unwrap();
+        assert!(!definition()["inputs"][name].is_badvalue(), "{name}");
+    }
+}

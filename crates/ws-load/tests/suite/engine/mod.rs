@@ -1,0 +1,35 @@
+//! The generator against test servers; every test runs on every backend.
+
+#![allow(clippy::duplicate_mod, reason = "the same tests for each backend")]
+
+mod common;
+
+/// The files of tests, with `plan` for the backend that they are to run on.
+macro_rules! suite {
+    ($name:ident, $io:ident, $timestamps:ident) => {
+        #[path = "."]
+        mod $name {
+            fn plan(addr: std::net::SocketAddr) -> run_record::Plan {
+                let timestamps = run_record::Timestamps::$timestamps;
+                let io = crate::engine::common::or_epoll(run_record::Io::$io, timestamps);
+                crate::engine::common::plan(addr, io, timestamps)
+            }
+
+            mod backpressure;
+            mod connect;
+            mod faulty_servers;
+            mod honest_server;
+            mod lives;
+            mod lossy_storm;
+            mod open_loop;
+            mod room_changes;
+            mod rooms;
+            mod slow_readers;
+            mod verdict;
+        }
+    };
+}
+
+suite!(epoll, Epoll, User);
+suite!(uring, Uring, User);
+suite!(uring_with_kernel_stamps, Uring, Kernel);

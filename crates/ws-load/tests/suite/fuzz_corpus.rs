@@ -1,0 +1,48 @@
+//! The laws of the fuzz target of dialects over its committed corpus, without a fuzzer.
+
+#[path = "../../../../fuzz/laws/recogniser.rs"]
+mod recogniser;
+
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The files of the corpus.
+fn corpus() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/recogniser");
+    let files = fs::read_dir(&folder).unwrap();
+    files
+        .map(|entry| fs::read(entry.unwrap().path()).unwrap())
+        .collect()
+}
+
+#[test]
+fn intact_answers_hold_the_stamp_once_where_their_file_says() {
+    let mut met = BTreeSet::new();
+    for bytes in corpus() {
+        (0..bytes.len()).for_each(|end| drop(recogniser::check(&bytes[..end])));
+        met.extend(recogniser::check(&bytes).into_iter().map(|of| of.dialect));
+    }
+    let met: Vec<&str> = met.iter().map(String::as_str).collect();
+    assert_eq!(met, ["actioncable", "phoenix", "phoenix-2", "text"]);
+}
+
+proptest! {
+    /// The corpus with a part of one file in the place of a part of another.
+    #[test]
+    fn the_laws_hold_of_answers_that_were_mixed(
+        files: [prop::sample::Index; 2],
+        cuts: [prop::sample::Index; 4],
+    ) {
+        let corpus = corpus();
+        let [into, from] = files.map(|index| index.get(&corpus).clone());
+        let cut = |of: &[u8], one: usize| {
+            let mut at = [cuts[one].index(of.len() + 1), cuts[one + 1].index(of.len() + 1)];
+            at.sort_unstable();
+            at
+        };
+        let ([start, end], [first, last]) = (cut(&into, 0), cut(&from, 2));
+        recogniser::check(&[&into[..start], &from[first..last], &into[end..]].concat());
+    }
+}
