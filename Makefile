@@ -41,6 +41,7 @@ test-kubernetes:
 
 lint:
 	cargo fmt --all --check
+	scripts/timed-tests
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 
 # changes what decides a figure, one expression at a time, and names each change that no unit test

@@ -56,7 +56,7 @@ pub(crate) fn counted_until_deaf(echoes: u32) -> (SocketAddr, Arc<AtomicU32>) {
 
 /// Answers each echo so much later. Calls `on_request` when it comes, and `on_answer` with the time
 /// that it really took.
-// timed: a lower bound: the delay of an answer is measured, and whoever asks is told how long it was.
+// timed: a lower bound: this server sleeps before it answers, and tells the test how long it slept.
 pub(crate) fn slow(
     delay: Duration,
     on_request: impl Fn() + Send + Sync + 'static,
