@@ -19,6 +19,7 @@ mod quick;
 mod removal;
 mod report_page;
 mod run;
+mod services;
 mod site;
 #[path = "../support/mod.rs"]
 mod support;
