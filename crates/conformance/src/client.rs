@@ -85,6 +85,8 @@ pub(crate) struct Client {
     buffer: Vec<u8>,
     /// Present where compression was negotiated.
     deflate: Option<deflated::Deflate>,
+    /// The dialect's opening is complete: from here on noise is passed over.
+    joined: bool,
 }
 
 /// The stage at which a connection could not be opened.
@@ -148,6 +150,10 @@ impl Client {
                 dialect::Opening::Ready | dialect::Opening::Await => {}
             }
         }
+        self.joined = true;
+        let speech = self.speech;
+        self.inbox
+            .retain(|came| !matches!(came, Incoming::Message { raw, .. } if speech.is_noise(raw)));
         Ok(())
     }
 
@@ -233,6 +239,7 @@ impl Client {
 
     fn feed(&mut self, bytes: &[u8]) {
         let (inbox, stream, speech) = (&mut self.inbox, &mut self.stream, self.speech);
+        let joined = self.joined;
         let deflate = &mut self.deflate;
         let fed = self.decoder.feed_marking(bytes, |event, mark| {
             let inflated;
@@ -247,7 +254,9 @@ impl Client {
                 (event, _) => event,
             };
             inbox.push_back(match event {
-                Event::Message { payload, .. } if speech.is_noise(payload) => return Ok(()),
+                Event::Message { payload, .. } if joined && speech.is_noise(payload) => {
+                    return Ok(());
+                }
                 Event::Message { opcode, payload } => Incoming::Message {
                     raw: payload.to_vec(),
                     reply: speech.parse(opcode, payload),
@@ -406,6 +415,7 @@ impl Opening {
             read_timeout: None,
             buffer: vec![0; READ_SIZE],
             deflate: None,
+            joined: false,
         }
     }
 
