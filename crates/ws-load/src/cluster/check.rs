@@ -5,7 +5,7 @@ use crate::clock;
 use crate::control::available_bytes;
 use crate::dialect::Stamps;
 use crate::message::{Command, OpenTerms, SentSample, Share, StepTerms};
-use crate::plan::{Schedule, Script, sender_of};
+use crate::plan::{Hearing as _, Parties, Schedule, Script, sender_of};
 use crate::verify::StepLedger;
 use run_record::{LONGEST_NS, MOST_CLIENTS, Plan, PlanError, SearchOf, Workload, within};
 
@@ -55,6 +55,8 @@ pub struct Permits<'a> {
 
 struct Step {
     terms: StepTerms,
+    /// Who sends what is drawn for a client.
+    senders: Parties,
     /// Samples before this index have been told: they are released in their order.
     next: u32,
     started: bool,
@@ -202,8 +204,15 @@ impl<'a> Permits<'a> {
                 half,
             });
         }
+        let Plan {
+            audience,
+            populations,
+            ..
+        } = self.plan;
+        let nobody_waits = std::iter::empty();
         self.step = Some(Step {
             terms,
+            senders: audience.parties(populations, terms.clients, nobody_waits),
             next: 0,
             started: false,
         });
@@ -238,7 +247,7 @@ impl<'a> Permits<'a> {
     }
 
     fn send(&mut self, samples: &[u32]) -> Result<(), CommandError> {
-        let (share, seed) = (self.share, self.plan.generator.seed);
+        let (share, plan) = (self.share, self.plan);
         let is_open = self.is_open;
         let step = self.step("send", false)?;
         if !is_open {
@@ -249,7 +258,9 @@ impl<'a> Permits<'a> {
             valued("send", within("index", *index, permitted))?;
             step.next = index + 1;
             let sample = step.terms.first_sample + u64::from(*index);
-            let sender = sender_of(seed, sample, step.terms.clients);
+            let clients = step.terms.clients;
+            let drawn = sender_of(plan.generator.seed, sample, clients);
+            let sender = step.senders.sender(&plan.populations, drawn, clients);
             if !share.has(sender) {
                 return Err(out_of_turn(
                     "send",
@@ -294,7 +305,8 @@ const fn out_of_turn(command: &'static str, reason: &'static str) -> CommandErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::{Arrivals, Load, Nanos, OpenLoop};
+    use crate::verify::{Keeper, Terms};
+    use run_record::{Arrivals, Audience, Load, Nanos, OpenLoop, Population, Reading, Rooms};
 
     const LOAD: OpenLoop = OpenLoop {
         rate: 100.0,
@@ -393,6 +405,35 @@ mod tests {
         ] {
             let error = refused(plan, &commands);
             assert!(error.contains(words), "{error}, and not {words}");
+        }
+    }
+
+    /// Another client sends in the place of one that reads slowly, maybe one of another site.
+    #[test]
+    fn a_site_is_told_to_send_what_its_own_clients_send() {
+        let slow = Population {
+            reads: Reading::Stopped,
+            ..Population::default()
+        };
+        let sites = [0, 1].map(|number| Share { number, of: 2 });
+        for audience in [Audience::Everyone, Audience::Room(Rooms::Equal(3))] {
+            let plan = Plan {
+                audience,
+                populations: vec![Population::default(), slow],
+                ..crate::test_plan("ws://127.0.0.1:1/")
+            };
+            let Command::Begin(terms) = begin(false) else {
+                unreachable!()
+            };
+            let workers = [(0, 2), (1, 2)].into_iter();
+            let ledger = StepLedger::new(Terms::new(&plan, terms, Keeper::Coordinator, workers));
+            for (index, share) in (0..20).flat_map(|index| sites.map(|share| (index, share))) {
+                let mut permits = Permits::new(&plan, share);
+                permits.check(&Command::Open { clients: 10 }).unwrap();
+                permits.check(&begin(false)).unwrap();
+                let sends = permits.check(&Command::Send(vec![index])).is_ok();
+                assert_eq!(sends, share.has(ledger.sender(index)), "{index} {share:?}");
+            }
         }
     }
 }

@@ -66,14 +66,12 @@ impl Parties {
         }
     }
 
-    /// The client that sends what `drawn` was drawn for: where clients leave, one of its room, if one of
-    /// that stays.
+    /// The client that sends what `drawn` was drawn for: one that samples wait for, of its room if the
+    /// room has one.
     pub(crate) fn sender(&self, populations: &[Population], drawn: u64, clients: u64) -> u64 {
         let of_room = match self {
-            Self::ByRoom(table) if populations.iter().any(Population::leaves) => {
-                table.stand_in(drawn)
-            }
-            _ => None,
+            Self::Same(_) => None,
+            Self::ByRoom(table) => table.stand_in(drawn),
         };
         of_room.unwrap_or_else(|| super::sender_from(populations, drawn, clients))
     }

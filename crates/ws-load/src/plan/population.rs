@@ -34,10 +34,10 @@ pub(crate) fn population_of(populations: &[Population], client: u64) -> &Populat
     &populations[0]
 }
 
-/// The client that sends what `drawn` was drawn for. Where clients leave it is the first at or after
-/// that one which does not: which client sends must not depend on who is there.
+/// The client that sends what `drawn` was drawn for: the first at or after that one which samples wait
+/// for. Which client sends must not depend on who is there, nor on how the workers share the clients.
 pub(crate) fn sender_from(populations: &[Population], drawn: u64, clients: u64) -> u64 {
-    if !populations.iter().any(Population::leaves) {
+    if populations.iter().all(Population::is_awaited) {
         return drawn;
     }
     let mut from = drawn..clients;
@@ -154,15 +154,19 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_leave_send_nothing_and_the_others_as_they_were_drawn() {
+    fn clients_that_leave_or_read_slowly_send_nothing_and_the_others_as_they_were_drawn() {
         let leaving = Population {
             share: 3,
             life: Life::Cut(Cut { at: Nanos(0) }),
             ..Population::default()
         };
-        let all = [leaving, Population::default()];
-        for clients in [1, 2, 3, 50] {
-            for sample in 0..1_000 {
+        let slow = populations(&[3])[0];
+        for other in [leaving, slow] {
+            let all = [other, Population::default()];
+            for (clients, sample) in [1, 2, 3, 50]
+                .into_iter()
+                .flat_map(|n| (0..1_000).map(move |s| (n, s)))
+            {
                 let drawn = sender_of(7, sample, clients);
                 let sender = sender_from(&all, drawn, clients);
                 assert!(sender < clients && population_of(&all, sender).is_awaited());

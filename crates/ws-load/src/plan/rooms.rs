@@ -165,8 +165,9 @@ impl RoomTable {
         self.rooms[client as usize]
     }
 
-    /// Who sends in the place of a client that leaves: of the same room, since a server may want
-    /// publishers to be subscribed. `None` where samples wait for no client of the room.
+    /// Who sends what is drawn for a client: that one if samples wait for it, else one of the same room,
+    /// since a server may want publishers to be subscribed. `None` where samples wait for no client of
+    /// the room.
     pub(crate) fn stand_in(&self, client: u64) -> Option<u64> {
         let stand_in = self.stand_ins[client as usize];
         (stand_in != NO_CLIENT).then_some(stand_in.into())

@@ -168,7 +168,7 @@ impl Verifier {
 
     /// The room of a client; 0 without rooms.
     #[inline]
-    fn room(&self, slot: u32) -> u32 {
+    pub(crate) fn room(&self, slot: u32) -> u32 {
         self.seats.as_ref().map_or(0, |seats| seats.seat(slot).room)
     }
 

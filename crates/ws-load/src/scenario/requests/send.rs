@@ -22,7 +22,8 @@ impl Requests {
             return;
         };
         let planned = request.client / u64::from(self.workers);
-        let Some(slot) = self.sender(planned as Slot, clients) else {
+        let room = ledger.room(request.index);
+        let Some(slot) = self.sender(planned as Slot, room, clients) else {
             return;
         };
         if self.backlog.holds(slot) || clients.is_blocked(slot) {
@@ -97,15 +98,18 @@ impl Requests {
         self.to_send.extend(self.backlog.remove(slot));
     }
 
-    /// The first ready client at or after `slot` that is not behind with reading; if there is none,
-    /// the first that is ready.
-    fn sender(&self, slot: Slot, clients: &dyn Clients) -> Option<Slot> {
+    /// The first ready client at or after `slot` that samples wait for and that is in the room; if there
+    /// is none, the first in any room; and if there is none of these, the first that is ready.
+    fn sender(&self, slot: Slot, room: u32, clients: &dyn Clients) -> Option<Slot> {
         let ready = || {
             let slots = (slot..clients.slots()).chain(0..slot);
             slots.filter(|slot| clients.is_ready(*slot))
         };
-        let awaited = ready().find(|slot| !self.verifier.is_unawaited(*slot));
-        awaited.or_else(|| ready().next())
+        let awaited = || ready().filter(|slot| !self.verifier.is_unawaited(*slot));
+        let member = awaited().find(|slot| self.verifier.room(*slot) == room);
+        member
+            .or_else(|| awaited().next())
+            .or_else(|| ready().next())
     }
 
     fn send_waiting(&mut self, ledger: &Arc<StepLedger>, slot: Slot, clients: &mut dyn Clients) {

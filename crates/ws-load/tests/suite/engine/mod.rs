@@ -21,6 +21,7 @@ macro_rules! suite {
             mod honest_server;
             mod lives;
             mod lossy_storm;
+            mod members;
             mod open_loop;
             mod room_changes;
             mod rooms;
