@@ -159,6 +159,12 @@ impl Ledger {
                     assert_ne!(sender % u64::from(share.of), u64::from(share.number));
                 }
             }
+            Command::Complete(samples) => {
+                assert_eq!(plan.workload(), Workload::Broadcast);
+                for place in 0..samples.len() {
+                    assert!(number(&format!("/Complete/{place}/index")) < self.samples);
+                }
+            }
             Command::Finish => assert!(std::mem::replace(&mut self.under_way, false)),
             Command::Renew => *self = Self::default(),
             Command::GiveUp { .. } | Command::Close => {}

@@ -190,6 +190,14 @@ fn a_command_that_the_plan_cannot_lead_to_ends_the_site_with_its_reason() {
             "a client of this site",
         ),
         (
+            json!([open, ok, {"Complete": [{"index": 20, "last_ns": 1}]}]),
+            "`index` is 20",
+        ),
+        (
+            json!([{"Complete": [{"index": 0, "last_ns": 1}]}]),
+            "no step has begun",
+        ),
+        (
             json!([{"Open": {"clients": u64::MAX}}]),
             "`clients` is 18446744073709551615",
         ),
@@ -269,6 +277,8 @@ fn command() -> impl Strategy<Value = Value> {
                 "samples": samples, "warm_up": warm_up, "by_clock": by_clock, "clients": clients}})),
         3 => prop::collection::vec(number(), 0..9).prop_map(|indices| json!({"Send": indices})),
         3 => prop::collection::vec(started(), 0..9).prop_map(|sent| json!({"Sent": sent})),
+        2 => (number(), large()).prop_map(
+            |(index, at)| json!({"Complete": [{"index": index, "last_ns": at}]})),
         2 => (load(), large()).prop_map(|(load, at)| json!({"Start": {"load": load, "start_ns": at}})),
         2 => (few(), few(), rate(), large()).prop_map(|(have, wanted, rate, at)| json!({"OpenAndHold": {
             "have": have, "wanted": wanted, "by_clock": {"rate": rate, "arrivals": "poisson",

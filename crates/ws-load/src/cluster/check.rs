@@ -4,7 +4,7 @@
 use crate::clock;
 use crate::control::available_bytes;
 use crate::dialect::Stamps;
-use crate::message::{Command, OpenTerms, SentSample, Share, StepTerms};
+use crate::message::{Command, CompleteSample, OpenTerms, SentSample, Share, StepTerms};
 use crate::plan::{Hearing as _, Parties, Schedule, Script, sender_of};
 use crate::verify::StepLedger;
 use run_record::{LONGEST_NS, MOST_CLIENTS, Plan, PlanError, SearchOf, Workload, within};
@@ -108,6 +108,7 @@ impl<'a> Permits<'a> {
                 moment("start", "start_ns", *start_ns)
             }
             Command::Sent(samples) => self.sent(samples),
+            Command::Complete(samples) => self.complete(samples),
             Command::Finish => {
                 if !std::mem::replace(&mut self.is_open, false) {
                     return Err(out_of_turn("finish", "no step is under way"));
@@ -271,11 +272,23 @@ impl<'a> Permits<'a> {
         Ok(())
     }
 
+    /// The terms of the step that news of other sites are about.
+    fn told_of(&self, command: &'static str) -> Result<StepTerms, CommandError> {
+        self.is_for(command, &[Workload::Broadcast, Workload::Rooms])?;
+        let step = self.step.as_ref();
+        step.map(|step| step.terms)
+            .ok_or_else(|| out_of_turn(command, "no step has begun"))
+    }
+
+    fn complete(&self, samples: &[CompleteSample]) -> Result<(), CommandError> {
+        let terms = self.told_of("complete")?;
+        let indices = (0, terms.samples - 1);
+        let mut all = samples.iter();
+        all.try_for_each(|sample| valued("complete", within("index", sample.index, indices)))
+    }
+
     fn sent(&self, samples: &[SentSample]) -> Result<(), CommandError> {
-        self.is_for("sent", &[Workload::Broadcast, Workload::Rooms])?;
-        let Some(Step { terms, .. }) = &self.step else {
-            return Err(out_of_turn("sent", "no step has begun"));
-        };
+        let terms = self.told_of("sent")?;
         for sample in samples {
             let indices = (0, terms.samples - 1);
             valued("sent", within("index", sample.index, indices))?;

@@ -12,8 +12,8 @@ mod reporter;
 
 pub use crate::figures::Interval;
 pub use crate::message::{
-    Command, Done, OpenTerms, RawTerms, Report, Samples, SentSample, Share, StartByClock, StepPart,
-    StepTerms, Unable,
+    Command, CompleteSample, Done, OpenTerms, RawTerms, Report, Samples, SentSample, Share,
+    StartByClock, StepPart, StepTerms, Unable,
 };
 pub use check::{CommandError, Permits};
 pub use coordinator::{ClockRelation, NodeTransport, Site, run_on};

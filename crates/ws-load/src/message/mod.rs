@@ -63,6 +63,8 @@ pub enum Command {
     Close,
     /// Send packs to a raw echo over all connections, and give them up then.
     Raw(RawTerms),
+    /// These samples are complete at all sites.
+    Complete(Vec<CompleteSample>),
 }
 
 /// A report of a worker.
@@ -121,6 +123,14 @@ pub struct SentSample {
     pub(crate) at_ns: u64,
 }
 
+/// A sample that all clients have which it waited for, at whichever site they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompleteSample {
+    pub(crate) index: u32,
+    /// The last receipt.
+    pub(crate) last_ns: u64,
+}
+
 /// A sample that no client of a site waits for any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
@@ -159,6 +169,11 @@ impl Command {
             Self::Hold { until_ns } => shift(until_ns, by_ns),
             Self::CountFrom { from_ns } => shift(from_ns, by_ns),
             Self::Sent(samples) => samples.iter_mut().for_each(|sample| sample.shift(by_ns)),
+            Self::Complete(samples) => {
+                for sample in samples {
+                    shift(&mut sample.last_ns, by_ns);
+                }
+            }
             _ => {}
         }
         self

@@ -129,6 +129,12 @@ impl WorkerPool {
                     ledger.sent_elsewhere(sample.index, Sent::from(sample));
                 }
             }
+            Command::Complete(samples) => {
+                let Some(ledger) = self.step() else { return };
+                for sample in samples {
+                    ledger.complete_everywhere(sample.index, sample.last_ns);
+                }
+            }
             command => self.tell_all(&command),
         }
     }

@@ -1,7 +1,7 @@
 //! Who the sites are, what is known of each, and what they are told.
 
 use super::{ClockRelation, Site};
-use crate::message::{Command, Report, SentSample};
+use crate::message::{Command, CompleteSample, Report, SentSample};
 use crate::plan::{Audience, Hearing as _, share_of};
 use run_record::SiteUse;
 
@@ -109,6 +109,13 @@ impl Members {
             if number != from as usize {
                 member.tell(Command::Sent(sent.to_vec()));
             }
+        }
+    }
+
+    /// Tells all sites which samples are complete.
+    pub(super) fn tell_complete(&self, samples: Vec<CompleteSample>) {
+        if !samples.is_empty() {
+            self.tell_all(&Command::Complete(samples));
         }
     }
 

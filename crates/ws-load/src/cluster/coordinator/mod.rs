@@ -173,6 +173,7 @@ impl Sites<'_> {
         }
         if let Some(step) = &mut self.step {
             self.members.send(step.take_released());
+            self.members.tell_complete(step.take_complete());
             if let Some(interval) = step.take_interval() {
                 self.reports.push_back((0, Report::Interval(interval)));
             }

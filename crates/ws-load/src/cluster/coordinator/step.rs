@@ -3,9 +3,10 @@
 use crate::clock;
 use crate::control::Kept;
 use crate::figures::{Counts, Cutter, Interval};
-use crate::message::{Done, Samples, SentSample, StepTerms};
+use crate::message::{CompleteSample, Done, Samples, SentSample, StepTerms};
+use crate::plan::Hearing as _;
 use crate::verify::{Keeper, Read, Sent, StepLedger, Terms};
-use run_record::{Plan, SiteUse};
+use run_record::{Plan, Population, SiteUse};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub(super) struct Step {
     released_for: HashMap<u32, u64>,
     /// Samples that are released and not yet commanded, each with its planned sender.
     released: Vec<(u32, u64)>,
+    /// Samples that are complete, which the sites have not been told; nothing where none asks for it.
+    complete: Option<Vec<CompleteSample>>,
     given_up: bool,
     cutter: Cutter,
     /// What the controller is to be told of intervals that are over.
@@ -40,6 +43,7 @@ impl Step {
             known_ns: HashMap::new(),
             released_for: HashMap::new(),
             released: Vec::new(),
+            complete: hears_of_completion(plan).then(Vec::new),
             given_up: false,
             cutter: Cutter::default(),
             interval: None,
@@ -70,6 +74,12 @@ impl Step {
 
     pub(super) fn take_released(&mut self) -> Vec<(u32, u64)> {
         std::mem::take(&mut self.released)
+    }
+
+    /// Samples that have become complete since this was asked, of which the sites must know.
+    pub(super) fn take_complete(&mut self) -> Vec<CompleteSample> {
+        let complete = self.complete.as_mut();
+        complete.map(std::mem::take).unwrap_or_default()
     }
 
     /// Nothing more is released.
@@ -147,8 +157,14 @@ impl Step {
             self.interval.get_or_insert_default().merge(&interval);
         }
         let settled = self.ledger.settle(done.index, done.last(), read, latencies);
-        if settled.is_none() {
+        let Some(settled) = settled else {
             return;
+        };
+        if let Some(complete) = self.complete.as_mut().filter(|_| !settled.abandoned) {
+            complete.push(CompleteSample {
+                index: settled.index,
+                last_ns: settled.last_ns,
+            });
         }
         let known_ns = self.known_ns.remove(&done.index);
         self.release(known_ns);
@@ -175,4 +191,9 @@ impl Step {
             row.sent = sent_by.map(|_| sent);
         }
     }
+}
+
+/// What clients that leave must have heard depends on when others had it, at whichever site these are.
+fn hears_of_completion(plan: &Plan) -> bool {
+    plan.audience.reaches_others() && plan.populations.iter().any(Population::leaves)
 }

@@ -6,6 +6,7 @@ mod connections;
 mod ends;
 mod faults;
 mod figures;
+mod populations;
 
 use super::run_on;
 use crate::Measured;

@@ -250,9 +250,14 @@ impl StepLedger {
         self.clients
     }
 
-    /// When the last receipt of a sample was, if it has all come; as far as this ledger knows.
+    /// When the last receipt of a sample was, if it has all come. A site knows that of the coordinator:
+    /// what its own clients have is no word on those of the others.
     pub(crate) fn when_complete(&self, index: u32) -> Option<u64> {
-        self.samples.get(index as usize)?.when_complete()
+        let sample = self.samples.get(index as usize)?;
+        match self.is_shared() {
+            true => sample.when_complete_everywhere(),
+            false => sample.when_complete(),
+        }
     }
 
     /// The client that is drawn for a sample.

@@ -10,8 +10,10 @@ const ABANDONED: u32 = 1 << 31;
 const ECHOED: u32 = 1 << 30;
 /// The connection of its sender took no bytes when it was to be sent.
 const HELD_BACK: u32 = 1 << 29;
+/// Of a site: it is complete at all sites.
+const EVERYWHERE: u32 = 1 << 28;
 /// The other bits count the parties.
-const PARTIES: u32 = HELD_BACK - 1;
+const PARTIES: u32 = EVERYWHERE - 1;
 
 #[derive(Debug, Default)]
 pub(super) struct Sample {
@@ -82,12 +84,24 @@ impl Sample {
             .fetch_max(last.earliest_ns, Ordering::AcqRel);
     }
 
-    /// The last receipt, of a sample that was sent and of which all has come.
+    /// The last receipt, of a sample that was sent and of which all has come here.
     pub(super) fn when_complete(&self) -> Option<u64> {
         let waiting = self.waiting.load(Ordering::Acquire);
         let is_complete = waiting & (PARTIES | ABANDONED) == 0;
         let was_sent = self.sent_ns.load(Ordering::Acquire) != 0;
         (is_complete && was_sent).then(|| self.last_ns.load(Ordering::Acquire))
+    }
+
+    /// Notes the last receipt over all sites.
+    pub(super) fn complete_everywhere(&self, last_ns: u64) {
+        self.last_ns.fetch_max(last_ns, Ordering::AcqRel);
+        self.waiting.fetch_or(EVERYWHERE, Ordering::AcqRel);
+    }
+
+    /// That receipt, once it is known.
+    pub(super) fn when_complete_everywhere(&self) -> Option<u64> {
+        let is_known = self.waiting.load(Ordering::Acquire) & EVERYWHERE != 0;
+        is_known.then(|| self.last_ns.load(Ordering::Acquire))
     }
 
     /// One party waits no more. When it was the last: the last receipt of all parties, and whether

@@ -22,6 +22,13 @@ impl StepLedger {
         self.released.fetch_max(index + 1, Ordering::AcqRel);
     }
 
+    /// Notes that all sites have a sample, with its last receipt.
+    pub(crate) fn complete_everywhere(&self, index: u32, last_ns: u64) {
+        if let Some(sample) = self.samples.get(index as usize) {
+            sample.complete_everywhere(last_ns);
+        }
+    }
+
     /// The planned sender of a sample that another site may have sent without this one having heard
     /// of it; `None` when none can have.
     pub(crate) fn may_be_sent_elsewhere(&self, index: u32) -> Option<u32> {

@@ -388,3 +388,31 @@ fn a_site_knows_which_samples_another_may_have_sent() {
     assert_eq!(ledger.released(), of_others[2] + 1);
     assert_eq!(ledger.when_sent(of_others[2]), Some(sent));
 }
+
+/// What the clients of a site have says nothing of those elsewhere, least of all where none of them waits.
+#[test]
+fn a_site_learns_of_the_coordinator_that_a_sample_is_complete() {
+    for parties in [0, 1] {
+        let ledger = with(|terms| {
+            let share = Share { number: 0, of: 2 };
+            terms.keeper = Keeper::Site {
+                share,
+                in_flight: 1,
+            };
+            terms.parties = Parties::Same(parties);
+        });
+        let sent = Sent {
+            due_ns: 1000,
+            at_ns: 1000,
+            sender: 1,
+        };
+        ledger.sent_elsewhere(0, sent);
+        if parties > 0 {
+            assert!(party_done(&ledger, 0, 1500, read(1500)).0.is_some());
+        }
+        assert_eq!(ledger.when_complete(0), None);
+        ledger.complete_everywhere(0, 1900);
+        ledger.complete_everywhere(99, 1900);
+        assert_eq!(ledger.when_complete(0), Some(1900));
+    }
+}

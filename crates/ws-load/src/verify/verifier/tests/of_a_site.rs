@@ -121,3 +121,25 @@ fn an_echo_has_both_ends_at_its_site_and_is_completed_there() {
     assert_eq!(verifier.finished, 3);
     assert_faults(&verifier, "1 lost");
 }
+
+/// A client in slot 3 leaves after 20 s. It heard nothing, and no other client of this site was to hear
+/// what it missed.
+#[test]
+fn a_client_that_leaves_must_have_heard_what_all_sites_had() {
+    const SECOND: u64 = 1_000_000;
+    for (complete, words) in [(None, "none"), (Some(16), "none"), (Some(14), "1 lost")] {
+        let terms = with(TERMS, |of| {
+            of.parties = Parties::Same(0);
+            of.step.by_clock = true;
+        });
+        let (mut verifier, [a, ..]) = at_a_site(Dialect::Text, Measure::Completion, terms);
+        let step = Arc::clone(verifier.step().unwrap());
+        verifier.visit_begins(3, 0);
+        step.sent_elsewhere(a, sent(6 * SECOND, 1));
+        if let Some(seconds) = complete {
+            step.complete_everywhere(a, seconds * SECOND * US);
+        }
+        verifier.visit_ends(3, 20 * SECOND * US);
+        assert_faults(&verifier, words);
+    }
+}
