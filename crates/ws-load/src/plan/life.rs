@@ -222,6 +222,29 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// A client that must have heard a message must have heard one that was sent later and was
+        /// complete earlier.
+        #[test]
+        fn what_is_required_of_a_slower_message_is_of_a_faster_one(
+            ready in 0u64..20, first in prop::option::of(0u64..20), latest in 0u64..20,
+            left in 0u64..20, sent in 0u64..20, took in 0u64..10, later in 0u64..5, sooner in 0u64..5,
+        ) {
+            let heard = Heard {
+                ready_ns: ready * S,
+                first_ns: first.map(|first| first * S),
+                latest_sent_ns: latest * S,
+                left_ns: left * S,
+            };
+            let slower = Sent { sent_ns: sent * S, completed_ns: (sent + took) * S };
+            let faster = Sent {
+                sent_ns: slower.sent_ns + later * S,
+                completed_ns: slower.completed_ns.saturating_sub(sooner * S),
+            };
+            prop_assert!(!must_hear(heard, slower) || must_hear(heard, faster));
+        }
+    }
+
     /// Ready at 10 s, first message read at 11 s, left at 20 s; messages took 100 ms.
     #[test]
     fn a_message_within_a_visit_is_required_and_one_in_its_borders_is_not() {

@@ -8,5 +8,5 @@
 mod step;
 mod window;
 
-pub(crate) use step::{Flight, Keeper, Read, Sent, StepLedger, Terms};
+pub(crate) use step::{Flight, Keeper, OfRoom, Read, Sent, StepLedger, Terms};
 pub(crate) use window::{Confirmed, Listeners, Lost, Missing, Received, Seats, Window};

@@ -98,8 +98,10 @@ impl Verifier {
     }
 
     fn begin_visit(&mut self, slot: u32, now_ns: u64) {
-        let released = self.step.as_ref().map_or(0, |step| step.released());
-        self.visits.begin(slot, self.room(slot), now_ns, released);
+        let room = self.room(slot);
+        let step = self.step.as_ref();
+        let after = step.map_or(0, |step| step.of_room(room).before(step.released()));
+        self.visits.begin(slot, room, now_ns, after);
     }
 
     /// A client has asked to leave its room; until that is confirmed it may hear of it.

@@ -3,17 +3,18 @@
 use super::*;
 use crate::figures::{Arrival, Latencies};
 use crate::message::StepTerms;
-use crate::plan::Audience;
+use crate::plan::{Audience, Parties};
 use crate::verify::{Keeper, Read, Sent as SentAt, Terms};
 use proptest::prelude::*;
+use run_record::{Cut, Life, Nanos, Population, Rooms};
 
 const MS: u64 = 1_000_000;
 const SLOT: u32 = 3;
 /// So that 0 is a moment like any other.
 const START: u64 = 1_000_000 * MS;
 
-fn ledger(samples: u32, audience: Audience) -> StepLedger {
-    StepLedger::new(Terms {
+const fn terms(samples: u32, audience: Audience) -> Terms {
+    Terms {
         audience,
         seed: 1,
         step: StepTerms {
@@ -24,11 +25,26 @@ fn ledger(samples: u32, audience: Audience) -> StepLedger {
             clients: 5,
         },
         keeper: Keeper::Process,
-        parties: crate::plan::Parties::Same(1),
+        parties: Parties::Same(1),
         populations: Vec::new(),
         limits_completion: true,
         script: None,
-    })
+    }
+}
+
+/// Of 60 clients in so many rooms, of which half leave.
+fn terms_of_rooms(samples: u32, rooms: u32) -> Terms {
+    let leaves = Population {
+        life: Life::Cut(Cut { at: Nanos(0) }),
+        ..Population::default()
+    };
+    let mut terms = terms(samples, Audience::Room(Rooms::Equal(rooms)));
+    terms.step.clients = 60;
+    terms.populations = vec![Population::default(), leaves];
+    terms.parties = terms
+        .audience
+        .parties(&terms.populations, 60, std::iter::once((0, 1)));
+    terms
 }
 
 const fn sent_ns(index: u32) -> u64 {
@@ -37,13 +53,13 @@ const fn sent_ns(index: u32) -> u64 {
 
 /// The ledger when all samples have been sent, and all but `open` are complete.
 fn complete(samples: u32, open: &[u32]) -> StepLedger {
-    complete_of(Audience::Everyone, samples, open)
+    complete_of(terms(samples, Audience::Everyone), open)
 }
 
-fn complete_of(audience: Audience, samples: u32, open: &[u32]) -> StepLedger {
-    let ledger = ledger(samples, audience);
+fn complete_of(terms: Terms, open: &[u32]) -> StepLedger {
+    let ledger = StepLedger::new(terms);
     let mut latencies = Latencies::default();
-    for index in 0..samples {
+    for index in 0..ledger.len() {
         let at_ns = sent_ns(index);
         let sent = SentAt {
             due_ns: at_ns,
@@ -199,6 +215,68 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Nothing of another room is required, and nothing of it takes a place.
+    #[test]
+    fn in_rooms_it_counts_as_a_plain_set_does(
+        rooms in 1u32..6, room in 0u32..6, ready in 0u32..300, length in 1u32..600,
+        missed in prop::collection::btree_set(0u32..900, 0..200),
+        open in prop::collection::vec(0u32..900, 0..3),
+    ) {
+        let step = complete_of(terms_of_rooms(900, rooms), &open);
+        let room = room % rooms;
+        let left = (ready + length).min(900);
+        let of_room: Vec<u32> = (0..900).filter(|index| step.room(*index) == room).collect();
+        let there = of_room.iter().filter(|index| (ready..left).contains(index));
+        let heard: Vec<u32> = there.filter(|index| !missed.contains(index)).copied().collect();
+        let mut visits = Visits::default();
+        visits.begin(SLOT, room, sent_ns(ready), step.of_room(room).before(ready));
+        for index in &heard {
+            prop_assert!(visits.note(SLOT, *index, sent_ns(*index) + 5 * MS, &step));
+        }
+        let whole = Heard {
+            ready_ns: sent_ns(ready),
+            first_ns: heard.first().map(|first| sent_ns(*first) + 5 * MS),
+            latest_sent_ns: heard.last().map_or(0, |last| sent_ns(*last)),
+            left_ns: sent_ns(left),
+        };
+        let required = |index: &&u32| must_hear(whole, Sent {
+            sent_ns: sent_ns(**index),
+            completed_ns: sent_ns(**index) + 10 * MS,
+        });
+        let lacking = of_room.iter().filter(|index| !heard.contains(index) && !open.contains(index));
+        let expected = lacking.filter(required).count();
+        prop_assert_eq!(visits.end(SLOT, sent_ns(left), Some(&step)), expected as u64);
+    }
+}
+
+/// However many clients a server tells nothing, and however many rooms there are.
+#[test]
+fn what_a_silent_server_has_lost_is_counted_whole() {
+    let (samples, rooms, clients) = (20_000, 50, 2_000);
+    let step = complete_of(terms_of_rooms(samples, rooms), &[]);
+    let mut visits = Visits::default();
+    for slot in 0..clients {
+        visits.begin(slot, slot % rooms, sent_ns(0), 0);
+    }
+    let heard = Heard {
+        ready_ns: sent_ns(0),
+        first_ns: None,
+        latest_sent_ns: 0,
+        left_ns: sent_ns(samples),
+    };
+    let is_lost = |index: &u32| {
+        let message = Sent {
+            sent_ns: sent_ns(*index),
+            completed_ns: sent_ns(*index) + 10 * MS,
+        };
+        must_hear(heard, message)
+    };
+    let of_all_rooms = (0..samples).filter(is_lost).count() as u64;
+    let lost = visits.end_step(sent_ns(samples), &step);
+    assert_eq!(lost, of_all_rooms * u64::from(clients / rooms));
+}
+
 /// Those that stand in a word that the visit has from its beginning.
 fn tracked(again: &[u32], ready: u32) -> usize {
     again.iter().filter(|index| **index >= ready & !63).count()
@@ -207,7 +285,7 @@ fn tracked(again: &[u32], ready: u32) -> usize {
 /// Each echo is for the client that asked, which stays.
 #[test]
 fn a_long_visit_among_echoes_lacks_nothing() {
-    let of = |audience| visit(&complete_of(audience, 300, &[]), 0, 200, []).0;
+    let of = |audience| visit(&complete_of(terms(300, audience), &[]), 0, 200, []).0;
     assert_eq!(of(Audience::Sender), 0);
     assert!(of(Audience::Everyone) > 50);
 }

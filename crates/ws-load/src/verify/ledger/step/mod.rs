@@ -5,6 +5,7 @@
 //! or ends the step. It is complete when all of it has come. A sample that lost a listener is
 //! abandoned: it is settled in the end but never complete, and is in no figure of completions.
 
+mod by_room;
 mod sample;
 mod site;
 mod sync;
@@ -17,6 +18,8 @@ mod tests;
 use crate::figures::{Arrival, Completion, Latencies};
 use crate::message::{Done, SentSample, Share, StepTerms};
 use crate::plan::{self, Audience, Hearing as _, Parties, Script};
+use by_room::ByRoom;
+pub(crate) use by_room::OfRoom;
 use run_record::{Measure, Plan, Population};
 use sample::Sample;
 use std::sync::Arc;
@@ -45,6 +48,8 @@ pub(crate) struct StepLedger {
     /// Workers or sites that wait for each sample.
     parties: Parties,
     populations: Vec<Population>,
+    /// The samples room by room, where clients leave their rooms.
+    by_room: Option<ByRoom>,
     /// The limit applies to completion.
     limits_completion: bool,
     samples: Box<[Sample]>,
@@ -148,21 +153,30 @@ impl From<SentSample> for Sent {
 }
 
 impl StepLedger {
-    /// What the entry of one sample takes.
-    pub(crate) const BYTES_PER_SAMPLE: u64 = size_of::<Sample>() as u64;
+    /// What one sample takes at most: its entry, and its places in [`ByRoom`].
+    pub(crate) const BYTES_PER_SAMPLE: u64 = (size_of::<Sample>() + 2 * size_of::<u32>()) as u64;
 
     /// Opens the ledger.
     pub(crate) fn new(terms: Terms) -> Self {
         let step = terms.step;
-        let parties = |index: u32| {
+        let drawn = |index: u32| {
             let sample = step.first_sample + u64::from(index);
-            let drawn = plan::sender_of(terms.seed, sample, step.clients);
+            plan::sender_of(terms.seed, sample, step.clients)
+        };
+        let parties = |index: u32| {
+            let drawn = drawn(index);
             let sender = terms
                 .parties
                 .sender(&terms.populations, drawn, step.clients);
             terms.parties.of(drawn, sender)
         };
         let samples = (0..step.samples).map(|index| Sample::awaited_by(parties(index)));
+        let leaves_rooms = matches!(terms.parties, Parties::ByRoom(_))
+            && terms.populations.iter().any(Population::leaves);
+        let by_room = leaves_rooms.then(|| {
+            let rooms = (0..step.samples).map(|index| terms.parties.room(drawn(index)));
+            ByRoom::new(&rooms.collect::<Vec<u32>>())
+        });
         let script = terms.script.as_ref();
         let timed = (step.warm_up..step.samples).filter(|index| {
             script.is_none_or(|script| script.is_answered(u64::from(*index), step.clients))
@@ -174,6 +188,7 @@ impl StepLedger {
         Self {
             script: terms.script.clone(),
             timed,
+            by_room,
             samples: samples.collect(),
             audience: terms.audience,
             first_sample: step.first_sample,
@@ -283,6 +298,20 @@ impl StepLedger {
             Parties::Same(_) => 0,
             parties @ Parties::ByRoom(_) => parties.room(self.drawn(index)),
         }
+    }
+
+    /// The samples of a room, where clients leave theirs; without rooms, all.
+    pub(crate) fn of_room(&self, room: u32) -> OfRoom<'_> {
+        let all = OfRoom::All(self.len());
+        self.by_room
+            .as_ref()
+            .map_or(all, |by_room| by_room.of(room))
+    }
+
+    /// The place of a sample among those of its room, as [`Self::of_room`] has them.
+    pub(crate) fn place_in_room(&self, index: u32) -> u32 {
+        let by_room = self.by_room.as_ref();
+        by_room.map_or(index, |by_room| by_room.place(index))
     }
 
     /// Takes the next sample to send, and the client that is to send it. `None` in an open loop, and
