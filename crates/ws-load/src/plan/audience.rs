@@ -57,7 +57,7 @@ pub(crate) enum Parties {
 }
 
 impl Parties {
-    /// The room that messages drawn for a client go to: one and the same without rooms.
+    /// The room that what is drawn for a client goes to: one and the same without rooms.
     #[inline]
     pub(crate) fn room(&self, drawn: u64) -> u32 {
         match self {
@@ -66,14 +66,13 @@ impl Parties {
         }
     }
 
-    /// The client that sends what `drawn` was drawn for: one that samples wait for, of its room if the
-    /// room has one.
+    /// The client that sends what `drawn` was drawn for: one that samples wait for, of the room that it
+    /// goes to.
     pub(crate) fn sender(&self, populations: &[Population], drawn: u64, clients: u64) -> u64 {
-        let of_room = match self {
-            Self::Same(_) => None,
-            Self::ByRoom(table) => table.stand_in(drawn),
-        };
-        of_room.unwrap_or_else(|| super::sender_from(populations, drawn, clients))
+        match self {
+            Self::Same(_) => super::sender_from(populations, drawn, clients),
+            Self::ByRoom(table) => table.sender(drawn),
+        }
     }
 
     /// How many workers wait for a sample that is drawn for one client and sent by another, or by

@@ -109,11 +109,9 @@ fn ends(zipf: Zipf) -> Box<[u64]> {
 /// The rooms of the clients of a step, and which workers have clients of each that samples wait for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RoomTable {
-    /// By client.
+    /// By client: where what is drawn for it goes, and who sends it. That is the room of the sender.
     rooms: Box<[u32]>,
-    /// By client: the first of its room at or after it that samples wait for, past the last the first
-    /// again; [`NO_CLIENT`] where the room has none.
-    stand_ins: Box<[u32]>,
+    senders: Box<[u32]>,
     /// Of each room, a bit per worker.
     listening: Box<[u64]>,
     /// Words of `listening` per room.
@@ -148,10 +146,13 @@ impl RoomTable {
                 }
             }
         }
-        let stand_ins = stand_ins(&rooms, count, is_awaited);
+        let senders = senders(&rooms, count, is_awaited);
         Self {
-            rooms,
-            stand_ins,
+            rooms: senders
+                .iter()
+                .map(|sender| rooms[*sender as usize])
+                .collect(),
+            senders,
             listening: listening.into(),
             words,
             workers: all.into_iter().map(|(number, _)| number).collect(),
@@ -159,18 +160,17 @@ impl RoomTable {
         }
     }
 
-    /// The room of a client of the step.
+    /// The room that what is drawn for a client of the step goes to: its own, if samples wait for a
+    /// client there.
     #[inline]
-    pub(crate) fn room(&self, client: u64) -> u32 {
-        self.rooms[client as usize]
+    pub(crate) fn room(&self, drawn: u64) -> u32 {
+        self.rooms[drawn as usize]
     }
 
-    /// Who sends what is drawn for a client: that one if samples wait for it, else one of the same room,
-    /// since a server may want publishers to be subscribed. `None` where samples wait for no client of
-    /// the room.
-    pub(crate) fn stand_in(&self, client: u64) -> Option<u64> {
-        let stand_in = self.stand_ins[client as usize];
-        (stand_in != NO_CLIENT).then_some(stand_in.into())
+    /// Who sends it: a client of that room that samples wait for. A server may want publishers to be
+    /// subscribed.
+    pub(crate) fn sender(&self, drawn: u64) -> u64 {
+        self.senders[drawn as usize].into()
     }
 
     /// How many workers wait for a message from `sender` to a room: those with clients in it, and the
@@ -186,19 +186,19 @@ impl RoomTable {
     }
 }
 
-/// No client has this number: a run has fewer.
-const NO_CLIENT: u32 = u32::MAX;
-
-fn stand_ins(rooms: &[u32], count: usize, is_awaited: impl Fn(u64) -> bool) -> Box<[u32]> {
-    let mut next = vec![NO_CLIENT; count];
-    let mut all = vec![NO_CLIENT; rooms.len()];
+/// By client: the first at or after it that samples wait for, past the last the first again; of its room
+/// if there is one, else of any.
+fn senders(rooms: &[u32], count: usize, is_awaited: impl Fn(u64) -> bool) -> Box<[u32]> {
+    let (mut of_room, mut of_any) = (vec![None; count], None);
+    let mut all = vec![0; rooms.len()];
     // The second time round, the last of a room know its first.
     for _ in 0..2 {
-        for (client, room) in rooms.iter().enumerate().rev() {
-            if is_awaited(client as u64) {
-                next[*room as usize] = client as u32;
+        for (client, room) in (0..rooms.len() as u32).zip(rooms).rev() {
+            let of_room = &mut of_room[*room as usize];
+            if is_awaited(u64::from(client)) {
+                (*of_room, of_any) = (Some(client), Some(client));
             }
-            all[client] = next[*room as usize];
+            all[client as usize] = of_room.or(of_any).unwrap_or(client);
         }
     }
     all.into()
@@ -223,26 +223,24 @@ mod tests {
     }
 
     proptest! {
-        /// Law: who sends for a client is of its room and stays, where one such client is there, and is
-        /// the client itself if that stays.
+        /// Law: what is drawn for a client is sent by one that samples wait for, to that one's room. It is
+        /// the client's own room where samples wait for one there, and the client itself if they wait
+        /// for it.
         #[test]
-        fn a_stand_in_is_of_the_same_room(
+        fn a_sender_is_of_the_room_that_it_sends_to(
             which in 0usize..3, size in 1u32..40, clients in 1u64..300, every in 1u64..9,
         ) {
             let zipf = Zipf { rooms: size, exponent: 1.0 };
             let rooms = [Rooms::Equal(size), Rooms::Members(size), Rooms::Zipf(zipf)][which];
             let stays = |client: u64| client.is_multiple_of(every);
             let table = RoomTable::new(rooms, clients, stays, [(0, 1)].into_iter());
+            let own = RoomOf::new(rooms);
             for client in 0..clients {
-                let of_room = |other: &u64| table.room(*other) == table.room(client);
-                let mut own = (0..clients).filter(of_room).filter(|other| stays(*other));
-                match table.stand_in(client) {
-                    Some(stand_in) => {
-                        prop_assert!(stays(stand_in) && of_room(&stand_in));
-                        prop_assert!(stand_in == client || !stays(client));
-                    }
-                    None => prop_assert_eq!(own.next(), None),
-                }
+                let sender = table.sender(client);
+                prop_assert!(stays(sender) && (sender == client || !stays(client)));
+                prop_assert_eq!(table.room(client), own.room(sender));
+                let is_heard = (0..clients).any(|of| stays(of) && own.room(of) == own.room(client));
+                prop_assert_eq!(table.room(client) == own.room(client), is_heard);
             }
         }
 
@@ -299,14 +297,15 @@ mod tests {
             let is_awaited = |client: u64| !client.is_multiple_of(slow + 1);
             let all = (0..workers).map(|n| (n, workers));
             let table = RoomTable::new(Rooms::Equal(rooms), clients, is_awaited, all);
+            let room_of = |client: u64| (client % u64::from(rooms)) as u32;
             for sender in 0..clients {
                 let mut waiting = vec![false; workers as usize];
                 waiting[(sender % u64::from(workers)) as usize] = true;
-                for client in (0..clients).filter(|client| table.room(*client) == table.room(sender)) {
+                let room = room_of(sender);
+                for client in (0..clients).filter(|client| room_of(*client) == room) {
                     waiting[(client % u64::from(workers)) as usize] |= is_awaited(client);
                 }
                 let count = waiting.iter().filter(|waits| **waits).count();
-                let room = table.room(sender);
                 prop_assert_eq!(table.parties(room, sender) as usize, count);
             }
         }

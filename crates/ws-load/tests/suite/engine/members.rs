@@ -5,8 +5,8 @@
 use super::plan;
 use crate::engine::common::run_undisturbed;
 use run_record::{
-    Arrivals, Audience, Clients, Dialect, End, Load, Nanos, OpenLoop, Plan, Population, Reading,
-    Rooms, StepRecord,
+    Arrivals, Audience, Clients, ComesAndGoes, Dialect, End, Life, Load, Nanos, OpenLoop, Plan,
+    Population, Reading, Rooms, StepRecord,
 };
 use test_servers::Framework;
 use test_servers::liar::{LiarServer, Lie};
@@ -92,5 +92,28 @@ fn a_worker_without_a_client_that_samples_wait_for_holds_nothing_up() {
         }));
         assert_eq!(step.delivery.unwrap().count, step.samples);
         assert_eq!(step.ack.unwrap().count, step.samples);
+    }
+}
+
+/// Each client has a room for itself, and half of them read slowly, or come and go.
+#[test]
+fn a_room_without_a_client_that_samples_wait_for_gets_no_messages() {
+    let server = server();
+    let leaves = Population {
+        life: Life::ComesAndGoes(ComesAndGoes {
+            stays: Nanos::millis(500),
+            away: Nanos::millis(50),
+        }),
+        ..Population::default()
+    };
+    for other in [slow(1), leaves] {
+        let step = passed(&rooms(&server, Rooms::Members(1), other).with(|plan| {
+            plan.load = open();
+            plan.generator.threads = 2;
+        }));
+        assert_eq!(step.delivery.unwrap().count, step.samples);
+        assert_eq!(step.ack.unwrap().count, step.samples);
+        assert_eq!(step.slow_readers.map_or(0, |slow| slow.messages), 0);
+        assert_eq!(step.churn.map_or(0, |churn| churn.messages), 0);
     }
 }

@@ -290,8 +290,8 @@ impl StepLedger {
         self.parties.sender(&self.populations, drawn, self.clients)
     }
 
-    /// The room of the client that is drawn for a sample; 0 without rooms. It is where the sample goes,
-    /// even if that client leaves or is lost and another one sends it.
+    /// The room that a sample goes to, even if its sender is lost and one of another room sends it; 0
+    /// without rooms.
     #[inline]
     pub(crate) fn room(&self, index: u32) -> u32 {
         match &self.parties {
