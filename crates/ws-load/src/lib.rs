@@ -42,6 +42,11 @@ pub const fn stamp_of_sample(seed: u64, sample: u64) -> u64 {
     dialect::Stamps::of_run(seed).of(sample)
 }
 
+/// Which of a plan's populations client number `client` of the run belongs to, counted from 0.
+pub fn population_of(plan: &run_record::Plan, client: u64) -> &run_record::Population {
+    plan::population_of(&plan.populations, client)
+}
+
 /// Whether the kernel's receive stamps can be had here, tried on a loopback connection.
 ///
 /// # Errors

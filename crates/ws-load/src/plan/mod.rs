@@ -10,6 +10,7 @@ mod rooms;
 mod schedule;
 mod script;
 mod search;
+mod spread;
 
 pub(crate) use audience::{Audience, Hearers, Hearing, Parties, most_under_way};
 pub(crate) use bounds::longest_message;

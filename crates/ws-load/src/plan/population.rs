@@ -4,23 +4,23 @@
 //! A sample waits for the clients that stay and read everything, and they alone send. A client that
 //! reads slowly or leaves is a part of the load: what it takes is checked, and no sample waits for it.
 
+use super::spread;
 use run_record::Population;
 
-/// The fractional part of the golden ratio, in 64 bits: the multiples of no other number lie more
-/// evenly on a circle (Knuth, The Art of Computer Programming, volume 3, 6.4).
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+/// What sets the draws of populations apart from others.
+const POPULATION_DRAWS: u64 = 0x50;
 
 /// The population of client number `client` of the whole run.
 ///
-/// The clients of a population are spread evenly over the numbers, and follow no period. A worker
-/// has every n-th client, and so the shares come out right within each worker too. Client 0 is
-/// awaited, where a population is.
+/// The clients of a population are spread evenly over the numbers, and within workers and rooms as
+/// evenly as draws are (`spread.rs`). Client 0 is awaited, where a population is.
 pub(crate) fn population_of(populations: &[Population], client: u64) -> &Population {
     if let [all] = populations {
         return all;
     }
     let all: u64 = populations.iter().map(|of| u64::from(of.share)).sum();
-    let circle = u128::from(client.wrapping_mul(GOLDEN));
+    let begin = spread::place(POPULATION_DRAWS, 0);
+    let circle = u128::from(spread::place(POPULATION_DRAWS, client).wrapping_sub(begin));
     let mut place = ((circle * u128::from(all)) >> 64) as u64;
     let awaited = populations.iter().filter(|of| of.is_awaited());
     let others = populations.iter().filter(|of| !of.is_awaited());
@@ -116,22 +116,15 @@ mod tests {
         fn shares_come_out_right_for_any_prefix(shares in prop::collection::vec(1u32..1000, 1..8)) {
             assert_even(&shares, 0..20_000, 6.0);
         }
-
-        #[test]
-        fn shares_come_out_right_in_each_worker(
-            shares in prop::collection::vec(1u32..1000, 1..4), workers in 1u64..5, worker in 0u64..5,
-        ) {
-            assert_even(&shares, (worker..20_000).step_by(workers as usize), 12.0);
-        }
     }
 
     #[test]
-    fn halves_of_twenty_clients_are_ten_each() {
+    fn halves_of_twenty_clients_are_ten_each_or_one_more() {
         let populations = populations(&[1, 1]);
         let first = (0..20).filter(|client| {
             population_of(&populations, *client).reads == Reading::BytesPerSecond(0)
         });
-        assert_eq!(first.count(), 10);
+        assert!((9..=11).contains(&first.count()));
     }
 
     #[test]

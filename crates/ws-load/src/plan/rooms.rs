@@ -1,11 +1,8 @@
 //! Which client is in which room: a pure function of the client's number, which does not change when
 //! more clients come.
 
-use super::mix;
+use super::{mix, spread};
 use run_record::{Audience, Plan, Rooms, Zipf};
-
-/// The fractional part of the golden ratio, in 64 bits: see `population.rs`.
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// What sets the draws of rooms apart from the others that the seed is for.
 const ROOM_DRAWS: u64 = 0x54;
@@ -36,9 +33,7 @@ impl RoomOf {
             Self::Equal(count) => (client % u64::from(*count)) as u32,
             Self::Members(members) => (client / u64::from(*members)).min(u32::MAX.into()) as u32,
             Self::Zipf(ends) => {
-                // The multiples of the golden ratio fill the circle evenly, so that each room has
-                // its share of any number of clients.
-                let place = client.wrapping_mul(GOLDEN);
+                let place = spread::place(ROOM_DRAWS, client);
                 let room = ends.partition_point(|end| *end <= place);
                 room.min(ends.len() - 1) as u32
             }
