@@ -290,7 +290,10 @@ impl Verifier {
     }
 
     /// Ends a step before its time; what has not come is counted as missing when `count` is set.
-    pub(crate) fn give_up_step(&mut self, count: bool) {
+    pub(crate) fn give_up_step(&mut self, count: bool, now_ns: u64) {
+        if count {
+            self.count_visits(now_ns);
+        }
         let missing = self.close_window();
         if count {
             self.count_missing(missing);

@@ -241,7 +241,7 @@ impl Scenario for Requests {
             Command::Start { load, start_ns } => self.start(load, start_ns),
             Command::GiveUp { count } => {
                 self.forget_sends();
-                self.verifier.give_up_step(count);
+                self.verifier.give_up_step(count, clients.now_ns());
             }
             _ => {}
         }

@@ -180,12 +180,18 @@ impl Verifier {
 
     /// It has ended.
     pub(crate) fn visits_end(&mut self, now_ns: u64) {
+        self.count_visits(now_ns);
+        self.visited.count = self.visits.count();
+    }
+
+    /// Counts what clients must have heard that are there, unless the step was given up: that was done
+    /// then.
+    pub(super) fn count_visits(&mut self, now_ns: u64) {
         if let Some(step) = self.step.as_deref().filter(|_| !self.given_up) {
             let lost = self.visits.end_step(now_ns, step);
             self.visited.lost += lost;
             self.faults.lost += lost;
         }
-        self.visited.count = self.visits.count();
     }
 
     /// What clients heard that leave, since it was last taken.

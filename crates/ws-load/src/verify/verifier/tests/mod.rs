@@ -188,7 +188,7 @@ fn a_client_that_is_lost_is_waited_for_until_the_ledger_knows() {
     let ways: [fn(&mut Verifier); 4] = [
         Verifier::settle_lost,
         Verifier::close_step,
-        |verifier| verifier.give_up_step(true),
+        |verifier| verifier.give_up_step(true, 0),
         |verifier| verifier.open_step(StepLedger::new(echoes()).into()),
     ];
     for they_know in ways {
@@ -441,7 +441,7 @@ fn only_what_comes_in_a_step_says_that_nothing_is_understood() {
     let mut verifier = verifier(1);
     assert!(!is_hopeless(&mut verifier));
     open(&mut verifier, TERMS);
-    verifier.give_up_step(true);
+    verifier.give_up_step(true, 0);
     assert!(!is_hopeless(&mut verifier));
     open(&mut verifier, TERMS);
     assert!(is_hopeless(&mut verifier));
@@ -486,7 +486,7 @@ fn what_is_missing_when_a_step_is_given_up_counts_where_it_is_to() {
         send(&step, 0, 1, 100);
         send(&step, 1, 2, 100);
         hear(&mut verifier, 0, "broadcast", 0, 150);
-        verifier.give_up_step(count);
+        verifier.give_up_step(count, 0);
         assert_faults(&verifier, faults);
         // Messages that still come are neither late nor duplicates.
         hear(&mut verifier, 1, "broadcast", 0, 160);

@@ -55,14 +55,14 @@ fn a_client_that_sends_is_no_less_waited_for_as_a_listener() {
     }
     assert_eq!(verifier.finished, 1);
     verifier.close_step();
-    verifier.give_up_step(true);
+    verifier.give_up_step(true, 0);
     assert_faults(&verifier, "none");
 
     let mut verifier = verifier_to_others();
     let step = open(&mut verifier, TERMS);
     tell_sent(&mut verifier, &step, 0, 1);
     hear(&mut verifier, 0, "broadcast", 0, 150);
-    verifier.give_up_step(true);
+    verifier.give_up_step(true, 0);
     assert_faults(&verifier, "1 lost");
 }
 

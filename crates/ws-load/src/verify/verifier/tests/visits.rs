@@ -6,8 +6,19 @@ use super::*;
 const EACH: u64 = 100_000;
 const SAMPLES: u32 = 60;
 
+/// After the last broadcast.
+const END_NS: u64 = (SAMPLES as u64 + 1) * EACH * US;
+
 /// The client in slot 1 hears those of `hears`, and leaves after the last.
 fn visited(hears: impl Fn(u32) -> usize) -> Verifier {
+    let mut verifier = visiting(hears);
+    verifier.visit_ends(1, END_NS);
+    assert!(!verifier.is_visiting(1));
+    verifier
+}
+
+/// The same of one that is still there.
+fn visiting(hears: impl Fn(u32) -> usize) -> Verifier {
     let mut verifier = verifier(1);
     let terms = with(TERMS, |of| {
         of.step.samples = SAMPLES;
@@ -26,9 +37,19 @@ fn visited(hears: impl Fn(u32) -> usize) -> Verifier {
             hear(&mut verifier, 1, "broadcast", index, at);
         }
     }
-    verifier.visit_ends(1, (u64::from(SAMPLES) + 1) * EACH * US);
-    assert!(!verifier.is_visiting(1));
     verifier
+}
+
+#[test]
+fn what_it_must_have_heard_is_lost_once_where_the_step_is_given_up() {
+    let mut verifier = visiting(|index| usize::from(index != 20));
+    verifier.give_up_step(true, END_NS);
+    assert_faults(&verifier, "1 lost");
+    verifier.visits_end(2 * END_NS);
+    assert_faults(&verifier, "1 lost");
+    let mut interrupted = visiting(|index| usize::from(index != 20));
+    interrupted.give_up_step(false, END_NS);
+    assert_faults(&interrupted, "none");
 }
 
 #[test]
