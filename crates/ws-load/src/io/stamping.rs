@@ -22,7 +22,8 @@ const CLOSE_NS: u64 = 20_000;
 const AGREES_NS: i64 = 1_000;
 /// Tries of a measurement: a thread is hardly ever descheduled this often in a row.
 const READINGS: u32 = 5;
-const PROBES: u32 = 20;
+/// Tries of a probe, 5 ms apart: a busy machine takes its time to begin with stamps.
+const PROBES: u32 = 200;
 const PROBE_PATIENCE: Duration = Duration::from_millis(50);
 
 /// Asks for stamps on a socket.
