@@ -53,14 +53,7 @@ pub(super) fn measure(
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    // SAFETY: prctl is async-signal-safe and touches no memory of this process.
-    unsafe {
-        command.pre_exec(|| {
-            // A stopped child would outlive this process for ever.
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            Ok(())
-        });
-    }
+    ends_with_us(&mut command);
     let child = command
         .spawn()
         .map_err(|error| format!("{} does not start: {error}", program.display()))?;
@@ -80,6 +73,17 @@ pub(super) fn measure(
     let _ = child.0.wait();
     let step = step.ok_or_else(|| format!("the generator measured nothing: {}", words.trim()))?;
     Ok(Measured { step, stops })
+}
+
+/// Has a child end with the thread that starts it. A stopped one would outlive it for ever.
+pub(super) fn ends_with_us(command: &mut Command) {
+    // SAFETY: prctl is async-signal-safe and touches no memory of this process.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
 }
 
 /// The record of the first step among a child's events, once these have ended.

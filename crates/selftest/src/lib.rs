@@ -22,6 +22,7 @@ mod freeze;
 mod kept;
 mod last_listener;
 mod ledger;
+mod plans;
 mod returns;
 mod rooms;
 mod service_times;
@@ -32,6 +33,7 @@ mod testing;
 mod wire;
 
 pub use kept::known_ceiling;
+pub use plans::{Plans, plans};
 
 use bench::Bench;
 use clap::ValueEnum;

@@ -185,6 +185,10 @@ pub(crate) struct SelftestArgs {
     /// Run only these parts, separated by commas
     #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
     pub(crate) only: Vec<Part>,
+    /// Carry out so many plans drawn at random in place of the parts, each against a server that
+    /// knows what it did. The record of each must agree with what its server knows
+    #[arg(long, value_name = "N", conflicts_with_all = ["short", "only", "timestamps", "io"])]
+    pub(crate) plans: Option<std::num::NonZeroU64>,
     /// Seed of every random choice, such as the numbers of faults [default: random, printed]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

@@ -116,7 +116,7 @@ pub(super) fn reset(peers: &[Arc<Peer>], victim: Option<u64>) {
 
 /// The index of a byte of the padding: the middle of the longest run of letters and digits. The
 /// padding of a payload that is to be corrupted is longer than any name or stamp.
-pub(super) fn padding(frame: &[u8]) -> usize {
+pub(crate) fn padding(frame: &[u8]) -> usize {
     let mut best = (0, frame.len() - 1);
     let mut start = 0;
     for (at, byte) in frame.iter().enumerate() {
@@ -138,7 +138,7 @@ impl Behaviour for Faulty {
         self.framework
     }
 
-    fn upgrade(&self, head: &RequestHead) -> Option<Upgrade> {
+    fn upgrade(&self, _id: u64, head: &RequestHead) -> Option<Upgrade> {
         let refuse = |answer: &str| Upgrade {
             answer: answer.into(),
             open: false,

@@ -9,6 +9,7 @@ mod lossy;
 mod mixed;
 mod rooms;
 
+pub(crate) use delivery::padding;
 pub use list::Fault;
 pub use lossy::{Delivery, LossyServer};
 pub use mixed::{Done, Misdeeds, MixedServer};

@@ -110,7 +110,7 @@ impl Behaviour for Liar {
         self.framework
     }
 
-    fn upgrade(&self, head: &RequestHead) -> Option<Upgrade> {
+    fn upgrade(&self, _id: u64, head: &RequestHead) -> Option<Upgrade> {
         let overlooked = match self.lie {
             Lie::UpgradesPlainRequests => Some(Refusal::Plain),
             Lie::AnyVersion => Some(Refusal::Version),

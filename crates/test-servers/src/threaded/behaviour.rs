@@ -51,8 +51,8 @@ pub(crate) trait Behaviour: Send + Sync + 'static {
         true
     }
 
-    /// The upgrade request has arrived.
-    fn upgrade(&self, head: &RequestHead) -> Option<Upgrade> {
+    /// The upgrade request of a connection has arrived.
+    fn upgrade(&self, _id: u64, head: &RequestHead) -> Option<Upgrade> {
         let framework = self.framework();
         Some(match head.refusal_by(framework) {
             Some(refusal) => Upgrade {

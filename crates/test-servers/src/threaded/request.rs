@@ -135,10 +135,7 @@ impl Request {
     /// digits, or the 8 bytes that a binary payload begins with (docs/protocol.md).
     pub(crate) fn stamp(&self) -> Option<u64> {
         match &self.body {
-            Body::Json(payload) => {
-                let digits = payload.get("stamp")?.as_str()?;
-                u64::from_str_radix(digits, 16).ok()
-            }
+            Body::Json(payload) => stamp_of(payload),
             Body::Bytes(message) => {
                 let payload = message.get(5..)?;
                 payload
@@ -230,6 +227,12 @@ impl Broadcast {
             peer.send(frame);
         }
     }
+}
+
+/// The stamp in a payload of JSON.
+pub(super) fn stamp_of(payload: &Value) -> Option<u64> {
+    let digits = payload.get("stamp")?.as_str()?;
+    u64::from_str_radix(digits, 16).ok()
 }
 
 /// What is wrong with a bad message, in words.

@@ -1,6 +1,6 @@
 //! Topics (docs/protocol.md, Rooms): requests, what they are answered, and those of the text dialect.
 
-use super::request::Rejection;
+use super::request::{Rejection, stamp_of};
 use super::speech::{Speech, text_frame};
 use serde_json::{Value, json};
 use ws_proto::Opcode;
@@ -44,7 +44,7 @@ impl RoomRequest {
     }
 
     /// Why an honest server does not do it for a client that is `subscribed` to the topic, or is not.
-    pub(super) fn refusal(&self, subscribed: bool) -> Option<Rejection> {
+    pub(crate) fn refusal(&self, subscribed: bool) -> Option<Rejection> {
         let needs_subscription = match (self.speech, &self.act) {
             (Speech::Plain | Speech::SocketIo, _) | (_, Act::Subscribe) => false,
             (_, Act::Publish(_)) => true,
@@ -52,6 +52,16 @@ impl RoomRequest {
         };
         let is_refused = !self.names_topic() || needs_subscription && !subscribed;
         is_refused.then_some(Rejection::UnknownTopic)
+    }
+
+    /// The stamp in the payload of a publication, as [`super::Request::stamp`].
+    pub(crate) fn stamp(&self) -> Option<u64> {
+        stamp_of(self.payload())
+    }
+
+    /// What an answer repeats of its request.
+    pub(crate) const fn reference(&self) -> &Value {
+        &self.reference
     }
 
     /// The frame that a publication sends to each subscriber who speaks so.

@@ -40,7 +40,7 @@ pub(super) fn serve(id: u64, wire: &Arc<dyn Wire>, hub: &Arc<Hub>, behaviour: &d
     let Some((head, rest)) = read_head(&**wire, &mut buffer) else {
         return;
     };
-    let Some(upgrade) = behaviour.upgrade(&head) else {
+    let Some(upgrade) = behaviour.upgrade(id, &head) else {
         drain(&**wire, &mut buffer);
         return;
     };

@@ -191,3 +191,23 @@ fn wrong_usage_is_told() {
         assert!(help.contains(words), "{words}");
     }
 }
+
+/// Plans drawn at random, each against a server that knows what it did; the same seed draws the same.
+#[test]
+fn plans_drawn_at_random_agree_with_what_their_servers_know() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plans.json");
+    let ran = run(&format!(
+        "selftest --plans 6 --seed 1 --json {}",
+        file.display()
+    ));
+    let ran = ran.exits(0);
+    assert!(
+        ran.stdout.contains("6 plans drawn at random, seeds 1 to 6"),
+        "{ran:#?}"
+    );
+    let outcome: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(outcome["carried_out"], 6);
+    assert_eq!(outcome["failed"], serde_json::json!([]));
+}

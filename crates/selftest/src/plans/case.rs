@@ -1,0 +1,364 @@
+//! A plan drawn at random, with the server that it is carried out against.
+
+use super::super::bench::Draws;
+use run_record::{
+    Arrivals, Audience, Backoff, ChangesRoom, Clients, ComesAndGoes, Compression, Cut, Dialect, Io,
+    Life, Load, Nanos, OpenLoop, Plan, Population, Reading, Reconnect, Rooms, Size, Sizes,
+    Timestamps, Uniform, Zipf,
+};
+use std::time::Duration;
+use test_servers::Framework;
+use test_servers::oracle::{OracleOptions, Strikes};
+
+/// Clients that plans may have at most, rows of the data file that names them.
+pub(super) const MOST_CLIENTS: u32 = 3_000;
+/// Most lines of the file of payloads.
+pub(super) const LINES: usize = 7;
+/// Most deliveries per second, their most bytes, and how many seconds of them a closed loop has.
+const MOST_DELIVERIES: f64 = 4_000.0;
+const MOST_BYTES: f64 = 4e6;
+const CLOSED_S: f64 = 2.0;
+/// From the last delivery of a request to its result where the server makes faults: what it sends
+/// beyond what is due has been read when the result ends the sample.
+const AFTER_FAULTS: Duration = Duration::from_millis(60);
+
+/// What is carried out, and against what.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    pub(super) plan: Plan,
+    pub(super) server: OracleOptions,
+    pub(super) processes: u32,
+    /// Requests carry the lines of a file.
+    pub(super) has_lines: bool,
+}
+
+/// What the machine lets plans use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Able {
+    pub(super) kernel_stamps: bool,
+    pub(super) uring: bool,
+}
+
+/// Draws that answer questions.
+struct Dice(Draws);
+
+impl Dice {
+    /// True once in so many times.
+    fn once_in(&mut self, times: u64) -> bool {
+        self.0.up_to(times - 1) == 0
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.0.up_to(all.len() as u64 - 1) as usize]
+    }
+
+    fn between(&mut self, least: u64, most: u64) -> u64 {
+        least + self.0.up_to(most - least)
+    }
+}
+
+/// The case of a seed.
+pub(super) fn case(seed: u64, able: Able) -> Case {
+    let mut dice = Dice(Draws::new(seed, "plans"));
+    let mut plan = Plan::new("ws://127.0.0.1:1/");
+    plan.generator.seed = seed;
+    plan.generator.threads = dice.of(&[1, 1, 2, 2, 3, 4, 8]);
+    plan.generator.io = match able.uring && dice.once_in(2) {
+        true => Io::Uring,
+        false => Io::Epoll,
+    };
+    plan.generator.timestamps = match able.kernel_stamps && !dice.once_in(4) {
+        true => Timestamps::Kernel,
+        false => Timestamps::User,
+    };
+    plan.connection.query = vec!["n={n}".to_owned()];
+    let processes = dice.of(&[1, 1, 1, 2, 2, 3]);
+    let (server, has_lines) = match dice.once_in(60) {
+        true => (large(&mut dice, &mut plan), false),
+        false => small(&mut dice, &mut plan),
+    };
+    let waits = server.lost.every + server.unanswered.every > 0;
+    plan.limits.sample_timeout = match plan.open_loop() {
+        _ if !waits => Nanos::secs(10),
+        None => Nanos::secs(2),
+        // What is lost is waited for until the time-out, and nothing is given up before the end.
+        Some(open) => Nanos(open.length().ns() + Nanos::secs(1).ns()),
+    };
+    plan.limits.time = Nanos(plan.limits.sample_timeout.ns() - 1);
+    Case {
+        plan,
+        server,
+        processes,
+        has_lines,
+    }
+}
+
+/// Few clients, and anything that a plan may ask for.
+fn small(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
+    plan.audience = audience(dice);
+    let framework = speak(dice, plan);
+    plan.populations = populations(dice, plan);
+    plan.load = load(dice, plan);
+    let steps = 1 + u32::from(dice.once_in(3));
+    plan.clients = Clients::steps(clients(dice), dice.between(1, 9) as u32, Some(steps));
+    plan.connection.at_once = dice.of(&[1, 7, 50]);
+    if dice.once_in(5) {
+        plan.connection.compression = Some(Compression {
+            server_no_context_takeover: dice.once_in(2),
+            client_no_context_takeover: dice.once_in(2),
+            client_max_window_bits: Some(15),
+            ..Compression::default()
+        });
+    }
+    let has_lines = pad(dice, plan);
+    slow_down(plan, has_lines);
+    (server(dice, plan, framework), has_lines)
+}
+
+/// Thousands of clients, most of which leave, in small rooms, and thousands of messages.
+fn large(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
+    plan.audience = Audience::Room(Rooms::Members(dice.of(&[2, 3])));
+    plan.clients = Clients::steps(MOST_CLIENTS, 1, Some(1));
+    plan.message.padding = 64;
+    let leaves = Life::ComesAndGoes(ComesAndGoes {
+        stays: Nanos::secs(20),
+        away: Nanos::millis(300),
+    });
+    plan.populations = vec![
+        Population::default(),
+        Population {
+            share: 4,
+            life: leaves,
+            ..Population::default()
+        },
+    ];
+    plan.load = open(dice, 1_000.0, Nanos::secs(10));
+    OracleOptions {
+        delay: Duration::from_millis(20),
+        result: AFTER_FAULTS,
+        members_only: true,
+        lost: Strikes {
+            every: 3,
+            first: dice.between(0, 20),
+        },
+        ..OracleOptions::default()
+    }
+}
+
+fn audience(dice: &mut Dice) -> Audience {
+    match dice.between(0, 7) {
+        0 => Audience::Sender,
+        1 => Audience::Everyone,
+        2 | 3 => Audience::Room(Rooms::Members(dice.of(&[1, 2, 3, 5, 10]))),
+        4 | 5 => Audience::Room(Rooms::Equal(dice.of(&[1, 2, 3, 7, 20, 50]))),
+        _ => Audience::Room(Rooms::Zipf(Zipf {
+            rooms: dice.of(&[1, 4, 20, 100]),
+            exponent: dice.of(&[0.0, 1.0, 1.5]),
+        })),
+    }
+}
+
+/// One, a few, or some tens.
+fn clients(dice: &mut Dice) -> u32 {
+    match dice.between(0, 5) {
+        0 => dice.between(1, 3) as u32,
+        1 | 2 => dice.between(4, 15) as u32,
+        _ => dice.between(16, 80) as u32,
+    }
+}
+
+fn speak(dice: &mut Dice, plan: &mut Plan) -> Framework {
+    let in_rooms = matches!(plan.audience, Audience::Room(_));
+    match dice.between(0, 5) {
+        0 if !in_rooms => {
+            plan.message.dialect = Dialect::Binary;
+            Framework::Plain
+        }
+        1 => {
+            plan.message.dialect = Dialect::Phoenix;
+            let version = dice.of(&["1.0.0", "2.0.0"]);
+            plan.target
+                .url
+                .push_str(&format!("socket/websocket?vsn={version}"));
+            Framework::Phoenix
+        }
+        2 => {
+            plan.message.dialect = Dialect::ActionCable;
+            plan.target.url.push_str("cable");
+            Framework::ActionCable
+        }
+        3 => {
+            plan.message.dialect = Dialect::SocketIo;
+            Framework::SocketIo
+        }
+        _ => Framework::Plain,
+    }
+}
+
+fn populations(dice: &mut Dice, plan: &Plan) -> Vec<Population> {
+    let stays = Population {
+        share: dice.between(1, 4) as u32,
+        ..Population::default()
+    };
+    let mut all = vec![stays];
+    if dice.once_in(3) {
+        return all;
+    }
+    let to_others = plan.audience != Audience::Sender;
+    if to_others && dice.once_in(3) {
+        all.push(Population {
+            share: dice.between(1, 4) as u32,
+            reads: dice.of(&[
+                Reading::Stopped,
+                Reading::BytesPerSecond(1_000),
+                Reading::BytesPerSecond(100_000),
+            ]),
+            ..Population::default()
+        });
+    }
+    let reconnect = match dice.once_in(3) {
+        true => Reconnect::Never,
+        false => Reconnect::Backoff(Backoff {
+            first: Nanos::millis(dice.of(&[1, 100])),
+            most: Nanos::millis(200),
+            ..Backoff::default()
+        }),
+    };
+    let leaves = |life| Population {
+        share: 2,
+        life,
+        reconnect,
+        ..Population::default()
+    };
+    match dice.between(0, 4) {
+        0 | 1 => all.push(leaves(Life::ComesAndGoes(ComesAndGoes {
+            stays: Nanos::millis(dice.of(&[200, 1_000, 5_000])),
+            away: Nanos::millis(dice.of(&[50, 300])),
+        }))),
+        2 => all.push(leaves(Life::Cut(Cut {
+            at: Nanos::millis(200),
+        }))),
+        3 if matches!(plan.audience, Audience::Room(_)) => {
+            all.push(leaves(Life::ChangesRoom(ChangesRoom {
+                stays: Nanos::millis(dice.of(&[100, 500, 2_000])),
+                away: Nanos::millis(dice.of(&[20, 200])),
+            })));
+        }
+        _ => {}
+    }
+    if dice.once_in(2) {
+        all.rotate_left(1);
+    }
+    all
+}
+
+fn load(dice: &mut Dice, plan: &Plan) -> Load {
+    let leave = plan.populations.iter().any(Population::leaves);
+    if !leave && dice.once_in(2) {
+        return Load::closed(dice.between(1, 16) as u32, dice.between(1, 200) as u32);
+    }
+    let rate = dice.of(&[20.0, 100.0, 400.0]);
+    // Of those that leave, only what they missed for a second says that it was lost.
+    let lasting = match leave {
+        true => dice.of(&[1_000, 3_000, 8_000]),
+        false => dice.of(&[300, 1_000]),
+    };
+    open(dice, rate, Nanos::millis(lasting))
+}
+
+fn open(dice: &mut Dice, rate: f64, duration: Nanos) -> Load {
+    Load::Open(OpenLoop {
+        rate,
+        ramp: None,
+        arrivals: match dice.once_in(2) {
+            true => Arrivals::Poisson,
+            false => Arrivals::Constant,
+        },
+        duration,
+        warm_up: Nanos(0),
+    })
+}
+
+/// Gives payloads their size. True where they are the lines of a file.
+fn pad(dice: &mut Dice, plan: &mut Plan) -> bool {
+    match dice.between(0, 5) {
+        0 => {
+            let sizes = [64, 200, 3_000].map(|bytes| Size { bytes, weight: 1 });
+            plan.message.sizes = Some(Sizes::Weighted(sizes.to_vec()));
+        }
+        1 => {
+            let (from, to) = (64, 900);
+            plan.message.sizes = Some(Sizes::Uniform(Uniform { from, to }));
+        }
+        2 => return true,
+        _ => plan.message.padding = dice.of(&[64, 64, 200, 20_000]),
+    }
+    false
+}
+
+/// Has the server send no more in a second than a busy machine can.
+fn slow_down(plan: &mut Plan, has_lines: bool) {
+    let clients = plan.clients.first();
+    let hearers = match plan.audience {
+        Audience::Sender => 1,
+        Audience::Room(Rooms::Members(members)) => members,
+        Audience::Room(Rooms::Equal(rooms)) => clients / rooms + 1,
+        Audience::Room(Rooms::Zipf(_)) | Audience::Everyone => clients,
+    };
+    let bytes = plan
+        .message
+        .longest_padding()
+        .max(u32::from(has_lines) * 1_000)
+        + 200;
+    let most = MOST_DELIVERIES.min(MOST_BYTES / f64::from(bytes)) / f64::from(hearers);
+    match &mut plan.load {
+        Load::Open(open) => open.rate = open.rate.min(most),
+        Load::Closed(closed) => {
+            let samples = most * CLOSED_S;
+            closed.samples = closed.samples.min(samples as u32 + 1);
+            closed.in_flight = closed.in_flight.min(closed.samples);
+        }
+        Load::Connect(_) | Load::Raw(_) => {}
+    }
+}
+
+fn server(dice: &mut Dice, plan: &Plan, framework: Framework) -> OracleOptions {
+    let mut server = OracleOptions {
+        framework,
+        delay: Duration::from_millis(dice.of(&[5, 20, 50])),
+        result: Duration::from_millis(dice.of(&[0, 10])),
+        members_only: true,
+        ..OracleOptions::default()
+    };
+    let lives = || plan.populations.iter().map(|of| of.life);
+    if lives().any(|life| matches!(life, Life::Cut(_))) && dice.once_in(3) {
+        server.closes_door = Some(Duration::ZERO);
+    }
+    if lives().any(|life| matches!(life, Life::ChangesRoom(_))) && dice.once_in(3) {
+        server.ignored = strikes(dice);
+    }
+    if !dice.once_in(2) {
+        return server;
+    }
+    server.result = AFTER_FAULTS;
+    let to_others = plan.audience != Audience::Sender;
+    let in_rooms = matches!(plan.audience, Audience::Room(_));
+    for _ in 0..2 {
+        match dice.between(0, 4) {
+            0 => server.lost = strikes(dice),
+            1 => server.duplicate = strikes(dice),
+            2 => server.corrupt = strikes(dice),
+            3 if in_rooms => server.misdirected = strikes(dice),
+            4 if to_others => server.unanswered = strikes(dice),
+            _ => {}
+        }
+    }
+    server
+}
+
+fn strikes(dice: &mut Dice) -> Strikes {
+    Strikes {
+        every: dice.of(&[3, 17, 101]),
+        first: dice.between(0, 20),
+    }
+}

@@ -1,0 +1,553 @@
+//! What must hold between the record of a run and the ledger of its server, whatever the plan. Pure.
+
+use super::case::Case;
+use run_record::{
+    Audience, Churn, Clients, End, Faults, Latency, Load, Outcome, Plan, Reading, Recorder,
+    RoomChanges, SlowReaders, StepRecord, Verdict,
+};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::ops::RangeInclusive;
+use test_servers::oracle::{Asked, Copy, Fate, Told};
+
+/// Clocks of one machine, read one after the other, differ by less.
+const CLOCKS_NS: f64 = 100_000.0;
+/// A figure of a histogram is that close to what was recorded (`run_record::Recorder`).
+const PRECISION: f64 = 0.002;
+/// Of a client that leaves: what was written so long before its end, it has had.
+const TAKEN_NS: u64 = 500_000_000;
+/// What was sent so long after a client heard something was for it, and what was complete so long
+/// before another that it heard must have come (`ws-load/src/plan/life.rs`, with time for a busy
+/// machine).
+const KNOWN_NS: u64 = 500_000_000;
+const PASSED_NS: u64 = 2_000_000_000;
+
+/// What was written so long before the last request of a step that was given up, or later, may have been
+/// under way.
+const UNDER_WAY_NS: u64 = 1_000_000_000;
+
+/// A law that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Broken {
+    /// Its name, the same for each plan.
+    pub(super) law: &'static str,
+    /// What is known and what was reported.
+    pub(super) words: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.law, self.words)
+    }
+}
+
+/// What a client is in a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Awaited,
+    Slow,
+    Leaves,
+}
+
+/// What a run reports.
+#[derive(Clone, Debug)]
+pub(super) struct Reported {
+    pub(super) steps: Vec<StepRecord>,
+    pub(super) outcome: Outcome,
+    /// Of all steps that count.
+    pub(super) faults: Faults,
+    /// The code that the program ended with.
+    pub(super) exit: Option<i32>,
+}
+
+/// What a run reports, its steps added up, beside what its server knows.
+struct Trial<'a> {
+    case: &'a Case,
+    told: &'a Told,
+    record: &'a Reported,
+    broken: Vec<Broken>,
+}
+
+/// The laws that a run breaks.
+pub(super) fn broken(case: &Case, told: &Told, record: &Reported) -> Vec<Broken> {
+    let mut trial = Trial {
+        case,
+        told,
+        record,
+        broken: Vec::new(),
+    };
+    trial.hold_requests();
+    trial.hold_sums();
+    trial.hold_end();
+    // A step that this machine could not carry is cut off wherever it is.
+    let is_limited = |step: &StepRecord| step.verdict == Verdict::GeneratorLimited;
+    if !record.steps.iter().any(is_limited) {
+        trial.hold_samples();
+        trial.hold_faults();
+        trial.hold_messages();
+        trial.hold_visits();
+        trial.hold_returns();
+        trial.hold_rooms();
+    }
+    trial.broken
+}
+
+impl Trial<'_> {
+    const fn plan(&self) -> &Plan {
+        &self.case.plan
+    }
+
+    fn kind(&self, client: Option<u64>) -> Kind {
+        let Some(client) = client else {
+            return Kind::Slow;
+        };
+        let of = ws_load::population_of(self.plan(), client);
+        match of.reads {
+            _ if of.leaves() => Kind::Leaves,
+            Reading::Full => Kind::Awaited,
+            Reading::Stopped | Reading::BytesPerSecond(_) => Kind::Slow,
+        }
+    }
+
+    fn sum(&self, of: impl Fn(&StepRecord) -> u64) -> u64 {
+        self.record.steps.iter().map(of).sum()
+    }
+
+    fn churn(&self, of: impl Fn(&Churn) -> u64) -> u64 {
+        self.sum(|step| step.churn.as_deref().map_or(0, &of))
+    }
+
+    fn slow(&self, of: impl Fn(&SlowReaders) -> u64) -> u64 {
+        self.sum(|step| step.slow_readers.as_ref().map_or(0, &of))
+    }
+
+    /// The copies of a request that a sample waits for.
+    fn awaited<'b>(&'b self, asked: &'b Asked) -> impl Iterator<Item = &'b Copy> {
+        let copies = asked.copies.iter();
+        copies.filter(|copy| self.kind(copy.client) == Kind::Awaited)
+    }
+
+    /// All of it was written, the result too, where there is to be one.
+    fn is_whole(&self, asked: &Asked) -> bool {
+        let answered = self.plan().audience == Audience::Sender || asked.result_ns.is_some();
+        answered && self.awaited(asked).all(|copy| copy.written_ns.is_some())
+    }
+
+    fn copies(&self, kind: Kind) -> impl Iterator<Item = (&Asked, &Copy)> {
+        let all = self.told.asked.iter();
+        let all = all.flat_map(|asked| asked.copies.iter().map(move |copy| (asked, copy)));
+        all.filter(move |(_, copy)| self.kind(copy.client) == kind)
+    }
+
+    fn says(&mut self, law: &'static str, holds: bool, words: impl FnOnce() -> String) {
+        if !holds {
+            let words = words();
+            self.broken.push(Broken { law, words });
+        }
+    }
+
+    fn exactly(&mut self, law: &'static str, known: u64, reported: u64) {
+        self.says(law, known == reported, || {
+            format!("{known} are known, {reported} reported")
+        });
+    }
+
+    fn within(&mut self, law: &'static str, known: RangeInclusive<u64>, reported: u64) {
+        let (least, most) = known.into_inner();
+        self.says(law, (least..=most).contains(&reported), || {
+            format!("{least} to {most} are known, {reported} reported")
+        });
+    }
+
+    /// A step was given up while requests were sent: what was under way then is among its faults and in
+    /// no latency. In an open loop the time-outs are longer than the schedule.
+    fn is_partial(&self) -> bool {
+        let mut steps = self.record.steps.iter();
+        steps.any(|step| step.timed_out && step.sent.is_none())
+    }
+
+    fn hold_requests(&mut self) {
+        let seed = self.plan().generator.seed;
+        let stamps = self.told.asked.iter().filter_map(|asked| asked.stamp);
+        let samples: Vec<u64> = stamps
+            .filter_map(|stamp| ws_load::sample_of_stamp(seed, stamp))
+            .collect();
+        let asked = self.told.asked.len() as u64;
+        self.exactly("each request carries a sample", asked, samples.len() as u64);
+        let distinct = samples.iter().collect::<HashSet<_>>().len() as u64;
+        self.exactly("no sample is sent twice", asked, distinct);
+        let sent = self.sum(|step| step.throughput.unwrap_or_default().sent);
+        self.exactly("requests that were sent", asked, sent);
+        let outsiders = self.told.outsiders;
+        self.exactly("members publish", 0, outsiders);
+        let senders = self.told.asked.iter().map(|asked| self.kind(asked.client));
+        let others = senders.filter(|kind| *kind != Kind::Awaited).count() as u64;
+        self.exactly("clients that samples wait for send", 0, others);
+        let unheard = self.told.asked.iter().filter(|asked| {
+            let kinds = asked.copies.iter().map(|copy| self.kind(copy.client));
+            !kinds.into_iter().any(|kind| kind == Kind::Awaited)
+        });
+        let unheard = unheard.count() as u64;
+        self.exactly("each message has a client that waits for it", 0, unheard);
+    }
+
+    fn hold_samples(&mut self) {
+        let to_others = self.plan().audience != Audience::Sender;
+        let mut completions = Vec::new();
+        let (mut deliveries, mut acks) = (Vec::new(), Vec::new());
+        for asked in &self.told.asked {
+            let took = |at: u64| (at - asked.at_ns) as f64;
+            let written = || self.awaited(asked).filter_map(|copy| copy.written_ns);
+            if self.is_whole(asked) {
+                completions.extend(written().max().map(took));
+            }
+            deliveries.extend(written().map(took));
+            acks.extend(asked.result_ns.map(took));
+        }
+        let samples = self.sum(|step| step.samples);
+        if !self.is_partial() {
+            self.exactly("samples that are whole", completions.len() as u64, samples);
+        }
+        self.hold_times("completion", completions, |step| step.completion.as_ref());
+        if to_others {
+            self.hold_times("delivery", deliveries, |step| step.delivery.as_ref());
+            self.hold_times("ack", acks, |step| step.ack.as_ref());
+        }
+    }
+
+    /// Every latency is at least the time that the server took: in order, each of the reported ones is
+    /// at least as long as the known one at its place.
+    fn hold_times(
+        &mut self,
+        what: &'static str,
+        mut known: Vec<f64>,
+        of: impl Fn(&StepRecord) -> Option<&Latency>,
+    ) {
+        let mut reported = Recorder::default();
+        for latency in self.record.steps.iter().filter_map(of) {
+            if let Ok(of_step) = latency.recorder() {
+                reported.merge(&of_step);
+            }
+        }
+        let (count, due) = (reported.count(), known.len() as u64);
+        if self.is_partial() {
+            self.says(what, count <= due, || {
+                format!("{due} at most are known, {count} reported")
+            });
+            return;
+        }
+        self.exactly(what, due, count);
+        if count != due || due == 0 {
+            return;
+        }
+        known.sort_unstable_by(f64::total_cmp);
+        for share in [0.0, 0.25, 0.5, 0.75, 0.95, 1.0] {
+            let place = ((due as f64 * share).ceil() as usize).clamp(1, known.len());
+            let least = known[place - 1];
+            let ns = reported.percentile(place as f64 * 100.0 / due as f64) as f64;
+            self.says(what, ns >= least * (1.0 - PRECISION) - CLOCKS_NS, || {
+                let ms = |ns: f64| ns / 1e6;
+                let (ns, least) = (ms(ns), ms(least));
+                format!(
+                    "number {place} of {due} took the server {least:.3} ms, {ns:.3} are reported"
+                )
+            });
+        }
+    }
+
+    fn hold_faults(&mut self) {
+        let lost = self.count(Kind::Awaited, Fate::Lost);
+        let all = self.record.faults;
+        let unclaimed = all.lost - self.churn(|churn| churn.lost).min(all.lost);
+        let (late, late_results) = self.under_way();
+        let law = "lost to clients that samples wait for";
+        self.within(law, lost..=lost + late, unclaimed);
+        for (law, fate, reported) in [
+            ("duplicates", Fate::Doubled, all.duplicate),
+            ("corrupt messages", Fate::Corrupt, all.corrupt),
+        ] {
+            let least = self.count(Kind::Awaited, fate);
+            let surely = self.taken(fate);
+            let perhaps = self.count(Kind::Leaves, fate) + self.count(Kind::Slow, fate);
+            let surely = (least + surely).saturating_sub(late);
+            self.within(law, surely..=least + perhaps, reported);
+        }
+        let least = self.strays(Kind::Awaited);
+        let most = least + self.strays(Kind::Leaves) + self.strays(Kind::Slow);
+        let surely = least.saturating_sub(late);
+        self.within("misdirected messages", surely..=most, all.misdirected);
+        let to_others = self.plan().audience != Audience::Sender;
+        let unanswered = self.told.asked.iter().filter(|asked| !asked.awaits_result);
+        let unanswered = unanswered.count() as u64 * u64::from(to_others);
+        let joins = self.told.ignored;
+        self.within(
+            "unanswered requests",
+            unanswered..=unanswered + joins + late_results,
+            all.unanswered,
+        );
+        let others = all.reordered + all.refused + all.malformed + all.disconnected;
+        self.exactly("faults that nobody made", 0, others);
+    }
+
+    /// Deliveries to clients that samples wait for, and results, that may have been under way when a
+    /// step was given up.
+    fn under_way(&self) -> (u64, u64) {
+        if !self.is_partial() {
+            return (0, 0);
+        }
+        let ends = self.told.asked.iter().map(|asked| asked.at_ns).max();
+        let from = ends.unwrap_or(0).saturating_sub(UNDER_WAY_NS);
+        let is_late = |at: Option<u64>| at.is_none_or(|at| at >= from);
+        let copies = self.copies(Kind::Awaited);
+        let copies = copies.filter(|(_, copy)| copy.fate != Fate::Lost && is_late(copy.written_ns));
+        let asked = self.told.asked.iter();
+        let results = asked.filter(|asked| asked.awaits_result && is_late(asked.result_ns));
+        (copies.count() as u64, results.count() as u64)
+    }
+
+    fn count(&self, kind: Kind, fate: Fate) -> u64 {
+        let all = self.copies(kind);
+        all.filter(|(_, copy)| copy.fate == fate).count() as u64
+    }
+
+    /// Messages of other rooms that went to clients of this kind.
+    fn strays(&self, kind: Kind) -> u64 {
+        let all = self.told.strays.iter();
+        let all = all.filter(|stray| self.kind(stray.client) == kind);
+        all.filter(|stray| stray.written_ns.is_some()).count() as u64
+    }
+
+    /// Deliveries with this fate that clients which leave have surely had, and at a time when they were
+    /// for them: of those that change rooms, only the client knows when it left one.
+    fn taken(&self, fate: Fate) -> u64 {
+        if self.told.unsubscribed > 0 {
+            return 0;
+        }
+        let taken = self
+            .before_ends()
+            .filter(|(copy, left_ns)| copy.fate == fate && *left_ns > TAKEN_NS);
+        taken.count() as u64
+    }
+
+    /// Messages that clients which leave were sent while they did.
+    fn last_words(&self) -> u64 {
+        let last = self
+            .before_ends()
+            .filter(|(_, left_ns)| *left_ns <= TAKEN_NS);
+        2 * last.count() as u64
+    }
+
+    /// Deliveries to connections that ended, with the time from each to that end.
+    fn before_ends(&self) -> impl Iterator<Item = (&Copy, u64)> {
+        let ends = self.told.connections.iter();
+        let ends: HashMap<u64, u64> = ends
+            .filter_map(|connection| Some((connection.id, connection.ended_ns?)))
+            .collect();
+        self.copies(Kind::Leaves).filter_map(move |(_, copy)| {
+            let end = ends.get(&copy.connection)?;
+            Some((copy, end.saturating_sub(copy.written_ns?)))
+        })
+    }
+
+    fn hold_messages(&mut self) {
+        let copies = self.copies(Kind::Awaited);
+        let written = copies.filter(|(_, copy)| copy.written_ns.is_some());
+        let messages = written.map(|(_, copy)| 1 + u64::from(copy.fate == Fate::Doubled));
+        let messages = messages.sum::<u64>();
+        let results = self.told.asked.iter().filter_map(|asked| asked.result_ns);
+        let results = results.count() as u64;
+        let known = messages + results + self.strays(Kind::Awaited);
+        let of_others = self.churn(|churn| churn.messages) + self.slow(|slow| slow.messages);
+        let reported = self.sum(|step| step.generator.messages);
+        let (late, late_results) = self.under_way();
+        let least = known.saturating_sub(2 * late + late_results);
+        // Those that leave take a message while they do, and are told that they changed rooms.
+        let told = self.told;
+        let answers = 2 * (told.unsubscribed + told.resubscribed - told.ignored);
+        let most = known + answers + self.last_words();
+        let law = "messages that were checked";
+        self.within(law, least..=most, reported - of_others);
+    }
+
+    /// What clients that leave must have heard.
+    fn hold_visits(&mut self) {
+        let mut by_connection: HashMap<u64, Vec<(&Asked, &Copy)>> = HashMap::new();
+        for (asked, copy) in self.copies(Kind::Leaves) {
+            by_connection
+                .entry(copy.connection)
+                .or_default()
+                .push((asked, copy));
+        }
+        let (mut surely, mut perhaps) = (0, 0);
+        for heard in by_connection.values() {
+            let first = heard.iter().find_map(|(_, copy)| copy.written_ns);
+            let last = heard
+                .iter()
+                .rev()
+                .find(|(_, copy)| copy.written_ns.is_some());
+            let last = last.map_or(0, |(asked, _)| asked.at_ns);
+            for (asked, copy) in heard {
+                if copy.fate != Fate::Lost {
+                    continue;
+                }
+                perhaps += 1;
+                let is_known = first.is_some_and(|first| first + KNOWN_NS < asked.at_ns);
+                let was_passed = asked.at_ns + PASSED_NS < last;
+                surely += u64::from(is_known && was_passed && self.is_whole(asked));
+            }
+        }
+        // Those that change rooms begin a visit with each, on one connection.
+        let changes = self.told.unsubscribed > 0;
+        let least = if changes { 0 } else { surely };
+        let reported = self.churn(|churn| churn.lost);
+        self.within("lost to clients that leave", least..=perhaps, reported);
+    }
+
+    fn hold_returns(&mut self) {
+        let of_one_step =
+            matches!(self.plan().clients, Clients::Steps(steps) if steps.count == Some(1));
+        if let ([step], true) = (&*self.record.steps, of_one_step) {
+            let clients = step.clients;
+            let connections = self.told.connections.iter();
+            let refused = connections
+                .filter(|connection| connection.was_refused)
+                .count() as u64;
+            let accepted = self.told.connections.len() as u64 - refused;
+            let (back, attempts) = (
+                self.churn(|churn| churn.reconnected),
+                self.churn(|churn| churn.attempts),
+            );
+            let reported = accepted.saturating_sub(clients);
+            self.within("connections that came again", back..=attempts, reported);
+            let unfinished = self.churn(|churn| churn.unfinished);
+            let known = refused.saturating_sub(unfinished)..=refused;
+            let rejected = self.churn(|churn| churn.failures.rejected);
+            self.within("attempts that were rejected", known, rejected);
+            let rooms = |of: fn(&RoomChanges) -> u64| {
+                self.churn(|churn| churn.rooms.as_ref().map_or(0, of))
+            };
+            let (left, asked, joined) = (
+                rooms(|rooms| rooms.left),
+                rooms(|rooms| rooms.asked),
+                rooms(|rooms| rooms.joined),
+            );
+            let told = self.told;
+            self.exactly("rooms that were left", told.unsubscribed, left);
+            self.exactly("rooms that were asked for", told.resubscribed, asked);
+            let answered = told.resubscribed - told.ignored;
+            self.within(
+                "rooms that were entered",
+                answered.saturating_sub(clients)..=answered,
+                joined,
+            );
+        }
+        let cuts = self.record.steps.iter();
+        let cuts = cuts.filter_map(|step| Some((step.churn.as_ref()?.cut.as_ref()?, step)));
+        let nobody_back: Vec<&StepRecord> = cuts
+            .filter(|(cut, _)| cut.clients > 0 && cut.back == 0)
+            .map(|(_, step)| step)
+            .collect();
+        let carried = nobody_back.iter().any(|step| step.passed());
+        let kept_out = self.case.server.closes_door.is_some();
+        self.says(
+            "a storm that nobody survives is not carried",
+            !(carried && kept_out),
+            || "no client came back, and the step passed".to_owned(),
+        );
+    }
+
+    /// The clients that samples wait for are spread over the rooms as draws would spread them.
+    fn hold_rooms(&mut self) {
+        if !matches!(self.plan().audience, Audience::Room(_)) {
+            return;
+        }
+        let Some(clients) = self.record.steps.last().map(|step| step.clients) else {
+            return;
+        };
+        let awaited = |client: &u64| self.kind(Some(*client)) == Kind::Awaited;
+        let share = (0..clients).filter(awaited).count() as f64 / clients.max(1) as f64;
+        let mut rooms: HashMap<u32, (f64, f64)> = HashMap::new();
+        let mut seen = HashSet::new();
+        for asked in &self.told.asked {
+            for client in asked.copies.iter().filter_map(|copy| copy.client) {
+                if let (Some(room), true) = (asked.room, seen.insert(client)) {
+                    let (of_room, of_awaited) = rooms.entry(room).or_default();
+                    *of_room += 1.0;
+                    *of_awaited += f64::from(u8::from(self.kind(Some(client)) == Kind::Awaited));
+                }
+            }
+        }
+        // Chi-squared, of rooms in which a client of each kind is to be expected.
+        let is_large = |size: f64| size * share >= 4.0 && size * (1.0 - share) >= 4.0;
+        let large: Vec<_> = rooms.values().filter(|(size, _)| is_large(*size)).collect();
+        let squares = large.iter().map(|(size, awaited)| {
+            (awaited - size * share).powi(2) / (size * share * (1.0 - share))
+        });
+        let (squares, rooms) = (squares.sum::<f64>(), large.len() as f64);
+        let most = rooms + 8.0 * (2.0 * rooms).sqrt();
+        self.says(
+            "kinds of clients are spread over rooms",
+            squares <= most,
+            || format!("the squares of {rooms} rooms add up to {squares:.1}, {most:.1} at most"),
+        );
+    }
+
+    fn hold_sums(&mut self) {
+        for step in &self.record.steps {
+            let rows = step.series.iter().flat_map(|series| &series.rows);
+            let (mut sent, mut received, mut completed) = (0, 0, 0);
+            for row in rows {
+                sent += row.sent;
+                received += row.received;
+                completed += row.completed;
+            }
+            let whole = step.throughput.unwrap_or_default();
+            self.exactly("requests, second by second", whole.sent, sent);
+            self.exactly("messages, second by second", whole.received, received);
+            self.exactly("samples, second by second", step.samples, completed);
+            if !step.sites.is_empty() {
+                let of_sites = step.sites.iter().map(|site| site.messages).sum::<u64>();
+                self.exactly("messages of all sites", step.generator.messages, of_sites);
+            }
+        }
+        if let (Load::Closed(closed), false) = (&self.plan().load, self.is_partial()) {
+            let planned = u64::from(closed.samples) * self.record.steps.len() as u64;
+            let reported = self.sum(|step| step.samples_planned);
+            self.exactly("samples of a closed loop", planned, reported);
+        }
+    }
+
+    fn hold_end(&mut self) {
+        let server = self.case.server;
+        let holds_back = [server.lost, server.unanswered, server.ignored];
+        let holds_back = holds_back.iter().any(|strikes| strikes.every > 0);
+        let end = self.record.outcome.end;
+        let detail = &self.record.outcome.detail;
+        let ends_well = matches!(end, End::StepsDone | End::GeneratorLimited);
+        let kept_out = server.closes_door.is_some();
+        let broken = format!("{end:?}: {detail}");
+        self.says(
+            "the run comes to its end",
+            ends_well || holds_back || kept_out,
+            || broken,
+        );
+        let is_noisy = |step: &StepRecord| step.verdict == Verdict::Noisy;
+        let is_invalid = !self.record.faults.is_empty()
+            || matches!(
+                end,
+                End::TimedOut
+                    | End::NotUnderstood
+                    | End::ServerLost
+                    | End::GeneratorLimited
+                    | End::WorkerLost
+            )
+            || self.record.steps.iter().all(is_noisy);
+        let due = if is_invalid { 3 } else { 0 };
+        let exit = self.record.exit;
+        let broken = format!("{due} is due, {exit:?} came");
+        self.says("the exit code", exit == Some(due), || broken);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! Laws against reports that lie.
+
+use super::super::run::Folder;
+use super::*;
+use run_record::{Arrivals, ComesAndGoes, Life, Nanos, OpenLoop, Population, Rooms};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use test_servers::oracle::{Oracle, OracleOptions, Strikes};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn case() -> Case {
+    let mut plan = Plan::new("ws://127.0.0.1:1/");
+    plan.audience = Audience::Room(Rooms::Members(4));
+    plan.clients = Clients::steps(20, 1, Some(1));
+    plan.connection.query = vec!["n={n}".to_owned()];
+    plan.message.padding = 64;
+    plan.generator.threads = 2;
+    let comes_and_goes = ComesAndGoes {
+        stays: Nanos::millis(300),
+        away: Nanos::millis(50),
+    };
+    plan.populations.push(Population {
+        life: Life::ComesAndGoes(comes_and_goes),
+        ..Population::default()
+    });
+    plan.load = Load::Open(OpenLoop {
+        rate: 200.0,
+        ramp: None,
+        arrivals: Arrivals::Constant,
+        duration: Nanos::secs(1),
+        warm_up: Nanos(0),
+    });
+    plan.limits.sample_timeout = Nanos::secs(3);
+    let strikes = |first| Strikes { every: 40, first };
+    let server = OracleOptions {
+        delay: Duration::from_millis(20),
+        result: Duration::from_millis(60),
+        members_only: true,
+        lost: strikes(5),
+        duplicate: strikes(6),
+        corrupt: strikes(7),
+        misdirected: strikes(8),
+        unanswered: strikes(9),
+        ..OracleOptions::default()
+    };
+    Case {
+        plan,
+        server,
+        processes: 1,
+        has_lines: false,
+    }
+}
+
+fn carried_out() -> (Case, Told, Reported) {
+    let case = case();
+    let folder = Folder::new().unwrap();
+    let server = Oracle::start(case.server).unwrap();
+    let plan = folder.plan(&case, &server);
+    let measured = ws_load::run(&plan, &NEVER, &mut |_| {}).unwrap();
+    let mut faults = Faults::default();
+    measured
+        .steps
+        .iter()
+        .for_each(|step| faults.merge(&step.faults));
+    let reported = Reported {
+        steps: measured.steps,
+        outcome: measured.outcome,
+        faults,
+        exit: Some(3),
+    };
+    (case, server.told(), reported)
+}
+
+/// A change of what is reported, and a law that it breaks.
+type Misreport = (&'static str, fn(&mut Reported));
+
+#[test]
+fn each_way_to_misreport_breaks_its_law() {
+    let (case, told, honest) = carried_out();
+    assert_eq!(broken(&case, &told, &honest), []);
+    let changes: [Misreport; 12] = [
+        ("samples that are whole", |of| of.steps[0].samples -= 1),
+        ("requests that were sent", |of| {
+            of.steps[0].throughput.as_mut().unwrap().sent += 1;
+        }),
+        ("lost to clients that samples wait for", |of| {
+            of.faults.lost -= 1
+        }),
+        ("duplicates", |of| of.faults.duplicate = 0),
+        ("corrupt messages", |of| of.faults.corrupt += 1_000),
+        ("misdirected messages", |of| of.faults.misdirected = 0),
+        ("unanswered requests", |of| of.faults.unanswered += 1),
+        ("faults that nobody made", |of| of.faults.reordered = 1),
+        ("messages that were checked", |of| {
+            of.steps[0].generator.messages -= 1
+        }),
+        ("completion", |of| {
+            // As if the samples had been complete when they were sent.
+            let mut earlier = Recorder::default();
+            let latency = of.steps[0].completion.take().unwrap();
+            earlier.record_n(4_000, latency.count);
+            of.steps[0].completion = earlier.latency();
+        }),
+        ("connections that came again", |of| {
+            of.steps[0].churn.as_mut().unwrap().reconnected += 1_000;
+        }),
+        ("the exit code", |of| of.exit = Some(0)),
+    ];
+    for (law, change) in changes {
+        let mut wrong = honest.clone();
+        change(&mut wrong);
+        let laws = broken(&case, &told, &wrong);
+        assert!(
+            laws.iter().any(|broken| broken.law == law),
+            "{law}: {laws:?}"
+        );
+    }
+}
+
+#[test]
+fn a_client_that_publishes_to_a_room_of_others_breaks_a_law() {
+    let (case, mut told, honest) = carried_out();
+    told.outsiders = 1;
+    let laws = broken(&case, &told, &honest);
+    assert_eq!(laws[0].law, "members publish");
+}

@@ -1,0 +1,228 @@
+//! `websocket-bench selftest --plans N`: plans drawn at random, each against a server that knows what
+//! it did. What the record of a run says must lie within what its server knows, in every combination
+//! of what a plan can ask for.
+
+mod case;
+mod laws;
+mod run;
+mod shrink;
+
+use crate::Conclusion;
+use case::{Able, Case, case};
+use laws::Broken;
+use run::{Bench, Folder};
+use run_record::{Plan, Timestamps};
+use serde_json::json;
+use std::error::Error;
+use std::io::{IsTerminal as _, Write as _};
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Plans at once: they wait more than they work.
+const AT_ONCE: u64 = 6;
+/// Most runs for making a plan smaller that broke a law.
+const TRIES: usize = 0;
+
+/// How many plans, and which.
+#[derive(Debug)]
+pub struct Plans<'a> {
+    /// How many.
+    pub count: NonZeroU64,
+    /// The seed of the first; each further one has the next.
+    pub seed: u64,
+    /// Where the outcome is written besides stdout, as JSON.
+    pub json: Option<&'a Path>,
+    /// A plan as a file that the program reads.
+    pub write_plan: fn(&Plan) -> Result<String, String>,
+    /// The user wants it to end.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// A plan that broke a law, as it was drawn and made smaller.
+struct Failure {
+    seed: u64,
+    drawn: Vec<Broken>,
+    smallest: Case,
+    broken: Vec<Broken>,
+}
+
+/// Carries out plans drawn at random, and prints those whose record does not agree with what their
+/// server knows.
+///
+/// # Errors
+/// In words, when this machine cannot carry them out or an output cannot be written.
+pub fn plans(asked: &Plans<'_>) -> Result<Conclusion, Box<dyn Error>> {
+    let able = Able {
+        kernel_stamps: ws_load::probe_kernel_timestamps().is_ok(),
+        uring: ws_load::probe_io_uring(Timestamps::User).is_ok(),
+    };
+    let folder = Folder::new()?;
+    let bench = Bench {
+        folder: &folder,
+        write_plan: asked.write_plan,
+        interrupted: asked.interrupted,
+    };
+    let last = asked.seed.wrapping_add(asked.count.get() - 1);
+    anstream::println!(
+        "{} plans drawn at random, seeds {} to {last}",
+        asked.count,
+        asked.seed
+    );
+    let began = Instant::now();
+    let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let failures = Mutex::new(Vec::new());
+    let stopped = Mutex::new(None);
+    let shows_progress = std::io::stderr().is_terminal();
+    let work = || {
+        while !asked.interrupted.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= asked.count.get() || lock(&stopped).is_some() {
+                return;
+            }
+            let seed = asked.seed.wrapping_add(number);
+            match prove(&bench, seed, number, able) {
+                Ok(Proof::Interrupted) => return,
+                Ok(Proof::Held) => {}
+                Ok(Proof::Broken(failure)) => {
+                    report(&failure, &bench);
+                    lock(&failures).push(failure);
+                }
+                Err(error) => *lock(&stopped) = Some(format!("the plan of seed {seed}: {error}")),
+            }
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if shows_progress {
+                let failed = lock(&failures).len();
+                anstream::eprint!("\r{done} of {} plans, {failed} failed ", asked.count);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE.min(asked.count.get()) {
+            scope.spawn(work);
+        }
+    });
+    if shows_progress {
+        anstream::eprintln!();
+    }
+    if let Some(error) = lock(&stopped).take() {
+        return Err(error.into());
+    }
+    let failures = failures
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    let done = done.into_inner();
+    let words = match failures.len() {
+        0 => "each record agrees with what its server knows".to_owned(),
+        failed => format!("{failed} do not agree with what their servers know"),
+    };
+    anstream::println!(
+        "{done} plans in {:.0} s: {words}",
+        began.elapsed().as_secs_f64()
+    );
+    if let Some(path) = asked.json {
+        write(path, asked, done, &failures)?;
+    }
+    Ok(match (done == asked.count.get(), failures.is_empty()) {
+        (_, false) => Conclusion::NotProved,
+        (true, true) => Conclusion::Proved,
+        (false, true) => Conclusion::Interrupted,
+    })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What became of a plan.
+enum Proof {
+    Held,
+    Broken(Failure),
+    Interrupted,
+}
+
+fn prove(bench: &Bench<'_>, seed: u64, number: u64, able: Able) -> Result<Proof, String> {
+    let drawn = case(seed, able);
+    drawn.plan.validate().map_err(|error| error.to_string())?;
+    let Some(broken) = bench.carry_out(&drawn, number)? else {
+        return Ok(Proof::Interrupted);
+    };
+    if broken.is_empty() {
+        return Ok(Proof::Held);
+    }
+    let mut attempt = |case: &Case| {
+        let broken = bench.carry_out(case, number);
+        broken.ok().flatten().unwrap_or_default()
+    };
+    let (smallest, small) = shrink::shrink(drawn, broken.clone(), TRIES, &mut attempt);
+    Ok(Proof::Broken(Failure {
+        seed,
+        drawn: broken,
+        smallest,
+        broken: small,
+    }))
+}
+
+/// A failure as people read it: which laws, the smallest plan, how to see it again.
+fn report(failure: &Failure, bench: &Bench<'_>) {
+    let mut words = format!("\nseed {} breaks:\n", failure.seed);
+    for broken in &failure.drawn {
+        words.push_str(&format!("  {broken}\n"));
+    }
+    let Case {
+        plan,
+        server,
+        processes,
+        ..
+    } = &failure.smallest;
+    words.push_str(&format!(
+        "made smaller, {processes} processes, {server:?}:\n"
+    ));
+    for broken in &failure.broken {
+        words.push_str(&format!("  {broken}\n"));
+    }
+    let file = (bench.write_plan)(plan).unwrap_or_else(|error| error);
+    for line in file.lines() {
+        words.push_str(&format!("    {line}\n"));
+    }
+    let again = format!("websocket-bench selftest --plans 1 --seed {}", failure.seed);
+    words.push_str(&format!("again: {again}\n"));
+    anstream::print!("{words}");
+    let _ = std::io::stdout().flush();
+}
+
+fn write(
+    path: &Path,
+    asked: &Plans<'_>,
+    done: u64,
+    failures: &[Failure],
+) -> Result<(), Box<dyn Error>> {
+    let words = |broken: &[Broken]| broken.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let failed: Vec<_> = failures
+        .iter()
+        .map(|failure| {
+            json!({
+                "seed": failure.seed,
+                "broken": words(&failure.drawn),
+                "smallest": {
+                    "plan": failure.smallest.plan,
+                    "processes": failure.smallest.processes,
+                    "broken": words(&failure.broken),
+                },
+            })
+        })
+        .collect();
+    let outcome = json!({
+        "format": "websocket-shootout/plans",
+        "seed": asked.seed,
+        "plans": asked.count,
+        "carried_out": done,
+        "failed": failed,
+    });
+    std::fs::write(path, serde_json::to_string_pretty(&outcome)?)
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! What is to be written at a known time, and the thread that writes it.
+
+use super::ledger::Ledger;
+use super::lock;
+use crate::threaded::Peer;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What a frame is, so that the ledger can say when it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Frame {
+    /// Of a request, and to which of its listeners.
+    Delivery(usize, usize),
+    /// To a client of another room.
+    Stray(usize),
+    /// Of a request.
+    Result(usize),
+    /// An answer that no figure is made of.
+    Other,
+}
+
+struct Written {
+    to: Arc<Peer>,
+    bytes: Vec<u8>,
+    frame: Frame,
+}
+
+/// Frames by the time at which they are due, then in the order in which they came.
+pub(super) struct Due {
+    waiting: Mutex<Waiting>,
+    news: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// When a frame is due, and its number.
+    order: BinaryHeap<Reverse<(u64, u64)>>,
+    frames: std::collections::HashMap<u64, Written>,
+    next: u64,
+    is_over: bool,
+}
+
+impl Due {
+    /// Starts the thread.
+    pub(super) fn start(ledger: Arc<Mutex<Ledger>>) -> io::Result<Arc<Self>> {
+        let due = Arc::new(Self {
+            waiting: Mutex::default(),
+            news: Condvar::new(),
+        });
+        let own = Arc::clone(&due);
+        let thread = std::thread::Builder::new().name("due".into());
+        thread.spawn(move || own.write_all(&ledger))?;
+        Ok(due)
+    }
+
+    /// Has `bytes` written to a connection at a time in nanoseconds of the ledger.
+    pub(super) fn push(&self, at_ns: u64, to: &Arc<Peer>, bytes: Vec<u8>, frame: Frame) {
+        let mut waiting = self.lock();
+        let number = waiting.next;
+        waiting.next += 1;
+        waiting.order.push(Reverse((at_ns, number)));
+        let to = Arc::clone(to);
+        waiting.frames.insert(number, Written { to, bytes, frame });
+        self.news.notify_one();
+    }
+
+    /// Ends the thread; what waits is not written.
+    pub(super) fn stop(&self) {
+        self.lock().is_over = true;
+        self.news.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next frame that is due, once it is.
+    fn next(&self, ledger: &Mutex<Ledger>) -> Option<Written> {
+        let mut waiting = self.lock();
+        loop {
+            if waiting.is_over {
+                return None;
+            }
+            let Some(Reverse((at_ns, number))) = waiting.order.peek().copied() else {
+                let woken = self.news.wait(waiting);
+                waiting = woken.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            // The ledger's lock is taken by those who push, before this one.
+            drop(waiting);
+            let now = lock(ledger).now_ns();
+            waiting = self.lock();
+            if now >= at_ns {
+                waiting.order.pop();
+                return waiting.frames.remove(&number);
+            }
+            let left = Duration::from_nanos(at_ns - now);
+            let woken = self.news.wait_timeout(waiting, left);
+            waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn write_all(&self, ledger: &Mutex<Ledger>) {
+        while let Some(Written { to, bytes, frame }) = self.next(ledger) {
+            // Noted before the write, so that no client has what is not in the ledger.
+            {
+                let mut ledger = lock(ledger);
+                if ledger.has_ended(to.id) {
+                    continue;
+                }
+                let now = Some(ledger.now_ns());
+                let told = &mut ledger.told;
+                match frame {
+                    Frame::Delivery(asked, copy) => told.asked[asked].copies[copy].written_ns = now,
+                    Frame::Stray(stray) => told.strays[stray].written_ns = now,
+                    Frame::Result(asked) => told.asked[asked].result_ns = now,
+                    Frame::Other => {}
+                }
+            }
+            to.send(&bytes);
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! A server that knows what it did: each message goes out a known time after its request, each fault
+//! is made by number, and a ledger has all of it.
+
+mod due;
+mod ledger;
+
+pub use ledger::{Asked, Connection, Copy, Fate, Told};
+
+use crate::Framework;
+use crate::liar::{DeflatedWire, Lie};
+use crate::threaded::{
+    Act, Behaviour, Ended, Hub, Overflow, Peer, QueuedWire, Rejection, Reply, Request, RoomRequest,
+    Server, Upgrade, Wire,
+};
+use crate::upgrade::{Refusal, RequestHead};
+use due::{Due, Frame};
+use ledger::Ledger;
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// One fault in so many messages, from a first one on; none in no messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strikes {
+    /// Distance between two of them.
+    pub every: u64,
+    /// The first, counted from 0.
+    pub first: u64,
+}
+
+impl Strikes {
+    const fn hits(self, number: u64) -> bool {
+        self.every > 0 && number >= self.first && (number - self.first).is_multiple_of(self.every)
+    }
+}
+
+/// What an [`Oracle`] does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OracleOptions {
+    /// The message format.
+    pub framework: Framework,
+    /// From the arrival of a request to the write of each delivery, of an echo, and of what a
+    /// subscription is answered.
+    pub delay: Duration,
+    /// From the deliveries of a request to its result.
+    pub result: Duration,
+    /// Publications of a client that is not subscribed to the topic are refused, in every format.
+    pub members_only: bool,
+    /// Deliveries and echoes that are left out, by their number.
+    pub lost: Strikes,
+    /// Those that are made twice.
+    pub duplicate: Strikes,
+    /// Those with a changed byte in their padding.
+    pub corrupt: Strikes,
+    /// Publications that a client of another room gets as well, by the number of the request.
+    pub misdirected: Strikes,
+    /// Results that are left out, by the number of the request.
+    pub unanswered: Strikes,
+    /// Subscriptions that are passed over, by their number among those of connections that had one
+    /// before.
+    pub ignored: Strikes,
+    /// New connections are refused from so long after the first request on.
+    pub closes_door: Option<Duration>,
+}
+
+/// A running server; dropping it ends it and all its connections.
+pub struct Oracle {
+    server: Server,
+    told: Arc<Mutex<Ledger>>,
+    due: Arc<Due>,
+}
+
+struct Knows {
+    options: OracleOptions,
+    ledger: Arc<Mutex<Ledger>>,
+    due: Arc<Due>,
+}
+
+impl Oracle {
+    /// Starts one on a free port of 127.0.0.1. Each connection says whose it is by `n=NUMBER` in the
+    /// query of its URL.
+    ///
+    /// # Errors
+    /// When no port can be bound.
+    pub fn start(options: OracleOptions) -> io::Result<Self> {
+        let ledger = Arc::<Mutex<Ledger>>::default();
+        let due = Due::start(Arc::clone(&ledger))?;
+        let behaviour = Knows {
+            options,
+            ledger: Arc::clone(&ledger),
+            due: Arc::clone(&due),
+        };
+        let make_wire = Box::new(|stream: std::net::TcpStream| {
+            stream.set_nodelay(true)?;
+            let queued = Arc::new(QueuedWire::new(stream, Overflow::Keep));
+            Ok(Arc::new(DeflatedWire::new(Lie::None, queued)) as Arc<dyn Wire>)
+        });
+        let address = (Ipv4Addr::LOCALHOST, 0).into();
+        Ok(Self {
+            server: Server::start(address, Arc::new(behaviour), make_wire)?,
+            told: ledger,
+            due,
+        })
+    }
+
+    /// Where it listens.
+    pub const fn addr(&self) -> SocketAddr {
+        self.server.addr()
+    }
+
+    /// What it has done.
+    pub fn told(&self) -> Told {
+        lock(&self.told).told.clone()
+    }
+}
+
+impl Drop for Oracle {
+    fn drop(&mut self) {
+        self.due.stop();
+    }
+}
+
+impl fmt::Debug for Oracle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Oracle").field(&self.addr()).finish()
+    }
+}
+
+fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
+    ledger.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A message and the room that it is for.
+struct Message<'a> {
+    stamp: Option<u64>,
+    room: Option<u32>,
+    is_member: bool,
+    delivery: &'a [u8],
+    result: Option<Vec<u8>>,
+}
+
+impl Knows {
+    /// Enters a request, and has its messages go out when they are due.
+    fn enter(&self, from: &Arc<Peer>, to: &[&Arc<Peer>], others: &[&Arc<Peer>], of: Message<'_>) {
+        let mut ledger = lock(&self.ledger);
+        let now = ledger.now_ns();
+        let number = ledger.told.asked.len();
+        let at = now + self.options.delay.as_nanos() as u64;
+        let mut copies = Vec::with_capacity(to.len());
+        for peer in to {
+            let fate = self.fate(ledger.next_delivery());
+            copies.push(Copy::new(peer.id, ledger.client(peer.id), fate));
+            let mut frame = of.delivery.to_vec();
+            match fate {
+                Fate::Lost => continue,
+                Fate::Doubled => frame.extend_from_slice(of.delivery),
+                Fate::Corrupt => frame[crate::fault::padding(of.delivery)] ^= 1,
+                Fate::Whole => {}
+            }
+            self.due
+                .push(at, peer, frame, Frame::Delivery(number, copies.len() - 1));
+        }
+        if self.options.misdirected.hits(number as u64)
+            && let Some(stranger) = others.get(number % others.len().max(1))
+        {
+            let client = ledger.client(stranger.id);
+            ledger
+                .told
+                .strays
+                .push(Copy::new(stranger.id, client, Fate::Whole));
+            let stray = ledger.told.strays.len() - 1;
+            self.due
+                .push(at, stranger, of.delivery.to_vec(), Frame::Stray(stray));
+        }
+        let answers = !self.options.unanswered.hits(number as u64);
+        let result = of.result.filter(|_| answers);
+        let asked = Asked {
+            client: ledger.client(from.id),
+            stamp: of.stamp,
+            room: of.room,
+            is_member: of.is_member,
+            at_ns: now,
+            copies,
+            awaits_result: result.is_some(),
+            result_ns: None,
+        };
+        ledger.told.asked.push(asked);
+        if let Some(frame) = result {
+            let at = at + self.options.result.as_nanos() as u64;
+            self.due.push(at, from, frame, Frame::Result(number));
+        }
+    }
+
+    fn fate(&self, number: u64) -> Fate {
+        let OracleOptions {
+            lost,
+            duplicate,
+            corrupt,
+            ..
+        } = self.options;
+        match number {
+            number if lost.hits(number) => Fate::Lost,
+            number if duplicate.hits(number) => Fate::Doubled,
+            number if corrupt.hits(number) => Fate::Corrupt,
+            _ => Fate::Whole,
+        }
+    }
+
+    /// A subscription of this connection is passed over.
+    fn ignores(&self, connection: u64) -> bool {
+        let mut ledger = lock(&self.ledger);
+        let again = ledger.subscribes(connection);
+        let ignores = again.is_some_and(|number| self.options.ignored.hits(number));
+        ledger.told.ignored += u64::from(ignores);
+        ignores
+    }
+
+    /// The door is closed.
+    fn is_closed(&self) -> bool {
+        let ledger = lock(&self.ledger);
+        let first = ledger.told.asked.first();
+        let since = first.map(|asked| Duration::from_nanos(ledger.now_ns() - asked.at_ns));
+        self.options
+            .closes_door
+            .zip(since)
+            .is_some_and(|(at, since)| since >= at)
+    }
+}
+
+impl Behaviour for Knows {
+    fn framework(&self) -> Framework {
+        self.options.framework
+    }
+
+    fn upgrade(&self, id: u64, head: &RequestHead) -> Option<Upgrade> {
+        let closed = self.is_closed().then_some(Refusal::Plain);
+        let refusal = head.refusal_by(self.options.framework).or(closed);
+        let mut ledger = lock(&self.ledger);
+        let opened_ns = ledger.now_ns();
+        ledger.open(Connection {
+            id,
+            client: client_of(&head.target),
+            opened_ns,
+            was_refused: refusal.is_some(),
+            ended_ns: None,
+            was_closed: false,
+        });
+        let (answer, open) = match refusal {
+            Some(refusal) => (refusal.response().into(), false),
+            None => (head.accept_by(self.options.framework).into_bytes(), true),
+        };
+        Some(Upgrade { answer, open })
+    }
+
+    fn echo(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
+        let peers = hub.lock();
+        let others: Vec<_> = peers.iter().filter(|peer| peer.id != from.id).collect();
+        let message = Message {
+            stamp: request.stamp(),
+            room: None,
+            is_member: true,
+            delivery: &request.frame(Reply::Echo),
+            result: None,
+        };
+        self.enter(from, &[from], &others, message);
+    }
+
+    fn broadcast(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
+        let peers = hub.lock();
+        let members: Vec<_> = peers.iter().filter(|peer| peer.is_member()).collect();
+        let message = Message {
+            stamp: request.stamp(),
+            room: None,
+            is_member: true,
+            delivery: &request.frame(Reply::Broadcast),
+            result: Some(request.frame(Reply::Result)),
+        };
+        self.enter(from, &members, &[], message);
+    }
+
+    fn asked_of_room(
+        &self,
+        hub: &Arc<Hub>,
+        from: &Arc<Peer>,
+        request: &RoomRequest,
+    ) -> Result<(), u16> {
+        let is_member = from.follows(&request.topic);
+        let wants_to_publish = matches!(request.act, Act::Publish(_));
+        if wants_to_publish && !is_member && self.options.members_only {
+            let mut ledger = lock(&self.ledger);
+            ledger.told.outsiders += 1;
+            drop(ledger);
+            return self.reject(
+                from,
+                from.speech
+                    .refuse(Rejection::UnknownTopic, request.reference()),
+            );
+        }
+        match request.refusal(is_member) {
+            Some(why) => self.reject(from, from.speech.refuse(why, request.reference())),
+            None => {
+                self.room(hub, from, request);
+                Ok(())
+            }
+        }
+    }
+
+    fn room(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: &RoomRequest) {
+        // Locked to the end, so that no client subscribes or publishes meanwhile.
+        let peers = hub.lock();
+        let topic = &request.topic;
+        let subscribed = from.follows(topic);
+        match request.act {
+            Act::Publish(_) => {
+                let (members, others): (Vec<_>, Vec<_>) =
+                    peers.iter().partition(|peer| peer.follows(topic));
+                let message = Message {
+                    stamp: request.stamp(),
+                    room: room_of(topic),
+                    is_member: subscribed,
+                    delivery: &request.message(from.speech),
+                    result: Some(request.answer(true)),
+                };
+                return self.enter(from, &members, &others, message);
+            }
+            Act::Subscribe if self.ignores(from.id) => return,
+            Act::Subscribe if subscribed => {}
+            Act::Subscribe => from.topics().push(topic.clone()),
+            Act::Unsubscribe => {
+                from.topics().retain(|other| other != topic);
+                lock(&self.ledger).told.unsubscribed += 1;
+            }
+        }
+        let at = lock(&self.ledger).now_ns() + self.options.delay.as_nanos() as u64;
+        self.due
+            .push(at, from, request.answer(subscribed), Frame::Other);
+    }
+
+    fn ended(&self, _hub: &Arc<Hub>, peer: &Arc<Peer>, how: Ended) {
+        let mut ledger = lock(&self.ledger);
+        let now = ledger.now_ns();
+        if let Some(connection) = ledger.connection(peer.id) {
+            connection.ended_ns = Some(now);
+            connection.was_closed = how == Ended::Closed;
+        }
+    }
+}
+
+/// The number in `n=NUMBER`.
+fn client_of(target: &str) -> Option<u64> {
+    let (_, query) = target.split_once('?')?;
+    let mut pairs = query.split('&');
+    let number = pairs.find_map(|pair| pair.strip_prefix("n="))?;
+    number.parse().ok()
+}
+
+/// The number in `room-NUMBER`, or at the end of a topic like it.
+fn room_of(topic: &str) -> Option<u32> {
+    let (_, number) = topic.rsplit_once("room-")?;
+    number.parse().ok()
+}
