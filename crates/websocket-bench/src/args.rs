@@ -359,13 +359,15 @@ pub(crate) struct Connections {
     /// How sockets are read. io_uring costs less, epoll works on every Linux
     #[arg(long, value_enum, default_value_t = Io::Auto)]
     pub(crate) io: Io,
-    /// Handshakes under way at once. A server with a small accept queue takes about 50
+    /// Handshakes under way at once, of all threads and processes together. A server with a small
+    /// accept queue takes about 50
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) connect_concurrency: u32,
     /// Give up a client that is not ready within this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(crate) connect_timeout: Duration,
-    /// Worker threads [default: one per core that this process may use]
+    /// Worker threads, as many as --connect-concurrency at most [default: one per core that this
+    /// process may use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) threads: Option<u32>,
     /// Seed of every random choice (senders, masks) [default: random, kept in the record]

@@ -1,7 +1,7 @@
 //! Servers that answer a change of rooms badly: what becomes of the client, and of the run.
 
 use crate::support::{assert_valid, bench, finish, url};
-use run_record::{End, StepRecord};
+use run_record::{End, RunRecord, StepRecord};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -19,6 +19,8 @@ enum Misdeed {
     ConfirmsAndCloses,
     /// It confirms another topic.
     ConfirmsAnother,
+    /// It confirms the first subscription of a connection alone.
+    ConfirmsOnce,
     /// It confirms a thousand times.
     ConfirmsOften,
     /// It ends the connection when it is asked to end a subscription.
@@ -132,9 +134,12 @@ impl Server {
         match request["type"].as_str() {
             Some("subscribe") => {
                 let client = &mut clients[number];
-                client.is_subscribed = true;
                 client.subscriptions += 1;
                 let is_change = client.subscriptions > 1;
+                if is_change && self.misdeed == Misdeed::ConfirmsOnce {
+                    return;
+                }
+                client.is_subscribed = true;
                 write(stream, &self.confirmation(topic, is_change));
             }
             Some("unsubscribe") => {
@@ -202,17 +207,7 @@ const PLAN: &str = r#"
 "#;
 
 fn against(misdeed: Misdeed) -> StepRecord {
-    let folder = tempfile::tempdir().unwrap();
-    let (file, json) = (
-        folder.path().join("plan.toml"),
-        folder.path().join("run.json"),
-    );
-    fs::write(&file, PLAN).unwrap();
-    let mut command = bench();
-    command.arg("run").arg(&file).arg(url(start(misdeed)));
-    // Faults make a run invalid.
-    finish(command.arg("--json").arg(&json)).exits(3);
-    let record = assert_valid(&json);
+    let record = measured(misdeed, PLAN);
     let end = match misdeed {
         Misdeed::ConfirmsAndCloses | Misdeed::HangsUp => End::ServerLost,
         _ => End::StepsDone,
@@ -222,6 +217,41 @@ fn against(misdeed: Misdeed) -> StepRecord {
     // Those that stay hear everything, whatever becomes of the others.
     assert_eq!(step.samples, step.samples_planned, "{misdeed:?}");
     step
+}
+
+fn measured(misdeed: Misdeed, plan: &str) -> RunRecord {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, json) = (
+        folder.path().join("plan.toml"),
+        folder.path().join("run.json"),
+    );
+    fs::write(&file, plan).unwrap();
+    let mut command = bench();
+    command.arg("run").arg(&file).arg(url(start(misdeed)));
+    // Faults make a run invalid.
+    finish(command.arg("--json").arg(&json)).exits(3);
+    assert_valid(&json)
+}
+
+/// The clients that change rooms are in none when the first step ends, and ask to be subscribed before the
+/// second.
+#[test]
+fn a_step_begins_although_subscriptions_before_it_were_not_confirmed() {
+    let plan = PLAN
+        .replace("away = \"50ms\"", "away = \"1h\"")
+        .replace("{ first = \"50ms\", most = \"100ms\" }", "\"never\"")
+        .replace("count = 1", "add = 0\n    count = 2")
+        .replace("duration = \"3s\"", "duration = \"1s\"");
+    let record = measured(Misdeed::ConfirmsOnce, &plan);
+    assert_eq!(record.outcome.end, End::StepsDone, "{:?}", record.outcome);
+    let [first, second] = &record.steps[..] else {
+        panic!("{:?}", record.outcome);
+    };
+    assert!(first.faults.is_empty(), "{}", first.faults);
+    assert!(second.faults.unanswered > 0, "{}", second.faults);
+    assert_eq!(second.faults.total(), second.faults.unanswered);
+    assert_eq!((first.clients, second.clients), (10, 10));
+    assert_eq!(second.samples, second.samples_planned);
 }
 
 #[test]
@@ -254,6 +284,7 @@ fn bad_answers_to_a_change_of_rooms_are_counted_and_the_run_goes_on() {
                 assert!(faults.disconnected > 0, "{told}");
                 assert_eq!((faults.unanswered, faults.misdirected), (0, 0), "{told}");
             }
+            Misdeed::ConfirmsOnce => unreachable!("it has a test of its own"),
             Misdeed::ConfirmsOften => {
                 assert!(rooms.joined > 0 && rooms.unanswered == 0, "{told}");
                 // All but the first of each thousand; of the last, as far as they came.

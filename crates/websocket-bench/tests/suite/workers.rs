@@ -80,6 +80,21 @@ fn processes_of_its_own_measure_and_end_with_it() {
 }
 
 #[test]
+fn a_process_that_could_open_no_connection_is_refused() {
+    let server = honest();
+    let url = url(server.addr());
+    run(&format!(
+        "echo {url} --step-size 4 --total-steps 1 --processes 2 --connect-concurrency 1"
+    ))
+    .exits(1)
+    .says(&[
+        "no more than 1 handshakes",
+        "2 processes",
+        "--connect-concurrency",
+    ]);
+}
+
+#[test]
 fn an_open_loop_of_echoes_runs_over_processes() {
     let server = honest();
     let arguments = format!(

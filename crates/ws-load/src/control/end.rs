@@ -89,6 +89,12 @@ impl<W: Workers> Controller<'_, W> {
             let words = format!("at {} clients {words}", record.clients);
             return Some(Ended::new(End::OverLimit, words));
         }
+        self.connections_lost(record, connections)
+    }
+
+    /// The end, where connections were lost in a step in which so many were open at one time or another:
+    /// the next would be another load.
+    pub(super) fn connections_lost(&self, record: &StepRecord, connections: u64) -> Option<Ended> {
         (record.faults.disconnected > 0).then(|| {
             Ended::new(
                 End::ServerLost,

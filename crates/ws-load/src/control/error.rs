@@ -1,6 +1,8 @@
 //! Why a run could not be made.
 
 use crate::net::TargetError;
+use crate::plan::opens_by_clock;
+use run_record::Plan;
 use std::io;
 
 /// A run that could not be made.
@@ -12,6 +14,17 @@ pub enum RunError {
     /// A run over sites without any.
     #[error("a run over several processes needs at least one; name workers with -w host:port")]
     NoSites,
+    /// Some of the sites could open no connection.
+    #[error(
+        "no more than {at_once} handshakes are to be under way at once (connection.at_once), and \
+         {sites} processes open connections; raise --connect-concurrency, or take fewer processes"
+    )]
+    TooManySites {
+        /// How many there are.
+        sites: u32,
+        /// What the plan permits.
+        at_once: u32,
+    },
     /// The plan holds a value that nothing can be measured with.
     #[error("the plan is refused: {0}")]
     Plan(#[from] run_record::PlanError),
@@ -21,4 +34,18 @@ pub enum RunError {
     /// The kernel refuses what a worker needs.
     #[error("cannot set up a worker: {0}")]
     Worker(io::Error),
+}
+
+impl RunError {
+    /// Whether each of so many sites can open connections.
+    ///
+    /// # Errors
+    /// [`RunError::TooManySites`].
+    pub(crate) fn check_sites(plan: &Plan, sites: u32) -> Result<(), Self> {
+        let at_once = plan.connection.at_once;
+        if sites > at_once && !opens_by_clock(plan) {
+            return Err(Self::TooManySites { sites, at_once });
+        }
+        Ok(())
+    }
 }

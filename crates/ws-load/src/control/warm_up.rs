@@ -38,6 +38,7 @@ impl<W: Workers> Controller<'_, W> {
         loop {
             self.connect(0, load.clients)?;
             let (record, early_end) = self.measure(0, &load)?;
+            let ended = early_end.or_else(|| self.connections_lost(&record, record.clients));
             let warm_up = self.warm_up.get_or_insert_default();
             if record.verdict != Verdict::GeneratorLimited {
                 warm_up.faults.merge(&record.faults);
@@ -47,7 +48,7 @@ impl<W: Workers> Controller<'_, W> {
             }
             warm_up.steps += 1;
             warm_up.elapsed_ns = clock::now_ns() - began_ns;
-            if let Some(ended) = early_end {
+            if let Some(ended) = ended {
                 return Err(ended);
             }
             if warm_up.elapsed_ns >= wanted_ns {

@@ -1,6 +1,7 @@
 //! The terms of a step, of connections to open and of a site's share of a run.
 
-use run_record::Arrivals;
+use crate::plan::{attempts_at_once, opens_by_clock};
+use run_record::{Arrivals, Plan};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
@@ -22,6 +23,16 @@ impl Share {
     /// `i % workers`.
     pub(crate) const fn worker(self, thread: u32, threads: u32) -> (u32, u32) {
         (thread * self.of + self.number, threads * self.of)
+    }
+
+    /// How many worker threads this site has: with more than it may have attempts to connect under way,
+    /// the clients of one could not be opened.
+    pub(crate) fn threads(self, plan: &Plan) -> u32 {
+        let wanted = plan.generator.threads;
+        match opens_by_clock(plan) {
+            true => wanted,
+            false => wanted.min(attempts_at_once(plan, self.number, self.of)),
+        }
     }
 
     /// Whether a client of the run belongs to this site.
@@ -89,6 +100,7 @@ mod tests {
     use super::*;
     use crate::plan::share_of;
     use proptest::prelude::*;
+    use run_record::{Connect, Load};
 
     #[test]
     fn addresses_are_dealt_out_when_they_come_out_even() {
@@ -104,7 +116,43 @@ mod tests {
         assert_eq!(Share::WHOLE.addresses(&all), all);
     }
 
+    #[test]
+    fn a_schedule_of_starts_has_as_many_threads_as_the_plan() {
+        let by_clock = crate::test_plan("ws://127.0.0.1:1/").with(|plan| {
+            (plan.connection.at_once, plan.generator.threads) = (2, 8);
+            plan.load = Load::Connect(Connect {
+                rate: Some(10.0),
+                ..Connect::default()
+            });
+        });
+        assert_eq!(Share::WHOLE.threads(&by_clock), 8);
+    }
+
     proptest! {
+        /// Sites may have different numbers of threads.
+        #[test]
+        fn all_workers_together_have_as_many_attempts_under_way_as_the_plan_permits(
+            threads in prop::collection::vec(1u32..=64, 1..6), more in 0u32..300,
+        ) {
+            let sites = threads.len() as u32;
+            let mut all = 0;
+            for (number, threads) in (0..).zip(threads) {
+                let share = Share { number, of: sites };
+                let plan = crate::test_plan("ws://127.0.0.1:1/").with(|plan| {
+                    plan.connection.at_once = sites + more;
+                    plan.generator.threads = threads;
+                });
+                let threads = share.threads(&plan);
+                for thread in 0..threads {
+                    let (worker, workers) = share.worker(thread, threads);
+                    let own = attempts_at_once(&plan, worker, workers);
+                    prop_assert!(own > 0, "worker {worker} of {workers} opens no client");
+                    all += own;
+                }
+            }
+            prop_assert_eq!(all, sites + more);
+        }
+
         #[test]
         fn every_client_belongs_to_one_worker_of_its_site(
             clients in 0u64..500, of in 1u32..6, threads in 1u32..6,

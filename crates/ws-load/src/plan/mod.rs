@@ -21,6 +21,8 @@ pub(crate) use schedule::Schedule;
 pub(crate) use script::Script;
 pub(crate) use search::{Hunt, briefly};
 
+use run_record::Plan;
+
 /// A well-mixed 64-bit value from a seed and an index: the output function of SplitMix64
 /// (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
 pub(crate) const fn mix(seed: u64, index: u64) -> u64 {
@@ -34,6 +36,21 @@ pub(crate) const fn mix(seed: u64, index: u64) -> u64 {
 pub(crate) const fn sender_of(seed: u64, sample: u64, clients: u64) -> u64 {
     // The high half of a 64x64 product maps evenly onto 0..clients without a division.
     ((mix(seed, sample) as u128 * clients as u128) >> 64) as u64
+}
+
+/// How many attempts to connect `worker` of `workers` may have under way: all of them together have as
+/// many as the plan permits.
+pub(crate) fn attempts_at_once(plan: &Plan, worker: u32, workers: u32) -> u32 {
+    share_of(
+        plan.connection.at_once.into(),
+        worker.into(),
+        workers.into(),
+    ) as u32
+}
+
+/// Connections are opened by the clock, however many attempts are under way.
+pub(crate) fn opens_by_clock(plan: &Plan) -> bool {
+    plan.connect().is_some_and(|connect| connect.rate.is_some())
 }
 
 /// How many of `clients` clients, dealt out in turn, belong to `worker` of `workers`.

@@ -92,7 +92,7 @@ impl ClientTable {
             rooms: WorkerRooms::new(&common.plan, (number, workers)),
             wanted: 0,
             handshakes: HandshakePart::default(),
-            opening: Opening::new(&common.plan, workers),
+            opening: Opening::new(&common.plan, number, workers),
             lives: Lives::new(
                 &common.plan,
                 (number, workers),
@@ -286,6 +286,7 @@ impl ClientTable {
 
     fn note_lost(&mut self, slot: Token, error: ConnectError) {
         self.note_unready();
+        self.opening.note_lost(&error);
         let is_slow = self.reading(slot) != Reading::Full;
         match self.lives.as_mut().filter(|lives| lives.has(slot)) {
             Some(lives) => lives.lost(slot, clock::now_ns()),

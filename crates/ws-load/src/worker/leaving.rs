@@ -2,7 +2,7 @@
 //!
 //! [`Lives`]: super::lives::Lives
 
-use super::clients::Session;
+use super::clients::{ClientTable, Session};
 use super::lives::{ACTS, Act};
 use super::opening::Attempt;
 use crate::clock;
@@ -13,6 +13,14 @@ use ws_proto::{CloseFrame, Opcode};
 
 /// "Going away", as of a browser that navigates to another page (RFC 6455, 7.4.1).
 const GOING_AWAY: u16 = 1001;
+
+impl ClientTable {
+    /// True while clients come back.
+    pub(super) fn has_returning(&self) -> bool {
+        let lives = self.lives.as_ref();
+        lives.is_some_and(|lives| lives.has_attempts())
+    }
+}
 
 impl Session<'_> {
     /// Has clients leave and come back whose time it is.

@@ -13,11 +13,14 @@
 //! are functions of the plan and of when a client was ready; what is asked for at once is bounded,
 //! and so is what is done in one turn of the loop, since others send meanwhile.
 
+mod failures;
+
 use crate::io::Token;
 use crate::message::{ChurnPart, StepPart};
 use crate::net::ConnectError;
-use crate::plan::{delay_ns, population_of, times};
-use run_record::{AttemptFailures, ChangesRoom, ComesAndGoes, Life, Plan, Population, Reconnect};
+use crate::plan::{attempts_at_once, delay_ns, population_of, times};
+use failures::reason;
+use run_record::{ChangesRoom, ComesAndGoes, Life, Plan, Population, Reconnect};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -31,7 +34,7 @@ pub(super) struct Lives {
     /// Number of this worker among all of the run, and how many there are.
     number: u32,
     workers: u32,
-    at_once: usize,
+    at_once: u32,
     /// How long an attempt and a close may take.
     attempt_ns: u64,
     close_ns: u64,
@@ -40,7 +43,7 @@ pub(super) struct Lives {
     timers: BinaryHeap<Reverse<(u64, Token)>>,
     /// Attempts that are due and have no place yet.
     waiting: VecDeque<Token>,
-    under_way: usize,
+    under_way: u32,
     /// A step is under way, and this is when its schedule began.
     start_ns: Option<u64>,
     cut: Option<CutUnderWay>,
@@ -139,7 +142,7 @@ impl Lives {
                 plan: Arc::clone(plan),
                 number,
                 workers,
-                at_once: plan.connection.at_once.div_ceil(workers).max(1) as usize,
+                at_once: attempts_at_once(plan, number, workers),
                 attempt_ns: plan.connection.timeout.ns(),
                 close_ns,
                 clients: Vec::new(),
@@ -194,6 +197,11 @@ impl Lives {
     /// True of a client whose attempt to come back is under way.
     pub(super) fn is_trying(&self, slot: Token) -> bool {
         self.is_at(slot, Place::Trying)
+    }
+
+    /// True while a client comes back, or is to.
+    pub(super) fn has_attempts(&self) -> bool {
+        self.under_way > 0 || !self.waiting.is_empty()
     }
 
     /// True of a client that leaves during a step.
@@ -267,13 +275,20 @@ impl Lives {
 
     /// Between steps: has all clients that are away opened again.
     pub(super) fn reopen(&mut self, now_ns: u64) {
-        for (slot, client) in self.clients.iter_mut().enumerate() {
+        for slot in 0..self.clients.len() as Token {
+            let client = self.client(slot);
             if client.place == Place::Away && client.life != Life::Stays {
-                client.place = Place::Waiting;
-                client.due_ns = now_ns;
-                self.waiting.push_back(slot as Token);
+                self.await_place(slot, now_ns);
             }
         }
+    }
+
+    /// An attempt is due.
+    fn await_place(&mut self, slot: Token, due_ns: u64) {
+        let client = self.client(slot);
+        client.place = Place::Waiting;
+        client.due_ns = due_ns;
+        self.waiting.push_back(slot);
     }
 
     /// When something is to be done next; 0 for at once.
@@ -320,11 +335,7 @@ impl Lives {
                     self.part.unclosed += 1;
                     return Some(Act::EndUnclosed(slot));
                 }
-                Place::Away => {
-                    client.place = Place::Waiting;
-                    client.due_ns = due_ns;
-                    self.waiting.push_back(slot);
-                }
+                Place::Away => self.await_place(slot, due_ns),
                 Place::Trying if client.is_between => {
                     self.under_way -= 1;
                     self.part.rooms.unanswered += 1;
@@ -338,7 +349,7 @@ impl Lives {
         if self.under_way >= self.at_once {
             return None;
         }
-        let slot = self.waiting.pop_front()?;
+        let slot = self.next_waiting()?;
         self.under_way += 1;
         let attempt_ns = self.attempt_ns;
         let is_step = self.start_ns.is_some();
@@ -411,10 +422,12 @@ impl Lives {
         true
     }
 
-    /// The server has ended a connection that was ready.
+    /// The server has ended a connection on which no attempt was under way.
     pub(super) fn lost(&mut self, slot: Token, now_ns: u64) {
         match self.start_ns {
             Some(_) => self.gone(slot, now_ns),
+            // When its turn comes, it makes a new connection.
+            None if self.is_at(slot, Place::Waiting) => self.client(slot).is_between = false,
             None => self.leave_alone(slot),
         }
     }
@@ -476,7 +489,11 @@ impl Lives {
         client.gone_ns = at_ns;
         client.failures = 0;
         client.is_between = false;
-        self.retry_from(slot, at_ns, 0);
+        match self.start_ns {
+            Some(_) => self.retry_from(slot, at_ns, 0),
+            // The next step begins with all clients, whatever the plan says of the time within one.
+            None => self.await_place(slot, at_ns),
+        }
     }
 
     /// Plans the attempt that follows a failed one.
@@ -519,6 +536,16 @@ impl Lives {
         None
     }
 
+    /// The next client that waits for a place. One that lost its connection meanwhile does not.
+    fn next_waiting(&mut self) -> Option<Token> {
+        while let Some(slot) = self.waiting.pop_front() {
+            if self.is_at(slot, Place::Waiting) {
+                return Some(slot);
+            }
+        }
+        None
+    }
+
     /// The next client that is to be cut. One that is just then without a connection is none of them.
     fn next_cut(&mut self, now_ns: u64) -> Option<Token> {
         let cut = self.cut.filter(|cut| cut.at_ns <= now_ns)?;
@@ -540,23 +567,6 @@ impl Lives {
         self.gone(slot, cut.at_ns);
         self.client(slot).is_cut = true;
         Some(slot)
-    }
-}
-
-/// The count that a failure belongs to.
-fn reason<'a>(of: &'a mut AttemptFailures, error: &ConnectError) -> &'a mut u64 {
-    match error {
-        ConnectError::Unreachable { last, .. } => reason(of, last),
-        ConnectError::Refused { .. } => &mut of.refused,
-        ConnectError::TimedOut { .. } | ConnectError::PingUnanswered { .. } => &mut of.timed_out,
-        ConnectError::Closed { .. } => &mut of.closed,
-        ConnectError::Handshake { .. }
-        | ConnectError::Protocol { .. }
-        | ConnectError::TooLong { .. }
-        | ConnectError::Turned { .. }
-        | ConnectError::Tls { .. } => &mut of.rejected,
-        error if error.is_machine_limit() => &mut of.machine,
-        _ => &mut of.other,
     }
 }
 

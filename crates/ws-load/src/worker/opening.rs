@@ -8,8 +8,9 @@ use crate::clock;
 use crate::dialect;
 use crate::figures::Latencies;
 use crate::io::Token;
-use crate::message::{HeldPart, OpenTerms, Report, StepPart};
+use crate::message::{HeldPart, OpenTerms, Report, StepPart, Unable};
 use crate::net::{ConnectError, Offered, Phase, Stage, Transport, Tunnelling, Upgrade, offer};
+use crate::plan::attempts_at_once;
 use run_record::{Environment, FileLimit, Plan};
 use std::collections::VecDeque;
 use std::io;
@@ -25,8 +26,8 @@ const START_SLACK_NS: u64 = 50_000_000;
 /// How many clients are wanted and which attempts are under way.
 pub(super) struct Opening {
     wanted: usize,
-    at_once: usize,
-    under_way: usize,
+    at_once: u32,
+    under_way: u32,
     /// The schedule of starts, independent of earlier attempts; absent when each start waits for the
     /// end of an earlier attempt.
     starts: Option<Starts>,
@@ -39,6 +40,8 @@ pub(super) struct Opening {
     reported: bool,
     /// This machine's limit, reported once the attempts under way have ended.
     exhausted: Option<Box<ConnectError>>,
+    /// How the client that was lost last had ended that was ready, in words.
+    last_lost: String,
     /// Of a `connect` run, which counts the connections that fail and goes on.
     figures: Option<Box<Figures>>,
 }
@@ -53,10 +56,11 @@ struct Figures {
 }
 
 impl Opening {
-    pub(super) fn new(plan: &Plan, workers: u32) -> Self {
+    /// Of worker `number` of `workers`.
+    pub(super) fn new(plan: &Plan, number: u32, workers: u32) -> Self {
         Self {
             wanted: 0,
-            at_once: plan.connection.at_once.div_ceil(workers).max(1) as usize,
+            at_once: attempts_at_once(plan, number, workers),
             under_way: 0,
             starts: None,
             next_start_ns: u64::MAX,
@@ -64,6 +68,7 @@ impl Opening {
             deadlines: VecDeque::new(),
             reported: true,
             exhausted: None,
+            last_lost: String::new(),
             figures: plan.connect().map(|_| Box::default()),
         }
     }
@@ -171,6 +176,20 @@ impl Opening {
         true
     }
 
+    /// A client that was ready is lost.
+    pub(super) fn note_lost(&mut self, error: &ConnectError) {
+        self.last_lost = error.to_string();
+    }
+
+    /// Why there are no more than `opened` clients, although each has been opened once.
+    fn lost_some(&self, opened: usize) -> Unable {
+        let (lost, last) = (self.wanted - opened, &self.last_lost);
+        Unable {
+            words: format!("{lost} connections were lost before the step; the last: {last}"),
+            machine_limit: false,
+        }
+    }
+
     /// Adds what opening took to a worker's part of a step.
     pub(super) fn finish(&mut self, part: &mut StepPart) {
         if let Some(figures) = &mut self.figures {
@@ -197,7 +216,7 @@ impl ClientTable {
         match self.lives.as_mut().filter(|lives| lives.is_trying(slot)) {
             Some(lives) => {
                 if !lives.failed(slot, &error, clock::now_ns()) {
-                    self.report(Report::OpenFailed(error.into()));
+                    self.report_failed(error);
                 }
             }
             None => self.opening_failed(error),
@@ -208,8 +227,13 @@ impl ClientTable {
         self.opening.under_way -= 1;
         // If a limit of this machine was found first, that one is reported.
         if !self.opening.count_failed(&error) && self.opening.exhausted.is_none() {
-            self.report(Report::OpenFailed(error.into()));
+            self.report_failed(error);
         }
+    }
+
+    fn report_failed(&mut self, error: ConnectError) {
+        self.opening.reported = true;
+        self.report(Report::OpenFailed(error.into()));
     }
 
     /// The clients of this process use the source addresses in turn.
@@ -317,7 +341,8 @@ impl Session<'_> {
             None => usize::MAX,
         };
         for _ in 0..most {
-            if self.table.len() >= self.table.opening.wanted {
+            // Those that come back take the places of others.
+            if self.table.len() >= self.table.opening.wanted || self.table.has_returning() {
                 break;
             }
             let Some(due_ns) = self.table.opening.take_start() else {
@@ -362,14 +387,18 @@ impl Session<'_> {
         if opening.reported {
             return;
         }
-        let all = match opening.figures {
-            Some(_) => opening.under_way == 0 && self.table.len() >= opening.wanted,
-            None => self.table.opened_count() as usize >= opening.wanted,
+        let opened = self.table.opened_count() as usize;
+        let has_tried_all = opening.under_way == 0 && self.table.len() >= opening.wanted;
+        let report = match opening.figures {
+            Some(_) if has_tried_all => Report::Opened,
+            None if opened >= opening.wanted => Report::Opened,
+            None if has_tried_all && !self.table.has_returning() => {
+                Report::OpenFailed(opening.lost_some(opened))
+            }
+            _ => return,
         };
-        if all {
-            self.table.opening.reported = true;
-            self.table.report(Report::Opened);
-        }
+        self.table.opening.reported = true;
+        self.table.report(report);
     }
 
     fn open_one(&mut self, due_ns: u64) -> io::Result<()> {

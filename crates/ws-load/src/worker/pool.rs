@@ -48,7 +48,7 @@ impl WorkerPool {
         }
     }
 
-    /// Starts the plan's number of workers on backend `B`.
+    /// Starts the workers on backend `B`.
     pub(crate) fn start_on<B: Backend + Send + 'static>(
         plan: &Plan,
         target: Arc<Target>,
@@ -58,7 +58,7 @@ impl WorkerPool {
             Keeper::Process | Keeper::Coordinator => Share::WHOLE,
             Keeper::Site { share, .. } => share,
         };
-        let workers: Vec<Worker<B>> = (0..plan.generator.threads)
+        let workers: Vec<Worker<B>> = (0..share.threads(plan))
             .map(|_| Worker::new(plan.generator.timestamps))
             .collect::<io::Result<_>>()?;
         let peers: Vec<Peer> = workers.iter().map(Worker::peer).collect();

@@ -69,8 +69,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// `sites.len()`.
 ///
 /// # Errors
-/// [`RunError::NoSites`]. Whatever goes wrong after that is an outcome, and the steps measured before
-/// it are kept.
+/// [`RunError::NoSites`] and [`RunError::TooManySites`]. Whatever goes wrong after that is an outcome,
+/// and the steps measured before it are kept.
 pub fn run_on(
     plan: &Plan,
     sites: Vec<Site>,
@@ -82,6 +82,7 @@ pub fn run_on(
     if sites.is_empty() {
         return Err(RunError::NoSites);
     }
+    RunError::check_sites(plan, sites.len() as u32)?;
     let workers = Sites {
         plan,
         members: Members::new(sites),

@@ -384,3 +384,71 @@ fn a_request_about_a_room_that_is_not_answered_ends_the_connection_and_a_new_one
     // Those that ended their connections try to connect, which is an attempt.
     assert!(part.attempts >= ended, "{} {ended}", part.attempts);
 }
+
+/// Within a step as well they are between two rooms for longer than it lasts.
+fn mostly_between() -> Life {
+    Life::ChangesRoom(ChangesRoom {
+        stays: Nanos::secs(1),
+        away: Nanos::secs(1_000),
+    })
+}
+
+#[test]
+fn a_subscription_that_is_not_answered_between_steps_is_followed_by_a_new_connection() {
+    for reconnect in [Reconnect::Never, delays(500, 0.0)] {
+        let mut world = World::new(mostly_between(), reconnect);
+        world.run(20_000, &at_once);
+        assert!(world.lives.end().is_empty());
+        world.lives.reopen(world.now_ns);
+        let (mut now_ns, mut asked, mut tried) = (world.now_ns, 0, 0);
+        while world.lives.next_ns() != u64::MAX {
+            now_ns = now_ns.max(world.lives.next_ns());
+            while let Some(act) = world.lives.next(now_ns) {
+                match act {
+                    Act::JoinRoom(_) => asked += 1,
+                    Act::EndUnanswered(_) => {}
+                    Act::Try(slot) => {
+                        tried += 1;
+                        world.lives.returned(slot, now_ns);
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        assert!(asked > 0 && tried == asked, "{asked} {tried}");
+        let is_here = |slot| world.lives.is_at(slot, Place::Here);
+        assert!((0..CLIENTS).all(is_here), "the next step cannot begin");
+    }
+}
+
+/// As many others are being subscribed as may be.
+fn waiting_to_join(reconnect: Reconnect) -> (World, Token) {
+    let soon = Life::ChangesRoom(ChangesRoom {
+        stays: Nanos::millis(1),
+        away: Nanos::millis(1),
+    });
+    let mut world = World::new(soon, reconnect);
+    world.now_ns = START + 1_000 * MS;
+    while let Some(act) = world.lives.next(world.now_ns) {
+        if let Act::LeaveRoom(slot) = act {
+            world.lives.leaves_room(slot, Some);
+            world.lives.closed(slot, world.now_ns);
+        }
+    }
+    let mut slots = 0..CLIENTS;
+    let waits = slots.find(|slot| world.lives.is_at(*slot, Place::Waiting));
+    (world, waits.unwrap())
+}
+
+#[test]
+fn a_client_that_loses_its_connection_while_it_waits_for_a_place_comes_back_by_its_plan() {
+    let (mut world, slot) = waiting_to_join(Reconnect::Never);
+    world.lives.lost(slot, world.now_ns);
+    let mut slots = 0..CLIENTS;
+    let joins = slots.find(|slot| world.lives.is_trying(*slot)).unwrap();
+    world.lives.returned(joins, world.now_ns);
+    while let Some(act) = world.lives.next(world.now_ns) {
+        assert_ne!(act, Act::Try(slot));
+    }
+    assert!(world.lives.is_at(slot, Place::Away));
+}

@@ -135,7 +135,7 @@ impl Drop for Gate {
 }
 
 /// Carries bytes both ways until one side ends.
-fn splice(client: TcpStream, server: SocketAddr) -> io::Result<()> {
+pub(super) fn splice(client: TcpStream, server: SocketAddr) -> io::Result<()> {
     let server = TcpStream::connect(server)?;
     let ways = [
         (client.try_clone()?, server.try_clone()?),
@@ -240,12 +240,65 @@ fn a_server_that_accepts_and_never_answers_holds_up_neither_the_step_nor_its_end
         plan.connection.at_once = 4;
         plan.connection.timeout = Nanos::secs(2);
     });
-    let (_, churn) = carried_out(&plan);
+    let (step, churn) = carried_out(&plan);
     assert_eq!(churn.reconnected, 0);
     assert_eq!(churn.failures.timed_out, churn.failures.total());
     assert!(churn.failures.timed_out >= 4 && churn.unfinished > 0, "{churn:?}");
     assert!(churn.unfinished <= 4, "{churn:?}");
     assert!(churn.attempt_lag.as_ref().unwrap().max_ns > 900_000_000, "{churn:?}");
+}
+
+/// Runs a plan until so many connections wait at the gate for an answer; how many do.
+// timed: what goes beyond the bound comes at once; where it is late, the test sees less of it.
+fn held(gate: &Gate, plan: &Plan, passed: u32, expected: u32) -> u32 {
+    let interrupted = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let run = scope.spawn(|| ws_load::run(plan, &interrupted, &mut |_| {}));
+        let accepted = || gate.accepted.load(Ordering::SeqCst).saturating_sub(passed);
+        eventually("the attempts are under way", || accepted() >= expected);
+        sleep(Duration::from_millis(200));
+        let held = accepted();
+        interrupted.store(true, Ordering::SeqCst);
+        let end = run.join().unwrap().unwrap().outcome.end;
+        assert_eq!(end, End::Interrupted);
+        held
+    })
+}
+
+/// Whatever the threads: 50 that are dealt out to eight, rounded up, would be 56.
+#[test]
+fn no_more_handshakes_are_under_way_than_the_plan_permits() {
+    let server = null();
+    for (at_once, threads) in [(1, 2), (6, 4), (50, 8)] {
+        let gate = Gate::before(server.addr(), |_| Pass::Held);
+        let plan = plan(gate.addr).with(|plan| {
+            plan.clients = run_record::Clients::steps(200, 0, Some(1));
+            plan.generator.threads = threads;
+            plan.connection.at_once = at_once;
+            plan.connection.timeout = Nanos::secs(3_600);
+        });
+        assert_eq!(held(&gate, &plan, 0, at_once), at_once);
+    }
+}
+
+/// Between two steps some come back and others are new.
+#[test]
+fn those_that_come_back_and_those_that_are_new_share_the_places() {
+    const AT_ONCE: u32 = 4;
+    let server = null();
+    let gate = Gate::before(server.addr(), |number| match number {
+        0..CLIENTS => Pass::Through,
+        _ => Pass::Held,
+    });
+    let plan = lives(gate.addr, cut(100), Reconnect::Never).with(|plan| {
+        plan.clients = run_record::Clients::steps(CLIENTS, CLIENTS, Some(2));
+        plan.connection.at_once = AT_ONCE;
+        plan.connection.timeout = Nanos::secs(3_600);
+        if let Load::Open(open) = &mut plan.load {
+            (open.rate, open.duration) = (1.0, Nanos::secs(1));
+        }
+    });
+    assert_eq!(held(&gate, &plan, CLIENTS, AT_ONCE), AT_ONCE);
 }
 
 /// A socket that is bound, and lets others be bound to its port as long as none of them listens.

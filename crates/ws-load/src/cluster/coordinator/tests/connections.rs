@@ -1,9 +1,10 @@
 //! Connections that are opened and held by several sites.
 
-use super::{Field, calmly, plan};
-use crate::Measured;
-use crate::cluster::ClockRelation;
+use super::{Channel, Field, calmly, plan};
+use crate::cluster::{ClockRelation, Site, run_on};
+use crate::{Measured, RunError};
 use run_record::{Arrivals, Audience, Clients, Connect, Drops, End, Event, Load, Nanos, Verdict};
+use std::sync::{Arc, Mutex, mpsc};
 use test_servers::{NullOptions, NullServer};
 
 /// The clocks of the sites are seconds apart, from the coordinator's and from each other's.
@@ -118,4 +119,27 @@ fn a_site_that_is_lost_while_connections_are_held_leaves_what_the_others_measure
     let of = measured.steps[0].connections.as_deref().unwrap();
     assert_eq!(of.opened, 20);
     assert!(of.held_ns > 0);
+}
+
+#[test]
+fn more_sites_than_handshakes_at_once_are_refused() {
+    let plan = plan(([127, 0, 0, 1], 1).into()).with(|plan| plan.connection.at_once = 1);
+    let sites = SITES.map(|clock| Site {
+        name: "site".to_owned(),
+        transport: Box::new(Arc::new(Channel {
+            commands: Mutex::new(None),
+            clock,
+        })),
+    });
+    let (_, heard) = mpsc::channel();
+    let refused = run_on(&plan, sites.into(), heard, None, &false.into(), &mut |_| {});
+    let error = refused.unwrap_err();
+    let is_told = matches!(
+        error,
+        RunError::TooManySites {
+            sites: 2,
+            at_once: 1
+        }
+    );
+    assert!(is_told, "{error}");
 }
