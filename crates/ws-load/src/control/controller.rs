@@ -282,10 +282,6 @@ impl<'a, W: Workers> Controller<'a, W> {
         match report {
             Report::Broken(words) => Err(Ended::new(End::MachineLimit, words)),
             Report::Lost(words) => Err(Ended::new(End::WorkerLost, words)),
-            Report::AllLost => Err(Ended::new(
-                End::ServerLost,
-                "the server closed all connections",
-            )),
             Report::OpenFailed(unable) => Err(Ended::new(
                 End::ConnectFailed,
                 format!("a client was lost before the step began: {}", unable.words),

@@ -17,6 +17,9 @@ use std::time::Duration;
 /// Grace after the end of a schedule: a send that is due at its end may be late by this much on a
 /// loaded machine.
 const SEND_SLACK: Duration = Duration::from_millis(50);
+/// After a worker has lost all clients that send: how long the others may take to lose theirs. A server
+/// that ends breaks all connections at once, but a busy machine learns of them one by one.
+const ALL_LOST_WITHIN: Duration = Duration::from_secs(1);
 /// Wait after the last sample of a step, in which duplicates of it would come.
 const SETTLE: Duration = Duration::from_millis(50);
 
@@ -36,7 +39,7 @@ impl<W: Workers> Controller<'_, W> {
             }
             None => (load.samples, 0),
         };
-        let ledger = self.begin(StepTerms {
+        let (ledger, bereft_ns) = self.begin(StepTerms {
             first_sample: self.samples,
             samples,
             warm_up,
@@ -59,7 +62,7 @@ impl<W: Workers> Controller<'_, W> {
         if sent_by.is_none() {
             self.workers.fill(self.plan.in_flight());
         }
-        let early_end = self.await_samples(step, clients, &ledger, sent_by)?;
+        let early_end = self.await_samples(step, clients, &ledger, (sent_by, bereft_ns))?;
         let ended = clock::now_ns();
         let cpu_ns = clock::process_cpu_ns() - cpu_began;
         if early_end.is_none() {
@@ -117,9 +120,10 @@ impl<W: Workers> Controller<'_, W> {
     }
 
     /// Tells all of a step, and waits until they know: a sample that one of them sends may reach
-    /// another's clients at once.
-    fn begin(&mut self, step: StepTerms) -> Result<Arc<StepLedger>, Ended> {
+    /// another's clients at once. Returns also when one of them had lost all clients that send.
+    fn begin(&mut self, step: StepTerms) -> Result<(Arc<StepLedger>, Option<u64>), Ended> {
         let ledger = self.workers.begin(step);
+        let mut bereft_ns = None;
         let mut waiting = self.workers.len();
         let end_ns = clock::now_ns() + clock::nanos(ANSWER);
         while waiting > 0 {
@@ -129,11 +133,14 @@ impl<W: Workers> Controller<'_, W> {
             }
             match self.workers.wait(TICK) {
                 Some((_, Report::Begun)) => waiting -= 1,
+                Some((_, Report::AllLost)) => {
+                    bereft_ns.get_or_insert_with(clock::now_ns);
+                }
                 Some((_, other)) => self.unexpected(other)?,
                 None => {}
             }
         }
-        Ok(ledger)
+        Ok((ledger, bereft_ns))
     }
 
     /// Waits for the last sample. `Some` when the step had to be given up.
@@ -142,7 +149,7 @@ impl<W: Workers> Controller<'_, W> {
         step: u32,
         clients: u64,
         ledger: &StepLedger,
-        mut sent_by: Option<u64>,
+        (mut sent_by, mut bereft_ns): (Option<u64>, Option<u64>),
     ) -> Result<Option<Ended>, Ended> {
         let lag_ns = clock::nanos(self.workers.ledger_lag());
         let mut told = 0;
@@ -152,10 +159,10 @@ impl<W: Workers> Controller<'_, W> {
                 return Ok(None);
             }
             let ended = match report {
-                Some((_, Report::AllLost)) => Some(Ended::new(
-                    End::ServerLost,
-                    format!("the server closed all connections at {clients} clients"),
-                )),
+                Some((_, Report::AllLost)) => {
+                    bereft_ns.get_or_insert_with(clock::now_ns);
+                    None
+                }
                 Some((_, Report::NotUnderstood(words))) => {
                     Some(Ended::new(End::NotUnderstood, words))
                 }
@@ -170,14 +177,20 @@ impl<W: Workers> Controller<'_, W> {
                 }
                 None => self.stalled(ledger),
             };
-            let ended = ended
-                .or_else(|| self.check_interrupt().err())
-                .or_else(|| overtaken(ledger, &mut sent_by, lag_ns));
+            let ended =
+                ended
+                    .or_else(|| self.check_interrupt().err())
+                    .or_else(|| match bereft_ns {
+                        Some(since_ns) => self.bereft(clients, since_ns),
+                        None => overtaken(ledger, &mut sent_by, lag_ns),
+                    });
             if let Some(ended) = ended {
-                let count = !matches!(
-                    ended.end,
-                    End::Interrupted | End::GeneratorLimited | End::WorkerLost
-                );
+                let count = match ended.end {
+                    End::Interrupted | End::GeneratorLimited | End::WorkerLost => false,
+                    // What is on its way to those that are left is not lost.
+                    End::ServerLost => self.workers.connected() == 0,
+                    _ => true,
+                };
                 self.workers.tell(Command::GiveUp { count });
                 return Ok(Some(ended));
             }
@@ -199,6 +212,20 @@ impl<W: Workers> Controller<'_, W> {
                 }
             }
         }
+    }
+
+    /// The end of a step in which a worker has lost all clients that send, known since `since_ns`: nobody
+    /// is left for its part of the requests. Waits until it is known whether that is true of all.
+    fn bereft(&self, clients: u64, since_ns: u64) -> Option<Ended> {
+        let words = match self.workers.connected() {
+            0 => format!("the server closed all connections at {clients} clients"),
+            _ if clock::now_ns() < since_ns + clock::nanos(ALL_LOST_WITHIN) => return None,
+            open => format!(
+                "at {clients} clients the server closed all connections that a worker sends its part \
+                 of the requests on; {open} of {clients} were still open"
+            ),
+        };
+        Some(Ended::new(End::ServerLost, words))
     }
 
     fn stalled(&self, ledger: &StepLedger) -> Option<Ended> {

@@ -85,7 +85,7 @@ pub enum Report {
     /// What was counted and became complete since the report of this kind before it; about once a
     /// second.
     Interval(Box<Interval>),
-    /// Every client of a worker thread has been lost.
+    /// Every client of a worker thread has been lost that sends.
     AllLost,
     /// The first answers were not of the dialect: what they were, in words.
     NotUnderstood(String),

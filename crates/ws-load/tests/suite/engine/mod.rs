@@ -17,6 +17,7 @@ macro_rules! suite {
 
             mod backpressure;
             mod connect;
+            mod connections_lost;
             mod faulty_servers;
             mod honest_server;
             mod lives;
