@@ -33,6 +33,10 @@ pub struct Churn {
     /// How late attempts were made: the generator was busy, or `connection.at_once` others were
     /// under way.
     pub attempt_lag: Option<Latency>,
+    /// The part of it in which fewer than `connection.at_once` were under way: the generator was busy.
+    /// Absent in records from before it was told apart.
+    #[serde(default)]
+    pub generator_lag: Option<Latency>,
     /// How often messages to such a client were checked: from when it was ready until it left, or
     /// until the step ended.
     pub visits: u64,
@@ -133,10 +137,28 @@ pub struct CutRecord {
     pub after: Option<Latency>,
 }
 
+impl CutRecord {
+    /// The time in nanoseconds until `percentile` percent of them were ready again. `None` where fewer
+    /// were when the step ended, and of nothing.
+    pub fn back_within(&self, percentile: f64) -> Option<u64> {
+        if percentile >= 100.0 {
+            return self.back_100_ns;
+        }
+        let came = self.back_time.as_ref()?.recorder().ok()?;
+        // As in `Recorder::percentile`.
+        let rank = percentile / 100.0 * self.clients as f64 * (1.0 - 2.0 * f64::EPSILON);
+        time_of(rank.ceil() as u64, &came)
+    }
+}
+
 /// The time within which `percent` of `all` had come, where `came` holds the times of those that
 /// did. `None` when fewer did, and of nothing.
 pub fn time_until(percent: u32, all: u64, came: &Recorder) -> Option<u64> {
-    let rank = (all * u64::from(percent)).div_ceil(100);
+    time_of((all * u64::from(percent)).div_ceil(100), came)
+}
+
+/// The time within which so many had come.
+fn time_of(rank: u64, came: &Recorder) -> Option<u64> {
     let is_reached = rank > 0 && came.count() >= rank;
     is_reached.then(|| came.percentile(rank as f64 * 100.0 / came.count() as f64))
 }
@@ -157,6 +179,25 @@ mod tests {
         assert_eq!(time_until(100, 96, &came), Some(came.percentile(100.0)));
         assert_eq!(time_until(50, 0, &came), None);
         assert_eq!(time_until(50, 1, &Recorder::default()), None);
+    }
+
+    #[test]
+    fn a_percentile_of_those_that_were_cut_is_among_those_that_were_back() {
+        let mut came = Recorder::default();
+        (1..=96_u64).for_each(|ms| came.record(ms * 1_000_000));
+        let cut = CutRecord {
+            clients: 100,
+            back: 96,
+            back_time: came.latency(),
+            ..CutRecord::default()
+        };
+        let ms = |percentile| {
+            cut.back_within(percentile)
+                .map(|ns| (ns + 500_000) / 1_000_000)
+        };
+        let expected = [Some(1), Some(50), Some(95), Some(96), None, None];
+        assert_eq!([0.5, 50.0, 95.0, 95.5, 96.1, 100.0].map(ms), expected);
+        assert_eq!(CutRecord::default().back_within(50.0), None);
     }
 
     proptest! {

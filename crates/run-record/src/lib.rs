@@ -51,14 +51,14 @@ pub use measurement::{
     ServerIdentity, ServerStep, Status,
 };
 pub use plan::{
-    Arrivals, Audience, Backoff, ChangesRoom, Clients, Closed, ComesAndGoes, Compression, Connect,
-    Connection, Cut, Dialect, Entry, Generator, Io, LONGEST_NS, LONGEST_VARIABLE, Life, Limits,
-    Load, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
-    MOST_SAMPLES, MOST_THREADS, MQTT, MQTT_5, Measure, Message, Nanos, OpenLoop, Part, Plan,
-    PlanError, Population, RATES, REDACTED_VALUE, Ramp, Raw, Reading, Reconnect, Reference,
-    Resolve, Rooms, Search, SearchOf, Size, Sizes, Steps, Target, Timestamps, Tls, TlsVersion,
-    Uniform, Workload, Zipf, escaped_braces, is_cookie_byte, is_token, is_variable, parts,
-    variable, within,
+    Arrivals, Audience, BackLimit, Backoff, ChangesRoom, Clients, Closed, ComesAndGoes,
+    Compression, Connect, Connection, Cut, Dialect, Entry, Generator, Io, LONGEST_NS,
+    LONGEST_VARIABLE, Life, Limits, Load, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES,
+    MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS, MQTT, MQTT_5, Measure, Message,
+    Nanos, OpenLoop, Part, Plan, PlanError, Population, RATES, REDACTED_VALUE, Ramp, Raw, Reading,
+    Reconnect, Reference, Resolve, Rooms, Search, SearchOf, Size, Sizes, Steps, Target, Timestamps,
+    Tls, TlsVersion, Uniform, Workload, Zipf, escaped_braces, is_cookie_byte, is_token,
+    is_variable, parts, variable, within,
 };
 pub use redact::{is_secret, redacted};
 pub use run::{
@@ -73,5 +73,6 @@ pub use server_series::{MOST_SERVER_ROWS, SHORTEST_SERVER_INTERVAL_NS, ServerRow
 pub use site::SiteUse;
 pub use traffic::{CompressionUse, Sketch, Throughput, TimeRow, TimeSeries};
 pub use verdict::{
-    BUSY, InFlight, Judgement, Verdict, all_sent, judge, judge_interrupted, kept_too_much, remedy,
+    BUSY, InFlight, Judgement, Verdict, all_sent, judge, judge_interrupted, kept_too_much,
+    not_back, remedy,
 };

@@ -4,7 +4,10 @@
 //! was like. Whether the generator put the planned load on the server decides whether the latencies
 //! answer the question. Only then is a latency held against the limit. Nothing is measured here.
 
-use crate::{Audience, Connect, Faults, Load, Measure, Plan, SiteUse, StepRecord, Timestamps};
+use crate::{
+    Audience, Churn, Connect, CutRecord, Faults, Load, Measure, Plan, Population, SiteUse,
+    StepRecord, Timestamps,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -143,12 +146,25 @@ pub fn judge(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Judgement 
     if !noise.is_empty() {
         return told(Verdict::Noisy, noise);
     }
+    let not_back = not_back(step, plan);
     if let Some(failure) = failure {
-        return told(Verdict::Fail, vec![failure]);
+        let reasons = std::iter::once(failure).chain(not_back).collect();
+        return told(Verdict::Fail, reasons);
+    }
+    if let Some(words) = not_back {
+        let signs = signs_in_storm(step, plan);
+        let verdict = match signs.is_empty() {
+            true => Verdict::Fail,
+            false => Verdict::GeneratorLimited,
+        };
+        return told(verdict, signs.into_iter().chain([words]).collect());
     }
     match too_late_to_tell(step, plan) {
         Some(reason) => told(Verdict::GeneratorLimited, vec![reason]),
-        None => told(Verdict::Pass, signs),
+        None => {
+            let late = late_attempts(step, plan);
+            told(Verdict::Pass, signs.into_iter().chain(late).collect())
+        }
     }
 }
 
@@ -200,6 +216,101 @@ pub fn kept_too_much(step: &StepRecord, plan: &Plan) -> Option<String> {
             megabytes(allowed)
         )
     })
+}
+
+/// Clients that were cut off and are not back as the plan wants it, in words: by its limit, or all of
+/// them when the step ends. How long those take that are not back then is not known.
+pub fn not_back(step: &StepRecord, plan: &Plan) -> Option<String> {
+    let (churn, cut) = storm(step, plan)?;
+    let limit = plan.limits.back;
+    let took_ns = cut.back_within(percentile_back(plan));
+    let all = cut.clients;
+    let who = match percentile_back(plan) {
+        100.0.. => "all".to_owned(),
+        percentile => format!("{percentile}%"),
+    };
+    let late = churn.attempt_lag.as_ref().map_or(0, |lag| lag.max_ns);
+    let waited = match is_visible(late, took_ns.unwrap_or(since_cut_ns(step, cut))) {
+        true => format!(
+            "; attempts began up to {} late, with {} at once (connection.at_once)",
+            time(late),
+            plan.connection.at_once
+        ),
+        false => String::new(),
+    };
+    match (took_ns, limit) {
+        (Some(_), None) => None,
+        (Some(took_ns), Some(limit)) if took_ns <= limit.time.ns() => None,
+        (Some(took_ns), Some(limit)) => Some(format!(
+            "{who} of the {all} clients that were cut off were back after {}, above the limit of \
+             {}{waited}",
+            time(took_ns),
+            time(limit.time.ns())
+        )),
+        (None, _) => Some(format!(
+            "{} of {all} clients that were cut off were back when the step ended, {} after the cut, \
+             and {who} were to be{}; how long the others take is not known; of {} attempts {} failed \
+             and {} were under way then{waited}",
+            cut.back,
+            time(since_cut_ns(step, cut)),
+            limit.map_or_else(String::new, |of| format!(" within {}", time(of.time.ns()))),
+            churn.attempts,
+            churn.failures.total(),
+            churn.unfinished
+        )),
+    }
+}
+
+/// The cut of a step whose clients were to come back.
+fn storm<'a>(step: &'a StepRecord, plan: &Plan) -> Option<(&'a Churn, &'a CutRecord)> {
+    let mut populations = plan.populations.iter();
+    let churn = step.churn.as_deref()?;
+    let cut = churn.cut.as_ref().filter(|cut| cut.clients > 0)?;
+    let returns = populations.any(Population::returns_after_cut);
+    returns.then_some((churn, cut))
+}
+
+fn percentile_back(plan: &Plan) -> f64 {
+    plan.limits.back.map_or(100.0, |limit| limit.percentile)
+}
+
+const fn since_cut_ns(step: &StepRecord, cut: &CutRecord) -> u64 {
+    step.elapsed_ns.saturating_sub(cut.at_ns)
+}
+
+/// What speaks for the generator as the limit where clients are not back in time.
+fn signs_in_storm(step: &StepRecord, plan: &Plan) -> Vec<String> {
+    let would_be_in_time = storm(step, plan).is_some_and(|(churn, cut)| {
+        let lag_ns = churn.generator_lag.as_ref().map_or(0, |lag| lag.max_ns);
+        let took_ns = cut.back_within(percentile_back(plan));
+        took_ns
+            .zip(plan.limits.back)
+            .is_none_or(|(took_ns, limit)| took_ns.saturating_sub(lag_ns) <= limit.time.ns())
+    });
+    let late = late_attempts(step, plan).filter(|_| would_be_in_time);
+    let signs = [busy(step), without_ports(step), late];
+    signs.into_iter().flatten().collect()
+}
+
+/// The generator was late with attempts to come back for which there was a place.
+fn late_attempts(step: &StepRecord, plan: &Plan) -> Option<String> {
+    let (churn, cut) = storm(step, plan)?;
+    let latest_ns = churn.generator_lag.as_ref()?.max_ns;
+    let took_ns = cut.back_within(percentile_back(plan));
+    let took_ns = took_ns.unwrap_or(since_cut_ns(step, cut));
+    is_visible(latest_ns, took_ns).then(|| {
+        format!(
+            "the generator began attempts to come back up to {} late, more than a tenth of the {} \
+             that they took",
+            time(latest_ns),
+            time(took_ns)
+        )
+    })
+}
+
+/// A lag that is a visible part of what is reported.
+fn is_visible(lag_ns: u64, reported_ns: u64) -> bool {
+    lag_ns > SMALL_LAG_NS && lag_ns as f64 > LAG * reported_ns as f64
 }
 
 fn failure(step: &StepRecord, plan: &Plan) -> Option<String> {
@@ -301,20 +412,7 @@ fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
     if flood(step).is_some() {
         return signs;
     }
-    if generator.busiest_thread > BUSY && step.elapsed_ns >= BURST_NS {
-        let busiest = step
-            .sites
-            .iter()
-            .max_by(|a, b| a.busiest_thread.total_cmp(&b.busiest_thread));
-        let of = busiest.map_or_else(
-            || "the generator's".to_owned(),
-            |site| format!("worker {}'s", site.name),
-        );
-        signs.push(format!(
-            "{of} busiest thread used {:.0}% of a core",
-            generator.busiest_thread * 100.0
-        ));
-    }
+    signs.extend(busy(step));
     // Of a step that was given up, the slowest are not in the histogram.
     let given_up_ns = step.timed_out.then_some(plan.limits.sample_timeout.ns());
     let reported = step.measured(plan.limits.of).map(|l| l.p99_ns);
@@ -332,7 +430,7 @@ fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
         let (Some(lag), Some(reported)) = (lag, reported) else {
             continue;
         };
-        if lag.p99_ns > SMALL_LAG_NS && lag.p99_ns as f64 > LAG * reported as f64 {
+        if is_visible(lag.p99_ns, reported) {
             let latest = step
                 .sites
                 .iter()
@@ -358,13 +456,33 @@ fn signs(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Vec<String> {
             NEAR_CEILING * 100.0
         ));
     }
-    if let Some(churn) = step.churn.as_ref().filter(|of| of.failures.machine > 0) {
-        signs.push(format!(
-            "{} of {} attempts to reconnect failed because this machine had no port or file left",
-            churn.failures.machine, churn.attempts
-        ));
-    }
+    signs.extend(without_ports(step));
     signs
+}
+
+fn busy(step: &StepRecord) -> Option<String> {
+    let share = step.generator.busiest_thread;
+    if share <= BUSY || step.elapsed_ns < BURST_NS {
+        return None;
+    }
+    let busiest = step
+        .sites
+        .iter()
+        .max_by(|a, b| a.busiest_thread.total_cmp(&b.busiest_thread));
+    let of = busiest.map_or_else(
+        || "the generator's".to_owned(),
+        |site| format!("worker {}'s", site.name),
+    );
+    let percent = share * 100.0;
+    Some(format!("{of} busiest thread used {percent:.0}% of a core"))
+}
+
+fn without_ports(step: &StepRecord) -> Option<String> {
+    let churn = step.churn.as_ref().filter(|of| of.failures.machine > 0)?;
+    Some(format!(
+        "{} of {} attempts to reconnect failed because this machine had no port or file left",
+        churn.failures.machine, churn.attempts
+    ))
 }
 
 /// Messages that came in one read share the stamp of the last of them. Where the limit is broken by

@@ -24,8 +24,15 @@ pub(crate) fn churn(of: &Churn) -> String {
         text.push_str(&format!("; {} closes were not answered", of.unclosed));
     }
     if let Some(lag) = &of.attempt_lag {
+        let own = of.generator_lag.as_ref();
+        let own = own.map_or_else(String::new, |own| {
+            format!(
+                ", at most {} of it by the generator itself",
+                time(own.max_ns)
+            )
+        });
         text.push_str(&format!(
-            "; attempts were late by p50 {}, max {}",
+            "; attempts were late by p50 {}, max {}{own}",
             time(lag.p50_ns),
             time(lag.max_ns)
         ));
@@ -66,19 +73,28 @@ fn faults(of: &Churn) -> String {
 }
 
 fn cut_lines(cut: &CutRecord) -> String {
-    let within = |ns: Option<u64>| ns.map_or_else(|| "never".to_owned(), time);
+    let shares = [
+        ("half", cut.back_50_ns),
+        ("95%", cut.back_95_ns),
+        ("all", cut.back_100_ns),
+    ];
+    let known = shares.map(|(share, ns)| Some(format!("{share} after {}", time(ns?))));
+    let mut known: Vec<String> = known.into_iter().flatten().collect();
+    if known.len() < shares.len() {
+        let (rest, _) = shares[known.len()];
+        let more = if rest == "all" { "" } else { " and more" };
+        known.push(format!("{rest}{more} not before the step ended"));
+    }
     let p99 = |of: &Option<Latency>| {
         let figures = |of: &Latency| format!("p50 {}, p99 {}", time(of.p50_ns), time(of.p99_ns));
         of.as_ref().map_or_else(|| "none".to_owned(), figures)
     };
     format!(
-        "\n    cut          {} of {} clients were back: half after {}, 95% after {}, all after {}\
+        "\n    cut          {} of {} clients were back: {}\
          \n    the others   before the cut {}; until all were back {}; after {}",
         cut.back,
         cut.clients,
-        within(cut.back_50_ns),
-        within(cut.back_95_ns),
-        within(cut.back_100_ns),
+        known.join(", "),
         p99(&cut.before),
         p99(&cut.during),
         p99(&cut.after),
@@ -137,7 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn what_never_came_back_is_told_as_such_and_a_peers_bytes_are_escaped() {
+    fn of_those_that_were_not_back_it_is_told_that_the_step_had_ended_and_a_peers_bytes_are_escaped()
+     {
         let text = churn(&Churn {
             clients: 10,
             attempts: 12,
@@ -161,7 +178,8 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("9 of 10 clients were back"), "{text}");
-        assert!(text.contains("95% after never, all after never"), "{text}");
+        let known = "half after 1500ms, 95% and more not before the step ended";
+        assert!(text.contains(known), "{text}");
         assert!(!text.contains('\u{1b}'));
     }
 }

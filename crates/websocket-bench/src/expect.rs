@@ -1,7 +1,9 @@
-//! Expectations: `clients>=5000`, `p99<50ms`, `delivery.p95<20ms`, `faults<=0`, `drops<=0`,
-//! `received>=10000/s`.
+//! Expectations: `clients>=5000`, `p99<50ms`, `delivery.p95<20ms`, `back.p95<5s`, `faults<=0`,
+//! `drops<=0`, `received>=10000/s`.
 
-use run_record::{Faults, Latency, Measure, Plan, RunRecord, StepRecord, Throughput, Workload};
+use run_record::{
+    Faults, Latency, Measure, Plan, Population, RunRecord, StepRecord, Throughput, Workload,
+};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -15,6 +17,8 @@ pub(crate) enum Expectation {
     AtMost(Count, u64),
     /// In every step so many messages per second went this way.
     Throughput(Way, f64),
+    /// In every step so many percent of the clients that were cut off were back within a duration.
+    Back { percentile: f64, below: Duration },
     /// A figure of every step is below a duration.
     Latency {
         measure: Option<Measure>,
@@ -52,7 +56,7 @@ impl FromStr for Expectation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str = "expected clients>=N, sent>=N/s, received>=N/s, faults<=N, drops<=N or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
+        const FORM: &str = "expected clients>=N, sent>=N/s, received>=N/s, faults<=N, drops<=N, back.pN<TIME (or back.max) or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
         if let Some((name, value)) = text.split_once(">=") {
             let way = match name.trim() {
                 "clients" => {
@@ -83,6 +87,14 @@ impl FromStr for Expectation {
         let (name, value) = text.split_once('<').ok_or(FORM)?;
         let below = humantime::parse_duration(value.trim())
             .map_err(|error| format!("`{}`: {error}; {FORM}", value.trim()))?;
+        if let Some(figure) = name.trim().strip_prefix("back.") {
+            let percentile = match figure {
+                "max" => Some(100.0),
+                other => percentile(other),
+            };
+            let percentile = percentile.ok_or(FORM)?;
+            return Ok(Self::Back { percentile, below });
+        }
         let (measure, figure) = match name.trim().split_once('.') {
             Some((measure @ ("completion" | "delivery" | "ack"), figure)) => {
                 (Some(measure), figure)
@@ -98,12 +110,7 @@ impl FromStr for Expectation {
             "min" => Figure::Min,
             "mean" => Figure::Mean,
             "max" => Figure::Max,
-            other => other
-                .strip_prefix('p')
-                .and_then(|p| p.parse().ok())
-                .filter(|p| *p > 0.0 && *p <= 100.0)
-                .map(Figure::Percentile)
-                .ok_or(FORM)?,
+            other => percentile(other).map(Figure::Percentile).ok_or(FORM)?,
         };
         Ok(Self::Latency {
             measure,
@@ -113,12 +120,25 @@ impl FromStr for Expectation {
     }
 }
 
+/// `p95`, or `p99.9`.
+fn percentile(text: &str) -> Option<f64> {
+    let percentile = text.strip_prefix('p')?.parse().ok();
+    percentile.filter(|p| *p > 0.0 && *p <= 100.0)
+}
+
 impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Clients(clients) => write!(f, "clients>={clients}"),
             Self::AtMost(count, most) => write!(f, "{}<={most}", count.name()),
             Self::Throughput(way, rate) => write!(f, "{}>={rate}/s", way.name()),
+            Self::Back { percentile, below } => {
+                let below = humantime::format_duration(*below);
+                match percentile {
+                    100.0.. => write!(f, "back.max<{below}"),
+                    p => write!(f, "back.p{p}<{below}"),
+                }
+            }
             Self::Latency {
                 measure,
                 figure,
@@ -157,7 +177,7 @@ impl Expectation {
                 let counted: u64 = steps.map(|step| count.of(&step.faults)).sum();
                 (counted > *most).then(|| format!("{self}: {counted} in all steps together"))
             }
-            Self::Latency { .. } | Self::Throughput(..) => record
+            Self::Latency { .. } | Self::Throughput(..) | Self::Back { .. } => record
                 .steps
                 .iter()
                 .find_map(|step| self.unmet_in(step, record)),
@@ -172,6 +192,10 @@ impl Expectation {
             } => (measure, figure),
             Self::Throughput(..) if plan.workload() == Workload::Connect => {
                 return Some(format!("{self}: a connect run sends no messages"));
+            }
+            Self::Back { .. } if !plan.populations.iter().any(Population::returns_after_cut) => {
+                let words = "no clients are cut off and come back (populations.life.cut)";
+                return Some(format!("{self}: {words}"));
             }
             _ => return None,
         };
@@ -208,6 +232,24 @@ impl Expectation {
                 let clients = step.clients;
                 return (rate < *least)
                     .then(|| format!("{self}: {rate:.0}/s at {clients} clients"));
+            }
+            Self::Back { percentile, below } => {
+                let clients = step.clients;
+                let cut = step.churn.as_ref().and_then(|churn| churn.cut.as_ref());
+                let Some(cut) = cut else {
+                    return Some(format!("{self}: none were cut off at {clients} clients"));
+                };
+                let (back, all) = (cut.back, cut.clients);
+                return match cut.back_within(*percentile) {
+                    Some(ns) if u128::from(ns) < below.as_nanos() => None,
+                    Some(ns) => Some(format!(
+                        "{self}: {} at {clients} clients",
+                        run_record::latency_text(ns).trim()
+                    )),
+                    None => Some(format!(
+                        "{self}: {back} of {all} were back when the step ended at {clients} clients"
+                    )),
+                };
             }
             Self::Clients(_) | Self::AtMost(..) => return None,
         };
@@ -299,6 +341,7 @@ impl Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use run_record::{Churn, CutRecord, Recorder};
 
     #[test]
     fn expectations_are_read_and_written_alike() {
@@ -313,6 +356,9 @@ mod tests {
             "drops<=3",
             "received>=10000/s",
             "sent>=0.5/s",
+            "back.p95<5s",
+            "back.p99.9<1m",
+            "back.max<10s",
         ] {
             let parsed: Expectation = text.parse().unwrap();
             assert_eq!(parsed.to_string(), text);
@@ -340,6 +386,57 @@ mod tests {
         assert_eq!(Figure::Max.beyond(1), None);
     }
 
+    fn storm(cut: u64, back: u64) -> RunRecord {
+        let mut came = Recorder::default();
+        (1..=back).for_each(|n| came.record(n * 1_000_000_000));
+        let cut = CutRecord {
+            clients: cut,
+            back,
+            back_100_ns: (back == cut).then_some(back * 1_000_000_000),
+            back_time: came.latency(),
+            ..CutRecord::default()
+        };
+        let step = StepRecord {
+            clients: 60,
+            churn: Some(Box::new(Churn {
+                cut: Some(cut),
+                ..Churn::default()
+            })),
+            ..StepRecord::default()
+        };
+        let text = include_str!("../../run-record/tests/fixtures/v1-echo-open.json");
+        let record: RunRecord = serde_json::from_str(text).unwrap();
+        RunRecord {
+            steps: vec![step],
+            ..record
+        }
+    }
+
+    #[test]
+    fn those_that_are_not_back_are_later_than_any_time() {
+        let unmet = |text: &str, record: &RunRecord| {
+            let expectation: Expectation = text.parse().unwrap();
+            expectation.unmet(record)
+        };
+        let all = storm(10, 10);
+        assert_eq!(unmet("back.max<10001ms", &all), None);
+        assert_eq!(unmet("back.p50<5100ms", &all), None);
+        let late = unmet("back.max<10s", &all).unwrap();
+        assert_eq!(late, "back.max<10s: 10000ms at 60 clients");
+        let some = storm(10, 5);
+        assert_eq!(unmet("back.p50<6s", &some), None);
+        let none = unmet("back.max<1h", &some).unwrap();
+        assert!(
+            none.contains("5 of 10 were back when the step ended"),
+            "{none}"
+        );
+        let other = RunRecord {
+            steps: vec![StepRecord::default()],
+            ..all
+        };
+        assert!(unmet("back.p50<1h", &other).is_some());
+    }
+
     #[test]
     fn anything_else_is_refused() {
         for text in [
@@ -358,6 +455,10 @@ mod tests {
             "received>=-1/s",
             "received>=inf/s",
             "received<=5/s",
+            "back<5s",
+            "back.mean<5s",
+            "back.p0<5s",
+            "back.p95<5",
             "",
         ] {
             assert!(text.parse::<Expectation>().is_err(), "{text}");

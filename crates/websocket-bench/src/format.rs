@@ -73,6 +73,9 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
     if step.timed_out {
         line.push_str("    timed out");
     }
+    if run_record::not_back(step, plan).is_some() {
+        line.push_str("    clients not back in time");
+    }
     match step.verdict {
         Verdict::Pass | Verdict::Fail if !step.faults.is_empty() => {
             line.push_str(&format!("    faults: {}", step.faults));

@@ -24,6 +24,11 @@ impl Population {
         matches!(self.reads, Reading::Full) && !self.leaves()
     }
 
+    /// True of clients that are cut off and are to come back.
+    pub const fn returns_after_cut(&self) -> bool {
+        matches!(self.life, Life::Cut(_)) && matches!(self.reconnect, Reconnect::Backoff(_))
+    }
+
     /// True of clients that leave during a step.
     pub const fn leaves(&self) -> bool {
         !matches!(self.life, Life::Stays)

@@ -30,7 +30,7 @@ pub enum Io {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Generator {
-    /// Worker threads.
+    /// Worker threads; as many as `connection.at_once` at most, where that bounds the handshakes.
     pub threads: u32,
     /// How sockets are read.
     pub io: Io,

@@ -32,6 +32,24 @@ pub struct Limits {
     /// Most bytes that server and kernel may have kept, when a step is over, for a client that reads
     /// slowly and has not been cut off. Absent where that decides nothing.
     pub kept_bytes: Option<u64>,
+    /// By when clients must be back that were cut off (`populations.life.cut`). Absent: all of them when
+    /// the step ends.
+    pub back: Option<BackLimit>,
+}
+
+/// By when clients must be back that were cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BackLimit {
+    /// How many percent of those that were cut off, above 0 and at most 100.
+    #[serde(default = "all")]
+    pub percentile: f64,
+    /// Longest time from the planned moment of the cut until they are ready again.
+    pub time: Nanos,
+}
+
+const fn all() -> f64 {
+    100.0
 }
 
 impl Default for Limits {
@@ -42,6 +60,7 @@ impl Default for Limits {
             time: Nanos::millis(500),
             sample_timeout: Nanos::secs(30),
             kept_bytes: None,
+            back: None,
         }
     }
 }

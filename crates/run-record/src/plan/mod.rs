@@ -25,7 +25,7 @@ pub use compression::Compression;
 pub use generator::{Generator, Io, Timestamps};
 pub use handshake::{Entry, REDACTED_VALUE, Reference, Resolve, is_cookie_byte, is_token};
 pub use life::{Backoff, ChangesRoom, ComesAndGoes, Cut, Life, Reconnect};
-pub use limits::{Limits, Measure};
+pub use limits::{BackLimit, Limits, Measure};
 pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp, Raw};
 pub use message::{Audience, Dialect, MQTT, MQTT_5, Message, Rooms, Zipf};
 pub use nanos::Nanos;

@@ -60,7 +60,7 @@ impl Default for Target {
 pub struct Connection {
     /// `Origin` header of every handshake.
     pub origin: Option<String>,
-    /// Handshakes under way at once.
+    /// Handshakes under way at once, of all threads and processes together.
     pub at_once: u32,
     /// Longest time from the start of a connection attempt to the end of the handshake and of the
     /// dialect's subscription.

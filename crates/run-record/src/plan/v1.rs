@@ -134,6 +134,7 @@ impl From<PlanV1> for Plan {
                     _ => Nanos(old.timeouts.sample_ns),
                 },
                 kept_bytes: None,
+                back: None,
             },
             generator: Generator {
                 threads: old.threads,

@@ -343,6 +343,33 @@ impl Plan {
         }
     }
 
+    fn validate_back(&self) -> Checked {
+        let Some(back) = self.limits.back else {
+            return Ok(());
+        };
+        percentile("limits.back.percentile", back.percentile)?;
+        within("limits.back.time", back.time, TIMES)?;
+        let mut populations = self.populations.iter();
+        let of = populations.find(|of| of.returns_after_cut());
+        let Some(Life::Cut(cut)) = of.map(|of| of.life) else {
+            return Err(contradiction(
+                "limits.back",
+                "is about clients that are cut off and come back, and there are none \
+                 (populations.life.cut, populations.reconnect)",
+            ));
+        };
+        match &self.load {
+            Load::Open(open) if cut.at.ns() + back.time.ns() > open.length().ns() => {
+                Err(contradiction(
+                    "limits.back.time",
+                    "goes on from populations.life.cut.at to after the end of the step, where nothing \
+                     is known of those that are not back; raise load.open.duration",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn validate_limits(&self) -> Checked {
         percentile("limits.percentile", self.limits.percentile)?;
         within("limits.time", self.limits.time, TIMES)?;
@@ -356,6 +383,7 @@ impl Plan {
                 ));
             }
         }
+        self.validate_back()?;
         match &self.load {
             Load::Closed(_) | Load::Open(_) if self.limits.time >= self.limits.sample_timeout => {
                 Err(contradiction(

@@ -11,13 +11,13 @@ use run_record::{
 /// The latencies of a step end in 100 ms, and the limit is 500 ms.
 const LIMIT_NS: u64 = 500_000_000;
 
-fn of(ns: u64) -> Option<Latency> {
+pub(crate) fn of(ns: u64) -> Option<Latency> {
     let mut recorder = Recorder::default();
     recorder.record_n(ns, 100);
     recorder.latency()
 }
 
-fn passing() -> StepRecord {
+pub(crate) fn passing() -> StepRecord {
     StepRecord {
         in_flight: Some(InFlight::new(4.0, 40e-9, 100e6, 0.0)),
         generator: GeneratorUse {
@@ -30,7 +30,7 @@ fn passing() -> StepRecord {
     }
 }
 
-fn over() -> StepRecord {
+pub(crate) fn over() -> StepRecord {
     StepRecord {
         over_limit: true,
         limited_ns: Some(LIMIT_NS + 1_000_000),
@@ -53,7 +53,7 @@ fn timed_out() -> StepRecord {
     }
 }
 
-fn busy(step: StepRecord) -> StepRecord {
+pub(crate) fn busy(step: StepRecord) -> StepRecord {
     StepRecord {
         generator: GeneratorUse {
             busiest_thread: 0.95,
@@ -63,7 +63,7 @@ fn busy(step: StepRecord) -> StepRecord {
     }
 }
 
-fn sending(step: StepRecord, sent: u64, lag_ns: u64) -> StepRecord {
+pub(crate) fn sending(step: StepRecord, sent: u64, lag_ns: u64) -> StepRecord {
     StepRecord {
         samples_planned: 1000,
         samples: 1000,
@@ -85,7 +85,7 @@ fn kernel() -> Plan {
     plan
 }
 
-fn open() -> Plan {
+pub(crate) fn open() -> Plan {
     Plan {
         load: Load::Open(OpenLoop {
             rate: 100.0,
@@ -113,7 +113,7 @@ fn unread(step: StepRecord, unread_ns: f64) -> StepRecord {
 
 /// The verdict, and words of each of its reasons in their order.
 #[track_caller]
-fn assert_says(step: &StepRecord, plan: &Plan, verdict: Verdict, words: &[&str]) {
+pub(crate) fn assert_says(step: &StepRecord, plan: &Plan, verdict: Verdict, words: &[&str]) {
     let judged = judge(step, plan, None);
     let said = judged.reasons.join("\n");
     assert_eq!(

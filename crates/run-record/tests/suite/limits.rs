@@ -439,3 +439,66 @@ fn parts_that_contradict_one_another_are_refused() {
     }
     assert_eq!(validated(&with(&connect, slow)), Ok(()));
 }
+
+#[test]
+fn a_limit_for_those_that_come_back_belongs_to_a_cut_and_ends_within_the_step() {
+    let checked = |population: Value, back: Value| {
+        validated(
+            &json!({"target": {"url": "ws://127.0.0.1:1/"}, "limits": {"back": back},
+            "populations": [{}, population],
+            "load": {"open": {"rate": 100.0, "duration": "9s", "warm_up": "1s"}}}),
+        )
+    };
+    let life = json!({"cut": {"at": "4s"}});
+    let cut = || json!({"life": life});
+    for back in [
+        json!(null),
+        json!({"time": "1ns"}),
+        json!({"time": "6s", "percentile": 95.0}),
+    ] {
+        assert_eq!(checked(cut(), back.clone()), Ok(()), "{back}");
+    }
+    let never = || json!({"life": life, "reconnect": "never"});
+    for (population, back, field, words) in [
+        (
+            cut(),
+            json!({"time": "0s"}),
+            "limits.back.time",
+            "permitted: 1ns",
+        ),
+        (
+            cut(),
+            json!({"time": "6001ms"}),
+            "limits.back.time",
+            "raise load.open.duration",
+        ),
+        (
+            cut(),
+            json!({"time": "1s", "percentile": 0.0}),
+            "limits.back.percentile",
+            "above 0",
+        ),
+        (
+            cut(),
+            json!({"time": "1s", "percentile": 100.1}),
+            "limits.back.percentile",
+            "most 100",
+        ),
+        (
+            never(),
+            json!({"time": "1s"}),
+            "limits.back",
+            "there are none",
+        ),
+        (
+            json!({}),
+            json!({"time": "1s"}),
+            "limits.back",
+            "there are none",
+        ),
+    ] {
+        let error = checked(population, back).expect_err(field);
+        assert_eq!(error.field(), field);
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}

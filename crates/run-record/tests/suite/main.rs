@@ -9,5 +9,6 @@ mod plan_parts;
 mod plans;
 mod results_of_2016;
 mod schema;
+mod storms;
 mod support;
 mod verdict;

@@ -218,7 +218,10 @@ fn cut() -> Vec<Filled> {
     let back = |title: &str, share: &str, index: usize| {
         at_step(
             title,
-            format!("Time from the cut until {share} of the clients that were cut off are back."),
+            format!(
+                "Time from the cut until {share} of the clients that were cut off are back; `never` \
+                 where they were not before the step ended."
+            ),
             move |step| match of_cut(step) {
                 Some(cut) => match cut.back_ns[index] {
                     Some(ns) => Cell::figure(Some(ns), |ns| figures::time(*ns as f64)),

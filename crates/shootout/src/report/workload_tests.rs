@@ -108,6 +108,26 @@ fn a_storm_is_ranked_by_the_return_of_all_and_who_never_came_back_is_last() {
 }
 
 #[test]
+fn of_storms_that_not_all_came_back_from_the_one_with_more_of_them_is_before_the_other() {
+    let plan = plan_that(|plan| ranking::Score::of(plan) == ranking::Score::Return);
+    let mut measurements = quick_and_slow(&plan);
+    for (measurement, missing) in measurements.iter_mut().zip([1, 3]) {
+        let run = measurement.run.as_mut().unwrap();
+        let churn = run.steps[0].churn.as_mut().unwrap();
+        let cut = churn.cut.as_mut().unwrap();
+        (cut.back, cut.back_100_ns) = (cut.back - missing, None);
+    }
+    let rows = ranking::rank(&measurements);
+    let places: Vec<_> = rows.iter().map(|row| row.place.unwrap().best).collect();
+    assert_eq!(places, [1, 2]);
+    assert_eq!(rows[0].server().name, "slow");
+    for row in &rows {
+        let figure = row.figure(ranking::Score::Return, None);
+        assert_eq!(figure, Some(f64::INFINITY), "it is told as never");
+    }
+}
+
+#[test]
 fn repetitions_of_a_storm_are_one_distribution_of_returns() {
     let plan = plan_that(|plan| ranking::Score::of(plan) == ranking::Score::Return);
     let repetitions: Vec<Measurement> = [4_000, 6_000]

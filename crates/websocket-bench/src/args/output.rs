@@ -51,8 +51,9 @@ pub(crate) struct Output {
     #[arg(long)]
     pub(crate) no_progress: bool,
     /// Exit with code 2 unless this holds: `clients>=5000`; for every step `p99<50ms`,
-    /// `delivery.p95<20ms`, `ack.max<1s`, `received>=10000/s`, `sent>=100/s`; for all steps
-    /// together `faults<=0`, `drops<=0`. Repeat it for more than one
+    /// `delivery.p95<20ms`, `ack.max<1s`, `received>=10000/s`, `sent>=100/s`, and of clients that
+    /// were cut off `back.p95<5s`, `back.max<10s`; for all steps together `faults<=0`, `drops<=0`.
+    /// Repeat it for more than one
     #[arg(long, value_name = "EXPECTATION")]
     pub(crate) expect: Vec<Expectation>,
 }

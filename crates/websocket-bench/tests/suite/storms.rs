@@ -171,6 +171,71 @@ fn a_storm_over_processes_is_one_storm() {
     assert_eq!(churn.visits, 2 * left);
 }
 
+/// The clients that are cut off find a closed gate, and the others are served.
+#[test]
+fn a_storm_after_which_nobody_is_back_is_not_carried() {
+    let server = honest();
+    let folder = tempfile::tempdir().unwrap();
+    let (file, json) = (
+        folder.path().join("plan.toml"),
+        folder.path().join("run.json"),
+    );
+    let plan = leaving(r#"{ cut = { at = "500ms" } }"#);
+    for (limit, words) in [
+        ("", "and all were to be;"),
+        (
+            "back = { percentile = 95.0, time = \"2s\" }",
+            "and 95% were to be within 2000 ms;",
+        ),
+    ] {
+        fs::write(&file, format!("{plan}{limit}\n")).unwrap();
+        let ran = undisturbed(|| {
+            let gate = Gate::start(GateOptions {
+                behind: server.addr(),
+                free: CLIENTS as u32,
+                opens_after: Duration::from_secs(3_600),
+                interval: Duration::ZERO,
+            });
+            let gate = gate.unwrap();
+            let mut command = bench();
+            command.arg("run").arg(&file).arg(url(gate.addr()));
+            command
+                .args(["--expect", "back.p50<2s", "--json"])
+                .arg(&json);
+            finish(&mut command)
+        });
+        let ran = ran.exits(2).says(&[
+            "clients that were cut off were back when the step ended",
+            words,
+            "carried within the limit: no step",
+            "expectation failed: back.p50<2s: 0 of ",
+        ]);
+        assert!(ran.stdout.contains("clients not back in time"), "{ran:#?}");
+        let record = assert_valid(&json);
+        assert_eq!(record.outcome.end, End::OverLimit);
+        assert_eq!(record.outcome.carried_clients, None);
+        assert_eq!(record.steps[0].verdict, Verdict::Fail);
+    }
+    let printed = finish(
+        bench()
+            .arg("run")
+            .arg(&file)
+            .args(["ws://h/", "--print-plan"]),
+    );
+    let printed = printed.exits(0).stdout;
+    assert!(
+        printed.contains("[limits.back]\npercentile = 95.0\n"),
+        "{printed}"
+    );
+    let impossible = plan.replace("{ first = \"100ms\", most = \"400ms\" }", "\"never\"");
+    fs::write(&file, impossible).unwrap();
+    let mut command = bench();
+    command.arg("run").arg(&file).arg(url(server.addr()));
+    finish(command.args(["--expect", "back.max<10s"]))
+        .exits(1)
+        .says(&["back.max<10s: no clients are cut off and come back"]);
+}
+
 /// A storm whose clients are kept out, before a server that has gone deaf.
 struct Storm {
     child: Child,

@@ -53,6 +53,7 @@ pub(super) fn recorded(
         reconnect: part.reconnect.latency(),
         handshake: part.handshake.latency(),
         attempt_lag: part.attempt_lag.latency(),
+        generator_lag: part.generator_lag.latency(),
         visits: part.visits.count,
         messages: part.visits.messages,
         lost: part.visits.lost,

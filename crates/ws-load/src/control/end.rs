@@ -89,7 +89,11 @@ impl<W: Workers> Controller<'_, W> {
             let words = format!("at {} clients {words}", record.clients);
             return Some(Ended::new(End::OverLimit, words));
         }
-        self.connections_lost(record, connections)
+        self.connections_lost(record, connections).or_else(|| {
+            let words = run_record::not_back(record, self.plan)?;
+            let words = format!("at {} clients {words}", record.clients);
+            Some(Ended::new(End::OverLimit, words))
+        })
     }
 
     /// The end, where connections were lost in a step in which so many were open at one time or another:

@@ -107,6 +107,8 @@ pub(crate) struct ChurnPart {
     pub(crate) reconnect: Recorder,
     pub(crate) handshake: Recorder,
     pub(crate) attempt_lag: Recorder,
+    /// The part of it in which there was a place for another attempt.
+    pub(crate) generator_lag: Recorder,
     pub(crate) cut: u64,
     pub(crate) cut_late_ns: u64,
     /// From the cut until a client was ready again.
@@ -150,6 +152,7 @@ impl ChurnPart {
         self.reconnect.merge(&other.reconnect);
         self.handshake.merge(&other.handshake);
         self.attempt_lag.merge(&other.attempt_lag);
+        self.generator_lag.merge(&other.generator_lag);
         self.cut += other.cut;
         self.cut_late_ns = self.cut_late_ns.max(other.cut_late_ns);
         self.back.merge(&other.back);

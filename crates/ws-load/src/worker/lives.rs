@@ -44,6 +44,8 @@ pub(super) struct Lives {
     /// Attempts that are due and have no place yet.
     waiting: VecDeque<Token>,
     under_way: u32,
+    /// When a place became free that no attempt had been made for before.
+    free_ns: u64,
     /// A step is under way, and this is when its schedule began.
     start_ns: Option<u64>,
     cut: Option<CutUnderWay>,
@@ -149,6 +151,7 @@ impl Lives {
                 timers: BinaryHeap::new(),
                 waiting: VecDeque::new(),
                 under_way: 0,
+                free_ns: 0,
                 start_ns: None,
                 cut: None,
                 part: Box::default(),
@@ -337,7 +340,7 @@ impl Lives {
                 }
                 Place::Away => self.await_place(slot, due_ns),
                 Place::Trying if client.is_between => {
-                    self.under_way -= 1;
+                    self.free_place(now_ns);
                     self.part.rooms.unanswered += 1;
                     self.gone(slot, now_ns);
                     return Some(Act::EndUnanswered(slot));
@@ -353,15 +356,18 @@ impl Lives {
         self.under_way += 1;
         let attempt_ns = self.attempt_ns;
         let is_step = self.start_ns.is_some();
+        let free_ns = self.free_ns;
         let client = self.client(slot);
         client.place = Place::Trying;
         let lag_ns = now_ns.saturating_sub(client.due_ns);
+        let generator_lag_ns = now_ns.saturating_sub(client.due_ns.max(free_ns));
         let is_between = client.is_between;
         if is_step && is_between {
             self.part.rooms.asked += 1;
         } else if is_step {
             self.part.attempts += 1;
             self.part.attempt_lag.record(lag_ns);
+            self.part.generator_lag.record(generator_lag_ns);
         }
         self.set_timer(slot, now_ns.saturating_add(attempt_ns));
         Some(match is_between {
@@ -372,7 +378,7 @@ impl Lives {
 
     /// A client is ready again.
     pub(super) fn returned(&mut self, slot: Token, at_ns: u64) {
-        self.under_way -= 1;
+        self.free_place(at_ns);
         let is_step = self.start_ns.is_some();
         let client = &mut self.clients[slot as usize];
         client.place = Place::Here;
@@ -403,7 +409,7 @@ impl Lives {
 
     /// An attempt has failed. False between steps, where that ends the run.
     pub(super) fn failed(&mut self, slot: Token, error: &ConnectError, now_ns: u64) -> bool {
-        self.under_way -= 1;
+        self.free_place(now_ns);
         if self.start_ns.is_none() {
             self.leave_alone(slot);
             return false;
@@ -534,6 +540,14 @@ impl Lives {
             }
         }
         None
+    }
+
+    /// An attempt has ended.
+    fn free_place(&mut self, at_ns: u64) {
+        if self.under_way == self.at_once {
+            self.free_ns = at_ns;
+        }
+        self.under_way -= 1;
     }
 
     /// The next client that waits for a place. One that lost its connection meanwhile does not.

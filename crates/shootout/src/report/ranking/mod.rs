@@ -125,7 +125,7 @@ impl<'a> Row<'a> {
     /// requests a second, and infinite where clients never came back. Latencies are those at
     /// `common` clients.
     pub fn figure(&self, by: Score, common: Option<u64>) -> Option<f64> {
-        score::figure(self, by, common)
+        score::figure(self, by, common).map(|figure| score::shown(figure, by))
     }
 
     /// Whether the clients carried are the least that it carries: the generator ended most of its

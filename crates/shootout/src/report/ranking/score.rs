@@ -48,8 +48,11 @@ impl Score {
     }
 }
 
-/// The figure of a row, in nanoseconds, bytes or requests a second; infinite where clients never
-/// came back. `common` is the number of clients at which latencies are compared.
+/// Longer than any step takes, in nanoseconds.
+const NEVER_NS: f64 = 1e18;
+
+/// The figure of a row, in nanoseconds, bytes or requests a second. Where clients never came back it is
+/// longer than any time, and the longer the more of them; see [`shown`]. `common` is the number of clients at which latencies are compared.
 pub(super) fn figure(row: &Row<'_>, score: Score, common: Option<u64>) -> Option<f64> {
     if score == Score::Latency {
         let step = row.steps.iter().find(|step| Some(step.clients) == common)?;
@@ -63,6 +66,14 @@ pub(super) fn figure(row: &Row<'_>, score: Score, common: Option<u64>) -> Option
         false => figures.len() / 2,
     };
     figures.get(middle).copied()
+}
+
+/// A figure as it is told: infinite where clients never came back.
+pub(super) fn shown(figure: f64, score: Score) -> f64 {
+    match score {
+        Score::Return if figure >= NEVER_NS => f64::INFINITY,
+        _ => figure,
+    }
 }
 
 /// The same of each repetition that has one.
@@ -94,10 +105,15 @@ pub(super) fn figures(row: &Row<'_>, score: Score, common: Option<u64>) -> Vec<f
     }
 }
 
-/// Time until all clients that were cut off were back, in the last step that has a cut.
+/// Time until all clients that were cut off were back, in the last step that has a cut. The share that
+/// came back goes before the time.
 fn time_to_return(measurement: &Measurement) -> Option<f64> {
     let steps = measurement.run.iter().flat_map(|run| &run.steps);
     let mut cuts = steps.filter_map(|step| step.churn.as_ref()?.cut.as_ref());
     let cut = cuts.next_back()?;
-    Some(cut.back_100_ns.map_or(f64::INFINITY, |ns| ns as f64))
+    let missing = 1.0 - cut.back as f64 / cut.clients.max(1) as f64;
+    Some(match cut.back_100_ns {
+        Some(ns) => ns as f64,
+        None => NEVER_NS * (1.0 + missing),
+    })
 }

@@ -85,12 +85,20 @@ impl Row<'_> {
 
     /// Interval of the figure that tells equal rows apart, over the repetitions.
     pub fn figure_interval(&self, by: Score, common: Option<u64>) -> Option<Interval> {
-        interval(&score::figures(self, by, common))
+        let told = interval(&score::figures(self, by, common));
+        told.map(|Interval { low, high }| Interval {
+            low: score::shown(low, by),
+            high: score::shown(high, by),
+        })
     }
 
     /// The same figure of each repetition that has one.
     pub fn figures(&self, by: Score, common: Option<u64>) -> Vec<f64> {
-        score::figures(self, by, common)
+        let figures = score::figures(self, by, common);
+        figures
+            .into_iter()
+            .map(|figure| score::shown(figure, by))
+            .collect()
     }
 
     /// Interval of a percentile of completion over the repetitions, in nanoseconds, at the clients

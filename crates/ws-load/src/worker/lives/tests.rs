@@ -204,6 +204,20 @@ fn no_more_attempts_than_permitted_are_under_way_and_the_wait_for_a_place_is_tol
         part.last_back_ns
     );
     assert!((99..=102).contains(&(part.attempt_lag.percentile(100.0) / MS)));
+    assert!(part.generator_lag.percentile(100.0) < 2 * MS);
+}
+
+#[test]
+fn a_late_generator_is_told_from_a_want_of_places() {
+    let mut world = World::new(cut_at(0), delays(1, 0.0));
+    world.now_ns = START + 300 * MS;
+    world.run(10_000, &|now_ns| (now_ns + 100 * MS, true));
+    let part = world.end();
+    // Eight have a place when it comes to them, and two wait for one after that.
+    let of = |lag: &run_record::Recorder, percentile| lag.percentile(percentile) / MS;
+    assert!((298..=300).contains(&of(&part.generator_lag, 100.0)));
+    assert_eq!(of(&part.generator_lag, 20.0), 0);
+    assert!((398..=402).contains(&of(&part.attempt_lag, 100.0)));
 }
 
 /// Refused for 5 s from the cut on.

@@ -59,7 +59,6 @@ fn soon() -> Reconnect {
 /// The only step of a run to its end, and what became of those that left.
 fn carried_out(plan: &Plan) -> (StepRecord, Box<Churn>) {
     let measured = run_undisturbed(plan);
-    assert_eq!(measured.outcome.end, End::StepsDone, "{:?}", measured.outcome);
     let [step] = &measured.steps[..] else {
         panic!("{:?}", measured.outcome);
     };
@@ -75,6 +74,15 @@ fn carried_out(plan: &Plan) -> (StepRecord, Box<Churn>) {
         churn.reconnected + churn.failures.total() + churn.unfinished
     );
     assert_eq!((churn.lost, churn.duplicate, churn.disconnected), (0, 0, 0));
+    // A busy machine may be why some are not back.
+    let is_back = churn.cut.as_ref().is_none_or(|cut| cut.back == cut.clients);
+    let ends: &[End] = match is_back {
+        true => &[End::StepsDone],
+        false => &[End::OverLimit, End::GeneratorLimited],
+    };
+    assert!(ends.contains(&measured.outcome.end), "{:?}", measured.outcome);
+    let carried = measured.outcome.carried_clients;
+    assert!(is_back || carried.is_none(), "{carried:?}");
     (step.clone(), churn)
 }
 
@@ -241,6 +249,10 @@ fn a_server_that_accepts_and_never_answers_holds_up_neither_the_step_nor_its_end
         plan.connection.timeout = Nanos::secs(2);
     });
     let (step, churn) = carried_out(&plan);
+    assert_ne!(step.verdict, Verdict::Pass);
+    let words = format!("0 of {LEAVE} clients that were cut off were back");
+    let said = step.verdict_reasons.join("; ");
+    assert!(said.contains(&words) && said.contains("connection.at_once"), "{said}");
     assert_eq!(churn.reconnected, 0);
     assert_eq!(churn.failures.timed_out, churn.failures.total());
     assert!(churn.failures.timed_out >= 4 && churn.unfinished > 0, "{churn:?}");
