@@ -3,7 +3,7 @@
 
 use super::plan;
 use crate::engine::common::{CLOSED, run};
-use run_record::{Audience, Clients, Dialect, End, Faults, Load, Nanos, Plan};
+use run_record::{Audience, Clients, Dialect, End, Faults, Load, Nanos, Plan, Verdict};
 use test_servers::Framework;
 use test_servers::fault::{Fault, FaultServer};
 use ws_load::Measured;
@@ -73,6 +73,21 @@ fn exactly_the_duplicated_deliveries_are_duplicates() {
         );
         assert_eq!(measured.outcome.carried_clients, None);
     }
+}
+
+/// What was wrong is counted, and the next step says whether it goes on.
+#[test]
+fn a_run_goes_on_after_wrong_messages_and_carries_nothing_more() {
+    let measured = against(Fault::Duplicates, 1, |plan| {
+        plan.clients = Clients::steps(10, 10, Some(2));
+    });
+    assert_eq!(measured.outcome.end, End::StepsDone, "{:?}", measured.outcome);
+    let [first, second] = &measured.steps[..] else {
+        panic!("{:?}", measured.outcome);
+    };
+    assert_eq!((first.verdict, first.faults.total()), (Verdict::Fail, 1));
+    assert!(second.passed(), "{:?}", second.verdict_reasons);
+    assert_eq!(measured.outcome.carried_clients, None);
 }
 
 #[test]
