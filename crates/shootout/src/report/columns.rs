@@ -5,7 +5,11 @@ use super::ranking::{CutOff, Leaving, MemoryKind, Row, Score, Step, grows};
 use super::subject::Subject;
 use super::table::{Cell, NOTHING};
 use super::words;
-use run_record::{CompressionUse, Latency, Life, Measure, Nanos, Plan, Reading, Workload};
+use run_record::{
+    CompressionUse, CutRecord, Latency, Life, Measure, Nanos, Plan, Reading, Workload,
+};
+
+const NEVER: &str = "never";
 
 /// A column.
 #[derive(Clone, Debug)]
@@ -158,28 +162,38 @@ fn latencies(request: Workload) -> [Filled; 3] {
         Workload::Rooms => "completion (the last client of the room has it)",
         Workload::Echo | Workload::Broadcast => "completion",
     };
-    let completion =
-        |of: fn(&Latency) -> u64| move |row: &Row<'_>| Cell::latency(completion(row), of);
     [
         figure(
             "p50",
-            format!("Median of {what} at that step."),
-            completion(|latency| latency.p50_ns),
+            format!("Median of {what} at that step: the median over the repetitions."),
+            |row| percentile(row, Measure::Completion, 50.0),
         ),
         figure(
             "p95",
             format!(
-                "95th percentile of {what} at that step; of 4 repetitions or more also the 95 % \
-                 interval of their median."
+                "95th percentile of {what} at that step: the median over the repetitions; of 4 or \
+                 more also its 95 % interval."
             ),
             p95,
         ),
         figure(
             "p99",
-            format!("99th percentile of {what} at that step."),
-            completion(|latency| latency.p99_ns),
+            format!("99th percentile of {what} at that step: the median over the repetitions."),
+            |row| percentile(row, Measure::Completion, 99.0),
         ),
     ]
+}
+
+fn percentile(row: &Row<'_>, of: Measure, percentile: f64) -> Cell {
+    time(row.latency(of, percentile))
+}
+
+/// A time, which may never have come.
+fn time(ns: Option<f64>) -> Cell {
+    match ns {
+        Some(never) if never.is_infinite() => Cell::word(NEVER),
+        ns => Cell::figure(ns, |ns| figures::time(*ns)),
+    }
 }
 
 /// Deliveries at the percentile of the limit, where that is on them.
@@ -191,14 +205,11 @@ fn delivery(request: Workload, plan: Option<&Plan>) -> Filled {
         Workload::Rooms => "over all deliveries to members of the room",
         _ => "over all listeners",
     };
-    let (title, of): (_, fn(&Latency) -> u64) = match is_99 {
-        true => ("p99", |latency| latency.p99_ns),
-        false => ("p95", |latency| latency.p95_ns),
-    };
-    at_step(
-        format!("delivery {title}"),
-        format!("{}th percentile {who} at that step.", &title[1..]),
-        move |step| Cell::latency(step.delivery.as_ref(), of),
+    let of = if is_99 { 99.0 } else { 95.0 };
+    figure(
+        format!("delivery p{of}"),
+        format!("{of}th percentile {who} at that step: the median over the repetitions."),
+        move |row| percentile(row, Measure::Delivery, of),
     )
 }
 
@@ -215,20 +226,14 @@ fn rate() -> Filled {
 }
 
 fn cut() -> Vec<Filled> {
-    let back = |title: &str, share: &str, index: usize| {
-        at_step(
+    let back = |title: &str, share: &str, of: fn(&CutRecord) -> Option<u64>| {
+        figure(
             title,
             format!(
-                "Time from the cut until {share} of the clients that were cut off are back; `never` \
-                 where they were not before the step ended."
+                "Time from the cut until {share} of the clients that were cut off are back: the \
+                 median over the repetitions."
             ),
-            move |step| match of_cut(step) {
-                Some(cut) => match cut.back_ns[index] {
-                    Some(ns) => Cell::figure(Some(ns), |ns| figures::time(*ns as f64)),
-                    None => Cell::word("never"),
-                },
-                None => Cell::word(NOTHING),
-            },
+            move |row| time(row.returned(of)),
         )
     };
     let others = |title: &str, when: &str, of: fn(&CutOff) -> Option<&Latency>| {
@@ -239,9 +244,9 @@ fn cut() -> Vec<Filled> {
         )
     };
     vec![
-        back("half back", "half", 0),
-        back("95 % back", "95 percent", 1),
-        back("all back", "all", 2),
+        back("half back", "half", |cut| cut.back_50_ns),
+        back("95 % back", "95 percent", |cut| cut.back_95_ns),
+        back("all back", "all", |cut| cut.back_100_ns),
         others("before p99", "before the cut", |cut| cut.before.as_ref()),
         others("during p99", "from the cut until all are back", |cut| {
             cut.during.as_ref()
@@ -460,10 +465,6 @@ fn whole_memory() -> Vec<Filled> {
     ]
 }
 
-fn completion<'r>(row: &'r Row<'_>) -> Option<&'r Latency> {
-    row.shown_step()?.completion.as_ref()
-}
-
 fn place(row: &Row<'_>) -> Cell {
     let Some(place) = row.place else {
         return Cell::word(NOTHING);
@@ -476,9 +477,9 @@ fn place(row: &Row<'_>) -> Cell {
 }
 
 fn p95(row: &Row<'_>) -> Cell {
-    let mut cell = Cell::latency(completion(row), |latency| latency.p95_ns);
+    let mut cell = percentile(row, Measure::Completion, 95.0);
     if let Some(interval) = row.completion_interval(95.0) {
-        let (low, high) = (figures::time(interval.low), figures::time(interval.high));
+        let [low, high] = [interval.low, interval.high].map(|end| time(Some(end)).text);
         cell.text.push_str(&format!(" ({low}–{high})"));
     }
     cell

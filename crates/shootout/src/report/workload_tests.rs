@@ -127,30 +127,46 @@ fn of_storms_that_not_all_came_back_from_the_one_with_more_of_them_is_before_the
     }
 }
 
+/// Three repetitions: what is shown of the returns is what ranks, and of the middle one.
 #[test]
-fn repetitions_of_a_storm_are_one_distribution_of_returns() {
+fn the_returns_of_a_storm_are_those_of_the_middle_repetition() {
     let plan = plan_that(|plan| ranking::Score::of(plan) == ranking::Score::Return);
-    let repetitions: Vec<Measurement> = [4_000, 6_000]
+    let mut repetitions: Vec<Measurement> = [4_000, 6_000, 5_000]
         .into_iter()
         .zip(1..)
         .map(|(us, number)| super::fixture::repeated(under(&plan, "a", us), number))
         .collect();
+    let cut = |of: &Measurement| {
+        let step = &of.run.as_ref().unwrap().steps[0];
+        step.churn.as_ref().unwrap().cut.clone().unwrap()
+    };
+    let middle = cut(&repetitions[2]);
     let rows = ranking::rank(&repetitions);
-    let step = rows[0].shown_step().unwrap();
-    let leaving = step.extra.leaving.as_ref().unwrap();
-    let cut = leaving.cut.as_ref().unwrap();
-    let mut came = run_record::Recorder::default();
-    for measurement in &repetitions {
-        let churn = measurement.run.as_ref().unwrap().steps[0].churn.as_ref();
-        let back = churn.unwrap().cut.as_ref().unwrap().back_time.clone();
-        came.merge(&back.unwrap().recorder().unwrap());
-    }
-    assert_eq!(cut.clients, came.count());
+    let ns = |of: Option<u64>| of.map(|ns| ns as f64);
     assert_eq!(
-        cut.back_ns,
-        [50.0, 95.0, 100.0].map(|p| Some(came.percentile(p)))
+        rows[0].returned(|cut| cut.back_50_ns),
+        ns(middle.back_50_ns)
     );
-    assert_eq!(leaving.failures, 6);
+    assert_eq!(
+        rows[0].returned(|cut| cut.back_100_ns),
+        ns(middle.back_100_ns)
+    );
+    let figure = rows[0].figure(ranking::Score::Return, None);
+    assert_eq!(figure, ns(middle.back_100_ns));
+    let step = rows[0].shown_step().unwrap();
+    assert_eq!(step.extra.leaving.as_ref().unwrap().failures, 9);
+    // One that never comes back is the slowest, and two of three are the middle.
+    for (lost, shown) in [
+        (0, ns(cut(&repetitions[1]).back_100_ns)),
+        (1, Some(f64::INFINITY)),
+    ] {
+        let step = &mut repetitions[lost].run.as_mut().unwrap().steps[0];
+        let cut = step.churn.as_mut().unwrap().cut.as_mut().unwrap();
+        (cut.back, cut.back_100_ns) = (cut.back - 1, None);
+        let rows = ranking::rank(&repetitions);
+        assert_eq!(rows[0].returned(|cut| cut.back_100_ns), shown);
+    }
+    assert!(text::table(&repetitions).contains(" never "));
 }
 
 #[test]
@@ -189,6 +205,28 @@ fn the_memory_that_is_ranked_is_that_of_the_column() {
     assert_eq!(columns, (Some(4_396.0), Some(1_536.0)));
     let ranked = row.figure(ranking::Score::Memory, None);
     assert_eq!(ranked, Some(4_396.0 + 1_536.0));
+}
+
+/// What one repetition does not know the others do not say for it.
+#[test]
+fn a_row_of_which_a_repetition_knows_no_memory_is_last() {
+    let plan = plan_that(|plan| matches!(plan.load, Load::Connect(_)));
+    let small: Vec<Measurement> = (1..=2)
+        .map(|number| repeated(under(&plan, "small", 100), number))
+        .collect();
+    let large = under(&plan, "large", 9_000);
+    let first = |small: &[Measurement]| {
+        let all = [small, std::slice::from_ref(&large)].concat();
+        ranking::rank(&all)[0].server().name.clone()
+    };
+    assert_eq!(first(&small), "small");
+    let mut half = small;
+    half[1].server_steps.clear();
+    assert_eq!(first(&half), "large");
+    assert_eq!(
+        ranking::rank(&half)[0].figure(ranking::Score::Memory, None),
+        None
+    );
 }
 
 #[test]

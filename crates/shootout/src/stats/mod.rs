@@ -11,7 +11,9 @@ mod rank;
 #[cfg(test)]
 mod simulation;
 
-pub use bootstrap::{Interval, Resampling, median_interval, ratio, ratio_interval};
+pub use bootstrap::{
+    Interval, Resampling, median_interval, middle_interval, ratio, ratio_interval,
+};
 pub use change::{Change, change_point};
 pub use holm::holm;
 pub use prediction::Prediction;
@@ -41,6 +43,30 @@ fn median_of(values: &mut [f64]) -> f64 {
     f64::midpoint(lower, upper)
 }
 
+/// Which of the two in the middle of an even number of values is their middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Middle {
+    /// The smaller.
+    Lower,
+    /// The larger.
+    Upper,
+}
+
+/// The median that is one of the values; `None` without values.
+pub fn middle(values: &[f64], which: Middle) -> Option<f64> {
+    middle_of(&mut values.to_vec(), which)
+}
+
+fn middle_of(values: &mut [f64], which: Middle) -> Option<f64> {
+    let last = values.len().checked_sub(1)?;
+    let middle = match which {
+        Middle::Lower => last / 2,
+        Middle::Upper => last.div_ceil(2),
+    };
+    let (_, value, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    Some(*value)
+}
+
 /// Fewest figures of a side: one or two do not show how much they vary, however many the other side
 /// has.
 const FEWEST: usize = 3;
@@ -68,6 +94,15 @@ mod tests {
         assert_eq!(median(&[7.0]), 7.0);
         assert_eq!(median(&[9.0, 1.0, 5.0]), 5.0);
         assert_eq!(median(&[9.0, 1.0, 5.0, 6.0]), 5.5);
+    }
+
+    #[test]
+    fn a_middle_is_one_of_the_values() {
+        let of = |values: &[f64]| [Middle::Lower, Middle::Upper].map(|which| middle(values, which));
+        assert_eq!(of(&[]), [None, None]);
+        assert_eq!(of(&[7.0]), [Some(7.0); 2]);
+        assert_eq!(of(&[9.0, 1.0, 5.0]), [Some(5.0); 2]);
+        assert_eq!(of(&[9.0, 1.0, 5.0, f64::INFINITY]), [Some(5.0), Some(9.0)]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! histograms.
 
 use run_record::{
-    Churn, CompressionUse, CutRecord, Latency, Pings, Recorder, SlowReaders, StepRecord, time_until,
+    Churn, CompressionUse, CutRecord, Latency, Pings, Recorder, SlowReaders, StepRecord,
 };
 
 /// The figures of a step that only some workloads have.
@@ -40,15 +40,9 @@ pub struct Leaving {
     pub cut: Option<CutOff>,
 }
 
-/// Clients that were cut off at one moment, and what the others felt.
+/// What the others felt of clients that were cut off at one moment.
 #[derive(Clone, Debug)]
 pub struct CutOff {
-    /// How many were cut.
-    pub clients: u64,
-    /// How many were back before the step ended.
-    pub back: u64,
-    /// Time until 50, 95 and 100 percent of them were, in nanoseconds.
-    pub back_ns: [Option<u64>; 3],
     /// Completion for the others before the cut.
     pub before: Option<Latency>,
     /// The same until all were back.
@@ -81,9 +75,6 @@ pub struct Held {
     pub dropped: u64,
 }
 
-/// Shares of the cut clients, in percent, whose return is timed.
-const SHARES: [u32; 3] = [50, 95, 100];
-
 pub(super) fn of(steps: &[&StepRecord]) -> Extra {
     Extra {
         leaving: leaving(steps),
@@ -113,18 +104,7 @@ fn cut(all: &[&Churn]) -> Option<CutOff> {
     if cuts.is_empty() {
         return None;
     }
-    let clients = cuts.iter().map(|cut| cut.clients).sum();
-    let back_ns = match cuts.as_slice() {
-        [one] => [one.back_50_ns, one.back_95_ns, one.back_100_ns],
-        several => {
-            let came = recorder(several, |cut| cut.back_time.as_ref());
-            SHARES.map(|percent| time_until(percent, clients, came.as_ref()?))
-        }
-    };
     Some(CutOff {
-        clients,
-        back: cuts.iter().map(|cut| cut.back).sum(),
-        back_ns,
         before: merged(&cuts, |cut| cut.before.as_ref()),
         during: merged(&cuts, |cut| cut.during.as_ref()),
         after: merged(&cuts, |cut| cut.after.as_ref()),
@@ -179,11 +159,6 @@ pub(super) fn merged<'p, P>(
         [one] => Some((*one).clone()),
         several => all_of(several)?.latency(),
     }
-}
-
-fn recorder<'p, P>(parts: &[&'p P], of: impl Fn(&'p P) -> Option<&'p Latency>) -> Option<Recorder> {
-    let known: Vec<&Latency> = parts.iter().filter_map(|part| of(part)).collect();
-    all_of(&known)
 }
 
 pub(super) fn all_of(parts: &[&Latency]) -> Option<Recorder> {

@@ -2,12 +2,14 @@
 //!
 //! The rules:
 //! - The repetitions of one server, variant, workload and dialect are one [`Row`]. Its clients are
-//!   the median over the repetitions ([`Carried`]); percentiles come from the merged histograms of
-//!   one step, never from an average of percentiles.
+//!   the median over the repetitions ([`Carried`]), and so are the figures that it is ranked by: a
+//!   percentile is one of the whole histogram of each repetition. Of two in the middle the worse
+//!   one counts. Order, interval and test are of the same figures. Curves, and latencies that rank
+//!   nothing, come from the merged histograms of one step.
 //! - Rows of one workload and dialect are ranked by clients carried. Equal rows, which are all that
 //!   kept the limit where the number of clients is fixed, are ranked by the figure that the workload
-//!   is about ([`Score`]): the limited latency at the largest number of clients that all of them
-//!   were measured with, unless its plan says otherwise. Rows that are equal in that too share their
+//!   is about ([`Score`]): the limited latency at the largest number of clients that every repetition
+//!   of all of them was measured with, unless its plan says otherwise. Rows that are equal in that too share their
 //!   places.
 //! - Rows of enough repetitions share their places, too, where a rank test over the repetitions
 //!   does not separate them ([`Place`]).
@@ -35,12 +37,12 @@ pub use score::{Score, grows};
 pub use steps::Step;
 pub use usage::{MemoryKind, PerConnection};
 
+use crate::stats::middle;
 use run_record::{
-    CheckOutcome, Conformance, Dialect, Latency, Limits, Measurement, Plan, RunRecord,
+    CheckOutcome, Conformance, CutRecord, Dialect, Latency, Limits, Measurement, Plan, RunRecord,
     ServerIdentity, ServerSeries, Status, Workload,
 };
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 /// One server and variant under one workload and dialect.
 #[derive(Clone, Debug)]
@@ -105,6 +107,17 @@ impl<'a> Row<'a> {
             .filter_map(|measurement| measurement.run.as_ref())
     }
 
+    /// The repetitions that the user did not cut short; all, where that is none.
+    fn counted(&self) -> Vec<&'a Measurement> {
+        let all = || self.repetitions.iter().copied();
+        let whole = all().filter(|measurement| measurement.status != Status::Interrupted);
+        let whole: Vec<&Measurement> = whole.collect();
+        match whole.is_empty() {
+            true => all().collect(),
+            false => whole,
+        }
+    }
+
     /// When a step was too slow.
     pub fn limit(&self) -> Option<&'a Limits> {
         self.runs().next().map(|run| &run.plan.limits)
@@ -126,6 +139,12 @@ impl<'a> Row<'a> {
     /// `common` clients.
     pub fn figure(&self, by: Score, common: Option<u64>) -> Option<f64> {
         score::figure(self, by, common).map(|figure| score::shown(figure, by))
+    }
+
+    /// The time until a share of the clients that were cut off are back, in nanoseconds: the middle of
+    /// the repetitions, infinite where they never were.
+    pub fn returned(&self, share: fn(&CutRecord) -> Option<u64>) -> Option<f64> {
+        middle(&score::returns(self, share), Score::Return.middle())
     }
 
     /// Whether the clients carried are the least that it carries: the generator ended most of its
@@ -308,16 +327,13 @@ fn order_equal(mut rows: Vec<Row<'_>>, by: Score) -> Vec<(Row<'_>, place::Standi
         .collect()
 }
 
-/// The largest number of clients that all rows have a limited latency for.
+/// The largest number of clients at which every repetition of all rows has a limited latency.
 pub(crate) fn common_clients<'r, 'a: 'r>(
     rows: impl IntoIterator<Item = &'r Row<'a>>,
 ) -> Option<u64> {
     rows.into_iter()
-        .map(|row| {
-            let measured = row.steps.iter().filter(|step| step.limited_ns.is_some());
-            measured.map(|step| step.clients).collect::<BTreeSet<_>>()
-        })
-        .reduce(|common, clients| &common & &clients)?
+        .map(spread::loads)
+        .reduce(|common, loads| &common & &loads)?
         .last()
         .copied()
 }

@@ -2,16 +2,17 @@
 //!
 //! One row is before another when it stands above it in the order and the two are apart. Rows of
 //! so few repetitions that no test can separate them are apart when their figures differ. Others
-//! are apart when the rank test of `shootout compare` says so, at five percent for each pair and
-//! not corrected for the number of pairs, over the figure by which one stands above the other:
-//! clients carried, or the one that tells equal rows apart ([`super::Score`]).
+//! are apart when the rank test of `shootout compare` says so, and says it of the one that stands
+//! above: at five percent for each pair and not corrected for the number of pairs, over the figures
+//! whose middle is the one by which it stands there: clients carried, or the one that tells equal
+//! rows apart ([`super::Score`]).
 //!
 //! Of a row that the generator ended the clients are a lower bound: it is before the rows that are
 //! apart from that bound, and behind those alone that are apart from the most that it may have
 //! carried.
 
 use super::{Row, Score, score, spread};
-use crate::stats::{ALPHA, enough, median, rank_test};
+use crate::stats::{ALPHA, enough, middle, rank_test};
 use std::fmt;
 
 /// The places that a row may have, from 1. The best is behind every row that is certainly before
@@ -40,11 +41,15 @@ impl fmt::Display for Place {
     }
 }
 
+/// Of clients.
+const MORE_IS_BETTER: bool = true;
+
 /// What decides where a row stands.
 pub(super) struct Standing {
     ranked: bool,
     is_lower_bound: bool,
     median: Option<u64>,
+    by: Score,
     figure: Option<f64>,
     /// One figure for each repetition.
     clients: Vec<f64>,
@@ -65,6 +70,7 @@ impl Standing {
             ranked,
             is_lower_bound: row.is_lower_bound(),
             median: row.carried.map(|carried| carried.median),
+            by,
             figure,
             clients: spread::clients(row),
             most: spread::most_clients(row),
@@ -75,23 +81,32 @@ impl Standing {
     /// Whether a row that stands above another is before it.
     fn is_apart(&self, other: &Self) -> bool {
         if other.is_lower_bound {
-            let is_before = median(&self.clients) > median(&other.most);
-            return is_before && separated(&self.clients, &other.most);
+            let [least, most] = [&self.clients, &other.most].map(|of| middle(of, spread::CLIENTS));
+            return least > most && separated(&self.clients, &other.most, MORE_IS_BETTER);
         }
         if self.median != other.median {
-            return separated(&self.clients, &other.clients);
+            return separated(&self.clients, &other.clients, MORE_IS_BETTER);
         }
-        if self.is_lower_bound {
+        if self.is_lower_bound || self.figure == other.figure {
             return false;
         }
-        self.figure != other.figure && separated(&self.figures, &other.figures)
+        separated(&self.figures, &other.figures, self.by.is_higher_better())
     }
 }
 
-/// Whether the repetitions tell two rows with different figures apart, as far as their number
-/// allows.
-fn separated(a: &[f64], b: &[f64]) -> bool {
-    !enough(a.len(), b.len()) || rank_test(a, b).p <= ALPHA
+/// Whether the repetitions put a row above another with a worse figure, as far as their number allows
+/// a test.
+fn separated(above: &[f64], below: &[f64], is_higher_better: bool) -> bool {
+    if !enough(above.len(), below.len()) {
+        return true;
+    }
+    let test = rank_test(above, below);
+    let even = (above.len() * below.len()) as f64 / 2.0;
+    let is_in_favour = match is_higher_better {
+        true => test.u < even,
+        false => test.u > even,
+    };
+    is_in_favour && test.p <= ALPHA
 }
 
 /// Gives the rows of one workload and dialect, in order, their places.

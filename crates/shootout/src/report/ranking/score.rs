@@ -5,7 +5,8 @@
 
 use super::usage::{self, MemoryKind};
 use super::{Row, spread};
-use run_record::{Clients, Life, Load, Measurement, Plan, SearchOf};
+use crate::stats::{Middle, middle};
+use run_record::{Clients, CutRecord, Life, Load, Measure, Measurement, Plan, SearchOf};
 
 /// The figure that tells rows apart that carried equally many clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,26 +47,28 @@ impl Score {
     pub const fn is_higher_better(self) -> bool {
         matches!(self, Self::Rate)
     }
+
+    /// Of two figures in the middle the worse: at least half of the repetitions are as good.
+    pub const fn middle(self) -> Middle {
+        match self.is_higher_better() {
+            true => Middle::Lower,
+            false => Middle::Upper,
+        }
+    }
 }
 
 /// Longer than any step takes, in nanoseconds.
 const NEVER_NS: f64 = 1e18;
 
 /// The figure of a row, in nanoseconds, bytes or requests a second. Where clients never came back it is
-/// longer than any time, and the longer the more of them; see [`shown`]. `common` is the number of clients at which latencies are compared.
+/// longer than any time, and the longer the more of them; see [`shown`]. `common` is the number of
+/// clients at which latencies are compared.
 pub(super) fn figure(row: &Row<'_>, score: Score, common: Option<u64>) -> Option<f64> {
-    if score == Score::Latency {
-        let step = row.steps.iter().find(|step| Some(step.clients) == common)?;
-        return step.limited_ns.map(|ns| ns as f64);
-    }
-    let mut figures = figures(row, score, common);
-    figures.sort_by(f64::total_cmp);
-    // Of two in the middle the worse one: at least half of the repetitions are as good.
-    let middle = match score.is_higher_better() {
-        true => figures.len().checked_sub(1)? / 2,
-        false => figures.len() / 2,
+    let figures = match score {
+        Score::Latency => limited(row, common, spread::any_latencies),
+        Score::Return | Score::Memory | Score::Rate => figures(row, score, common),
     };
-    figures.get(middle).copied()
+    middle(&figures, score.middle())
 }
 
 /// A figure as it is told: infinite where clients never came back.
@@ -76,20 +79,16 @@ pub(super) fn shown(figure: f64, score: Score) -> f64 {
     }
 }
 
-/// The same of each repetition that has one.
+/// The same of each repetition: of a row that may have a place, of all of them or of none. What a
+/// repetition lacks its server may be to blame for.
 pub(super) fn figures(row: &Row<'_>, score: Score, common: Option<u64>) -> Vec<f64> {
+    let counted = row.counted();
     let each = |of: &dyn Fn(&Measurement) -> Option<f64>| -> Vec<f64> {
-        row.repetitions.iter().filter_map(|m| of(m)).collect()
+        counted.iter().filter_map(|m| of(m)).collect()
     };
-    match score {
-        Score::Latency => {
-            let percentile = row.limit().map(|limit| limit.percentile);
-            let known = common.zip(percentile);
-            known.map_or_else(Vec::new, |(clients, percentile)| {
-                spread::latencies(row, clients, percentile)
-            })
-        }
-        Score::Return => each(&time_to_return),
+    let figures = match score {
+        Score::Latency => limited(row, common, spread::latencies),
+        Score::Return => whole_returns(row),
         Score::Memory => {
             let Some(clients) = row.carried.and_then(|carried| carried.clients()) else {
                 return Vec::new();
@@ -100,20 +99,48 @@ pub(super) fn figures(row: &Row<'_>, score: Score, common: Option<u64>) -> Vec<f
         }
         Score::Rate => each(&|measurement| {
             let edge = measurement.run.as_ref()?.outcome.edge?;
-            edge.passed
+            Some(edge.passed.unwrap_or(0.0))
         }),
+    };
+    match row.is_ranked() && figures.len() < counted.len() {
+        true => Vec::new(),
+        false => figures,
     }
 }
 
-/// Time until all clients that were cut off were back, in the last step that has a cut. The share that
-/// came back goes before the time.
-fn time_to_return(measurement: &Measurement) -> Option<f64> {
-    let steps = measurement.run.iter().flat_map(|run| &run.steps);
-    let mut cuts = steps.filter_map(|step| step.churn.as_ref()?.cut.as_ref());
-    let cut = cuts.next_back()?;
-    let missing = 1.0 - cut.back as f64 / cut.clients.max(1) as f64;
-    Some(match cut.back_100_ns {
-        Some(ns) => ns as f64,
-        None => NEVER_NS * (1.0 + missing),
+type Latencies = fn(&Row<'_>, u64, Measure, f64) -> Vec<f64>;
+
+/// The limited latency of repetitions at `common` clients.
+fn limited(row: &Row<'_>, common: Option<u64>, latencies: Latencies) -> Vec<f64> {
+    let known = common.zip(row.limit());
+    known.map_or_else(Vec::new, |(clients, limit)| {
+        latencies(row, clients, limit.of, limit.percentile)
     })
+}
+
+/// How long a share of the clients that were cut off took to be back in each repetition, in its last
+/// step that has a cut: infinite where they never were.
+pub(super) fn returns(row: &Row<'_>, share: fn(&CutRecord) -> Option<u64>) -> Vec<f64> {
+    let of_one = |cut: &CutRecord| share(cut).map_or(f64::INFINITY, |ns| ns as f64);
+    cuts(row).into_iter().map(of_one).collect()
+}
+
+/// The same of all of them, so that the share that came back goes before the time.
+fn whole_returns(row: &Row<'_>) -> Vec<f64> {
+    let of_one = |cut: &CutRecord| {
+        let missing = 1.0 - cut.back as f64 / cut.clients.max(1) as f64;
+        let never = NEVER_NS * (1.0 + missing);
+        cut.back_100_ns.map_or(never, |ns| ns as f64)
+    };
+    cuts(row).into_iter().map(of_one).collect()
+}
+
+/// The last cut of each repetition that has one.
+fn cuts<'a>(row: &Row<'a>) -> Vec<&'a CutRecord> {
+    let of_one = |measurement: &'a Measurement| {
+        let steps = measurement.run.iter().flat_map(|run| &run.steps);
+        let mut cuts = steps.filter_map(|step| step.churn.as_ref()?.cut.as_ref());
+        cuts.next_back()
+    };
+    row.counted().into_iter().filter_map(of_one).collect()
 }

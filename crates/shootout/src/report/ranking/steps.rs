@@ -16,10 +16,6 @@ pub struct Step {
     pub passed: usize,
     /// From the send to the receipt by the last listener, or to the echo.
     pub completion: Option<Latency>,
-    /// From the send to the receipt by each listener.
-    pub delivery: Option<Latency>,
-    /// From the send to the sender's result.
-    pub ack: Option<Latency>,
     /// The limited latency at the limit's percentile.
     pub limited_ns: Option<u64>,
     /// What the server did wrong.
@@ -73,7 +69,6 @@ fn step(clients: u64, parts: &[(&Measurement, &StepRecord)]) -> Step {
         .collect();
     let telling = if sound.is_empty() { parts } else { &sound };
     let records: Vec<&StepRecord> = telling.iter().map(|(_, step)| *step).collect();
-    let all = |of: fn(&StepRecord) -> Option<&Latency>| extra::merged(&records, of);
     let mut faults = Faults::default();
     parts
         .iter()
@@ -82,9 +77,7 @@ fn step(clients: u64, parts: &[(&Measurement, &StepRecord)]) -> Step {
         clients,
         repetitions: parts.len(),
         passed: parts.iter().filter(|(_, step)| step.passed()).count(),
-        completion: all(|step| step.completion.as_ref()),
-        delivery: all(|step| step.delivery.as_ref()),
-        ack: all(|step| step.ack.as_ref()),
+        completion: extra::merged(&records, |step| step.completion.as_ref()),
         limited_ns: limited(telling),
         faults,
         memory: usage::memory(parts),

@@ -2,7 +2,8 @@
 
 use super::super::fixture::{measured, recorder, repeated, unmeasured, variant};
 use super::*;
-use run_record::{Clients, End, Verdict};
+use run_record::{Clients, End, Measure, Verdict};
+use std::collections::BTreeSet;
 
 fn names<'a>(rows: &'a [Row<'_>]) -> Vec<(Option<usize>, &'a str)> {
     rows.iter()
@@ -249,7 +250,7 @@ fn resident_memory_stands_in_where_proportional_is_not_known() {
 }
 
 /// Repetitions of a row that ends below the server's limit, each around so many microseconds.
-fn noisy(name: &str, us: [u64; 5]) -> Vec<Measurement> {
+fn noisy(name: &str, us: impl IntoIterator<Item = u64>) -> Vec<Measurement> {
     (1..)
         .zip(us)
         .map(|(number, us)| repeated(measured(name, 3, us, End::StepsDone), number))
@@ -306,6 +307,110 @@ fn rows_share_places_where_their_repetitions_do_not_tell_them_apart() {
         first
     };
     assert_eq!(places(&first("")), ["1 quick", "2 a", "3 b", "4 slow"]);
+}
+
+/// One start of eight was slow, and has more than one in twenty of all samples.
+#[test]
+fn order_interval_and_test_are_of_the_same_figures() {
+    let mut measurements = noisy("once-slow", (0..7).map(|n| 8_900 + 30 * n).chain([30_000]));
+    measurements.extend(noisy("even", (0..8).map(|n| 9_500 + 10 * n)));
+    assert_eq!(places(&measurements), ["1 once-slow", "2 even"]);
+    let rows = rank(&measurements);
+    let common = common_clients(&rows);
+    for row in &rows {
+        let figure = row.figure(Score::Latency, common).unwrap();
+        let interval = row.figure_interval(Score::Latency, common).unwrap();
+        assert!(interval.holds(figure), "{interval:?} {figure}");
+        let p95 = row.latency(Measure::Completion, 95.0).unwrap();
+        let interval = row.completion_interval(95.0).unwrap();
+        assert!(interval.holds(p95), "{interval:?} {p95}");
+    }
+}
+
+/// The middle of one is lower, and most of its figures are above most of the other's.
+#[test]
+fn a_test_that_speaks_for_the_row_below_tells_nothing_apart() {
+    let of = |name: &str, low: (u64, u64), high: (u64, u64)| {
+        let figures = [low, high].map(|(count, us)| (0..count).map(move |n| us + 20 * n));
+        noisy(name, figures.into_iter().flatten())
+    };
+    let above = of("above", (10, 10_000), (9, 50_000));
+    let below = of("below", (9, 2_000), (10, 11_000));
+    let [one, other] = [&above, &below].map(|all| {
+        let row = rank(all).remove(0);
+        let common = common_clients([&row]);
+        (
+            row.figures(Score::Latency, common),
+            row.figure(Score::Latency, common),
+        )
+    });
+    assert!(one.1 < other.1);
+    let test = crate::stats::rank_test(&one.0, &other.0);
+    assert!(test.p < 0.05 && test.u < 19.0 * 19.0 / 2.0, "{test:?}");
+    assert_eq!(places(&[above, below].concat()), ["1–2 above", "1–2 below"]);
+}
+
+#[test]
+fn a_repetition_that_ended_early_is_among_the_figures_of_its_row() {
+    let of = |name: &str, steps: &[u64]| -> Vec<Measurement> {
+        (1..)
+            .zip(steps)
+            .map(|(number, steps)| repeated(measured(name, *steps, 9_000, End::OverLimit), number))
+            .collect()
+    };
+    let measurements = [of("a", &[4, 4, 4, 2, 2]), of("b", &[4; 5])].concat();
+    let rows = rank(&measurements);
+    let common = common_clients(&rows);
+    assert_eq!(common, Some(2_000));
+    for row in &rows {
+        assert_eq!(row.carried.unwrap().median, 3_000);
+        assert_eq!(row.figures(Score::Latency, common).len(), 5);
+    }
+    // At 3,000 clients, which it carried, two of five took longer than any time.
+    let row = rows.iter().find(|row| row.server().name == "a").unwrap();
+    assert!(row.latency(Measure::Completion, 95.0).unwrap().is_finite());
+    assert_eq!(row.completion_interval(95.0).unwrap().high, f64::INFINITY);
+    // The generator, and not the server, ended one before: it says nothing.
+    let mut other = of("a", &[4; 4]);
+    other.push(repeated(limited("a", 2), 5));
+    let row = &rank(&other)[0];
+    assert_eq!(row.carried.unwrap().median, 3_000);
+    assert!(row.completion_interval(95.0).unwrap().high.is_finite());
+}
+
+/// The highest rates of two rows, by repetition: two at which one carried nothing are not left out.
+#[test]
+fn a_search_in_which_nothing_passed_is_a_figure_of_its_row() {
+    let of = |name: &str, rates: [Option<f64>; 5]| -> Vec<Measurement> {
+        let repetitions = rates.into_iter().zip(1..).map(|(passed, number)| {
+            let mut one = repeated(measured(name, 1, 9_000, End::EdgeFound), number);
+            let run = one.run.as_mut().unwrap();
+            run.plan.clients = Clients::Search(run_record::Search {
+                of: run_record::SearchOf::Rate,
+                first: 1_000,
+                tries: 3,
+                precision: 0.02,
+            });
+            run.outcome.carried_clients = passed.map(|_| 1_000);
+            run.outcome.edge = Some(run_record::Edge {
+                of: run_record::SearchOf::Rate,
+                passed,
+                failed: Some(1_000.0),
+            });
+            one
+        });
+        repetitions.collect()
+    };
+    let mut measurements = of("even", [Some(800.0); 5]);
+    measurements.extend(of(
+        "uneven",
+        [None, None, Some(900.0), Some(900.0), Some(900.0)],
+    ));
+    assert_eq!(places(&measurements), ["1–2 uneven", "1–2 even"]);
+    let row = &rank(&measurements)[0];
+    let figures = row.figures(Score::Rate, None);
+    assert_eq!(figures, [0.0, 0.0, 900.0, 900.0, 900.0]);
+    assert_eq!(row.figure_interval(Score::Rate, None).unwrap().low, 0.0);
 }
 
 /// A repetition that ended at the limit of the generator, behind steps that were carried.

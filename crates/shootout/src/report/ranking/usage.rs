@@ -1,5 +1,6 @@
 //! What a server uses for one connection and for one message.
 
+use crate::stats::{Middle, middle};
 use run_record::{Measurement, Memory, ServerStep, StepRecord, Workload};
 
 /// Memory of the process tree for one connection: what the step has more than the idle server.
@@ -38,20 +39,16 @@ pub(super) fn memory(parts: &Parts<'_>) -> Option<PerConnection> {
     } else {
         (MemoryKind::Resident, resident)
     };
-    median(values).map(|bytes| PerConnection { bytes, kind })
+    middle(&values, Middle::Upper).map(|bytes| PerConnection { bytes, kind })
 }
 
 /// Kernel memory of the sockets for one connection, in bytes: median over the repetitions, of two in
 /// the middle the larger.
 pub(super) fn sockets(parts: &Parts<'_>) -> Option<f64> {
-    median(
-        parts
-            .iter()
-            .filter_map(|(measurement, step)| {
-                growth(measurement, step, |memory| memory.sockets_bytes)
-            })
-            .collect(),
-    )
+    let each = parts
+        .iter()
+        .filter_map(|(measurement, step)| growth(measurement, step, |memory| memory.sockets_bytes));
+    middle(&each.collect::<Vec<f64>>(), Middle::Upper)
 }
 
 /// Memory of one repetition at a number of clients, that of its sockets included, for one
@@ -109,9 +106,4 @@ fn server_step<'a>(measurement: &'a Measurement, step: &StepRecord) -> Option<&'
         .server_steps
         .iter()
         .find(|server| server.clients == step.clients)
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
