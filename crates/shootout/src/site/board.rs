@@ -232,17 +232,31 @@ pub(super) fn figure(row: &Row<'_>, subject: &Subject<'_>) -> Option<f64> {
 }
 
 /// The figure that a row is ranked by, as exactly as it is known: clients carried to a step of the
-/// plan.
+/// plan, which where not even the first was carried are fewer than that. `None` where there is none,
+/// and of a load that the server stopped answering, whose latency is that of the part it answered.
 pub(super) fn bounds(row: &Row<'_>, subject: &Subject<'_>) -> Option<Interval> {
-    let low = figure(row, subject)?;
-    let step = match steps(row, subject) {
-        Some(steps) => f64::from(steps.add),
-        None => 0.0,
+    let low = match (subject.grows(), row.status) {
+        (true, _) => row.carried?.median as f64,
+        (false, Status::Timeout) => return None,
+        (false, _) => figure(row, subject)?,
+    };
+    let step = match (steps(row, subject), row.carried) {
+        (Some(_), Some(carried)) if carried.clients().is_none() => carried.first_step as f64,
+        (Some(steps), _) => f64::from(steps.add),
+        (None, _) => 0.0,
     };
     Some(Interval {
         low,
         high: low + step,
     })
+}
+
+/// Whether a row has no figure because of what its server did under the load.
+pub(super) const fn has_failed(row: &Row<'_>) -> bool {
+    matches!(
+        row.status,
+        Status::Crashed | Status::Timeout | Status::Faulty
+    )
 }
 
 /// The figures of this kind that lie in an interval, the smallest and the largest. Of clients carried,

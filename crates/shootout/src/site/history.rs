@@ -10,6 +10,11 @@ use super::rounds::{Board, Machine, Round};
 use crate::stats::{Interval, change_point, enough};
 use run_record::Status;
 
+const NOTHING: Interval = Interval {
+    low: 0.0,
+    high: 0.0,
+};
+
 /// The figure of one row in one round.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
@@ -30,7 +35,7 @@ pub(super) struct Point {
     /// The figure in words.
     pub(super) figure: String,
     pub(super) value: Option<f64>,
-    /// The figure as exactly as it is known.
+    /// The figure as exactly as it is known: nothing, where the server failed.
     pub(super) bounds: Option<Interval>,
     /// The figure of each repetition.
     pub(super) each: Vec<f64>,
@@ -110,7 +115,8 @@ pub(super) fn points<'r>(
             place: line.place.text.clone(),
             figure: line.figure.text.clone(),
             value: board::figure(row, &subject),
-            bounds: board::bounds(row, &subject),
+            bounds: board::bounds(row, &subject)
+                .or_else(|| board::has_failed(row).then_some(NOTHING)),
             each: board::figures_of_each(row, &subject),
             interval: line.interval.clone(),
             status: row.status,

@@ -173,7 +173,7 @@ impl Expected {
     }
 
     /// Where the figure of a row is to lie on the machine of the ranking or on one like it, or on
-    /// another where that alone is known; `None` for a row without a figure.
+    /// another where that alone is known; `None` for a row without a figure, and where it may be any.
     pub(super) fn place(&self, row: &Row<'_>, subject: &Subject<'_>) -> Option<Place> {
         match &self.here {
             Some(here) => interval(here.prediction, row, subject).map(Place::AnotherRun),
@@ -181,7 +181,7 @@ impl Expected {
         }
     }
 
-    /// Where it is to lie on another machine; `None` too where that is not known.
+    /// Where it is to lie on another machine; `None` too where that is not known, or may be anything.
     pub(super) fn elsewhere(&self, row: &Row<'_>, subject: &Subject<'_>) -> Option<String> {
         interval(self.elsewhere.as_ref()?.prediction, row, subject)
     }
@@ -199,22 +199,32 @@ impl Expected {
             });
         };
         let Prediction { factor, pairs } = here.prediction;
+        let rounds = &here.rounds;
         let elsewhere = self
             .elsewhere
             .as_ref()
             .map_or_else(String::new, |elsewhere| {
                 format!(" {}", elsewhere.words("it"))
             });
+        if !here.prediction.is_bounded() {
+            return format!(
+                "In another run on a machine like this a figure may be any: of {pairs} of this kind \
+                 ({kind}) that were measured twice on such machines (round {rounds}), more than one \
+                 in twenty {LOST}.{elsewhere}"
+            );
+        }
         format!(
             "In another run on a machine like this a figure is within a factor of {factor:.2} of the one \
              here in 95 of 100 cases, if it moves as {pairs} figures of this kind ({kind}) did that were \
-             measured twice on such machines (round {}, whose note says how far apart). A machine is \
-             like this where websocket-bench selftest finds the ceilings of this run, within 15 %; a \
-             processor of the same name is not enough.{elsewhere}",
-            here.rounds
+             measured twice on such machines (round {rounds}, whose note says how far apart). A machine \
+             is like this where websocket-bench selftest finds the ceilings of this run, within 15 %; a \
+             processor of the same name is not enough.{elsewhere}"
         )
     }
 }
+
+/// What became of figures that no factor explains.
+const LOST: &str = "came to nothing, or never came, in one of the two";
 
 impl Elsewhere {
     fn words(&self, subject: &str) -> String {
@@ -224,13 +234,21 @@ impl Elsewhere {
             (nearest, farthest) if nearest == farthest => farthest,
             (nearest, farthest) => format!("{nearest} to {farthest}"),
         };
-        let nearer = self.nearer.map_or_else(String::new, |(nearer, farthest)| {
+        let nearer = self.nearer.filter(|(nearer, _)| nearer.is_bounded());
+        let nearer = nearer.map_or_else(String::new, |(nearer, farthest)| {
             format!(
                 " Of {} figures on machines that were at most {farthest:.2} times apart the factor was \
                  {:.2}.",
                 nearer.pairs, nearer.factor
             )
         });
+        if !self.prediction.is_bounded() {
+            return format!(
+                "On another machine {subject} may be any: of {pairs} figures of its kind that were \
+                 measured on two whose ceilings were {apart} times apart, more than one in twenty \
+                 {LOST}.{nearer}"
+            );
+        }
         format!(
             "On another machine {subject} is within a factor of {factor:.2} of the one here in 95 of 100 \
              cases, if it moves as {pairs} figures of its kind did that were measured on two whose \
@@ -258,6 +276,9 @@ impl Place {
 
 fn interval(prediction: Prediction, row: &Row<'_>, subject: &Subject<'_>) -> Option<String> {
     let figure = board::bounds(row, subject).filter(|figure| figure.high.is_finite())?;
+    if !prediction.is_bounded() {
+        return None;
+    }
     let interval = prediction.interval(figure);
     let (smallest, largest) = board::within(interval, row, subject);
     let shown = |figure| board::shown(figure, subject);

@@ -2,7 +2,7 @@
 
 use super::tests::{Site, carrying, certificate, row, save};
 use crate::report::fixture_under::{plans, under};
-use run_record::Measurement;
+use run_record::{Measurement, Status};
 use std::fs;
 use std::path::Path;
 
@@ -15,8 +15,9 @@ fn names(rows: usize) -> Vec<String> {
 /// usually does.
 fn save_certified(results: &Path, round: &str, day: &str, all: &[Measurement], speed: f64) {
     save(results, round, day, all);
-    for (number, one) in all.iter().enumerate() {
-        let mut certificate = certificate(one.run.as_ref().unwrap());
+    let runs = all.iter().filter_map(|one| one.run.as_ref());
+    for (number, run) in runs.enumerate() {
+        let mut certificate = certificate(run);
         certificate.ceilings[0].messages_per_second *= speed;
         let text = serde_json::to_string(&certificate).unwrap();
         fs::write(
@@ -103,6 +104,84 @@ fn a_kind_and_a_machine_without_pairs_promise_nothing() {
     let page = site.page("workloads/ticker.html");
     let words = "(limited latency) moves in another run has not been measured yet";
     assert!(page.contains(words), "{page}");
+}
+
+/// Of 20 pairs the farthest decides, of 19 too.
+#[test]
+fn a_row_that_carries_nothing_has_moved_and_one_that_was_not_measured_says_nothing() {
+    type Change = fn(&mut Measurement);
+    let cases: [(Change, &str); 2] = [
+        (
+            |one| one.run = carrying("server-0", 1).run,
+            "is within a factor of 4.00 of the one here in 95 of 100 cases, if it moves as 20",
+        ),
+        (
+            |one| (one.status, one.run) = (Status::MissingToolchain, None),
+            "is within a factor of 1.40 of the one here in 95 of 100 cases, if it moves as 19",
+        ),
+    ];
+    for (change, words) in cases {
+        let site = site(20, 1.0, move |one| {
+            if one.server.name == "server-0" {
+                change(one);
+            }
+        });
+        let page = site.page("workloads/broadcast.html");
+        assert!(page.contains(words), "{page}");
+    }
+}
+
+/// The page of a workload with 20 rows, of which one is lost in these of two runs.
+fn page_with_lost(workload: &str, lost: [bool; 2], lose: fn(&mut Measurement)) -> String {
+    let plans = plans();
+    let mut plans = plans.iter();
+    let plan = plans.find(|plan| plan.name.as_deref() == Some(workload));
+    let plan = plan.unwrap();
+    let site = Site::new(&[], |results| {
+        for (round, is_lost) in ["2026-01", "again"].into_iter().zip(lost) {
+            let rows = names(20).into_iter().map(|name| {
+                let mut one = under(plan, &name, 2_000);
+                if is_lost && name == "server-0" {
+                    lose(&mut one);
+                }
+                one
+            });
+            let rows: Vec<Measurement> = rows.collect();
+            save_certified(results, round, "2026-01-02", &rows, 1.0);
+        }
+        let about = "label = \"self-reported\"\nrepeats = \"2026-01\"\n";
+        fs::write(results.join("again/round.toml"), about).unwrap();
+    });
+    site.page(&format!("workloads/{workload}.html"))
+}
+
+#[test]
+fn figures_that_never_come_or_whose_server_failed_have_moved_farthest() {
+    let never = |one: &mut Measurement| {
+        let step = &mut one.run.as_mut().unwrap().steps[0];
+        let cut = step.churn.as_mut().unwrap().cut.as_mut().unwrap();
+        cut.back_100_ns = None;
+    };
+    let failed = |one: &mut Measurement| one.status = Status::Timeout;
+    let cases: [(&str, &str, fn(&mut Measurement)); 2] = [
+        ("reconnect-storm", "all back", never),
+        ("ticker", "limited latency", failed),
+    ];
+    for (workload, kind, lose) in cases {
+        let page = page_with_lost(workload, [false, true], lose);
+        let words = format!(
+            "In another run on a machine like this a figure may be any: of 20 of this kind ({kind}) \
+             that were measured twice on such machines (round again), more than one in twenty came \
+             to nothing, or never came, in one of the two."
+        );
+        assert!(page.contains(&words), "{page}");
+        assert!(!page.contains("; another run"), "{page}");
+        // What is no figure in both says nothing of figures.
+        let page = page_with_lost(workload, [true, true], lose);
+        let words =
+            "is within a factor of 1.00 of the one here in 95 of 100 cases, if it moves as 19";
+        assert!(page.contains(words), "{page}");
+    }
 }
 
 fn on_another(mut one: Measurement) -> Measurement {

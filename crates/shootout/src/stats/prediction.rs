@@ -12,7 +12,8 @@ use super::{ALPHA, Interval};
 /// What figures that were measured twice say of one that is measured again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
-    /// The new figure is between the old one divided by this and multiplied by it.
+    /// The new figure is between the old one divided by this and multiplied by it. Infinite where too
+    /// many of the figures became nothing, or never came, in one of the two: then it may be any.
     pub factor: f64,
     /// Figures that were measured twice.
     pub pairs: usize,
@@ -20,12 +21,13 @@ pub struct Prediction {
 
 impl Prediction {
     /// From figures that were measured twice, each as exactly as it is known; `None` when they are too
-    /// few, which is fewer than 19. A pair in which one is not above 0, or without an end, is none.
+    /// few, which is fewer than 19. A pair in which neither is a figure, above 0 and with an end, is
+    /// none. One in which one of them is has moved without a bound, and so farther than all others.
     pub fn of(pairs: impl IntoIterator<Item = (Interval, Interval)>) -> Option<Self> {
-        let is_figure = |figure: Interval| figure.high.is_finite() && figure.low > 0.0;
+        let is_figure = |figure: Interval| figure.low.is_finite() && figure.high > 0.0;
         let mut factors: Vec<f64> = pairs
             .into_iter()
-            .filter(|(first, second)| is_figure(*first) && is_figure(*second))
+            .filter(|(first, second)| is_figure(*first) || is_figure(*second))
             .map(|(first, second)| factor_between(first, second))
             .collect();
         factors.sort_by(f64::total_cmp);
@@ -33,6 +35,11 @@ impl Prediction {
         let rank = ((pairs + 1) as f64 * (1.0 - ALPHA)).ceil() as usize;
         let factor = *factors.get(rank.checked_sub(1)?)?;
         Some(Self { factor, pairs })
+    }
+
+    /// Whether it says anything of a figure that is measured again.
+    pub fn is_bounded(&self) -> bool {
+        self.factor.is_finite()
     }
 
     /// Where a figure is to lie that is measured again.
@@ -44,11 +51,17 @@ impl Prediction {
     }
 }
 
-/// The least factor that explains both: 1 where they meet.
+/// The least factor that explains both: 1 where they meet, infinite where one is nothing or never came.
 fn factor_between(first: Interval, second: Interval) -> f64 {
-    let up = second.low / first.high;
-    let down = first.low / second.high;
-    up.max(down).max(1.0)
+    let (lower, upper) = match first.low <= second.low {
+        true => (first, second),
+        false => (second, first),
+    };
+    match (lower.high >= upper.low, lower.high > 0.0) {
+        (true, _) => 1.0,
+        (false, true) => upper.low / lower.high,
+        (false, false) => f64::INFINITY,
+    }
 }
 
 #[cfg(test)]
@@ -82,13 +95,26 @@ mod tests {
     }
 
     #[test]
-    fn slower_and_faster_are_as_far_and_what_is_no_figure_does_not_count() {
+    fn slower_and_faster_are_as_far_and_what_is_never_a_figure_does_not_count() {
         let both = (0..20).map(|k| if k % 2 == 0 { (2.0, 4.0) } else { (4.0, 2.0) });
-        let none = [(0.0, 1.0), (1.0, f64::INFINITY), (f64::NAN, 1.0)];
+        let none = [(0.0, 0.0), (f64::INFINITY, f64::INFINITY), (-1.0, 0.0)];
         let found = of(both.chain(none)).unwrap();
         assert_eq!((found.factor, found.pairs), (2.0, 20));
+        assert!(found.is_bounded());
         let interval = found.interval(exactly(10.0));
         assert_eq!((interval.low, interval.high), (5.0, 20.0));
+    }
+
+    /// Of 39 pairs one may be farther than the factor, of 38 none.
+    #[test]
+    fn a_figure_that_becomes_nothing_or_never_comes_has_moved_farthest() {
+        for lost in [(3.0, 0.0), (0.0, 3.0), (3.0, f64::INFINITY), (3.0, -2.0)] {
+            let pairs = |n: usize| std::iter::repeat_n((2.0, 3.0), n).chain([lost]);
+            let found = of(pairs(37)).unwrap();
+            assert_eq!((found.factor, found.pairs), (f64::INFINITY, 38));
+            assert!(!found.is_bounded());
+            assert_eq!(of(pairs(38)).unwrap().factor, 1.5);
+        }
     }
 
     #[test]
@@ -101,6 +127,14 @@ mod tests {
         assert_eq!(all(200.0, 600.0).factor, 1.0);
         assert_eq!(all(600.0, 200.0).factor, 1.0);
         assert_eq!(all(3000.0, 600.0).factor, 3.0);
+        // Fewer than the first step carries is at least nothing and at most that.
+        let below = Interval {
+            low: 0.0,
+            high: 200.0,
+        };
+        let lost = Prediction::of([(step(600.0), below); 20]).unwrap();
+        assert_eq!(lost.factor, 3.0);
+        assert_eq!(lost.interval(below).low, 0.0);
     }
 
     /// The promise of the method, on figures whose spread has a long tail.
