@@ -73,6 +73,6 @@ pub use server_series::{MOST_SERVER_ROWS, SHORTEST_SERVER_INTERVAL_NS, ServerRow
 pub use site::SiteUse;
 pub use traffic::{CompressionUse, Sketch, Throughput, TimeRow, TimeSeries};
 pub use verdict::{
-    BUSY, InFlight, Judgement, Verdict, all_sent, judge, judge_interrupted, kept_too_much,
-    not_back, remedy,
+    BUSY, InFlight, Judgement, Verdict, all_sent, counted_faults, judge, judge_interrupted,
+    kept_too_much, not_back, remedy,
 };

@@ -3,6 +3,7 @@
 //! A failure ends this row with a status and a reason, and no other row. Writes no files but logs;
 //! what the figures mean is for `report`.
 
+mod again;
 mod steps;
 mod verdict;
 
@@ -157,26 +158,15 @@ impl<'a> Bench<'a> {
 
     /// Measures one row.
     pub fn measure(&mut self, row: &Row, progress: &Progress) -> Measurement {
-        let mut measurement = self.measure_once(row, progress);
         if !self.undisturbed {
-            return measurement;
+            return self.measure_once(row, progress);
         }
-        for _ in 1..quiet::TRIES {
-            let Some(words) = quiet::disturbance(measurement.busy_during) else {
-                break;
-            };
-            if self.interrupt.requested() {
-                break;
-            }
-            progress.line(&format!("  {}: measured again: {words}", row.label()));
-            let again = self.measure_once(row, progress);
-            // One that did not come to measuring takes no result away.
-            let is_measured = again.busy_during.is_some() && again.status != Status::Interrupted;
-            if is_measured && again.busy_during <= measurement.busy_during {
-                measurement = again;
-            }
-        }
-        measurement
+        let interrupt = self.interrupt;
+        again::least_disturbed(
+            || self.measure_once(row, progress),
+            || interrupt.requested(),
+            |words| progress.line(&format!("  {}: measured again: {words}", row.label())),
+        )
     }
 
     fn measure_once(&mut self, row: &Row, progress: &Progress) -> Measurement {
