@@ -113,6 +113,11 @@ impl Recorder {
         self.0.count_at(ns)
     }
 
+    /// Whether it tells two latencies in nanoseconds not apart.
+    pub fn is_same(&self, a_ns: u64, b_ns: u64) -> bool {
+        self.0.equivalent(a_ns, b_ns)
+    }
+
     /// The latency in nanoseconds that `percentile` percent of the samples do not exceed.
     pub fn percentile(&self, percentile: f64) -> u64 {
         let all = self.0.len() as f64;

@@ -222,6 +222,9 @@ pub struct ServerStep {
     pub cpu_ns: u64,
     /// Time over which `cpu_ns` was counted, in nanoseconds.
     pub elapsed_ns: u64,
+    /// When that began, in nanoseconds since `server_series` did. Absent in records from before.
+    #[serde(default)]
+    pub from_ns: Option<u64>,
     /// Memory while the step was measured (the largest sample).
     pub memory: Memory,
 }

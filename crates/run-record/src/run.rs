@@ -336,6 +336,10 @@ pub struct Outcome {
     pub carried_clients: Option<u64>,
     /// Both sides of the edge that a search has found. Absent without a search.
     pub edge: Option<Edge>,
+    /// Loads that a search tried and that no step shows, since the server took too few connections,
+    /// in the order of the tries. Each is a try that failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmeasured: Vec<f64>,
 }
 
 /// Where a search has found that the server no longer holds the limit.

@@ -60,6 +60,7 @@ pub(crate) fn bench(
             detail: "the program was ended before the run had ended".to_owned(),
             carried_clients: None,
             edge: None,
+            unmeasured: Vec::new(),
         },
         server: None,
     };

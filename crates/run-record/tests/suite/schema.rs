@@ -88,6 +88,7 @@ fn measurement() -> Value {
             clients: 10_000,
             cpu_ns: 1,
             elapsed_ns: 2,
+            from_ns: Some(1),
             memory: Memory::default(),
         }],
         server_series: Some(ServerSeries {

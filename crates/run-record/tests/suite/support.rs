@@ -55,6 +55,7 @@ pub(crate) fn record(steps: Vec<StepRecord>) -> RunRecord {
             detail: "all steps were measured".into(),
             carried_clients: RunRecord::carried(&steps),
             edge: None,
+            unmeasured: Vec::new(),
         },
         server: None,
         warm_up: None,

@@ -4,8 +4,15 @@
 //! Reads a directory and nothing else; measures nothing. It finds what was changed afterwards in one
 //! place and what is missing. Records that were made up as a whole it cannot tell.
 
+mod claim;
+mod clients;
 mod figures;
+mod held;
 mod row;
+mod run;
+mod search;
+mod server;
+mod step;
 mod together;
 
 use crate::records::{self, Record};
@@ -16,6 +23,9 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+#[cfg(test)]
+mod tests;
 
 /// Something that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]

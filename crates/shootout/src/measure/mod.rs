@@ -98,6 +98,11 @@ fn blank(row: &Row) -> Measurement {
     }
 }
 
+/// The status that a record gives its row, where its server went on and left nothing behind.
+pub(crate) fn status_of(run: &RunRecord) -> Status {
+    verdict::figures(run).map_or_else(|trouble| trouble.status, |()| Status::Ok)
+}
+
 /// Everything that the rows of a run have in common.
 pub struct Bench<'a> {
     project: &'a Project,
@@ -231,7 +236,7 @@ impl<'a> Bench<'a> {
         let task = self
             .task(row, held, server.authority())
             .map_err(|error| Trouble::new(Status::GeneratorLimited, error))?;
-        let mut steps = Steps::new(&sampler);
+        let mut steps = Steps::new(&sampler, idle.at);
         let others = Others::now();
         let ended = task.run(&mut server, self.interrupt, &mut |event| {
             steps.event(event);

@@ -7,13 +7,15 @@
 
 use crate::sample::{Sampler, Snapshot};
 use run_record::{Event, ServerStep};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A window that covers this share of the measurement is taken for the measurement.
 const COVERED: f64 = 0.9;
 
 pub(super) struct Steps<'a> {
     sampler: &'a Sampler,
+    /// When the series of the server begins.
+    origin: Instant,
     /// Samples that a step may have begun at, in order; never empty.
     begins: Vec<Snapshot>,
     measuring: bool,
@@ -21,9 +23,10 @@ pub(super) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    pub(super) fn new(sampler: &'a Sampler) -> Self {
+    pub(super) fn new(sampler: &'a Sampler, origin: Instant) -> Self {
         Self {
             sampler,
+            origin,
             begins: vec![sampler.snapshot()],
             measuring: false,
             done: Vec::new(),
@@ -47,6 +50,7 @@ impl<'a> Steps<'a> {
                     clients: record.clients,
                     cpu_ns: nanoseconds(end.cpu.saturating_sub(begin.cpu)),
                     elapsed_ns: nanoseconds(end.at.saturating_duration_since(begin.at)),
+                    from_ns: Some(nanoseconds(begin.at.saturating_duration_since(self.origin))),
                     memory: self.sampler.window(begin.at, end.at),
                 });
                 self.begins = vec![end];
@@ -78,7 +82,6 @@ fn nanoseconds(duration: Duration) -> u64 {
 mod tests {
     use super::*;
     use run_record::Memory;
-    use std::time::Instant;
 
     // timed: an origin for times that are made up; nothing is measured.
     #[test]

@@ -31,7 +31,9 @@ pub(super) fn verdict(
         return Err(Trouble::new(Status::Crashed, format!("{crash}{at}")).with_log(log_tail));
     }
     let record = measured(ended)?;
-    figures(record, ended).map_err(|trouble| trouble.with_log(log_tail.clone()))?;
+    figures(record)
+        .and_then(|()| called_invalid(record, ended))
+        .map_err(|trouble| trouble.with_log(log_tail.clone()))?;
     match stopped.leak() {
         Some(leak) => Err(Trouble::new(Status::Leaked, leak).with_log(log_tail)),
         None => Ok(()),
@@ -71,7 +73,8 @@ fn measured(ended: &Ended) -> Result<&RunRecord, Trouble> {
     }
 }
 
-fn figures(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
+/// What the record alone says of the row.
+pub(super) fn figures(record: &RunRecord) -> Result<(), Trouble> {
     let outcome = &record.outcome;
     match outcome.end {
         End::TimedOut => return Err(Trouble::new(Status::Timeout, &outcome.detail)),
@@ -118,12 +121,17 @@ fn figures(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
             format!("every step was noisy: {}", step.verdict_reasons.join("; ")),
         ));
     }
-    if ended.status.and_then(|status| status.code()) == Some(INVALID)
-        && outcome.end != End::ConnectFailed
-    {
-        return Err(Trouble::new(Status::Faulty, &outcome.detail));
-    }
     Ok(())
+}
+
+/// What the generator said with its exit code.
+fn called_invalid(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
+    let outcome = &record.outcome;
+    let code = ended.status.and_then(|status| status.code());
+    match code == Some(INVALID) && outcome.end != End::ConnectFailed {
+        true => Err(Trouble::new(Status::Faulty, &outcome.detail)),
+        false => Ok(()),
+    }
 }
 
 fn generator_was_the_limit(step: &StepRecord) -> bool {

@@ -59,6 +59,7 @@ pub(crate) fn under(plan: &Plan, name: &str, median_us: u64) -> Measurement {
             clients: step.clients,
             cpu_ns: median_us * step.clients * 10,
             elapsed_ns: step.elapsed_ns,
+            from_ns: None,
             memory: memory(step.clients),
         })
         .collect();

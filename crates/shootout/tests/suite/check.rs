@@ -7,7 +7,7 @@ use run_record::{
 };
 use serde_json::{Value, json};
 use shootout::check::check;
-use shootout::records::pack;
+use shootout::records::{self, pack};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -162,6 +162,8 @@ fn a_run_holds_and_each_way_to_change_it_is_found() {
         &[
             "verdict is pass, and by its figures fail",
             "by its steps none",
+            "faults is 7, and by its series 0",
+            "status is ok, and by its run faulty",
         ],
         |dir| {
             edit(dir, TEXT, |row| at(row, "/faults/lost", json!(7)));
@@ -170,7 +172,11 @@ fn a_run_holds_and_each_way_to_change_it_is_found() {
     // A limit that was broken was moved afterwards.
     assert_found(
         &dir,
-        &["is over its limit", "another plan", "verdict is pass"],
+        &[
+            "over_limit is false, and by its limit true",
+            "another plan",
+            "verdict is pass",
+        ],
         |dir| {
             edit(dir, BINARY, |row| {
                 row["run"]["plan"]["limits"]["time"] = json!("1ns")
@@ -248,6 +254,23 @@ fn a_run_holds_and_each_way_to_change_it_is_found() {
     checked().expect(1, &["round/run-1: session.json: names the row"]);
     fs::write(round.join("round.toml"), "label = \"certified\"").unwrap();
     checked().expect(1, &["round.toml"]);
+}
+
+/// The time until all are back ranks a storm.
+#[test]
+fn a_number_that_ranks_a_published_storm_is_found() {
+    const ROW: &str = "python-fastapi.one.reconnect-storm.text.1.json";
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/2026-11-again/run-13");
+    assert_eq!(found(&run, |_| {}), [""; 0]);
+    let places = ["run.steps.0: churn.cut.back_100_ns is 1000000, and by back_time"];
+    assert_found(&run, &places, |dir| {
+        let packed = dir.join(ROW).with_extension("json.gz");
+        let mut row: Value = serde_json::from_str(&records::text(&packed).unwrap()).unwrap();
+        *row.pointer_mut("/run/steps/0/churn/cut/back_100_ns")
+            .unwrap() = json!(1_000_000);
+        write(dir, ROW, &row);
+        fs::remove_file(packed).unwrap();
+    });
 }
 
 #[test]

@@ -90,6 +90,8 @@ pub(crate) struct Controller<'a, W> {
     pub(super) samples: u64,
     /// What a search knows so far.
     pub(super) edge: Option<Edge>,
+    /// Loads that a search could not measure, since connections failed.
+    pub(super) unmeasured: Vec<f64>,
     /// Memory of both sides, in a `connect` run.
     pub(super) watch: Option<Watch>,
     /// What has become known of the step that no event has told.
@@ -129,6 +131,7 @@ impl<'a, W: Workers> Controller<'a, W> {
             steps: Vec::new(),
             samples: 0,
             edge: None,
+            unmeasured: Vec::new(),
             watch: None,
             untold: Untold::default(),
             first_disconnect: None,
@@ -150,6 +153,7 @@ impl<'a, W: Workers> Controller<'a, W> {
             detail: ended.detail,
             carried_clients: self.carried(),
             edge: self.edge,
+            unmeasured: self.unmeasured,
         };
         (self.on_event)(&Event::End {
             outcome: outcome.clone(),

@@ -87,6 +87,7 @@ impl<W: Workers> Controller<'_, W> {
         let record = self.steps.get(measured_before);
         let is_noisy = record.is_some_and(|record| record.verdict == Verdict::Noisy);
         let passed = record.is_some_and(|record| record.passed());
+        let is_measured = record.is_some();
         match ended {
             None
             | Some(Ended {
@@ -99,6 +100,9 @@ impl<W: Workers> Controller<'_, W> {
                 ..
             }) => self.workers.renew(self.interrupted)?,
             Some(ended) => return Err(ended),
+        }
+        if !is_measured {
+            self.unmeasured.push(value);
         }
         Ok((!is_noisy).then_some(passed))
     }

@@ -52,6 +52,7 @@ pub fn throughput(plan: &Plan, raw: Raw, interrupted: &AtomicBool) -> Result<Thr
             detail: "the time was over".to_owned(),
             carried_clients: None,
             edge: None,
+            unmeasured: Vec::new(),
         },
     };
     let ended = controller

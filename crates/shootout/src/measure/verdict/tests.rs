@@ -38,6 +38,7 @@ fn record(end: End, steps: Vec<StepRecord>) -> RunRecord {
             detail: "in words".into(),
             carried_clients: RunRecord::carried(&steps),
             edge: None,
+            unmeasured: Vec::new(),
         },
         warm_up: None,
         steps,
