@@ -2,7 +2,7 @@
 //! what compression did to what all of them heard.
 
 use super::claim::Claims;
-use super::step::{count, together};
+use super::samples::{count, together};
 use run_record::{
     Churn, CompressionUse, CutRecord, Latency, Life, Recorder, RunRecord, SlowReaders, StepRecord,
     time_until,

@@ -1,7 +1,7 @@
 //! Connections that were opened and held.
 
 use super::claim::Claims;
-use super::step::count;
+use super::samples::count;
 use run_record::StepRecord;
 
 /// How much later than the last upgrade all workers are known to have theirs, in nanoseconds: a tick of

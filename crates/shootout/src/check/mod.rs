@@ -10,6 +10,7 @@ mod figures;
 mod held;
 mod row;
 mod run;
+mod samples;
 mod search;
 mod server;
 mod step;

@@ -2,10 +2,10 @@
 //! against all of them.
 
 use super::claim::Claims;
+use super::samples::count;
 use super::{clients, held};
 use run_record::{
-    Audience, InFlight, Latency, Load, Measure, Recorder, RunRecord, StepRecord, Throughput,
-    Verdict, judge,
+    Audience, InFlight, Latency, Load, Measure, RunRecord, StepRecord, Throughput, Verdict, judge,
 };
 
 /// How far apart two ways to compute a figure may be by rounding.
@@ -21,11 +21,6 @@ pub(super) fn check(index: usize, step: &StepRecord, run: &RunRecord) -> Vec<Str
     held::check(&mut claims, step);
     concluded(&mut claims, step, run);
     claims.wrong()
-}
-
-/// The number of samples of a distribution.
-pub(super) fn count(of: Option<&Latency>) -> u64 {
-    of.map_or(0, |latency| latency.count)
 }
 
 /// How many clients and samples there were to be.
@@ -180,17 +175,8 @@ fn concluded(claims: &mut Claims, step: &StepRecord, run: &RunRecord) {
 }
 
 /// A figure that is computed from others.
-pub(super) fn close(claims: &mut Claims, name: &str, stored: f64, by: &str, made: f64) {
+fn close(claims: &mut Claims, name: &str, stored: f64, by: &str, made: f64) {
     if (stored - made).abs() > ROUNDING * (1.0 + made.abs()) {
         claims.equal(name, stored, by, made);
     }
-}
-
-/// All samples of several distributions.
-pub(super) fn together(parts: [&Option<Latency>; 3]) -> Option<Recorder> {
-    let mut all = Recorder::default();
-    for part in parts.into_iter().flatten() {
-        all.merge(&part.recorder().ok()?);
-    }
-    Some(all)
 }

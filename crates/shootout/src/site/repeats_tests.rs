@@ -163,7 +163,8 @@ fn figures_that_never_come_or_whose_server_failed_have_moved_farthest() {
         cut.back_100_ns = None;
     };
     let failed = |one: &mut Measurement| one.status = Status::Timeout;
-    let cases: [(&str, &str, fn(&mut Measurement)); 2] = [
+    type Change = fn(&mut Measurement);
+    let cases: [(&str, &str, Change); 2] = [
         ("reconnect-storm", "all back", never),
         ("ticker", "limited latency", failed),
     ];
