@@ -82,7 +82,7 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
         _ if !waits => Nanos::secs(10),
         None => Nanos::secs(2),
         // What is lost is waited for until the time-out, and nothing is given up before the end.
-        Some(open) => Nanos(open.length().ns() + Nanos::secs(1).ns()),
+        Some(open) => Nanos(open.length().ns() + Nanos::secs(4).ns()),
     };
     plan.limits.time = Nanos(plan.limits.sample_timeout.ns() - 1);
     Case {
@@ -101,7 +101,8 @@ fn small(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
     plan.load = load(dice, plan);
     let steps = 1 + u32::from(dice.once_in(3));
     plan.clients = Clients::steps(clients(dice), dice.between(1, 9) as u32, Some(steps));
-    plan.connection.at_once = dice.of(&[1, 7, 50]);
+    // Each process has one at least.
+    plan.connection.at_once = dice.of(&[3, 7, 50]);
     if dice.once_in(5) {
         plan.connection.compression = Some(Compression {
             server_no_context_takeover: dice.once_in(2),

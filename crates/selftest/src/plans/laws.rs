@@ -2,8 +2,8 @@
 
 use super::case::Case;
 use run_record::{
-    Audience, Churn, Clients, End, Faults, Latency, Load, Outcome, Plan, Reading, Recorder,
-    RoomChanges, SlowReaders, StepRecord, Verdict,
+    Audience, Churn, Clients, End, Faults, Latency, Load, Outcome, Plan, Population, Reading,
+    Recorder, RoomChanges, SlowReaders, StepRecord, Verdict,
 };
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -422,7 +422,14 @@ impl Trial<'_> {
             let unfinished = self.churn(|churn| churn.unfinished);
             let known = refused.saturating_sub(unfinished)..=refused;
             let rejected = self.churn(|churn| churn.failures.rejected);
-            self.within("attempts that were rejected", known, rejected);
+            let holds = known.contains(&rejected);
+            let first = step
+                .churn
+                .as_ref()
+                .and_then(|churn| churn.first_failure.clone());
+            self.says("attempts that were rejected", holds, || {
+                format!("{known:?} are known, {rejected} reported, the first: {first:?}")
+            });
             let rooms = |of: fn(&RoomChanges) -> u64| {
                 self.churn(|churn| churn.rooms.as_ref().map_or(0, of))
             };
@@ -441,19 +448,20 @@ impl Trial<'_> {
                 joined,
             );
         }
-        let cuts = self.record.steps.iter();
-        let cuts = cuts.filter_map(|step| Some((step.churn.as_ref()?.cut.as_ref()?, step)));
-        let nobody_back: Vec<&StepRecord> = cuts
-            .filter(|(cut, _)| cut.clients > 0 && cut.back == 0)
-            .map(|(_, step)| step)
-            .collect();
-        let carried = nobody_back.iter().any(|step| step.passed());
-        let kept_out = self.case.server.closes_door.is_some();
-        self.says(
-            "a storm that nobody survives is not carried",
-            !(carried && kept_out),
-            || "no client came back, and the step passed".to_owned(),
-        );
+        let mut cuts = self.record.steps.iter().filter_map(|step| {
+            let cut = step.churn.as_ref()?.cut.as_ref()?;
+            (cut.clients > 0 && cut.back < cut.clients).then_some(step)
+        });
+        let carried = self
+            .plan()
+            .populations
+            .iter()
+            .any(Population::returns_after_cut)
+            && cuts.any(StepRecord::passed);
+        let law = "a storm is carried when all are back";
+        self.says(law, !carried, || {
+            "not all came back, and the step passed".to_owned()
+        });
     }
 
     /// The clients that samples wait for are spread over the rooms as draws would spread them.
@@ -524,7 +532,9 @@ impl Trial<'_> {
         let end = self.record.outcome.end;
         let detail = &self.record.outcome.detail;
         let ends_well = matches!(end, End::StepsDone | End::GeneratorLimited);
-        let kept_out = server.closes_door.is_some();
+        let mut populations = self.plan().populations.iter();
+        let may_be_away = populations.any(Population::returns_after_cut);
+        let kept_out = server.closes_door.is_some() || may_be_away && end == End::OverLimit;
         let broken = format!("{end:?}: {detail}");
         self.says(
             "the run comes to its end",

@@ -314,8 +314,11 @@ impl Behaviour for Knows {
         let subscribed = from.follows(topic);
         match request.act {
             Act::Publish(_) => {
-                let (members, others): (Vec<_>, Vec<_>) =
-                    peers.iter().partition(|peer| peer.follows(topic));
+                let members: Vec<_> = peers.iter().filter(|peer| peer.follows(topic)).collect();
+                // One that follows none is not ready, and would fail where a message comes.
+                let is_elsewhere =
+                    |peer: &&Arc<Peer>| !peer.follows(topic) && !peer.topics().is_empty();
+                let others: Vec<_> = peers.iter().filter(is_elsewhere).collect();
                 let message = Message {
                     stamp: request.stamp(),
                     room: room_of(topic),
