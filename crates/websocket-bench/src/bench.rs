@@ -70,6 +70,7 @@ pub(crate) fn bench(
         outputs.no_kernel_stamps();
     }
     outputs.io(&io);
+    ws_load::cluster::check_sites(&plan, sites.count())?;
     let gathered = distributed::gather(sites, threads_given, &plan, &interrupted);
     if let Err(RemoteError::Interrupted) = gathered {
         writeln!(

@@ -89,7 +89,7 @@ pub fn plans(asked: &Plans<'_>) -> Result<Conclusion, Box<dyn Error>> {
                 Ok(Proof::Held) => {}
                 Ok(Proof::Broken(failure)) => {
                     report(&failure, &bench);
-                    lock(&failures).push(failure);
+                    lock(&failures).push(*failure);
                 }
                 Err(error) => *lock(&stopped) = Some(format!("the plan of seed {seed}: {error}")),
             }
@@ -140,7 +140,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// What became of a plan.
 enum Proof {
     Held,
-    Broken(Failure),
+    Broken(Box<Failure>),
     Interrupted,
 }
 
@@ -158,12 +158,12 @@ fn prove(bench: &Bench<'_>, seed: u64, number: u64, able: Able) -> Result<Proof,
         broken.ok().flatten().unwrap_or_default()
     };
     let (smallest, small) = shrink::shrink(drawn, broken.clone(), TRIES, &mut attempt);
-    Ok(Proof::Broken(Failure {
+    Ok(Proof::Broken(Box::new(Failure {
         seed,
         drawn: broken,
         smallest,
         broken: small,
-    }))
+    })))
 }
 
 /// A failure as people read it: which laws, the smallest plan, how to see it again.

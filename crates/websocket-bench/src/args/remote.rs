@@ -37,6 +37,12 @@ impl Sites {
         self.are_elsewhere() || self.processes.is_some()
     }
 
+    /// How many sites the run has; none of a run of this process alone.
+    pub(crate) fn count(&self) -> u32 {
+        let elsewhere = self.worker_addr.len() as u32 + self.await_workers.unwrap_or(0);
+        self.processes.unwrap_or(0) + elsewhere
+    }
+
     /// True when workers take part that were started separately, perhaps on other machines.
     pub(crate) fn are_elsewhere(&self) -> bool {
         !self.worker_addr.is_empty() || self.await_workers.is_some()

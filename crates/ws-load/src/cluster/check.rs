@@ -2,10 +2,10 @@
 //! indices, sizes and times.
 
 use crate::clock;
-use crate::control::available_bytes;
+use crate::control::{RunError, available_bytes};
 use crate::dialect::Stamps;
 use crate::message::{Command, CompleteSample, OpenTerms, SentSample, Share, StepTerms};
-use crate::plan::{Hearing as _, Parties, Schedule, Script, sender_of};
+use crate::plan::{Hearing as _, Parties, Schedule, Script, opens_by_clock, sender_of};
 use crate::verify::StepLedger;
 use run_record::{LONGEST_NS, MOST_CLIENTS, Plan, PlanError, SearchOf, Workload, within};
 
@@ -66,6 +66,18 @@ struct Step {
 const LATEST_NS: u64 = 2 * LONGEST_NS;
 /// Standard deviations of a Poisson process that are allowed for; it is beyond them once in 10^23.
 const DEVIATIONS: f64 = 10.0;
+
+/// Whether each of so many sites can open connections by a plan: before any of them is started.
+///
+/// # Errors
+/// [`RunError::TooManySites`].
+pub fn check_sites(plan: &Plan, sites: u32) -> Result<(), RunError> {
+    let at_once = plan.connection.at_once;
+    if sites > at_once && !opens_by_clock(plan) {
+        return Err(RunError::TooManySites { sites, at_once });
+    }
+    Ok(())
+}
 
 impl<'a> Permits<'a> {
     /// Before the first command of a run with this plan, which is valid, at that site.

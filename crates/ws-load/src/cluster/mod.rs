@@ -15,7 +15,7 @@ pub use crate::message::{
     Command, CompleteSample, Done, OpenTerms, RawTerms, Report, Samples, SentSample, Share,
     StartByClock, StepPart, StepTerms, Unable,
 };
-pub use check::{CommandError, Permits};
+pub use check::{CommandError, Permits, check_sites};
 pub use coordinator::{ClockRelation, NodeTransport, Site, run_on};
 pub use node::{NodeError, serve, serve_at, serve_from_here};
 

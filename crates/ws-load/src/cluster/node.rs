@@ -85,7 +85,7 @@ pub fn serve_at(
 ) -> Result<(), NodeError> {
     plan.validate()?;
     check_message(plan).map_err(RunError::from)?;
-    RunError::check_sites(plan, share.of)?;
+    super::check_sites(plan, share.of)?;
     // Where it gives none, the reads without a stamp are counted.
     let _stamping = match plan.generator.timestamps {
         Timestamps::Kernel => io::keep_stamps_on().ok(),

@@ -1,8 +1,6 @@
 //! Why a run could not be made.
 
 use crate::net::TargetError;
-use crate::plan::opens_by_clock;
-use run_record::Plan;
 use std::io;
 
 /// A run that could not be made.
@@ -34,18 +32,4 @@ pub enum RunError {
     /// The kernel refuses what a worker needs.
     #[error("cannot set up a worker: {0}")]
     Worker(io::Error),
-}
-
-impl RunError {
-    /// Whether each of so many sites can open connections.
-    ///
-    /// # Errors
-    /// [`RunError::TooManySites`].
-    pub(crate) fn check_sites(plan: &Plan, sites: u32) -> Result<(), Self> {
-        let at_once = plan.connection.at_once;
-        if sites > at_once && !opens_by_clock(plan) {
-            return Err(Self::TooManySites { sites, at_once });
-        }
-        Ok(())
-    }
 }

@@ -82,7 +82,7 @@ pub fn run_on(
     if sites.is_empty() {
         return Err(RunError::NoSites);
     }
-    RunError::check_sites(plan, sites.len() as u32)?;
+    super::check_sites(plan, sites.len() as u32)?;
     let workers = Sites {
         plan,
         members: Members::new(sites),

@@ -117,8 +117,8 @@ fn in_small_rooms(sites: usize, drops: fn(Delivery) -> bool) -> (Measured, u64) 
 
 #[test]
 fn what_clients_of_small_rooms_must_have_heard_does_not_depend_on_the_sites() {
-    // timed: a message is on its way for longer; whatever that does, the server is honest.
     let takes_its_time = |_| {
+        // timed: a message is on its way for longer; whatever that does, the server is honest.
         sleep(Duration::from_millis(1));
         false
     };
