@@ -13,6 +13,7 @@ mod connections;
 mod deploy;
 mod dialect_file;
 mod dialects;
+mod documented_plans;
 mod events;
 mod examples;
 mod expectations;
