@@ -125,6 +125,9 @@ def npm(version, description, license):
         "cpu": [NPM_CPU],
         "files": ["bin", "LICENSE", "THIRD-PARTY-LICENSES.yaml", "README.md"],
     }
+    # npm compares it with the repository that a package's provenance names.
+    if repository := os.environ.get("GITHUB_REPOSITORY"):
+        package["repository"] = {"type": "git", "url": f"git+https://github.com/{repository}.git"}
     (stage / "package.json").write_text(json.dumps(package, indent=2) + "\n")
     call("npm", "pack", "--silent", "--pack-destination", DIST, cwd=stage, stdout=subprocess.DEVNULL)
     return DIST / f"websocket-bench-{version}.tgz"
