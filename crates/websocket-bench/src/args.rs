@@ -179,7 +179,7 @@ pub(crate) struct SelftestArgs {
     /// Take fewer samples, in under a minute. An inconclusive part is then no error
     #[arg(long)]
     pub(crate) short: bool,
-    /// Write the certificate to a file (docs/result-format.md)
+    /// Write the certificate, or what came of --plans, to a file (docs/result-format.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
     /// Run only these parts, separated by commas

@@ -68,14 +68,14 @@ impl Drop for Folder {
 }
 
 /// How cases are carried out.
-pub(super) struct Bench<'a> {
+pub(super) struct Runner<'a> {
     pub(super) folder: &'a Folder,
     /// A plan as a file that the program reads.
     pub(super) write_plan: fn(&Plan) -> Result<String, String>,
     pub(super) interrupted: &'a AtomicBool,
 }
 
-impl Bench<'_> {
+impl Runner<'_> {
     /// Carries a case out and returns the laws that it breaks. `number` is that of no other case at
     /// the same time. `None` when it was interrupted.
     ///
