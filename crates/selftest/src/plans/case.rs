@@ -18,6 +18,8 @@ pub(super) const LINES: usize = 7;
 const MOST_DELIVERIES: f64 = 4_000.0;
 const MOST_BYTES: f64 = 4e6;
 const CLOSED_S: f64 = 2.0;
+/// Fewest requests of an open loop.
+const FEWEST: f64 = 30.0;
 /// From the last delivery of a request to its result where the server makes faults: what it sends
 /// beyond what is due has been read when the result ends the sample.
 const AFTER_FAULTS: Duration = Duration::from_millis(60);
@@ -73,16 +75,20 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
     };
     plan.connection.query = vec!["n={n}".to_owned()];
     let processes = dice.of(&[1, 1, 1, 2, 2, 3]);
-    let (server, has_lines) = match dice.once_in(60) {
-        true => (large(&mut dice, &mut plan), false),
-        false => small(&mut dice, &mut plan),
+    // A busy machine must not give up what is under way.
+    let (server, has_lines, time_out) = match dice.once_in(100) {
+        true => (large(&mut dice, &mut plan), false, Nanos::secs(30)),
+        false => {
+            let (server, has_lines) = small(&mut dice, &mut plan);
+            (server, has_lines, Nanos::secs(4))
+        }
     };
     let waits = server.lost.every + server.unanswered.every > 0;
     plan.limits.sample_timeout = match plan.open_loop() {
         _ if !waits => Nanos::secs(10),
         None => Nanos::secs(2),
         // What is lost is waited for until the time-out, and nothing is given up before the end.
-        Some(open) => Nanos(open.length().ns() + Nanos::secs(4).ns()),
+        Some(open) => Nanos(open.length().ns() + time_out.ns()),
     };
     plan.limits.time = Nanos(plan.limits.sample_timeout.ns() - 1);
     Case {
@@ -313,7 +319,12 @@ fn slow_down(plan: &mut Plan, has_lines: bool) {
         + 200;
     let most = MOST_DELIVERIES.min(MOST_BYTES / f64::from(bytes)) / f64::from(hearers);
     match &mut plan.load {
-        Load::Open(open) => open.rate = open.rate.min(most),
+        Load::Open(open) => {
+            open.rate = open.rate.min(most);
+            // A Poisson process of fewer may have no arrival at all.
+            let fewest = Nanos((FEWEST * 1e9 / open.rate) as u64);
+            open.duration = open.duration.max(fewest);
+        }
         Load::Closed(closed) => {
             let samples = most * CLOSED_S;
             closed.samples = closed.samples.min(samples as u32 + 1);

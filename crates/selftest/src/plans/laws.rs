@@ -361,10 +361,11 @@ impl Trial<'_> {
         let reported = self.sum(|step| step.generator.messages);
         let (late, late_results) = self.under_way();
         let least = known.saturating_sub(2 * late + late_results);
-        // Those that leave take a message while they do, and are told that they changed rooms.
+        // Those that leave take a message while they do, are told that they changed rooms, and may be
+        // told of their opening once they are ready.
         let told = self.told;
         let answers = 2 * (told.unsubscribed + told.resubscribed - told.ignored);
-        let most = known + answers + self.last_words();
+        let most = known + answers + self.last_words() + 2 * told.connections.len() as u64;
         let law = "messages that were checked";
         self.within(law, least..=most, reported - of_others);
     }

@@ -20,15 +20,16 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Plans at once: they wait more than they work.
 const AT_ONCE: u64 = 6;
 /// How often a plan that broke a law is carried out again, as it is. A machine that is busy can break
 /// one law once; one that is broken again is wrong.
 const AGAIN: u32 = 4;
-/// Most runs for making a plan smaller that broke a law.
+/// Most runs for making a plan smaller that broke a law, and how long they go on.
 const TRIES: usize = 60;
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How many plans, and which.
 #[derive(Debug)]
@@ -164,7 +165,11 @@ fn prove(runner: &Runner<'_>, seed: u64, number: u64, able: Able) -> Result<Proo
     if broken.is_empty() {
         return Ok(Proof::Held);
     }
+    let began = Instant::now();
     let mut attempt = |case: &Case| {
+        if began.elapsed() > PATIENCE {
+            return Vec::new();
+        }
         let broken = runner.carry_out(case, number);
         broken.ok().flatten().unwrap_or_default()
     };
