@@ -65,11 +65,13 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
     let mut plan = Plan::new("ws://127.0.0.1:1/");
     plan.generator.seed = seed;
     plan.generator.threads = dice.of(&[1, 1, 2, 2, 3, 4, 8]);
-    plan.generator.io = match able.uring && dice.once_in(2) {
+    // Drawn on every machine, so that a seed means the same plan on each that is able to carry it out.
+    let (uring, own_clock) = (dice.once_in(2), dice.once_in(4));
+    plan.generator.io = match able.uring && uring {
         true => Io::Uring,
         false => Io::Epoll,
     };
-    plan.generator.timestamps = match able.kernel_stamps && !dice.once_in(4) {
+    plan.generator.timestamps = match able.kernel_stamps && !own_clock {
         true => Timestamps::Kernel,
         false => Timestamps::User,
     };

@@ -31,8 +31,6 @@ pub struct Asked {
     pub stamp: Option<u64>,
     /// The room that it was published to.
     pub room: Option<u32>,
-    /// Its client was subscribed to that room, or needed not be.
-    pub is_member: bool,
     /// When it came.
     pub at_ns: u64,
     /// What was due to each of its listeners.
@@ -76,14 +74,10 @@ pub struct Connection {
     pub id: u64,
     /// The number of its client.
     pub client: Option<u64>,
-    /// When its upgrade request came.
-    pub opened_ns: u64,
     /// It was not upgraded.
     pub was_refused: bool,
     /// When its end was seen.
     pub ended_ns: Option<u64>,
-    /// It ended by a close frame of the client.
-    pub was_closed: bool,
 }
 
 impl Copy {

@@ -136,7 +136,6 @@ fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
 struct Message<'a> {
     stamp: Option<u64>,
     room: Option<u32>,
-    is_member: bool,
     delivery: &'a [u8],
     result: Option<Vec<u8>>,
 }
@@ -180,7 +179,6 @@ impl Knows {
             client: ledger.client(from.id),
             stamp: of.stamp,
             room: of.room,
-            is_member: of.is_member,
             at_ns: now,
             copies,
             awaits_result: result.is_some(),
@@ -238,14 +236,11 @@ impl Behaviour for Knows {
         let closed = self.is_closed().then_some(Refusal::Plain);
         let refusal = head.refusal_by(self.options.framework).or(closed);
         let mut ledger = lock(&self.ledger);
-        let opened_ns = ledger.now_ns();
         ledger.open(Connection {
             id,
             client: client_of(&head.target),
-            opened_ns,
             was_refused: refusal.is_some(),
             ended_ns: None,
-            was_closed: false,
         });
         let (answer, open) = match refusal {
             Some(refusal) => (refusal.response().into(), false),
@@ -260,7 +255,6 @@ impl Behaviour for Knows {
         let message = Message {
             stamp: request.stamp(),
             room: None,
-            is_member: true,
             delivery: &request.frame(Reply::Echo),
             result: None,
         };
@@ -273,7 +267,6 @@ impl Behaviour for Knows {
         let message = Message {
             stamp: request.stamp(),
             room: None,
-            is_member: true,
             delivery: &request.frame(Reply::Broadcast),
             result: Some(request.frame(Reply::Result)),
         };
@@ -322,7 +315,6 @@ impl Behaviour for Knows {
                 let message = Message {
                     stamp: request.stamp(),
                     room: room_of(topic),
-                    is_member: subscribed,
                     delivery: &request.message(from.speech),
                     result: Some(request.answer(true)),
                 };
@@ -341,12 +333,11 @@ impl Behaviour for Knows {
             .push(at, from, request.answer(subscribed), Frame::Other);
     }
 
-    fn ended(&self, _hub: &Arc<Hub>, peer: &Arc<Peer>, how: Ended) {
+    fn ended(&self, _hub: &Arc<Hub>, peer: &Arc<Peer>, _how: Ended) {
         let mut ledger = lock(&self.ledger);
         let now = ledger.now_ns();
         if let Some(connection) = ledger.connection(peer.id) {
             connection.ended_ns = Some(now);
-            connection.was_closed = how == Ended::Closed;
         }
     }
 }
