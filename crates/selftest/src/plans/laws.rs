@@ -367,7 +367,7 @@ impl Trial<'_> {
         let answers = 2 * (told.unsubscribed + told.resubscribed - told.ignored);
         let most = known + answers + self.last_words() + 2 * told.connections.len() as u64;
         let law = "messages that were checked";
-        self.within(law, least..=most, reported - of_others);
+        self.within(law, least..=most, reported.saturating_sub(of_others));
     }
 
     /// What clients that leave must have heard.

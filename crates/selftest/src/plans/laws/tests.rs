@@ -52,7 +52,19 @@ fn case() -> Case {
     }
 }
 
+/// The case with what its server knows and a report that is honest. A busy machine may be unable to
+/// carry it, which holds a report to few laws, so it is carried out again then.
 fn carried_out() -> (Case, Told, Reported) {
+    loop {
+        let (case, told, reported) = attempt();
+        let is_limited = |step: &StepRecord| step.verdict == Verdict::GeneratorLimited;
+        if !reported.steps.iter().any(is_limited) {
+            return (case, told, reported);
+        }
+    }
+}
+
+fn attempt() -> (Case, Told, Reported) {
     let case = case();
     let folder = Folder::new().unwrap();
     let server = Oracle::start(case.server).unwrap();
@@ -93,7 +105,8 @@ fn each_way_to_misreport_breaks_its_law() {
         ("unanswered requests", |of| of.faults.unanswered += 1),
         ("faults that nobody made", |of| of.faults.reordered = 1),
         ("messages that were checked", |of| {
-            of.steps[0].generator.messages -= 1
+            // More than the answers of openings of which it is open whether they were checked.
+            of.steps[0].generator.messages -= 200
         }),
         ("completion", |of| {
             // As if the samples had been complete when they were sent.
