@@ -1,8 +1,8 @@
 //! A plan as the file that means it.
 
 use run_record::{
-    Audience, Clients, Connection, Io, Limits, Load, Message, Nanos, Plan, Population, Target,
-    Timestamps,
+    Audience, Clients, Connection, Io, Limits, Load, Message, Nanos, Plan, Population, RankedBy,
+    Target, Timestamps,
 };
 use serde::Serialize;
 
@@ -11,6 +11,8 @@ use serde::Serialize;
 struct Printed<'a> {
     name: Option<&'a str>,
     reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranked_by: Option<RankedBy>,
     audience: Audience,
     #[serde(skip_serializing_if = "is_none")]
     warm_up: Nanos,
@@ -60,6 +62,7 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
     let Plan {
         name,
         reason,
+        ranked_by,
         target,
         connection,
         populations,
@@ -74,6 +77,7 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
     let printed = Printed {
         name: name.as_deref(),
         reason: reason.as_deref(),
+        ranked_by: *ranked_by,
         audience: *audience,
         warm_up: *warm_up,
         target,

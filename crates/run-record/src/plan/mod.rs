@@ -72,6 +72,14 @@ impl Workload {
     }
 }
 
+/// What ranks servers that kept the limit of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RankedBy {
+    /// Processor time of the server for each message delivered.
+    Cost,
+}
+
 /// The plan of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -80,6 +88,10 @@ pub struct Plan {
     pub name: Option<String>,
     /// Why the workload exists, in one sentence.
     pub reason: Option<String>,
+    /// What ranks servers that kept the limit, where it is not what follows from the load. The load
+    /// generator does nothing with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranked_by: Option<RankedBy>,
     /// Where to connect.
     pub target: Target,
     /// How a client connects.
@@ -108,6 +120,7 @@ impl Default for Plan {
         Self {
             name: None,
             reason: None,
+            ranked_by: None,
             target: Target::default(),
             connection: Connection::default(),
             populations: vec![Population::default()],

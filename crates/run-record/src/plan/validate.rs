@@ -6,8 +6,8 @@
 
 use super::{
     Audience, Backoff, ChangesRoom, Clients, Closed, ComesAndGoes, Connect, Cut, Dialect, Life,
-    Load, Nanos, OpenLoop, Plan, Population, Raw, Reading, Reconnect, Rooms, Search, SearchOf,
-    Steps,
+    Load, Nanos, OpenLoop, Plan, Population, RankedBy, Raw, Reading, Reconnect, Rooms, Search,
+    SearchOf, Steps,
 };
 
 /// Most clients of a step, of all sites together: 100 times the largest run that is known to have
@@ -168,6 +168,7 @@ impl Plan {
                 "belongs to the dialect `file`, and to no other",
             ));
         }
+        self.validate_ranked_by()?;
         self.validate_script()?;
         self.validate_warm_up()?;
         self.validate_limits()?;
@@ -330,6 +331,21 @@ impl Plan {
             ));
         }
         rooms.validate()
+    }
+
+    /// Costs are compared under one load that each server is given, and of messages.
+    fn validate_ranked_by(&self) -> Checked {
+        let has_one_step = matches!(&self.clients, Clients::Steps(steps) if steps.count == Some(1));
+        match self.ranked_by {
+            Some(RankedBy::Cost) if !has_one_step || !matches!(self.load, Load::Open(_)) => {
+                Err(contradiction(
+                    "ranked_by",
+                    "compares what a server spends under one load: \"cost\" needs [load.open] and \
+                     clients.steps.count = 1",
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn validate_warm_up(&self) -> Checked {

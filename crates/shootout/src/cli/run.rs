@@ -11,7 +11,8 @@ const EXAMPLES: &str = "\
 Without options it measures every server and variant that can be built here with the workload
 `broadcast`: in text (or in the format that the variant speaks), with the parameters of 2016. Each
 step has 1,000 clients more (or what the manifest says), until the 95th percentile of the completion
-is above 500 ms or this machine holds no more clients.
+is above 500 ms or this machine holds no more clients. --quick measures `cost` instead: the processor
+time of the server for each delivery, under a load that every server carries.
 
 A workload is a plan in workloads/ (`shootout list --workloads`) or a file of your own
 (docs/plan.md); `all` is every plan in workloads/. Several are measured one after the other, each
@@ -50,7 +51,7 @@ pub struct RunArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pub variants: Vec<String>,
     /// The loads: plans of workloads/ by their names, `all` of them, or files by their paths
-    /// [default: broadcast]
+    /// [default: broadcast; with --quick cost]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pub workload: Vec<String>,
     /// Change one key of the plans, e.g. load.rate=200 or clients.first=50; of one of several plans
@@ -61,7 +62,8 @@ pub struct RunArgs {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT,..")]
     pub dialects: Vec<Dialect>,
     /// A look around within ten minutes: of each language the server that is the quickest to build
-    /// (all that --servers names), its first variant, 5 steps where the plan has no number of them.
+    /// (all that --servers names), its first variant, and what a delivery costs it; with another
+    /// --workload 5 steps, where its plan has no number of them.
     /// What is ready is measured and shown before anything is installed
     #[arg(long)]
     pub quick: bool,
@@ -187,6 +189,8 @@ impl RunArgs {
     /// The workloads that are asked for.
     fn named(&self) -> Vec<&str> {
         match self.workload.as_slice() {
+            // The flags of before are of the load of before.
+            [] if self.quick && self.shorthands.sets().next().is_none() => vec![workload::QUICK],
             [] => vec![workload::USUAL],
             named => named.iter().map(String::as_str).collect(),
         }

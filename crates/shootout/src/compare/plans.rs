@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 
 /// Parts of a plan that decide nothing of what a step measures: where a server listens, random
 /// choices, what a workload is called, and how finely clients are told.
-const NO_MATTER: [&str; 5] = [
+const NO_MATTER: [&str; 6] = [
     "target",
     "generator.seed",
     "name",
     "reason",
+    "ranked_by",
     "clients.steps",
 ];
 

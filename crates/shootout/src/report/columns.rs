@@ -113,11 +113,7 @@ pub(crate) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
         false => memory(rows),
     });
     if request != Workload::Connect {
-        columns.push(at_step(
-            "cpu/msg",
-            "Processor time of the server for one message delivered.",
-            |step| Cell::figure(step.cpu_per_message_ns, |ns| figures::time(*ns)),
-        ));
+        columns.push(cost(subject.score));
     }
     columns.push(word(
         "status",
@@ -211,6 +207,21 @@ fn delivery(request: Workload, plan: Option<&Plan>) -> Filled {
         format!("{of}th percentile {who} at that step: the median over the repetitions."),
         move |row| percentile(row, Measure::Delivery, of),
     )
+}
+
+fn cost(score: Score) -> Filled {
+    const TITLE: &str = "cpu/msg";
+    const MEANING: &str = "Processor time of the server for one message delivered";
+    match score {
+        Score::Cost => figure(
+            TITLE,
+            format!("{MEANING}: the median over the repetitions."),
+            |row| Cell::figure(row.figure(Score::Cost, None), |ns| figures::time(*ns)),
+        ),
+        _ => at_step(TITLE, format!("{MEANING}."), |step| {
+            Cell::figure(step.cpu_per_message_ns, |ns| figures::time(*ns))
+        }),
+    }
 }
 
 fn rate() -> Filled {

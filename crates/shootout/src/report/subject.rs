@@ -86,6 +86,9 @@ impl<'a> Subject<'a> {
                     .to_owned()
             }
             (Score::Rate, _) => "the highest rate of requests a second".to_owned(),
+            (Score::Cost, _) => {
+                "the processor time of the server for each message delivered".to_owned()
+            }
         }
     }
 
@@ -109,7 +112,7 @@ impl<'a> Subject<'a> {
     pub(crate) fn show(&self, score: f64) -> String {
         match self.score {
             Score::Latency | Score::Return if score.is_infinite() => "never".to_owned(),
-            Score::Latency | Score::Return => figures::time(score),
+            Score::Latency | Score::Return | Score::Cost => figures::time(score),
             Score::Memory => figures::bytes(score),
             Score::Rate => format!("{} a second", figures::count(score.round() as u64)),
         }

@@ -79,6 +79,7 @@ impl Kind {
             Self::Score(Score::Return) => "all back",
             Self::Score(Score::Memory) => "memory per connection",
             Self::Score(Score::Rate) => "requests a second",
+            Self::Score(Score::Cost) => "cpu per message",
         }
     }
 }

@@ -28,6 +28,8 @@ use std::path::Path;
 
 /// Name of the workload that is run when none is named.
 pub const USUAL: &str = "broadcast";
+/// What `--quick` measures where none is named: what tells servers apart in seconds.
+pub const QUICK: &str = "cost";
 /// Steps of a `--quick` run of a plan that would go on to the limit.
 const QUICK_STEPS: u32 = 5;
 /// Longest name of a workload in file names.

@@ -3,8 +3,8 @@
 use crate::support::machine::{apt, needs};
 use crate::support::{Done, Project, Server};
 
-const STEPS: &str = "run --quick --yes --out out --set clients.first=20 --set clients.add=20 \
-                     --set clients.count=1 --set load.samples=10";
+const STEPS: &str = "run --quick --yes --out out --workload broadcast --set clients.first=20 \
+                     --set clients.add=20 --set clients.count=1 --set load.samples=10";
 
 /// Adds a server of a language that is so cheap.
 fn add(project: &Project, name: &str, language: &str, seconds: u32, more: &str) {
@@ -68,6 +68,45 @@ fn what_is_ready_is_measured_and_shown_before_anything_is_installed() {
     for name in ["a-dear", "b-swift", "c-cheap"] {
         assert!(done.stdout.contains(name), "{name}: {}", done.stdout);
     }
+}
+
+#[test]
+fn servers_that_all_keep_up_are_told_apart_by_what_a_delivery_costs() {
+    let (project, path) = project();
+    let short = "run --quick --out out --servers b-slow,b-swift --set clients.first=20 \
+                 --set load.duration=300ms --set warm_up=0s";
+    let done = run(&project, &path, 0, short);
+    done.expect(
+        0,
+        &[
+            "b-slow cost text: ",
+            " a message, 20 clients, p95 ",
+            "the one planned step was measured",
+        ],
+    );
+    let head =
+        "cost over JSON: the processor time of the server for each message delivered, 20 clients";
+    assert!(done.stdout.contains(head), "{}", done.stdout);
+    let costs: Vec<f64> = ["b-slow", "b-swift"]
+        .map(|name| {
+            let row = project.measurement(&format!("{name}.default.cost.text.1"));
+            let delivered = row.run.unwrap().steps[0].delivery.as_ref().unwrap().count;
+            assert_eq!(delivered, 12 * 20);
+            row.server_steps[0].cpu_ns as f64 / delivered as f64
+        })
+        .into();
+    let first = if costs[0] <= costs[1] {
+        "b-slow"
+    } else {
+        "b-swift"
+    };
+    let row = |place: &str| {
+        let mut lines = done.stdout.lines();
+        lines
+            .find(|line| line.starts_with(place))
+            .unwrap_or_default()
+    };
+    assert!(row("1").contains(first), "{costs:?}: {}", done.stdout);
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn steps_are_those_of_the_manifest_unless_the_user_gives_others() {
         let clients: Vec<u64> = run.unwrap().steps.iter().map(|step| step.clients).collect();
         (done, clients)
     };
-    let (done, clients) = steps("--quick");
+    let (done, clients) = steps("--quick --workload broadcast");
     done.expect(
         0,
         &["other steps, as the manifest says: 10 to 50 clients by 10: go-example"],

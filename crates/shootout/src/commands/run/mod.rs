@@ -18,12 +18,13 @@ use crate::process::shortened;
 use crate::progress::{Progress, milliseconds};
 use crate::project::Entry;
 use crate::quick;
-use crate::report;
+use crate::report::ranking::cost;
+use crate::report::{self, figures};
 use crate::rows::{self, Row, Rows};
 use crate::session::{Origin, Session};
 use crate::stdout::one_line;
 use crate::workload::Schedule;
-use run_record::{Environment, Measurement, Status};
+use run_record::{Environment, Measurement, RankedBy, Status};
 use std::path::{Path, PathBuf};
 use turns::Turns;
 
@@ -210,7 +211,14 @@ fn told(measurement: &Measurement) -> String {
         .and_then(|step| step.limited_ns)
         .map(|ns| format!(", p{} {}", run.plan.limits.percentile, milliseconds(ns)))
         .unwrap_or_default();
-    format!("{carried} clients{latency}; {}", run.outcome.detail)
+    let cost = run
+        .plan
+        .ranked_by
+        .and_then(|RankedBy::Cost| cost(measurement));
+    let cost = cost.map_or_else(String::new, |ns| {
+        format!("{} a message, ", figures::time(ns))
+    });
+    format!("{cost}{carried} clients{latency}; {}", run.outcome.detail)
 }
 
 fn conclude(

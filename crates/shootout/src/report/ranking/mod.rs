@@ -33,7 +33,7 @@ pub use carried::Carried;
 pub(crate) use carried::carried_by;
 pub use extra::{CutOff, Extra, Held, Leaving, Slow};
 pub use place::Place;
-pub use score::{Score, grows};
+pub use score::{Score, cost, grows};
 pub use steps::Step;
 pub use usage::{MemoryKind, PerConnection};
 

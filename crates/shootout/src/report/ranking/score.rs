@@ -6,7 +6,7 @@
 use super::usage::{self, MemoryKind};
 use super::{Row, spread};
 use crate::stats::{Middle, middle};
-use run_record::{Clients, CutRecord, Life, Load, Measure, Measurement, Plan, SearchOf};
+use run_record::{Clients, CutRecord, Life, Load, Measure, Measurement, Plan, RankedBy, SearchOf};
 
 /// The figure that tells rows apart that carried equally many clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum Score {
     Memory,
     /// The highest rate of requests within the limit. The higher is better.
     Rate,
+    /// Processor time of the server for each message delivered. The lower is better.
+    Cost,
 }
 
 /// Whether the number of clients of a plan grows until it is too much: then clients carried are
@@ -35,6 +37,9 @@ impl Score {
     /// That of a plan.
     pub fn of(plan: &Plan) -> Self {
         let is_cut = |population: &run_record::Population| matches!(population.life, Life::Cut(_));
+        if let Some(RankedBy::Cost) = plan.ranked_by {
+            return Self::Cost;
+        }
         match (&plan.clients, &plan.load) {
             (Clients::Search(search), _) if search.of == SearchOf::Rate => Self::Rate,
             (_, Load::Connect(_)) => Self::Memory,
@@ -66,9 +71,15 @@ const NEVER_NS: f64 = 1e18;
 pub(super) fn figure(row: &Row<'_>, score: Score, common: Option<u64>) -> Option<f64> {
     let figures = match score {
         Score::Latency => limited(row, common, spread::any_latencies),
-        Score::Return | Score::Memory | Score::Rate => figures(row, score, common),
+        Score::Return | Score::Memory | Score::Rate | Score::Cost => figures(row, score, common),
     };
     middle(&figures, score.middle())
+}
+
+/// Processor time of the server for each message that was delivered in the last step, in nanoseconds.
+pub fn cost(measurement: &Measurement) -> Option<f64> {
+    let step = measurement.run.as_ref()?.steps.last()?;
+    usage::cpu_per_message(&[(measurement, step)])
 }
 
 /// A figure as it is told: infinite where clients never came back.
@@ -97,6 +108,7 @@ pub(super) fn figures(row: &Row<'_>, score: Score, common: Option<u64>) -> Vec<f
             let kind = kind.map_or(MemoryKind::Resident, |memory| memory.kind);
             each(&|measurement| usage::whole_memory(measurement, clients, kind))
         }
+        Score::Cost => each(&cost),
         Score::Rate => each(&|measurement| {
             let edge = measurement.run.as_ref()?.outcome.edge?;
             Some(edge.passed.unwrap_or(0.0))

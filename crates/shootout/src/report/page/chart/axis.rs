@@ -77,9 +77,9 @@ impl Axis {
 fn unit(largest: f64, bars: Bars, score: Score) -> (f64, &'static str) {
     match (bars, score) {
         (Bars::Memory, _) | (Bars::Score, Score::Memory) => memory_unit(largest),
-        (Bars::Cpu, _) if largest >= 1e6 => (1e6, "ms per message"),
-        (Bars::Cpu, _) if largest >= 1e3 => (1e3, "µs per message"),
-        (Bars::Cpu, _) => (1.0, "ns per message"),
+        (Bars::Cpu, _) | (Bars::Score, Score::Cost) if largest >= 1e6 => (1e6, "ms per message"),
+        (Bars::Cpu, _) | (Bars::Score, Score::Cost) if largest >= 1e3 => (1e3, "µs per message"),
+        (Bars::Cpu, _) | (Bars::Score, Score::Cost) => (1.0, "ns per message"),
         (Bars::Score, Score::Rate) => (1.0, "requests a second"),
         (Bars::Score, _) if largest >= 1e9 => (1e9, "s"),
         (Bars::Score, _) if largest >= 1e6 => (1e6, "ms"),
