@@ -7,6 +7,9 @@ use crate::manifest::{self, Manifest, Problem, suggestion};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The folder in results/ of runs without `--out`, which are nobody's publication.
+pub(crate) const LOCAL: &str = "local";
+
 /// The project's folder.
 #[derive(Clone, Debug)]
 pub struct Project {
@@ -72,7 +75,7 @@ impl Project {
 
     /// The directory of runs without `--out`.
     pub fn results(&self) -> PathBuf {
-        self.root.join("results/local")
+        self.root.join("results").join(LOCAL)
     }
 
     /// Summaries of the Autobahn|Testsuite.

@@ -10,7 +10,7 @@ use crate::about;
 use crate::autobahn;
 use crate::conformance_table::{self, Line};
 use crate::manifest::{Manifest, Role};
-use crate::project::Entry;
+use crate::project::{Entry, LOCAL};
 use crate::workload;
 use run_record::AutobahnRecord;
 use std::collections::BTreeSet;
@@ -20,11 +20,10 @@ use std::path::{Path, PathBuf};
 /// What was read.
 pub(super) struct Gathered {
     pub(super) manifests: Vec<Manifest>,
-    pub(super) newest: Option<Round>,
-    /// The figures of the rounds before it, the newer first.
-    pub(super) history: Vec<Point>,
-    /// The figures of the rounds that measure it again.
-    pub(super) again: Vec<Point>,
+    /// The newest published round; that of the runs of this checkout where none is published.
+    pub(super) published: Shown,
+    /// The runs of this checkout, where a round is published too.
+    pub(super) local: Option<Shown>,
     pub(super) conformance: Vec<Line>,
     pub(super) autobahn: Vec<AutobahnRecord>,
     pub(super) ancestor: Ancestor,
@@ -36,6 +35,19 @@ pub(super) struct Gathered {
     pub(super) rounds: usize,
 }
 
+/// A round as a board of its own shows it.
+#[derive(Default)]
+pub(super) struct Shown {
+    /// `None` where nothing was measured.
+    pub(super) round: Option<Round>,
+    /// The figures of other rounds, the newer first.
+    pub(super) history: Vec<Point>,
+    /// The figures of the rounds that measure it again.
+    pub(super) again: Vec<Point>,
+    /// What leads to the board of the other, and its front page.
+    pub(super) other: Option<(String, &'static str)>,
+}
+
 /// Names of the servers whose manifest says that they are no contestants.
 pub(super) fn ceilings(manifests: &[Manifest]) -> BTreeSet<String> {
     let of_role = manifests
@@ -44,7 +56,7 @@ pub(super) fn ceilings(manifests: &[Manifest]) -> BTreeSet<String> {
     of_role.map(|manifest| manifest.name.clone()).collect()
 }
 
-/// Reads all of it. Of rounds before the newest the figures alone are kept.
+/// Reads all of it. Of rounds that have no board the figures alone are kept.
 pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
     let mut warnings = Vec::new();
     let manifests: Vec<Manifest> = match sources.project.servers() {
@@ -82,9 +94,8 @@ pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
         workload::list(&folder).map_err(|refusal| SiteError::Project(refusal.to_string()))?;
     let text = |name: &str| fs::read_to_string(root.join(name)).ok();
     Ok(Gathered {
-        newest: rounds.newest,
-        history: rounds.earlier,
-        again: rounds.again,
+        published: rounds.published,
+        local: rounds.local,
         conformance,
         autobahn,
         ancestor,
@@ -103,11 +114,8 @@ pub(super) fn gather(sources: &Sources<'_>) -> Result<Gathered, SiteError> {
 /// The rounds of a results directory.
 #[derive(Default)]
 struct Rounds {
-    newest: Option<Round>,
-    /// The figures of those before it, the newer first.
-    earlier: Vec<Point>,
-    /// The figures of those that measure it again.
-    again: Vec<Point>,
+    published: Shown,
+    local: Option<Shown>,
     count: usize,
 }
 
@@ -117,8 +125,9 @@ fn read_rounds(
     warnings: &mut Vec<String>,
 ) -> Result<Rounds, SiteError> {
     let mut all = Rounds::default();
+    let published = &mut all.published;
     let mut names = BTreeSet::new();
-    let mut repeats = Vec::new();
+    let (mut local, mut repeats) = (None, Vec::new());
     for place in rounds::places(results)? {
         let mut round = rounds::read(&place, known)?;
         warnings.append(&mut round.warnings);
@@ -129,17 +138,19 @@ fn read_rounds(
         names.insert(round.name.clone());
         if round.about.repeats.is_some() {
             repeats.push(round);
-        } else if all.newest.is_none() {
-            all.newest = Some(round);
+        } else if round.name == LOCAL {
+            local = Some(round);
+        } else if published.round.is_none() {
+            published.round = Some(round);
         } else {
-            all.earlier.extend(history::of_round(&round, known));
+            published.history.extend(history::of_round(&round, known));
         }
     }
-    let newest = all.newest.as_ref().map(|round| &round.name);
+    let newest = published.round.as_ref().map(|round| &round.name);
     for round in &repeats {
         let of = round.about.repeats.as_ref();
-        if of == newest {
-            all.again.extend(history::of_round(round, known));
+        if of.is_some() && of == newest {
+            published.again.extend(history::of_round(round, known));
         }
         if let Some(of) = of.filter(|of| !names.contains(*of)) {
             let name = &round.name;
@@ -148,6 +159,25 @@ fn read_rounds(
                 "{name}/{file}: repeats {of:?}, and there is no such round"
             ));
         }
+    }
+    let Some(newest) = &published.round else {
+        published.round = local;
+        return Ok(all);
+    };
+    if let Some(local) = local {
+        let mut others = history::of_round(newest, known);
+        others.extend(published.history.iter().cloned());
+        all.local = Some(Shown {
+            history: others,
+            other: Some((
+                format!("The published round, {}", newest.name),
+                "../index.html",
+            )),
+            round: Some(local),
+            ..Shown::default()
+        });
+        let words = "The runs of this checkout, which are not published".to_owned();
+        published.other = Some((words, "local/index.html"));
     }
     Ok(all)
 }

@@ -19,7 +19,7 @@ mod repeats;
 mod rounds;
 mod text;
 
-use crate::project::Project;
+use crate::project::{LOCAL, Project};
 use crate::report::ReportError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,11 @@ pub enum SiteError {
 /// [`SiteError`] when results or project cannot be read, or the folder cannot be written.
 pub fn write(sources: &Sources<'_>, out: &Path) -> Result<Summary, SiteError> {
     let gathered = gather::gather(sources)?;
-    let files = pages::all(&gathered, &sources.project.workloads())?;
+    let workloads = sources.project.workloads();
+    let mut files = pages::all(&gathered, &gathered.published, &workloads)?;
+    if let Some(local) = &gathered.local {
+        files.add_folder(LOCAL, pages::all(&gathered, local, &workloads)?);
+    }
     files.write(out)?;
     Ok(Summary {
         pages: files.len(),

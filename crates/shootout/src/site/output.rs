@@ -8,6 +8,9 @@ use std::path::{Component, Path, PathBuf};
 /// Lists the files of the site, so that the next one takes away what it does not have any more.
 const LIST: &str = ".shootout-site";
 
+/// Folders and name of the file that lies deepest: a page of a server on the board of local runs.
+const DEEPEST: usize = 3;
+
 /// The files of a site, by their paths in its folder.
 #[derive(Debug, Default)]
 pub(super) struct Files {
@@ -17,6 +20,13 @@ pub(super) struct Files {
 impl Files {
     pub(super) fn add(&mut self, path: impl Into<String>, text: String) {
         self.files.push((path.into(), text));
+    }
+
+    /// Adds another site as a folder of this one.
+    pub(super) fn add_folder(&mut self, folder: &str, site: Self) {
+        let files = site.files.into_iter();
+        let files = files.map(|(path, text)| (format!("{folder}/{path}"), text));
+        self.files.extend(files);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -90,7 +100,7 @@ fn is_within(path: &str) -> bool {
     let path = PathBuf::from(path);
     let mut parts = path.components();
     path.extension().is_some_and(|ending| ending == "html")
-        && path.components().count() <= 2
+        && path.components().count() <= DEEPEST
         && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 

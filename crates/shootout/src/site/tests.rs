@@ -492,3 +492,65 @@ fn broken_records_are_named_and_harm_nothing() {
     assert!(!told.contains("notes"), "{told}");
     assert!(site.page("index.html").contains("torn.json"));
 }
+
+#[test]
+fn local_runs_have_a_board_of_their_own_and_change_nothing_of_the_published_one() {
+    let servers = [("go-a", ""), ("rust-b", "")];
+    let published = |results: &Path| {
+        save(
+            results,
+            "2026-10",
+            "2026-10-01",
+            &[carrying("go-a", 4), carrying("rust-b", 3)],
+        );
+    };
+    let before = Site::new(&servers, published);
+    let after = Site::new(&servers, |results| {
+        published(results);
+        save(
+            &results.join("local"),
+            "a",
+            "2026-11-02",
+            &[carrying("rust-b", 5)],
+        );
+        save(
+            &results.join("local"),
+            "b",
+            "2026-11-03",
+            &[carrying("rust-b", 6)],
+        );
+    });
+    for page in [
+        "servers/go-a.html",
+        "servers/rust-b.html",
+        "workloads/broadcast.html",
+    ] {
+        assert_eq!(before.page(page), after.page(page), "{page}");
+    }
+    let link = "<p><a href=\"local/index.html\">The runs of this checkout, which are not published</a></p>\n";
+    let front = after.page("index.html");
+    assert_eq!(front.matches(link).count(), 1, "{front}");
+    assert_eq!(front.replace(link, "\n"), before.page("index.html"));
+    let own = after.page("local/index.html");
+    assert!(own.contains("Round local"), "{own}");
+    assert!(
+        own.contains("href=\"../index.html\">The published round, 2026-10</a>"),
+        "{own}"
+    );
+    assert!(!row(&after.page("local/index.html"), "rust-b").contains("go-a"));
+    assert!(after.page("local/servers/rust-b.html").contains("2026-10"));
+}
+
+#[test]
+fn local_runs_are_the_board_where_nothing_is_published() {
+    let site = Site::new(&[("go-a", "")], |results| {
+        save(
+            &results.join("local"),
+            "a",
+            "2026-11-02",
+            &[carrying("go-a", 5)],
+        );
+    });
+    assert!(site.page("index.html").contains("Round local"));
+    assert_eq!(site.summary.rounds, 1);
+}

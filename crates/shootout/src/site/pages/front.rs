@@ -16,6 +16,8 @@ struct Front<'s> {
     /// Which round this is, on what machine, and who says so.
     origin: Vec<String>,
     answer: Vec<String>,
+    /// The board of other runs: words and way.
+    other: Option<&'s (String, &'static str)>,
     command: Option<&'static str>,
     warnings: &'s [String],
     matrices: Vec<Matrix>,
@@ -88,6 +90,7 @@ pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
         page: site.page("WebSocket servers, measured the same way", "index.html", ""),
         origin: origin(site),
         answer: answer(site),
+        other: site.shown.other.as_ref(),
         command: site.round.is_none().then_some(MEASURE),
         warnings: &site.gathered.warnings,
         matrices: matrices(site),

@@ -10,7 +10,7 @@ mod workload;
 
 use super::SiteError;
 use super::board::{Known, Ranking};
-use super::gather::{self, Gathered};
+use super::gather::{self, Gathered, Shown};
 use super::history::{self as past, Point};
 use super::names::Names;
 use super::output::Files;
@@ -49,7 +49,7 @@ impl Page {
     }
 }
 
-/// A machine of the newest round with its rankings.
+/// A machine of the round with its rankings.
 pub(super) struct Ranked<'g> {
     pub(super) board: &'g Board,
     pub(super) rankings: Vec<Ranking<'g>>,
@@ -58,11 +58,12 @@ pub(super) struct Ranked<'g> {
 /// Everything that pages are made of.
 pub(super) struct Site<'g> {
     pub(super) gathered: &'g Gathered,
+    pub(super) shown: &'g Shown,
     pub(super) round: Option<&'g Round>,
     pub(super) ranked: Vec<Ranked<'g>>,
     /// The figures of all rounds, the newest first.
     pub(super) points: Vec<Point>,
-    /// How far figures of the newest round moved where they were measured again.
+    /// How far figures of the round moved where they were measured again.
     pub(super) repeats: Repeats,
     pub(super) servers: Names,
     pub(super) workloads: Names,
@@ -104,7 +105,7 @@ impl Site<'_> {
         }
     }
 
-    /// All rankings of the newest round with their machines.
+    /// All rankings of the round with their machines.
     pub(super) fn rankings(&self) -> impl Iterator<Item = (&Ranked<'_>, &Ranking<'_>)> {
         self.ranked
             .iter()
@@ -121,13 +122,17 @@ impl Ranked<'_> {
 }
 
 /// Every page.
-pub(super) fn all(gathered: &Gathered, workloads: &Path) -> Result<Files, SiteError> {
+pub(super) fn all(
+    gathered: &Gathered,
+    shown: &Shown,
+    workloads: &Path,
+) -> Result<Files, SiteError> {
     let known = Known {
         workloads,
         ceilings: gather::ceilings(&gathered.manifests),
     };
-    let ranked: Vec<Ranked<'_>> = gathered
-        .newest
+    let ranked: Vec<Ranked<'_>> = shown
+        .round
         .iter()
         .flat_map(|round| &round.boards)
         .map(|board| Ranked {
@@ -136,8 +141,8 @@ pub(super) fn all(gathered: &Gathered, workloads: &Path) -> Result<Files, SiteEr
         })
         .collect();
     let mut points = Vec::new();
-    for (round, one) in gathered
-        .newest
+    for (round, one) in shown
+        .round
         .iter()
         .flat_map(|round| ranked.iter().map(move |one| (round, one)))
     {
@@ -147,9 +152,9 @@ pub(super) fn all(gathered: &Gathered, workloads: &Path) -> Result<Files, SiteEr
                 .flat_map(|ranking| past::points(round, one.board, ranking)),
         );
     }
-    let repeats = Repeats::of(&points, &gathered.again);
-    points.extend(gathered.history.iter().cloned());
-    let server_names = servers(gathered, &points);
+    let repeats = Repeats::of(&points, &shown.again);
+    points.extend(shown.history.iter().cloned());
+    let server_names = servers(gathered, shown, &points);
     let mut workload_names: BTreeSet<String> = gathered
         .workloads
         .iter()
@@ -159,7 +164,8 @@ pub(super) fn all(gathered: &Gathered, workloads: &Path) -> Result<Files, SiteEr
     let workload_names: Vec<String> = workload_names.into_iter().collect();
     let site = Site {
         gathered,
-        round: gathered.newest.as_ref(),
+        shown,
+        round: shown.round.as_ref(),
         ranked,
         points,
         repeats,
@@ -185,9 +191,9 @@ pub(super) fn all(gathered: &Gathered, workloads: &Path) -> Result<Files, SiteEr
 
 /// Every server that a manifest, a record, a conformance pass or a pass of the Autobahn|Testsuite is
 /// of.
-fn servers(gathered: &Gathered, points: &[Point]) -> Vec<String> {
+fn servers(gathered: &Gathered, shown: &Shown, points: &[Point]) -> Vec<String> {
     let mut names: BTreeSet<String> = gathered.manifests.iter().map(|m| m.name.clone()).collect();
-    let boards = gathered.newest.iter().flat_map(|round| &round.boards);
+    let boards = shown.round.iter().flat_map(|round| &round.boards);
     let measured = boards.flat_map(Board::measurements);
     names.extend(measured.map(|measurement| measurement.server.name.clone()));
     names.extend(points.iter().map(|point| point.server.clone()));
