@@ -3,4 +3,6 @@
 # long until all are back, and what the others feel before, during and after.
 url=${1:?give the URL of a server, like ws://127.0.0.1:3334/ws}
 shift
+# Where `make` puts it, for those who have not installed it.
+PATH=$PATH:$(dirname "$0")/../bin
 exec websocket-bench run "$(dirname "$0")/../workloads/reconnect-storm.toml" "$url" "$@"
