@@ -114,7 +114,7 @@ fn page(path: &Path) -> Result<(), Box<dyn Error>> {
     }
     let record: RunRecord = serde_json::from_value(read)
         .map_err(|error| unread(format!("it is no run record: {error}")))?;
-    Ok(write_out(run_page::page(&record)?.as_bytes())?)
+    Ok(write_out(run_page::page(&record, &[])?.as_bytes())?)
 }
 
 /// Writes the JSON Schema of a plan to stdout.
@@ -153,7 +153,11 @@ fn completions(shell: clap_complete::Shell) -> io::Result<()> {
     // The library panics where it cannot write.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "websocket-bench", &mut script);
-    write_out(&script)
+    // Of a name with a hyphen the labels of the cases for bash are not the states that it sets (clap
+    // issue 6421).
+    let script = String::from_utf8_lossy(&script);
+    let script = script.replace("websocket__subcmd__bench", "websocket__bench");
+    write_out(script.as_bytes())
 }
 
 /// The reader of stdout closed it.

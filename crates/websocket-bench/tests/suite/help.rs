@@ -1,6 +1,7 @@
 //! Help, version, completions and man pages come from the one definition.
 
 use crate::support::run;
+use std::process::Command;
 
 #[test]
 fn help_and_version_go_to_stdout() {
@@ -48,6 +49,33 @@ fn completions_know_the_flags() {
             );
         }
     }
+}
+
+/// What bash offers for the last of these words.
+fn offered(words: &[&str]) -> Vec<String> {
+    let script = run("completions bash").exits(0).stdout;
+    let last = words.len() - 1;
+    let words = words.join("' '");
+    let asked = format!(
+        "{script}\nCOMP_WORDS=('{words}') COMP_CWORD={last}\n\
+         _websocket__bench websocket-bench \"${{COMP_WORDS[{last}]}}\" \"${{COMP_WORDS[{last}-1]}}\"\n\
+         printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    );
+    let answer = Command::new("bash").args(["-c", &asked]).output().unwrap();
+    let answer = String::from_utf8(answer.stdout).unwrap();
+    answer.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_commands_flags_and_values() {
+    assert_eq!(offered(&["websocket-bench", "broa"]), ["broadcast"]);
+    let flags = offered(&["websocket-bench", "broadcast", "--limit-"]);
+    assert_eq!(flags, ["--limit-percentile", "--limit-rtt"]);
+    let flags = offered(&["websocket-bench", "connect", "ws://h/", "--ho"]);
+    assert_eq!(flags, ["--hold"]);
+    let values = offered(&["websocket-bench", "echo", "--server-type", "actionc"]);
+    assert_eq!(values, ["actioncable"]);
+    assert_eq!(offered(&["websocket-bench", "completions", "fi"]), ["fish"]);
 }
 
 #[test]
