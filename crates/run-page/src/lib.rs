@@ -9,4 +9,4 @@ mod page;
 pub mod scale;
 mod timeline;
 
-pub use page::page;
+pub use page::{Expected, page};

@@ -15,12 +15,22 @@ struct Page<'a> {
     headline: String,
     /// What is wrong with the run, if anything.
     invalid: Option<String>,
+    expected: &'a [Expected],
     charts: Vec<Chart>,
     columns: Vec<&'static str>,
     steps: Vec<Step>,
     faults: Vec<(&'static str, String)>,
     facts: Vec<(&'static str, String)>,
     plan: String,
+}
+
+/// What a run was expected to show, and what it has shown.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// As it was asked for, such as `p99<50ms`.
+    pub text: String,
+    /// Why it failed, in words.
+    pub unmet: Option<String>,
 }
 
 /// A row of the table of steps.
@@ -31,11 +41,11 @@ struct Step {
     reasons: Vec<String>,
 }
 
-/// The page of a record, as HTML that needs nothing else.
+/// The page of a record and of what was expected of it, as HTML that needs nothing else.
 ///
 /// # Errors
 /// When the plan cannot be written.
-pub fn page(record: &RunRecord) -> Result<String, askama::Error> {
+pub fn page(record: &RunRecord, expected: &[Expected]) -> Result<String, askama::Error> {
     let is_connect = record.plan.workload() == Workload::Connect;
     let limit_ns = (!is_connect && record.plan.limits.of == Measure::Completion)
         .then(|| record.plan.limits.time.ns());
@@ -51,6 +61,7 @@ pub fn page(record: &RunRecord) -> Result<String, askama::Error> {
         title: title(record),
         headline: headline(record),
         invalid: invalid(record),
+        expected,
         charts: charts.into_iter().flatten().collect(),
         columns: columns(is_connect),
         steps: record.steps.iter().map(step).collect(),

@@ -60,6 +60,23 @@ fn a_page_says_what_made_the_run_invalid() {
 }
 
 #[test]
+fn a_page_says_what_was_expected_and_what_of_it_failed() {
+    let (server, (_folder, page)) = (honest(), place());
+    run(&format!(
+        "broadcast {} --step-size 5 --total-steps 1 --limit-rtt 20s --expect faults<=0 \
+         --expect clients>=6 --html {}",
+        url(server.addr()),
+        page.display()
+    ))
+    .exits(2);
+    let html = fs::read_to_string(&page).unwrap();
+    let met = r#"<tr><th scope="row">faults&#60;=0</th><td>met</td></tr>"#;
+    assert!(html.contains(met), "{html}");
+    let failed = r#"<tr class="failed"><th scope="row">clients&#62;=6</th><td>failed: "#;
+    assert!(html.contains(failed), "{html}");
+}
+
+#[test]
 fn the_page_of_a_record_is_that_of_the_run_and_its_words_stay_words() {
     let (server, (folder, page)) = (honest(), place());
     let (plan, json) = (

@@ -5,6 +5,7 @@ mod table;
 
 use crate::args;
 use crate::expect::Expectation;
+use run_page::Expected;
 use run_record::{OutputFile, RunRecord};
 use std::io::{self, Write};
 use std::path::Path;
@@ -119,7 +120,12 @@ impl Form {
             Self::Csv => table::write(out, record),
             Self::Junit => junit::write(out, record, expectations),
             Self::Html => {
-                let page = run_page::page(record).map_err(io::Error::other)?;
+                let expected = expectations.iter().map(|one| Expected {
+                    text: one.to_string(),
+                    unmet: one.unmet(record),
+                });
+                let expected: Vec<Expected> = expected.collect();
+                let page = run_page::page(record, &expected).map_err(io::Error::other)?;
                 out.write_all(page.as_bytes())
             }
         }
