@@ -11,7 +11,7 @@ const END: Duration = Duration::from_secs(600);
 /// The table is shown after the first row that ends later than this.
 const FIRST_TABLE: Duration = Duration::from_secs(210);
 /// From the build to the figure of a server whose toolchain is there.
-const READY: Duration = Duration::from_secs(60);
+const READY: Duration = Duration::from_secs(45);
 /// The same for one whose toolchain is not, where its manifest does not say it.
 const UNKNOWN: Duration = Duration::from_secs(240);
 
@@ -120,8 +120,8 @@ mod tests {
     fn what_would_end_after_ten_minutes_is_not_begun() {
         let seconds = Duration::from_secs;
         let budget = Budget::new();
-        assert!(budget.admits(seconds(540), None, false));
-        assert!(!budget.admits(seconds(541), None, false));
+        assert!(budget.admits(seconds(555), None, false));
+        assert!(!budget.admits(seconds(556), None, false));
         assert!(budget.admits(seconds(480), Some(seconds(120)), false));
         assert!(!budget.admits(seconds(481), Some(seconds(120)), false));
         assert!(budget.admits(seconds(2_000), Some(seconds(120)), true));
