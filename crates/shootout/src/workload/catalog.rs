@@ -4,6 +4,7 @@ use super::{NamedPlan, ScopedSet};
 use crate::exit::Refusal;
 use crate::manifest::suggestion;
 use plan_file::PlanFile;
+use run_record::Plan;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ pub const ALL: &str = "all";
 /// A plan of workloads/.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Name of its file without the ending: what `--workload` takes.
+    /// Name of its file without the ending, which is that of the plan: what `--workload` takes.
     pub name: String,
     /// Which request a server is sent, and why the workload exists; or what is wrong with the file.
     pub about: Result<(&'static str, String), String>,
@@ -34,21 +35,27 @@ pub fn list(folder: &Path) -> Result<Vec<Listed>, Refusal> {
         if path.extension().is_none_or(|ending| ending != "toml") {
             continue;
         }
+        let stem = path.file_stem().unwrap_or_default();
+        let name = stem.to_string_lossy().into_owned();
         let plan = PlanFile::read(&path).and_then(|file| file.plan());
-        found.push(Listed {
-            name: path
-                .file_stem()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into(),
-            about: plan.map(|plan| {
-                let reason = plan.reason.clone();
-                (plan.workload().name(), reason.unwrap_or_default())
-            }),
+        let about = plan.and_then(|plan| match other_name(&plan, &name) {
+            Some(words) => Err(words),
+            None => Ok((plan.workload().name(), plan.reason.unwrap_or_default())),
         });
+        found.push(Listed { name, about });
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
+}
+
+/// What is wrong with the name of a plan in a file of workloads/: results would have another one than
+/// `--workload` takes.
+fn other_name(plan: &Plan, file: &str) -> Option<String> {
+    let name = plan.name.as_deref().filter(|name| *name != file)?;
+    Some(format!(
+        "the plan in {file}.toml has the name \"{name}\", under which its results would stand; give \
+         file and plan the same name"
+    ))
 }
 
 /// The plan that the user names, with every `set` over it: one of `folder` by its name, or a file of
@@ -59,12 +66,20 @@ pub fn list(folder: &Path) -> Result<Vec<Listed>, Refusal> {
 pub fn read_named(folder: &Path, named: &str, set: Vec<String>) -> Result<NamedPlan, Refusal> {
     let (source, path) = place(folder, named)?;
     let file = PlanFile::read(&path).map_err(Refusal::new)?;
-    NamedPlan::new(source, file, set)
+    let plan = NamedPlan::new(source, file, set)?;
+    match other_name(&plan.plan, named).filter(|_| !is_path(named)) {
+        Some(words) => Err(Refusal::new(words)),
+        None => Ok(plan),
+    }
+}
+
+fn is_path(named: &str) -> bool {
+    named.contains('/') || named.ends_with(".toml")
 }
 
 /// The source and the file of the plan that the user names.
 fn place(folder: &Path, named: &str) -> Result<(String, PathBuf), Refusal> {
-    if named.contains('/') || named.ends_with(".toml") {
+    if is_path(named) {
         let path = std::path::absolute(named)
             .map_err(|error| Refusal::new(format!("{named}: {error}")))?;
         return Ok((path.display().to_string(), path));

@@ -221,3 +221,19 @@ fn a_schedule_that_is_not_bounded_has_the_clients_of_its_first_step() {
     assert_eq!(schedule.last_clients(), 7);
     assert_eq!(schedule.within(u64::MAX), schedule);
 }
+
+#[test]
+fn a_plan_of_the_folder_has_the_name_of_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    std::fs::write(&file, "name = \"auction\"\nreason = \"Why.\"\n").unwrap();
+    let words = "mine.toml has the name \"auction\"";
+    let listed = super::list(folder.path()).unwrap();
+    let problem = listed[0].about.as_ref().unwrap_err();
+    assert!(problem.contains(words), "{problem}");
+    let refused = super::read_named(folder.path(), "mine", Vec::new()).unwrap_err();
+    assert!(refused.to_string().contains(words), "{refused}");
+    let own = file.display().to_string();
+    let own = super::read_named(folder.path(), &own, Vec::new()).unwrap();
+    assert_eq!(own.name, "auction");
+}
