@@ -4,6 +4,12 @@
 //! which listen on a port, how much memory they and their sockets take. Reads only: it sends no
 //! signal, keeps no series and knows neither servers nor records.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "websocket-shootout needs Linux: it reads sockets with epoll or io_uring, and /proc; elsewhere run \
+     it in a container or a virtual machine"
+);
+
 pub mod kernel;
 mod listener;
 mod others;
