@@ -273,3 +273,68 @@ fn an_answer_that_was_not_asked_for_is_one_too_many() {
         "{ran:#?}"
     );
 }
+
+const NUMBERED: &str = r#"
+name = "numbered"
+summary = "Requests whose number has to rise on each connection."
+
+[send]
+echo = '{"id":{number},"sent":{payload}}'
+
+[[receive]]
+means = "echo"
+when = { "/id" = { is = ["number"] } }
+payload = "/sent"
+example = '{"id":{number},"sent":{payload}}'
+
+[[receive]]
+means = "refused"
+when = { "/error" = { is = ["string"] } }
+"#;
+
+#[test]
+fn the_number_of_a_request_rises_on_each_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    for more in [
+        "--threads 2",
+        "--threads 3 -c 200",
+        "--processes 2",
+        "--threads 2 --rate 4000 --duration 1s",
+    ] {
+        let by_clock = more.contains("--rate");
+        let strict = lines::start(|| {
+            let mut latest = 0;
+            move |line: &str, client: &TcpStream| {
+                let asked: Value = serde_json::from_str(line).unwrap();
+                let number = asked["id"].as_u64().unwrap();
+                let answer = match number > latest {
+                    true => line.to_owned(),
+                    false => {
+                        json!({"error": format!("{number} is not above {latest}")}).to_string()
+                    }
+                };
+                latest = number.max(latest);
+                write(client, &answer);
+            }
+        });
+        let load = if by_clock {
+            ""
+        } else {
+            "--sample-size 4000 -c 40"
+        };
+        let (path, json) = (
+            folder.path().join("own.toml"),
+            folder.path().join("run.json"),
+        );
+        std::fs::write(&path, NUMBERED).unwrap();
+        let ran = run(&format!(
+            "echo ws://{strict}/ --dialect {} --step-size 8 --total-steps 2 {load} --limit-rtt 8s \
+             --sample-timeout 10s --json {} {more}",
+            path.display(),
+            json.display()
+        ));
+        let record = assert_valid(&json);
+        assert_eq!(record.outcome.end, End::StepsDone, "{more}: {ran:#?}");
+        assert_eq!(record.faults(), Faults::default(), "{more}: {ran:#?}");
+    }
+}

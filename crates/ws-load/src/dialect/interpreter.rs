@@ -421,6 +421,12 @@ impl Codec for Interpreter {
         }
     }
 
+    fn says_number(&self) -> bool {
+        let others = [&self.broadcast, &self.publish].into_iter().flatten();
+        let mut templates = self.kinds.templates().chain(others);
+        templates.any(Template::says_number)
+    }
+
     fn answers_in_order(&self) -> bool {
         self.answers_in_order
     }

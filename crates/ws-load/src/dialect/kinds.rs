@@ -74,6 +74,11 @@ impl Kinds {
         })
     }
 
+    /// All that were not forgotten.
+    pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
+        self.templates.iter()
+    }
+
     /// Keeps what tells kinds apart alone.
     pub(super) fn forget_templates(&mut self) {
         self.templates = Vec::new();

@@ -269,6 +269,11 @@ pub(crate) trait Codec: Send + Sync {
         true
     }
 
+    /// True where requests say their number, which rises on each connection.
+    fn says_number(&self) -> bool {
+        false
+    }
+
     /// True where answers do not say which request they belong to, and come in the order of these.
     fn answers_in_order(&self) -> bool {
         false

@@ -295,6 +295,13 @@ impl Template {
         pieces.any(|piece| matches!(piece, Piece::Variable(_)))
     }
 
+    /// True where it has the number of the request.
+    pub(super) fn says_number(&self) -> bool {
+        self.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Number))
+    }
+
     /// True where a text carries its stamp and the plan's padding.
     pub(super) fn is_complete(text: &str) -> bool {
         has_payload(text) || text.contains("{stamp}") && Self::has_padding(text)

@@ -1,6 +1,7 @@
 //! Requests: sent in a closed loop when others are complete, or by the clock; every answer verified.
 
 mod backlog;
+mod rising;
 mod send;
 mod send_queue;
 
@@ -12,6 +13,7 @@ use crate::message::{Command, Report, Samples, StepPart};
 use crate::plan::{Schedule, Script, population_of};
 use crate::verify::{Read, RoomConfirmed, Verifier};
 use backlog::{Backlog, Request};
+use rising::Rising;
 use run_record::{OpenLoop, Population, Workload};
 use send_queue::SendQueue;
 use std::collections::VecDeque;
@@ -29,6 +31,8 @@ pub(super) struct Requests {
     reaches_sender: bool,
     /// Samples that this worker's clients are to send next.
     to_send: VecDeque<Request>,
+    /// Where requests say their number: which of this worker's samples is sent next.
+    rising: Option<Rising>,
     /// Samples whose connections take no bytes.
     backlog: Backlog,
     /// Samples that this worker sends by the clock.
@@ -60,6 +64,7 @@ impl Requests {
             reaches_sender: setting.codec.reaches_sender()
                 || setting.plan.workload() == Workload::Echo,
             to_send: VecDeque::new(),
+            rising: (setting.codec.says_number()).then(|| Rising::new(number, workers)),
             backlog: Backlog::default(),
             by_clock: SendQueue::default(),
             frame: Vec::new(),
@@ -80,6 +85,7 @@ impl Requests {
             self.verifier.open_step(ledger);
             self.verifier.visits_begin(clients.now_ns());
         }
+        self.rising.iter_mut().for_each(Rising::begin);
         clients.report(Report::Begun);
     }
 
@@ -101,10 +107,11 @@ impl Requests {
         let Some(ledger) = self.verifier.step() else {
             return;
         };
-        let requests = samples
-            .iter()
-            .map(|&index| Request::now(index, ledger.sender(index)));
-        self.to_send.extend(requests);
+        for &index in samples {
+            let released = Request::now(index, ledger.sender(index));
+            let request = rising::in_turn(&mut self.rising, ledger, released);
+            self.to_send.push_back(request);
+        }
     }
 
     /// Sends nothing more of the step.
@@ -204,7 +211,12 @@ impl Requests {
     fn hand_over(&mut self, index: u32, client: u64, clients: &mut dyn Clients) {
         let owner = client % u64::from(self.setting.threads);
         if owner == u64::from(self.setting.thread) {
-            self.to_send.push_back(Request::now(index, client));
+            let released = Request::now(index, client);
+            let request = match self.verifier.step() {
+                Some(ledger) => rising::in_turn(&mut self.rising, ledger, released),
+                None => released,
+            };
+            self.to_send.push_back(request);
         } else {
             clients.tell(owner as usize, Command::Send(vec![index]));
         }
