@@ -23,6 +23,10 @@ pub struct Connections {
     pub pings: Pings,
     /// Connections that ended in this step, whether this step or an earlier one opened them.
     pub drops: Drops,
+    /// Messages that came although nothing asked for them, of a plan that names no dialect. Where it
+    /// names one, what comes is verified by that.
+    #[serde(default)]
+    pub unasked_messages: u64,
     /// Memory of the server. Absent where it is not on this machine, or may not be read.
     pub server: Option<MemoryUse>,
     /// Why the memory of the server, or its figure per connection, is absent, in words.

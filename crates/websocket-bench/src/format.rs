@@ -220,6 +220,15 @@ pub(crate) fn connections(of: &Connections) -> String {
         spread(&pings.round_trip),
         of.drops,
     );
+    if of.unasked_messages > 0 {
+        let came = match of.unasked_messages {
+            1 => "1 message".to_owned(),
+            several => format!("{several} messages"),
+        };
+        text.push_str(&format!(
+            "    unasked      {came} came that nothing asked for\n"
+        ));
+    }
     let unknown = of.server_unknown.as_deref();
     match (&of.server, unknown) {
         (Some(used), _) => text.push_str(&memory("server", used, unknown)),

@@ -182,6 +182,7 @@ fn connections(clients: u64, median_us: u64) -> Connections {
             ..Pings::default()
         },
         drops: Drops::default(),
+        unasked_messages: 0,
         server: None,
         server_unknown: None,
         generator: None,

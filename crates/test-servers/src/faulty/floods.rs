@@ -9,8 +9,10 @@ use ws_proto::Opcode;
 const OTHER_RUN: &[u8] = br#"{"type":"echo","payload":{"stamp":"0123456789abcdef"}}"#;
 
 /// Nothing that was asked for comes.
-const STALLED: Ends =
-    Ends::invalid("not complete after").connect(End::invalid("did not answer a ping"));
+const STALLED: Ends = Ends::invalid("not complete after").connect(UNANSWERED);
+
+/// A `connect` run asks for nothing but pongs, and takes whatever else comes.
+const UNANSWERED: End = End::invalid("did not answer a ping");
 
 /// An unsolicited pong is allowed; the hold may be over before a second ping is due.
 const ANSWERED_ONCE: End = End::new(
@@ -66,7 +68,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "message-flood",
         "sends messages of another run at full speed",
-        Ends::invalid("misdirected"),
+        Ends::invalid("misdirected").connect(UNANSWERED),
         |c| {
             c.opened()?;
             c.flood(&frame(Opcode::Text, OTHER_RUN))
@@ -76,7 +78,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "early-message-flood",
         "sends messages of another run at full speed from the start",
-        Ends::early("misdirected|not complete after"),
+        Ends::early("misdirected|not complete after").connect(UNANSWERED),
         |c| {
             c.open()?;
             c.flood(&frame(Opcode::Text, OTHER_RUN))
@@ -86,7 +88,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "empty-message-flood",
         "sends empty messages at full speed",
-        Ends::invalid("malformed"),
+        Ends::invalid("malformed").connect(UNANSWERED),
         |c| {
             c.opened()?;
             c.flood(&frame(Opcode::Text, b""))
@@ -96,7 +98,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "error-flood",
         "sends error answers at full speed",
-        Ends::invalid("refused"),
+        Ends::invalid("refused").connect(UNANSWERED),
         |c| {
             c.opened()?;
             c.flood(&frame(Opcode::Text, br#"{"type":"error","payload":"no"}"#))

@@ -2,7 +2,7 @@
 //! close frames.
 
 use super::conversation::{Conversation, frame};
-use super::{Behaviour, Ends};
+use super::{Behaviour, End, Ends};
 use std::io;
 use ws_proto::Opcode;
 
@@ -84,7 +84,8 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "binary",
         "answers in binary where text was asked",
-        Ends::invalid("a Binary message where Text was due"),
+        Ends::invalid("a Binary message where Text was due")
+            .connect(End::invalid("did not answer a ping")),
         |c| c.spoil(&frame(Opcode::Binary, b"\x1b[31m")),
     ),
     Behaviour::new(

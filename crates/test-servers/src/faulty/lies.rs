@@ -209,7 +209,7 @@ pub(super) const BEHAVIOURS: &[Behaviour] = &[
     Behaviour::new(
         "garbage-between",
         "sends garbage before each answer",
-        Ends::invalid("malformed message: `.x07garbage`"),
+        Ends::invalid("malformed message: `.x07garbage`").connect(End::SERVED),
         |c| {
             c.open()?;
             loop {

@@ -1,10 +1,12 @@
 //! `websocket-bench connect`, and the two programs with the names of 2016.
 
+use crate::raw_peer::{self, Script, frame};
 use crate::support::{assert_valid, faulty_server, finish, honest, no_listener, run, url};
 use run_record::{End, Verdict, Workload};
 use std::process::{Command, Stdio};
 use test_servers::fault::Fault;
 use test_servers::{NullOptions, NullServer};
+use ws_proto::Opcode;
 
 #[test]
 fn the_record_of_connections_agrees_with_the_lines() {
@@ -119,6 +121,40 @@ fn memory_per_connection_is_told_where_it_is_known_alone() {
     let of = record.steps[0].connections.as_ref().unwrap();
     assert_eq!(of.server.unwrap().process_bytes_per_connection, None);
     assert_eq!(of.server_unknown.as_deref(), Some("no connection was open"));
+}
+
+/// A server that speaks by itself, as one that tells prices does.
+#[test]
+fn messages_that_nothing_asked_for_are_counted_and_are_no_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    let greeting = [
+        frame(Opcode::Text, b"{\"price\":3}"),
+        frame(Opcode::Text, b"hello"),
+        frame(Opcode::Binary, b"\xFF\x00"),
+    ];
+    let speaking = |more: &str| {
+        let (addr, _) = raw_peer::start(Script {
+            greeting: greeting.concat(),
+            ..Script::default()
+        });
+        run(&format!(
+            "connect ws://{addr}/ --clients 5 --hold 1s --ping-interval 10s {more} --json {}",
+            path.display()
+        ))
+    };
+    for more in ["", "--processes 2"] {
+        let ran = speaking(more).exits(0);
+        let words = "unasked      15 messages came that nothing asked for";
+        assert!(ran.stdout.contains(words), "{ran:#?}");
+        let record = assert_valid(&path);
+        let of = record.steps[0].connections.as_ref().unwrap();
+        assert_eq!(of.unasked_messages, 15);
+        assert!(record.faults().is_empty(), "{ran:#?}");
+    }
+    // What is named is verified.
+    speaking("--server-type binary").exits(3);
+    assert_eq!(assert_valid(&path).faults().malformed, 15);
 }
 
 #[test]

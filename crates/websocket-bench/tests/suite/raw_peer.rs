@@ -94,7 +94,10 @@ impl Script {
                         Event::Close(payload) => {
                             let _ = tell.send(Heard::Close(payload.to_vec()));
                         }
-                        Event::Ping(_) | Event::Pong(_) => {}
+                        Event::Ping(payload) => {
+                            replies.extend_from_slice(&frame(Opcode::Pong, payload));
+                        }
+                        Event::Pong(_) => {}
                     }
                     Ok::<_, DecodeError>(())
                 })

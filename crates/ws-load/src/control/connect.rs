@@ -275,6 +275,7 @@ impl<W: Workers> Controller<'_, W> {
                 send_lag: held.ping_lag.latency(),
             },
             drops: held.drops,
+            unasked_messages: held.unasked_messages,
             server,
             server_unknown,
             generator,

@@ -188,6 +188,8 @@ pub(crate) struct HeldPart {
     pub(crate) unanswered: u64,
     pub(crate) cut_off: u64,
     pub(crate) unasked: u64,
+    /// Messages of a server of which no dialect is known.
+    pub(crate) unasked_messages: u64,
     pub(crate) drops: Drops,
 }
 
@@ -207,6 +209,7 @@ impl HeldPart {
         self.unanswered += other.unanswered;
         self.cut_off += other.cut_off;
         self.unasked += other.unasked;
+        self.unasked_messages += other.unasked_messages;
         self.drops.merge(&other.drops);
     }
 }
