@@ -4,21 +4,29 @@
 //! What is wrong is told with the file, the line and the key, or with the `--set` that brought it.
 //! Connects to nothing, and does not know what a program makes of the plan.
 
+mod dialect;
 mod overlay;
 mod print;
+mod text;
 mod words;
 
+pub use dialect::read_dialect;
 pub use overlay::Set;
 pub use print::{Given, printed};
 
 use run_record::Plan;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
+use text::bounded;
 use toml::{Table, Value};
 
-/// Longest file of a plan: one with the most source addresses is shorter.
-const LONGEST: u64 = 4 << 20;
+/// Longest file of a plan in bytes: one with the longest dialect, or with the most source addresses, is
+/// shorter.
+const LONGEST: u64 = 8 << 20;
+
+/// The key of the dialect.
+const DIALECT: &str = "message.dialect";
 
 /// A plan as its keys, of which some may be missing until they are set.
 #[derive(Clone, Debug)]
@@ -44,9 +52,9 @@ impl PlanFile {
             path.display().to_string()
         };
         let read = if is_stdin {
-            bounded(io::stdin().lock())
+            bounded(io::stdin().lock(), LONGEST)
         } else {
-            File::open(path).and_then(bounded)
+            File::open(path).and_then(|file| bounded(file, LONGEST))
         };
         let text = read.map_err(|error| {
             let remedy = match error.kind() {
@@ -132,14 +140,27 @@ impl PlanFile {
             .is_some()
     }
 
-    /// The plan, with what is left out at its default. It is not held against `Plan::validate` yet.
+    /// The dialect file that the plan names, as it names it.
+    pub fn dialect_file(&self) -> Option<&Path> {
+        let message = self.table.get("message")?.as_table()?;
+        let name = message.get("dialect")?.as_str()?;
+        run_record::names_dialect_file(name).then(|| Path::new(name))
+    }
+
+    /// The plan, with what is left out at its default, and with the dialect file that it names. It is not
+    /// held against `Plan::validate` yet.
     ///
     /// # Errors
-    /// In words, when a key is missing.
+    /// In words, when a key is missing, or the dialect file cannot be read.
     pub fn plan(&self) -> Result<Plan, String> {
         let mut table = self.table.clone();
         follow_the_interval(&mut table);
         let mut plan = plan_of(&table).map_err(|error| self.misses(&error))?;
+        if let Some(path) = self.dialect_file() {
+            let file = read_dialect(&self.folder.join(path));
+            let file = file.map_err(|words| self.places(DIALECT, &words))?;
+            plan.message.definition = Some(Box::new(file));
+        }
         for file in plan.files_mut() {
             *file = self.folder.join(&*file);
         }
@@ -190,18 +211,6 @@ fn follow_the_interval(table: &mut Table) {
     }
 }
 
-fn bounded(mut from: impl Read) -> io::Result<String> {
-    let mut text = String::new();
-    from.by_ref().take(LONGEST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LONGEST {
-        return Err(io::Error::other(format!(
-            "it is longer than {} MiB",
-            LONGEST >> 20
-        )));
-    }
-    Ok(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,6 +239,33 @@ mod tests {
             words.contains("p.toml, line 2") && words.contains("lines"),
             "{words}"
         );
+    }
+
+    #[test]
+    fn a_dialect_in_a_file_of_its_own_is_named_by_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = toml::to_string(&run_record::built_in_dialects()[0]).unwrap();
+        let other = text.replace("summary = \"", "summary = \"Changed. ");
+        std::fs::write(folder.path().join("own.toml"), other).unwrap();
+        let named = |name: &str| {
+            let text = format!("[target]\nurl = \"ws://h/\"\n[message]\ndialect = \"{name}\"");
+            PlanFile::parse("p.toml", text, folder.path()).and_then(|file| file.plan())
+        };
+        let absolute = folder.path().join("own.toml").display().to_string();
+        for name in ["./own.toml", "own.toml", &absolute] {
+            let plan = named(name).unwrap();
+            assert!(plan.message.has_own_definition(), "{name}");
+            assert_eq!(plan.validate(), Ok(()));
+            // What is printed has no need of the file.
+            let printed = printed(&plan, Given::default()).unwrap();
+            assert_eq!(file(&printed).plan().unwrap(), plan);
+        }
+        let words = named("./none.toml").unwrap_err();
+        assert!(words.starts_with("p.toml, line 4: cannot read"), "{words}");
+        let both = "[message]\ndialect = \"./own.toml\"\n[message.definition]\nname = \"x\"\n\
+                    summary = \"x\"\nreceive = []\n[message.definition.send]\n";
+        let words = PlanFile::parse("p.toml", both, folder.path()).unwrap_err();
+        assert!(words.contains("leave one of them out"), "{words}");
     }
 
     #[test]

@@ -194,8 +194,9 @@ pub struct Signature {
 
 /// The templates of requests. `{payload}` stands for `{"stamp":"...","padding":"..."}`,
 /// `{escaped_payload}` for the same within a JSON string, `{stamp}` for 16 hexadecimal digits,
-/// `{padding}` for the plan's padding or line, `{line}` for the same within a JSON string, `{number}` for the number of the request, from 1 on, `{topic}`
-/// for the topic of a room, and `{{` for a brace.
+/// `{padding}` for the plan's padding or line, `{line}` for the same within a JSON string, `{number}`
+/// for the number of the request, from 1 on, which rises on each connection, `{topic}` for the topic of
+/// a room, and `{{` for a brace. A closing brace is written once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Requests {

@@ -58,7 +58,7 @@ pub use plan::{
     Nanos, OpenLoop, Part, Plan, PlanError, Population, RATES, REDACTED_VALUE, Ramp, RankedBy, Raw,
     Reading, Reconnect, Reference, Resolve, Rooms, Search, SearchOf, Size, Sizes, Steps, Target,
     Timestamps, Tls, TlsVersion, Uniform, Workload, Zipf, escaped_braces, is_cookie_byte, is_token,
-    is_variable, parts, variable, within,
+    is_variable, names_dialect_file, parts, variable, within,
 };
 pub use redact::{is_secret, redacted};
 pub use run::{

@@ -1,18 +1,18 @@
 //! The command line. One definition gives parsing, help, man page and completions.
 
 mod compression;
+mod format;
 mod handshake;
 mod import;
 mod output;
 mod remote;
-mod server_type;
 mod tls;
 
+pub(crate) use format::Format;
 pub(crate) use handshake::Handshake;
 pub(crate) use import::ImportArgs;
 pub(crate) use output::Output;
 pub(crate) use remote::{Credentials, Sites, WorkerArgs};
-pub(crate) use server_type::ServerType;
 pub(crate) use tls::Tls;
 
 use crate::exit;
@@ -55,7 +55,9 @@ pub(crate) enum Command {
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     #[command(override_usage = "websocket-bench connect <URL> [OPTIONS]")]
     Connect(ConnectArgs),
-    /// Carry out a plan from a file
+    /// Carry out a plan from a file. What flags say of messages and connections replaces what the
+    /// plan says of the same: a header line, cookie or parameter that of the same name, any other
+    /// flag the whole key
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     #[command(override_usage = "websocket-bench run <PLAN> [URL] [--set KEY=VALUE]... [OPTIONS]")]
     Run(RunArgs),
@@ -236,6 +238,8 @@ pub(crate) struct ConnectArgs {
 }
 
 /// A plan from a file.
+///
+/// What flags say of messages and connections takes the place of what the plan says of the same.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// The plan, a TOML file (docs/plan.md); `-` reads it from stdin
@@ -248,6 +252,15 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<Set>,
 
+    #[command(flatten)]
+    pub(crate) format: Format,
+    /// Origin header of the handshake, e.g. http://localhost/
+    #[arg(short, long, value_name = "URL", value_parser = header_value, help_heading = "Messages and connections")]
+    pub(crate) origin: Option<String>,
+    #[command(flatten)]
+    pub(crate) tls: Tls,
+    #[command(flatten)]
+    pub(crate) handshake: Handshake,
     #[command(flatten)]
     pub(crate) sites: Sites,
     #[command(flatten)]
@@ -335,12 +348,8 @@ pub(crate) struct Messages {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Messages and connections")]
 pub(crate) struct Connections {
-    /// Message format of the server
-    #[arg(long, value_name = "NAME", default_value = "json", value_parser = server_type::parser())]
-    pub(crate) server_type: ServerType,
-    /// Message format of the server, in a file (docs/dialects.md)
-    #[arg(long, value_name = "FILE", conflicts_with = "server_type")]
-    pub(crate) dialect: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) format: Format,
     /// Origin header of the handshake, e.g. http://localhost/
     #[arg(short, long, value_name = "URL", value_parser = header_value)]
     pub(crate) origin: Option<String>,

@@ -3,7 +3,7 @@
 
 use crate::args::{Output, Sites};
 use plan_file::Given;
-use run_record::{Clients, Io, Load, Plan, Timestamps};
+use run_record::{Clients, Dialect, Io, Load, Plan, Timestamps, redacted};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -13,6 +13,28 @@ pub(crate) struct Draft {
     /// Its generator is a default; `given` decides.
     pub(crate) plan: Plan,
     pub(crate) given: Given,
+    /// What the plan has that nobody wrote, in words.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Where the servers of Socket.IO listen unless they are told otherwise, and what they are asked for.
+const SOCKET_IO: &str = "/socket.io/?EIO=4&transport=websocket";
+
+/// Gives a URL without a path the one of the dialect's servers, where these have one of their own. Says
+/// so in words.
+pub(crate) fn fill_path(plan: &mut Plan) -> Option<String> {
+    let url = &mut plan.target.url;
+    let (_, rest) = url.split_once("://")?;
+    let has_path = rest.trim_end_matches('/').contains(['/', '?', '#']);
+    if plan.message.dialect != Dialect::SocketIo || has_path {
+        return None;
+    }
+    url.truncate(url.trim_end_matches('/').len());
+    url.push_str(SOCKET_IO);
+    Some(format!(
+        "the URL has no path, and gets that of Socket.IO: {}",
+        redacted(url)
+    ))
 }
 
 /// A plan that can be carried out, and what it does not say.
@@ -48,6 +70,7 @@ impl Draft {
         let Self {
             mut plan,
             mut given,
+            notes: _,
         } = self;
         if plan.target.unix_socket.is_some() {
             given.timestamps = Some(Timestamps::User);

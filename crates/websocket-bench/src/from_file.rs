@@ -1,8 +1,10 @@
-//! The plan of `run`: a file, every `--set` over it, the URL over both.
+//! The plan of `run`: a file, every `--set` over it, the URL and what flags say of messages and
+//! connections over both.
 
 use crate::args::RunArgs;
-use crate::draft::Draft;
+use crate::draft::{Draft, fill_path};
 use plan_file::PlanFile;
+use run_record::Dialect;
 
 /// The plan of `run`.
 ///
@@ -16,20 +18,39 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
     if let Some(url) = &args.url {
         file.put(&["target", "url"], url)?;
     }
-    let plan = file.plan()?;
+    if args.format.is_given() {
+        // A file that the plan names is not read then.
+        file.put(&["message", "dialect"], Dialect::Text.name())?;
+    }
+    let mut plan = file.plan()?;
     if plan.target.url.is_empty() {
         return Err(format!(
             "{} names no server: give its URL after the file, like ws://127.0.0.1:3334/ws",
             file.name()
         ));
     }
+    args.tls.apply(&mut plan, args.handshake.sni.as_ref())?;
+    args.handshake.apply(&mut plan)?;
+    args.format.apply(&mut plan.message)?;
+    if args.origin.is_some() {
+        plan.connection.origin.clone_from(&args.origin);
+    }
+    let notes = fill_path(&mut plan).into_iter().collect();
     plan.validate()
         .map_err(|error| file.places(error.field(), &error.to_string()))?;
     ws_load::check_message(&plan)
-        .map_err(|error| file.places("message.definition", &error.to_string()))?;
+        .map_err(|error| file.places(message_key(&file), &error.to_string()))?;
     ws_load::check_url(&plan).map_err(|error| error.to_string())?;
     let given = file.given(&plan);
-    Ok(Draft { plan, given })
+    Ok(Draft { plan, given, notes })
+}
+
+/// Where the plan's messages are defined.
+fn message_key(file: &PlanFile) -> &'static str {
+    match file.dialect_file() {
+        Some(_) => "message.dialect",
+        None => "message.definition",
+    }
 }
 
 /// The TOML file of a draft, without its secrets.

@@ -83,6 +83,9 @@ fn run(
     output: &Output,
 ) -> Result<Exit, Box<dyn Error>> {
     let draft = draft?;
+    for note in &draft.notes {
+        let _ = writeln!(io::stderr(), "websocket-bench: {}", ws_proto::escaped(note));
+    }
     if output.print_plan {
         draft.plan.validate()?;
         ws_load::check_message(&draft.plan)?;

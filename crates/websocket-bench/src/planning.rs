@@ -3,19 +3,10 @@
 use crate::args::{
     self, Arrivals, BroadcastLoad, Common, ConnectArgs, Connections, EchoLoad, Measure,
 };
-use crate::draft::{Draft, once};
+use crate::draft::{Draft, fill_path, once};
 use plan_file::Given;
-use run_record::{
-    Audience, Clients, Connect, Dialect, DialectFile, Load, Nanos, OpenLoop, Plan, Ramp, Search,
-    SearchOf,
-};
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use run_record::{Audience, Clients, Connect, Load, Nanos, OpenLoop, Plan, Ramp, Search, SearchOf};
 use std::time::Duration;
-
-/// So much of a dialect file is read, in bytes: enough to tell that it is too long.
-const LONGEST_DIALECT: u64 = 1 << 20;
 
 /// What one command fixes of a plan.
 #[derive(Clone, Debug)]
@@ -90,7 +81,11 @@ pub(crate) fn plan(url: &str, common: &Common, asked: Asked) -> Result<Draft, St
     }
     check_ramp(&asked.load)?;
     check_search(search, &asked.load)?;
-    let Draft { mut plan, given } = basis(url, steps, &common.connections)?;
+    let Draft {
+        mut plan,
+        given,
+        notes,
+    } = basis(url, steps, &common.connections)?;
     plan.load = asked.load;
     plan.audience = asked.audience;
     plan.limits.of = asked.of;
@@ -104,7 +99,7 @@ pub(crate) fn plan(url: &str, common: &Common, asked: Asked) -> Result<Draft, St
         None if plan.open_loop().is_some() => once(&mut plan.clients),
         None => {}
     }
-    Ok(Draft { plan, given })
+    Ok(Draft { plan, given, notes })
 }
 
 fn check_ramp(load: &Load) -> Result<(), String> {
@@ -162,7 +157,11 @@ pub(crate) fn connect(args: &ConnectArgs) -> Result<Draft, String> {
             humantime::format_duration(load.ping_interval)
         ));
     }
-    let Draft { mut plan, given } = basis(&args.url, &args.steps, &args.connections)?;
+    let Draft {
+        mut plan,
+        given,
+        notes,
+    } = basis(&args.url, &args.steps, &args.connections)?;
     if let Some(clients) = load.clients {
         plan.clients = Clients::steps(clients, args.steps.step_size, Some(1));
     }
@@ -174,29 +173,23 @@ pub(crate) fn connect(args: &ConnectArgs) -> Result<Draft, String> {
         ping_interval: load.ping_interval.into(),
         ping_timeout: ping_timeout.into(),
     });
-    Ok(Draft { plan, given })
+    Ok(Draft { plan, given, notes })
 }
 
 /// What is the same in every plan.
 fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Draft, String> {
-    check_tls_flags(url, connections)?;
     let mut plan = Plan::new(url);
     plan.target.local_addrs.clone_from(&connections.local_addr);
-    plan.target.verify_certificate = !connections.tls.insecure;
-    plan.target.ca_file.clone_from(&connections.tls.ca);
-    plan.connection.tls = connections
+    connections
         .tls
-        .of_plan(connections.handshake.sni.as_ref())?;
+        .apply(&mut plan, connections.handshake.sni.as_ref())?;
     connections.handshake.apply(&mut plan)?;
     plan.connection.origin.clone_from(&connections.origin);
     plan.connection.compression = connections.compression;
     plan.connection.at_once = connections.connect_concurrency;
     plan.connection.timeout = connections.connect_timeout.into();
-    connections.server_type.apply(&mut plan.message);
-    if let Some(path) = &connections.dialect {
-        plan.message.dialect = Dialect::File;
-        plan.message.definition = Some(Box::new(dialect_of(path)?));
-    }
+    connections.format.apply(&mut plan.message)?;
+    let notes = fill_path(&mut plan).into_iter().collect();
     let first = steps.initial_clients.unwrap_or(steps.step_size);
     plan.clients = Clients::steps(first, steps.step_size, steps.total_steps);
     plan.limits.percentile = steps.limit_percentile;
@@ -210,31 +203,6 @@ fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Dr
             timestamps: connections.timestamps.given(),
             seed: connections.seed,
         },
+        notes,
     })
-}
-
-/// The dialect that a file describes.
-///
-/// # Errors
-/// In words, when the file cannot be read or is no dialect.
-fn dialect_of(path: &Path) -> Result<DialectFile, String> {
-    let mut text = String::new();
-    let read =
-        File::open(path).and_then(|file| file.take(LONGEST_DIALECT).read_to_string(&mut text));
-    read.map_err(|error| format!("--dialect {}: {error}", path.display()))?;
-    let checked = ws_load::read_dialect(&text).and_then(|file| {
-        ws_load::check_dialect(&file)?;
-        Ok(file)
-    });
-    checked.map_err(|error| format!("--dialect {}: {error}", path.display()))
-}
-
-fn check_tls_flags(url: &str, connections: &Connections) -> Result<(), String> {
-    let sni = connections.handshake.sni.as_ref().map(|_| "--sni");
-    match connections.tls.given().next().or(sni) {
-        Some(flag) if !Plan::new(url).target.is_secure() => Err(format!(
-            "{flag} is about TLS, but `{url}` is not a wss:// URL"
-        )),
-        _ => Ok(()),
-    }
 }

@@ -22,7 +22,7 @@ mod worker;
 pub use control::{Measured, RunError, Throughput, run, run_with_ceiling, throughput};
 #[doc(hidden)]
 pub use dialect::for_fuzzing;
-pub use dialect::{DialectError, check_dialect, check_message, payload_lines, read_dialect};
+pub use dialect::{DialectError, check_dialect, check_message, payload_lines};
 pub use lines::LinesError;
 pub use net::{
     ConnectError, DataError, Endpoint, Stage, TargetError, check_url, spread_over_loopback,

@@ -120,7 +120,8 @@ pub const MQTT_5: &str = "The same by MQTT 5";
 #[serde(try_from = "Written", default, deny_unknown_fields)]
 #[schemars(!try_from)]
 pub struct Message {
-    /// The message format. The name of a file of dialects/ stands for `file` with that definition.
+    /// The message format. The name of a file of dialects/ stands for `file` with that definition, and
+    /// so does the path of a dialect file in the file of a plan.
     #[schemars(schema_with = "names_of_dialects")]
     pub dialect: Dialect,
     /// Bytes of padding in each payload.
@@ -145,10 +146,17 @@ struct Written {
     definition: Option<Box<DialectFile>>,
 }
 
-/// A dialect with a value of its own, or a file of dialects/.
+/// A dialect with a value of its own, a file of dialects/, or one of the user's, which is not read
+/// here.
 enum Name {
     Own(Dialect),
     File(&'static DialectFile),
+    Path,
+}
+
+/// True where the dialect of a plan is the path of a file and no name.
+pub fn names_dialect_file(dialect: &str) -> bool {
+    dialect.contains('/') || dialect.ends_with(".toml")
 }
 
 impl Default for Written {
@@ -175,6 +183,12 @@ impl Message {
     pub fn paddings(&self) -> Vec<(u32, u32)> {
         let sizes = self.sizes.as_ref();
         sizes.map_or_else(|| vec![(self.padding, 1)], Sizes::all)
+    }
+
+    /// True of a dialect file that is none of the project's.
+    pub fn has_own_definition(&self) -> bool {
+        let definition = self.definition.as_deref();
+        definition.is_some_and(|file| !built_in_dialects().contains(file))
     }
 
     /// The longest padding in bytes.
@@ -207,6 +221,13 @@ impl TryFrom<Written> for Message {
     fn try_from(written: Written) -> Result<Self, String> {
         let (dialect, definition) = match (written.dialect, written.definition) {
             (Name::Own(dialect), definition) => (dialect, definition),
+            (Name::Path, None) => (Dialect::File, None),
+            (Name::Path, Some(_)) => {
+                return Err(
+                    "names a dialect file, and there is a definition too; leave one of them out"
+                        .to_owned(),
+                );
+            }
             (Name::File(file), None) => (Dialect::File, Some(Box::new(file.clone()))),
             (Name::File(file), Some(_)) => {
                 return Err(format!(
@@ -233,6 +254,9 @@ impl<'de> Deserialize<'de> for Name {
         let name = String::deserialize(deserializer)?;
         if let Some(own) = Dialect::named(&name) {
             return Ok(Self::Own(own));
+        }
+        if names_dialect_file(&name) {
+            return Ok(Self::Path);
         }
         let mut files = built_in_dialects().iter();
         let file = files.find(|file| file.name == name);
@@ -266,5 +290,9 @@ fn names_of_dialects(_: &mut SchemaGenerator) -> Schema {
         .iter()
         .filter(|file| file.name != "text");
     names.extend(files.map(|file| json!({"const": file.name, "description": file.summary})));
+    names.push(json!({
+        "pattern": "/|\\.toml$",
+        "description": "The path of a dialect file, from the folder of the plan's file on.",
+    }));
     json_schema!({"type": "string", "oneOf": names})
 }

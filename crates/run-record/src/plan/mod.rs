@@ -27,7 +27,7 @@ pub use handshake::{Entry, REDACTED_VALUE, Reference, Resolve, is_cookie_byte, i
 pub use life::{Backoff, ChangesRoom, ComesAndGoes, Cut, Life, Reconnect};
 pub use limits::{BackLimit, Limits, Measure};
 pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp, Raw};
-pub use message::{Audience, Dialect, MQTT, MQTT_5, Message, Rooms, Zipf};
+pub use message::{Audience, Dialect, MQTT, MQTT_5, Message, Rooms, Zipf, names_dialect_file};
 pub use nanos::Nanos;
 pub use sizes::{Size, Sizes, Uniform};
 pub use target::{Connection, Target};

@@ -165,7 +165,8 @@ impl Plan {
         if is_file != self.message.definition.is_some() {
             return Err(contradiction(
                 "message.definition",
-                "belongs to the dialect `file`, and to no other",
+                "belongs to the dialect `file`, and to no other: name a dialect, or the path of a \
+                 dialect file as in dialect = \"./chat.toml\"",
             ));
         }
         self.validate_ranked_by()?;

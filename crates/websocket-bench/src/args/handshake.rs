@@ -47,13 +47,13 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
-    /// Has the plan say all this, but for the name of TLS.
+    /// Has the plan say what was given of all this, but for the name of TLS.
     ///
     /// # Errors
     /// In words, when the path of a token cannot stand in a plan.
     pub(crate) fn apply(&self, plan: &mut run_record::Plan) -> Result<(), String> {
         let of = &mut plan.connection;
-        of.headers.clone_from(&self.header);
+        let mut headers = self.header.clone();
         if let Some(path) = &self.bearer_file {
             let path = path
                 .to_str()
@@ -64,16 +64,76 @@ impl Handshake {
                         path.display()
                     )
                 })?;
-            of.headers
-                .push(format!("Authorization: Bearer file:{path}"));
+            headers.push(format!("Authorization: Bearer file:{path}"));
         }
-        of.cookies.clone_from(&self.cookie);
-        of.query.clone_from(&self.query);
-        of.subprotocols.clone_from(&self.subprotocol);
-        of.data.clone_from(&self.data);
-        plan.target.resolve.clone_from(&self.resolve);
-        plan.target.unix_socket.clone_from(&self.unix);
-        plan.target.proxy.clone_from(&self.proxy);
+        replace(&mut of.headers, headers, ':');
+        replace(&mut of.cookies, self.cookie.clone(), '=');
+        replace(&mut of.query, self.query.clone(), '=');
+        let whole = [
+            (&mut of.subprotocols, &self.subprotocol),
+            (&mut plan.target.resolve, &self.resolve),
+        ];
+        for (list, given) in whole {
+            if !given.is_empty() {
+                list.clone_from(given);
+            }
+        }
+        or_keep(&mut of.data, &self.data);
+        or_keep(&mut plan.target.unix_socket, &self.unix);
+        or_keep(&mut plan.target.proxy, &self.proxy);
         Ok(())
+    }
+}
+
+fn or_keep<T: Clone>(value: &mut Option<T>, given: &Option<T>) {
+    if given.is_some() {
+        value.clone_from(given);
+    }
+}
+
+/// Puts entries behind those of a list, without the ones of the same names that it had.
+fn replace(list: &mut Vec<String>, given: Vec<String>, separator: char) {
+    let name = |entry: &str| {
+        let (name, _) = entry.split_once(separator).unwrap_or((entry, ""));
+        match separator {
+            // The names of header lines are those of RFC 9110, 5.1.
+            ':' => name.trim().to_ascii_lowercase(),
+            _ => name.to_owned(),
+        }
+    };
+    list.retain(|old| !given.iter().any(|new| name(new) == name(old)));
+    list.extend(given);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_takes_the_place_of_those_with_its_name() {
+        let owned = |list: &[&str]| {
+            list.iter()
+                .map(|text| (*text).to_owned())
+                .collect::<Vec<_>>()
+        };
+        for (separator, had, given, has) in [
+            (
+                ':',
+                &["X-A: 1", "x-b: 2", "X-B: 3"][..],
+                &["X-b: 4", "X-C: 5"][..],
+                &["X-A: 1", "X-b: 4", "X-C: 5"][..],
+            ),
+            (
+                '=',
+                &["a=1", "A=2"],
+                &["a=3", "a=4"],
+                &["A=2", "a=3", "a=4"],
+            ),
+            ('=', &["a=1"], &[], &["a=1"]),
+        ] {
+            let mut list = owned(had);
+            replace(&mut list, owned(given), separator);
+            assert_eq!(list, has);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Flags of TLS to the server.
 
 use clap::Args;
-use run_record::TlsVersion;
+use run_record::{Plan, TlsVersion};
 use std::path::PathBuf;
 
 /// What is offered of TLS, whom to trust, and who the clients are.
@@ -30,7 +30,7 @@ pub(crate) struct Tls {
 
 impl Tls {
     /// The flags that were given, by name.
-    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
+    fn given(&self) -> impl Iterator<Item = &'static str> {
         [
             (self.ca.is_some(), "--ca"),
             (self.insecure, "--insecure"),
@@ -42,20 +42,42 @@ impl Tls {
         .filter_map(|(given, flag)| given.then_some(flag))
     }
 
-    /// What a plan has of them beside the trust in the server; `None` when none was given.
+    /// Has the plan say what was given of them, and the name that is asked for.
     ///
     /// # Errors
-    /// In words, when no version is left.
-    pub(crate) fn of_plan(&self, sni: Option<&String>) -> Result<Option<run_record::Tls>, String> {
-        let default = run_record::Tls::default();
-        let tls = run_record::Tls {
-            min: self.tls_min.unwrap_or(default.min),
-            max: self.tls_max.unwrap_or(default.max),
-            client_cert: self.client_cert.clone(),
-            client_key: self.client_key.clone(),
-            resumption: default.resumption,
-            server_name: sni.cloned(),
-        };
+    /// In words, when its URL is not one of TLS, or no version is left.
+    pub(crate) fn apply(&self, plan: &mut Plan, sni: Option<&String>) -> Result<(), String> {
+        let flag = self.given().next().or(sni.map(|_| "--sni"));
+        if let Some(flag) = flag.filter(|_| !plan.target.is_secure()) {
+            return Err(format!(
+                "{flag} is about TLS, but `{}` is not a wss:// URL",
+                plan.target.url
+            ));
+        }
+        if self.insecure {
+            (plan.target.verify_certificate, plan.target.ca_file) = (false, None);
+        }
+        if self.ca.is_some() {
+            plan.target.verify_certificate = true;
+            plan.target.ca_file.clone_from(&self.ca);
+        }
+        let is_given = self.tls_min.is_some()
+            || self.tls_max.is_some()
+            || self.client_cert.is_some()
+            || sni.is_some();
+        if !is_given {
+            return Ok(());
+        }
+        let tls = plan.connection.tls.get_or_insert_default();
+        tls.min = self.tls_min.unwrap_or(tls.min);
+        tls.max = self.tls_max.unwrap_or(tls.max);
+        if self.client_cert.is_some() {
+            tls.client_cert.clone_from(&self.client_cert);
+            tls.client_key.clone_from(&self.client_key);
+        }
+        if sni.is_some() {
+            tls.server_name = sni.cloned();
+        }
         if tls.min > tls.max {
             return Err(format!(
                 "--tls-min {} is above --tls-max {}: no version is left to offer",
@@ -63,10 +85,6 @@ impl Tls {
                 tls.max.name()
             ));
         }
-        let is_given = self.tls_min.is_some()
-            || self.tls_max.is_some()
-            || self.client_cert.is_some()
-            || sni.is_some();
-        Ok(is_given.then_some(tls))
+        Ok(())
     }
 }

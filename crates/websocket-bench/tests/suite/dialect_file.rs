@@ -174,7 +174,10 @@ fn a_file_that_makes_no_sense_is_refused_with_its_name_and_a_remedy() {
             ("means = \"result\"", "means = \"ignored\""),
             "has no rule for its answer `result`",
         ),
-        (("summary", "sumary"), "unknown field `sumary`"),
+        (
+            ("summary", "sumary"),
+            "town-crier.toml, line 3: unknown key `sumary`; did you mean `summary`?",
+        ),
     ] {
         let path = dialect(folder.path(), change);
         let ran = broadcast(addr, &path, "");

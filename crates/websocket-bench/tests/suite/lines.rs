@@ -10,20 +10,63 @@ use ws_proto::{DecodeError, Decoder, Event, Opcode, Sender, accept_for};
 pub(crate) fn start<F: FnMut(&str, &TcpStream) + Send>(
     connected: impl Fn() -> F + Send + Sync + 'static,
 ) -> SocketAddr {
+    start_with(|_| (), connected)
+}
+
+/// The same, where a client whose handshake is not `admitted` gets 401 and a body.
+pub(crate) fn start_guarded<F: FnMut(&str, &TcpStream) + Send>(
+    admitted: impl Fn(&str) -> bool + Send + Sync + 'static,
+    connected: impl Fn() -> F + Send + Sync + 'static,
+) -> SocketAddr {
+    serving(
+        move |head, mut stream| {
+            let is_admitted = admitted(head);
+            if !is_admitted {
+                let _ = stream.write_all(b"HTTP/1.1 401 Unauthorized\r\n\r\nno token, no entry\n");
+            }
+            is_admitted
+        },
+        connected,
+    )
+}
+
+/// The same, where `opened` is told of each connection before its first message.
+pub(crate) fn start_with<F: FnMut(&str, &TcpStream) + Send>(
+    opened: impl Fn(&TcpStream) + Send + Sync + 'static,
+    connected: impl Fn() -> F + Send + Sync + 'static,
+) -> SocketAddr {
+    serving(
+        move |_, stream| {
+            opened(stream);
+            true
+        },
+        connected,
+    )
+}
+
+fn serving<F: FnMut(&str, &TcpStream) + Send>(
+    opens: impl Fn(&str, &TcpStream) -> bool + Send + Sync + 'static,
+    connected: impl Fn() -> F + Send + Sync + 'static,
+) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
     thread::spawn(move || {
         thread::scope(|scope| {
             for stream in listener.incoming() {
                 let obey = connected();
-                scope.spawn(move || serve(stream.unwrap(), obey));
+                let opens = &opens;
+                scope.spawn(move || serve(stream.unwrap(), opens, obey));
             }
         });
     });
     addr
 }
 
-fn serve(mut stream: TcpStream, mut obey: impl FnMut(&str, &TcpStream)) -> Option<()> {
+fn serve(
+    mut stream: TcpStream,
+    opens: impl Fn(&str, &TcpStream) -> bool,
+    mut obey: impl FnMut(&str, &TcpStream),
+) -> Option<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
@@ -33,6 +76,9 @@ fn serve(mut stream: TcpStream, mut obey: impl FnMut(&str, &TcpStream)) -> Optio
     let head = String::from_utf8(head).ok()?;
     let (_, key) = head.split_once("Sec-WebSocket-Key: ")?;
     let answer = switching(&accept_for(key.lines().next()?), "");
+    if !opens(&head, &stream) {
+        return None;
+    }
     stream.write_all(&answer).ok()?;
     let mut decoder = Decoder::new(Sender::Client, 1 << 20);
     let mut buffer = [0; 4096];

@@ -46,6 +46,7 @@ mod records;
 mod replay;
 mod room_answers;
 mod room_frameworks;
+mod run_flags;
 mod search;
 mod seccomp;
 mod secrets;

@@ -83,11 +83,15 @@ const WAYS: [&[&str]; 12] = [
     &["--proxy", "http://me:Kx82nvQ0@PROXY"],
 ];
 
+/// A plan that says nothing of messages and connections.
+const BARE: &str = "audience = \"sender\"\n[clients.steps]\nfirst = 2\ncount = 1\n\
+                    [load.closed]\nsamples = 20\n[limits]\ntime = \"20s\"\n";
+
 /// What a server does that was given the canary.
 fn tells_back(head: &str) -> Verdict {
     match head.split_once(SECRET) {
         Some(_) => Verdict::Refuse(format!(
-            "HTTP/1.1 302 {SECRET}\r\nLocation: http://h/?back={SECRET}\r\n\r\n"
+            "HTTP/1.1 302 {SECRET}\r\nLocation: http://h/?back={SECRET}\r\n\r\nnot {SECRET}\n"
         )),
         None => Verdict::Pass(""),
     }
@@ -152,6 +156,15 @@ fn a_canary_reaches_the_server_and_no_output() {
         }
         let printed = command(&takes.url(), &["--print-plan"]);
         assert_keeps_quiet(&printed, &[]);
+        let plan = at("bare.toml");
+        std::fs::write(&plan, BARE).unwrap();
+        let mut over_plan = bench();
+        over_plan.env("CANARY", SECRET).arg("run").arg(&plan);
+        let over_plan = over_plan.arg(takes.url()).args(&way).args(&outputs);
+        assert_keeps_quiet(&finish(over_plan).exits(0), &files);
+        let seen = takes.seen().into_iter().chain(proxy.seen());
+        let seen = seen.collect::<String>();
+        assert!(has_proxy || seen.contains(SECRET), "{way:?}: {seen}");
         if !has_proxy {
             let refused = command(&tells.url(), &outputs).exits(1);
             assert!(refused.stderr.contains("HTTP 302"), "{refused:?}");

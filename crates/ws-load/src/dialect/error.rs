@@ -3,9 +3,6 @@
 /// What is wrong with a dialect file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DialectError {
-    /// It cannot be read as TOML of the expected keys.
-    #[error("the dialect file cannot be read: {0}")]
-    Unreadable(String),
     /// It has too much of something.
     #[error("`{key}` has {count}; permitted: at most {most}")]
     TooMuch {

@@ -15,8 +15,8 @@ use ws_proto::{Opcode, printable};
 
 /// Most bytes of a server's text that are shown.
 const SHOWN: usize = 100;
-/// Longest file in bytes.
-const MOST_BYTES: usize = 64 * 1024;
+/// Most characters of an example that are shown.
+const SHOWN_EXAMPLE: usize = 300;
 
 /// A dialect file that was compiled for one plan.
 #[derive(Debug)]
@@ -46,21 +46,6 @@ pub(super) struct Interpreter {
     examples: Vec<(Meaning, String)>,
     body: Body,
     stamps: Stamps,
-}
-
-/// Reads a dialect file, which is TOML.
-///
-/// # Errors
-/// When the text is too long, is not TOML, or has a key that no dialect has.
-pub fn read_dialect(text: &str) -> Result<DialectFile, DialectError> {
-    if text.len() > MOST_BYTES {
-        return Err(DialectError::too_long(
-            "the dialect file",
-            text.len(),
-            MOST_BYTES,
-        ));
-    }
-    toml::from_str(text).map_err(|error| DialectError::Unreadable(error.to_string()))
 }
 
 /// Checks that requests can be written as a dialect file says, and their answers understood: each
@@ -486,8 +471,16 @@ fn refusal(found: &Match<'_, '_>) -> String {
 }
 
 fn example(rule: &Rule) -> Option<(Meaning, String)> {
-    let example = rule.example.as_deref()?;
-    Some((rule.means, shown(example)))
+    let shown = shown(rule.example.as_deref()?);
+    let says_nothing = !shown.contains(char::is_alphanumeric);
+    let words = match says_nothing {
+        true => "the text that was sent, as it was sent".to_owned(),
+        false => match shown.char_indices().nth(SHOWN_EXAMPLE) {
+            Some((end, _)) => format!("{}...", &shown[..end]),
+            None => shown,
+        },
+    };
+    Some((rule.means, words))
 }
 
 /// The `Origin` of a page of that server: http for ws, https for wss.

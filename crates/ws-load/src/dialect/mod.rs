@@ -23,7 +23,7 @@ mod stamp;
 mod template;
 
 pub use error::DialectError;
-pub use interpreter::{check_dialect, read_dialect};
+pub use interpreter::check_dialect;
 
 pub(crate) use place::Carries;
 pub(crate) use stamp::{StampForm, Stamps};
@@ -400,6 +400,12 @@ pub fn payload_lines(plan: &Plan) -> Result<Option<u64>, LinesError> {
             .map_err(|(number, error)| unfit(Some(number as usize + 1), error))?;
     }
     Ok(Some(count))
+}
+
+/// A dialect file in a test.
+#[cfg(test)]
+pub(crate) fn read_dialect(text: &str) -> Result<run_record::DialectFile, toml::de::Error> {
+    toml::from_str(text)
 }
 
 /// The codec of a plan.

@@ -88,11 +88,11 @@ fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
             "write both, each with {topic}, or neither",
         ));
     }
-    if kinds::written(file).is_empty() && broadcast.0.is_none() {
+    if kinds::written(file).is_empty() && broadcast.0.is_none() && publish.0.is_none() {
         return Err(DialectError::unfit(
             "send",
             "has no request",
-            "write `echo`, `broadcast` or [[send.kinds]]",
+            "write `echo`, `broadcast`, `publish` or [[send.kinds]]",
         ));
     }
     check_kinds(file)?;

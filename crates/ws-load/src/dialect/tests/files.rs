@@ -37,22 +37,6 @@ fn the_files_of_the_project_make_sense() {
 }
 
 #[test]
-fn keys_that_are_not_known_are_named_with_their_line() {
-    let error = changed("summary", "sumary");
-    assert!(error.contains("unknown field `sumary`"), "{error}");
-    assert!(error.contains("line 3"), "{error}");
-    let error = changed("pattern =", "when = { \"/a\" = { equals = 1 } }\n#");
-    assert!(error.contains("unknown field `equals`"), "{error}");
-    let error = changed("pattern =", "when = { \"/a\" = 1.5 }\n#");
-    assert!(error.contains("expected a string, an integer"), "{error}");
-    let error = refusal(&"#".repeat(65 * 1024));
-    assert_eq!(
-        error,
-        "`the dialect file` has 66560 bytes; permitted: at most 65536"
-    );
-}
-
-#[test]
 fn requests_have_to_carry_what_is_verified_and_to_be_answered() {
     for (from, to, words) in [
         (
@@ -69,7 +53,7 @@ fn requests_have_to_carry_what_is_verified_and_to_be_answered() {
         (
             "echo = \"echo {stamp}{padding}\"",
             "",
-            "`send` has no request; write `echo`, `broadcast` or [[send.kinds]]",
+            "`send` has no request; write `echo`, `broadcast`, `publish` or [[send.kinds]]",
         ),
         (
             "echo = \"",

@@ -1,12 +1,52 @@
-//! The message formats that can be named: those with a value of their own, and every file of
-//! `dialects/`.
+//! The message formats that can be named: those with a value of their own, every file of `dialects/`,
+//! and a file of the user's.
 
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use run_record::{Dialect, DialectFile, MQTT, MQTT_5, Message, built_in_dialects};
+use std::path::PathBuf;
+
+/// Which message format the server has.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Messages and connections")]
+pub(crate) struct Format {
+    /// Message format of the server [default: json, or that of the plan]
+    #[arg(long, value_name = "NAME", value_parser = parser())]
+    server_type: Option<ServerType>,
+    /// Message format of the server, in a file (docs/dialects.md)
+    #[arg(long, value_name = "FILE", conflicts_with = "server_type")]
+    dialect: Option<PathBuf>,
+}
+
+impl Format {
+    /// True where one was given.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.server_type.is_some() || self.dialect.is_some()
+    }
+
+    /// Has a plan's messages written in this format, where one was given.
+    ///
+    /// # Errors
+    /// In words, when the dialect file cannot be read, or makes no sense.
+    pub(crate) fn apply(&self, message: &mut Message) -> Result<(), String> {
+        if let Some(server_type) = self.server_type {
+            server_type.apply(message);
+        }
+        if let Some(path) = &self.dialect {
+            let unfit = |words: String| format!("--dialect: {words}");
+            let file = plan_file::read_dialect(path).map_err(unfit)?;
+            ws_load::check_dialect(&file)
+                .map_err(|error| format!("--dialect {}: {error}", path.display()))?;
+            message.dialect = Dialect::File;
+            message.definition = Some(Box::new(file));
+        }
+        Ok(())
+    }
+}
 
 /// A message format by its name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum ServerType {
+enum ServerType {
     /// It has a value of its own.
     Named(Dialect),
     /// It is a file of `dialects/` and nothing else.
@@ -15,9 +55,9 @@ pub(crate) enum ServerType {
 
 impl ServerType {
     /// Has a plan's messages written in this format.
-    pub(crate) fn apply(self, message: &mut Message) {
+    fn apply(self, message: &mut Message) {
         match self {
-            Self::Named(dialect) => message.dialect = dialect,
+            Self::Named(dialect) => (message.dialect, message.definition) = (dialect, None),
             Self::File(file) => {
                 message.dialect = Dialect::File;
                 message.definition = Some(Box::new(file.clone()));
@@ -48,7 +88,7 @@ fn named(name: &str) -> Option<ServerType> {
 }
 
 /// Takes any of the names, and lists them in the help with what each file says of itself.
-pub(super) fn parser() -> impl TypedValueParser<Value = ServerType> {
+fn parser() -> impl TypedValueParser<Value = ServerType> {
     let own = [
         PossibleValue::new("json")
             .aliases(["standard", "text"])
