@@ -106,10 +106,13 @@ fn headline(record: &RunRecord) -> String {
 
 fn invalid(record: &RunRecord) -> Option<String> {
     let faults = record.faults();
-    if !faults.is_empty() && record.outcome.end != End::EdgeFound {
+    if record.contradicts_dialect() {
         return Some(format!(
-            "The result is invalid, and the server is at fault: {faults}."
+            "The result is invalid: the dialect file and the server disagree ({faults})."
         ));
+    }
+    if !faults.is_empty() && record.outcome.end != End::EdgeFound {
+        return Some(format!("The result is invalid, and {}.", record.blame()));
     }
     let limited = record.outcome.end == End::GeneratorLimited;
     limited.then(|| {

@@ -312,6 +312,8 @@ pub enum End {
     TimedOut,
     /// The first answers were not of the dialect, and nothing else came.
     NotUnderstood,
+    /// What came contradicts the dialect file of the plan each time.
+    DialectContradicted,
     /// Every connection was lost, or those that a sample needed.
     ServerLost,
     /// A search has found the edge.
@@ -363,6 +365,37 @@ impl RunRecord {
             .take_while(|step| step.passed())
             .last()
             .map(|step| step.clients)
+    }
+
+    /// True where the plan's own dialect file and the server disagree, and neither is known to be
+    /// wrong.
+    pub fn contradicts_dialect(&self) -> bool {
+        let end = self.outcome.end;
+        let is_of_file = matches!(end, End::DialectContradicted | End::NotUnderstood);
+        is_of_file && self.plan.message.has_own_definition()
+    }
+
+    /// Who is at fault for what, in words. A dialect file of the user's own may be, unless connections
+    /// were lost and nothing else was wrong.
+    pub fn blame(&self) -> String {
+        let faults = self.faults();
+        let of_messages = Faults {
+            disconnected: 0,
+            ..faults
+        };
+        let file = self.plan.message.definition.as_deref();
+        let file = file.filter(|_| self.plan.message.has_own_definition());
+        let Some(file) = file.filter(|_| !of_messages.is_empty()) else {
+            return format!("the server is at fault: {faults}");
+        };
+        let order = match faults.reordered > 0 && file.keeps_order {
+            true => {
+                "; where the server may deliver the broadcasts of one sender in any order, write \
+                 `keeps_order = false` in the file"
+            }
+            false => "",
+        };
+        format!("the server or the dialect file is at fault: {faults}{order}")
     }
 
     /// Faults of the server in all steps together, those of a warm-up included: what is missing from a step that the generator

@@ -50,8 +50,10 @@ impl Exit {
             End::Interrupted => Self::Interrupted,
             // A search tries what fails, too; what passed had no faults.
             End::EdgeFound => Self::Measured,
+            _ if record.contradicts_dialect() => Self::Usage,
             End::TimedOut
             | End::NotUnderstood
+            | End::DialectContradicted
             | End::ServerLost
             | End::GeneratorLimited
             | End::WorkerLost => Self::Invalid,
@@ -82,9 +84,9 @@ pub(crate) fn none_opened(record: &RunRecord) -> bool {
 pub(crate) const HELP: &str = "\
 Exit codes:
   0    the run was measured (a step over the limit is a measurement)
-  1    wrong usage; no step could be measured; no connection could be opened; a worker is missing
-       or busy, has another version, or refuses the token or the server; or the address to listen
-       on is in use
+  1    wrong usage; no step could be measured; no connection could be opened; the file of --dialect
+       and the server disagree; a worker is missing or busy, has another version, or refuses the
+       token or the server; or the address to listen on is in use
   2    an expectation of --expect failed
   3    the result is invalid: messages or connections were lost, messages were wrong, the generator
        was the limit and not the server, a worker was lost during the run, or every step was noisy

@@ -79,7 +79,7 @@ pub(super) fn figures(record: &RunRecord) -> Result<(), Trouble> {
     match outcome.end {
         End::TimedOut => return Err(Trouble::new(Status::Timeout, &outcome.detail)),
         End::Interrupted => return Err(Trouble::interrupted()),
-        End::ServerLost | End::NotUnderstood => {
+        End::ServerLost | End::NotUnderstood | End::DialectContradicted => {
             return Err(Trouble::new(Status::Faulty, &outcome.detail));
         }
         End::ConnectFailed if outcome.carried_clients.is_none() => {

@@ -26,6 +26,7 @@ pub(crate) fn end(end: End) -> &'static str {
         End::ConnectFailed => "the server took no new connection",
         End::TimedOut => "a sample did not complete in time",
         End::NotUnderstood => "the answers were not of the protocol",
+        End::DialectContradicted => "the server and the dialect file disagree",
         End::ServerLost => "connections were lost",
         End::EdgeFound => "a search found the edge",
         End::GeneratorLimited => "the generator was the limit",

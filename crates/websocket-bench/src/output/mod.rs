@@ -188,6 +188,15 @@ impl Outputs {
             );
             return;
         }
+        if record.contradicts_dialect() {
+            let _ = writeln!(
+                err,
+                "{ERROR}invalid:{ERROR:#} {} ({})",
+                escaped(&record.outcome.detail),
+                record.faults()
+            );
+            return;
+        }
         if !self.prints_record {
             let carried = record.outcome.carried_clients.map_or_else(
                 || "no step".to_owned(),
@@ -202,11 +211,7 @@ impl Outputs {
             );
         }
         if !record.faults().is_empty() && record.outcome.end != End::EdgeFound {
-            let _ = writeln!(
-                err,
-                "{ERROR}invalid:{ERROR:#} the server is at fault: {}",
-                record.faults()
-            );
+            let _ = writeln!(err, "{ERROR}invalid:{ERROR:#} {}", record.blame());
         }
     }
 

@@ -10,6 +10,7 @@ mod closed_output;
 mod compression;
 mod connect;
 mod connections;
+mod contradicted;
 mod deploy;
 mod dialect_file;
 mod dialects;

@@ -100,6 +100,8 @@ pub(crate) struct Controller<'a, W> {
     pub(super) first_disconnect: Option<String>,
     /// The first malformed message of the run, in words.
     pub(super) first_malformed: Option<String>,
+    /// Messages of the last step that came back to their sender, which the dialect says do not.
+    pub(super) own_copies: u64,
 }
 
 /// The load of a step.
@@ -136,6 +138,7 @@ impl<'a, W: Workers> Controller<'a, W> {
             untold: Untold::default(),
             first_disconnect: None,
             first_malformed: None,
+            own_copies: 0,
         }
     }
 

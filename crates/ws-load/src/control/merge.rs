@@ -38,9 +38,11 @@ pub(super) struct Merged<'a> {
     pub(super) parts: Vec<(u32, StepPart)>,
 }
 
-/// The first fault of a class in words, if there was one.
+/// What the counts of a step do not show: the first fault of a class in words, if there was one.
 #[derive(Debug, Default)]
 pub(super) struct FirstFaults {
+    /// Copies to the sender, which the dialect says do not come.
+    pub(super) own_copies: u64,
     pub(super) malformed: Option<String>,
     pub(super) disconnect: Option<String>,
 }
@@ -67,6 +69,7 @@ impl Merged<'_> {
         for (site, part) in self.parts {
             all.merge(&part.latencies);
             faults.merge(&part.faults);
+            first.own_copies += part.own_copies;
             first.malformed = first.malformed.or(part.first_malformed);
             first.disconnect = first.disconnect.or(part.first_disconnect);
             slow.merge(part.slow);

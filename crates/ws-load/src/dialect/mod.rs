@@ -332,6 +332,11 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
     }
     match has_request {
         true => Ok(()),
+        false if !plan.message.has_own_definition() => Err(DialectError::unfit(
+            "message.dialect",
+            format!("(--server-type) is `{}`, which has no `{name}`", file.name),
+            "ask for what it has (docs/dialects.md lists it), or take another",
+        )),
         false => Err(DialectError::unfit(
             "send",
             format!("has no `{name}`, which the plan asks for"),

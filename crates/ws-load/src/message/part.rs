@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct StepPart {
     pub(crate) latencies: Latencies,
     pub(crate) faults: Faults,
+    /// Misdirected messages that reached the client that sent them, where the dialect says that none
+    /// does.
+    pub(crate) own_copies: u64,
     pub(crate) first_malformed: Option<String>,
     pub(crate) first_disconnect: Option<String>,
     pub(crate) messages: u64,
@@ -45,6 +48,7 @@ impl StepPart {
     pub(crate) fn merge(&mut self, other: Self) {
         self.latencies.merge(&other.latencies);
         self.faults.merge(&other.faults);
+        self.own_copies += other.own_copies;
         self.first_malformed = self.first_malformed.take().or(other.first_malformed);
         self.first_disconnect = self.first_disconnect.take().or(other.first_disconnect);
         self.messages += other.messages;

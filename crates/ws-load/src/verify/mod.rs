@@ -7,6 +7,6 @@ mod ledger;
 mod verifier;
 mod visits;
 
-pub(crate) use first_answers::Understanding;
+pub(crate) use first_answers::{Answers, Understanding};
 pub(crate) use ledger::{Flight, Keeper, Read, Sent, StepLedger, Terms};
 pub(crate) use verifier::{RoomConfirmed, Verifier};

@@ -8,7 +8,7 @@ mod unawaited;
 pub(crate) use unawaited::RoomConfirmed;
 
 use super::envelope::Envelopes;
-use super::first_answers::{FirstAnswers, Understanding};
+use super::first_answers::{Answers, FirstAnswers, Understanding};
 use super::ledger::{
     Confirmed, Listeners, Lost, Missing, Read, Received, Seats, StepLedger, Window,
 };
@@ -81,6 +81,8 @@ pub(crate) struct Verifier {
     workers: u32,
     /// What went wrong since it was last taken.
     pub(crate) faults: Faults,
+    /// Those of them that are copies to the sender, which the dialect says do not come.
+    own_copies: u64,
     /// Latencies since they were last taken.
     pub(crate) latencies: Latencies,
     /// Messages since they were last taken.
@@ -138,6 +140,7 @@ impl Verifier {
             worker,
             workers,
             faults: Faults::default(),
+            own_copies: 0,
             latencies: Latencies::default(),
             messages: 0,
             slow: SlowPart::default(),
@@ -272,6 +275,7 @@ impl Verifier {
     pub(crate) fn finish(&mut self, part: &mut StepPart) {
         part.latencies.merge(&std::mem::take(&mut self.latencies));
         part.faults.merge(&std::mem::take(&mut self.faults));
+        part.own_copies += std::mem::take(&mut self.own_copies);
         part.first_malformed = self.first_malformed.take();
         part.first_disconnect = self.first_disconnect.take();
         part.slow = std::mem::take(&mut self.slow);
@@ -387,7 +391,7 @@ impl Verifier {
                 intact,
                 topic,
             }) => {
-                self.first_answers.understood = true;
+                self.first_answers.understood(kind.into());
                 let room = self.room(slot);
                 if !intact {
                     self.faults.corrupt += 1;
@@ -398,11 +402,11 @@ impl Verifier {
                 self.account(slot, kind, stamp, topic, at_ns);
             }
             Ok(Incoming::InOrder(kind)) => {
-                self.first_answers.understood = true;
+                self.first_answers.understood(Answers::TOLD);
                 self.answered_in_order(slot, kind, at_ns);
             }
             Ok(Incoming::Acknowledged(identifier)) => {
-                self.first_answers.understood = true;
+                self.first_answers.understood(Answers::RESULT);
                 self.acknowledged(slot, identifier, at_ns);
             }
             Ok(Incoming::SubscribedAs(identifier)) => {
@@ -412,7 +416,7 @@ impl Verifier {
                 self.subscription_as(slot, identifier, false, at_ns);
             }
             Ok(Incoming::Refused) => {
-                self.first_answers.understood = true;
+                self.first_answers.understood(Answers::ALL);
                 self.faults.refused += 1;
             }
             Ok(Incoming::Subscribed(room)) => self.subscription(slot, room, true, at_ns),
@@ -487,10 +491,13 @@ impl Verifier {
             return;
         }
         let index = index as u32;
-        if topic.is_some_and(|topic| topic != step.room(index))
-            || self.is_of_itself(step, kind, index, slot)
-        {
+        if topic.is_some_and(|topic| topic != step.room(index)) {
             self.faults.misdirected += 1;
+            return;
+        }
+        if self.is_of_itself(step, kind, index, slot) {
+            self.faults.misdirected += 1;
+            self.own_copies += 1;
             return;
         }
         let listeners = listeners!(self);

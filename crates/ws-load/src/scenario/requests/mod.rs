@@ -11,7 +11,7 @@ use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, answer_keep_ali
 use crate::figures::{Counts, Cutter, Interval};
 use crate::message::{Command, Report, Samples, StepPart};
 use crate::plan::{Schedule, Script, population_of};
-use crate::verify::{Read, RoomConfirmed, Verifier};
+use crate::verify::{Answers, Read, RoomConfirmed, Verifier};
 use backlog::{Backlog, Request};
 use rising::Rising;
 use run_record::{OpenLoop, Population, Workload};
@@ -232,14 +232,37 @@ impl Requests {
         }
     }
 
+    /// Tells the end of a run whose answers are not of the dialect.
     fn heed_first_answers(&mut self, clients: &mut dyn Clients) {
-        if !self.verifier.first_answers.is_hopeless(clients.now_ns()) {
+        let plan = &self.setting.plan;
+        let has_result = plan.workload() != Workload::Echo && self.reaches_sender;
+        let due = match has_result {
+            true => Answers::ALL,
+            false => Answers::TOLD,
+        };
+        let now_ns = clients.now_ns();
+        let Some(missing) = self.verifier.first_answers.missing(due, now_ns) else {
             return;
-        }
+        };
         let first = self.verifier.first_malformed.as_deref().unwrap_or_default();
-        let expected = self.verifier.codec().expects(self.setting.plan.workload());
+        let expected = self.verifier.codec().expects(plan.workload());
+        let what = match (missing == due, missing == Answers::RESULT) {
+            (true, _) => "no answer",
+            (false, true) => "no result that a sender waits for",
+            (false, false) => "no message to those who listen",
+        };
+        let remedy = match plan.message.has_own_definition() {
+            true => {
+                ": the dialect file and the server disagree; change the rules of the file \
+                 (docs/dialects.md), or the URL"
+            }
+            false => {
+                " (docs/protocol.md): check --server-type, and that the server speaks the protocol"
+            }
+        };
         clients.report(Report::NotUnderstood(format!(
-            "no answer could be understood; the first malformed message was {first}; expected was {expected} (docs/protocol.md): check --server-type, and that the server speaks the protocol",
+            "{what} could be understood; the first malformed message was {first}; expected was \
+             {expected}{remedy}"
         )));
     }
 }

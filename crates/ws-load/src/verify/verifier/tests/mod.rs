@@ -436,7 +436,8 @@ fn the_first_broken_frame_and_the_first_end_of_a_connection_are_told() {
 fn only_what_comes_in_a_step_says_that_nothing_is_understood() {
     let is_hopeless = |verifier: &mut Verifier| {
         (0..10).for_each(|_| verifier.message(0, Opcode::Text, b"?", US));
-        verifier.first_answers.is_hopeless(US)
+        let missing = verifier.first_answers.missing(Answers::ALL, US);
+        missing == Some(Answers::ALL)
     };
     let mut verifier = verifier(1);
     assert!(!is_hopeless(&mut verifier));
@@ -460,7 +461,8 @@ fn a_changed_payload_is_corrupt_each_time_and_counts_as_received() {
         assert_faults(&verifier, faults);
     }
     assert_eq!(us(&verifier.latencies.completion), [50]);
-    assert!(verifier.first_answers.understood);
+    assert_eq!(verifier.first_answers.missing(Answers::TOLD, US), None);
+    assert!(verifier.first_answers.is_settled());
 }
 
 #[test]
@@ -469,11 +471,13 @@ fn refusals_are_counted_and_the_framework_s_own_messages_are_not() {
     open(&mut verifier, TERMS);
     verifier.message(0, Opcode::Text, br#"{"type":"ping","message":1}"#, US);
     assert_faults(&verifier, "none");
-    assert!(!verifier.first_answers.understood);
+    assert_eq!(verifier.first_answers.missing(Answers::TOLD, US), None);
+    assert!(!verifier.first_answers.is_settled());
     let refusal = br#"{"type":"disconnect"}"#;
     (0..2).for_each(|_| verifier.message(0, Opcode::Text, refusal, US));
     assert_faults(&verifier, "2 refused");
-    assert!(verifier.first_answers.understood);
+    assert_eq!(verifier.first_answers.missing(Answers::TOLD, US), None);
+    assert!(verifier.first_answers.is_settled());
 }
 
 #[test]
