@@ -10,9 +10,10 @@ use crate::lines::Form;
 use std::borrow::Cow;
 use std::io::Write as _;
 
-/// Longest template in bytes. An answer may hold the same in other escapes, and a message may have
-/// 32 KiB beside its payload.
-pub(super) const MOST_TEMPLATE: usize = 4096;
+/// Longest template in bytes. A plan, which goes to every worker, may have several of them.
+pub(super) const MOST_TEMPLATE: usize = 1 << 20;
+/// Characters that are shown before a brace in a template.
+const SHOWN_BEFORE: usize = 30;
 
 /// A topic is this and the number of its room.
 const TOPIC: &str = "room-";
@@ -117,7 +118,41 @@ fn cut(
     if !literal.is_empty() {
         tokens.push(Token::Literal(literal));
     }
+    let literals = tokens.iter().filter_map(|token| match token {
+        Token::Literal(text) => Some(text.as_str()),
+        Token::Hole(_) | Token::Variable(_) => None,
+    });
+    check_braces(key, text, literals)?;
     Ok(tokens)
+}
+
+/// Refuses a template whose author doubled closing braces too, as format strings of many languages
+/// want it: it is not balanced as it stands, and would be if `}}` were one brace. `}}` cannot be one in
+/// general, since most JSON has it. `literals` are its texts as they are sent.
+fn check_braces<'t>(
+    key: &str,
+    text: &str,
+    literals: impl Iterator<Item = &'t str>,
+) -> Result<(), DialectError> {
+    let Some(at) = text.find("}}").filter(|_| text.contains("{{")) else {
+        return Ok(());
+    };
+    let (mut as_it_stands, mut if_doubled) = (0_i64, 0_i64);
+    for literal in literals {
+        let count = |of: &str| literal.matches(of).count() as i64;
+        as_it_stands += count("{") - count("}");
+        if_doubled += count("{") - (count("}") - count("}}"));
+    }
+    if as_it_stands == 0 || if_doubled != 0 {
+        return Ok(());
+    }
+    let before = text[..at].char_indices().rev().nth(SHOWN_BEFORE - 1);
+    let shown = &text[before.map_or(0, |(start, _)| start)..at + 2];
+    Err(DialectError::unfit(
+        key,
+        format!("has more closing braces than opening ones, from `{shown}` on"),
+        "write a closing brace once: `{{` is a brace, and `}}` is two",
+    ))
 }
 
 fn too_much(key: &str, text: &str) -> DialectError {
@@ -171,13 +206,19 @@ pub(super) fn with_variables(key: &str, text: &str) -> Result<String, DialectErr
     if text.len() > MOST_TEMPLATE {
         return Err(too_much(key, text));
     }
-    for part in run_record::parts(text) {
+    let parts = run_record::parts(text);
+    for part in &parts {
         if let run_record::Part::Variable(name) = part
-            && NAMES.iter().any(|(known, _)| *known == name)
+            && NAMES.iter().any(|(known, _)| known == name)
         {
             return Err(unknown(key, name, &[]));
         }
     }
+    let literals = parts.iter().filter_map(|part| match part {
+        run_record::Part::Text(text) => Some(&**text),
+        run_record::Part::Variable(_) => None,
+    });
+    check_braces(key, text, literals)?;
     Ok(text.to_owned())
 }
 
@@ -504,8 +545,52 @@ mod tests {
              {padding} or {line} once"
         );
         assert_eq!(
-            refused(&"x".repeat(4097)),
-            "`send.echo` has 4097 bytes; permitted: at most 4096"
+            refused(&"x".repeat(MOST_TEMPLATE + 1)),
+            "`send.echo` has 1048577 bytes; permitted: at most 1048576"
         );
+    }
+
+    #[test]
+    fn a_closing_brace_is_written_once() {
+        // Balanced as they stand, or no template of braces at all.
+        for (text, sent) in [
+            (r#"{"a":{"b":{stamp}}}"#, r#"{"a":{"b":00000000000000ab}}"#),
+            (r#"{"a":{"b":"{{name}"}}"#, r#"{"a":{"b":"{name}"}}"#),
+            (r#"{{"a":{"b":{stamp}}}"#, r#"{"a":{"b":00000000000000ab}}"#),
+            ("{{ {stamp}", "{ 00000000000000ab"),
+            ("{stamp}}}", "00000000000000ab}}"),
+            ("}} {stamp} {{{{", "}} 00000000000000ab {{"),
+        ] {
+            assert_eq!(written(text, ""), sent, "{text}");
+        }
+        let words = |text: &str| {
+            let body = Body::new(String::new());
+            Template::compile("send.echo", text, &body)
+                .unwrap_err()
+                .to_string()
+        };
+        for (text, place) in [
+            (
+                r#"{{"type":"echo","payload":{payload}}}"#,
+                r#"ype":"echo","payload":{payload}}"#,
+            ),
+            (r#"{{"a":{{"b":{stamp}}}}}"#, r#"{{"a":{{"b":{stamp}}"#),
+            ("{{x}} {stamp}", "{{x}}"),
+        ] {
+            assert_eq!(
+                words(text),
+                format!(
+                    "`send.echo` has more closing braces than opening ones, from `{place}` on; \
+                     write a closing brace once: `{{{{` is a brace, and `}}}}` is two"
+                )
+            );
+            assert!(
+                with_variables(
+                    "open.send",
+                    &text.replace("stamp", "x").replace("payload", "y")
+                )
+                .is_err()
+            );
+        }
     }
 }

@@ -34,6 +34,8 @@ struct Text(Vec<Piece>);
 enum Piece {
     Literal(String),
     Column(usize, Place),
+    /// The number of the client.
+    Client,
 }
 
 /// What a plan's URL and proxy say, as the parts of a request.
@@ -73,10 +75,7 @@ impl Compiler {
             match part {
                 Part::Text(text) if place == Place::Url => into.literal(&encoded(&text)),
                 Part::Text(text) => into.literal(&text),
-                Part::Variable(name) => {
-                    let column = self.column(key, place, name);
-                    into.0.push(Piece::Column(column, place));
-                }
+                Part::Variable(name) => self.variable(key, place, name, into),
             }
         }
     }
@@ -86,12 +85,19 @@ impl Compiler {
         for part in parts(text) {
             match part {
                 Part::Text(text) => into.literal(&text),
-                Part::Variable(name) => {
-                    let column = self.column("target.url", Place::Url, name);
-                    into.0.push(Piece::Column(column, Place::Url));
-                }
+                Part::Variable(name) => self.variable("target.url", Place::Url, name, into),
             }
         }
+    }
+
+    /// A variable of what a client asks for. Its number needs no data file, and has only digits, which
+    /// can stand anywhere.
+    fn variable(&mut self, key: &'static str, place: Place, name: &str, into: &mut Text) {
+        let piece = match name {
+            CLIENT => Piece::Client,
+            name => Piece::Column(self.column(key, place, name), place),
+        };
+        into.0.push(piece);
     }
 
     /// A message, which is written anew for each client. It may repeat what the server told it.
@@ -143,6 +149,7 @@ impl Text {
             match piece {
                 Piece::Literal(text) => out.push_str(text),
                 Piece::Column(column, place) => place.write(data.field(client, *column), &mut out),
+                Piece::Client => out.push_str(&client.to_string()),
             }
         }
         out
@@ -150,7 +157,7 @@ impl Text {
 
     fn columns(&self) -> impl Iterator<Item = usize> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Literal(_) => None,
+            Piece::Literal(_) | Piece::Client => None,
             Piece::Column(column, _) => Some(*column),
         })
     }

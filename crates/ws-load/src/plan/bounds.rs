@@ -11,6 +11,23 @@ const STAMP: u32 = 64;
 /// at most, unless it is told otherwise.
 const TOGETHER: u32 = 16;
 
+/// So long a template has its place among all else that a message may have.
+const SHORT: usize = 4096;
+
+/// What a file's own words in requests and answers may become in an answer, in bytes, where they are
+/// more than a message has room for.
+fn longest_words(file: &DialectFile) -> u32 {
+    let examples = file
+        .receive
+        .iter()
+        .filter_map(|rule| rule.example.as_deref());
+    let longest = file.requests().chain(examples).map(str::len).max();
+    let longest = longest.filter(|bytes| *bytes > SHORT).unwrap_or(0);
+    u32::try_from(longest)
+        .unwrap_or(u32::MAX)
+        .saturating_mul(ESCAPED)
+}
+
 /// Longest message in bytes that a server may legitimately send under a plan. No answer holds more
 /// than one payload, which a server may have parsed and written anew. Of a plan with lines `longest_line`
 /// has the bytes of the longest.
@@ -31,7 +48,9 @@ pub(crate) fn longest_message(plan: &Plan, longest_line: u32) -> u32 {
         _ if definition.is_some_and(|file| file.separator.is_some()) => TOGETHER,
         _ => 1,
     };
-    let rest = definition.map_or(DialectFile::ENVELOPE, |file| file.longest_message);
+    let rest = definition.map_or(DialectFile::ENVELOPE, |file| {
+        file.longest_message.saturating_add(longest_words(file))
+    });
     payload
         .saturating_mul(per_byte)
         .saturating_mul(answers)
@@ -86,6 +105,21 @@ mod tests {
                 assert!(longest <= request.len() * most + 40_000);
             }
         }
+    }
+
+    #[test]
+    fn an_answer_with_the_words_of_a_long_template_fits() {
+        let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
+        let mut lines = run_record::built_in_dialects()
+            .iter()
+            .find(|file| file.name == "lines")
+            .unwrap()
+            .clone();
+        lines.send.echo = Some("\u{1}".repeat(100_000));
+        plan.message.dialect = Dialect::File;
+        plan.message.definition = Some(Box::new(lines));
+        let longest = longest_message(&plan, 0);
+        assert!((600_000..700_000).contains(&longest), "{longest}");
     }
 
     #[test]

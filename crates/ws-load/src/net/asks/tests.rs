@@ -60,6 +60,31 @@ fn a_request_has_what_the_plan_says_with_the_row_of_its_client() {
 }
 
 #[test]
+fn the_number_of_a_client_needs_no_data_file() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"user\nann\n").unwrap();
+    for data in [None, Some(file.path().to_owned())] {
+        let plan = plan("ws://127.0.0.1:9/room/{client}?of={client}", |plan| {
+            plan.connection.data = data;
+            plan.connection.headers = owned(&["X-User: u{client}", "Host: h{client}.example"]);
+            plan.connection.cookies = owned(&["s={client}"]);
+            plan.connection.query = owned(&["q={client}"]);
+            plan.connection.subprotocols = owned(&["v{client}"]);
+        });
+        let asked = request(&Target::of(&plan).unwrap(), 17);
+        for line in [
+            "GET /room/17?of=17&q=17 HTTP/1.1\r\n",
+            "\r\nHost: h17.example\r\n",
+            "\r\nX-User: u17\r\n",
+            "\r\nCookie: s=17\r\n",
+            "\r\nSec-WebSocket-Protocol: v17\r\n",
+        ] {
+            assert!(format!("\r\n{asked}").contains(line), "{line} in {asked}");
+        }
+    }
+}
+
+#[test]
 fn without_anything_to_say_the_dialect_has_its_own_word() {
     let target = Target::of(&plan("ws://127.0.0.1:9/", |_| {})).unwrap();
     assert!(request(&target, 0).contains("Sec-WebSocket-Protocol: of-dialect\r\n"));
