@@ -104,7 +104,7 @@ pub enum HandshakeError {
     #[error("the head of the answer to the upgrade is longer than {MAX_RESPONSE_HEAD} bytes")]
     HeadTooLong,
     /// Any final status but 101.
-    #[error("the server answered the upgrade with HTTP {status} {reason}")]
+    #[error("the server answered the upgrade with HTTP {status} {reason}{}", quoted(body.as_deref()))]
     Status {
         /// HTTP status code.
         status: u16,
@@ -113,6 +113,9 @@ pub enum HandshakeError {
         /// What the server says on it, printable: `Location` of 3xx, `WWW-Authenticate` of 401,
         /// `Sec-WebSocket-Version` of 400 and 426, `Retry-After` of 429 and 503.
         says: Option<String>,
+        /// The first line of the body, printable, as far as it came with the head, of which the words
+        /// of the error show the beginning. Absent of a page for browsers.
+        body: Option<String>,
     },
     /// `Upgrade: websocket` is missing (4.1, item 2).
     #[error("the 101 answer lacks `Upgrade: websocket` (RFC 6455, 4.1)")]
@@ -195,11 +198,43 @@ pub fn parse_answer(
             return Err(HandshakeError::Version { status });
         }
         if !is_1xx || status == 101 {
-            let terms = judge(&response, key, subprotocol, deflate)?;
+            let judged = judge(&response, key, subprotocol, deflate);
+            let terms = judged.map_err(|error| with_body(error, &response, &bytes[end..]))?;
             return Ok(Some((end, terms)));
         }
     }
     Err(HandshakeError::Interim)
+}
+
+/// As much of a body as is shown; nothing where there is none.
+fn quoted(body: Option<&str>) -> String {
+    let Some(body) = body else {
+        return String::new();
+    };
+    match body.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!(" (`{}...`)", &body[..end]),
+        None => format!(" (`{body}`)"),
+    }
+}
+
+/// An answer without a WebSocket, with the first line of what follows its head.
+fn with_body(
+    mut error: HandshakeError,
+    response: &httparse::Response<'_, '_>,
+    rest: &[u8],
+) -> HandshakeError {
+    if let HandshakeError::Status { body, .. } = &mut error {
+        let chunked = joined(response.headers, "Transfer-Encoding");
+        let is_chunked = chunked.is_some_and(|of| of.eq_ignore_ascii_case("chunked"));
+        // Before each chunk stands its size (RFC 9112, 7.1).
+        let lines = rest.split(|byte| *byte == b'\n').skip(is_chunked.into());
+        let mut lines = lines
+            .map(<[u8]>::trim_ascii)
+            .filter(|line| !line.is_empty());
+        let first = lines.next().filter(|line| !line.starts_with(b"<"));
+        *body = first.map(|line| printable(line, line.len()));
+    }
+    error
 }
 
 /// Whether a final answer opens the connection, and with which compression.
@@ -224,6 +259,7 @@ fn judge(
             status,
             reason: shown(response.reason.unwrap_or_default().to_owned()),
             says: header(explained_by).map(shown),
+            body: None,
         });
     }
     let has_token = |name: &str, token: &str| {
@@ -440,6 +476,33 @@ mod tests {
         ));
         let many = vec!["X: y"; MAX_HEADERS];
         assert_eq!(with(&many), Err(HandshakeError::TooManyHeaders));
+    }
+
+    #[test]
+    fn a_refusal_is_told_with_the_first_line_of_its_body() {
+        let words = |rest: &str| {
+            let answer = format!("HTTP/1.1 400 Bad Request\r\n{rest}");
+            let error = parse_response(answer.as_bytes(), KEY, None).unwrap_err();
+            error.to_string()
+        };
+        let begins = "the server answered the upgrade with HTTP 400 Bad Request";
+        let long = "x".repeat(500);
+        for (rest, shown) in [
+            ("\r\n", String::new()),
+            ("\r\n{\"code\":3}", " (`{\"code\":3}`)".to_owned()),
+            ("\r\n\r\n no\x07 \r\nmore", " (`no\\x07`)".to_owned()),
+            ("\r\n<!doctype html>\n<p>no", String::new()),
+            (
+                "Transfer-Encoding: chunked\r\n\r\n3\r\nno!\r\n0\r\n",
+                " (`no!`)".to_owned(),
+            ),
+            (
+                &format!("\r\n{long}"),
+                format!(" (`{}...`)", &long[..MAX_SHOWN]),
+            ),
+        ] {
+            assert_eq!(words(rest), format!("{begins}{shown}"), "{rest:?}");
+        }
     }
 
     #[test]

@@ -341,6 +341,16 @@ fn read(path: Option<&Path>, compiler: &Compiler) -> Result<Data, Unasked> {
     }
 }
 
+/// Replaces the beginning of a secret at the end of a text of which the rest has not come.
+fn cut_begun(secret: &str, text: &mut String) {
+    let mut ends = (SHORTEST_SECRET..secret.len()).rev();
+    let begun = ends.find(|end| secret.is_char_boundary(*end) && text.ends_with(&secret[..*end]));
+    if let Some(end) = begun {
+        text.truncate(text.len() - end);
+        text.push_str(run_record::REDACTED_VALUE);
+    }
+}
+
 impl Asked {
     /// Appends the request for an upgrade. What `rest` says of host, path and subprotocol is
     /// replaced.
@@ -362,19 +372,28 @@ impl Asked {
     /// An error in whose words the server has not told the secrets of its client.
     pub(crate) fn silent(&self, mut error: HandshakeError) -> HandshakeError {
         let texts = match &mut error {
-            HandshakeError::Status { reason, says, .. } => [Some(reason), says.as_mut()],
-            HandshakeError::Subprotocol { asked, got } => [Some(asked), Some(got)],
+            HandshakeError::Status {
+                reason, says, body, ..
+            } => [Some(reason), says.as_mut(), body.as_mut()],
+            HandshakeError::Subprotocol { asked, got } => [Some(asked), Some(got), None],
             HandshakeError::NotHttp(words) | HandshakeError::Extension(words) => {
-                [Some(words), None]
+                [Some(words), None, None]
             }
-            HandshakeError::Accept { got, .. } => [Some(got), None],
-            _ => [None, None],
+            HandshakeError::Accept { got, .. } => [Some(got), None, None],
+            _ => [None, None, None],
         };
+        let secrets = self.secrets.iter().filter(|of| of.len() >= SHORTEST_SECRET);
         for text in texts.into_iter().flatten() {
-            for secret in self.secrets.iter().filter(|of| of.len() >= SHORTEST_SECRET) {
+            for secret in secrets.clone() {
                 *text = text.replace(secret.as_str(), run_record::REDACTED_VALUE);
                 *text = text.replace(&encoded(secret), run_record::REDACTED_VALUE);
             }
+        }
+        if let HandshakeError::Status {
+            body: Some(body), ..
+        } = &mut error
+        {
+            secrets.for_each(|secret| cut_begun(secret, body));
         }
         error
     }

@@ -280,6 +280,7 @@ fn remedy(source: &HandshakeError) -> String {
             said(" (", ")")
         ),
         403 => "the server forbids it to this client: check the credentials (-H, --cookie, --query, --data), and --origin".to_owned(),
+        400 if says.is_none() => "it takes the request for a wrong one: check the path and the query of the URL, and what it wants beside them (-H, --query, --cookie, --subprotocol)".to_owned(),
         400 | 426 => format!(
             "it takes no WebSocket of version 13 here{}: check that it is a WebSocket server, and the path of the URL",
             said(" (it names version ", ")")
@@ -304,6 +305,7 @@ mod tests {
                 status,
                 reason: "Words".to_owned(),
                 says: says.map(str::to_owned),
+                body: None,
             },
         }
         .to_string()
@@ -314,7 +316,12 @@ mod tests {
         for (status, says, remedy) in [
             (200, None, "check the path of the URL"),
             (302, Some("/login"), "the URL that it names (/login)"),
-            (400, None, "takes no WebSocket of version 13 here:"),
+            (400, None, "check the path and the query of the URL"),
+            (
+                400,
+                Some("8"),
+                "takes no WebSocket of version 13 here (it names version 8):",
+            ),
             (401, Some("Basic"), "wants authorization (Basic)"),
             (401, None, "wants authorization: give"),
             (403, None, "check the credentials"),
@@ -327,7 +334,8 @@ mod tests {
             let words = words(status, says);
             assert!(words.contains(remedy), "{remedy:?} in {words}");
             assert!(words.contains(&format!("HTTP {status} Words; ")), "{words}");
-            let about_path = words.contains("path of the URL");
+            let about_path =
+                words.contains("path of the URL") || words.contains("path and the query");
             assert_eq!(
                 about_path,
                 matches!(status, 200 | 400 | 404 | 426),

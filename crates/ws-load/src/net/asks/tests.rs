@@ -132,6 +132,7 @@ fn a_server_that_repeats_a_secret_does_not_get_it_into_the_error() {
         status: 302,
         reason: "no head-secret for cookie-2 of Bearer".to_owned(),
         says: Some("/login?t=row%2Bsecret&u=row+secret".to_owned()),
+        body: Some("head-secret is not cookie-1, nor head-sec".to_owned()),
     });
     assert_eq!(
         error,
@@ -139,6 +140,7 @@ fn a_server_that_repeats_a_secret_does_not_get_it_into_the_error() {
             status: 302,
             reason: "no <redacted> for <redacted> of Bearer".to_owned(),
             says: Some("/login?t=<redacted>&u=<redacted>".to_owned()),
+            body: Some("<redacted> is not <redacted>, nor <redacted>".to_owned()),
         }
     );
 }
