@@ -1,7 +1,9 @@
 //! The GitHub Action: its steps are run as they stand, with inputs and files as GitHub gives them.
 
+use crate::lines::{self, write};
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -235,6 +237,43 @@ fn a_server_that_does_not_come_is_told_with_its_output() {
         "{}",
         ended.output
     );
+}
+
+/// A server that answers 401 to whoever does not show its token, and echoes nothing but echoes.
+fn guarded() -> SocketAddr {
+    lines::start_guarded(
+        |head| head.contains("\r\nX-Token: two words\r\n"),
+        || |line: &str, client: &TcpStream| write(client, line),
+    )
+}
+
+#[test]
+fn arguments_may_be_quoted_and_hold_for_the_wait_as_well() {
+    let url = format!("ws://{}/", guarded());
+    let arguments = "--server-type lines  -H 'X-Token: two words'";
+    let with_size = format!("{arguments}\n--sample-size 100");
+    let more = [
+        ("command", "echo"),
+        ("arguments", &with_size),
+        ("wait", "5"),
+    ];
+    let ended = Job::new(&[&[("url", url.as_str())][..], &more].concat()).run();
+    assert!(!ended.failed, "{}", ended.output);
+    assert!(ended.summary.contains("| pass | 0 |"), "{}", ended.summary);
+
+    // A plan is changed by them.
+    let ended = job(&url, &[("arguments", arguments), ("wait", "5")]).run();
+    assert!(!ended.failed, "{}", ended.output);
+
+    // A server that wants a token is there, and says so when it is measured without one.
+    let ended = job(&url, &[("wait", "5")]).run();
+    assert!(ended.failed);
+    assert_eq!(ended.steps[2], "Measure", "{}", ended.output);
+    assert!(ended.output.contains("HTTP 401"), "{}", ended.output);
+
+    let ended = job(&url, &[("arguments", "-H 'X-Token: two")]).run();
+    assert!(ended.failed);
+    assert!(ended.output.contains("quote"), "{}", ended.output);
 }
 
 #[test]
