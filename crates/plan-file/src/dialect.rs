@@ -81,6 +81,7 @@ example = "echo {stamp}{padding}"
             ("pattern =", "when = { \"/a\" = { equals = 1 } }\n#"),
             ("pattern =", "when = { \"/a\" = 1.5 }\n#"),
             ("name =", "name = ="),
+            ("pattern =", "means = \"x\"\npattern ="),
         ] {
             let words = changed(from, to);
             assert!(words.starts_with("x.toml, line "), "{words}");

@@ -55,9 +55,10 @@ pub(crate) enum Command {
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     #[command(override_usage = "websocket-bench connect <URL> [OPTIONS]")]
     Connect(ConnectArgs),
-    /// Carry out a plan from a file. What flags say of messages and connections replaces what the
-    /// plan says of the same: a header line, cookie or parameter that of the same name, any other
-    /// flag the whole key
+    /// Carry out a plan from a file
+    ///
+    /// What flags say of messages and connections replaces what the plan says of the same: a header
+    /// line, cookie or parameter that of the same name, any other flag the whole key.
     #[command(after_help = exit::HELP, after_long_help = exit::HELP)]
     #[command(override_usage = "websocket-bench run <PLAN> [URL] [--set KEY=VALUE]... [OPTIONS]")]
     Run(RunArgs),
@@ -238,8 +239,6 @@ pub(crate) struct ConnectArgs {
 }
 
 /// A plan from a file.
-///
-/// What flags say of messages and connections takes the place of what the plan says of the same.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// The plan, a TOML file (docs/plan.md); `-` reads it from stdin

@@ -76,12 +76,17 @@ fn three_a_load_of_ones_own() {
         "load.open.duration=3s",
         "--set",
         "limits.time=20s",
+        "--server-type",
+        "json",
+        "-H",
+        "X-Tenant: blue",
         "--json",
         "run.json",
     ];
     assert_measured(&run("3-your-load.sh", &url, &short, folder.path()));
     let record = record(folder.path());
     assert_eq!(record.plan.name.as_deref(), Some("your-load"));
+    assert_eq!(record.plan.connection.headers, ["X-Tenant: blue"]);
     let delivery = record.steps[0].delivery.as_ref().unwrap();
     assert_eq!(delivery.count, 10 * record.steps[0].samples);
 }

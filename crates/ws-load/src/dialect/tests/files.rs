@@ -137,10 +137,6 @@ fn rules_have_to_be_clear() {
             "pattern = \"{stamp}{padding}\"",
             "`receive[1].example` is not understood by its own rule: what was sent is not found",
         ),
-        (
-            "pattern = \"echo {stamp}{padding}\"\nmeans = \"x\"",
-            "the dialect file cannot be read",
-        ),
     ] {
         let error = changed(pattern, to);
         assert!(error.starts_with(words), "{to}: {error}");
