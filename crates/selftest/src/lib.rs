@@ -33,7 +33,7 @@ mod testing;
 mod wire;
 
 pub use kept::known_ceiling;
-pub use plans::{Plans, plans};
+pub use plans::{KeptPlan, Plans, kept_plan, plans};
 
 use bench::Bench;
 use clap::ValueEnum;

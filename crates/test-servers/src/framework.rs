@@ -1,9 +1,11 @@
 //! The frameworks whose message formats the servers of this crate can speak.
 
 use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
 /// A family of message formats (docs/protocol.md).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Framework {
     /// Text and binary.
     #[default]

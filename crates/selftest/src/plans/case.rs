@@ -2,10 +2,12 @@
 
 use super::super::bench::Draws;
 use run_record::{
-    Arrivals, Audience, Backoff, ChangesRoom, Clients, ComesAndGoes, Compression, Cut, Dialect, Io,
-    Life, Load, Nanos, OpenLoop, Plan, Population, Reading, Reconnect, Rooms, Size, Sizes,
-    Timestamps, Uniform, Zipf,
+    Arrivals, Audience, BackLimit, Backoff, ChangesRoom, Clients, ComesAndGoes, Compression,
+    Connect, Cut, Dialect, Io, Life, Load, Message, Nanos, OpenLoop, Plan, Population, Ramp,
+    Reading, Reconnect, Rooms, Search, SearchOf, Size, Sizes, Timestamps, Uniform, Zipf,
+    built_in_dialects,
 };
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use test_servers::Framework;
 use test_servers::oracle::{OracleOptions, Strikes};
@@ -24,8 +26,14 @@ const FEWEST: f64 = 30.0;
 /// beyond what is due has been read when the result ends the sample.
 const AFTER_FAULTS: Duration = Duration::from_millis(60);
 
+/// From the first answer that is not given until the client does without it.
+const PATIENCE: Nanos = Nanos::secs(3);
+/// Between what a comfortable server takes and what one takes that is not.
+const COMFORT: Nanos = Nanos::millis(1_000);
+
 /// What is carried out, and against what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Case {
     pub(super) plan: Plan,
     pub(super) server: OracleOptions,
@@ -39,6 +47,20 @@ pub(super) struct Case {
 pub(super) struct Able {
     pub(super) kernel_stamps: bool,
     pub(super) uring: bool,
+}
+
+impl Case {
+    /// The same, where the machine can carry it out.
+    pub(super) fn fit(mut self, able: Able) -> Self {
+        let generator = &mut self.plan.generator;
+        if !able.uring {
+            generator.io = Io::Epoll;
+        }
+        if !able.kernel_stamps {
+            generator.timestamps = Timestamps::User;
+        }
+        self
+    }
 }
 
 /// Draws that answer questions.
@@ -67,20 +89,22 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
     plan.generator.threads = dice.of(&[1, 1, 2, 2, 3, 4, 8]);
     // Drawn on every machine, so that a seed means the same plan on each that is able to carry it out.
     let (uring, own_clock) = (dice.once_in(2), dice.once_in(4));
-    plan.generator.io = match able.uring && uring {
-        true => Io::Uring,
-        false => Io::Epoll,
-    };
-    plan.generator.timestamps = match able.kernel_stamps && !own_clock {
-        true => Timestamps::Kernel,
-        false => Timestamps::User,
+    plan.generator.io = if uring { Io::Uring } else { Io::Epoll };
+    plan.generator.timestamps = match own_clock {
+        true => Timestamps::User,
+        false => Timestamps::Kernel,
     };
     plan.connection.query = vec!["n={n}".to_owned()];
-    let processes = dice.of(&[1, 1, 1, 2, 2, 3]);
+    let mut processes = dice.of(&[1, 1, 1, 2, 2, 3]);
     // A busy machine must not give up what is under way.
-    let (server, has_lines, time_out) = match dice.once_in(100) {
-        true => (large(&mut dice, &mut plan), false, Nanos::secs(30)),
-        false => {
+    let (server, has_lines, time_out) = match dice.between(0, 99) {
+        0 | 1 => {
+            processes = 1;
+            (large(&mut dice, &mut plan), false, Nanos::secs(30))
+        }
+        2 | 3 => (search(&mut dice, &mut plan), false, Nanos::secs(4)),
+        4..=7 => (connect(&mut dice, &mut plan), false, Nanos::secs(4)),
+        _ => {
             let (server, has_lines) = small(&mut dice, &mut plan);
             (server, has_lines, Nanos::secs(4))
         }
@@ -92,13 +116,17 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
         // What is lost is waited for until the time-out, and nothing is given up before the end.
         Some(open) => Nanos(open.length().ns() + time_out.ns()),
     };
-    plan.limits.time = Nanos(plan.limits.sample_timeout.ns() - 1);
-    Case {
+    plan.limits.time = match plan.clients {
+        Clients::Steps(_) => Nanos(plan.limits.sample_timeout.ns() - 1),
+        Clients::Search(_) => COMFORT,
+    };
+    let case = Case {
         plan,
         server,
         processes,
         has_lines,
-    }
+    };
+    case.fit(able)
 }
 
 /// Few clients, and anything that a plan may ask for.
@@ -107,7 +135,13 @@ fn small(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
     let framework = speak(dice, plan);
     plan.populations = populations(dice, plan);
     plan.load = load(dice, plan);
-    let steps = 1 + u32::from(dice.once_in(3));
+    let is_life = |life: fn(&Life) -> bool| plan.populations.iter().any(|of| life(&of.life));
+    // What clients are that change rooms when a step ends shows in the next one.
+    let one_in = match is_life(|life| matches!(life, Life::ChangesRoom(_))) {
+        true => dice.of(&[1, 1, 3]),
+        false => 3,
+    };
+    let steps = 1 + u32::from(dice.once_in(one_in));
     plan.clients = Clients::steps(clients(dice), dice.between(1, 9) as u32, Some(steps));
     // Each process has one at least.
     plan.connection.at_once = dice.of(&[3, 7, 50]);
@@ -121,16 +155,93 @@ fn small(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
     }
     let has_lines = pad(dice, plan);
     slow_down(plan, has_lines);
-    (server(dice, plan, framework), has_lines)
+    limit_returns(dice, plan);
+    encrypt(dice, plan);
+    let server = server(dice, plan, framework);
+    if server.ignored.every > 0 {
+        plan.connection.timeout = PATIENCE;
+    }
+    (server, has_lines)
 }
 
-/// Thousands of clients, most of which leave, in small rooms, and thousands of messages.
+/// Demands of a storm by when clients are back.
+fn limit_returns(dice: &mut Dice, plan: &mut Plan) {
+    let cut = plan.populations.iter().find(|of| of.returns_after_cut());
+    let Some(Life::Cut(cut)) = cut.map(|of| of.life) else {
+        return;
+    };
+    let (percentile, ms) = (dice.of(&[50.0, 95.0, 100.0]), dice.of(&[50, 400, 2_000]));
+    let Some(open) = plan.open_loop().filter(|_| dice.once_in(2)) else {
+        return;
+    };
+    let longest = open.length().ns() - cut.at.ns();
+    plan.limits.back = Some(BackLimit {
+        percentile,
+        time: Nanos(Nanos::millis(ms).ns().min(longest)),
+    });
+}
+
+/// Has some plans speak TLS: those whose clients all read, as its server wants it.
+fn encrypt(dice: &mut Dice, plan: &mut Plan) {
+    let all_read = plan.populations.iter().all(|of| of.reads == Reading::Full);
+    if dice.once_in(5) && all_read {
+        plan.target.url = plan.target.url.replacen("ws:", "wss:", 1);
+    }
+}
+
+/// A search for as many clients as the server is comfortable with.
+fn search(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
+    plan.audience = dice.of(&[Audience::Sender, Audience::Everyone]);
+    let framework = speak(dice, plan);
+    plan.message.padding = 64;
+    plan.load = Load::closed(8, 8);
+    plan.clients = Clients::Search(Search {
+        of: SearchOf::Clients,
+        first: dice.between(3, 9) as u32,
+        tries: 1,
+        precision: dice.of(&[0.05, 0.3]),
+    });
+    encrypt(dice, plan);
+    OracleOptions {
+        framework,
+        delay: Duration::from_millis(dice.of(&[5, 20])),
+        members_only: true,
+        comfortable: Some(dice.between(4, 40) as u32),
+        ..OracleOptions::default()
+    }
+}
+
+/// Connections that are held, with pings.
+fn connect(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
+    plan.audience = Audience::Sender;
+    let framework = speak(dice, plan);
+    let steps = dice.between(1, 3) as u32;
+    plan.clients = Clients::steps(clients(dice), dice.between(1, 9) as u32, Some(steps));
+    plan.connection.at_once = dice.of(&[3, 7, 50]);
+    let interval = Nanos::millis(dice.of(&[500, 1_000]));
+    plan.load = Load::Connect(Connect {
+        rate: dice.once_in(2).then_some(200.0),
+        arrivals: dice.of(&[Arrivals::Constant, Arrivals::Poisson]),
+        hold: Nanos::millis(dice.of(&[300, 1_500])),
+        ping_interval: interval,
+        ping_timeout: interval,
+    });
+    encrypt(dice, plan);
+    OracleOptions {
+        framework,
+        ..OracleOptions::default()
+    }
+}
+
+/// Thousands of clients, most of which leave, in small rooms, and tens of thousands of messages: fifty
+/// million pairs of a visit and a message, few of which are in one room.
 fn large(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
     plan.audience = Audience::Room(Rooms::Members(dice.of(&[2, 3])));
     plan.clients = Clients::steps(MOST_CLIENTS, 1, Some(1));
     plan.message.padding = 64;
+    plan.generator.threads = 1;
     let leaves = Life::ComesAndGoes(ComesAndGoes {
-        stays: Nanos::secs(20),
+        stays: Nanos::secs(40),
         away: Nanos::millis(300),
     });
     plan.populations = vec![
@@ -141,7 +252,13 @@ fn large(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
             ..Population::default()
         },
     ];
-    plan.load = open(dice, 1_000.0, Nanos::secs(10));
+    plan.load = Load::Open(OpenLoop {
+        rate: 1_000.0,
+        ramp: None,
+        arrivals: Arrivals::Poisson,
+        duration: Nanos::secs(20),
+        warm_up: Nanos(0),
+    });
     OracleOptions {
         delay: Duration::from_millis(20),
         result: AFTER_FAULTS,
@@ -155,11 +272,11 @@ fn large(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
 }
 
 fn audience(dice: &mut Dice) -> Audience {
-    match dice.between(0, 7) {
+    match dice.between(0, 8) {
         0 => Audience::Sender,
-        1 => Audience::Everyone,
-        2 | 3 => Audience::Room(Rooms::Members(dice.of(&[1, 2, 3, 5, 10]))),
-        4 | 5 => Audience::Room(Rooms::Equal(dice.of(&[1, 2, 3, 7, 20, 50]))),
+        1 | 2 => Audience::Everyone,
+        3 | 4 => Audience::Room(Rooms::Members(dice.of(&[1, 2, 3, 5, 10]))),
+        5 | 6 => Audience::Room(Rooms::Equal(dice.of(&[1, 2, 3, 7, 20, 50]))),
         _ => Audience::Room(Rooms::Zipf(Zipf {
             rooms: dice.of(&[1, 4, 20, 100]),
             exponent: dice.of(&[0.0, 1.0, 1.5]),
@@ -178,7 +295,7 @@ fn clients(dice: &mut Dice) -> u32 {
 
 fn speak(dice: &mut Dice, plan: &mut Plan) -> Framework {
     let in_rooms = matches!(plan.audience, Audience::Room(_));
-    match dice.between(0, 5) {
+    let framework = match dice.between(0, 5) {
         0 if !in_rooms => {
             plan.message.dialect = Dialect::Binary;
             Framework::Plain
@@ -201,6 +318,24 @@ fn speak(dice: &mut Dice, plan: &mut Plan) -> Framework {
             Framework::SocketIo
         }
         _ => Framework::Plain,
+    };
+    if dice.once_in(4) {
+        describe(&mut plan.message);
+    }
+    framework
+}
+
+/// Has the dialect of a message be that of a file which says the same.
+fn describe(message: &mut Message) {
+    // The serializer of Phoenix follows from the URL, and each has a file of its own.
+    let name = match message.dialect {
+        Dialect::Phoenix => return,
+        dialect => dialect.name(),
+    };
+    let mut files = built_in_dialects().iter();
+    if let Some(file) = files.find(|file| file.name == name) {
+        message.dialect = Dialect::File;
+        message.definition = Some(Box::new(file.clone()));
     }
 }
 
@@ -214,9 +349,10 @@ fn populations(dice: &mut Dice, plan: &Plan) -> Vec<Population> {
         return all;
     }
     let to_others = plan.audience != Audience::Sender;
-    if to_others && dice.once_in(3) {
+    if to_others && dice.once_in(2) {
+        // With so many of them, a worker has no other clients.
         all.push(Population {
-            share: dice.between(1, 4) as u32,
+            share: dice.of(&[1, 2, 4, 9, 30]),
             reads: dice.of(&[
                 Reading::Stopped,
                 Reading::BytesPerSecond(1_000),
@@ -224,8 +360,11 @@ fn populations(dice: &mut Dice, plan: &Plan) -> Vec<Population> {
             ]),
             ..Population::default()
         });
+        if dice.once_in(2) {
+            return all;
+        }
     }
-    let reconnect = match dice.once_in(3) {
+    let reconnect = match dice.of(&[true, true, false, false, false]) {
         true => Reconnect::Never,
         false => Reconnect::Backoff(Backoff {
             first: Nanos::millis(dice.of(&[1, 100])),
@@ -239,7 +378,7 @@ fn populations(dice: &mut Dice, plan: &Plan) -> Vec<Population> {
         reconnect,
         ..Population::default()
     };
-    match dice.between(0, 4) {
+    match dice.between(0, 5) {
         0 | 1 => all.push(leaves(Life::ComesAndGoes(ComesAndGoes {
             stays: Nanos::millis(dice.of(&[200, 1_000, 5_000])),
             away: Nanos::millis(dice.of(&[50, 300])),
@@ -247,10 +386,10 @@ fn populations(dice: &mut Dice, plan: &Plan) -> Vec<Population> {
         2 => all.push(leaves(Life::Cut(Cut {
             at: Nanos::millis(200),
         }))),
-        3 if matches!(plan.audience, Audience::Room(_)) => {
+        3 | 4 if matches!(plan.audience, Audience::Room(_)) => {
             all.push(leaves(Life::ChangesRoom(ChangesRoom {
                 stays: Nanos::millis(dice.of(&[100, 500, 2_000])),
-                away: Nanos::millis(dice.of(&[20, 200])),
+                away: Nanos::millis(dice.of(&[20, 200, 1_000])),
             })));
         }
         _ => {}
@@ -272,19 +411,27 @@ fn load(dice: &mut Dice, plan: &Plan) -> Load {
         true => dice.of(&[1_000, 3_000, 8_000]),
         false => dice.of(&[300, 1_000]),
     };
-    open(dice, rate, Nanos::millis(lasting))
+    open(dice, plan, rate, Nanos::millis(lasting))
 }
 
-fn open(dice: &mut Dice, rate: f64, duration: Nanos) -> Load {
+fn open(dice: &mut Dice, plan: &Plan, rate: f64, duration: Nanos) -> Load {
+    let ramp = dice.once_in(4).then(|| Ramp {
+        to: rate * dice.of(&[0.5, 2.0]),
+        over: Nanos(duration.ns() / dice.of(&[1, 2])),
+    });
+    // A cut comes within the measurement.
+    let is_cut = |of: &Population| matches!(of.life, Life::Cut(_));
+    let has_cut = plan.populations.iter().any(is_cut);
+    let warms_up = dice.once_in(4) && !has_cut;
     Load::Open(OpenLoop {
         rate,
-        ramp: None,
+        ramp,
         arrivals: match dice.once_in(2) {
             true => Arrivals::Poisson,
             false => Arrivals::Constant,
         },
         duration,
-        warm_up: Nanos(0),
+        warm_up: Nanos(Nanos::millis(400).ns() * u64::from(warms_up)),
     })
 }
 
@@ -323,8 +470,13 @@ fn slow_down(plan: &mut Plan, has_lines: bool) {
     match &mut plan.load {
         Load::Open(open) => {
             open.rate = open.rate.min(most);
+            let mut slowest = open.rate;
+            if let Some(ramp) = &mut open.ramp {
+                ramp.to = ramp.to.min(most);
+                slowest = slowest.min(ramp.to);
+            }
             // A Poisson process of fewer may have no arrival at all.
-            let fewest = Nanos((FEWEST * 1e9 / open.rate) as u64);
+            let fewest = Nanos((FEWEST * 1e9 / slowest) as u64);
             open.duration = open.duration.max(fewest);
         }
         Load::Closed(closed) => {
@@ -341,15 +493,16 @@ fn server(dice: &mut Dice, plan: &Plan, framework: Framework) -> OracleOptions {
         framework,
         delay: Duration::from_millis(dice.of(&[5, 20, 50])),
         result: Duration::from_millis(dice.of(&[0, 10])),
-        members_only: true,
+        members_only: !dice.once_in(4),
         ..OracleOptions::default()
     };
     let lives = || plan.populations.iter().map(|of| of.life);
     if lives().any(|life| matches!(life, Life::Cut(_))) && dice.once_in(3) {
         server.closes_door = Some(Duration::ZERO);
     }
-    if lives().any(|life| matches!(life, Life::ChangesRoom(_))) && dice.once_in(3) {
-        server.ignored = strikes(dice);
+    if lives().any(|life| matches!(life, Life::ChangesRoom(_))) && dice.once_in(2) {
+        let (every, first) = (dice.of(&[2, 3, 17]), dice.between(0, 5));
+        server.ignored = Strikes { every, first };
     }
     if !dice.once_in(2) {
         return server;
@@ -374,5 +527,22 @@ fn strikes(dice: &mut Dice) -> Strikes {
     Strikes {
         every: dice.of(&[3, 17, 101]),
         first: dice.between(0, 20),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_plan_that_is_drawn_can_be_carried_out() {
+        let able = Able {
+            kernel_stamps: true,
+            uring: true,
+        };
+        for seed in 0..20_000 {
+            let case = case(seed, able);
+            assert_eq!(case.plan.validate(), Ok(()), "{seed} {case:?}");
+        }
     }
 }

@@ -1,11 +1,14 @@
 //! What must hold between the record of a run and the ledger of its server, whatever the plan. Pure.
 
+mod kinds;
+mod leaving;
+
 use super::case::Case;
 use run_record::{
-    Audience, Churn, Clients, End, Faults, Latency, Load, Outcome, Plan, Population, Reading,
-    Recorder, RoomChanges, SlowReaders, StepRecord, Verdict,
+    Audience, Churn, End, Faults, Latency, Load, Outcome, Plan, Population, Reading, Recorder,
+    SlowReaders, StepRecord, Verdict,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 use test_servers::oracle::{Asked, Copy, Fate, Told};
@@ -14,14 +17,6 @@ use test_servers::oracle::{Asked, Copy, Fate, Told};
 const CLOCKS_NS: f64 = 100_000.0;
 /// A figure of a histogram is that close to what was recorded (`run_record::Recorder`).
 const PRECISION: f64 = 0.002;
-/// Of a client that leaves: what was written so long before its end, it has had.
-const TAKEN_NS: u64 = 500_000_000;
-/// What was sent so long after a client heard something was for it, and what was complete so long
-/// before another that it heard must have come (`ws-load/src/plan/life.rs`, with time for a busy
-/// machine).
-const KNOWN_NS: u64 = 500_000_000;
-const PASSED_NS: u64 = 2_000_000_000;
-
 /// What was written so long before the last request of a step that was given up, or later, may have been
 /// under way.
 const UNDER_WAY_NS: u64 = 1_000_000_000;
@@ -77,17 +72,19 @@ pub(super) fn broken(case: &Case, told: &Told, record: &Reported) -> Vec<Broken>
         broken: Vec::new(),
     };
     trial.hold_requests();
-    trial.hold_sums();
     trial.hold_end();
+    if matches!(case.plan.load, Load::Connect(_)) {
+        trial.hold_connections();
+        return trial.broken;
+    }
+    trial.hold_sums();
     // A step that this machine could not carry is cut off wherever it is.
     let is_limited = |step: &StepRecord| step.verdict == Verdict::GeneratorLimited;
     if !record.steps.iter().any(is_limited) {
         trial.hold_samples();
         trial.hold_faults();
-        trial.hold_messages();
-        trial.hold_visits();
-        trial.hold_returns();
-        trial.hold_rooms();
+        trial.hold_leaving();
+        trial.hold_search();
     }
     trial.broken
 }
@@ -191,11 +188,37 @@ impl Trial<'_> {
         self.exactly("each message has a client that waits for it", 0, unheard);
     }
 
+    /// The requests that are timed: of each step, all behind its warm-up.
+    fn timed(&self) -> Vec<&Asked> {
+        let asked = self.told.asked.iter();
+        let has_warm_up = self
+            .plan()
+            .open_loop()
+            .is_some_and(|open| open.warm_up.ns() > 0);
+        if !has_warm_up {
+            return asked.collect();
+        }
+        let seed = self.plan().generator.seed;
+        let sample = |asked: &&Asked| ws_load::sample_of_stamp(seed, asked.stamp?);
+        let mut asked: Vec<&Asked> = asked.collect();
+        asked.sort_by_key(sample);
+        let mut rest = &*asked;
+        let mut timed = Vec::new();
+        for step in &self.record.steps {
+            let sent = step.throughput.unwrap_or_default().sent as usize;
+            let (of_step, others) = rest.split_at(sent.min(rest.len()));
+            let warm_up = of_step.len().saturating_sub(step.samples_planned as usize);
+            timed.extend_from_slice(&of_step[warm_up..]);
+            rest = others;
+        }
+        timed
+    }
+
     fn hold_samples(&mut self) {
         let to_others = self.plan().audience != Audience::Sender;
         let mut completions = Vec::new();
         let (mut deliveries, mut acks) = (Vec::new(), Vec::new());
-        for asked in &self.told.asked {
+        for asked in self.timed() {
             let took = |at: u64| (at - asked.at_ns) as f64;
             let written = || self.awaited(asked).filter_map(|copy| copy.written_ns);
             if self.is_whole(asked) {
@@ -317,190 +340,6 @@ impl Trial<'_> {
         all.filter(|stray| stray.written_ns.is_some()).count() as u64
     }
 
-    /// Deliveries with this fate that clients which leave have surely had, and at a time when they were
-    /// for them: of those that change rooms, only the client knows when it left one.
-    fn taken(&self, fate: Fate) -> u64 {
-        if self.told.unsubscribed > 0 {
-            return 0;
-        }
-        let taken = self
-            .before_ends()
-            .filter(|(copy, left_ns)| copy.fate == fate && *left_ns > TAKEN_NS);
-        taken.count() as u64
-    }
-
-    /// Messages that clients which leave were sent while they did.
-    fn last_words(&self) -> u64 {
-        let last = self
-            .before_ends()
-            .filter(|(_, left_ns)| *left_ns <= TAKEN_NS);
-        2 * last.count() as u64
-    }
-
-    /// Deliveries to connections that ended, with the time from each to that end.
-    fn before_ends(&self) -> impl Iterator<Item = (&Copy, u64)> {
-        let ends = self.told.connections.iter();
-        let ends: HashMap<u64, u64> = ends
-            .filter_map(|connection| Some((connection.id, connection.ended_ns?)))
-            .collect();
-        self.copies(Kind::Leaves).filter_map(move |(_, copy)| {
-            let end = ends.get(&copy.connection)?;
-            Some((copy, end.saturating_sub(copy.written_ns?)))
-        })
-    }
-
-    fn hold_messages(&mut self) {
-        let copies = self.copies(Kind::Awaited);
-        let written = copies.filter(|(_, copy)| copy.written_ns.is_some());
-        let messages = written.map(|(_, copy)| 1 + u64::from(copy.fate == Fate::Doubled));
-        let messages = messages.sum::<u64>();
-        let results = self.told.asked.iter().filter_map(|asked| asked.result_ns);
-        let results = results.count() as u64;
-        let known = messages + results + self.strays(Kind::Awaited);
-        let of_others = self.churn(|churn| churn.messages) + self.slow(|slow| slow.messages);
-        let reported = self.sum(|step| step.generator.messages);
-        let (late, late_results) = self.under_way();
-        let least = known.saturating_sub(2 * late + late_results);
-        // Those that leave take a message while they do, are told that they changed rooms, and may be
-        // told of their opening once they are ready.
-        let told = self.told;
-        let answers = 2 * (told.unsubscribed + told.resubscribed - told.ignored);
-        let most = known + answers + self.last_words() + 2 * told.connections.len() as u64;
-        let law = "messages that were checked";
-        self.within(law, least..=most, reported.saturating_sub(of_others));
-    }
-
-    /// What clients that leave must have heard.
-    fn hold_visits(&mut self) {
-        let mut by_connection: HashMap<u64, Vec<(&Asked, &Copy)>> = HashMap::new();
-        for (asked, copy) in self.copies(Kind::Leaves) {
-            by_connection
-                .entry(copy.connection)
-                .or_default()
-                .push((asked, copy));
-        }
-        let (mut surely, mut perhaps) = (0, 0);
-        for heard in by_connection.values() {
-            let first = heard.iter().find_map(|(_, copy)| copy.written_ns);
-            let last = heard
-                .iter()
-                .rev()
-                .find(|(_, copy)| copy.written_ns.is_some());
-            let last = last.map_or(0, |(asked, _)| asked.at_ns);
-            for (asked, copy) in heard {
-                if copy.fate != Fate::Lost {
-                    continue;
-                }
-                perhaps += 1;
-                let is_known = first.is_some_and(|first| first + KNOWN_NS < asked.at_ns);
-                let was_passed = asked.at_ns + PASSED_NS < last;
-                surely += u64::from(is_known && was_passed && self.is_whole(asked));
-            }
-        }
-        // Those that change rooms begin a visit with each, on one connection.
-        let changes = self.told.unsubscribed > 0;
-        let least = if changes { 0 } else { surely };
-        let reported = self.churn(|churn| churn.lost);
-        self.within("lost to clients that leave", least..=perhaps, reported);
-    }
-
-    fn hold_returns(&mut self) {
-        let of_one_step =
-            matches!(self.plan().clients, Clients::Steps(steps) if steps.count == Some(1));
-        if let ([step], true) = (&*self.record.steps, of_one_step) {
-            let clients = step.clients;
-            let connections = self.told.connections.iter();
-            let refused = connections
-                .filter(|connection| connection.was_refused)
-                .count() as u64;
-            let accepted = self.told.connections.len() as u64 - refused;
-            let (back, attempts) = (
-                self.churn(|churn| churn.reconnected),
-                self.churn(|churn| churn.attempts),
-            );
-            let reported = accepted.saturating_sub(clients);
-            self.within("connections that came again", back..=attempts, reported);
-            let unfinished = self.churn(|churn| churn.unfinished);
-            let known = refused.saturating_sub(unfinished)..=refused;
-            let rejected = self.churn(|churn| churn.failures.rejected);
-            let holds = known.contains(&rejected);
-            let first = step
-                .churn
-                .as_ref()
-                .and_then(|churn| churn.first_failure.clone());
-            self.says("attempts that were rejected", holds, || {
-                format!("{known:?} are known, {rejected} reported, the first: {first:?}")
-            });
-            let rooms = |of: fn(&RoomChanges) -> u64| {
-                self.churn(|churn| churn.rooms.as_ref().map_or(0, of))
-            };
-            let (left, asked, joined) = (
-                rooms(|rooms| rooms.left),
-                rooms(|rooms| rooms.asked),
-                rooms(|rooms| rooms.joined),
-            );
-            let told = self.told;
-            self.exactly("rooms that were left", told.unsubscribed, left);
-            self.exactly("rooms that were asked for", told.resubscribed, asked);
-            let answered = told.resubscribed - told.ignored;
-            self.within(
-                "rooms that were entered",
-                answered.saturating_sub(clients)..=answered,
-                joined,
-            );
-        }
-        let mut cuts = self.record.steps.iter().filter_map(|step| {
-            let cut = step.churn.as_ref()?.cut.as_ref()?;
-            (cut.clients > 0 && cut.back < cut.clients).then_some(step)
-        });
-        let carried = self
-            .plan()
-            .populations
-            .iter()
-            .any(Population::returns_after_cut)
-            && cuts.any(StepRecord::passed);
-        let law = "a storm is carried when all are back";
-        self.says(law, !carried, || {
-            "not all came back, and the step passed".to_owned()
-        });
-    }
-
-    /// The clients that samples wait for are spread over the rooms as draws would spread them.
-    fn hold_rooms(&mut self) {
-        if !matches!(self.plan().audience, Audience::Room(_)) {
-            return;
-        }
-        let Some(clients) = self.record.steps.last().map(|step| step.clients) else {
-            return;
-        };
-        let awaited = |client: &u64| self.kind(Some(*client)) == Kind::Awaited;
-        let share = (0..clients).filter(awaited).count() as f64 / clients.max(1) as f64;
-        let mut rooms: HashMap<u32, (f64, f64)> = HashMap::new();
-        let mut seen = HashSet::new();
-        for asked in &self.told.asked {
-            for client in asked.copies.iter().filter_map(|copy| copy.client) {
-                if let (Some(room), true) = (asked.room, seen.insert(client)) {
-                    let (of_room, of_awaited) = rooms.entry(room).or_default();
-                    *of_room += 1.0;
-                    *of_awaited += f64::from(u8::from(self.kind(Some(client)) == Kind::Awaited));
-                }
-            }
-        }
-        // Chi-squared, of rooms in which a client of each kind is to be expected.
-        let is_large = |size: f64| size * share >= 4.0 && size * (1.0 - share) >= 4.0;
-        let large: Vec<_> = rooms.values().filter(|(size, _)| is_large(*size)).collect();
-        let squares = large.iter().map(|(size, awaited)| {
-            (awaited - size * share).powi(2) / (size * share * (1.0 - share))
-        });
-        let (squares, rooms) = (squares.sum::<f64>(), large.len() as f64);
-        let most = rooms + 8.0 * (2.0 * rooms).sqrt();
-        self.says(
-            "kinds of clients are spread over rooms",
-            squares <= most,
-            || format!("the squares of {rooms} rooms add up to {squares:.1}, {most:.1} at most"),
-        );
-    }
-
     fn hold_sums(&mut self) {
         for step in &self.record.steps {
             let rows = step.series.iter().flat_map(|series| &series.rows);
@@ -532,7 +371,7 @@ impl Trial<'_> {
         let holds_back = holds_back.iter().any(|strikes| strikes.every > 0);
         let end = self.record.outcome.end;
         let detail = &self.record.outcome.detail;
-        let ends_well = matches!(end, End::StepsDone | End::GeneratorLimited);
+        let ends_well = matches!(end, End::StepsDone | End::EdgeFound | End::GeneratorLimited);
         let mut populations = self.plan().populations.iter();
         let may_be_away = populations.any(Population::returns_after_cut);
         let kept_out = server.closes_door.is_some() || may_be_away && end == End::OverLimit;

@@ -3,12 +3,14 @@
 //! of what a plan can ask for.
 
 mod case;
+mod kept;
 mod laws;
 mod run;
 mod shrink;
 
 use crate::Conclusion;
 use case::{Able, Case, case};
+pub use kept::{KeptPlan, kept_plan};
 use laws::Broken;
 use run::{Folder, Runner};
 use run_record::{Plan, Timestamps, VERSION};
@@ -61,13 +63,12 @@ struct Failure {
 /// # Errors
 /// In words, when this machine cannot carry them out or an output cannot be written.
 pub fn plans(asked: &Plans<'_>) -> Result<Conclusion, Box<dyn Error>> {
-    let able = Able {
-        kernel_stamps: ws_load::probe_kernel_timestamps().is_ok(),
-        uring: ws_load::probe_io_uring(Timestamps::User).is_ok(),
-    };
+    let able = able();
     let folder = Folder::new()?;
+    let program = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
     let runner = Runner {
         folder: &folder,
+        program: &program,
         write_plan: asked.write_plan,
         interrupted: asked.interrupted,
     };
@@ -145,6 +146,14 @@ pub fn plans(asked: &Plans<'_>) -> Result<Conclusion, Box<dyn Error>> {
     })
 }
 
+/// What this machine lets plans use.
+fn able() -> Able {
+    Able {
+        kernel_stamps: ws_load::probe_kernel_timestamps().is_ok(),
+        uring: ws_load::probe_io_uring(Timestamps::User).is_ok(),
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -162,9 +171,10 @@ fn prove(runner: &Runner<'_>, seed: u64, number: u64, able: Able) -> Result<Proo
     let Some(broken) = runner.carry_out(&drawn, number)? else {
         return Ok(Proof::Interrupted);
     };
-    if broken.is_empty() {
+    let Some(first) = broken.first() else {
         return Ok(Proof::Held);
-    }
+    };
+    anstream::eprintln!("seed {seed} breaks \"{}\": once more", first.law);
     let began = Instant::now();
     let mut attempt = |case: &Case| {
         if began.elapsed() > PATIENCE {
@@ -235,8 +245,7 @@ fn write(
                 "seed": failure.seed,
                 "broken": words(&failure.broken),
                 "smallest": failure.smallest.as_ref().map(|(case, broken)| json!({
-                    "plan": case.plan,
-                    "processes": case.processes,
+                    "case": case,
                     "broken": words(broken),
                 })),
             })

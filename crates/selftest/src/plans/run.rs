@@ -1,11 +1,16 @@
-//! One case, carried out: a server of this process, and this very program as a child.
+//! One case, carried out: a server of this process, and the load generator as a child.
 
 use super::case::{Case, LINES, MOST_CLIENTS};
 use super::laws::{self, Broken, Reported};
-use run_record::{Load, Nanos, Plan, RunRecord};
+use run_record::{Clients, Load, Nanos, Plan, RunRecord};
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
+use std::error::Error;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use test_servers::oracle::Oracle;
@@ -16,17 +21,26 @@ const ASIDE: Duration = Duration::from_secs(60);
 const LOOKS: Duration = Duration::from_millis(5);
 
 /// Files that every case may use, and what a case leaves.
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Of servers that speak TLS; its certificate is one of the files.
+    tls: Arc<ServerConfig>,
+}
 
 impl Folder {
     /// Makes one of this process.
-    pub(super) fn new() -> std::io::Result<Self> {
+    ///
+    /// # Errors
+    /// When a file cannot be written, or no certificate be made.
+    pub(super) fn new() -> io::Result<Self> {
         static FOLDERS: AtomicU64 = AtomicU64::new(0);
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let name = format!("websocket-bench-plans-{}-{number}", std::process::id());
         let path = std::env::temp_dir().join(name);
         fs::create_dir_all(&path)?;
-        let folder = Self(path);
+        let (tls, certificate) = certificate().map_err(io::Error::other)?;
+        let folder = Self { path, tls };
+        fs::write(folder.certificate(), certificate)?;
         let numbers: String = (0..MOST_CLIENTS).map(|n| format!("{n}\n")).collect();
         fs::write(folder.data(), format!("n\n{numbers}"))?;
         let line = |n: usize| format!("{} äöü\n", "line".repeat(20 + 30 * n));
@@ -34,12 +48,27 @@ impl Folder {
         Ok(folder)
     }
 
+    fn certificate(&self) -> PathBuf {
+        self.path.join("certificate.pem")
+    }
+
     fn data(&self) -> PathBuf {
-        self.0.join("clients.csv")
+        self.path.join("clients.csv")
     }
 
     fn lines(&self) -> PathBuf {
-        self.0.join("lines.txt")
+        self.path.join("lines.txt")
+    }
+
+    /// The server of a case.
+    ///
+    /// # Errors
+    /// When no port can be bound.
+    pub(super) fn start(&self, case: &Case) -> io::Result<Oracle> {
+        match case.plan.target.is_secure() {
+            true => Oracle::start_tls(case.server, Arc::clone(&self.tls)),
+            false => Oracle::start(case.server),
+        }
     }
 
     /// The plan of a case against its server.
@@ -50,6 +79,7 @@ impl Folder {
             .url
             .replacen("127.0.0.1:1", &server.addr().to_string(), 1);
         plan.target.url = url;
+        plan.target.ca_file = plan.target.is_secure().then(|| self.certificate());
         plan.connection.data = Some(self.data());
         plan.message.lines = case.has_lines.then(|| self.lines());
         plan
@@ -57,19 +87,33 @@ impl Folder {
 
     /// A file of the case with this number.
     fn of(&self, number: u64, name: &str) -> PathBuf {
-        self.0.join(format!("{number}.{name}"))
+        self.path.join(format!("{number}.{name}"))
     }
+}
+
+/// A certificate of its own for 127.0.0.1, for a server and as PEM.
+fn certificate() -> Result<(Arc<ServerConfig>, String), Box<dyn Error + Send + Sync>> {
+    let issued = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()])?;
+    let key = PrivateKeyDer::try_from(issued.signing_key.serialize_der())?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(vec![issued.cert.der().clone()], key)?;
+    Ok((Arc::new(config), issued.cert.pem()))
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.path);
     }
 }
 
 /// How cases are carried out.
 pub(super) struct Runner<'a> {
     pub(super) folder: &'a Folder,
+    /// The load generator.
+    pub(super) program: &'a Path,
     /// A plan as a file that the program reads.
     pub(super) write_plan: fn(&Plan) -> Result<String, String>,
     pub(super) interrupted: &'a AtomicBool,
@@ -86,7 +130,9 @@ impl Runner<'_> {
         case: &Case,
         number: u64,
     ) -> Result<Option<Vec<Broken>>, String> {
-        let server = Oracle::start(case.server)
+        let server = self
+            .folder
+            .start(case)
             .map_err(|error| format!("the server of the plan does not start: {error}"))?;
         let plan = self.folder.plan(case, &server);
         let (file, record) = (
@@ -96,7 +142,7 @@ impl Runner<'_> {
         let told = self.folder.of(number, "txt");
         fs::write(&file, (self.write_plan)(&plan)?).map_err(|error| error.to_string())?;
         let _ = fs::remove_file(&record);
-        let child = start(&file, &record, &told, case.processes)?;
+        let child = self.generate(&file, &record, &told, case.processes)?;
         let Some(exit) = self.wait(child, longest(&plan)) else {
             return Ok(None);
         };
@@ -131,6 +177,32 @@ impl Runner<'_> {
         Ok(Some(broken))
     }
 
+    fn generate(
+        &self,
+        plan: &Path,
+        record: &Path,
+        told: &Path,
+        processes: u32,
+    ) -> Result<Child, String> {
+        let told = File::create(told).map_err(|error| error.to_string())?;
+        let mut command = Command::new(self.program);
+        command
+            .args(["run", "--no-progress", "--json"])
+            .arg(record)
+            .arg(plan);
+        if processes > 1 {
+            command.args(["--processes", &processes.to_string()]);
+        }
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(told);
+        crate::child::ends_with_us(&mut command);
+        command
+            .spawn()
+            .map_err(|error| format!("the generator does not start: {error}"))
+    }
+
     /// How a child ended: its code, or `None` for one that had to be killed. The outer `None` is an
     /// interrupt.
     fn wait(&self, mut child: Child, longest: Duration) -> Option<Option<Option<i32>>> {
@@ -150,32 +222,13 @@ impl Runner<'_> {
     }
 }
 
-fn start(plan: &Path, record: &Path, told: &Path, processes: u32) -> Result<Child, String> {
-    let program = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
-    let told = File::create(told).map_err(|error| error.to_string())?;
-    let mut command = Command::new(program);
-    command
-        .args(["run", "--no-progress", "--json"])
-        .arg(record)
-        .arg(plan);
-    if processes > 1 {
-        command.args(["--processes", &processes.to_string()]);
-    }
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(told);
-    crate::child::ends_with_us(&mut command);
-    command
-        .spawn()
-        .map_err(|error| format!("the generator does not start: {error}"))
-}
-
 /// Within this time every run of a plan must end.
 fn longest(plan: &Plan) -> Duration {
-    let of_load = match &plan.load {
-        Load::Open(open) => open.length(),
-        Load::Closed(_) | Load::Connect(_) | Load::Raw(_) => Nanos::secs(30),
+    let of_load = match (&plan.load, &plan.clients) {
+        // So many tries, of which each takes a second or two.
+        (_, Clients::Search(_)) => Nanos::secs(60),
+        (Load::Open(open), _) => open.length(),
+        (Load::Closed(_) | Load::Connect(_) | Load::Raw(_), _) => Nanos::secs(30),
     };
     let of_step = of_load.ns() + 2 * plan.limits.sample_timeout.ns();
     ASIDE + 2 * Duration::from_nanos(of_step)

@@ -63,10 +63,29 @@ const STEPS: &[Smaller] = &[
         let changed = change(&mut case.plan.message.dialect, Dialect::Text);
         if changed {
             case.server.framework = Framework::Plain;
-            case.plan.target.url = "ws://127.0.0.1:1/".to_owned();
+            case.plan.message.definition = None;
+            let scheme = if case.plan.target.is_secure() {
+                "wss"
+            } else {
+                "ws"
+            };
+            case.plan.target.url = format!("{scheme}://127.0.0.1:1/");
         }
         changed
     },
+    |case| {
+        let is_secure = case.plan.target.is_secure();
+        case.plan.target.url = case.plan.target.url.replacen("wss:", "ws:", 1);
+        is_secure
+    },
+    |case| match &mut case.plan.load {
+        Load::Open(open) => {
+            let ramp = open.ramp.take().is_some();
+            change(&mut open.warm_up, Nanos(0)) | ramp
+        }
+        _ => false,
+    },
+    |case| change(&mut case.plan.limits.back, None),
     |case| match case.plan.audience {
         Audience::Room(Rooms::Zipf(zipf)) => {
             case.plan.audience = Audience::Room(Rooms::Equal(zipf.rooms));

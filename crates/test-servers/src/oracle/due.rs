@@ -18,8 +18,10 @@ pub(super) enum Frame {
     Stray(usize),
     /// Of a request.
     Result(usize),
-    /// An answer that no figure is made of.
-    Other,
+    /// What a client is told before it is ready.
+    Opening,
+    /// So many messages, with which a client that changes rooms is told that it did.
+    Answer(u64),
 }
 
 struct Written {
@@ -117,7 +119,8 @@ impl Due {
                     Frame::Delivery(asked, copy) => told.asked[asked].copies[copy].written_ns = now,
                     Frame::Stray(stray) => told.strays[stray].written_ns = now,
                     Frame::Result(asked) => told.asked[asked].result_ns = now,
-                    Frame::Other => {}
+                    Frame::Answer(messages) => told.answers += messages,
+                    Frame::Opening => {}
                 }
             }
             to.send(&bytes);

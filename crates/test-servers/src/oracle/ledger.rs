@@ -12,7 +12,7 @@ pub struct Told {
     pub strays: Vec<Copy>,
     /// Connections, in the order of their upgrade requests.
     pub connections: Vec<Connection>,
-    /// Publications that were refused, since their client was not subscribed to the topic.
+    /// Publications of clients that were not subscribed to the topic.
     pub outsiders: u64,
     /// Requests of connections to end a subscription.
     pub unsubscribed: u64,
@@ -20,6 +20,10 @@ pub struct Told {
     pub resubscribed: u64,
     /// Those of them that were passed over.
     pub ignored: u64,
+    /// Messages with which the others, and the requests to end one, were answered.
+    pub answers: u64,
+    /// Pings of clients.
+    pub pings: u64,
 }
 
 /// A request.
@@ -76,6 +80,8 @@ pub struct Connection {
     pub client: Option<u64>,
     /// It was not upgraded.
     pub was_refused: bool,
+    /// When its upgrade request came.
+    pub opened_ns: u64,
     /// When its end was seen.
     pub ended_ns: Option<u64>,
 }
@@ -143,6 +149,18 @@ impl Ledger {
     pub(super) const fn next_delivery(&mut self) -> u64 {
         self.deliveries += 1;
         self.deliveries - 1
+    }
+
+    /// A connection has subscribed more than once.
+    pub(super) fn has_changed_rooms(&self, id: u64) -> bool {
+        self.subscriptions.get(&id).is_some_and(|count| *count > 1)
+    }
+
+    /// How many connections there are.
+    pub(super) fn connected(&self) -> u64 {
+        let all = self.told.connections.iter();
+        all.filter(|of| !of.was_refused && of.ended_ns.is_none())
+            .count() as u64
     }
 
     /// Counts a subscription. Returns its number among those of connections that had one before, if it

@@ -12,17 +12,22 @@ use crate::threaded::{
     Act, Behaviour, Ended, Hub, Overflow, Peer, QueuedWire, Rejection, Reply, Request, RoomRequest,
     Server, Upgrade, Wire,
 };
+use crate::tls::TlsWire;
 use crate::upgrade::{Refusal, RequestHead};
 use due::{Due, Frame};
 use ledger::Ledger;
+use rustls::ServerConfig;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use ws_proto::Opcode;
 
 /// One fault in so many messages, from a first one on; none in no messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Strikes {
     /// Distance between two of them.
     pub every: u64,
@@ -37,7 +42,8 @@ impl Strikes {
 }
 
 /// What an [`Oracle`] does.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct OracleOptions {
     /// The message format.
     pub framework: Framework,
@@ -63,7 +69,12 @@ pub struct OracleOptions {
     pub ignored: Strikes,
     /// New connections are refused from so long after the first request on.
     pub closes_door: Option<Duration>,
+    /// Where more clients than this are connected, messages take [`CROWDED`] longer.
+    pub comfortable: Option<u32>,
 }
+
+/// How much longer a message takes where there are too many clients.
+pub const CROWDED: Duration = Duration::from_millis(1500);
 
 /// A running server; dropping it ends it and all its connections.
 pub struct Oracle {
@@ -85,6 +96,28 @@ impl Oracle {
     /// # Errors
     /// When no port can be bound.
     pub fn start(options: OracleOptions) -> io::Result<Self> {
+        Self::start_on(options, |stream| {
+            stream.set_nodelay(true)?;
+            Ok(Arc::new(QueuedWire::new(stream, Overflow::Keep)) as Arc<dyn Wire>)
+        })
+    }
+
+    /// The same over TLS with this certificate. It is for clients that read: one that does not has the
+    /// others wait.
+    ///
+    /// # Errors
+    /// When no port can be bound.
+    pub fn start_tls(options: OracleOptions, config: Arc<ServerConfig>) -> io::Result<Self> {
+        Self::start_on(options, move |stream| {
+            stream.set_nodelay(true)?;
+            Ok(Arc::new(TlsWire::new(stream, Arc::clone(&config))?) as Arc<dyn Wire>)
+        })
+    }
+
+    fn start_on(
+        options: OracleOptions,
+        wire: impl Fn(TcpStream) -> io::Result<Arc<dyn Wire>> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         let ledger = Arc::<Mutex<Ledger>>::default();
         let due = Due::start(Arc::clone(&ledger))?;
         let behaviour = Knows {
@@ -92,10 +125,8 @@ impl Oracle {
             ledger: Arc::clone(&ledger),
             due: Arc::clone(&due),
         };
-        let make_wire = Box::new(|stream: std::net::TcpStream| {
-            stream.set_nodelay(true)?;
-            let queued = Arc::new(QueuedWire::new(stream, Overflow::Keep));
-            Ok(Arc::new(DeflatedWire::new(Lie::None, queued)) as Arc<dyn Wire>)
+        let make_wire = Box::new(move |stream| {
+            Ok(Arc::new(DeflatedWire::new(Lie::None, wire(stream)?)) as Arc<dyn Wire>)
         });
         let address = (Ipv4Addr::LOCALHOST, 0).into();
         Ok(Self {
@@ -146,7 +177,11 @@ impl Knows {
         let mut ledger = lock(&self.ledger);
         let now = ledger.now_ns();
         let number = ledger.told.asked.len();
-        let at = now + self.options.delay.as_nanos() as u64;
+        let delay = match self.options.comfortable {
+            Some(most) if ledger.connected() > u64::from(most) => self.options.delay + CROWDED,
+            _ => self.options.delay,
+        };
+        let at = now + delay.as_nanos() as u64;
         let mut copies = Vec::with_capacity(to.len());
         for peer in to {
             let fate = self.fate(ledger.next_delivery());
@@ -236,10 +271,12 @@ impl Behaviour for Knows {
         let closed = self.is_closed().then_some(Refusal::Plain);
         let refusal = head.refusal_by(self.options.framework).or(closed);
         let mut ledger = lock(&self.ledger);
+        let opened_ns = ledger.now_ns();
         ledger.open(Connection {
             id,
             client: client_of(&head.target),
             was_refused: refusal.is_some(),
+            opened_ns,
             ended_ns: None,
         });
         let (answer, open) = match refusal {
@@ -281,10 +318,9 @@ impl Behaviour for Knows {
     ) -> Result<(), u16> {
         let is_member = from.follows(&request.topic);
         let wants_to_publish = matches!(request.act, Act::Publish(_));
-        if wants_to_publish && !is_member && self.options.members_only {
-            let mut ledger = lock(&self.ledger);
-            ledger.told.outsiders += 1;
-            drop(ledger);
+        let is_outsider = wants_to_publish && !is_member;
+        lock(&self.ledger).told.outsiders += u64::from(is_outsider);
+        if is_outsider && self.options.members_only {
             return self.reject(
                 from,
                 from.speech
@@ -328,9 +364,20 @@ impl Behaviour for Knows {
                 lock(&self.ledger).told.unsubscribed += 1;
             }
         }
-        let at = lock(&self.ledger).now_ns() + self.options.delay.as_nanos() as u64;
-        self.due
-            .push(at, from, request.answer(subscribed), Frame::Other);
+        let answer = request.answer(subscribed);
+        let ledger = lock(&self.ledger);
+        let at = ledger.now_ns() + self.options.delay.as_nanos() as u64;
+        let is_first = matches!(request.act, Act::Subscribe) && !ledger.has_changed_rooms(from.id);
+        let frame = match is_first {
+            true => Frame::Opening,
+            false => Frame::Answer(frames_in(&answer)),
+        };
+        self.due.push(at, from, answer, frame);
+    }
+
+    fn ping(&self, from: &Arc<Peer>, payload: &[u8]) {
+        lock(&self.ledger).told.pings += 1;
+        from.send_frame(Opcode::Pong, payload);
     }
 
     fn ended(&self, _hub: &Arc<Hub>, peer: &Arc<Peer>, _how: Ended) {
@@ -340,6 +387,26 @@ impl Behaviour for Knows {
             connection.ended_ns = Some(now);
         }
     }
+}
+
+/// How many unmasked frames these are.
+fn frames_in(mut bytes: &[u8]) -> u64 {
+    let mut count = 0;
+    while let [_, length, rest @ ..] = bytes {
+        let (header, length) = match length & 0x7F {
+            126 => (2, u64::from(u16::from_be_bytes([rest[0], rest[1]]))),
+            127 => (
+                8,
+                rest[..8]
+                    .iter()
+                    .fold(0, |all, byte| all << 8 | u64::from(*byte)),
+            ),
+            short => (0, u64::from(short)),
+        };
+        bytes = &rest[header + length as usize..];
+        count += 1;
+    }
+    count
 }
 
 /// The number in `n=NUMBER`.

@@ -2,10 +2,13 @@
 
 use super::super::run::Folder;
 use super::*;
-use run_record::{Arrivals, ComesAndGoes, Life, Nanos, OpenLoop, Population, Rooms};
+use run_record::{
+    Arrivals, Clients, ComesAndGoes, Connect, Connections, Cut, CutRecord, Drops, Edge, Life,
+    Nanos, OpenLoop, Pings, Population, Rooms, Search, SearchOf,
+};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use test_servers::oracle::{Oracle, OracleOptions, Strikes};
+use test_servers::oracle::{OracleOptions, Strikes};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -67,7 +70,7 @@ fn carried_out() -> (Case, Told, Reported) {
 fn attempt() -> (Case, Told, Reported) {
     let case = case();
     let folder = Folder::new().unwrap();
-    let server = Oracle::start(case.server).unwrap();
+    let server = folder.start(&case).unwrap();
     let plan = folder.plan(&case, &server);
     let measured = ws_load::run(&plan, &NEVER, &mut |_| {}).unwrap();
     let mut faults = Faults::default();
@@ -137,4 +140,104 @@ fn a_client_that_publishes_to_a_room_of_others_breaks_a_law() {
     told.outsiders = 1;
     let laws = broken(&case, &told, &honest);
     assert_eq!(laws[0].law, "members publish");
+}
+
+/// The laws that a report breaks which says nothing but this, of a server to which nobody came.
+fn laws_of(case: &Case, steps: Vec<StepRecord>, edge: Option<Edge>) -> Vec<&'static str> {
+    let outcome = Outcome {
+        end: End::StepsDone,
+        detail: String::new(),
+        carried_clients: None,
+        edge,
+        unmeasured: Vec::new(),
+    };
+    let reported = Reported {
+        steps,
+        outcome,
+        faults: Faults::default(),
+        exit: Some(0),
+    };
+    let broken = broken(case, &Told::default(), &reported);
+    broken.iter().map(|broken| broken.law).collect()
+}
+
+#[test]
+fn an_edge_beyond_what_the_server_is_comfortable_with_breaks_a_law() {
+    let mut case = case();
+    case.plan.clients = Clients::Search(Search::default());
+    case.server.comfortable = Some(10);
+    let laws = |passed, failed| {
+        let edge = Edge {
+            of: SearchOf::Clients,
+            passed,
+            failed,
+        };
+        laws_of(&case, Vec::new(), Some(edge))
+    };
+    let law = "the edge of a search";
+    assert!(!laws(Some(10.0), Some(11.0)).contains(&law));
+    for (passed, failed) in [(Some(11.0), Some(12.0)), (None, Some(10.0))] {
+        assert!(laws(passed, failed).contains(&law), "{passed:?} {failed:?}");
+    }
+}
+
+#[test]
+fn a_storm_of_which_nobody_is_back_breaks_laws() {
+    let mut case = case();
+    case.plan.populations[1].life = Life::Cut(Cut {
+        at: Nanos::millis(200),
+    });
+    let storm = |back| {
+        let cut = CutRecord {
+            clients: 10,
+            back,
+            ..CutRecord::default()
+        };
+        let churn = Churn {
+            cut: Some(cut),
+            ..Churn::default()
+        };
+        let step = StepRecord {
+            clients: 20,
+            churn: Some(Box::new(churn)),
+            verdict: Verdict::Pass,
+            ..StepRecord::default()
+        };
+        laws_of(&case, vec![step], None)
+    };
+    let (carried, back) = (
+        "a storm is carried when all are back",
+        "clients that were back after a cut",
+    );
+    let none = storm(0);
+    assert!(none.contains(&carried) && !none.contains(&back), "{none:?}");
+    let all = storm(10);
+    assert!(all.contains(&carried) && all.contains(&back), "{all:?}");
+}
+
+#[test]
+fn connections_that_were_never_opened_break_a_law() {
+    let mut case = case();
+    case.plan.load = Load::Connect(Connect::default());
+    let laws = laws_of(&case, Vec::new(), None);
+    assert!(!laws.contains(&"connections that were opened"), "{laws:?}");
+    let step = StepRecord {
+        connections: Some(Box::new(Connections {
+            planned: 1,
+            opened: 1,
+            first_failure: None,
+            opened_per_second: 1.0,
+            tcp: None,
+            held_ns: 1,
+            pings: Pings::default(),
+            drops: Drops::default(),
+            server: None,
+            server_unknown: None,
+            generator: None,
+            kernel: None,
+        })),
+        ..StepRecord::default()
+    };
+    let laws = laws_of(&case, vec![step], None);
+    assert!(laws.contains(&"connections that were opened"), "{laws:?}");
 }
