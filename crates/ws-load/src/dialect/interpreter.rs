@@ -25,6 +25,8 @@ pub(super) struct Interpreter {
     opcode: Opcode,
     subprotocol: Option<String>,
     origin: Option<String>,
+    /// A script whose last rule passes over whatever else comes.
+    ignores_all_else: bool,
     keeps_order: bool,
     reaches_sender: bool,
     separator: Option<String>,
@@ -123,6 +125,7 @@ impl Interpreter {
                 OriginRule::None => None,
                 OriginRule::Server => origin_of(url),
             },
+            ignores_all_else: ignores_all_else(file),
             keeps_order: file.keeps_order,
             reaches_sender: file.send.reaches_sender,
             separator: file.separator.clone(),
@@ -272,6 +275,13 @@ impl Interpreter {
     }
 }
 
+/// True of a script whose last rule passes over whatever no other takes.
+fn ignores_all_else(file: &DialectFile) -> bool {
+    let is_open =
+        |rule: &Rule| rule.means == Meaning::Ignored && rule.pattern.as_deref() == Some("{any}");
+    !file.send.script.is_empty() && file.receive.last().is_some_and(is_open)
+}
+
 impl Codec for Interpreter {
     fn subprotocol(&self) -> Option<&str> {
         self.subprotocol.as_deref()
@@ -283,6 +293,10 @@ impl Codec for Interpreter {
 
     fn opcode(&self) -> Opcode {
         self.opcode
+    }
+
+    fn ignores_other_opcodes(&self) -> bool {
+        self.ignores_all_else
     }
 
     fn keeps_order(&self) -> bool {

@@ -173,6 +173,11 @@ pub(crate) trait Codec: Send + Sync {
         Opcode::Text
     }
 
+    /// True where a message of the other opcode means nothing, as any text that is no answer.
+    fn ignores_other_opcodes(&self) -> bool {
+        false
+    }
+
     /// How stamps are written.
     fn stamp_form(&self) -> StampForm {
         StampForm::Hex

@@ -343,8 +343,10 @@ impl Verifier {
     pub(crate) fn message(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
         self.messages += 1;
         if opcode != self.opcode {
-            let why = format!("a {opcode:?} message where {:?} was due", self.opcode);
-            self.malformed_message(payload, &Malformed(why), at_ns);
+            if !self.codec.ignores_other_opcodes() {
+                let why = format!("a {opcode:?} message where {:?} was due", self.opcode);
+                self.malformed_message(payload, &Malformed(why), at_ns);
+            }
         } else if !self.recognise(slot, payload, at_ns) {
             self.take_apart(slot, payload, at_ns);
         }
