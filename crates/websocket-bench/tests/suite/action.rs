@@ -335,3 +335,28 @@ fn what_the_readme_shows_are_inputs_of_the_action() {
         assert!(!definition()["inputs"][name].is_badvalue(), "{name}");
     }
 }
+
+/// A branch or a tag can be moved to other code, which would then run with what the job may do.
+#[test]
+fn actions_of_others_are_used_by_commit() {
+    let root = action().join("..");
+    let workflows = fs::read_dir(root.join(".github/workflows")).unwrap();
+    let mut files: Vec<PathBuf> = workflows.map(|entry| entry.unwrap().path()).collect();
+    files.extend(["action.yml", "README.md"].map(|name| action().join(name)));
+    let mut seen = 0;
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let uses = text.lines().filter_map(|line| line.split_once("uses: "));
+        for (_, used) in uses.filter(|(_, used)| !used.starts_with(['.', 'O'])) {
+            let place = format!("{}: {used}", file.display());
+            let (name, version) = used.split_once(" # v").expect(&place);
+            let (_, commit) = name.split_once('@').expect(&place);
+            let is_commit = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+            assert!(commit.len() == 40 && is_commit(commit), "{place}");
+            let numbers = version.split('.').map(str::parse::<u32>);
+            assert_eq!(numbers.filter(Result::is_ok).count(), 3, "{place}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 12, "{seen}");
+}
