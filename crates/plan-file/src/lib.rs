@@ -11,7 +11,7 @@ mod text;
 mod words;
 
 pub use dialect::read_dialect;
-pub use overlay::Set;
+pub use overlay::{Set, shown_key};
 pub use print::{Given, printed};
 
 use run_record::Plan;

@@ -11,6 +11,9 @@ const KINDS: [(&str, &[&str]); 2] = [
     ("clients", &["steps", "search"]),
 ];
 
+/// Most parts of a key: those of a plan have fewer.
+const MOST_PARTS: usize = 16;
+
 /// One `--set KEY=VALUE`. The value is TOML, and a bare word is a string.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Set {
@@ -31,6 +34,12 @@ impl FromStr for Set {
         if text.chars().any(|c| c.is_control() && c != '\n') {
             return Err("expected KEY=VALUE without control characters but line breaks".to_owned());
         }
+        let parts = key.split('.').count();
+        if parts > MOST_PARTS {
+            return Err(format!(
+                "the key has {parts} parts, and no key of a plan has more than {MOST_PARTS}"
+            ));
+        }
         let key: Vec<String> = key.split('.').map(|part| part.trim().to_owned()).collect();
         if key.iter().any(String::is_empty) {
             return Err("expected a key like load.rate before the `=`".to_owned());
@@ -41,6 +50,18 @@ impl FromStr for Set {
             value: value_of(value.trim())?,
         })
     }
+}
+
+/// Characters of a key that are shown.
+const SHOWN_KEY: usize = 100;
+
+/// What messages have of the text of a `--set` that cannot be used: as much of its key as fits a line,
+/// and no value, which may be secret.
+pub fn shown_key(text: &str) -> String {
+    let key = text.split('=').next().unwrap_or_default();
+    let short: String = key.chars().take(SHOWN_KEY).collect();
+    let more = if short.len() < key.len() { "..." } else { "" };
+    format!("{short}{more}")
 }
 
 /// A TOML value; what is none and begins like none is a string.
@@ -58,9 +79,14 @@ fn value_of(text: &str) -> Result<Value, String> {
 impl Set {
     /// The setting as messages have it: without what is secret.
     pub(crate) fn shown(&self) -> String {
-        match words::is_secret(&self.key) {
-            true => format!("{}={REDACTED_VALUE}", self.key.join(".")),
-            false => self.text.clone(),
+        let is_figure = matches!(
+            self.value,
+            Value::Integer(_) | Value::Float(_) | Value::Boolean(_)
+        );
+        // A key that no plan has may be one of a secret, mistyped.
+        match words::is_public(&self.key) || is_figure && !words::is_secret(&self.key) {
+            true => self.text.clone(),
+            false => format!("{}={REDACTED_VALUE}", self.key.join(".")),
         }
     }
 
@@ -183,6 +209,16 @@ mod tests {
         ] {
             let expected = applied(after, &[]).unwrap();
             assert_eq!(applied(text, &[set]), Ok(expected), "{set}");
+        }
+    }
+
+    #[test]
+    fn a_key_has_no_more_parts_than_those_of_a_plan() {
+        let key = |parts: usize| format!("{}=1", vec!["a"; parts].join("."));
+        key(MOST_PARTS).parse::<Set>().unwrap();
+        for parts in [MOST_PARTS + 1, 30_000, 1_000_000] {
+            let words = key(parts).parse::<Set>().unwrap_err();
+            assert!(words.contains(&format!("{parts} parts")), "{words}");
         }
     }
 

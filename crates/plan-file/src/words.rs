@@ -92,12 +92,47 @@ fn covers(outer: &Range<usize>, inner: &Range<usize>) -> bool {
     outer.start <= inner.start && inner.start < outer.end
 }
 
+/// Keys whose values are shown: no other, and none that is mistyped.
+const PUBLIC: [&str; 20] = [
+    "audience",
+    "clients",
+    "connection.at_once",
+    "connection.compression",
+    "connection.timeout",
+    "connection.tls",
+    "generator",
+    "limits",
+    "load",
+    "message.dialect",
+    "message.padding",
+    "message.sizes",
+    "message.lines",
+    "name",
+    "populations",
+    "reason",
+    "target.local_addrs",
+    "target.resolve",
+    "target.verify_certificate",
+    "warm_up",
+];
+
+/// True of a key whose values are no secret, so that messages have them.
+pub(super) fn is_public(path: &[String]) -> bool {
+    let of = |key: &&str| {
+        let parts = key.split('.').count();
+        path.len() >= parts && path[..parts].join(".") == **key
+    };
+    PUBLIC.iter().any(|key| of(&key))
+}
+
 /// True of a key whose values are secret, or may be, so that no message has them.
 pub(super) fn is_secret(path: &[String]) -> bool {
     let part = |at: usize| path.get(at).map(String::as_str).unwrap_or_default();
     match (part(0), part(1)) {
-        ("connection", "headers" | "cookies" | "query") | ("target", "proxy") => true,
-        _ => path.len() == 1 && part(0) == "connection",
+        ("connection", "headers" | "cookies" | "query" | "subprotocols" | "origin") => true,
+        ("target", "proxy" | "url") | ("message", "definition") => true,
+        (part, "") => ["connection", "target", "message"].contains(&part),
+        _ => false,
     }
 }
 

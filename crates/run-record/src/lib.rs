@@ -26,6 +26,7 @@ mod run;
 mod schema;
 mod selftest;
 mod server_series;
+mod shown;
 mod site;
 mod traffic;
 mod verdict;
@@ -60,7 +61,7 @@ pub use plan::{
     Timestamps, Tls, TlsVersion, Uniform, Workload, Zipf, escaped_braces, is_cookie_byte, is_token,
     is_variable, names_dialect_file, parts, variable, within,
 };
-pub use redact::{is_secret, redacted};
+pub use redact::{is_secret, redacted, redacted_url};
 pub use run::{
     Backpressure, Edge, End, GeneratorUse, Outcome, PayloadLines, RUN_FORMAT, RunRecord,
     SlowReaders, StepRecord, Tool, VERSION, WarmUp,

@@ -1,14 +1,12 @@
-//! Secrets in URLs: nothing that is written or printed shows them.
+//! Secrets in texts: in URLs and in members of JSON. What of a plan and a record is written without
+//! them is in `shown.rs`.
 
-use crate::plan::Entry;
-use crate::{Event, Plan, StepRecord};
 use std::borrow::Cow;
-use std::convert::Infallible;
 
 /// What stands in the place of a secret.
 const REDACTED: &str = "REDACTED";
 /// A parameter whose name has one of these in it carries a secret ...
-const WITHIN: [&str; 11] = [
+const WITHIN: [&str; 15] = [
     "token",
     "secret",
     "passw",
@@ -19,10 +17,14 @@ const WITHIN: [&str; 11] = [
     "apikey",
     "api_key",
     "access_key",
+    "accesskey",
     "private_key",
+    "privatekey",
+    "sessionid",
+    "authkey",
 ];
-/// ... and so does one with such a name.
-const WHOLE: [&str; 13] = [
+/// ... and so does one that has such a word, as `X-Auth-Key` and `sessionCode` have.
+const WORDS: [&str; 12] = [
     "auth",
     "authorization",
     "bearer",
@@ -32,7 +34,6 @@ const WHOLE: [&str; 13] = [
     "pass",
     "pwd",
     "session",
-    "sessionid",
     "sid",
     "sig",
     "ticket",
@@ -40,28 +41,88 @@ const WHOLE: [&str; 13] = [
 
 /// A text in which the secrets of every URL are replaced: the values of parameters with a name like
 /// `token`, `access_token`, `auth`, `key`, `password`, `secret`, `signature` or `jwt`, and what
-/// stands before the `@` of a host. The text may be a URL or have some in it.
+/// stands before the `@` of a host. So are the values of members of JSON with such names. The text may
+/// be a URL or have some in it.
 pub fn redacted(text: &str) -> Cow<'_, str> {
-    if !text.contains(['=', '@']) {
+    redacted_but(text, &|_| true)
+}
+
+/// As [`redacted`], of a message: values of members that `is_secret_value` does not say stay.
+pub(crate) fn redacted_but<'a>(
+    text: &'a str,
+    is_secret_value: &dyn Fn(&str) -> bool,
+) -> Cow<'a, str> {
+    if !text.contains(['=', '@', ':']) {
         return Cow::Borrowed(text);
     }
-    let without_users = without_users(text);
-    let whole = match without_parameters(&without_users) {
-        Some(whole) => Cow::Owned(whole),
-        None => without_users,
-    };
+    let mut whole = without_users(text);
+    if let Some(changed) = without_parameters(&whole, end_within_text) {
+        whole = changed;
+    }
+    if let Some(changed) = without_members(&whole, is_secret_value) {
+        whole = changed;
+    }
     match whole == text {
         true => Cow::Borrowed(text),
-        false => Cow::Owned(whole.into_owned()),
+        false => Cow::Owned(whole),
     }
+}
+
+/// A text that is a URL, or was to be one, without its secrets: whatever characters a user has in a
+/// password or a parameter, and with whatever slashes the URL begins.
+pub fn redacted_url(url: &str) -> String {
+    let (from, until) = user_in(url);
+    let whole = match until {
+        Some(at) => format!("{}{REDACTED}{}", &url[..from], &url[at..]),
+        None => url.to_owned(),
+    };
+    let end = |of: &str| of.find(['&', '#']).unwrap_or(of.len());
+    without_parameters(&whole, end).unwrap_or(whole)
+}
+
+/// Whether a URL has a user or a password.
+pub(crate) fn has_user(url: &str) -> bool {
+    user_in(url).1.is_some()
+}
+
+/// Where the host of a URL begins with its user, and where the `@` behind that stands, if it has one.
+fn user_in(url: &str) -> (usize, Option<usize>) {
+    let from = url.find(':').map_or(0, |colon| {
+        let is_before = |c: char| matches!(c, '/' | '\\') || c.is_ascii_whitespace();
+        url.len() - url[colon + 1..].trim_start_matches(is_before).len()
+    });
+    let rest = &url[from..];
+    let authority = &rest[..rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len())];
+    let is_no_port = |port: &str| !port.bytes().all(|byte| byte.is_ascii_digit());
+    let at = match authority.rsplit_once(':') {
+        // A password with a slash in it, which the URL should have as %2F.
+        Some((_, port))
+            if !authority.contains('@') && !authority.starts_with('[') && is_no_port(port) =>
+        {
+            rest.rfind('@')
+        }
+        _ => authority.rfind('@'),
+    };
+    (from, at.map(|at| from + at))
 }
 
 /// True of what ends a URL within a text.
 fn is_outside(c: char) -> bool {
-    c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '\\')
+    c.is_whitespace() || c.is_control() || matches!(c, '"' | '`' | '<' | '>' | '\\')
 }
 
-fn without_users(text: &str) -> Cow<'_, str> {
+/// Where a parameter ends in a text that a URL is in. A quote is one of the characters that a URL may
+/// have (RFC 3986, 2.2), unless nothing of the URL follows it.
+fn end_within_text(text: &str) -> usize {
+    let is_of_url = |c: char| c.is_ascii_alphanumeric() || "%&=_-.~+/:@!$*(".contains(c);
+    let end = text.char_indices().find(|(at, c)| match c {
+        '\'' => !text[at + 1..].starts_with(is_of_url),
+        c => is_outside(*c) || matches!(c, '&' | '#'),
+    });
+    end.map_or(text.len(), |(at, _)| at)
+}
+
+fn without_users(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(start) = rest.find("://") {
@@ -75,30 +136,31 @@ fn without_users(text: &str) -> Cow<'_, str> {
             rest = &after[at..];
         }
     }
-    if out.is_empty() {
-        return Cow::Borrowed(text);
-    }
     out.push_str(rest);
-    Cow::Owned(out)
+    out
 }
 
-fn without_parameters(text: &str) -> Option<String> {
+/// The text without the values of parameters that are secret, each of which ends where `end` says.
+/// `None` where there are none.
+fn without_parameters(text: &str, end: impl Fn(&str) -> usize) -> Option<String> {
     let mut out = String::new();
     let mut rest = text;
     while let Some(start) = rest.find(['?', '&', '#', ';']) {
         let (before, after) = rest.split_at(start + 1);
         out.push_str(before);
-        let is_end = |c: char| is_outside(c) || matches!(c, '&' | '#' | '?');
-        let parameter = &after[..after.find(is_end).unwrap_or(after.len())];
         rest = after;
-        if let Some((name, value)) = parameter.split_once('=')
-            && !value.is_empty()
+        let is_no_name = |c: char| is_outside(c) || matches!(c, '?' | '&' | '#' | ';' | '\'');
+        if let Some((name, value)) = after.split_once('=')
+            && !name.contains(is_no_name)
             && is_secret(name)
         {
-            out.push_str(name);
-            out.push('=');
-            out.push_str(REDACTED);
-            rest = &after[parameter.len()..];
+            let value = &value[..end(value)];
+            if !value.is_empty() {
+                out.push_str(name);
+                out.push('=');
+                out.push_str(REDACTED);
+                rest = &after[name.len() + 1 + value.len()..];
+            }
         }
     }
     if out.is_empty() {
@@ -108,11 +170,87 @@ fn without_parameters(text: &str) -> Option<String> {
     Some(out)
 }
 
+/// The text without the values of members of JSON with a secret name, of those values that
+/// `is_secret_value` says. The JSON may stand in a string, where each quote has backslashes before it.
+/// `None` where there are none.
+fn without_members(text: &str, is_secret_value: &dyn Fn(&str) -> bool) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text;
+    let mut changed = false;
+    while let Some(colon) = rest.find(':') {
+        let (before, after) = rest.split_at(colon + 1);
+        out.push_str(before);
+        rest = after;
+        let Some((name, quote)) = name_before(&before[..colon]) else {
+            continue;
+        };
+        let value = after.trim_start();
+        let Some(value) = value.strip_prefix(quote).filter(|_| is_secret(name)) else {
+            continue;
+        };
+        let value = &value[..closing(value, quote)];
+        if !value.is_empty() && is_secret_value(value) {
+            let start = after.len() - after.trim_start().len() + quote.len();
+            out.push_str(&after[..start]);
+            out.push_str(REDACTED);
+            rest = &after[start + value.len()..];
+            changed = true;
+        }
+    }
+    out.push_str(rest);
+    changed.then_some(out)
+}
+
+/// The name of a member before its colon, and the quote that it is in with the backslashes before it.
+fn name_before(text: &str) -> Option<(&str, &str)> {
+    let quoted = text.trim_end().strip_suffix('"')?;
+    let name_end = quoted.trim_end_matches('\\').len();
+    let quote = &text.trim_end()[name_end..];
+    let name = &quoted[..name_end];
+    Some((&name[name.rfind('"')? + 1..], quote))
+}
+
+/// Where a string ends that such a quote closes; the end of the text where none does.
+fn closing(text: &str, quote: &str) -> usize {
+    let mut from = 0;
+    while let Some(found) = text[from..].find('"') {
+        let at = from + found;
+        let backslashes = at - text[..at].trim_end_matches('\\').len();
+        if backslashes < quote.len() {
+            return at - backslashes;
+        }
+        from = at + 1;
+    }
+    text.len()
+}
+
 /// True of a name like `token`, `access_token`, `auth`, `key`, `password`, `secret`, `signature` or
-/// `jwt`: of a parameter, a header or a cookie, whose value is then a secret.
+/// `jwt`: of a parameter, a header, a cookie or a member of JSON, whose value is then a secret.
 pub fn is_secret(name: &str) -> bool {
-    let name = decoded(name).to_ascii_lowercase().replace(['-', '.'], "_");
-    WHOLE.contains(&name.as_str()) || WITHIN.iter().any(|part| name.contains(part))
+    let name = decoded(name);
+    let lower = name.to_ascii_lowercase().replace(['-', '.'], "_");
+    WITHIN.iter().any(|part| lower.contains(part))
+        || words(&name).any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// The words of a name, in lower case: `X-Api-Key`, `api_key` and `apiKey` have `key`.
+fn words(name: &str) -> impl Iterator<Item = String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for c in name.chars() {
+        let begins = c.is_ascii_uppercase() && before.is_ascii_lowercase();
+        if begins || !c.is_ascii_alphanumeric() {
+            words.push(String::new());
+        }
+        if c.is_ascii_alphanumeric() {
+            words
+                .last_mut()
+                .expect("there is one")
+                .push(c.to_ascii_lowercase());
+        }
+        before = c;
+    }
+    words.into_iter().filter(|word| !word.is_empty())
 }
 
 /// A name whose characters may be written with percent signs (RFC 3986, 2.1).
@@ -136,70 +274,6 @@ fn decoded(name: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-impl Plan {
-    /// The plan as it is written: without secrets in URLs, header lines, cookies and parameters. What
-    /// says where a secret is kept stays.
-    #[must_use]
-    pub fn redacted(&self) -> Self {
-        let mut plan = self.clone();
-        plan.target.url = redacted(&plan.target.url).into_owned();
-        if let Some(proxy) = &mut plan.target.proxy {
-            *proxy = redacted(proxy).into_owned();
-        }
-        let shown = |entry: Entry<'_>| Ok::<_, Infallible>(entry.shown());
-        let Ok(()) = plan.connection.change_values(shown);
-        plan
-    }
-}
-
-impl StepRecord {
-    /// The step as it is written: without secrets in its texts.
-    #[must_use]
-    pub fn redacted(&self) -> Self {
-        let mut step = self.clone();
-        for reason in &mut step.verdict_reasons {
-            *reason = redacted(reason).into_owned();
-        }
-        // What a peer said: a redirect, an answer to an upgrade, the reason of a close.
-        let connections = step.connections.as_mut();
-        let churn = step.churn.as_mut();
-        let slow = step.slow_readers.as_mut();
-        let said = [
-            connections.and_then(|of| of.first_failure.as_mut()),
-            churn.and_then(|of| of.first_failure.as_mut()),
-            slow.and_then(|of| of.first_cut_off.as_mut()),
-        ];
-        for words in said.into_iter().flatten() {
-            *words = redacted(words).into_owned();
-        }
-        step
-    }
-}
-
-impl Event {
-    /// The event as it is written: without secrets in its texts.
-    #[must_use]
-    pub fn redacted(&self) -> Self {
-        match self {
-            Self::Step { step, record } => Self::Step {
-                step: *step,
-                record: Box::new(record.redacted()),
-            },
-            Self::WarmedUp { warm_up } => {
-                let mut warm_up = warm_up.clone();
-                warm_up.cold = warm_up.cold.redacted();
-                Self::WarmedUp { warm_up }
-            }
-            Self::End { outcome } => {
-                let mut outcome = outcome.clone();
-                outcome.detail = redacted(&outcome.detail).into_owned();
-                Self::End { outcome }
-            }
-            other => other.clone(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,6 +293,20 @@ mod tests {
                 "ws://h/?X-Amz-Signature=REDACTED&X-Amz-Date=1",
             ),
             ("ws://h/?api-key=1;jwt=2", "ws://h/?api-key=REDACTED"),
+            ("ws://h/?token=ab?cd", "ws://h/?token=REDACTED"),
+            ("'ws://h/?token=ab'cd', x", "'ws://h/?token=REDACTED', x"),
+            (
+                "ws://h/?X-Auth-Id=1&authKey=2",
+                "ws://h/?X-Auth-Id=REDACTED&authKey=REDACTED",
+            ),
+            (
+                "{\"token\": \"a\\\"b\", \"n\": 1}",
+                "{\"token\": \"REDACTED\", \"n\": 1}",
+            ),
+            (
+                "[\"{\\\"apiKey\\\":\\\"a\\\"}\"]",
+                "[\"{\\\"apiKey\\\":\\\"REDACTED\\\"}\"]",
+            ),
             ("ws://h/?to%6ben=abc", "ws://h/?to%6ben=REDACTED"),
             ("ws://h/#id_token=abc", "ws://h/#id_token=REDACTED"),
             ("ws://user:pw@h:1/p", "ws://REDACTED@h:1/p"),
@@ -243,9 +331,33 @@ mod tests {
             "a@b.example",
             "ws://h/?token=",
             "p99<50ms",
+            "{\"token\": \"\", \"monkey\": \"a\", \"token\": 5}",
+            "token: a",
             "",
         ] {
             assert_eq!(redacted(text), text);
+        }
+    }
+
+    #[test]
+    fn a_url_that_is_no_text_has_no_end_but_its_own() {
+        for (url, shown) in [
+            (
+                "ws://u:p'w\"x y@h/?token=a'b c\"d&x=1",
+                "ws://REDACTED@h/?token=REDACTED&x=1",
+            ),
+            ("ws:u:pw@h/a", "ws:REDACTED@h/a"),
+            ("ws:/\\\t/u:pw@h", "ws:/\\\t/REDACTED@h"),
+            ("u:pw@h", "u:REDACTED@h"),
+            ("http://u:p/w@h:1", "http://REDACTED@h:1"),
+            ("ws://[::1]:80/a@b", "ws://[::1]:80/a@b"),
+            ("ws://[::1]/a@b", "ws://[::1]/a@b"),
+            ("ws://h.example/a@b?x=c@d", "ws://h.example/a@b?x=c@d"),
+            ("ws://h/?n=1", "ws://h/?n=1"),
+            ("", ""),
+        ] {
+            assert_eq!(redacted_url(url), shown);
+            assert_eq!(redacted_url(shown), shown, "a second time");
         }
     }
 

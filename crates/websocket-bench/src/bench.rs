@@ -9,7 +9,7 @@ use crate::secrets;
 use remote::RemoteError;
 use run_record::{
     End, Environment, Event, FileLimit, Outcome, PayloadLines, Plan, RUN_FORMAT, RunRecord, Tool,
-    VERSION, redacted,
+    VERSION,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -132,8 +132,8 @@ pub(crate) fn bench(
     } else {
         told(measured.outcome, trouble.as_ref())
     };
-    record.outcome.detail = redacted(&record.outcome.detail).into_owned();
     record.ended = now();
+    let record = record.redacted();
     let saved = records.finish(&record);
     outputs.summary(&record);
     if let Err(error) = records.print(&record) {

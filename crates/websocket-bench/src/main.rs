@@ -24,9 +24,10 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser as _};
 use draft::Draft;
 use exit::Exit;
-use run_record::{REDACTED_VALUE, RunRecord, redacted};
+use run_record::{RunRecord, redacted};
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -105,10 +106,20 @@ fn imported(args: &ImportArgs) -> Result<(), Box<dyn Error>> {
     Ok(write_out(made.plan.as_bytes())?)
 }
 
+/// Longest record that is read.
+const LONGEST_RECORD: u64 = 64 << 20;
+
 /// Writes the page of a record to stdout.
 fn page(path: &Path) -> Result<(), Box<dyn Error>> {
     let unread = |words: String| format!("cannot read {}: {words}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|error| unread(error.to_string()))?;
+    let mut text = String::new();
+    let read = File::open(path)
+        .and_then(|file| file.take(LONGEST_RECORD + 1).read_to_string(&mut text))
+        .map_err(|error| unread(error.to_string()))?;
+    if read as u64 > LONGEST_RECORD {
+        let most = LONGEST_RECORD >> 20;
+        return Err(unread(format!("it is longer than {most} MiB, and no record is")).into());
+    }
     let mut read: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| unread(error.to_string()))?;
     // A measurement holds the record of its run.
@@ -142,10 +153,11 @@ fn refused(error: &clap::Error) -> Exit {
         };
     }
     let mut words = error.render().ansi().to_string();
-    if let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue)
-        && secrets::is_secret_setting(value)
+    if let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
+        && let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue)
+        && flag.starts_with("--set")
     {
-        words = words.replace(value.as_str(), REDACTED_VALUE);
+        words = words.replace(value.as_str(), &plan_file::shown_key(value));
     }
     let _ = write!(anstream::stderr().lock(), "{}", redacted(&words));
     Exit::Usage

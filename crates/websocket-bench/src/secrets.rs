@@ -1,6 +1,6 @@
 //! Secrets: read from where a plan says that they are kept, and left out of what is written.
 
-use run_record::{Plan, REDACTED_VALUE, Reference, escaped_braces, redacted};
+use run_record::{Plan, REDACTED_VALUE, Reference, escaped_braces, redacted, redacted_url};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -56,90 +56,149 @@ fn first_line(path: &Path) -> std::io::Result<String> {
     Ok(line)
 }
 
-/// Flags whose values are secret, or may be.
-const FLAGS: [&str; 3] = ["--header", "--cookie", "--query"];
+/// Flags whose values are secret, or may have a secret in them.
+const FLAGS: [&str; 7] = [
+    "--header",
+    "--cookie",
+    "--query",
+    "--subprotocol",
+    "--proxy",
+    "--origin",
+    "--otlp",
+];
 /// Keys of a plan whose values are secret, or may be.
-const KEYS: [&str; 4] = [
+const KEYS: [&str; 6] = [
     "connection.headers",
     "connection.cookies",
     "connection.query",
+    "connection.subprotocols",
     "target.proxy",
+    "message.definition",
 ];
+/// Keys of a plan whose values are URLs.
+const URLS: [&str; 2] = ["target.url", "connection.origin"];
 
 /// The command as records have it.
 pub(crate) fn shown_command(arguments: impl Iterator<Item = String>) -> Vec<String> {
-    let mut flag: Option<String> = None;
-    arguments
-        .map(|argument| {
-            if let Some(flag) = flag.take() {
-                return shown_value(&flag, &argument);
-            }
-            if let Some((before, header)) = short_header(&argument) {
-                if header.is_empty() {
-                    flag = Some("--header".to_owned());
-                    return argument;
-                }
-                return format!("{before}{}", shown_value("--header", header));
-            }
-            match argument.split_once('=') {
-                Some((name, value)) if is_secret(name) => {
-                    format!("{name}={}", shown_value(name, value))
-                }
-                _ => {
-                    if is_secret(&argument) {
-                        flag = Some(argument.clone());
-                    }
-                    redacted(&argument).into_owned()
-                }
-            }
-        })
-        .collect()
+    let mut shown = Shown::default();
+    arguments.map(|argument| shown.argument(argument)).collect()
 }
 
-fn is_secret(name: &str) -> bool {
-    name == "--set" || FLAGS.contains(&name)
+/// What the arguments before one say of it.
+#[derive(Default)]
+struct Shown {
+    /// The flag whose value comes next.
+    flag: Option<&'static str>,
+    /// Subprotocols that were given.
+    subprotocols: Vec<String>,
 }
 
-/// `-H`, perhaps behind `-v`, and what follows it in the same argument.
-fn short_header(argument: &str) -> Option<(&str, &str)> {
-    let (before, header) = argument.split_once('H')?;
-    let flags = before.strip_prefix('-')?;
-    let is_short = flags.chars().all(|c| c == 'v');
-    is_short.then(|| (&argument[..=before.len()], header))
-}
-
-fn shown_value(flag: &str, value: &str) -> String {
-    let plan = |change: &dyn Fn(&mut run_record::Connection)| {
-        let mut plan = Plan::new("ws://h/");
-        change(&mut plan.connection);
-        plan.redacted().connection
-    };
-    let of = |list: &[String]| list.first().cloned().unwrap_or_default();
-    let list = vec![value.to_owned()];
-    match flag {
-        "--set" => return shown_setting(value),
-        "--header" if !value.contains(':') => {}
-        "--header" => return of(&plan(&|of| of.headers.clone_from(&list)).headers),
-        _ if !value.contains('=') => {}
-        "--cookie" => return of(&plan(&|of| of.cookies.clone_from(&list)).cookies),
-        _ => return of(&plan(&|of| of.query.clone_from(&list)).query),
+impl Shown {
+    fn argument(&mut self, argument: String) -> String {
+        if let Some(flag) = self.flag.take() {
+            return self.value(flag, &argument);
+        }
+        if let Some((before, flag, value)) = short_flag(&argument) {
+            if value.is_empty() {
+                self.flag = Some(flag);
+                return argument;
+            }
+            let (equals, value) = match value.strip_prefix('=') {
+                Some(value) => ("=", value),
+                None => ("", value),
+            };
+            return format!("{before}{equals}{}", self.value(flag, value));
+        }
+        if let Some((name, value)) = argument.split_once('=')
+            && let Some(flag) = known(name)
+        {
+            return format!("{name}={}", self.value(flag, value));
+        }
+        self.flag = known(&argument);
+        match is_url(&argument) {
+            true => redacted_url(&argument),
+            false => redacted(&argument).into_owned(),
+        }
     }
-    REDACTED_VALUE.to_owned()
+
+    fn value(&mut self, flag: &str, value: &str) -> String {
+        let plan = |change: &dyn Fn(&mut run_record::Connection)| {
+            let mut plan = Plan::new("ws://h/");
+            change(&mut plan.connection);
+            plan.redacted().connection
+        };
+        let of = |list: &[String]| list.last().cloned().unwrap_or_default();
+        let list = vec![value.to_owned()];
+        match flag {
+            "--set" => shown_setting(value),
+            "--proxy" | "--origin" | "--otlp" => redacted_url(value),
+            "--subprotocol" => {
+                self.subprotocols.push(value.to_owned());
+                of(&plan(&|of| of.subprotocols.clone_from(&self.subprotocols)).subprotocols)
+            }
+            "--header" if value.contains(':') => {
+                of(&plan(&|of| of.headers.clone_from(&list)).headers)
+            }
+            "--cookie" if value.contains('=') => {
+                of(&plan(&|of| of.cookies.clone_from(&list)).cookies)
+            }
+            "--query" if value.contains('=') => of(&plan(&|of| of.query.clone_from(&list)).query),
+            _ => REDACTED_VALUE.to_owned(),
+        }
+    }
+}
+
+fn known(name: &str) -> Option<&'static str> {
+    let mut all = FLAGS.into_iter().chain(["--set"]);
+    all.find(|flag| *flag == name)
+}
+
+/// `-H` or `-o`, perhaps behind `-v`: the argument up to it, the long name, and what follows it in the
+/// same argument.
+fn short_flag(argument: &str) -> Option<(&str, &'static str, &str)> {
+    let flags = argument.strip_prefix('-')?.trim_start_matches('v');
+    let flag = match flags.chars().next()? {
+        'H' => "--header",
+        'o' => "--origin",
+        _ => return None,
+    };
+    let (before, value) = argument.split_at(argument.len() - flags.len() + 1);
+    Some((before, flag, value))
+}
+
+fn is_url(text: &str) -> bool {
+    let scheme = text.trim_start().split(':').next().unwrap_or_default();
+    let known = ["ws", "wss", "http", "https"];
+    known.iter().any(|of| scheme.eq_ignore_ascii_case(of))
 }
 
 fn shown_setting(setting: &str) -> String {
-    let (key, _) = setting.split_once('=').unwrap_or((setting, ""));
-    match holds_a_secret(key) {
-        true => format!("{key}={REDACTED_VALUE}"),
-        false => redacted(setting).into_owned(),
+    let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+    let quoted = value.trim();
+    let url = quoted.trim_matches(['"', '\'']);
+    match () {
+        () if holds_a_secret(key) => format!("{key}={REDACTED_VALUE}"),
+        // What it escapes can be anything.
+        () if quoted.starts_with(['"', '[', '{']) && value.contains('\\') => {
+            format!("{key}={REDACTED_VALUE}")
+        }
+        () if URLS.contains(&plain(key).as_str()) => {
+            format!("{key}={}", value.replace(url, &redacted_url(url)))
+        }
+        () => redacted(setting).into_owned(),
     }
+}
+
+/// A key of TOML without the blanks around its dots and without quotes.
+fn plain(key: &str) -> String {
+    let is_part = |c: &char| !c.is_whitespace() && !matches!(c, '"' | '\'');
+    key.chars().filter(is_part).collect()
 }
 
 /// True of a key of a plan that is one of [`KEYS`], holds one or is held by one, as TOML lets it be
 /// written: with blanks around its dots and in quotes. A key with an escape can be any.
 fn holds_a_secret(key: &str) -> bool {
-    let is_part = |c: &char| !c.is_whitespace() && !matches!(c, '"' | '\'');
-    let plain: String = key.chars().filter(is_part).collect();
+    let plain = plain(key);
     let holds = |whole: &str, part: &str| {
         let rest = part.strip_prefix(whole);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -148,11 +207,6 @@ fn holds_a_secret(key: &str) -> bool {
         || KEYS
             .iter()
             .any(|secret| holds(&plain, secret) || holds(secret, &plain))
-}
-
-/// True of the text of an argument that may hold a secret, as `--set` gives it.
-pub(crate) fn is_secret_setting(text: &str) -> bool {
-    shown_setting(text).ends_with(REDACTED_VALUE)
 }
 
 #[cfg(test)]
@@ -218,6 +272,47 @@ mod tests {
                 &["--proxy=http://SECRET@h:1"],
                 "--proxy=http://REDACTED@h:1",
             ),
+            (
+                &["-H=Authorization: Bearer SECRET"],
+                "-H=Authorization: Bearer <redacted>",
+            ),
+            (
+                &["-H", "Authorization: SECRET rest"],
+                "-H Authorization: <redacted>",
+            ),
+            (&["-H", "X-Auth-Key: SECRET"], "-H X-Auth-Key: <redacted>"),
+            (
+                &["ws://u:a'SECRET@h/?token=a'SECRET"],
+                "ws://REDACTED@h/?token=REDACTED",
+            ),
+            (&["WS:u:SECRET@h"], "WS:REDACTED@h"),
+            (&["-vo", "http:u:SECRET@h"], "-vo http:REDACTED@h"),
+            (&["--otlp=http:u:SECRET@h"], "--otlp=http:REDACTED@h"),
+            (
+                &["--subprotocol", "access_token", "--subprotocol=SECRET"],
+                "--subprotocol access_token --subprotocol=<redacted>",
+            ),
+            (&["--subprotocol=bearer.SECRET"], "--subprotocol=<redacted>"),
+            (
+                &["--set", "target.url='ws://u:a\"SECRET@h'"],
+                "--set target.url='ws://REDACTED@h'",
+            ),
+            (
+                &["--set", "target . url=\"ws://h/?\\u0074oken=SECRET\""],
+                "--set target . url=<redacted>",
+            ),
+            (
+                &["--set", "target={url=\"ws://h/?token=a\\\"SECRET\"}"],
+                "--set target=<redacted>",
+            ),
+            (
+                &["--set", "message={definition={open={send=[\"SECRET\"]}}}"],
+                "--set message=<redacted>",
+            ),
+            (
+                &["--set", "connection={subprotocols=[\"SECRET\"]}"],
+                "--set connection=<redacted>",
+            ),
         ] {
             assert_eq!(shown(arguments), words);
         }
@@ -229,6 +324,8 @@ mod tests {
             "-H X-Tenant: blue",
             "-H Authorization: Bearer env:TOKEN",
             "--cookie s={token}",
+            "--subprotocol graphql-transport-ws",
+            "--subprotocol bearer.{token}",
             "--set load.rate=5 -o http://Host/ -l 127.0.0.1",
         ] {
             let arguments: Vec<&str> = match text.split_once(' ') {

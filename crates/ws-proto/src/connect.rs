@@ -58,6 +58,18 @@ pub enum ConnectRefusal {
     Unasked(usize),
 }
 
+impl ConnectRefusal {
+    /// The words in it that the proxy said.
+    pub fn words_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let words = match self {
+            Self::Status { reason, says, .. } => [Some(reason), says.as_mut()],
+            Self::NotHttp(words) => [Some(words), None],
+            Self::TooLong | Self::Unasked(_) => [None, None],
+        };
+        words.into_iter().flatten()
+    }
+}
+
 /// Reads the answer to a [`ConnectRequest`]. True once the way is open, false when `bytes` ends within
 /// the answer.
 ///

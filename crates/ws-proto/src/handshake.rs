@@ -150,6 +150,28 @@ pub enum HandshakeError {
     },
 }
 
+impl HandshakeError {
+    /// The words in it that the server said.
+    pub fn words_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let words = match self {
+            Self::Status {
+                reason, says, body, ..
+            } => [Some(reason), says.as_mut(), body.as_mut()],
+            Self::Subprotocol { asked, got } => [Some(asked), Some(got), None],
+            Self::NotHttp(words) | Self::Extension(words) => [Some(words), None, None],
+            Self::Accept { got, .. } => [Some(got), None, None],
+            Self::Deflate(
+                NegotiationError::NotOffered(words)
+                | NegotiationError::Syntax(words)
+                | NegotiationError::Unknown(words),
+            ) => [Some(words), None, None],
+            Self::Deflate(NegotiationError::Value { value, .. }) => [value.as_mut(), None, None],
+            _ => [None, None, None],
+        };
+        words.into_iter().flatten()
+    }
+}
+
 /// Reads the answer to an [`UpgradeRequest`] sent with `key` and `subprotocol` (of several the server
 /// has to choose one), and without an extension.
 ///

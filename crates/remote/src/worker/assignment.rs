@@ -126,7 +126,8 @@ fn checked_destination(
             Reason::Destination,
             format!(
                 "{} ({target}) is not among what it may load ({})",
-                plan.target.url, options.allow
+                run_record::redacted_url(&plan.target.url),
+                options.allow
             ),
         )),
     }

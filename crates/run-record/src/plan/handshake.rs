@@ -4,7 +4,7 @@
 use super::validate::PlanError;
 use super::variables::{self, Part};
 use super::{Connection, Target};
-use crate::redact::is_secret;
+use crate::redact::{has_user, is_secret};
 use std::path::Path;
 
 /// What stands in a printed plan in the place of a secret. No plan with it can be carried out.
@@ -89,7 +89,8 @@ impl Entry<'_> {
         if is_public || self.reference().is_some() {
             return None;
         }
-        let (scheme, secret) = self.scheme().unwrap_or(("", self.value));
+        let known = self.scheme().filter(|(scheme, _)| is_scheme(scheme));
+        let (scheme, secret) = known.unwrap_or(("", self.value));
         if is_one_variable(secret) {
             return None;
         }
@@ -97,9 +98,71 @@ impl Entry<'_> {
     }
 }
 
+/// Schemes of authentication: those of IANA's register, and others that servers have.
+const SCHEMES: [&str; 16] = [
+    "apikey",
+    "aws4-hmac-sha256",
+    "basic",
+    "bearer",
+    "concealed",
+    "digest",
+    "dpop",
+    "gnap",
+    "hoba",
+    "mutual",
+    "negotiate",
+    "ntlm",
+    "oauth",
+    "privatetoken",
+    "token",
+    "vapid",
+];
+
+fn is_scheme(word: &str) -> bool {
+    SCHEMES.contains(&word.trim().to_ascii_lowercase().as_str())
+}
+
 fn is_one_variable(value: &str) -> bool {
     matches!(variables::parts(value).as_slice(), [Part::Variable(_)])
 }
+
+/// Shorter words are no secrets.
+const SHORTEST_SECRET: usize = 4;
+
+/// True of a secret that is written out, and not as variables with punctuation or a scheme between
+/// them.
+pub(crate) fn is_literal(value: &str) -> bool {
+    let is_secret = |text: &str| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| word.len() >= SHORTEST_SECRET && !is_scheme(word))
+    };
+    let parts = variables::parts(value);
+    parts.iter().any(|part| match part {
+        Part::Text(text) => is_secret(text),
+        Part::Variable(_) => false,
+    })
+}
+
+/// True of a subprotocol that carries a secret, as servers have it that browsers cannot show a header
+/// to: behind one with a name like `access_token`, or with such a name before it, as in
+/// `base64url.bearer.authorization.k8s.io.1f2e`.
+pub(crate) fn is_secret_subprotocol(before: Option<&str>, name: &str) -> bool {
+    if !is_literal(name) {
+        return false;
+    }
+    let last = last_part(name);
+    let within = &name[..name.len() - last.len()];
+    before.is_some_and(|before| is_secret(last_part(before)))
+        || last.len() >= LONG_PART && is_secret(within)
+}
+
+fn last_part(name: &str) -> &str {
+    let is_end = |c: char| matches!(c, '.' | '-' | '_' | '|' | '~');
+    name.rsplit(is_end).next().unwrap_or_default()
+}
+
+/// Bytes of a subprotocol's last part that may be a token; a version is shorter.
+const LONG_PART: usize = 8;
 
 /// Where a secret is kept, so that a plan need not hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,8 +233,15 @@ impl Connection {
     /// True when the plan holds what clients show the server and others must not see, once its
     /// references are filled in. The rows of a data file are not in the plan.
     pub fn has_secrets(&self) -> bool {
-        self.entries()
-            .any(|entry| entry.reference().is_some() || entry.shown().is_some())
+        let mut names = self.subprotocols.iter().enumerate();
+        let is_secret = |(at, name): (usize, &String)| {
+            let before = at.checked_sub(1).map(|at| self.subprotocols[at].as_str());
+            is_secret_subprotocol(before, name)
+        };
+        names.any(is_secret)
+            || self
+                .entries()
+                .any(|entry| entry.reference().is_some() || entry.shown().is_some())
     }
 
     pub(super) fn validate_handshake(&self, target: &Target) -> Checked {
@@ -267,8 +337,15 @@ impl Connection {
                     "a token of HTTP, like graphql-ws (RFC 6455, 4.1)",
                 ));
             }
+            if name.contains(REDACTED_VALUE) {
+                return Err(unfit(
+                    FIELD,
+                    "",
+                    "the name itself, which printed plans do not show, or {column} of a data file",
+                ));
+            }
             if self.subprotocols[..at].contains(name) {
-                return Err(unfit(FIELD, name, "each name once (RFC 6455, 4.1)"));
+                return Err(unfit(FIELD, "", "each name once (RFC 6455, 4.1)"));
             }
         }
         Ok(())
@@ -347,16 +424,12 @@ pub const fn is_cookie_byte(byte: u8) -> bool {
 impl Target {
     /// Whether the URL of the server or of the proxy has a user or a password.
     pub fn has_credentials(&self) -> bool {
-        self.has_user()
-            || self
-                .proxy
-                .as_deref()
-                .is_some_and(|proxy| user_of(proxy).is_some())
+        self.has_user() || self.proxy.as_deref().is_some_and(has_user)
     }
 
     /// Whether the URL has a user or a password.
     pub(super) fn has_user(&self) -> bool {
-        user_of(&self.url).is_some()
+        has_user(&self.url)
     }
 
     pub(super) fn validate_way(&self) -> Checked {
@@ -428,13 +501,6 @@ impl Target {
         }
         Ok(())
     }
-}
-
-/// What stands before the `@` of a URL's host.
-fn user_of(url: &str) -> Option<&str> {
-    let (_, rest) = url.split_once("://")?;
-    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-    authority.rsplit_once('@').map(|(user, _)| user)
 }
 
 /// Addresses that stand for a host and port, as curl's `--resolve` gives them.

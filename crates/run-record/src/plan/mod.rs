@@ -24,6 +24,7 @@ pub use clients::{Clients, Population, Reading, Search, SearchOf, Steps};
 pub use compression::Compression;
 pub use generator::{Generator, Io, Timestamps};
 pub use handshake::{Entry, REDACTED_VALUE, Reference, Resolve, is_cookie_byte, is_token};
+pub(crate) use handshake::{is_literal, is_secret_subprotocol};
 pub use life::{Backoff, ChangesRoom, ComesAndGoes, Cut, Life, Reconnect};
 pub use limits::{BackLimit, Limits, Measure};
 pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp, Raw};

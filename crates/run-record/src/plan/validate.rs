@@ -9,6 +9,7 @@ use super::{
     Load, Nanos, OpenLoop, Plan, Population, RankedBy, Raw, Reading, Reconnect, Rooms, Search,
     SearchOf, Steps,
 };
+use crate::redact::redacted_url;
 
 /// Most clients of a step, of all sites together: 100 times the largest run that is known to have
 /// been made, and few enough that senders are numbered with 32 bits and a schedule of their starts
@@ -170,6 +171,18 @@ impl Plan {
             ));
         }
         self.validate_ranked_by()?;
+        if self
+            .message
+            .definition
+            .as_ref()
+            .is_some_and(|of| of.lacks_secrets())
+        {
+            return Err(contradiction(
+                "message.definition",
+                "has REDACTED in the place of a secret, as written plans have: write {column} there, \
+                 and give its data file",
+            ));
+        }
         self.validate_script()?;
         self.validate_warm_up()?;
         self.validate_limits()?;
@@ -576,7 +589,7 @@ const fn contradiction(field: &'static str, reason: &'static str) -> PlanError {
 }
 
 fn unfit_text(field: &'static str, text: &str) -> PlanError {
-    let shown: String = text.chars().take(SHOWN).collect();
+    let shown: String = redacted_url(text).chars().take(SHOWN).collect();
     PlanError::OutOfRange {
         field,
         value: format!("\"{}\", {} bytes", shown.escape_default(), text.len()),

@@ -9,6 +9,7 @@ mod plan_parts;
 mod plans;
 mod results_of_2016;
 mod schema;
+mod shown;
 mod storms;
 mod support;
 mod verdict;

@@ -20,7 +20,7 @@ pub use scoped::ScopedSet;
 
 use crate::exit::Refusal;
 use crate::manifest::{Dialect, Workload};
-use plan_file::{PlanFile, Set};
+use plan_file::{PlanFile, Set, shown_key};
 use run_record::{Clients, Load, Plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -94,10 +94,11 @@ impl NamedPlan {
         for text in &set {
             let one: Set = text
                 .parse()
-                .map_err(|error| Refusal::new(format!("--set {text}: {error}")))?;
+                .map_err(|error| Refusal::new(format!("--set {}: {error}", shown_key(text))))?;
             let place = file.place(&one);
             if let Some(reason) = decided_elsewhere(&place) {
-                return Err(Refusal::new(format!("--set {text}: {reason}")));
+                let shown = shown_key(text);
+                return Err(Refusal::new(format!("--set {shown}: {reason}")));
             }
             file.set(&one).map_err(Refusal::new)?;
             places.push(place);
@@ -205,7 +206,18 @@ fn refuse_what_no_server_is_asked(plan: &Plan, file: &PlanFile) -> Result<(), Re
                 "manifests name dialects that servers here speak; for any other: websocket-bench run",
             )
         }
+        _ if has_secrets(plan) => (
+            "connection",
+            "has a secret, and the directory of a run holds its plans: write env:NAME or file:PATH in \
+             its place",
+        ),
         _ => return Ok(()),
     };
     Err(Refusal::new(file.places(key, words)))
+}
+
+/// True of a plan in which a secret is written out, and not where it is kept.
+fn has_secrets(plan: &Plan) -> bool {
+    let shown = plan.redacted();
+    (&shown.connection, &shown.target) != (&plan.connection, &plan.target)
 }

@@ -1,6 +1,7 @@
 //! `--set` for every workload of a run, or for one of them by its name.
 
 use crate::exit::Refusal;
+use plan_file::shown_key;
 use std::path::Path;
 
 /// A `--set`, and the workload that it is for.
@@ -50,7 +51,8 @@ impl ScopedSet {
         });
         match wanted.into_iter().next() {
             Some((wanted, set)) => Err(Refusal::new(format!(
-                "--set {wanted}:{set}: this run has no workload \"{wanted}\"; it has {}",
+                "--set {wanted}:{}: this run has no workload \"{wanted}\"; it has {}",
+                shown_key(set),
                 names.join(", ")
             ))),
             None => Ok(()),
@@ -88,7 +90,7 @@ mod tests {
         let refusal = ScopedSet::check(&sets, &["chat", "ticker"]).unwrap_err();
         assert_eq!(
             refusal.to_string(),
-            "--set mine:message.padding=1: this run has no workload \"mine\"; it has chat, ticker"
+            "--set mine:message.padding: this run has no workload \"mine\"; it has chat, ticker"
         );
     }
 }

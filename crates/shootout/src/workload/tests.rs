@@ -202,6 +202,16 @@ fn what_cannot_be_run_is_refused_with_the_key() {
         ("ticker", &["name=x"], "name a file of your own"),
         (
             "ticker",
+            &["connection={headers=[\"Authorization: Bearer Kx82nvQ0\"]}"],
+            "has a secret",
+        ),
+        (
+            "ticker",
+            &["target.proxy=http:u:Kx82nvQ0@h:1"],
+            "has a secret",
+        ),
+        (
+            "ticker",
             &["load.raw={ payload = 20, pack = 1 }"],
             "bin/throughput",
         ),

@@ -121,3 +121,10 @@ fn a_page_without_a_step_says_why() {
     let html = fs::read_to_string(&page).unwrap();
     assert!(html.contains("refused"), "{html}");
 }
+
+#[test]
+fn a_record_without_an_end_is_not_read_to_it() {
+    run("page /dev/zero")
+        .exits(1)
+        .says_in_one_line(&["cannot read /dev/zero", "longer than 64 MiB"]);
+}

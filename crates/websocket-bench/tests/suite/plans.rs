@@ -244,6 +244,11 @@ fn what_is_wrong_is_told_with_file_line_and_key() {
         ),
         (
             open,
+            "ws://h/ --set lod.rate=x",
+            "--set lod.rate=<redacted>: unknown key `lod`; did you mean `load`?",
+        ),
+        (
+            open,
             "ws://h/ --set lod.rate=2",
             "--set lod.rate=2: unknown key `lod`; did you mean `load`?",
         ),
@@ -281,6 +286,19 @@ fn what_is_wrong_is_told_with_file_line_and_key() {
     run("run /nowhere/plan.toml ws://h/")
         .exits(1)
         .says_in_one_line(&["cannot read the plan /nowhere/plan.toml", "--print-plan"]);
+}
+
+#[test]
+fn a_key_of_many_parts_is_refused_with_its_flag() {
+    let key = vec!["a"; 30_000].join(".");
+    let ran = run_file("", &format!("ws://h/ --set {key}=1")).exits(1);
+    for words in ["--set", "30000 parts", "more than 16"] {
+        assert!(ran.stderr.contains(words), "{words:?} not in {ran:#?}");
+    }
+    assert!(ran.stderr.len() < 1_000, "{ran:#?}");
+    run_file(&format!("{key} = 1"), "ws://h/")
+        .exits(1)
+        .says_in_one_line(&["plan.toml"]);
 }
 
 #[test]

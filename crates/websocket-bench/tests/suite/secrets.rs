@@ -1,9 +1,11 @@
 //! No secret of a URL is written or printed.
 
 use crate::front::{Front, Verdict};
+use crate::raw_peer::{self, Script, frame};
 use crate::support::{Ran, bench, faulty_server, finish, honest, no_listener, run};
 use std::path::Path;
 use test_servers::fault::Fault;
+use ws_proto::{CloseFrame, Opcode};
 
 const SECRET: &str = "Kx82nvQ0";
 
@@ -68,7 +70,10 @@ fn errors_and_ends_say_no_secret() {
 }
 
 /// Every way to give a secret, with the canary in it; `ROWS` and `TOKEN` are files that hold it.
-const WAYS: [&[&str]; 12] = [
+const WAYS: [&[&str]; 15] = [
+    &["-H=Authorization: Kx82nvQ0 rest"],
+    &["-H", "X-Auth-Key: Kx82nvQ0"],
+    &["-H", "X-Short: Kx82", "--cookie", "a=Kx82nvQ0"],
     &["-H", "Authorization: Bearer Kx82nvQ0"],
     &["-HAuthorization:Kx82nvQ0"],
     &["-H", "Cookie: a=Kx82nvQ0"],
@@ -178,6 +183,20 @@ fn a_canary_reaches_the_server_and_no_output() {
         "connection.cookies=[[\"Kx82nvQ0\"]]",
         "connection.query=[5, \"Kx82nvQ0\"]",
         "target.proxy=[\"Kx82nvQ0\"]",
+        "target=Kx82nvQ0",
+        "connection=Kx82nvQ0",
+        "connection={headers=Kx82nvQ0}",
+        "connection={headers=\"Kx82nvQ0\"}",
+        "connection . headers = \"Kx82nvQ0\"",
+        "connection.heders=[\"Kx82nvQ0\"]",
+        "tokn=Kx82nvQ0",
+        "conection.headers=[\"Kx82nvQ0\"]",
+        "'connection'.\"headers\"=\"Kx82nvQ0\"",
+        "connection={'headers'=[{x=\"Kx82nvQ0\"}]}",
+        "connection.subprotocols=\"Kx82nvQ0\"",
+        "connection.origin=[\"Kx82nvQ0\"]",
+        "message={definition=\"Kx82nvQ0\"}",
+        "target.url=\"ws:u:Kx82nvQ0/Kx82nvQ0@h\"",
     ] {
         let plan = at("plan.toml");
         std::fs::write(&plan, "").unwrap();
@@ -197,11 +216,13 @@ fn a_canary_reaches_the_server_and_no_output() {
 
 #[track_caller]
 fn assert_keeps_quiet(ran: &Ran, files: &[&Path]) {
-    assert!(!ran.stdout.contains(SECRET), "{ran:#?}");
-    assert!(!ran.stderr.contains(SECRET), "{ran:#?}");
-    for file in files {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        assert!(!text.contains(SECRET), "{}: {text}", file.display());
+    for secret in [SECRET, OTHER] {
+        assert!(!ran.stdout.contains(secret), "{ran:#?}");
+        assert!(!ran.stderr.contains(secret), "{ran:#?}");
+        for file in files {
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            assert!(!text.contains(secret), "{}: {text}", file.display());
+        }
     }
 }
 
@@ -221,5 +242,124 @@ fn a_printed_plan_without_its_secrets_is_refused_and_says_what_to_give() {
         std::fs::write(&plan, printed.stdout).unwrap();
         let again = finish(bench().arg("run").arg(&plan)).exits(1);
         again.says_in_one_line(&[words]);
+    }
+}
+
+/// A secret that no plan has: only the URL that it stands in shows that it is one.
+const OTHER: &str = "Zq17mmLw";
+
+/// What a server tells of both.
+fn told() -> String {
+    format!("no {SECRET}? ws://u:{OTHER}@h/?token={OTHER}")
+}
+
+/// A way to get the words of a server into each text of a record, and the key of that text.
+struct Telling {
+    plan: &'static str,
+    /// The key of the text, or the end of the run that has it.
+    key: &'static str,
+    judge: fn(&Told, &str) -> Verdict,
+}
+
+/// How many requests have come.
+type Told = std::sync::atomic::AtomicU32;
+
+fn refuses_after(told: &Told, most: u32) -> Verdict {
+    match told.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < most {
+        true => Verdict::Pass(""),
+        false => Verdict::Refuse(format!(
+            "HTTP/1.1 302 Found\r\nLocation: ws://u:{OTHER}@h/?token={OTHER}&x={SECRET}\r\n\r\n"
+        )),
+    }
+}
+
+#[test]
+fn what_a_server_tells_clients_of_a_secret_is_in_no_output() {
+    for telling in [
+        Telling {
+            plan: "audience = \"everyone\"\n[[populations]]\n[[populations]]\n\
+                   life = { comes_and_goes = { stays = \"100ms\", away = \"10ms\" } }\n\
+                   reconnect = { first = \"10ms\", most = \"10ms\" }\n\
+                   [clients.steps]\nfirst = 21\ncount = 1\n\
+                   [load.open]\nrate = 100.0\nduration = \"2s\"\n",
+            key: "\"first_failure\": \"",
+            judge: |told, _| refuses_after(told, 21),
+        },
+        Telling {
+            plan: "audience = \"sender\"\n[clients.steps]\nfirst = 4\ncount = 1\n[load.connect]\nhold = \"100ms\"\n\
+                   ping_interval = \"100ms\"\n",
+            key: "\"first_failure\": \"",
+            judge: |told, _| refuses_after(told, 2),
+        },
+        Telling {
+            plan: "audience = \"sender\"\n[clients.steps]\nfirst = 2\ncount = 1\n",
+            key: "\"end\": \"connect-failed\"",
+            judge: |told, _| refuses_after(told, 0),
+        },
+    ] {
+        let count = std::sync::Arc::new(Told::new(0));
+        let judge = telling.judge;
+        let server = Front::start(move |head| judge(&count, head));
+        let plan = format!(
+            "{}[connection]\nquery = [\"x={SECRET}\"]\n[limits]\ntime = \"20s\"\n",
+            telling.plan
+        );
+        let text = written_of(&plan, &server.url());
+        assert!(text.contains(telling.key), "{}: {text}", telling.key);
+        assert!(text.contains("302"), "{text}");
+    }
+}
+
+/// Carries out a plan with every output, none of which has the secret; the record.
+#[track_caller]
+fn written_of(plan: &str, url: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("plan.toml"), plan).unwrap();
+    let written = [
+        ("--json", at("run.json")),
+        ("--events", at("events.jsonl")),
+        ("--csv", at("run.csv")),
+        ("--junit", at("run.xml")),
+        ("--html", at("run.html")),
+    ];
+    let mut command = bench();
+    command.arg("run").arg(at("plan.toml")).arg(url).arg("-v");
+    for (flag, path) in &written {
+        command.arg(flag).arg(path);
+    }
+    let ran = finish(&mut command);
+    assert_keeps_quiet(&ran, &written.each_ref().map(|(_, path)| path.as_path()));
+    std::fs::read_to_string(at("run.json")).unwrap_or_else(|error| panic!("{error}: {ran:#?}"))
+}
+
+#[test]
+fn what_a_server_says_in_a_close_or_a_message_is_in_no_output() {
+    let close = CloseFrame {
+        code: 1008,
+        reason: told(),
+    };
+    let slow = "[[populations]]\n[[populations]]\nreads = \"stopped\"\n";
+    for (bytes, more, words) in [
+        (frame(Opcode::Close, &close.encode()), "", "1008"),
+        (frame(Opcode::Text, told().as_bytes()), "", "malformed"),
+        (frame(Opcode::Close, &close.encode()), slow, "1008"),
+    ] {
+        let (addr, _heard) = raw_peer::start(Script {
+            reply: bytes,
+            ..Script::default()
+        });
+        let audience = if more.is_empty() {
+            "sender"
+        } else {
+            "everyone"
+        };
+        let plan = format!(
+            "audience = \"{audience}\"\n{more}[clients.steps]\nfirst = 2\ncount = 1\n\
+             [connection]\nquery = [\"x={SECRET}\"]\n\
+             [limits]\ntime = \"1s\"\nsample_timeout = \"2s\"\n"
+        );
+        let text = written_of(&plan, &format!("ws://{addr}/ws"));
+        assert!(text.contains(words), "{words}: {text}");
     }
 }

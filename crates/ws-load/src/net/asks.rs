@@ -2,12 +2,14 @@
 //! columns of its row of the data file in the places of the variables.
 
 use super::data::{Data, DataError, Place, Wanted};
+use super::secrets::Secrets;
 use run_record::{Connection, PLACEHOLDERS, Part, Plan, parts};
+use std::borrow::Cow;
 use std::path::Path;
-use ws_proto::{ConnectRequest, HandshakeError, UpgradeRequest};
+use ws_proto::{ConnectRequest, UpgradeRequest};
 
 /// What all clients ask for, compiled once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Asks {
     target: Text,
     host: Text,
@@ -16,8 +18,7 @@ pub(crate) struct Asks {
     subprotocols: Text,
     tunnel: Option<Tunnel>,
     data: std::sync::Arc<Data>,
-    /// Values that are the same for all clients and that a server must not have told.
-    secrets: Vec<String>,
+    secrets: Secrets,
 }
 
 #[derive(Clone, Debug)]
@@ -47,6 +48,8 @@ pub(super) struct Places<'a> {
     pub(super) authority: &'a str,
     /// `Authorization` of a user in the URL.
     pub(super) authorization: Option<String>,
+    /// Users and passwords in the URLs of the server and the proxy.
+    pub(super) users: Vec<String>,
     /// Host and port for CONNECT, and the credentials of a user in the proxy's URL.
     pub(super) tunnel: Option<(String, Option<String>)>,
 }
@@ -59,7 +62,6 @@ pub(crate) struct Asked {
     lines: String,
     /// With commas between them; empty for none.
     subprotocols: String,
-    secrets: Vec<String>,
 }
 
 /// Texts of a plan while their variables are collected.
@@ -73,7 +75,7 @@ impl Compiler {
     fn text(&mut self, key: &'static str, place: Place, text: &str, into: &mut Text) {
         for part in parts(text) {
             match part {
-                Part::Text(text) if place == Place::Url => into.literal(&encoded(&text)),
+                Part::Text(text) if place == Place::Url => into.literal(&place.written(&text)),
                 Part::Text(text) => into.literal(&text),
                 Part::Variable(name) => self.variable(key, place, name, into),
             }
@@ -128,12 +130,6 @@ impl Compiler {
     }
 }
 
-fn encoded(text: &str) -> String {
-    let mut out = String::new();
-    Place::Url.write(text, &mut out);
-    out
-}
-
 impl Text {
     fn literal(&mut self, text: &str) {
         if let Some(Piece::Literal(last)) = self.0.last_mut() {
@@ -154,13 +150,6 @@ impl Text {
         }
         out
     }
-
-    fn columns(&self) -> impl Iterator<Item = usize> {
-        self.0.iter().filter_map(|piece| match piece {
-            Piece::Literal(_) | Piece::Client => None,
-            Piece::Column(column, _) => Some(*column),
-        })
-    }
 }
 
 /// Variables of a plan that has no data file, or what is wrong with the file.
@@ -179,6 +168,12 @@ impl Asks {
     pub(super) fn of(plan: &Plan, places: Places<'_>) -> Result<Self, Unasked> {
         let connection = &plan.connection;
         let mut compiler = Compiler::default();
+        let of_proxy = places.tunnel.as_ref().and_then(|(_, shown)| shown.as_ref());
+        let shown = places.authorization.iter().chain(of_proxy);
+        let users = shown
+            .chain(&places.users)
+            .map(|text| Cow::from(text.as_str()));
+        let secrets = Secrets::of(connection, places.target, users);
         let mut asks = Self {
             target: Text::default(),
             host: Text::default(),
@@ -186,7 +181,7 @@ impl Asks {
             subprotocols: Text::default(),
             tunnel: None,
             data: std::sync::Arc::default(),
-            secrets: secrets(connection, places.authorization.as_deref()),
+            secrets,
         };
         asks.compile_target(&mut compiler, connection, places.target);
         asks.host.literal(places.authority);
@@ -264,15 +259,11 @@ impl Asks {
     /// What a client of the run asks the server for.
     pub(crate) fn of_client(&self, client: u64) -> Asked {
         let fill = |text: &Text| text.of(&self.data, client);
-        let texts = [&self.target, &self.lines, &self.subprotocols];
-        let columns = texts.into_iter().flat_map(Text::columns);
-        let of_row = columns.map(|column| self.data.field(client, column).to_owned());
         Asked {
             target: fill(&self.target),
             host: fill(&self.host),
             lines: fill(&self.lines),
             subprotocols: fill(&self.subprotocols),
-            secrets: of_row.chain(self.secrets.iter().cloned()).collect(),
         }
     }
 
@@ -285,14 +276,9 @@ impl Asks {
         }
     }
 
-    /// Words of the server in which it has not told the secrets of a client.
-    pub(crate) fn silent(&self, client: u64, mut words: String) -> String {
-        let of_row = self.data.row(client).map(str::to_owned);
-        let secrets = of_row.chain(self.secrets.iter().cloned());
-        for secret in secrets.filter(|of| of.len() >= SHORTEST_SECRET) {
-            words = words.replace(secret.as_str(), run_record::REDACTED_VALUE);
-        }
-        words
+    /// Words of the server or the proxy in which it has not told the secrets of a client.
+    pub(crate) fn silent(&self, client: u64, words: &str) -> String {
+        self.secrets.silent(self.data.row(client), words)
     }
 
     /// What the proxy is asked for; `None` where there is none.
@@ -311,43 +297,11 @@ impl Asks {
 
 /// The variable that is the number of a client of the whole run, from 0 on.
 const CLIENT: &str = "client";
-/// Shorter values are in words by chance.
-const SHORTEST_SECRET: usize = 4;
-
-/// Values of the plan, and their parts: a server may tell one cookie of several.
-fn secrets(plan: &Connection, user: Option<&str>) -> Vec<String> {
-    let all = plan
-        .entries()
-        .filter(|entry| !entry.name.eq_ignore_ascii_case("host"));
-    let values = all.map(|entry| entry.value).chain(user);
-    let is_end = |c: char| matches!(c, ' ' | ';' | ',' | '=' | ':');
-    let parts = values.flat_map(|value| value.split(is_end).chain([value]));
-    let is_scheme =
-        |part: &str| ["basic", "bearer", "digest"].contains(&part.to_ascii_lowercase().as_str());
-    let mut parts: Vec<String> = parts
-        .filter(|part| !is_scheme(part))
-        .map(str::to_owned)
-        .collect();
-    // The longest first, so that no rest of one is left.
-    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
-    parts
-}
-
 fn read(path: Option<&Path>, compiler: &Compiler) -> Result<Data, Unasked> {
     match (path, compiler.wanted.first()) {
         (Some(path), _) => Data::read(path, &compiler.wanted).map_err(Unasked::Data),
         (None, Some(first)) => Err(Unasked::NoData(first.key, first.name.clone())),
         (None, None) => Ok(Data::default()),
-    }
-}
-
-/// Replaces the beginning of a secret at the end of a text of which the rest has not come.
-fn cut_begun(secret: &str, text: &mut String) {
-    let mut ends = (SHORTEST_SECRET..secret.len()).rev();
-    let begun = ends.find(|end| secret.is_char_boundary(*end) && text.ends_with(&secret[..*end]));
-    if let Some(end) = begun {
-        text.truncate(text.len() - end);
-        text.push_str(run_record::REDACTED_VALUE);
     }
 }
 
@@ -367,35 +321,6 @@ impl Asked {
     /// The subprotocols that the plan asks for.
     pub(crate) fn subprotocols(&self) -> Option<&str> {
         Some(self.subprotocols.as_str()).filter(|list| !list.is_empty())
-    }
-
-    /// An error in whose words the server has not told the secrets of its client.
-    pub(crate) fn silent(&self, mut error: HandshakeError) -> HandshakeError {
-        let texts = match &mut error {
-            HandshakeError::Status {
-                reason, says, body, ..
-            } => [Some(reason), says.as_mut(), body.as_mut()],
-            HandshakeError::Subprotocol { asked, got } => [Some(asked), Some(got), None],
-            HandshakeError::NotHttp(words) | HandshakeError::Extension(words) => {
-                [Some(words), None, None]
-            }
-            HandshakeError::Accept { got, .. } => [Some(got), None, None],
-            _ => [None, None, None],
-        };
-        let secrets = self.secrets.iter().filter(|of| of.len() >= SHORTEST_SECRET);
-        for text in texts.into_iter().flatten() {
-            for secret in secrets.clone() {
-                *text = text.replace(secret.as_str(), run_record::REDACTED_VALUE);
-                *text = text.replace(&encoded(secret), run_record::REDACTED_VALUE);
-            }
-        }
-        if let HandshakeError::Status {
-            body: Some(body), ..
-        } = &mut error
-        {
-            secrets.for_each(|secret| cut_begun(secret, body));
-        }
-        error
     }
 }
 

@@ -1,7 +1,8 @@
 //! The rows of a data file: what each client is, in the words of the plan's variables.
 //!
 //! Only columns that the plan names are kept, in one buffer: each field behind its length, and for
-//! every 64th row where it begins. So rows take no more memory than the file has bytes.
+//! every 64th field where it begins. So rows take no more memory than the file has bytes, and a field is
+//! found as fast in wide rows as in narrow ones.
 
 mod csv_file;
 mod json_lines;
@@ -11,10 +12,11 @@ mod lines;
 use lines::WholeLines;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use run_record::{LONGEST_VARIABLE, is_cookie_byte, is_token};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Rows for which one place is kept. Up to as many are gone through to find one.
+/// Fields for which one place is kept. Up to as many are gone through to find one.
 const STRIDE: u64 = 64;
 /// Longest field in bytes.
 const LONGEST_FIELD: usize = 1 << 16;
@@ -87,6 +89,13 @@ impl Place {
         }
     }
 
+    /// A field as it is written there.
+    pub(super) fn written(self, field: &str) -> String {
+        let mut out = String::new();
+        self.write(field, &mut out);
+        out
+    }
+
     /// Appends a field as it is written there.
     pub(crate) fn write(self, field: &str, out: &mut String) {
         match self {
@@ -110,9 +119,12 @@ pub(crate) struct Wanted {
 pub(crate) struct Data {
     /// Names of the columns that are kept.
     columns: Vec<String>,
+    /// Where each of them stands in a row.
+    by_name: HashMap<String, usize>,
     bytes: Vec<u8>,
     marks: Vec<usize>,
     rows: u64,
+    fields: u64,
 }
 
 impl Data {
@@ -147,7 +159,7 @@ impl Data {
 
     /// Where a column stands in a row.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| column == name)
+        self.by_name.get(name).copied()
     }
 
     /// Every field of the row that belongs to a client.
@@ -163,9 +175,9 @@ impl Data {
     /// A field of the row that belongs to a client.
     pub(crate) fn field(&self, client: u64, column: usize) -> &str {
         let row = client % self.rows;
-        let mut at = self.marks[(row / STRIDE) as usize];
-        let before = (row % STRIDE) as usize * self.columns.len() + column;
-        for _ in 0..before {
+        let field = row * self.columns.len() as u64 + column as u64;
+        let mut at = self.marks[(field / STRIDE) as usize];
+        for _ in 0..field % STRIDE {
             let (len, start) = self.len_at(at);
             at = start + len;
         }
@@ -188,6 +200,10 @@ impl Data {
     }
 
     fn push(&mut self, field: &str) {
+        if self.fields.is_multiple_of(STRIDE) {
+            self.marks.push(self.bytes.len());
+        }
+        self.fields += 1;
         let mut len = field.len();
         while len >= 0x80 {
             self.bytes.push(len as u8 | 0x80);
@@ -212,6 +228,7 @@ impl<'a> Rows<'a> {
         let mut data = Data::default();
         for one in wanted {
             if data.column(&one.name).is_none() {
+                data.by_name.insert(one.name.clone(), data.columns.len());
                 data.columns.push(one.name.clone());
             }
         }
@@ -233,9 +250,6 @@ impl<'a> Rows<'a> {
     }
 
     fn begin_row(&mut self) {
-        if self.data.rows.is_multiple_of(STRIDE) {
-            self.data.marks.push(self.data.bytes.len());
-        }
         self.data.rows += 1;
     }
 

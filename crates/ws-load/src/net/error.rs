@@ -201,6 +201,22 @@ impl ConnectError {
     pub const fn is_machine_limit(&self) -> bool {
         matches!(self, Self::Files { .. } | Self::Ports { .. })
     }
+
+    /// The same with other words in the places of those that the peer said.
+    #[must_use]
+    pub(crate) fn with_words(mut self, change: impl Fn(&str) -> String) -> Self {
+        let replace = |words: &mut String| *words = change(words);
+        match &mut self {
+            Self::Closed {
+                close: Some(close), ..
+            } => replace(&mut close.reason),
+            Self::Handshake { source, .. } => source.words_mut().for_each(replace),
+            Self::Proxy { source, .. } => source.words_mut().for_each(replace),
+            Self::Turned { words, .. } => replace(words),
+            _ => {}
+        }
+        self
+    }
 }
 
 impl From<ConnectError> for Unable {

@@ -8,13 +8,14 @@ mod endpoint;
 mod error;
 mod place;
 mod reach;
+mod secrets;
 mod sessions;
 mod sources;
 mod target;
 mod tls;
 mod transport;
 
-pub(crate) use asks::Asked;
+pub(crate) use asks::{Asked, Asks};
 pub(crate) use connection::{Connection, Phase, Tunnelling, Upgrade};
 pub use data::DataError;
 pub(crate) use deflate::{Codecs, Deflate, offer};

@@ -2,7 +2,7 @@
 
 use super::target::TargetError;
 use percent_encoding::percent_decode_str;
-use run_record::{Part, Plan, Resolve, escaped_braces, parts};
+use run_record::{Part, Plan, Resolve, escaped_braces, parts, redacted_url};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use url::Url;
 use ws_proto::basic_credentials;
@@ -23,6 +23,8 @@ pub(super) struct Place {
     pub(super) target: String,
     /// `Authorization` of a user and password.
     pub(super) authorization: Option<String>,
+    /// That user and password, as they are in the URL.
+    user: Vec<String>,
     pub(super) proxy: Option<Proxy>,
 }
 
@@ -33,13 +35,15 @@ pub(super) struct Proxy {
     port: u16,
     /// `Proxy-Authorization` of a user and password.
     pub(super) authorization: Option<String>,
+    /// That user and password, as they are in the URL.
+    user: Vec<String>,
 }
 
 impl Place {
     pub(super) fn of(plan: &Plan) -> Result<Self, TargetError> {
         let text = &plan.target.url;
         let unfit = |reason: String| TargetError::Url {
-            url: text.clone(),
+            url: redacted_url(text),
             reason,
         };
         let (marked, names) = marked(text).map_err(&unfit)?;
@@ -49,14 +53,14 @@ impl Place {
             "wss" => true,
             other => {
                 return Err(TargetError::Scheme {
-                    url: text.clone(),
+                    url: redacted_url(text),
                     scheme: other.to_owned(),
                 });
             }
         };
         let host = url.host_str().ok_or_else(|| unfit("no host".to_owned()))?;
         if url.fragment().is_some() {
-            let url = text.clone();
+            let url = redacted_url(text);
             return Err(TargetError::Fragment { url });
         }
         let target = match url.query() {
@@ -72,8 +76,15 @@ impl Place {
             secure,
             target: marked.restored(&target, &names),
             authorization: user(&url),
+            user: user_as_written(&url),
             proxy: plan.target.proxy.as_deref().map(Proxy::of).transpose()?,
         })
+    }
+
+    /// Users and passwords in the URLs of the server and the proxy.
+    pub(super) fn users(&self) -> Vec<String> {
+        let of_proxy = self.proxy.iter().flat_map(|proxy| &proxy.user);
+        self.user.iter().chain(of_proxy).cloned().collect()
     }
 
     /// The addresses to connect to: the proxy's, or the server's.
@@ -108,7 +119,7 @@ impl Place {
         ]
         .into_iter()
         .any(|text| {
-            text.contains(&format!("={REDACTED}")) || text.contains(&format!("//{REDACTED}@"))
+            text.contains(&format!("={REDACTED}")) || text.contains(&format!("{REDACTED}@"))
         });
         if lacks {
             return Err(TargetError::Redacted);
@@ -144,6 +155,7 @@ impl Proxy {
             host: host.to_owned(),
             port: url.port_or_known_default().unwrap_or(80),
             authorization: user(&url),
+            user: user_as_written(&url),
         })
     }
 }
@@ -157,6 +169,11 @@ fn user(url: &Url) -> Option<String> {
             &decoded(url.password().unwrap_or_default()),
         )
     })
+}
+
+fn user_as_written(url: &Url) -> Vec<String> {
+    let both = [url.username(), url.password().unwrap_or_default()];
+    both.map(str::to_owned).to_vec()
 }
 
 pub(super) fn bare(host: &str) -> &str {

@@ -187,6 +187,7 @@ impl Target {
                 target: &place.target,
                 authority: &place.authority,
                 authorization: place.authorization.clone(),
+                users: place.users(),
                 tunnel,
             },
         )?;

@@ -14,7 +14,7 @@ pub(crate) use requests::BYTES_PER_WAITING_SAMPLE;
 
 use crate::dialect::{Codec, Stamps};
 use crate::message::{Command, Report, Share, StepPart};
-use crate::net::{ConnectError, Endpoint};
+use crate::net::{Asks, ConnectError, Endpoint};
 use crate::verify::{Read, StepLedger, Understanding, Verifier};
 use run_record::{Load, Plan};
 use std::sync::Arc;
@@ -146,6 +146,8 @@ pub(crate) struct Setting {
     pub(crate) plan: Arc<Plan>,
     /// The server.
     pub(crate) addr: Endpoint,
+    /// What the clients show it.
+    pub(crate) asks: Asks,
     pub(crate) codec: Arc<dyn Codec>,
     pub(crate) stamps: Stamps,
     /// The part of the run that this process has.
@@ -170,7 +172,10 @@ impl Setting {
         let codec = Arc::clone(&self.codec);
         let understanding = Arc::clone(&self.understanding);
         let limited = self.plan.limited();
-        Verifier::new(codec, self.stamps, limited, worker, workers, understanding)
+        let mut verifier =
+            Verifier::new(codec, self.stamps, limited, worker, workers, understanding);
+        verifier.asks = self.asks.clone();
+        verifier
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, of};
 use crate::dialect::{Stamps, codec};
 use crate::message::{Command, OpenTerms, RawTerms, Report, Share, StepPart, StepTerms};
-use crate::net::ConnectError;
+use crate::net::{Asks, ConnectError};
 use crate::plan::Parties;
 use crate::verify::{Keeper, Read, StepLedger, Terms};
 use run_record::{Arrivals, Audience, Connect, Load, Nanos, OpenLoop, Plan, Raw};
@@ -137,6 +137,7 @@ fn setting(load: Load, step: &Arc<CurrentStep>) -> Setting {
     };
     Setting {
         addr: ([127, 0, 0, 1], 1).into(),
+        asks: Asks::default(),
         codec: codec(&plan, None),
         stamps: Stamps::of_run(plan.generator.seed),
         plan: Arc::new(plan),

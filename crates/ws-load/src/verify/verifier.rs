@@ -16,7 +16,7 @@ use super::visits::Visits;
 use crate::dialect::{Codec, Incoming, Kind, Malformed, Stamps};
 use crate::figures::{Arrival, Latencies};
 use crate::message::{Done, SlowPart, StepPart, VisitsPart};
-use crate::net::ConnectError;
+use crate::net::{Asks, ConnectError};
 use asked::Asked;
 use run_record::{Faults, Measure};
 use std::collections::{HashMap, HashSet};
@@ -103,6 +103,8 @@ pub(crate) struct Verifier {
     pub(crate) keep_alive: Option<(u32, Box<[u8]>)>,
     /// How the first connection ended that this side did not close, in words.
     pub(crate) first_disconnect: Option<String>,
+    /// What the clients show the server, which no words repeat.
+    pub(crate) asks: Asks,
 }
 
 impl Verifier {
@@ -151,6 +153,7 @@ impl Verifier {
             first_answers: FirstAnswers::new(understanding),
             keep_alive: None,
             first_disconnect: None,
+            asks: Asks::default(),
         }
     }
 
@@ -345,7 +348,7 @@ impl Verifier {
         if opcode != self.opcode {
             if !self.codec.ignores_other_opcodes() {
                 let why = format!("a {opcode:?} message where {:?} was due", self.opcode);
-                self.malformed_message(payload, &Malformed(why), at_ns);
+                self.malformed_message(slot, payload, &Malformed(why), at_ns);
             }
         } else if !self.recognise(slot, payload, at_ns) {
             self.take_apart(slot, payload, at_ns);
@@ -425,7 +428,7 @@ impl Verifier {
             Ok(Incoming::Unsubscribed(room)) => self.subscription(slot, room, false, at_ns),
             Ok(Incoming::Ignored) => {}
             Ok(Incoming::KeepAlive(answer)) => self.keep_alive = Some((slot, answer)),
-            Err(why) => self.malformed_message(payload, &why, at_ns),
+            Err(why) => self.malformed_message(slot, payload, &why, at_ns),
         }
     }
 
@@ -440,13 +443,14 @@ impl Verifier {
     }
 
     /// Notes a message that is not of the dialect.
-    fn malformed_message(&mut self, payload: &[u8], why: &Malformed, at_ns: u64) {
+    fn malformed_message(&mut self, slot: u32, payload: &[u8], why: &Malformed, at_ns: u64) {
         if self.step.is_some() && !self.given_up {
             self.first_answers.not_understood(at_ns);
         }
         self.faults.malformed += 1;
         if self.first_malformed.is_none() {
-            self.first_malformed = Some(why.of(payload));
+            let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
+            self.first_malformed = Some(self.asks.silent(client, &why.of(payload)));
         }
     }
 

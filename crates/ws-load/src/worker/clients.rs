@@ -242,7 +242,7 @@ impl ClientTable {
     }
 
     /// Words of the server in which it has not told the secrets of a client.
-    pub(super) fn silent(&self, slot: Token, words: String) -> String {
+    pub(super) fn silent(&self, slot: Token, words: &str) -> String {
         self.common.target.asks.silent(self.client(slot), words)
     }
 
@@ -431,6 +431,8 @@ impl Session<'_> {
         let Some(transport) = connection.transport.take() else {
             return;
         };
+        let error = error.with_words(|words| self.table.silent(slot, words));
+        let connection = self.table.get(slot);
         let was_opening = connection.is_opening();
         connection.codecs = None;
         let phase = std::mem::replace(&mut connection.phase, Phase::Gone);

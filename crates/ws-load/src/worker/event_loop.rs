@@ -63,6 +63,7 @@ impl EventLoop {
         let scenario = scenario::of(Setting {
             plan: Arc::clone(&common.plan),
             addr: common.target.endpoint.clone(),
+            asks: common.target.asks.clone(),
             codec: Arc::clone(&codec),
             stamps: common.stamps,
             share: common.share,

@@ -564,7 +564,6 @@ impl Session<'_> {
                 self.send_frame(slot, opcode, message.as_bytes());
             }
             dialect::Opening::Refused(words) => {
-                let words = self.table.silent(slot, words);
                 self.lose(slot, ConnectError::Turned { addr, words });
             }
             dialect::Opening::Ready => {

@@ -306,7 +306,6 @@ impl EventLoop {
                 session.on_closed(slot, close);
             }
             Stop::Turned(words) => {
-                let words = session.table.silent(slot, words);
                 session.lose(slot, ConnectError::Turned { addr, words });
             }
             Stop::Protocol(source) => {
@@ -409,7 +408,6 @@ impl EventLoop {
                 }
             }
             Err(source) => {
-                let source = upgrade.asked.silent(source);
                 let mut session = self.clients.session(control);
                 let addr = session.table.common.target.endpoint.clone();
                 session.lose(slot, ConnectError::Handshake { addr, source });

@@ -79,6 +79,9 @@ fn what_travels_with_a_plan_is_known() {
     assert!(!target.has_credentials());
     target.proxy = Some("http://u:p@h:1".to_owned());
     assert!(target.has_credentials());
+    target.proxy = None;
+    target.url = "ws:u:p@h".to_owned();
+    assert!(target.has_credentials());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use crate::net::Target;
+use crate::net::{ConnectError, Target};
 use run_record::Plan;
 use std::io::Write as _;
 use ws_proto::{HandshakeError, UpgradeRequest};
@@ -127,15 +127,22 @@ fn a_server_that_repeats_a_secret_does_not_get_it_into_the_error() {
         ]);
         plan.connection.query = owned(&["t={token}"]);
     });
-    let asked = Target::of(&plan).unwrap().asks.of_client(0);
-    let error = asked.silent(HandshakeError::Status {
-        status: 302,
-        reason: "no head-secret for cookie-2 of Bearer".to_owned(),
-        says: Some("/login?t=row%2Bsecret&u=row+secret".to_owned()),
-        body: Some("head-secret is not cookie-1, nor head-sec".to_owned()),
-    });
+    let target = Target::of(&plan).unwrap();
+    let error = ConnectError::Handshake {
+        addr: target.endpoint.clone(),
+        source: HandshakeError::Status {
+            status: 302,
+            reason: "no head-secret for cookie-2 of Bearer".to_owned(),
+            says: Some("/login?t=row%2Bsecret&u=row+secret".to_owned()),
+            body: Some("head-secret is not cookie-1, nor head-sec".to_owned()),
+        },
+    };
+    let told = error.with_words(|words| target.asks.silent(0, words));
+    let ConnectError::Handshake { source, .. } = told else {
+        panic!("{told:?}");
+    };
     assert_eq!(
-        error,
+        source,
         HandshakeError::Status {
             status: 302,
             reason: "no <redacted> for <redacted> of Bearer".to_owned(),

@@ -7,6 +7,7 @@ use super::lines::{Next, WholeLines, without_return};
 use super::{DataError, MOST_COLUMNS, Rows, error, shown};
 use memchr::{memchr, memchr_iter, memchr2_iter};
 use run_record::{LONGEST_VARIABLE, is_variable};
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
@@ -82,9 +83,10 @@ impl Table<'_, '_> {
     /// Takes the header row.
     fn begin(&mut self, names: &[&[u8]]) -> Result<&Header, DataError> {
         let names = header_names(self.rows.path, names)?;
+        let by_name: HashMap<&String, usize> = names.iter().zip(0..).collect();
         let mut places = Vec::new();
         for name in &self.rows.data.columns {
-            let place = names.iter().position(|known| known == name);
+            let place = by_name.get(name).copied();
             places.push(place.ok_or_else(|| self.rows.unknown(name, 1, &names))?);
         }
         let len = names.len();
@@ -181,6 +183,7 @@ fn header_names(path: &Path, header: &[&[u8]]) -> Result<Vec<String>, DataError>
         ));
     }
     let mut names: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
     for name in header {
         let name = String::from_utf8_lossy(name).trim().to_owned();
         if !is_variable(&name) {
@@ -189,7 +192,7 @@ fn header_names(path: &Path, header: &[&[u8]]) -> Result<Vec<String>, DataError>
                 shown(&name)
             ));
         }
-        if names.contains(&name) {
+        if !seen.insert(name.clone()) {
             return failed(format!("has the column `{name}` twice"));
         }
         names.push(name);

@@ -267,3 +267,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_field_of_a_wide_row_is_a_few_fields_from_a_known_place() {
+    const COLUMNS: usize = 1_000;
+    let names: Vec<String> = (0..COLUMNS).map(|column| format!("c{column}")).collect();
+    let mut text = names.join(",");
+    for row in 0..7 {
+        let fields: Vec<String> = (0..COLUMNS)
+            .map(|column| format!("{row}-{column}"))
+            .collect();
+        text.push('\n');
+        text.push_str(&fields.join(","));
+    }
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let wanted: Vec<Wanted> = names
+        .iter()
+        .map(|name| Wanted {
+            name: name.clone(),
+            place: Place::Url,
+            key: "connection.query",
+        })
+        .collect();
+    let data = Data::read(file.path(), &wanted).unwrap();
+    for client in [0, 3, 6, 7 + 5] {
+        for (column, name) in names.iter().enumerate() {
+            assert_eq!(data.column(name), Some(column));
+            let expected = format!("{}-{column}", client % 7);
+            assert_eq!(data.field(client, column), expected);
+        }
+    }
+    assert_eq!(data.marks.len(), (7 * COLUMNS).div_ceil(STRIDE as usize));
+}

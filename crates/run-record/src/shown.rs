@@ -1,0 +1,129 @@
+//! What is written of plans, records and events: each without its secrets.
+
+use crate::plan::{Entry, is_literal, is_secret_subprotocol};
+use crate::redact::{redacted, redacted_but, redacted_url};
+use crate::{DialectFile, Event, Plan, REDACTED_VALUE, RunRecord, StepRecord};
+use serde_json::Value;
+use std::convert::Infallible;
+
+fn redact(text: &mut String) {
+    *text = redacted(text).into_owned();
+}
+
+impl Plan {
+    /// The plan as it is written: without secrets in URLs, header lines, cookies, parameters,
+    /// subprotocols and messages. What says where a secret is kept stays.
+    #[must_use]
+    pub fn redacted(&self) -> Self {
+        let mut plan = self.clone();
+        let urls = [&mut plan.target.proxy, &mut plan.connection.origin];
+        let urls = urls.into_iter().flatten().chain([&mut plan.target.url]);
+        urls.for_each(|url| *url = redacted_url(url));
+        let told = [&mut plan.name, &mut plan.reason];
+        told.into_iter().flatten().for_each(redact);
+        let shown = |entry: Entry<'_>| Ok::<_, Infallible>(entry.shown());
+        let Ok(()) = plan.connection.change_values(shown);
+        let names = plan.connection.subprotocols.clone();
+        for (at, name) in plan.connection.subprotocols.iter_mut().enumerate() {
+            let before = at.checked_sub(1).map(|before| names[before].as_str());
+            if is_secret_subprotocol(before, name) {
+                REDACTED_VALUE.clone_into(name);
+            }
+        }
+        if let Some(file) = &mut plan.message.definition {
+            **file = file.redacted();
+        }
+        plan
+    }
+}
+
+impl DialectFile {
+    /// True of a file as written plans have it where it holds secrets.
+    pub(crate) fn lacks_secrets(&self) -> bool {
+        let keys = self.open.signatures.values().map(|of| of.key.as_str());
+        let mut messages = self.exchange().chain(self.requests());
+        let is_replaced = |text: &str| text.replace(['"', '\\'], "").contains(":REDACTED");
+        keys.into_iter().any(|key| key == REDACTED_VALUE) || messages.any(is_replaced)
+    }
+
+    /// The file without secrets that stand in its messages, and without keys of signatures. Variables
+    /// stay.
+    fn redacted(&self) -> Self {
+        let mut file = self.clone();
+        for signature in file.open.signatures.values_mut() {
+            if is_literal(&signature.key) {
+                REDACTED_VALUE.clone_into(&mut signature.key);
+            }
+        }
+        let read = serde_json::to_value(&file).and_then(|mut written| {
+            without_secrets(&mut written);
+            serde_json::from_value(written)
+        });
+        read.unwrap_or(file)
+    }
+}
+
+fn without_secrets(of: &mut Value) {
+    match of {
+        Value::String(text) => *text = redacted_but(text, &is_literal).into_owned(),
+        Value::Array(items) => items.iter_mut().for_each(without_secrets),
+        Value::Object(members) => members.values_mut().for_each(without_secrets),
+        _ => {}
+    }
+}
+
+impl StepRecord {
+    /// The step as it is written: without secrets in its texts.
+    #[must_use]
+    pub fn redacted(&self) -> Self {
+        let mut step = self.clone();
+        step.verdict_reasons.iter_mut().for_each(redact);
+        step.sites
+            .iter_mut()
+            .for_each(|site| redact(&mut site.name));
+        // What a peer said: a redirect, an answer to an upgrade, the reason of a close.
+        if let Some(of) = &mut step.connections {
+            let told = [&mut of.first_failure, &mut of.server_unknown];
+            told.into_iter().flatten().for_each(redact);
+        }
+        if let Some(of) = &mut step.churn {
+            of.first_failure.iter_mut().for_each(redact);
+        }
+        if let Some(of) = &mut step.slow_readers {
+            of.first_cut_off.iter_mut().for_each(redact);
+        }
+        step
+    }
+}
+
+impl Event {
+    /// The event as it is written: without secrets in its texts.
+    #[must_use]
+    pub fn redacted(&self) -> Self {
+        let mut event = self.clone();
+        match &mut event {
+            Self::Step { record, .. } => **record = record.redacted(),
+            Self::WarmedUp { warm_up } => warm_up.cold = warm_up.cold.redacted(),
+            Self::End { outcome } => redact(&mut outcome.detail),
+            _ => {}
+        }
+        event
+    }
+}
+
+impl RunRecord {
+    /// The record as it is written: without secrets in its texts. Its command is written as it is.
+    #[must_use]
+    pub fn redacted(&self) -> Self {
+        let mut record = self.clone();
+        record.plan = record.plan.redacted();
+        record.unchecked.iter_mut().for_each(redact);
+        if let Some(warm_up) = &mut record.warm_up {
+            warm_up.cold = warm_up.cold.redacted();
+        }
+        let steps = record.steps.iter_mut();
+        steps.for_each(|step| *step = step.redacted());
+        redact(&mut record.outcome.detail);
+        record
+    }
+}

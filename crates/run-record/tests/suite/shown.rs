@@ -1,0 +1,286 @@
+//! No text of a record that a peer or a URL fills is written with a secret. A new text of the format
+//! must be put into one of the lists here.
+
+use crate::support::{record, step};
+use run_record::{
+    Churn, Connections, Dialect, DialectFile, Drops, End, Event, Outcome, Pings, Plan, RunRecord,
+    SiteUse, SlowReaders, StepRecord, WarmUp, run_schema,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const SECRET: &str = "Kx82nvQ0";
+
+/// Texts that a peer, a URL or a plan can fill, by type and member. `written` plants a secret in each.
+const TOLD: [&str; 30] = [
+    "Churn.first_failure",
+    "Connection.cookies",
+    "Connection.headers",
+    "Connection.origin",
+    "Connection.query",
+    "Connection.subprotocols",
+    "Connections.first_failure",
+    "Connections.server_unknown",
+    "OpeningExchange.send",
+    "Outcome.detail",
+    "Plan.name",
+    "Plan.reason",
+    "RequestKind.message",
+    "Requests.broadcast",
+    "Requests.echo",
+    "Requests.publish",
+    "Requests.subscribe",
+    "Requests.unsubscribe",
+    "Rule.example",
+    "Rule.reason",
+    "Rule.send",
+    "Rule.text",
+    "Rule.words",
+    "RunRecord.unchecked",
+    "Signature.key",
+    "SiteUse.name",
+    "SlowReaders.first_cut_off",
+    "StepRecord.verdict_reasons",
+    "Target.proxy",
+    "Target.url",
+];
+/// Texts that this program or this machine fills, names and places in messages, and paths. The command
+/// is in the hands of the program that was given it.
+const OWN: [&str; 44] = [
+    "Connection.data",
+    "DialectFile.name",
+    "DialectFile.separator",
+    "DialectFile.subprotocol",
+    "DialectFile.summary",
+    "DialectFile.topic_prefix",
+    "Environment.clock_source",
+    "Environment.cpu_model",
+    "Environment.distribution",
+    "Environment.kernel",
+    "Latency.histogram",
+    "Message.dialect",
+    "Message.lines",
+    "PayloadLines.file",
+    "PayloadLines.sha1",
+    "RequestKind.name",
+    "Rule.capture",
+    "Rule.capture_in_string",
+    "Rule.kind",
+    "Rule.line",
+    "Rule.number",
+    "Rule.pattern",
+    "Rule.payload",
+    "Rule.prefix",
+    "Rule.stamp",
+    "Rule.topic",
+    "Rule.topic_in_string",
+    "RunRecord.command",
+    "RunRecord.ended",
+    "RunRecord.server",
+    "RunRecord.started",
+    "Signature.of",
+    "Target.ca_file",
+    "Target.local_addrs",
+    "Target.resolve",
+    "Target.unix_socket",
+    "Tls.client_cert",
+    "Tls.client_key",
+    "Tls.server_name",
+    "TlsAgreed.cipher_suite",
+    "TlsAgreed.version",
+    "Tool.name",
+    "Tool.version",
+    "Turn.kind",
+];
+
+fn is_text(of: &Value) -> bool {
+    let kinds = of.get("type");
+    let is_string = kinds == Some(&json!("string")) || kinds == Some(&json!(["string", "null"]));
+    let is_closed = ["enum", "const", "pattern"]
+        .iter()
+        .any(|key| of.get(key).is_some());
+    is_string && !is_closed
+}
+
+fn collect(name: &str, schema: &Value, into: &mut BTreeSet<String>) {
+    let members = schema.get("properties").and_then(Value::as_object);
+    for (member, of) in members.into_iter().flatten() {
+        let within = ["items", "additionalProperties"].map(|key| of.get(key));
+        let all = within.into_iter().flatten().chain([of]);
+        if all.into_iter().any(is_text) {
+            into.insert(format!("{name}.{member}"));
+        }
+    }
+}
+
+#[test]
+fn every_text_of_a_record_is_known_as_told_or_own() {
+    let schema = serde_json::to_value(run_schema()).unwrap();
+    let mut found = BTreeSet::new();
+    collect("RunRecord", &schema, &mut found);
+    for (name, of) in schema["$defs"].as_object().unwrap() {
+        collect(name, of, &mut found);
+        let variants = of.get("oneOf").and_then(Value::as_array);
+        for variant in variants.into_iter().flatten() {
+            collect(name, variant, &mut found);
+        }
+    }
+    let known: BTreeSet<String> = TOLD
+        .iter()
+        .chain(&OWN)
+        .map(|name| (*name).to_owned())
+        .collect();
+    assert_eq!(found, known);
+}
+
+/// Words with the secret in a URL's user, in its query and in JSON.
+fn words() -> String {
+    format!(
+        "302 ws://u:{SECRET}@h/?token={SECRET}'{SECRET}&x=1, `{{\"token\": \"{SECRET}\\\"{SECRET}\"}}`"
+    )
+}
+
+fn plan() -> Plan {
+    let message = format!("{{\"type\":\"init\",\"apiKey\":\"{SECRET}\",\"text\":\"{{payload}}\"}}");
+    let file = json!({
+        "name": "own",
+        "summary": "one",
+        "open": {
+            "send": message,
+            "signatures": { "signature": { "key": SECRET, "of": "{id}" } },
+            "receive": [{ "pattern": "{x}", "means": "send", "send": message }],
+        },
+        "send": {
+            "echo": message,
+            "broadcast": message,
+            "publish": message,
+            "subscribe": message,
+            "unsubscribe": message,
+            "kinds": [{ "name": "a", "message": message }],
+        },
+        "receive": [{
+            "text": message, "means": "refused", "words": message, "reason": message,
+            "example": message,
+        }],
+    });
+    Plan::new(format!("ws:u:a'{SECRET}@h/?token=a'{SECRET}")).with(|plan| {
+        plan.name = Some(words());
+        plan.reason = Some(words());
+        plan.target.proxy = Some(format!("http:u:{SECRET}@h:1"));
+        let of = &mut plan.connection;
+        of.origin = Some(format!("http://u:{SECRET}@h/?key={SECRET}"));
+        of.headers = vec![
+            format!("Authorization: Bearer {SECRET}"),
+            format!("Authorization: {SECRET} {SECRET}"),
+            format!("X-Session-Code: {SECRET}"),
+            format!("Cookie: a={SECRET}"),
+        ];
+        of.cookies = vec![format!("a={SECRET}")];
+        of.query = vec![format!("a={SECRET}")];
+        of.subprotocols = vec![
+            "access_token".to_owned(),
+            SECRET.to_owned(),
+            format!("base64url.bearer.authorization.k8s.io.{SECRET}"),
+            "graphql-transport-ws".to_owned(),
+        ];
+        plan.message.dialect = Dialect::File;
+        let file: DialectFile = serde_json::from_value(file).unwrap();
+        plan.message.definition = Some(Box::new(file));
+    })
+}
+
+fn told() -> StepRecord {
+    let connections = Connections {
+        planned: 1,
+        opened: 0,
+        first_failure: Some(words()),
+        opened_per_second: 0.0,
+        tcp: None,
+        held_ns: 0,
+        pings: Pings::default(),
+        drops: Drops::default(),
+        server: None,
+        server_unknown: Some(words()),
+        generator: None,
+        kernel: None,
+    };
+    StepRecord {
+        verdict_reasons: vec![words(), words()],
+        connections: Some(Box::new(connections)),
+        churn: Some(Box::new(Churn {
+            first_failure: Some(words()),
+            ..Churn::default()
+        })),
+        slow_readers: Some(SlowReaders {
+            first_cut_off: Some(words()),
+            ..SlowReaders::default()
+        }),
+        sites: vec![SiteUse {
+            name: words(),
+            ..SiteUse::default()
+        }],
+        ..step(10)
+    }
+}
+
+#[test]
+fn a_secret_in_any_text_that_is_told_is_in_no_record_and_no_event() {
+    let warm_up = Box::new(WarmUp {
+        cold: told(),
+        ..WarmUp::default()
+    });
+    let outcome = Outcome {
+        end: End::ServerLost,
+        detail: words(),
+        carried_clients: None,
+        edge: None,
+        unmeasured: Vec::new(),
+    };
+    let mut record = record(vec![told()]);
+    record.plan = plan();
+    record.unchecked = Some(words());
+    record.warm_up = Some(warm_up.clone());
+    record.outcome = outcome.clone();
+    let written = serde_json::to_string_pretty(&record.redacted()).unwrap();
+    assert!(!written.contains(SECRET), "{written}");
+    let again: RunRecord = serde_json::from_str(&written).unwrap();
+    assert_eq!(again.redacted(), again, "a second time changes nothing");
+    for event in [
+        Event::WarmedUp { warm_up },
+        Event::Step {
+            step: 0,
+            record: Box::new(told()),
+        },
+        Event::End { outcome },
+    ] {
+        let written = serde_json::to_string(&event.redacted()).unwrap();
+        assert!(!written.contains(SECRET), "{written}");
+    }
+}
+
+#[test]
+fn what_is_no_secret_stays_and_a_plan_without_its_secrets_is_refused() {
+    let shown = plan().redacted();
+    let names = &shown.connection.subprotocols;
+    assert_eq!(names[0], "access_token");
+    assert_eq!(names[3], "graphql-transport-ws");
+    let file = shown.message.definition.clone().unwrap();
+    assert_eq!(
+        file.send.echo.as_deref(),
+        Some("{\"type\":\"init\",\"apiKey\":\"REDACTED\",\"text\":\"{payload}\"}")
+    );
+    let of = Plan::new("ws://h/").with(|plan| plan.message = shown.message.clone());
+    assert_eq!(of.validate().unwrap_err().field(), "message.definition");
+    let of = Plan::new("ws://h/").with(|plan| plan.connection.subprotocols = names.clone());
+    assert_eq!(
+        of.validate().unwrap_err().field(),
+        "connection.subprotocols"
+    );
+    for file in run_record::built_in_dialects() {
+        let plan = Plan::new("ws://h/").with(|plan| {
+            plan.message.dialect = Dialect::File;
+            plan.message.definition = Some(Box::new(file.clone()));
+        });
+        assert_eq!(plan.redacted(), plan, "{}", file.name);
+    }
+}
