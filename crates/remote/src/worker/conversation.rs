@@ -2,11 +2,11 @@
 //! the run is over or the coordinator is lost.
 
 use super::assignment::{self, Taken};
-use super::site::{self, Running};
+use super::site::{self, MOST_WAITING, Running};
 use super::{Left, Shared, ended};
 use crate::dial::{Peer, words_of_status};
 use crate::error::RemoteError;
-use crate::outbox::{BATCH, Outbox};
+use crate::outbox::{BATCH, Outbox, UNREAD};
 use crate::wire::from_coordinator::Kind as Down;
 use crate::wire::from_worker::Kind as Up;
 use crate::wire::refused::Reason;
@@ -88,7 +88,7 @@ fn begin(shared: &Arc<Shared>, peer: &str, taken: Taken) -> Result<(Running, Str
     let occupied = shared.occupy(peer.to_owned())?;
     let words = format!(
         "a run for {peer}: {}, site {} of {}",
-        taken.plan.target.url,
+        run_record::redacted_url(&taken.plan.target.url),
         taken.share.number + 1,
         taken.share.of
     );
@@ -142,7 +142,9 @@ impl Conversation {
     async fn talk(&mut self, shared: &Shared) -> Result<(), Left> {
         let mut batch = Vec::new();
         let mut ending = Box::pin(ended(shared.ending.clone()));
+        let overflow = self.running.reports.overflow();
         loop {
+            let unread_at = self.outbox.unread_at();
             tokio::select! {
                 biased;
                 () = &mut ending => {
@@ -155,7 +157,22 @@ impl Conversation {
                 handed_on = self.outbox.hand_on() => {
                     handed_on.map_err(|_| Left::Lost("the connection broke".to_owned()))?;
                 }
-                count = self.running.reports.recv_many(&mut batch, BATCH), if !self.outbox.is_full() => {
+                () = overflow.notified() => {
+                    return Err(Left::Lost(format!(
+                        "the coordinator reads reports slower than they come: more than {} MiB wait",
+                        MOST_WAITING >> 20
+                    )));
+                }
+                // A child's coordinator may be stopped by its user.
+                () = sleep_until(unread_at.unwrap_or(self.deadline)),
+                    if unread_at.is_some() && !shared.options.is_child =>
+                {
+                    return Err(Left::Lost(format!(
+                        "the coordinator has read nothing for {} s",
+                        UNREAD.as_secs()
+                    )));
+                }
+                count = self.running.reports.take(&mut batch, BATCH), if !self.outbox.is_full() => {
                     if count == 0 {
                         return Ok(());
                     }
@@ -196,7 +213,7 @@ impl Conversation {
                     }
                 }
             }
-            Some(Down::Probe(probe)) => self.answer(probe),
+            Some(Down::Probe(probe)) => self.answer(probe)?,
             Some(Down::Over(_)) => {
                 self.running.commands = None;
                 self.over = true;
@@ -207,13 +224,19 @@ impl Conversation {
         Ok(())
     }
 
-    fn answer(&mut self, probe: Probe) {
+    fn answer(&mut self, probe: Probe) -> Result<(), String> {
+        if self.outbox.overflows() {
+            return Err(
+                "the coordinator asks for the time and does not read the answers".to_owned(),
+            );
+        }
         let received_ns = clock_now_ns();
         self.outbox.push(Up::Answer(Answer {
             asked_ns: probe.asked_ns,
             received_ns,
             answered_ns: clock_now_ns(),
         }));
+        Ok(())
     }
 
     fn say(&mut self, batch: &mut Vec<Report>) -> Result<(), String> {

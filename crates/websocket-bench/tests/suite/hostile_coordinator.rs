@@ -6,7 +6,7 @@ use crate::worker_process::Worker;
 use remote::wire::from_coordinator::Kind as Down;
 use remote::wire::from_worker::Kind as Up;
 use remote::wire::worker_client::WorkerClient;
-use remote::wire::{Assignment, Batch, FromCoordinator, FromWorker, Greeting, Over};
+use remote::wire::{Assignment, Batch, FromCoordinator, FromWorker, Greeting, Over, Probe};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use tokio::runtime::Runtime;
@@ -247,5 +247,32 @@ fn a_flood_of_commands_takes_a_bounded_amount_of_memory() {
         .says(&["the run was ended early", "faster than they can be obeyed"]);
     let peak = peak_bytes(&worker);
     assert!(peak < 512 << 20, "the worker took {peak} bytes");
+    serves_the_next(&worker, server.addr());
+}
+
+#[test]
+fn a_coordinator_that_asks_and_does_not_read_the_answers_is_given_up() {
+    let server = honest();
+    let worker = Worker::start("");
+    let mut coordinator = Coordinator::dial(worker.addr);
+    coordinator.assigns(&plan(server.addr(), &[]), 0, 1);
+    assert!(matches!(coordinator.receive(), Some(Up::Accepted(_))));
+    let before = peak_bytes(&worker);
+    let probe = || Down::Probe(Probe { asked_ns: 1 });
+    let say = coordinator.say.clone();
+    // The worker ends the conversation long before this many.
+    let sent = coordinator.runtime.block_on(async {
+        let mut sent = 0_u64;
+        while sent < 10_000_000 && say.send(probe().into()).await.is_ok() {
+            sent += 1;
+        }
+        sent
+    });
+    assert!(sent < 10_000_000);
+    let grown = peak_bytes(&worker).saturating_sub(before);
+    assert!(grown < 64 << 20, "{grown}");
+    if let Some(trouble) = coordinator.reported_trouble() {
+        assert!(trouble.contains("does not read the answers"), "{trouble}");
+    }
     serves_the_next(&worker, server.addr());
 }

@@ -156,6 +156,21 @@ pub struct Unable {
     pub(crate) machine_limit: bool,
 }
 
+impl Report {
+    /// Bytes that it takes in memory, of those that come without a bound.
+    pub fn bytes(&self) -> usize {
+        let within = match self {
+            Self::Samples(of) => {
+                size_of_val(&of.sent[..])
+                    + size_of_val(&of.done[..])
+                    + size_of_val(&of.held_back[..])
+            }
+            _ => 0,
+        };
+        size_of::<Self>() + within
+    }
+}
+
 impl Command {
     /// The same with all its times moved by `by_ns`.
     pub(crate) fn shifted(mut self, by_ns: i64) -> Self {
