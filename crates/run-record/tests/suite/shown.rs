@@ -191,6 +191,7 @@ fn plan() -> Plan {
 
 fn told() -> StepRecord {
     let connections = Connections {
+        unasked_messages: 1,
         planned: 1,
         opened: 0,
         first_failure: Some(words()),

@@ -223,6 +223,7 @@ fn connections_that_were_never_opened_break_a_law() {
     assert!(!laws.contains(&"connections that were opened"), "{laws:?}");
     let step = StepRecord {
         connections: Some(Box::new(Connections {
+            unasked_messages: 0,
             planned: 1,
             opened: 1,
             first_failure: None,
