@@ -12,8 +12,8 @@ mod tests {
     use super::REVISION;
     use run_record::{
         Arrivals, Audience, Clients, Dialect, Io, JsonType, Life, Load, Meaning, Measure,
-        MessageType, OriginRule, PayloadForm, Plan, Reading, Reconnect, Recorder, Rooms, Scalar,
-        SearchOf, Sizes, Timestamps, TlsVersion,
+        MessageType, OriginRule, PayloadForm, Plan, RankedBy, Reading, Reconnect, Recorder, Rooms,
+        Scalar, SearchOf, Sizes, Timestamps, TlsVersion,
     };
     use serde::Deserialize;
     use serde_reflection::{Error, Registry, Samples, Tracer, TracerConfig};
@@ -59,6 +59,7 @@ mod tests {
         tracer.trace_simple_type::<Life>()?;
         tracer.trace_simple_type::<Load>()?;
         tracer.trace_simple_type::<Measure>()?;
+        tracer.trace_simple_type::<RankedBy>()?;
         tracer.trace_simple_type::<Reading>()?;
         tracer.trace_simple_type::<Reconnect>()?;
         tracer.trace_simple_type::<Rooms>()?;

@@ -91,7 +91,6 @@ pub struct Plan {
     pub reason: Option<String>,
     /// What ranks servers that kept the limit, where it is not what follows from the load. The load
     /// generator does nothing with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ranked_by: Option<RankedBy>,
     /// Where to connect.
     pub target: Target,
