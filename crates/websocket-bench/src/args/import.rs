@@ -13,12 +13,13 @@ Example:
   websocket-bench run shop.toml ws://staging.example/ws --json shop.json
 
 Each client connects and says what the captured one said, as far apart. Secrets are not copied: what
-must be given is named on stderr. docs/replay.md says what is checked and what is not.";
+must be given is named on stderr. Read the plan before you pass it on. docs/replay.md says what is taken
+for a secret, what is checked and what is not.";
 
 /// A capture.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The capture, a HAR file with WebSocket messages, of at most 256 MiB
+    /// The capture, a HAR file with WebSocket messages, as it is or by gzip, of at most 256 MiB
     #[arg(value_name = "CAPTURE")]
     pub(crate) capture: PathBuf,
     /// Which of several WebSocket connections, counted from 1
@@ -34,6 +35,9 @@ pub(crate) struct ImportArgs {
     /// them here: a row for each connection, and empty columns for secrets
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) data_out: Option<PathBuf>,
+    /// Copy what looks secret, of the handshake and of messages: keep the plan to yourself
+    #[arg(long)]
+    pub(crate) keep_values: bool,
 }
 
 fn entry(text: &str) -> Result<usize, String> {

@@ -5,149 +5,35 @@
 //! time. All else is taken for what the server says by itself.
 
 use super::conversation::Conversation;
-use super::leaves::json_at;
-use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashSet};
+use super::looks::{Look, Sight};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Names whose values say what a message is.
-const TAGS: [&str; 13] = [
-    "type",
-    "event",
-    "op",
-    "method",
-    "action",
-    "kind",
-    "cmd",
-    "command",
-    "status",
-    "t",
-    "e",
-    "opcode",
-    "messageType",
-];
-/// Largest integer that says what a message is: a number of a kind, and no time or amount.
-const LARGEST_TAG: i64 = 99_999;
-/// Longest such value, and longest text that is recognised as a whole, in bytes.
-const LONGEST_TAG: usize = 64;
-/// Most conditions of a rule, of the 16 that a rule may have.
-const MOST_CONDITIONS: usize = 12;
-/// Most rules for answers, of the 64 that a dialect may have.
-const MOST_RULES: usize = 60;
+/// Most rules for answers, of the 64 that a dialect may have: one is for heartbeats, one for all else.
+pub(super) const MOST_RULES: usize = 62;
+/// Most different messages of a server that each rule is tried with.
+const MOST_TRIED: usize = 10_000;
 
-/// What a message looks like.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Look {
-    /// This text.
-    Text(String),
-    /// JSON behind a prefix, by pointer.
-    Json(String, Vec<(String, Held)>),
-    /// It is not told from others.
-    Other,
+/// What is known of the answer to a message of the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// It looks like this.
+    Looks(Look),
+    /// The server said nothing before the client's next message.
+    Nothing,
+    /// What came does not come after each such message, or comes at other times too.
+    Unclear,
+    /// There are more different answers than a dialect has rules.
+    Beyond,
 }
 
-/// What holds at a pointer.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Held {
-    Text(String),
-    Integer(i64),
-    OfType(&'static str),
-}
-
-impl Look {
-    pub(super) fn of(text: &str) -> Self {
-        let Some(at) = json_at(text) else {
-            return match text.len() <= LONGEST_TAG && !text.is_empty() {
-                true => Self::Text(text.to_owned()),
-                false => Self::Other,
-            };
-        };
-        let held = match serde_json::from_str(&text[at..]) {
-            Ok(Value::Object(fields)) => of_object(&fields),
-            Ok(Value::Array(items)) => of_array(&items),
-            _ => Vec::new(),
-        };
-        Self::Json(text[..at].to_owned(), held)
-    }
-}
-
-fn of_object(fields: &Map<String, Value>) -> Vec<(String, Held)> {
-    let pointer = |name: &str| format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-    let mut held: Vec<(String, Held)> = fields
-        .iter()
-        .map(|(name, value)| {
-            let tag = TAGS.contains(&name.as_str()).then(|| tag_of(value));
-            let is = tag
-                .flatten()
-                .unwrap_or_else(|| Held::OfType(type_of(value)));
-            (pointer(name), is)
-        })
-        .collect();
-    // What says most comes first, so that the rest may be cut off.
-    held.sort_by_key(|(_, held)| matches!(held, Held::OfType(_)));
-    held.truncate(MOST_CONDITIONS);
-    held
-}
-
-/// Of an array, as Socket.IO has it, the first item says what it is.
-fn of_array(items: &[Value]) -> Vec<(String, Held)> {
-    let first = items.first().and_then(tag_of);
-    let first = first.unwrap_or_else(|| Held::OfType(items.first().map_or("absent", type_of)));
-    vec![
-        ("".to_owned(), Held::OfType("array")),
-        ("/0".to_owned(), first),
-    ]
-}
-
-fn tag_of(value: &Value) -> Option<Held> {
-    match value {
-        Value::String(text) if is_word(text) => Some(Held::Text(text.clone())),
-        Value::Number(number) => {
-            let integer = number.as_i64()?;
-            (0..=LARGEST_TAG)
-                .contains(&integer)
-                .then_some(Held::Integer(integer))
+impl Answer {
+    pub(super) const fn look(&self) -> Option<&Look> {
+        match self {
+            Self::Looks(look) => Some(look),
+            _ => None,
         }
-        _ => None,
     }
-}
-
-fn is_word(text: &str) -> bool {
-    let is_of_word = |c: char| c.is_ascii_alphanumeric() || "_.:/-".contains(c);
-    (1..=LONGEST_TAG).contains(&text.len()) && text.chars().all(is_of_word)
-}
-
-const fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
-/// A message of which all of that holds. It repeats nothing of the server's but tags.
-pub(super) fn example(held: &[(String, Held)]) -> Value {
-    let value = |held: &Held| match held {
-        Held::Text(text) => Value::from(text.as_str()),
-        Held::Integer(integer) => Value::from(*integer),
-        Held::OfType("null" | "absent") => Value::Null,
-        Held::OfType("boolean") => Value::Bool(true),
-        Held::OfType("number") => Value::from(1),
-        Held::OfType("string") => Value::from("..."),
-        Held::OfType("array") => Value::Array(Vec::new()),
-        Held::OfType(_) => Value::Object(Map::new()),
-    };
-    if held.first().is_some_and(|(pointer, _)| pointer.is_empty()) {
-        let items = held[1..]
-            .iter()
-            .filter(|(_, of)| *of != Held::OfType("absent"));
-        return Value::Array(items.map(|(_, of)| value(of)).collect());
-    }
-    let name = |pointer: &str| pointer[1..].replace("~1", "/").replace("~0", "~");
-    let fields = held.iter().map(|(pointer, of)| (name(pointer), value(of)));
-    Value::Object(fields.collect())
 }
 
 /// Messages of the client that look alike.
@@ -159,60 +45,131 @@ struct Class {
     candidates: Vec<usize>,
 }
 
-/// How the answer to each message of the client looks, in their order; `None` where no answer is told.
-pub(super) fn answers(conversation: &Conversation<'_>) -> Vec<Option<Look>> {
-    let mut numbers: BTreeMap<Look, usize> = BTreeMap::new();
-    let mut number = |look: Look| {
-        let next = numbers.len();
-        *numbers.entry(look).or_insert(next)
-    };
+/// The looks of messages by number. A look is made again of the first message that has it, so that a
+/// capture of many different messages takes little memory.
+#[derive(Default)]
+struct Numbers {
+    by_hash: HashMap<u64, u32>,
+    /// The first message of each look, and how many messages of the server look so.
+    first: Vec<u32>,
+    heard: Vec<u32>,
+}
+
+impl Numbers {
+    fn number(&mut self, look: &Look, at: usize) -> usize {
+        let mut hasher = DefaultHasher::new();
+        look.hash(&mut hasher);
+        let next = self.first.len();
+        let number = *self.by_hash.entry(hasher.finish()).or_insert(next as u32) as usize;
+        if number == next {
+            self.first.push(at as u32);
+            self.heard.push(0);
+        }
+        number
+    }
+}
+
+/// How the answer to each message of the client looks, in their order.
+pub(super) fn answers(conversation: &Conversation<'_>, sight: &Sight<'_>) -> Vec<Answer> {
+    let said = &conversation.said;
+    let mut numbers = Numbers::default();
     let mut classes: BTreeMap<usize, Class> = BTreeMap::new();
-    let (mut sends, mut heard) = (Vec::new(), BTreeMap::<usize, usize>::new());
-    let mut said = conversation.said.iter().peekable();
-    while let Some(message) = said.next() {
-        let look = number(Look::of(message.text));
+    // The look of each message of the client, and whether the server said something after it.
+    let mut sends: Vec<(usize, bool)> = Vec::new();
+    let mut at = 0;
+    while let Some(message) = said.get(at) {
+        let look = numbers.number(&sight.look(message), at);
+        at += 1;
         if !message.is_sent {
-            *heard.entry(look).or_default() += 1;
+            numbers.heard[look] += 1;
             continue;
         }
-        let mut followed = Vec::new();
-        while let Some(next) = said.next_if(|next| !next.is_sent) {
-            let look = number(Look::of(next.text));
-            *heard.entry(look).or_default() += 1;
-            followed.push(look);
+        // What it was followed by, each look once.
+        let (mut followed, mut known) = (Vec::new(), HashSet::new());
+        while let Some(next) = said.get(at).filter(|next| !next.is_sent) {
+            let look = numbers.number(&sight.look(next), at);
+            numbers.heard[look] += 1;
+            if known.insert(look as u32) {
+                followed.push(look);
+            }
+            at += 1;
         }
-        sends.push(look);
+        sends.push((look, !followed.is_empty()));
         let class = classes.entry(look).or_default();
         class.count += 1;
         match class.count {
-            1 => {
-                let mut known = HashSet::new();
-                followed.retain(|look| known.insert(*look));
-                class.candidates = followed;
-            }
-            _ => {
-                let followed: HashSet<usize> = followed.into_iter().collect();
-                class.candidates.retain(|look| followed.contains(look));
-            }
+            1 => class.candidates = followed,
+            _ => class
+                .candidates
+                .retain(|look| known.contains(&(*look as u32))),
         }
     }
-    settle(&mut classes, &heard, numbers.get(&Look::Other).copied());
-    let looks: BTreeMap<usize, Look> = numbers.into_iter().map(|(look, at)| (at, look)).collect();
-    let mut kept = HashSet::new();
-    let answers = sends.iter().map(|look| {
-        let answer = *classes[look].candidates.first()?;
-        let has_rule = kept.contains(&answer) || kept.len() < MOST_RULES && kept.insert(answer);
-        has_rule.then(|| looks[&answer].clone())
-    });
+    let first = |look: usize| &said[numbers.first[look] as usize];
+    let is_other = |look: usize| sight.look(first(look)) == Look::Other;
+    for class in classes.values_mut() {
+        class.candidates.retain(|look| !is_other(*look));
+    }
+    let heard = (0..numbers.first.len()).filter(|look| numbers.heard[*look] > 0);
+    let tried: Vec<(usize, Look)> = heard
+        .take(MOST_TRIED)
+        .map(|look| (look, sight.look(first(look))))
+        .collect();
+    let looks = loop {
+        settle(&mut classes, &numbers.heard);
+        let looks = chosen(&sends, &classes, |look| sight.look(first(look)));
+        let wrong = wrong_rules(&looks, &tried, |look| first(look).text);
+        if wrong.is_empty() {
+            break looks;
+        }
+        for class in classes.values_mut() {
+            class.candidates.retain(|look| !wrong.contains(look));
+        }
+    };
+    let answers = sends.iter().map(
+        |(look, is_followed)| match classes[look].candidates.first() {
+            Some(answer) => match looks.iter().find(|(look, _)| look == answer) {
+                Some((_, look)) => Answer::Looks(look.clone()),
+                None => Answer::Beyond,
+            },
+            None if *is_followed => Answer::Unclear,
+            None => Answer::Nothing,
+        },
+    );
     answers.collect()
 }
 
+/// The looks of the answers that have a rule, by number: those that are awaited first.
+fn chosen(
+    sends: &[(usize, bool)],
+    classes: &BTreeMap<usize, Class>,
+    look: impl Fn(usize) -> Look,
+) -> Vec<(usize, Look)> {
+    let mut seen = HashSet::new();
+    let answers = sends
+        .iter()
+        .filter_map(|(look, _)| classes[look].candidates.first().copied());
+    let each = answers.filter(|answer| seen.insert(*answer));
+    each.take(MOST_RULES).map(|of| (of, look(of))).collect()
+}
+
+/// The looks whose rules would take messages that are not of them.
+fn wrong_rules<'t>(
+    looks: &[(usize, Look)],
+    tried: &[(usize, Look)],
+    text: impl Fn(usize) -> &'t str,
+) -> HashSet<usize> {
+    let mut rules: Vec<&(usize, Look)> = looks.iter().collect();
+    rules.sort_by_key(|(_, look)| look.rank());
+    let taken = tried.iter().filter_map(|(number, look)| {
+        let text = text(*number);
+        let rule = rules.iter().find(|rule| rule.1.covers(look, text))?;
+        (rule.0 != *number).then_some(rule.0)
+    });
+    taken.collect()
+}
+
 /// Leaves out the looks that the server's messages have at other times too, until none is left.
-fn settle(
-    classes: &mut BTreeMap<usize, Class>,
-    heard: &BTreeMap<usize, usize>,
-    other: Option<usize>,
-) {
+fn settle(classes: &mut BTreeMap<usize, Class>, heard: &[u32]) {
     loop {
         let mut claims: BTreeMap<usize, usize> = BTreeMap::new();
         for class in classes.values() {
@@ -220,7 +177,7 @@ fn settle(
                 *claims.entry(*first).or_default() += class.count;
             }
         }
-        claims.retain(|look, count| Some(*look) == other || heard.get(look) != Some(count));
+        claims.retain(|look, count| heard[*look] as usize != *count);
         if claims.is_empty() {
             return;
         }
@@ -233,26 +190,42 @@ fn settle(
 #[cfg(test)]
 mod tests {
     use super::super::conversation::Said;
+    use super::super::looks::example;
+    use super::super::variables::Known;
     use super::*;
 
-    /// Messages, those of the client behind `>`.
+    /// How the answers to messages look, those of the client behind `>`.
     fn told(lines: &[&str]) -> Vec<Option<String>> {
+        told_beside(lines, &[])
+    }
+
+    fn conversation<'l>(lines: &[&'l str]) -> Conversation<'l> {
         let said = lines.iter().map(|line| Said {
             number: 1,
             at_ns: 0,
             is_sent: line.starts_with('>'),
             text: line.trim_start_matches('>'),
         });
-        let conversation = Conversation {
+        Conversation {
+            is_engine_io: lines.iter().any(|line| line.starts_with("0{")),
             said: said.collect(),
             heartbeats: 0,
-            left_out: 0,
-        };
-        let looks = answers(&conversation).into_iter();
-        looks
-            .map(|look| match look? {
-                Look::Text(text) => Some(text),
-                Look::Json(prefix, held) => Some(format!("{prefix}{}", example(&held))),
+            longest_heard: 0,
+        }
+    }
+
+    fn told_beside(lines: &[&str], others: &[&[&str]]) -> Vec<Option<String>> {
+        let own = conversation(lines);
+        let others: Vec<_> = others.iter().map(|lines| conversation(lines)).collect();
+        let known = Known::default();
+        let sight = Sight::of(&own, &others, &known);
+        let answers = answers(&own, &sight).into_iter();
+        answers
+            .map(|answer| match answer.look()? {
+                Look::Text(text) => Some(text.clone()),
+                Look::Head(text) => Some(format!("{text}...")),
+                Look::Tail(text) => Some(format!("...{text}")),
+                Look::Json(prefix, held) => Some(format!("{prefix}{}", example(held))),
                 Look::Other => None,
             })
             .collect()
@@ -300,9 +273,89 @@ mod tests {
     }
 
     #[test]
+    fn an_identifier_of_the_session_is_not_awaited() {
+        let admin = [
+            "0{\"sid\":\"a\"}",
+            ">40/admin,",
+            "40/admin,{\"sid\":\"s-1\"}",
+        ];
+        assert_eq!(
+            told(&admin),
+            [Some("40/admin,{\"sid\":\"...\"}".to_owned())]
+        );
+        for (answer, expected) in [
+            ("welcome 9f86d081884c7d659a2feaa0c55ad015", "welcome ..."),
+            ("V1StGXR8_Z5jdHi6B-myT is yours", "... is yours"),
+            ("session=abc; ok", "session=..."),
+            ("CONNECTED\nsession:a\n\n\0", "CONNECTED\n..."),
+            ("pong", "pong"),
+            ("ready 1", "ready 1"),
+        ] {
+            assert_eq!(told(&[">hello", answer]), [Some(expected.to_owned())]);
+        }
+        let other: &[&str] = &[">hello", "you are xyz"];
+        assert_eq!(
+            told_beside(&[">hello", "you are abc"], &[other]),
+            [Some("you are ...".to_owned())]
+        );
+    }
+
+    #[test]
+    fn a_rule_that_would_take_other_messages_is_none() {
+        // The news begin as the answer does.
+        let lines = [
+            ">ask",
+            "item 9f86d081884c7d659a2feaa0c55ad015",
+            ">typing",
+            "typed",
+            "item list",
+        ];
+        assert_eq!(told(&lines), [None, Some("typed".to_owned())]);
+    }
+
+    #[test]
+    fn hundreds_of_acknowledgements_have_one_rule() {
+        let of = |ask: &dyn Fn(usize) -> [String; 2]| {
+            let texts: Vec<String> = std::iter::once("0{\"sid\":\"a\"}".to_owned())
+                .chain((0..400).flat_map(ask))
+                .collect();
+            let lines: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let mut answers = told(&lines);
+            assert_eq!(answers.len(), 400);
+            answers.dedup();
+            answers
+        };
+        for (expected, ask) in [
+            (
+                "43...",
+                (|n| [format!(">42{n}[\"x\",{n}]"), format!("43{n}[\"ok\"]")]) as fn(usize) -> _,
+            ),
+            ("43/a,...", |n| {
+                [format!(">42/a,{n}[\"x\"]"), format!("43/a,{n}[{n}]")]
+            }),
+            ("is ...", |n| [format!(">ask {n}"), format!("is {n}")]),
+            ("[1]", |n| {
+                [format!(">[{n},\"x\"]"), format!("[{n},\"ok\"]")]
+            }),
+            ("{\"t\":\"...\"}", |n| {
+                [
+                    format!(">{{\"t\":\"q{n}\"}}"),
+                    format!("{{\"t\":\"a{n}\"}}"),
+                ]
+            }),
+        ] {
+            assert_eq!(of(&|n| ask(n)), [Some(expected.to_owned())]);
+        }
+    }
+
+    #[test]
     fn many_looks_take_no_time_that_grows_with_their_square() {
+        let word = |n: usize| -> String {
+            let letter = |at: u32| char::from(b'a' + (n / 26_usize.pow(at) % 26) as u8);
+            (0..4).map(letter).collect()
+        };
         let texts: Vec<String> = (0..10_000)
-            .flat_map(|n| [format!(">ask {n}"), format!("is {n}")])
+            .flat_map(|n| [format!(">ask {}", word(n)), format!("is {}", word(n))])
             .collect();
         let lines: Vec<&str> = texts.iter().map(String::as_str).collect();
         let answers = told(&lines);

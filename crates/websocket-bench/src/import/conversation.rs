@@ -1,79 +1,74 @@
 //! What was said on a connection: the texts of both sides and their times, without control frames and
 //! without the heartbeats that a dialect answers by itself.
 
-use super::har::{Connection, Message};
+use super::har::Connection;
 
 /// Most messages of a client.
 const MOST_SENDS: usize = 10_000;
-/// Longest message of a client in bytes: what a dialect's template has at most.
-const LONGEST_SEND: usize = 4096;
-/// Longest message of a server that a plan permits, in bytes.
-const LONGEST_HEARD: usize = 8 << 20;
 
 /// A message of a conversation.
 #[derive(Debug)]
 pub(super) struct Said<'c> {
-    /// Its number in the capture's list, from 1 on.
-    pub(super) number: usize,
     /// Nanoseconds since the first message of the connection.
     pub(super) at_ns: u64,
-    pub(super) is_sent: bool,
     pub(super) text: &'c str,
+    /// Its number in the capture's list, from 1 on.
+    pub(super) number: u32,
+    pub(super) is_sent: bool,
 }
 
 /// A conversation.
 #[derive(Debug)]
 pub(super) struct Conversation<'c> {
     pub(super) said: Vec<Said<'c>>,
+    /// The server speaks Engine.IO 4.
+    pub(super) is_engine_io: bool,
     /// The server's heartbeats of Engine.IO (`2`), which are answered with `3`.
     pub(super) heartbeats: usize,
-    /// Close frames, pings, pongs, and errors that the browser noted.
-    pub(super) left_out: usize,
+    /// The longest message of the server, in bytes at most.
+    pub(super) longest_heard: usize,
 }
 
 impl<'c> Conversation<'c> {
     /// # Errors
     /// In words, when a message cannot be carried by a plan.
     pub(super) fn of(connection: &'c Connection) -> Result<Self, String> {
-        let mut conversation = Self {
-            said: Vec::new(),
-            heartbeats: 0,
-            left_out: 0,
-        };
-        let first = connection.messages.first().map_or(0.0, |of| of.time);
+        let frames = &connection.frames;
+        if let Some((number, why)) = &frames.unfit {
+            return Err(format!(
+                "message {number} of connection {} {why}: take it out of the capture, or choose \
+                 another connection (--entry)",
+                connection.number
+            ));
+        }
+        let first = frames.all.iter().map(|frame| frame.time);
+        let first = first.clone().find(|time| !time.is_nan()).unwrap_or(0.0);
         let mut at_ns = 0;
-        for (message, number) in connection.messages.iter().zip(1..) {
-            let place = format!("message {number} of connection {}", connection.number);
-            let is_sent = match message.direction.as_str() {
-                "send" => true,
-                "receive" => false,
-                _ => {
-                    conversation.left_out += 1;
-                    continue;
-                }
-            };
-            if message.opcode == 2.0 {
-                return Err(format!(
-                    "{place} is binary (opcode 2), and a plan of a capture sends and reads text: \
-                     take such messages out of the capture, or choose another connection (--entry)"
-                ));
-            }
-            if message.opcode != 1.0 {
-                conversation.left_out += 1;
-                continue;
-            }
-            check_length(message, is_sent, &place)?;
+        let mut said = Vec::with_capacity(frames.all.len());
+        for frame in &frames.all {
             // A float above a day's nanoseconds becomes one that no plan has, and is refused there.
-            let since = ((message.time - first).max(0.0) * 1e6).round() as u64;
+            // Of no number the greater is 0.
+            let since = ((frame.time - first).max(0.0) * 1e6).round() as u64;
             at_ns = since.saturating_mul(1000).max(at_ns);
-            conversation.said.push(Said {
-                number,
+            said.push(Said {
                 at_ns,
-                is_sent,
-                text: &message.data,
+                text: frames.text(frame),
+                number: frame.number,
+                is_sent: frame.is_sent,
             });
         }
-        conversation.take_heartbeats();
+        let is_engine_io = is_engine_io(&connection.url, &said);
+        let mut conversation = Self {
+            said,
+            is_engine_io,
+            heartbeats: 0,
+            longest_heard: frames.longest_binary,
+        };
+        let heard = conversation.heard().map(|said| said.text.len()).max();
+        conversation.longest_heard = frames.longest_binary.max(heard.unwrap_or(0));
+        if is_engine_io {
+            conversation.take_heartbeats();
+        }
         let sends = conversation.sends().count();
         if sends == 0 {
             return Err(format!(
@@ -96,9 +91,8 @@ impl<'c> Conversation<'c> {
         self.said.iter().filter(|said| said.is_sent)
     }
 
-    pub(super) fn longest_heard(&self) -> usize {
-        let heard = self.said.iter().filter(|said| !said.is_sent);
-        heard.map(|said| said.text.len()).max().unwrap_or(0)
+    pub(super) fn heard(&self) -> impl Iterator<Item = &Said<'c>> {
+        self.said.iter().filter(|said| !said.is_sent)
     }
 
     /// Engine.IO 4: the server says `2` and the client answers `3`.
@@ -112,17 +106,11 @@ impl<'c> Conversation<'c> {
     }
 }
 
-fn check_length(message: &Message, is_sent: bool, place: &str) -> Result<(), String> {
-    let (length, most) = match is_sent {
-        true => (message.data.len(), LONGEST_SEND),
-        false => (message.data.len(), LONGEST_HEARD),
-    };
-    match length > most {
-        true => Err(format!(
-            "{place} has {length} bytes, and {most} is the most that a plan {}: take it out of the \
-             capture, or choose another connection (--entry)",
-            if is_sent { "sends" } else { "reads" }
-        )),
-        false => Ok(()),
-    }
+/// The URL asks for a version of Engine.IO, or the server begins with the packet that opens it.
+fn is_engine_io(url: &str, said: &[Said<'_>]) -> bool {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let opens = |said: &&Said<'_>| !said.is_sent;
+    let first = said.iter().find(opens).map_or("", |said| said.text);
+    query.split(['&', '#']).any(|pair| pair.starts_with("EIO="))
+        || first.starts_with("0{") && first.contains("\"pingInterval\"")
 }

@@ -1,6 +1,6 @@
 //! The plan as a file that people read and change: only what differs from a plan's defaults.
 
-use super::answers::{Held, Look, example};
+use super::looks::{Held, Look, example};
 use run_record::{DialectFile, Nanos, escaped_braces};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -169,6 +169,16 @@ impl Rule {
                     ..rule
                 }
             }
+            Look::Head(text) => Self {
+                example: Some(escaped_braces(&format!("{text}...")).into_owned()),
+                pattern: Some(format!("{}{{any}}", escaped_braces(text))),
+                ..rule
+            },
+            Look::Tail(text) => Self {
+                example: Some(escaped_braces(&format!("...{text}")).into_owned()),
+                pattern: Some(format!("{{any}}{}", escaped_braces(text))),
+                ..rule
+            },
             Look::Json(prefix, held) => {
                 let shown = format!("{prefix}{}", example(held));
                 Self {

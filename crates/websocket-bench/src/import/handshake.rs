@@ -1,20 +1,40 @@
 //! What of a captured handshake a plan says, and what must be given anew since it is secret.
 
 use super::har::Connection;
-use run_record::{escaped_braces, is_secret, is_token};
+use super::secrets::{is_like_token as is_token_anywhere, is_secret_name, secrets};
+use run_record::{escaped_braces, is_cookie_byte, is_secret, is_token};
 use std::fmt::Write as _;
 use url::Url;
 
 /// Shortest text that may be a token, in bytes.
 const SHORTEST_TOKEN: usize = 24;
+/// Schemes of `Authorization` (RFC 9110, 11.1), which are no secrets.
+const SCHEMES: [&str; 11] = [
+    "apikey",
+    "basic",
+    "bearer",
+    "digest",
+    "dpop",
+    "hawk",
+    "key",
+    "mutual",
+    "negotiate",
+    "ntlm",
+    "token",
+];
+/// Parts of a subprotocol that carries a token.
+const MARKS: [&str; 6] = ["auth", "authorization", "bearer", "jwt", "key", "token"];
+/// What stands before `token` or `key` in a subprotocol that says that the next one is it.
+const BEFORE_MARKS: [&str; 6] = ["", "access", "api", "auth", "id", "x"];
+/// Longest name of a subprotocol that is no token, in bytes.
+const LONGEST_SUBPROTOCOL: usize = 40;
 /// Header lines that every handshake has, or that a key of the plan says.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 8] = [
     "host",
     "upgrade",
     "connection",
     "origin",
     "cookie",
-    "authorization",
     "sec-websocket-protocol",
     "sec-websocket-extensions",
     "sec-websocket-key",
@@ -38,27 +58,49 @@ pub(super) struct Handshake {
     pub(super) columns: Vec<String>,
     /// Header lines that are left out, and what else was.
     pub(super) left_out: Vec<String>,
+    /// Names and values of secrets, to find them where else they stand.
+    pub(super) secrets: Vec<(String, String)>,
+    /// The user says that secrets are copied.
+    keeps: bool,
 }
 
-/// True of a text that looks like a session, a key or a token.
-pub(super) fn is_like_token(text: &str) -> bool {
+/// True of a part of a URL that looks like a session, a key or a token.
+fn is_like_token(text: &str) -> bool {
     let is_of_token = |c: char| c.is_ascii_alphanumeric() || "_-.=+/~%|:".contains(c);
-    let is_jwt = text.starts_with("eyJ") && text.matches('.').count() == 2;
     let is_mixed = text.chars().any(|c| c.is_ascii_digit())
         && text.chars().any(|c| c.is_ascii_alphabetic())
         && text.chars().all(is_of_token);
-    is_jwt || text.len() >= SHORTEST_TOKEN && is_mixed
+    text.len() >= SHORTEST_TOKEN && is_mixed || is_token_anywhere(text)
 }
 
-/// What connections have in common that lead to the same place.
+/// True of a value of a URL that is a secret whatever its name is.
+fn is_hidden(value: &str) -> bool {
+    let bytes = percent_decoded(value);
+    is_like_token(value) || !secrets(&bytes).is_empty()
+}
+
+/// What a part of a URL stands for (RFC 3986, 2.1).
+fn percent_decoded(text: &str) -> String {
+    // As the parameter of a form, which the decoder knows.
+    let pairs = url::form_urlencoded::parse(text.as_bytes());
+    let parts = pairs.map(|(name, value)| match value.is_empty() {
+        true => name.into_owned(),
+        false => format!("{name}={value}"),
+    });
+    parts.collect::<Vec<_>>().join("&")
+}
+
+/// What connections have in common that lead to the same place: the URL without its query and its
+/// secrets.
 ///
 /// # Errors
 /// In words, when the URL is none.
 pub(super) fn place_of(connection: &Connection) -> Result<String, String> {
+    let mut handshake = Handshake::default();
     let mut url = parsed(connection)?;
     url.set_query(None);
-    url.set_fragment(None);
-    Ok(url.into())
+    handshake.take_url(url);
+    Ok(handshake.url)
 }
 
 fn parsed(connection: &Connection) -> Result<Url, String> {
@@ -84,29 +126,40 @@ fn parsed(connection: &Connection) -> Result<Url, String> {
 impl Handshake {
     /// # Errors
     /// In words, when the URL is none.
-    pub(super) fn of(connection: &Connection) -> Result<Self, String> {
+    pub(super) fn of(connection: &Connection, keeps: bool) -> Result<Self, String> {
         let mut handshake = Self {
             is_compressed: connection.is_compressed,
+            keeps,
             ..Self::default()
         };
         handshake.take_url(parsed(connection)?);
         for header in &connection.headers {
             let name = header.name.to_ascii_lowercase();
             match name.as_str() {
-                "origin" => handshake.origin = Some(header.value.clone()),
+                // It is for a proxy, which a plan has or has not.
+                "proxy-authorization" => handshake.left_out.push(header.name.clone()),
+                "origin" if header.value.is_empty() => {}
+                "origin" if keeps || secrets(&header.value).is_empty() => {
+                    handshake.origin = Some(header.value.clone());
+                }
                 "cookie" => handshake.take_cookies(&header.value),
                 "sec-websocket-protocol" => handshake.take_subprotocols(&header.value),
-                _ if name == "authorization" || is_secret(&name) && is_token(&name) => {
+                _ if KNOWN.contains(&name.as_str()) || is_own(&name) => {}
+                _ if is_token(&name) && (is_secret(&name) || is_secret_name(&header.name)) => {
                     handshake.take_secret(&header.name, &header.value);
                 }
-                _ if KNOWN.contains(&name.as_str()) || is_own(&name) => {}
                 _ => handshake.left_out.push(header.name.clone()),
             }
         }
         Ok(handshake)
     }
 
-    fn want(&mut self, name: &str, what: String) -> String {
+    /// The reference in the place of a secret, or the secret where it is kept.
+    fn want(&mut self, name: &str, value: &str, what: String) -> String {
+        if self.keeps {
+            return value.to_owned();
+        }
+        self.secrets.push((name.to_owned(), value.to_owned()));
         let upper = name.to_ascii_uppercase();
         let fits = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let variable: String = upper.chars().map(fits).collect();
@@ -116,8 +169,11 @@ impl Handshake {
     }
 
     fn take_url(&mut self, mut url: Url) {
-        if !url.username().is_empty() || url.password().is_some() {
+        if !self.keeps && (!url.username().is_empty() || url.password().is_some()) {
             self.left_out.push("the user in the URL".to_owned());
+            for secret in [url.username(), url.password().unwrap_or_default()] {
+                self.secrets.push(("user".to_owned(), secret.to_owned()));
+            }
             // A URL with a host takes both.
             let _ = url.set_username("").and_then(|()| url.set_password(None));
         }
@@ -127,28 +183,40 @@ impl Handshake {
         let mut kept = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            if value.is_empty() || !is_secret(name) && !is_like_token(value) {
-                kept.push(pair);
-            } else if is_token(name) && self.query.len() < MOST_ENTRIES {
-                let what = format!("the parameter {name} of the URL");
-                let reference = self.want(&format!("QUERY_{name}"), what);
-                self.query.push(format!("{name}={reference}"));
-            } else {
-                self.left_out
-                    .push(format!("the parameter {name} of the URL"));
+            let has_name = is_secret(name) || is_secret_name(name);
+            match () {
+                () if self.keeps => kept.push(pair),
+                () if is_like_token(name) => {
+                    self.secrets.push(("parameter".to_owned(), name.to_owned()));
+                    self.left_out.push("a parameter of the URL".to_owned());
+                }
+                () if value.is_empty() || !has_name && !is_hidden(value) => kept.push(pair),
+                () if is_token(name) && self.query.len() < MOST_ENTRIES => {
+                    let what = format!("the parameter {name} of the URL");
+                    let reference = self.want(&format!("QUERY_{name}"), value, what);
+                    self.query.push(format!("{name}={reference}"));
+                }
+                () => self
+                    .left_out
+                    .push(format!("the parameter {name} of the URL")),
             }
         }
         let (before, path) = url.as_str().split_at(url.as_str().len() - url.path().len());
         let mut text = escaped_braces(before).into_owned();
+        let mut is_named = false;
         for (index, segment) in path.split('/').enumerate() {
             text.push_str(if index == 0 { "" } else { "/" });
-            if is_like_token(segment) {
+            let is_word = segment.bytes().all(|byte| byte.is_ascii_lowercase());
+            let is_secret = !is_word && (is_named || is_hidden(segment));
+            if is_secret && !self.keeps {
                 let column = format!("path-{index}");
                 let _ = write!(text, "{{{column}}}");
+                self.secrets.push((column.clone(), segment.to_owned()));
                 self.columns.push(column);
             } else {
                 text.push_str(&escaped_braces(segment));
             }
+            is_named = is_secret_name(segment);
         }
         if !kept.is_empty() {
             text.push('?');
@@ -159,43 +227,79 @@ impl Handshake {
 
     fn take_cookies(&mut self, header: &str) {
         for pair in header.split(';') {
-            let name = pair.split_once('=').map_or(pair, |(name, _)| name).trim();
+            let Some((name, value)) = pair.split_once('=') else {
+                if !pair.trim().is_empty() {
+                    self.left_out.push("a cookie without a name".to_owned());
+                }
+                continue;
+            };
+            let (name, value) = (name.trim(), value.trim());
             let known = format!("{name}=");
             let is_new = !self.cookies.iter().any(|cookie| cookie.starts_with(&known));
-            if is_token(name) && is_new && self.cookies.len() < MOST_ENTRIES {
-                let reference = self.want(&format!("COOKIE_{name}"), format!("the cookie {name}"));
-                self.cookies.push(format!("{name}={reference}"));
+            if !is_token(name) || !is_new || self.cookies.len() >= MOST_ENTRIES {
+                continue;
+            }
+            if self.keeps && !value.bytes().all(is_cookie_byte) {
+                self.left_out.push(format!("the cookie {name}"));
+                continue;
+            }
+            let what = format!("the cookie {name}");
+            let reference = self.want(&format!("COOKIE_{name}"), value, what);
+            self.cookies.push(format!("{name}={reference}"));
+            // What says nothing of a user may stand in messages as well.
+            if !is_secret(name) && !is_secret_name(name) && !is_like_token(value) {
+                self.secrets.pop();
             }
         }
     }
 
     fn take_subprotocols(&mut self, header: &str) {
-        for name in header.split(',').map(str::trim) {
-            let is_hidden = is_secret(name)
-                || ["bearer", "authorization"]
-                    .iter()
-                    .any(|word| name.to_ascii_lowercase().contains(word))
-                || name.len() > 40
-                || name.starts_with("eyJ");
-            if is_hidden {
-                self.left_out
-                    .push("a subprotocol that may be secret".to_owned());
-            } else if is_token(name) && !self.subprotocols.iter().any(|known| known == name) {
-                self.subprotocols.push(name.to_owned());
+        let mut is_behind_mark = false;
+        for (name, number) in header.split(',').map(str::trim).zip(1..) {
+            let words = name.to_ascii_lowercase();
+            let is_mark = is_mark(&words);
+            let is_hidden = is_behind_mark
+                || name.len() > LONGEST_SUBPROTOCOL
+                || is_like_token(name)
+                || !is_mark && (is_secret(name) || is_secret_name(name) || holds_mark(&words));
+            is_behind_mark = is_mark;
+            if !is_token(name) || self.subprotocols.iter().any(|known| known == name) {
+                continue;
+            }
+            if is_hidden && !self.keeps {
+                let column = format!("subprotocol-{number}");
+                self.subprotocols.push(format!("{{{column}}}"));
+                self.secrets.push((column.clone(), name.to_owned()));
+                self.columns.push(column);
+            } else {
+                self.subprotocols.push(escaped_braces(name).into_owned());
             }
         }
     }
 
     fn take_secret(&mut self, name: &str, value: &str) {
-        let scheme = match value.split_once(' ') {
-            Some((scheme, _)) if name.eq_ignore_ascii_case("authorization") && is_token(scheme) => {
-                format!("{scheme} ")
+        let (scheme, value) = match value.split_once(' ') {
+            Some((scheme, value)) if SCHEMES.contains(&&*scheme.to_ascii_lowercase()) => {
+                (format!("{scheme} "), value)
             }
-            _ => String::new(),
+            _ => (String::new(), value),
         };
-        let reference = self.want(name, format!("the header {name}"));
+        let reference = self.want(name, value, format!("the header {name}"));
         self.headers.push(format!("{name}: {scheme}{reference}"));
     }
+}
+
+/// A subprotocol that says that the next one is a token: `bearer`, `access_token`.
+fn is_mark(subprotocol: &str) -> bool {
+    let mut parts = subprotocol.split(['.', '-', '_']).rev();
+    parts.next().is_some_and(|last| MARKS.contains(&last))
+        && parts.all(|part| BEFORE_MARKS.contains(&part))
+}
+
+/// A subprotocol with its token: `bearer.x`, `base64url.bearer.authorization.k8s.io.x`.
+fn holds_mark(subprotocol: &str) -> bool {
+    let parts = subprotocol.split(['.', '-', '_', ':', '|', '+', '~']);
+    parts.into_iter().any(|part| MARKS.contains(&part))
 }
 
 /// Header lines of HTTP/2 and of the handshake itself.

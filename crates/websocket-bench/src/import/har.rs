@@ -3,15 +3,19 @@
 //! HAR 1.2 knows no messages: both add `_webSocketMessages` to the entry of the handshake, each with
 //! `type` (`send` or `receive`), `time` (seconds since 1970), `opcode` (RFC 6455, 5.2) and `data`
 //! (base64 where the opcode is 2). mitmproxy writes the URL with `http` and an entry twice, the first
-//! time without messages. What else an entry holds is not kept.
+//! time without messages. What else a file holds is passed over as it is read, and an entry that lacks
+//! something is no reason to refuse another.
 
+use super::frames::Frames;
+use super::loose::{Collect, List, Loose, Object};
+use super::source;
 use serde::Deserialize;
-use std::fs::File;
-use std::io::{BufReader, Read as _};
 use std::path::Path;
 
-/// Longest capture that is read, in bytes.
-const MOST_BYTES: u64 = 256 << 20;
+/// Most header lines and cookies of a handshake.
+const MOST_PAIRS: usize = 1000;
+/// Most connections with messages.
+const MOST_CONNECTIONS: usize = 10_000;
 
 /// A connection of a capture.
 #[derive(Debug)]
@@ -23,71 +27,136 @@ pub(super) struct Connection {
     pub(super) headers: Vec<Pair>,
     /// The server compresses messages (RFC 7692).
     pub(super) is_compressed: bool,
-    pub(super) messages: Vec<Message>,
-}
-
-/// A message of a capture.
-#[derive(Debug, Deserialize)]
-pub(super) struct Message {
-    /// `send` or `receive`; of Chrome also `error`.
-    #[serde(rename = "type", default)]
-    pub(super) direction: String,
-    /// Seconds since 1970.
-    #[serde(default)]
-    pub(super) time: f64,
-    #[serde(default = "text")]
-    pub(super) opcode: f64,
-    #[serde(default)]
-    pub(super) data: String,
-}
-
-const fn text() -> f64 {
-    1.0
+    pub(super) frames: Frames,
 }
 
 /// A header line.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub(super) struct Pair {
-    #[serde(default)]
     pub(super) name: String,
-    #[serde(default)]
     pub(super) value: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Har {
-    log: Log,
+    log: Object<Log>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Log {
-    entries: Vec<Entry>,
+    entries: List<Entries>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Default)]
+struct Entries {
+    total: usize,
+    /// Those of WebSocket, with messages or without.
+    handshakes: usize,
+    /// Those with messages.
+    connections: Vec<Connection>,
+    left_out: usize,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Entry {
-    request: Request,
-    response: Option<Response>,
+    request: Object<Request>,
+    response: Object<Response>,
     #[serde(rename = "_resourceType")]
-    resource_type: Option<String>,
+    resource_type: Loose,
     #[serde(rename = "_webSocketMessages")]
-    messages: Option<Vec<Message>>,
+    messages: List<Frames>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Request {
-    url: String,
-    #[serde(default)]
-    headers: Vec<Pair>,
+    url: Loose,
+    headers: List<Pairs>,
     /// Cookies have a list of their own, which some programs write in the place of the header.
-    #[serde(default)]
-    cookies: Vec<Pair>,
+    cookies: List<Pairs>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Response {
-    #[serde(default)]
-    headers: Vec<Pair>,
+    headers: List<Pairs>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RawPair {
+    name: Loose,
+    value: Loose,
+}
+
+#[derive(Debug, Default)]
+struct Pairs(Vec<Pair>);
+
+impl Collect for Pairs {
+    type Item = Object<RawPair>;
+
+    fn take(&mut self, item: Object<RawPair>) {
+        if let Some(raw) = item.0.filter(|_| self.0.len() < MOST_PAIRS) {
+            self.0.push(Pair {
+                name: raw.name.into_text(),
+                value: raw.value.into_text(),
+            });
+        }
+    }
+}
+
+impl Collect for Entries {
+    type Item = Object<Entry>;
+
+    fn take(&mut self, item: Object<Entry>) {
+        self.total += 1;
+        let Some(entry) = item.0 else {
+            return;
+        };
+        let frames = entry.messages.0;
+        let is_named = entry.resource_type.into_text() == "websocket";
+        self.handshakes += usize::from(frames.is_some() || is_named);
+        let Some(frames) = frames.filter(|frames| frames.total > 0) else {
+            return;
+        };
+        if self.connections.len() == MOST_CONNECTIONS {
+            self.left_out += 1;
+            return;
+        }
+        let number = self.connections.len() + 1;
+        let request = entry.request.0.unwrap_or_default();
+        let response = entry.response.0.unwrap_or_default();
+        self.connections
+            .push(connection(number, request, response, frames));
+    }
+}
+
+fn connection(number: usize, request: Request, response: Response, frames: Frames) -> Connection {
+    let mut headers = request.headers.0.unwrap_or_default().0;
+    let has_cookie = headers
+        .iter()
+        .any(|of| of.name.eq_ignore_ascii_case("cookie"));
+    if !has_cookie {
+        let cookies = request.cookies.0.unwrap_or_default().0.into_iter();
+        headers.extend(cookies.map(|cookie| Pair {
+            name: "cookie".to_owned(),
+            value: format!("{}={}", cookie.name, cookie.value),
+        }));
+    }
+    let answered = response.headers.0.unwrap_or_default().0;
+    Connection {
+        number,
+        url: request.url.into_text(),
+        headers,
+        is_compressed: answered.iter().any(|of| {
+            of.name.eq_ignore_ascii_case("sec-websocket-extensions")
+                && of.value.contains("permessage-deflate")
+        }),
+        frames,
+    }
 }
 
 /// Reads the WebSocket connections of a capture that have messages.
@@ -96,75 +165,38 @@ struct Response {
 /// In words, with the file and a remedy.
 pub(super) fn read(path: &Path) -> Result<Vec<Connection>, String> {
     let name = path.display();
-    let unread = |error| format!("cannot read the capture {name}: {error}");
-    let file = File::open(path).map_err(unread)?;
-    if file.metadata().map_err(unread)?.is_dir() {
-        return Err(format!("{name} is a folder: name the HAR file in it"));
+    let mut from = source::open(path)?;
+    let parsed = serde_json::from_reader::<_, Object<Har>>(&mut from);
+    if source::is_cut(from) {
+        return Err(source::too_long(path));
     }
-    let mut reader = BufReader::new(file.take(MOST_BYTES + 1));
-    let parsed = serde_json::from_reader::<_, Har>(&mut reader);
-    if reader.into_inner().limit() == 0 {
-        return Err(format!(
-            "{name} has more than {} MiB, and no more is read: leave the other requests out, as \
-             with jq 'del(.log.entries[] | select(._webSocketMessages == null))'",
-            MOST_BYTES >> 20
-        ));
-    }
-    let har = parsed.map_err(|error| {
+    let none = |why: &str| {
         format!(
-            "{name} is no HAR: {error}; export one from the browser's DevTools (Network, Export \
-             HAR) or with mitmproxy (save.har)"
+            "{name} is no HAR: {why}; export one from the browser's DevTools (Network, Export HAR) or \
+             with mitmproxy (save.har)"
         )
-    })?;
-    let is_websocket = |entry: &Entry| {
-        entry.messages.is_some() || entry.resource_type.as_deref() == Some("websocket")
     };
-    let entries = har.log.entries;
-    let total = entries.len();
-    let all: Vec<Entry> = entries.into_iter().filter(is_websocket).collect();
-    let handshakes = all.len();
-    let with_messages = all.into_iter().filter(|entry| {
-        let messages = entry.messages.as_deref().unwrap_or_default();
-        !messages.is_empty()
-    });
-    let connections: Vec<Connection> = with_messages
-        .zip(1..)
-        .map(|(entry, number)| connection(number, entry))
-        .collect();
-    match (connections.is_empty(), handshakes) {
-        (false, _) => Ok(connections),
-        (true, 0) => Err(format!(
+    let har = parsed.map_err(|error| none(&error.to_string()))?;
+    let log = har.0.and_then(|har| har.log.0);
+    let entries = log.and_then(|log| log.entries.0);
+    let read = entries.ok_or_else(|| none("it has no list log.entries"))?;
+    let Entries {
+        total, handshakes, ..
+    } = read;
+    match () {
+        () if read.left_out > 0 => Err(format!(
+            "{name} has {} WebSocket connections, and {MOST_CONNECTIONS} is the most that is read: \
+             leave the other entries out, as with jq 'del(.log.entries[5000:])'",
+            read.connections.len() + read.left_out
+        )),
+        () if !read.connections.is_empty() => Ok(read.connections),
+        () if handshakes == 0 => Err(format!(
             "{name} has no WebSocket connection among its {total} entries: open DevTools, then load \
              the page, so that the handshake is in the capture"
         )),
-        (true, _) => Err(format!(
+        () => Err(format!(
             "{name} has {handshakes} WebSocket connections and no message of any: export it when \
              messages have gone, with a Chrome of 2019 or later (`_webSocketMessages`)"
         )),
-    }
-}
-
-fn connection(number: usize, entry: Entry) -> Connection {
-    let mut headers = entry.request.headers;
-    let has_cookie = headers
-        .iter()
-        .any(|of| of.name.eq_ignore_ascii_case("cookie"));
-    if !has_cookie {
-        let cookies = entry.request.cookies.into_iter();
-        headers.extend(cookies.map(|cookie| Pair {
-            name: "cookie".to_owned(),
-            value: format!("{}={}", cookie.name, cookie.value),
-        }));
-    }
-    let response = entry.response.map(|of| of.headers).unwrap_or_default();
-    Connection {
-        number,
-        url: entry.request.url,
-        headers,
-        is_compressed: response.iter().any(|of| {
-            of.name.eq_ignore_ascii_case("sec-websocket-extensions")
-                && of.value.contains("permessage-deflate")
-        }),
-        messages: entry.messages.unwrap_or_default(),
     }
 }

@@ -3,66 +3,118 @@
 use serde::de::IgnoredAny;
 use std::ops::Range;
 
+/// Longest name of a namespace of Socket.IO, in bytes.
+const LONGEST_NAMESPACE: usize = 128;
+
 /// A string or a number of a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Leaf {
+pub(super) struct Leaf<'t> {
     /// Its bytes; of a string those between the quotes.
     pub(super) range: Range<usize>,
     /// The nearest name before it; `value` where there is none.
-    pub(super) key: String,
+    pub(super) key: &'t str,
     pub(super) is_string: bool,
 }
 
-/// Where the JSON of a text begins: behind digits, as Socket.IO writes them. `None` where the rest is
+/// What stands before the JSON of a packet of Socket.IO: `42`, `42/chat,17`, `451-/chat,`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Packet<'t> {
+    /// Digits of the type, with those of the acknowledgement where there is no namespace.
+    pub(super) digits: &'t str,
+    /// The count of attachments and the namespace, with what stands around them.
+    pub(super) middle: &'t str,
+    /// The number of the acknowledgement behind a namespace or attachments.
+    pub(super) number: &'t str,
+}
+
+impl<'t> Packet<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        let digits = |text: &'t str| {
+            let count = text.bytes().take_while(u8::is_ascii_digit).count();
+            text.split_at(count)
+        };
+        let (first, rest) = digits(text);
+        if first.is_empty() {
+            return Self::default();
+        }
+        let dash = usize::from(rest.starts_with('-'));
+        let behind = &rest[dash..];
+        let head = behind.bytes().take(LONGEST_NAMESPACE);
+        let namespace = match behind.starts_with('/') {
+            true => head
+                .clone()
+                .position(|byte| byte == b',')
+                .map_or(0, |at| at + 1),
+            false => 0,
+        };
+        let (middle, rest) = rest.split_at(dash + namespace);
+        let number = if middle.is_empty() {
+            ""
+        } else {
+            digits(rest).0
+        };
+        Self {
+            digits: first,
+            middle,
+            number,
+        }
+    }
+
+    pub(super) const fn length(&self) -> usize {
+        self.digits.len() + self.middle.len() + self.number.len()
+    }
+}
+
+/// Where the JSON of a text begins: behind what Socket.IO writes before it. `None` where the rest is
 /// neither an object nor an array.
 pub(super) fn json_at(text: &str) -> Option<usize> {
-    let at = text.bytes().take_while(u8::is_ascii_digit).count();
+    let at = Packet::of(text).length();
     let rest = &text[at..];
     let is_json = rest.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(rest).is_ok();
     is_json.then_some(at)
 }
 
-/// The leaves of a text in their order; empty where it holds no JSON.
-pub(super) fn leaves(text: &str) -> Vec<Leaf> {
-    let Some(mut at) = json_at(text) else {
-        return Vec::new();
-    };
+/// The leaves of a text in their order; none where it holds no JSON.
+pub(super) fn leaves(text: &str) -> impl Iterator<Item = Leaf<'_>> {
+    let mut at = json_at(text).unwrap_or(text.len());
     let bytes = text.as_bytes();
-    let (mut leaves, mut key) = (Vec::new(), "value".to_owned());
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => {
-                let range = string_at(bytes, at);
-                at = range.end + 1;
-                let rest = text[at..].trim_start();
-                if rest.starts_with(':') {
-                    text[range].clone_into(&mut key);
-                } else {
-                    leaves.push(leaf(range, &key, true));
+    let mut key = "value";
+    std::iter::from_fn(move || {
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'"' => {
+                    let range = string_at(bytes, at);
+                    at = range.end + 1;
+                    if text[at..].trim_start().starts_with(':') {
+                        key = &text[range];
+                        continue;
+                    }
+                    return Some(Leaf {
+                        range,
+                        key,
+                        is_string: true,
+                    });
                 }
+                b'-' | b'0'..=b'9' => {
+                    let is_of_number = |byte: &&u8| b"+-.eE0123456789".contains(byte);
+                    let length = bytes[at..].iter().take_while(is_of_number).count();
+                    let range = at..at + length;
+                    at += length;
+                    return Some(Leaf {
+                        range,
+                        key,
+                        is_string: false,
+                    });
+                }
+                _ => at += 1,
             }
-            b'-' | b'0'..=b'9' => {
-                let is_of_number = |byte: &&u8| b"+-.eE0123456789".contains(byte);
-                let length = bytes[at..].iter().take_while(is_of_number).count();
-                leaves.push(leaf(at..at + length, &key, false));
-                at += length;
-            }
-            _ => at += 1,
         }
-    }
-    leaves
-}
-
-fn leaf(range: Range<usize>, key: &str, is_string: bool) -> Leaf {
-    Leaf {
-        range,
-        key: key.to_owned(),
-        is_string,
-    }
+        None
+    })
 }
 
 /// The bytes of the string whose quote is at `at`, in a valid text.
-fn string_at(bytes: &[u8], at: usize) -> Range<usize> {
+pub(super) fn string_at(bytes: &[u8], at: usize) -> Range<usize> {
     let mut end = at + 1;
     while end < bytes.len() && bytes[end] != b'"' {
         end += if bytes[end] == b'\\' { 2 } else { 1 };
@@ -76,8 +128,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn found(text: &str) -> Vec<(String, &str)> {
-        let all = leaves(text).into_iter();
-        all.map(|leaf| (leaf.key, &text[leaf.range])).collect()
+        let owned = |leaf: Leaf<'_>| (leaf.key.to_owned(), &text[leaf.range]);
+        leaves(text).map(owned).collect()
     }
 
     #[test]
@@ -98,6 +150,24 @@ mod tests {
     fn what_is_no_json_has_none() {
         for text in ["", "2", "42", "hello {\"a\":1}", "{\"a\":", "12 [1]"] {
             assert_eq!(found(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stands_before_the_json_of_a_packet_is_known() {
+        for (text, expected) in [
+            ("42[1]", Some(("42", "", ""))),
+            ("4217[1]", Some(("4217", "", ""))),
+            ("40/admin,{\"sid\":\"x\"}", Some(("40", "/admin,", ""))),
+            ("43/admin,17[]", Some(("43", "/admin,", "17"))),
+            ("451-[{}]", Some(("451", "-", ""))),
+            ("451-/a,7[{}]", Some(("451", "-/a,", "7"))),
+            ("40/admin{}", None),
+            ("/admin,{}", None),
+        ] {
+            let found = json_at(text).map(|_| Packet::of(text));
+            let found = found.map(|of| (of.digits, of.middle, of.number));
+            assert_eq!(found, expected, "{text}");
         }
     }
 

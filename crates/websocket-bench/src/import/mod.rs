@@ -1,43 +1,49 @@
 //! `import`: a plan of a capture, which has each client say what the captured one said.
 //!
-//! Captures hold secrets. None is copied: what looks like one becomes a reference or a variable.
+//! Captures hold secrets. None is copied unless the user says so: what looks like one becomes a reference
+//! or a variable.
 
 mod answers;
 mod conversation;
+mod data;
 mod document;
+mod frames;
 mod handshake;
 mod har;
 mod leaves;
+mod looks;
+mod loose;
+mod notes;
+mod secrets;
+mod source;
 mod variables;
 
 use crate::args::ImportArgs;
-use answers::{Look, answers};
+use answers::{Answer, answers};
 use conversation::Conversation;
+use data::write_data;
 use document::{
     Clients, Compression, Definition, Document, Kind, Load, Message, Open, Rule, Send, Steps,
     Target, Turn,
 };
 use handshake::{Handshake, place_of};
 use har::Connection;
+use looks::{Look, Sight};
+use notes::{SHOWN, note_answers, note_choice, note_conversation, note_handshake, note_repeated};
 use plan_file::PlanFile;
 use run_record::{DialectFile, LONGEST_NS, Nanos};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use variables::{MOST_VARIABLES, Templates, templates};
+use variables::{Known, MOST_VARIABLES, Templates, templates};
 
 /// Most different messages of a client, which are the kinds of a dialect's script.
 const MOST_KINDS: usize = 1000;
 /// Longest file of a plan, in bytes.
 const LONGEST_PLAN: usize = 4 << 20;
+/// Longest message of a server that a plan permits, in bytes.
+const LONGEST_HEARD: u32 = 16 << 20;
 /// Clients that begin per second, where each has the gaps of the recording.
 const BEGIN_PER_SECOND: f64 = 100.0;
-/// Shortest text of a server that is looked for in what the client says later, in bytes.
-const SHORTEST_REPEATED: usize = 8;
-/// Most names of a list in a note.
-const SHOWN: usize = 8;
 
 /// A plan of a capture, and what its user has to know.
 #[derive(Debug)]
@@ -55,16 +61,36 @@ pub(crate) struct Imported {
 pub(crate) fn import(args: &ImportArgs) -> Result<Imported, String> {
     let connections = har::read(&args.capture)?;
     let mut notes = Vec::new();
-    let chosen = choose(&connections, args.entry, &mut notes)?;
+    let chosen = connections.get(args.entry - 1).ok_or_else(|| {
+        format!(
+            "there is no connection {}: the capture has {}, counted from 1",
+            args.entry,
+            connections.len()
+        )
+    })?;
+    note_choice(&connections, args.entry, &mut notes);
     let conversation = Conversation::of(chosen)?;
     note_conversation(chosen, &conversation, &mut notes);
-    let handshake = Handshake::of(chosen)?;
+    let handshake = Handshake::of(chosen, args.keep_values)?;
     note_handshake(&handshake, &mut notes);
-    let alike = of_same_place(&connections, chosen);
-    let templates = with_variables(&conversation, &alike, args, &mut notes)?;
+    let others = of_same_place(&connections, chosen, &mut notes);
+    let known = match args.keep_values {
+        true => Known::default(),
+        false => {
+            let all: Vec<&Conversation<'_>> =
+                std::iter::once(&conversation).chain(&others).collect();
+            Known::of(&handshake.secrets, &all)
+        }
+    };
+    let sight = Sight::of(&conversation, &others, &known);
+    let answers = answers(&conversation, &sight);
+    let hides = (!args.keep_values).then_some(&known);
+    let templates = with_variables(&conversation, &others, args, hides, &mut notes)?;
     let data = write_data(&handshake, &templates, args.data_out.as_deref(), &mut notes)?;
     note_repeated(&conversation, &mut notes);
-    let document = document(args, handshake, &conversation, &templates, data, &mut notes)?;
+    let document = document(args, handshake, &conversation, &templates, &answers, data)?;
+    let last = conversation.sends().last().map_or(0, |said| said.at_ns);
+    note_answers(&answers, last, &mut notes);
     let plan = format!(
         "# Made by `websocket-bench import`. Change it, and run it with `websocket-bench run FILE [URL]`\n\
          # (docs/replay.md).\n{}",
@@ -78,116 +104,63 @@ pub(crate) fn import(args: &ImportArgs) -> Result<Imported, String> {
         ));
     }
     check(&plan, &args.capture)?;
+    let all = std::iter::once(&plan).chain(&notes);
+    if let Some(name) = all.filter_map(|text| known.name_in(text)).next() {
+        return Err(format!(
+            "the plan would hold what looks like a secret of the capture (`{name}`) in a place where no \
+             variable can stand: take it out of the capture, or give --keep-values, and keep the plan to \
+             yourself"
+        ));
+    }
     Ok(Imported { plan, notes })
 }
 
-/// The connection with that number, by default the first. The others are named.
-fn choose<'c>(
+/// The conversations of other connections to the place of one.
+fn of_same_place<'c>(
     connections: &'c [Connection],
-    entry: usize,
-    notes: &mut Vec<String>,
-) -> Result<&'c Connection, String> {
-    let Some(chosen) = connections.get(entry - 1) else {
-        return Err(format!(
-            "there is no connection {entry}: the capture has {}, counted from 1",
-            connections.len()
-        ));
-    };
-    if connections.len() > 1 {
-        let shown = connections.iter().take(SHOWN).map(|of| {
-            let place = place_of(of).unwrap_or_else(|_| "an unreadable URL".to_owned());
-            format!("{} {place} ({} messages)", of.number, of.messages.len())
-        });
-        let shown: Vec<String> = shown.collect();
-        notes.push(format!(
-            "connection {entry} of {} is taken; --entry N takes another: {}",
-            connections.len(),
-            shown.join(", ")
-        ));
-    }
-    Ok(chosen)
-}
-
-fn note_conversation(
     chosen: &Connection,
-    conversation: &Conversation<'_>,
     notes: &mut Vec<String>,
-) {
-    let place = chosen.number;
-    if conversation.heartbeats > 0 {
-        notes.push(format!(
-            "connection {place} has {} heartbeats of Engine.IO (`2`): each client answers those of \
-             its own connection with `3`, and the recorded answers are left out",
-            conversation.heartbeats
-        ));
-    }
-    if conversation.left_out > 0 {
-        notes.push(format!(
-            "connection {place} has {} entries that are no messages (close, ping, pong, errors): \
-             they are left out",
-            conversation.left_out
-        ));
-    }
-}
-
-fn note_handshake(handshake: &Handshake, notes: &mut Vec<String>) {
-    for (variable, what) in &handshake.wanted {
-        notes.push(format!(
-            "{what} is not copied: set the environment variable {variable} for the run, or write \
-             another reference in the plan (docs/plan.md, Secrets)"
-        ));
-    }
-    let mut left_out = handshake.left_out.clone();
-    left_out.sort_unstable();
-    left_out.dedup();
-    if !left_out.is_empty() {
-        let shown = left_out.len().min(SHOWN);
-        let more = match left_out.len() - shown {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        notes.push(format!(
-            "left out of the handshake: {}{more}; connection.headers takes header lines",
-            left_out[..shown].join(", ")
-        ));
-    }
-}
-
-/// The other connections to the place of one.
-fn of_same_place<'c>(connections: &'c [Connection], chosen: &Connection) -> Vec<&'c Connection> {
+) -> Vec<Conversation<'c>> {
     let place = place_of(chosen).ok();
     let others = connections.iter().filter(|of| of.number != chosen.number);
-    others.filter(|of| place_of(of).ok() == place).collect()
+    let (mut read, mut unread) = (Vec::new(), Vec::new());
+    for other in others.filter(|of| place_of(of).ok() == place) {
+        match Conversation::of(other) {
+            Ok(conversation) => read.push(conversation),
+            Err(_) => unread.push(other.number.to_string()),
+        }
+    }
+    if !unread.is_empty() {
+        let shown = unread.len().min(SHOWN);
+        notes.push(format!(
+            "not used for variables: {} connections to the same place that no plan can carry ({})",
+            unread.len(),
+            unread[..shown].join(", ")
+        ));
+    }
+    read
 }
 
 /// The client's texts with variables, where other connections to the same place say the same but for
 /// some values.
 fn with_variables(
     conversation: &Conversation<'_>,
-    others: &[&Connection],
+    others: &[Conversation<'_>],
     args: &ImportArgs,
+    known: Option<&Known>,
     notes: &mut Vec<String>,
 ) -> Result<Templates, String> {
-    let (mut alike, mut unlike) = (Vec::new(), Vec::new());
-    for other in others {
-        let read = Conversation::of(other).ok();
-        let is_alike = |of: &Conversation<'_>| templates(&[conversation, of]).is_some();
-        match read.filter(is_alike) {
-            Some(read) => alike.push(read),
-            None => unlike.push(other.number.to_string()),
-        }
-    }
-    if !unlike.is_empty() {
-        let shown = unlike.len().min(SHOWN);
+    let is_alike = |of: &&Conversation<'_>| templates(&[conversation, of], known).is_some();
+    let alike: Vec<&Conversation<'_>> = others.iter().filter(is_alike).collect();
+    if alike.len() < others.len() {
         notes.push(format!(
-            "not used for variables: {} connections to the same place ({}), which differ in more than \
-             strings and numbers without quotes and backslashes",
-            unlike.len(),
-            unlike[..shown].join(", ")
+            "not used for variables: {} connections to the same place, which differ in more than strings \
+             and numbers without quotes and backslashes",
+            others.len() - alike.len()
         ));
     }
-    let all: Vec<&Conversation<'_>> = std::iter::once(conversation).chain(&alike).collect();
-    let differing = match templates(&all) {
+    let all: Vec<&Conversation<'_>> = std::iter::once(conversation).chain(alike).collect();
+    let differing = match templates(&all, known) {
         Some(found) if found.differing.is_empty() || args.data_out.is_some() => return Ok(found),
         Some(found) => found.differing.len(),
         None => 0,
@@ -198,106 +171,17 @@ fn with_variables(
              makes variables of them",
             all.len()
         ));
-    } else {
+    } else if all.len() > 1 {
         notes.push(format!(
             "more than {MOST_VARIABLES} values differ: they stay as recorded"
         ));
     }
-    templates(&[conversation]).ok_or_else(|| {
+    templates(&[conversation], known).ok_or_else(|| {
         format!(
-            "the client's messages have more than {MOST_VARIABLES} secrets: record a shorter session"
+            "the client's messages have more than {MOST_VARIABLES} values that look secret, and no plan \
+             has as many variables: record a shorter session, or give --keep-values, which copies them"
         )
     })
-}
-
-/// Writes the rows of the connections. Secret columns are empty, and named for the user to fill in.
-fn write_data(
-    handshake: &Handshake,
-    templates: &Templates,
-    path: Option<&Path>,
-    notes: &mut Vec<String>,
-) -> Result<Option<String>, String> {
-    let secret: Vec<&String> = handshake.columns.iter().chain(&templates.secret).collect();
-    let names: Vec<&str> = secret.iter().map(|name| name.as_str()).collect();
-    let Some(path) = path else {
-        if !names.is_empty() {
-            notes.push(format!(
-                "not copied, since it may be secret: {}; give connection.data a file with these \
-                 columns, of which --data-out FILE.csv writes the head",
-                names.join(", ")
-            ));
-        }
-        return Ok(None);
-    };
-    if names.is_empty() && templates.differing.is_empty() {
-        notes.push(format!(
-            "{} is not written: no value differs between connections",
-            path.display()
-        ));
-        return Ok(None);
-    }
-    let unwritten = |error: &dyn std::fmt::Display| {
-        format!("cannot write --data-out {}: {error}", path.display())
-    };
-    let differing = &templates.differing;
-    let rows = differing.first().map_or(1, |(_, row)| row.len());
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let head = names
-        .iter()
-        .copied()
-        .chain(differing.iter().map(|(name, _)| name.as_str()));
-    out.write_record(head).map_err(|error| unwritten(&error))?;
-    for row in 0..rows {
-        let values = differing.iter().map(|(_, values)| values[row].as_str());
-        let empty = names.iter().map(|_| "");
-        out.write_record(empty.chain(values))
-            .map_err(|error| unwritten(&error))?;
-    }
-    let bytes = out.into_inner().map_err(|error| unwritten(&error))?;
-    // Values of messages are those of users.
-    let mut options = OpenOptions::new();
-    let file = options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path);
-    file.and_then(|mut file| file.write_all(&bytes))
-        .map_err(|error| unwritten(&error))?;
-    if !names.is_empty() {
-        notes.push(format!(
-            "fill in the columns {} of {}: they may be secret and are not copied",
-            names.join(", "),
-            path.display()
-        ));
-    }
-    let absolute = std::path::absolute(path).map_err(|error| unwritten(&error))?;
-    Ok(Some(absolute.display().to_string()))
-}
-
-/// Names what the client had from the server: each replayed client is told something else.
-fn note_repeated(conversation: &Conversation<'_>, notes: &mut Vec<String>) {
-    // By value: whether the server was the first to say it.
-    let mut told: HashMap<&str, bool> = HashMap::new();
-    let mut named = HashSet::new();
-    for said in &conversation.said {
-        let leaves = leaves::leaves(said.text).into_iter();
-        for leaf in leaves.filter(|leaf| leaf.is_string) {
-            let value = &said.text[leaf.range];
-            if value.len() < SHORTEST_REPEATED {
-                continue;
-            }
-            let is_told = *told.entry(value).or_insert(!said.is_sent);
-            let is_repeated = said.is_sent && is_told;
-            if is_repeated && named.len() < SHOWN && named.insert(leaf.key.clone()) {
-                notes.push(format!(
-                    "message {} repeats `{}`, which the server had told: where each client is told its \
-                     own, keep it with `capture` (docs/dialects.md) and write it as a variable",
-                    said.number, leaf.key
-                ));
-            }
-        }
-    }
 }
 
 fn document(
@@ -305,8 +189,8 @@ fn document(
     handshake: Handshake,
     conversation: &Conversation<'_>,
     templates: &Templates,
+    answers: &[Answer],
     data: Option<String>,
-    notes: &mut Vec<String>,
 ) -> Result<Document, String> {
     let last = conversation.sends().last().map_or(0, |said| said.at_ns);
     if last > LONGEST_NS && args.rate.is_none() {
@@ -314,8 +198,7 @@ fn document(
             "the messages of the capture are more than a day apart: give --rate".to_owned(),
         );
     }
-    let answers = answers(conversation);
-    let (kinds, script) = script(args, conversation, templates, &answers);
+    let (kinds, script) = script(args, conversation, templates, answers);
     if kinds.len() > MOST_KINDS {
         return Err(format!(
             "the client has {} different messages, and {MOST_KINDS} is the most that a plan has: \
@@ -327,15 +210,8 @@ fn document(
     if conversation.heartbeats > 0 {
         rules.push(Rule::heartbeat());
     }
-    rules.extend(rules_of(&kinds, &script, &answers));
+    rules.extend(rules_of(&kinds, &script, answers));
     rules.push(Rule::rest());
-    let answered = answers.iter().flatten().count();
-    notes.push(format!(
-        "{} messages of the client in {}; {answered} of them have an answer that is awaited, the rest \
-         is sent and no more. Contents are not checked",
-        script.len(),
-        Nanos(last)
-    ));
     let requests = script.len() as f64 * f64::from(args.clients);
     let open = match args.rate {
         None => Open {
@@ -349,7 +225,8 @@ fn document(
             duration: Some(Nanos::secs((requests / rate).ceil() as u64 + 1)),
         },
     };
-    let longest = u32::try_from(conversation.longest_heard().saturating_mul(2)).unwrap_or(u32::MAX);
+    let longest = u32::try_from(conversation.longest_heard.saturating_mul(2)).unwrap_or(u32::MAX);
+    let longest = longest.min(LONGEST_HEARD);
     Ok(Document {
         name: "replay".to_owned(),
         reason: "A recorded session, by many clients at once.".to_owned(),
@@ -392,18 +269,19 @@ fn script(
     args: &ImportArgs,
     conversation: &Conversation<'_>,
     templates: &Templates,
-    answers: &[Option<Look>],
+    answers: &[Answer],
 ) -> (Vec<Kind>, Vec<Turn>) {
     let mut names: HashMap<(&str, bool), String> = HashMap::new();
     let (mut kinds, mut script) = (Vec::new(), Vec::new());
     let sends = conversation.sends().zip(&templates.texts).zip(answers);
     for ((said, text), answer) in sends {
-        let known = (text.as_str(), answer.is_some());
+        let is_awaited = answer.look().is_some();
+        let known = (text.as_str(), is_awaited);
         let name = names.entry(known).or_insert_with(|| {
             let name = format!("message-{}", said.number);
             kinds.push(Kind {
                 name: name.clone(),
-                answered: answer.is_none().then_some(false),
+                answered: (!is_awaited).then_some(false),
                 message: text.clone(),
             });
             name
@@ -421,10 +299,10 @@ fn script(
 }
 
 /// A rule for each look of answers; it names the kind of requests where that is one alone.
-fn rules_of(kinds: &[Kind], script: &[Turn], answers: &[Option<Look>]) -> Vec<Rule> {
+fn rules_of(kinds: &[Kind], script: &[Turn], answers: &[Answer]) -> Vec<Rule> {
     let mut of_looks: BTreeMap<&Look, HashSet<&str>> = BTreeMap::new();
-    for (turn, look) in script.iter().zip(answers) {
-        if let Some(look) = look {
+    for (turn, answer) in script.iter().zip(answers) {
+        if let Some(look) = answer.look() {
             of_looks.entry(look).or_default().insert(&turn.kind);
         }
     }
@@ -436,11 +314,7 @@ fn rules_of(kinds: &[Kind], script: &[Turn], answers: &[Option<Look>]) -> Vec<Ru
         .iter()
         .map(|(look, of)| (*look, only(of)))
         .collect();
-    // What asks for more comes first: the first rule that matches decides.
-    rules.sort_by_key(|(look, _)| match look {
-        Look::Json(_, held) => std::cmp::Reverse(held.len()),
-        _ => std::cmp::Reverse(usize::MAX),
-    });
+    rules.sort_by_key(|(look, _)| look.rank());
     let rules = rules.into_iter();
     rules.map(|(look, kind)| Rule::answer(look, kind)).collect()
 }

@@ -2,16 +2,76 @@
 //! connections.
 
 use super::conversation::Conversation;
-use super::handshake::is_like_token;
-use super::leaves::{Leaf, leaves};
-use run_record::{LONGEST_VARIABLE, PLACEHOLDERS, escaped_braces, is_secret};
+use super::leaves::leaves;
+use super::secrets::{Secret, apart, is_like_token, secrets};
+use run_record::{LONGEST_VARIABLE, PLACEHOLDERS, escaped_braces};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Names that say a secret only in handshakes: as names of a message's fields they are common.
-const COMMON: [&str; 3] = ["code", "key", "ticket"];
 /// Most variables of a plan.
 pub(super) const MOST_VARIABLES: usize = 64;
+/// Shortest secret that is looked for where nothing says that it is one, in bytes: a shorter one is found
+/// where it is none. One of small letters alone may be a word.
+const SHORTEST_KNOWN: usize = 8;
+const SHORTEST_WORD: usize = 16;
+/// Most such secrets.
+const MOST_KNOWN: usize = 256;
+
+/// Secrets of a capture, which may stand in other places of it as well.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Names and values.
+    all: Vec<(String, String)>,
+}
+
+impl Known {
+    /// The secrets of a handshake, and those of messages.
+    pub(super) fn of(handshake: &[(String, String)], conversations: &[&Conversation<'_>]) -> Self {
+        let mut known = Self::default();
+        for (name, value) in handshake {
+            known.add(name, value);
+        }
+        for said in conversations.iter().flat_map(|of| of.sends()) {
+            for secret in secrets(said.text) {
+                known.add(&secret.name, &said.text[secret.range]);
+            }
+        }
+        known
+    }
+
+    fn add(&mut self, name: &str, value: &str) {
+        let is_word = value.bytes().all(|byte| byte.is_ascii_lowercase());
+        let shortest = if is_word {
+            SHORTEST_WORD
+        } else {
+            SHORTEST_KNOWN
+        };
+        let is_new = self.all.iter().all(|(_, known)| known != value);
+        if value.len() >= shortest && is_new && self.all.len() < MOST_KNOWN {
+            self.all.push((name.to_owned(), value.to_owned()));
+        }
+    }
+
+    fn in_text<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Secret> + 't {
+        self.all.iter().flat_map(move |(name, value)| {
+            text.match_indices(value.as_str()).map(|(at, _)| Secret {
+                range: at..at + value.len(),
+                name: name.clone(),
+            })
+        })
+    }
+
+    /// Where the first of them begins in a text, and where it ends.
+    pub(super) fn first_in(&self, text: &str) -> Option<(usize, usize)> {
+        let all = self.in_text(text).map(|of| (of.range.start, of.range.end));
+        all.min()
+    }
+
+    /// The name of one that stands in a text.
+    pub(super) fn name_in(&self, text: &str) -> Option<String> {
+        self.in_text(text).next().map(|of| of.name)
+    }
+}
 
 /// The texts of a client as templates, and what their variables stand for.
 #[derive(Debug, Default)]
@@ -23,31 +83,81 @@ pub(super) struct Templates {
     pub(super) secret: Vec<String>,
 }
 
-/// True of a string or a number that a plan must not hold.
-fn is_hidden(leaf: &Leaf, text: &str) -> bool {
-    let value = &text[leaf.range.clone()];
-    let has_name = is_secret(&leaf.key) && !COMMON.contains(&leaf.key.as_str());
-    let is_token = leaf.is_string && value.starts_with("eyJ") && is_like_token(value);
-    !value.is_empty() && (has_name || is_token)
+/// A part of a text that may be a variable: a string or a number of JSON, or what is secret.
+#[derive(Debug)]
+struct Piece<'t> {
+    range: Range<usize>,
+    key: &'t str,
+    secrets: Vec<Secret>,
 }
 
-/// True when the messages of two connections are the same but for strings and numbers.
-fn is_alike(one: &str, other: &str, leaves_of: (&[Leaf], &[Leaf])) -> bool {
-    let (of_one, of_other) = leaves_of;
-    let between = |text: &str, leaves: &[Leaf]| -> Vec<String> {
-        let ends = leaves.iter().map(|leaf| leaf.range.end);
-        let starts = leaves.iter().map(|leaf| leaf.range.start);
+impl Piece<'_> {
+    fn name(&self) -> &str {
+        let first = self.secrets.first().map(|secret| secret.name.as_str());
+        first.unwrap_or(self.key)
+    }
+}
+
+/// The pieces of a text in their order and apart from each other. Without `known` nothing is secret.
+fn pieces<'t>(text: &'t str, known: Option<&Known>) -> Vec<Piece<'t>> {
+    let mut pieces: Vec<Piece<'t>> = leaves(text)
+        .map(|leaf| Piece {
+            range: leaf.range,
+            key: leaf.key,
+            secrets: Vec::new(),
+        })
+        .collect();
+    let Some(known) = known else {
+        return pieces;
+    };
+    let leaves = pieces.len();
+    let mut hidden = secrets(text);
+    hidden.extend(known.in_text(text));
+    for secret in apart(text, hidden) {
+        let at = pieces[..leaves].partition_point(|leaf| leaf.range.end < secret.range.end);
+        match pieces[..leaves].get_mut(at) {
+            Some(leaf) if leaf.range.start <= secret.range.start => leaf.secrets.push(secret),
+            _ => pieces.push(Piece {
+                range: secret.range.clone(),
+                key: "value",
+                secrets: vec![secret],
+            }),
+        }
+    }
+    pieces.sort_by_key(|piece| (piece.range.start, std::cmp::Reverse(piece.range.end)));
+    let mut out: Vec<Piece<'t>> = Vec::new();
+    for piece in pieces {
+        match out.last_mut() {
+            Some(last) if piece.range.start < last.range.end => {
+                last.range.end = last.range.end.max(piece.range.end);
+                last.secrets = vec![Secret {
+                    range: last.range.clone(),
+                    name: piece.name().to_owned(),
+                }];
+            }
+            _ => out.push(piece),
+        }
+    }
+    out
+}
+
+/// True when the messages of two connections are the same but for their pieces.
+fn is_alike(one: (&str, &[Piece<'_>]), other: (&str, &[Piece<'_>])) -> bool {
+    fn between<'t>((text, pieces): (&'t str, &[Piece<'_>])) -> Vec<&'t str> {
+        let ends = pieces.iter().map(|piece| piece.range.end);
+        let starts = pieces.iter().map(|piece| piece.range.start);
         let gaps = std::iter::once(0)
             .chain(ends)
             .zip(starts.chain([text.len()]));
-        gaps.map(|(from, to)| text[from..to].to_owned()).collect()
-    };
-    of_one.len() == of_other.len() && between(one, of_one) == between(other, of_other)
+        gaps.map(|(from, to)| &text[from..to]).collect()
+    }
+    one.1.len() == other.1.len() && between(one) == between(other)
 }
 
-/// The templates of the first conversation, with variables where the others differ from it. `None`
-/// where one of them says something else, or where there are too many variables.
-pub(super) fn templates(all: &[&Conversation<'_>]) -> Option<Templates> {
+/// The templates of the first conversation, with variables where the others differ from it, and where
+/// something is secret unless there is no `known`. `None` where one of them says something else, or where
+/// there are too many variables.
+pub(super) fn templates(all: &[&Conversation<'_>], known: Option<&Known>) -> Option<Templates> {
     let (first, others) = all.split_first().expect("there is one");
     let mut out = Templates::default();
     let mut columns = Columns::default();
@@ -60,34 +170,43 @@ pub(super) fn templates(all: &[&Conversation<'_>]) -> Option<Templates> {
         return None;
     }
     for (at, text) in sends.into_iter().enumerate() {
-        let own = leaves(text);
+        let own = pieces(text, known);
         let mut theirs = Vec::new();
         for texts in &others {
-            let leaves = leaves(texts[at]);
-            if !is_alike(text, texts[at], (&own, &leaves)) {
+            let pieces = pieces(texts[at], known);
+            if !is_alike((text, &own), (texts[at], &pieces)) {
                 return None;
             }
-            theirs.push((texts[at], leaves));
+            theirs.push((texts[at], pieces));
         }
         let mut holes: Vec<(Range<usize>, String)> = Vec::new();
-        for (index, leaf) in own.iter().enumerate() {
-            let value = text[leaf.range.clone()].to_owned();
-            if is_hidden(leaf, text) {
-                holes.push((leaf.range.clone(), columns.secret(&leaf.key, &value)));
-                continue;
-            }
+        for (index, piece) in own.iter().enumerate() {
+            let value = text[piece.range.clone()].to_owned();
             let of_others = theirs
                 .iter()
-                .map(|(text, leaves)| text[leaves[index].range.clone()].to_owned());
-            let row: Vec<String> = std::iter::once(value).chain(of_others).collect();
-            if row.iter().all(|value| *value == row[0]) {
+                .map(|(text, pieces)| &text[pieces[index].range.clone()]);
+            let row: Vec<String> = std::iter::once(&*value)
+                .chain(of_others)
+                .map(str::to_owned)
+                .collect();
+            if row.iter().all(|other| *other == value) {
+                for secret in &piece.secrets {
+                    let value = &text[secret.range.clone()];
+                    let name = columns.secret(&secret.name, value);
+                    holes.push((secret.range.clone(), name));
+                }
+                continue;
+            }
+            let hidden = std::iter::once(piece).chain(theirs.iter().map(|(_, of)| &of[index]));
+            if let Some(secret) = hidden.clone().find(|of| !of.secrets.is_empty()) {
+                holes.push((piece.range.clone(), columns.secret(secret.name(), &value)));
                 continue;
             }
             // No variable has these.
             if row.iter().any(|value| value.contains(['"', '\\'])) {
                 return None;
             }
-            holes.push((leaf.range.clone(), columns.differing(&leaf.key, row)));
+            holes.push((piece.range.clone(), columns.differing(piece.key, row)));
         }
         out.texts.push(with_holes(text, &holes));
         if columns.names.len() > MOST_VARIABLES {
@@ -124,10 +243,9 @@ impl Columns {
     fn name(&mut self, key: &str) -> String {
         let fits = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let name: String = key.chars().take(LONGEST_VARIABLE / 2).map(fits).collect();
-        let name = if name.is_empty() {
-            "value".to_owned()
-        } else {
-            name
+        let name = match name.is_empty() || is_like_token(key) {
+            true => "value".to_owned(),
+            false => name,
         };
         let is_free = |name: &String| {
             !self.names.contains(name)

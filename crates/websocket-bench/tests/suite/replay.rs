@@ -361,7 +361,7 @@ fn a_capture_that_makes_no_plan_is_refused_with_the_place_and_a_remedy() {
         ),
         (
             refused("{\"log\":{\"entries\":[{}]}}"),
-            "missing field `request` at line 1 column",
+            "no WebSocket connection among its 1 entries",
         ),
         (refused(&"[".repeat(100_000)), "is no HAR"),
         (

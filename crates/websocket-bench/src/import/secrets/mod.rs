@@ -1,0 +1,191 @@
+//! Which parts of a text are secrets: by their name, by their place, or by how they look.
+//!
+//! A text may be JSON, may hold JSON between other text, or none: lines of STOMP, IRC or a form. A
+//! string of JSON may hold all of that again.
+
+mod json;
+mod names;
+mod plain;
+mod secret;
+mod values;
+
+pub(super) use names::is_secret_name;
+pub(super) use secret::Secret;
+
+/// Texts within strings within texts that are looked into.
+const DEEPEST: usize = 5;
+
+/// The secrets of a text, in their order and apart from each other.
+pub(super) fn secrets(text: &str) -> Vec<Secret> {
+    apart(text, look(text, 0))
+}
+
+/// True of a value that is a secret by how it looks.
+pub(super) fn is_like_token(text: &str) -> bool {
+    !values::tokens(text).is_empty()
+}
+
+fn look(text: &str, depth: usize) -> Vec<Secret> {
+    let (mut found, mut from) = (Vec::new(), 0);
+    if depth > DEEPEST {
+        return found;
+    }
+    let plain = |from: usize, to: usize, out: &mut Vec<Secret>| {
+        plain::look(&text[from..to], depth, &mut |range, name| {
+            let range = from + range.start..from + range.end;
+            out.push(Secret { range, name });
+        });
+    };
+    for fragment in json::fragments(text) {
+        plain(from, fragment.start, &mut found);
+        from = fragment.end;
+        json::look(
+            text,
+            fragment,
+            &|within| look(within, depth + 1),
+            &mut found,
+        );
+    }
+    plain(from, text.len(), &mut found);
+    plain::look_at_frame(text, &mut found);
+    found
+}
+
+/// Puts together what overlaps, and leaves out what is empty.
+pub(super) fn apart(text: &str, mut found: Vec<Secret>) -> Vec<Secret> {
+    found.retain(|of| !text[of.range.clone()].trim().is_empty());
+    found.sort_by_key(|of| (of.range.start, std::cmp::Reverse(of.range.end)));
+    let mut out: Vec<Secret> = Vec::new();
+    for of in found {
+        match out.last_mut() {
+            Some(last) if of.range.start < last.range.end => {
+                last.range.end = last.range.end.max(of.range.end);
+            }
+            _ => out.push(of),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden(text: &str) -> String {
+        let (mut out, mut from) = (String::new(), 0);
+        for secret in secrets(text) {
+            out.push_str(&text[from..secret.range.start]);
+            out.push_str(&format!("<{}>", secret.name));
+            from = secret.range.end;
+        }
+        out + &text[from..]
+    }
+
+    #[test]
+    fn secrets_are_found_in_whatever_holds_them() {
+        for (text, expected) in [
+            (
+                "CONNECT\nlogin:u\npasscode:a b\nx-own:c\n\n\0",
+                "CONNECT\nlogin:u\npasscode:<passcode>\nx-own:<x-own>\n\n\0",
+            ),
+            (
+                "SEND\nAuthorization:Bearer x y\n\n{\"pin\":12}\0",
+                "SEND\nAuthorization:<Authorization>\n\n{\"pin\":<pin>}\0",
+            ),
+            (
+                r#"["CONNECT\npasscode:\"x\n\n\u0000"]"#,
+                r#"["CONNECT\npasscode:<passcode>\n\n\u0000"]"#,
+            ),
+            (
+                r#"{"d":"{\"token\":\"abc\"}"}"#,
+                r#"{"d":"{\"token\":\"<token>\"}"}"#,
+            ),
+            (
+                r#"42["x",{"auth":{"user":"a","n":1,"ok":true}}]"#,
+                r#"42["x",{"auth":{"user":"<user>","n":<n>,"ok":true}}]"#,
+            ),
+            (r#"40{"t":"abc"}"#, r#"40{"t":"<t>"}"#),
+            (r#"40/admin,{"t":"abc"}"#, r#"40/admin,{"t":"<t>"}"#),
+            (
+                r#"42["authenticate","abc"]"#,
+                r#"42["authenticate","<authenticate>"]"#,
+            ),
+            (
+                r#"{"op":"auth","args":["k",17,"s"]}"#,
+                r#"{"op":"auth","args":["<args>",17,"<args>"]}"#,
+            ),
+            (
+                r#"{"payload":{"h":{"x":"abc"}},"type":"connection_init"}"#,
+                r#"{"payload":{"h":{"x":"<x>"}},"type":"connection_init"}"#,
+            ),
+            (
+                r#"{"type":"login","user":"ann","password":"p"}"#,
+                r#"{"type":"login","user":"ann","password":"<password>"}"#,
+            ),
+            (
+                "user=ann&password=a%20b&op=x",
+                "user=ann&password=<password>&op=x",
+            ),
+            (
+                "GET /x?access_token=abc&v=2",
+                "GET /x?access_token=<access_token>&v=2",
+            ),
+            (
+                r#"{"u":"wss://a:b@h/?token=c&d=1"}"#,
+                r#"{"u":"wss://<user>@h/?token=<token>&d=1"}"#,
+            ),
+            (
+                "PASS abc def\r\nNICK ann\r\nJOIN #a",
+                "PASS <PASS>\r\nNICK <NICK>\r\nJOIN #a",
+            ),
+            ("login ann pw", "login <login>"),
+            ("AUTH {\"value\":\"abc\"}", "AUTH {\"value\":\"<value>\"}"),
+            (
+                "PRIVMSG NickServ :IDENTIFY abc",
+                "PRIVMSG NickServ :IDENTIFY <IDENTIFY>",
+            ),
+            (r#"{"h":"Bearer abc"}"#, r#"{"h":"Bearer <Bearer>"}"#),
+            (
+                "<auth mechanism='PLAIN'>AHVz</auth>",
+                "<auth mechanism='PLAIN'><auth></auth>",
+            ),
+            (
+                r#"{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln":1}"#,
+                r#"{"<name>":1}"#,
+            ),
+            (
+                r#"{"x":"9f86d081884c7d659a2feaa0c55ad015"}"#,
+                r#"{"x":"<x>"}"#,
+            ),
+            (
+                "{\"token\":\"a\"}\n{\"token\":\"b\"}\u{1e}",
+                "{\"token\":\"<token>\"}\n{\"token\":\"<token>\"}\u{1e}",
+            ),
+        ] {
+            assert_eq!(hidden(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_stays() {
+        for text in [
+            r#"{"type":"say","text":"hello {you}","room":7}"#,
+            r#"{"text":"pass the salt, and login later: at 5"}"#,
+            r#"{"id":"V1StGXR8_Z5jdHi6B-myT","at":"2026-11-26T00:00:00.000Z"}"#,
+            r#"{"type":"session.update","session":{"voice":"alloy","modalities":["text"]}}"#,
+            r#"{"token":"","pin":null,"auth":true}"#,
+            "SUBSCRIBE\nid:0\ndestination:/topic/all\n\n\0",
+            "CONNECT\naccept-version:1.2\nhost:/\nheart-beat:0,0\n\n\0",
+            "ask 17",
+            "start",
+            "3",
+            "",
+            "40",
+            "40/admin,",
+            r#"["1","1","room:lobby","phx_join",{}]"#,
+            "https://h.example/a/b?page=2",
+        ] {
+            assert_eq!(hidden(text), text);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The secrets of a text that is no JSON: `name: value`, `name=value`, commands of a line, elements of
+//! XML, users in URLs, and tokens.
+
+use super::json;
+use super::names::{is_secret_name, is_verb};
+use super::secret::Secret;
+use super::values::{regex, tokens};
+use regex::{Captures, Regex};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// A header line, as STOMP and HTTP have it.
+static HEADER: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?m)^[ \t]*([A-Za-z][\w.-]{0,63})[ \t]*:[ \t]*([^\r\n\x00]+)"));
+/// A name within a line, up to its value.
+static PAIR: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"(\p{L}[\w.%\[\]-]{0,63})["']?[ \t]*[:=][ \t]*"#));
+/// Where the next pair of a line begins.
+static NEXT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"&|[;,\s]+["']?\p{L}[\w.%\[\]-]*["']?[ \t]*[:=]"#));
+/// A line that begins with a command.
+static LINE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?m)^[ \t]*(/?)([A-Za-z]{2,16})[ \t]+([^\r\n\x00]+)"));
+/// A command within a line.
+static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?m)(?:^|[\s:/])(PASS|NICK|AUTH|AUTHENTICATE|LOGIN|IDENTIFY|OPER|SASL|TOKEN|PASSWORD)[ \t]+:?([^\r\n\x00]+)",
+    )
+});
+/// The same in small letters, in a line that is a command.
+static SMALL_COMMAND: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?m)[ \t](auth|authenticate|login|identify|token|password|passwd|secret)(?: is)?[ \t]+([^\r\n\x00]+)",
+    )
+});
+/// The credentials of HTTP (RFC 9110, 11.4).
+static SCHEME: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r#"(?m)(?:^|[\s:,="'])(Bearer|Basic|Digest|Token|Negotiate|ApiKey|bearer)[ \t]+([^\s"',;<>\x00]+)"#,
+    )
+});
+static USER: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"[A-Za-z][A-Za-z0-9+.-]*://([^/?#\s@"']+)@"#));
+static ELEMENT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"<([A-Za-z][\w.:-]*)([^<>]*)>(?:<!\[CDATA\[)?([^<>]+?)(?:\]\]>)?<"));
+/// Headers of STOMP's first frame that say nothing of who the client is.
+const OF_STOMP: [&str; 6] = [
+    "accept-version",
+    "content-length",
+    "content-type",
+    "heart-beat",
+    "host",
+    "login",
+];
+
+/// Finds the secrets of a text that stands within so many others.
+pub(super) fn look(text: &str, depth: usize, out: &mut dyn FnMut(Range<usize>, String)) {
+    if text.len() < 4 {
+        return;
+    }
+    let name_of = |found: &Captures<'_>, at: usize| found[at].to_owned();
+    for found in HEADER.captures_iter(text) {
+        if is_secret_name(&found[1]) && !found[2].starts_with("//") {
+            out(range_of(&found, 2), name_of(&found, 1));
+        }
+    }
+    let mut from = 0;
+    while let Some(found) = PAIR.captures_at(text, from) {
+        from = range_of(&found, 0).end;
+        if is_secret_name(&found[1]) {
+            let value = value_at(text, from);
+            from = value.end;
+            out(value, name_of(&found, 1));
+        }
+    }
+    if depth == 0 || text.starts_with('/') {
+        for found in SMALL_COMMAND.captures_iter(text) {
+            out(range_of(&found, 2), name_of(&found, 1));
+        }
+    }
+    for found in LINE.captures_iter(text) {
+        if (depth == 0 || &found[1] == "/") && is_verb(&found[2]) {
+            out(range_of(&found, 3), name_of(&found, 2));
+        }
+    }
+    for found in COMMAND.captures_iter(text) {
+        out(range_of(&found, 2), name_of(&found, 1));
+    }
+    for found in SCHEME.captures_iter(text) {
+        let value = &found[2];
+        let is_token =
+            value.len() >= 16 || value.bytes().any(|byte| b"0123456789=".contains(&byte));
+        let is_last = range_of(&found, 2).end == text.len();
+        if found[1].eq_ignore_ascii_case("bearer") || is_token || is_last {
+            out(range_of(&found, 2), name_of(&found, 1));
+        }
+    }
+    for found in USER.captures_iter(text) {
+        out(range_of(&found, 1), "user".to_owned());
+    }
+    for found in ELEMENT.captures_iter(text) {
+        if is_secret_name(&found[1]) || found[2].contains("sasl") {
+            out(range_of(&found, 3), name_of(&found, 1));
+        }
+    }
+    for range in tokens(text) {
+        out(range, "value".to_owned());
+    }
+}
+
+/// Finds what the first frame of STOMP says of the client by headers of its own.
+pub(super) fn look_at_frame(text: &str, out: &mut Vec<Secret>) {
+    let is_first = ["CONNECT", "STOMP"].iter().any(|command| {
+        let rest = text.strip_prefix(command);
+        rest.is_some_and(|rest| rest.starts_with('\n') || rest.starts_with("\r\n"))
+    });
+    if !is_first || !json::fragments(text).is_empty() {
+        return;
+    }
+    for found in HEADER.captures_iter(text) {
+        let name = found[1].to_ascii_lowercase();
+        if !OF_STOMP.contains(&name.as_str()) {
+            out.push(Secret {
+                range: range_of(&found, 2),
+                name: found[1].to_owned(),
+            });
+        }
+    }
+}
+
+fn range_of(found: &Captures<'_>, at: usize) -> Range<usize> {
+    found.get(at).map_or(0..0, |part| part.range())
+}
+
+/// The value at a place: within its quotes, or up to the next pair or the end of the line.
+fn value_at(text: &str, at: usize) -> Range<usize> {
+    let rest = &text[at..];
+    let line = &rest[..rest.find(['\r', '\n', '\0']).unwrap_or(rest.len())];
+    for quote in ['"', '\''] {
+        let within = line.strip_prefix(quote);
+        if let Some((value, behind)) = within.and_then(|within| within.split_once(quote))
+            && !behind.starts_with(char::is_alphanumeric)
+        {
+            return at + 1..at + 1 + value.len();
+        }
+    }
+    let end = NEXT.find(line).map_or(line.len(), |next| next.start());
+    at..at + line[..end].trim_end().len()
+}

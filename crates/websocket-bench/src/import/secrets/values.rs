@@ -1,0 +1,151 @@
+//! Values that look like a secret, whatever they are called: tokens, keys, digests.
+
+use regex::Regex;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// What a token consists of.
+static RUN: LazyLock<Regex> = LazyLock::new(|| regex(r"[A-Za-z0-9_+/=.~%-]{12,}"));
+/// Keys of services, by how they begin.
+static KNOWN: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?:eyJ[\w-]*\.[\w-]+\.[\w.=-]*|eyJ[\w-]{6,}|(?:sk|rk|pk)[_-](?:live|test|proj)?[\w-]{8,}|gh[oprsu]_\w{8,}|github_pat_\w{8,}|glpat-[\w-]{8,}|xox[a-z]-[\w-]{8,}|A[KS]IA[A-Z0-9]{8,}|AIza[\w-]{8,}|ya29\.[\w.-]{8,}|oauth:\w{6,}|-----BEGIN[A-Z ]* PRIVATE KEY-----[\s\S]*)",
+    )
+});
+/// Shortest random text that is a secret, in bytes, and shortest of hexadecimal digits.
+const SHORTEST: usize = 20;
+const SHORTEST_HEX: usize = 32;
+
+pub(super) fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("it is one")
+}
+
+/// Where tokens stand in a text.
+pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
+    let mut found = keys(text);
+    if text.len() < SHORTEST {
+        return found;
+    }
+    for run in RUN.find_iter(text) {
+        let whole = run.as_str();
+        if is_base64(whole) {
+            found.push(run.range());
+            continue;
+        }
+        let mut at = run.start();
+        for piece in whole.split(['.', '/', '~', '%']) {
+            if is_hex(piece) || is_random(piece) {
+                found.push(at..at + piece.len());
+            }
+            at += piece.len() + 1;
+        }
+    }
+    found
+}
+
+/// Where JSON Web Tokens and keys of known services stand in a text.
+pub(super) fn keys(text: &str) -> Vec<Range<usize>> {
+    let is_begun = |range: &Range<usize>| {
+        let before = text[..range.start].chars().next_back();
+        before.is_none_or(|before| !before.is_ascii_alphanumeric())
+    };
+    let is_key = |text: &str| {
+        text.starts_with("eyJ")
+            || text.starts_with("oauth:")
+            || text.starts_with("-----")
+            || text.bytes().any(|byte| byte.is_ascii_digit())
+    };
+    let all = KNOWN.find_iter(text).filter(|of| is_key(of.as_str()));
+    all.map(|of| of.range()).filter(is_begun).collect()
+}
+
+fn is_hex(text: &str) -> bool {
+    text.len() >= SHORTEST_HEX && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// True of base64 whose slashes a path could have as well.
+fn is_base64(text: &str) -> bool {
+    let bare = text.trim_end_matches('=');
+    let has = |is: fn(&u8) -> bool| bare.as_bytes().iter().any(is);
+    let is_padded = bare.len() < text.len() && text.len().is_multiple_of(4) && text.len() >= 16;
+    let is_long = text.len() >= SHORTEST_HEX && has(|byte| b"+/".contains(byte));
+    !text.starts_with('/')
+        && bare
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte))
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && (is_padded || is_long && changes(bare) * 10 >= bare.len() * 3)
+}
+
+/// True of a text in which letters and digits, small and large, are mixed as no words mix them.
+fn is_random(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
+    let is_short_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    text.len() >= SHORTEST
+        && digits >= 2
+        && letters >= 2
+        && !is_short_hex
+        && !is_uuid(text)
+        && changes(text) * 10 >= text.len() * 3
+}
+
+/// How often a small letter, a large one and a digit follow one another.
+fn changes(text: &str) -> usize {
+    let class = |byte: u8| match byte {
+        b'0'..=b'9' => 1,
+        b'a'..=b'z' => 2,
+        b'A'..=b'Z' => 3,
+        _ => 0,
+    };
+    let pairs = text.as_bytes().windows(2);
+    let differ = |pair: &&[u8]| {
+        let (one, other) = (class(pair[0]), class(pair[1]));
+        one != 0 && other != 0 && one != other
+    };
+    pairs.filter(differ).count()
+}
+
+fn is_uuid(text: &str) -> bool {
+    let lengths: Vec<usize> = text.split('-').map(str::len).collect();
+    let is_of_uuid = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+    lengths == [8, 4, 4, 4, 12] && text.bytes().all(is_of_uuid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_told_from_words_dates_and_identifiers() {
+        for text in [
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
+            "9f86d081884c7d659a2feaa0c55ad015",
+            "V1StGXR8_Z5jdHi6B-myT",
+            "ghp_16C7e42F292c6912E7710c83",
+            "AKIAIOSFODNN7EXAMPLE",
+            "oauth:abcdef123",
+            "dXNlcjpwYXNzd29yZA==",
+            "aB3/xY9+Qw1Er5Ty7Ui0Op3As5Df8Gh2Jk4Lz6",
+            "x 9f86d081884c7d659a2feaa0c55ad015 y",
+        ] {
+            assert!(!tokens(text).is_empty(), "{text}");
+        }
+        for text in [
+            "550e8400-e29b-41d4-a716-446655440000",
+            "2026-11-26T00:00:00.000Z",
+            "https://cdn.example.com/images/2024/summer01/photo12.png",
+            "urn:x-company:notification:v2",
+            "room-general-2024-discussion-thread",
+            "changeSymbolAndSubscribeToStream",
+            "507f1f77bcf86cd799439011",
+            "BTCUSDT@kline_1m",
+            "orderBookL2_25",
+            "a sentence of many words, and 2 numbers",
+            "012345678901234567890123",
+        ] {
+            assert!(tokens(text).is_empty(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The bytes of a capture's file: inflated where they are gzip, and without a byte order mark.
+
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+/// Longest capture that is read, in bytes, after it is inflated.
+const MOST_BYTES: u64 = 256 << 20;
+/// How files begin that are read as something else or not at all.
+const BYTE_ORDER_MARK: &[u8] = &[0xEF, 0xBB, 0xBF];
+const GZIP: &[u8] = &[0x1F, 0x8B];
+const ZIP: &[u8] = b"PK\x03\x04";
+const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
+
+/// A file that is read up to the bound.
+pub(super) type Source = BufReader<std::io::Take<Box<dyn Read>>>;
+
+/// Opens a capture.
+///
+/// # Errors
+/// In words, with the file and a remedy.
+pub(super) fn open(path: &Path) -> Result<Source, String> {
+    let name = path.display();
+    let unread = |error| format!("cannot read the capture {name}: {error}");
+    let file = File::open(path).map_err(unread)?;
+    if file.metadata().map_err(unread)?.is_dir() {
+        return Err(format!("{name} is a folder: name the HAR file in it"));
+    }
+    let (head, whole) = peek(Box::new(file)).map_err(unread)?;
+    let whole = match head {
+        head if head.starts_with(GZIP) => {
+            let inflated: Box<dyn Read> = Box::new(MultiGzDecoder::new(BufReader::new(whole)));
+            let (_, whole) = peek(inflated).map_err(|error| {
+                format!("cannot inflate the capture {name}: {error}; export or copy it again")
+            })?;
+            whole
+        }
+        head if head.starts_with(ZIP) => {
+            return Err(format!(
+                "{name} is a ZIP archive: take the HAR file out of it, as with unzip -p FILE '*.har' \
+                 > capture.har"
+            ));
+        }
+        head if head.starts_with(ZSTD) => {
+            return Err(format!(
+                "{name} is compressed by zstd: inflate it, as with zstd -d FILE -o capture.har"
+            ));
+        }
+        head if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) => {
+            return Err(format!(
+                "{name} is UTF-16, and HAR is UTF-8: convert it, as with iconv -f UTF-16 -t UTF-8 FILE \
+                 > capture.har"
+            ));
+        }
+        _ => whole,
+    };
+    Ok(BufReader::new(whole.take(MOST_BYTES + 1)))
+}
+
+/// True where more was there than is read.
+pub(super) fn is_cut(source: Source) -> bool {
+    source.into_inner().limit() == 0
+}
+
+/// Why no more is read of a file.
+pub(super) fn too_long(path: &Path) -> String {
+    format!(
+        "{} has more than {} MiB, and no more is read: leave the other requests out, as with jq \
+         'del(.log.entries[] | select(._webSocketMessages == null))'",
+        path.display(),
+        MOST_BYTES >> 20
+    )
+}
+
+/// The first bytes, and all bytes but those of a byte order mark.
+fn peek(mut from: Box<dyn Read>) -> std::io::Result<(Vec<u8>, Box<dyn Read>)> {
+    let mut head = Vec::new();
+    from.by_ref().take(4).read_to_end(&mut head)?;
+    let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&head).to_vec();
+    Ok((head, Box::new(std::io::Cursor::new(text).chain(from))))
+}
