@@ -193,6 +193,7 @@ mod tests {
     use super::super::looks::example;
     use super::super::variables::Known;
     use super::*;
+    use proptest::prelude::*;
 
     /// How the answers to messages look, those of the client behind `>`.
     fn told(lines: &[&str]) -> Vec<Option<String>> {
@@ -360,5 +361,20 @@ mod tests {
         let lines: Vec<&str> = texts.iter().map(String::as_str).collect();
         let answers = told(&lines);
         assert_eq!(answers.iter().flatten().count(), MOST_RULES);
+    }
+
+    proptest! {
+        #[test]
+        fn each_message_of_the_client_has_an_answer_or_a_reason(
+            lines in prop::collection::vec(
+                r#">?([ -~\n\u{e9}]{0,9}|4[0-6]{1,2}(-|/a,)?[0-9]?\["e",1\]|\{"t":("a"|1|[0-9])\}|[\u{e9}a]{60,70})"#,
+                0..20,
+            ),
+        ) {
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let sends = lines.iter().filter(|line| line.starts_with('>')).count();
+            prop_assert_eq!(told(&lines).len(), sends);
+            prop_assert_eq!(told_beside(&lines, &[&lines]).len(), sends);
+        }
     }
 }

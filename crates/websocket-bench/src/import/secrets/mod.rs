@@ -70,6 +70,7 @@ pub(super) fn apart(text: &str, mut found: Vec<Secret>) -> Vec<Secret> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn hidden(text: &str) -> String {
         let (mut out, mut from) = (String::new(), 0);
@@ -186,6 +187,39 @@ mod tests {
             "https://h.example/a/b?page=2",
         ] {
             assert_eq!(hidden(text), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn secrets_lie_apart_within_any_text(
+            text in r#"([ -~\n\r\x00\u{e9}\u{1f980}]|token|PASS |"|\\u00|\\|[{}\[\]:,=&]|eyJ|40|42/a,){0,40}"#,
+        ) {
+            let mut from = 0;
+            for secret in secrets(&text) {
+                prop_assert!(secret.range.start >= from && !secret.range.is_empty());
+                prop_assert!(text.get(secret.range.clone()).is_some());
+                from = secret.range.end;
+            }
+        }
+
+        #[test]
+        fn secrets_lie_apart_within_any_json(
+            value in r#"([ -~]|\\u[0-9a-f]{4}|\\"|\\n|\u{e9}){0,30}"#,
+            name in "[a-zA-Z_]{0,3}(token|auth|x|id)",
+        ) {
+            let quoted = value.replace('\\', "\\\\").replace('"', "\\\"");
+            for text in [
+                format!(r#"{{"{name}":"{value}"}}"#),
+                format!(r#"["{name}",{{"a":"{quoted}","b":["{name}=x&{quoted}"]}}]"#),
+            ] {
+                let mut from = 0;
+                for secret in secrets(&text) {
+                    prop_assert!(secret.range.start >= from && !secret.range.is_empty());
+                    prop_assert!(text.get(secret.range.clone()).is_some());
+                    from = secret.range.end;
+                }
+            }
         }
     }
 }
