@@ -43,6 +43,8 @@ static USER: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"[A-Za-z][A-Za-z0-9+.-]*://([^/?#\s@"']+)@"#));
 static ELEMENT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"<([A-Za-z][\w.:-]*)([^<>]*)>(?:<!\[CDATA\[)?([^<>]+?)(?:\]\]>)?<"));
+/// Shortest text that is looked into, in bytes.
+const SHORTEST: usize = 4;
 /// Headers of STOMP's first frame that say nothing of who the client is.
 const OF_STOMP: [&str; 6] = [
     "accept-version",
@@ -55,13 +57,39 @@ const OF_STOMP: [&str; 6] = [
 
 /// Finds the secrets of a text that stands within so many others.
 pub(super) fn look(text: &str, depth: usize, out: &mut dyn FnMut(Range<usize>, String)) {
-    if text.len() < 4 {
+    if text.len() < SHORTEST {
         return;
     }
-    let name_of = |found: &Captures<'_>, at: usize| found[at].to_owned();
+    // Most texts have nothing of what an expression begins to look for.
+    let has = |bytes: &[u8]| text.bytes().any(|byte| bytes.contains(&byte));
+    if has(b":=") {
+        look_at_pairs(text, out);
+    }
+    if has(b" \t") {
+        look_at_commands(text, depth, out);
+    }
+    if text.contains("://") && has(b"@") {
+        for found in USER.captures_iter(text) {
+            out(range_of(&found, 1), "user".to_owned());
+        }
+    }
+    if has(b"<") {
+        for found in ELEMENT.captures_iter(text) {
+            if is_secret_name(&found[1]) || found[2].contains("sasl") {
+                out(range_of(&found, 3), found[1].to_owned());
+            }
+        }
+    }
+    for range in tokens(text) {
+        out(range, "value".to_owned());
+    }
+}
+
+/// Finds `name: value` and `name=value`.
+fn look_at_pairs(text: &str, out: &mut dyn FnMut(Range<usize>, String)) {
     for found in HEADER.captures_iter(text) {
         if is_secret_name(&found[1]) && !found[2].starts_with("//") {
-            out(range_of(&found, 2), name_of(&found, 1));
+            out(range_of(&found, 2), found[1].to_owned());
         }
     }
     let mut from = 0;
@@ -70,41 +98,40 @@ pub(super) fn look(text: &str, depth: usize, out: &mut dyn FnMut(Range<usize>, S
         if is_secret_name(&found[1]) {
             let value = value_at(text, from);
             from = value.end;
-            out(value, name_of(&found, 1));
+            out(value, found[1].to_owned());
         }
     }
+}
+
+/// Finds commands with their arguments, and credentials behind their scheme.
+fn look_at_commands(text: &str, depth: usize, out: &mut dyn FnMut(Range<usize>, String)) {
     if depth == 0 || text.starts_with('/') {
         for found in SMALL_COMMAND.captures_iter(text) {
-            out(range_of(&found, 2), name_of(&found, 1));
+            out(range_of(&found, 2), found[1].to_owned());
         }
     }
     for found in LINE.captures_iter(text) {
         if (depth == 0 || &found[1] == "/") && is_verb(&found[2]) {
-            out(range_of(&found, 3), name_of(&found, 2));
+            out(range_of(&found, 3), found[2].to_owned());
         }
     }
-    for found in COMMAND.captures_iter(text) {
-        out(range_of(&found, 2), name_of(&found, 1));
-    }
-    for found in SCHEME.captures_iter(text) {
-        let value = &found[2];
-        let is_token =
-            value.len() >= 16 || value.bytes().any(|byte| b"0123456789=".contains(&byte));
-        let is_last = range_of(&found, 2).end == text.len();
-        if found[1].eq_ignore_ascii_case("bearer") || is_token || is_last {
-            out(range_of(&found, 2), name_of(&found, 1));
+    let is_large = |pair: &[u8]| pair.iter().all(u8::is_ascii_uppercase);
+    if text.as_bytes().windows(2).any(is_large) {
+        for found in COMMAND.captures_iter(text) {
+            out(range_of(&found, 2), found[1].to_owned());
         }
     }
-    for found in USER.captures_iter(text) {
-        out(range_of(&found, 1), "user".to_owned());
-    }
-    for found in ELEMENT.captures_iter(text) {
-        if is_secret_name(&found[1]) || found[2].contains("sasl") {
-            out(range_of(&found, 3), name_of(&found, 1));
+    let schemes = ["earer", "asic", "igest", "oken", "egotiate", "piKey"];
+    if schemes.iter().any(|scheme| text.contains(scheme)) {
+        for found in SCHEME.captures_iter(text) {
+            let value = &found[2];
+            let is_token =
+                value.len() >= 16 || value.bytes().any(|byte| b"0123456789=".contains(&byte));
+            let is_last = range_of(&found, 2).end == text.len();
+            if found[1].eq_ignore_ascii_case("bearer") || is_token || is_last {
+                out(range_of(&found, 2), found[1].to_owned());
+            }
         }
-    }
-    for range in tokens(text) {
-        out(range, "value".to_owned());
     }
 }
 
