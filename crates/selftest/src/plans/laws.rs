@@ -376,9 +376,11 @@ impl Trial<'_> {
         let may_be_away = populations.any(Population::returns_after_cut);
         let kept_out = server.closes_door.is_some() || may_be_away && end == End::OverLimit;
         let broken = format!("{end:?}: {detail}");
+        // What is not answered fails a step or has it given up, and costs no connection.
+        let fails = matches!(end, End::OverLimit | End::TimedOut) && holds_back;
         self.says(
             "the run comes to its end",
-            ends_well || holds_back || kept_out,
+            ends_well || fails || kept_out,
             || broken,
         );
         let is_noisy = |step: &StepRecord| step.verdict == Verdict::Noisy;

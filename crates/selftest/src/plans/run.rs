@@ -10,8 +10,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use test_servers::oracle::Oracle;
 
@@ -130,6 +130,10 @@ impl Runner<'_> {
         case: &Case,
         number: u64,
     ) -> Result<Option<Vec<Broken>>, String> {
+        // Its server has a thread for each connection: of some such at once, threads would be short.
+        static LARGE: Mutex<()> = Mutex::new(());
+        let is_large = case.plan.clients.first() >= MOST_CLIENTS;
+        let _alone = is_large.then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
         let server = self
             .folder
             .start(case)

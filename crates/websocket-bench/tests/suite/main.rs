@@ -33,6 +33,7 @@ mod hostile_coordinator;
 mod hosts;
 mod ignored_flags;
 mod interrupt;
+mod kept_plans;
 mod limits;
 mod lines;
 mod metrics;
