@@ -191,7 +191,7 @@ fn a_plan_names_a_dialect_file_beside_it() {
 
     run(&format!("run {path} ws://{server}/ --server-type lines")).exits(0);
     run(&format!("run {path} ws://{server}/")).exits(1).says(&[
-        "plan.toml, line 18: cannot read the dialect file",
+        "plan.toml, line 19: cannot read the dialect file",
         "own.toml: No such file",
     ]);
     fs::write(
@@ -201,7 +201,7 @@ fn a_plan_names_a_dialect_file_beside_it() {
     .unwrap();
     run(&format!("run {path} ws://{server}/"))
         .exits(1)
-        .says(&["plan.toml, line 18: `send.echo` carries no stamp"]);
+        .says(&["plan.toml, line 19: `send.echo` carries no stamp"]);
     fs::write(&own, OWN.replace("summary", "sumary")).unwrap();
     run(&format!("run {path} ws://{server}/"))
         .exits(1)
