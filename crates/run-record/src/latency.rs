@@ -180,9 +180,13 @@ impl Recorder {
     }
 
     /// Reads both forms: records of earlier versions hold the plain one. A histogram of other
-    /// bounds than [`Recorder::default`]'s could not be merged.
+    /// bounds than [`Recorder::default`]'s could not be merged, and the widest take 48 MiB.
     fn decoded(bytes: &[u8]) -> Result<Self, EncodeError> {
         let plain = inflated(bytes)?;
+        if !has_own_bounds(&plain) {
+            let words = "it is no histogram, or has other bounds than a recorder's";
+            return Err(EncodeError::Hdr(words.to_owned()));
+        }
         if !is_as_long_as_stated(&plain) {
             let words = "its length is not the one that it states";
             return Err(EncodeError::Hdr(words.to_owned()));
@@ -190,11 +194,7 @@ impl Recorder {
         let read: Histogram<u64> = Deserializer::new()
             .deserialize(&mut &plain[..])
             .map_err(|error| EncodeError::Hdr(error.to_string()))?;
-        let mut recorder = Self::default();
-        recorder
-            .0
-            .add(&read)
-            .map_err(|error| EncodeError::Hdr(error.to_string()))?;
+        let recorder = Self(read);
         let samples = recorder.samples().map(|(_, count)| u128::from(count));
         if samples.sum::<u128>() != u128::from(recorder.count()) {
             let words = "it has more samples than can be counted";
@@ -215,8 +215,8 @@ const COOKIE: u32 = 0x1c84_9313;
 const COMPRESSED: u32 = 0x1c84_9314;
 /// Bytes before the counts of the plain form.
 const HEAD: usize = 40;
-/// Most bytes of the plain form: a count takes at most nine, and the widest bounds have 6.3 million.
-const LONGEST: u64 = 64 << 20;
+/// Most bytes of the plain form: a count takes at most nine, and a recorder has 22,528.
+const LONGEST: u64 = 1 << 18;
 
 /// The plain form of either.
 fn inflated(bytes: &[u8]) -> Result<Cow<'_, [u8]>, EncodeError> {
@@ -240,8 +240,8 @@ fn is_as_long_as_stated(plain: &[u8]) -> bool {
     counts.is_some_and(|counts| plain.get(4..8) == Some(&counts.to_be_bytes()))
 }
 
-/// True of bytes in that encoding with the bounds of [`Recorder::default`]. Memory for a histogram is
-/// taken by its bounds, and the widest take 48 MiB.
+/// True of bytes in that encoding with the bounds of [`Recorder::default`], by which the library takes
+/// memory.
 fn has_own_bounds(bytes: &[u8]) -> bool {
     let bounds = [LOWEST_NS.to_be_bytes(), HIGHEST_NS.to_be_bytes()].concat();
     bytes.starts_with(&COOKIE.to_be_bytes())
@@ -260,10 +260,6 @@ impl Serialize for Recorder {
 impl<'de> Deserialize<'de> for Recorder {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Encoded(bytes) = Encoded::deserialize(deserializer)?;
-        if !has_own_bounds(&bytes) {
-            let words = "a histogram has other bounds than a recorder's";
-            return Err(serde::de::Error::custom(words));
-        }
         Self::decoded(&bytes).map_err(serde::de::Error::custom)
     }
 }
@@ -385,6 +381,8 @@ mod tests {
         let read: Recorder = serde_json::from_str(&sent).unwrap();
         assert_eq!(read.latency(), recorder.latency());
         assert!(serde_json::from_str::<Recorder>("[1,2,3]").is_err());
+        // 22,528 counts of nine bytes.
+        assert!(recorder.0.distinct_values() * 9 + HEAD <= LONGEST as usize);
         let mut longer = recorder.plain();
         longer[4] = 0x80;
         let words = Recorder::decoded(&longer).unwrap_err().to_string();

@@ -1,9 +1,9 @@
 //! What is said of a round beside its records: who measured it, who has measured it again, and
 //! whether it is itself another round measured again.
 
+use crate::records;
 use serde::Deserialize;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -57,7 +57,7 @@ impl fmt::Display for Label {
 pub fn read(dir: &Path) -> Result<About, String> {
     let path = dir.join(FILE);
     let wrong = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
-    match fs::read_to_string(&path) {
+    match records::beside(&path) {
         Ok(text) => toml::from_str(&text).map_err(|error| wrong(&error)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(About::default()),
         Err(error) => Err(wrong(&error)),
@@ -67,6 +67,7 @@ pub fn read(dir: &Path) -> Result<About, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn of(text: &str) -> Result<About, String> {
         let dir = tempfile::tempdir().unwrap();

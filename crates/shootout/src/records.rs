@@ -1,19 +1,19 @@
 //! The records of a directory: which files are records, packed ones too, and what is wrong with the
 //! others.
 
+mod bounded;
 mod pack;
 
+pub use bounded::{Texts, beside, directories, named_text, text};
 pub use pack::{Packed, pack};
 
-use flate2::read::MultiGzDecoder;
 use run_record::{
     Certificate, Latency, MEASUREMENT_FORMAT, Measurement, RUN_FORMAT, RunRecord, SELFTEST_FORMAT,
     VERSION,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Formats of this project's other files begin like this; they lie beside records.
@@ -23,8 +23,8 @@ const SESSION_FILE: &str = "session.json";
 /// How the name of a record ends, and what a packed one (gzip, RFC 1952) has behind that.
 const ENDING: &str = ".json";
 const PACKED: &str = ".gz";
-/// Bytes that a packed record may have when it is unpacked: a round has a megabyte at most in one.
-const MOST: u64 = 64 << 20;
+/// Most files of a directory that may be records: a published run has 345.
+const MOST_FILES: usize = 5_000;
 
 /// What `shootout run`, `websocket-bench --json` or `websocket-bench selftest --json` wrote.
 #[derive(Debug)]
@@ -40,15 +40,22 @@ pub enum Record {
 /// The files of a directory that may be records, packed or not, in the order of their names.
 ///
 /// # Errors
-/// When the directory cannot be listed.
+/// When the directory cannot be listed, or has more of them than any run.
 pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path()));
-    let mut files = entries.collect::<io::Result<Vec<_>>>()?;
-    files.retain(|path| {
-        let name = name(path);
-        name.ends_with(ENDING) && name != SESSION_FILE
-    });
-    files.sort();
+    let entries = bounded::entries(dir)?.into_iter().map(|(path, _)| path);
+    let files: Vec<PathBuf> = entries
+        .filter(|path| {
+            let name = name(path);
+            name.ends_with(ENDING) && name != SESSION_FILE
+        })
+        .collect();
+    if files.len() > MOST_FILES {
+        let words = format!(
+            "it has {} records, and at most {MOST_FILES} are read: make several runs of it",
+            files.len()
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidData, words));
+    }
     Ok(files)
 }
 
@@ -61,44 +68,21 @@ pub fn name(path: &Path) -> String {
     plain.unwrap_or(&name).to_owned()
 }
 
-/// What a file holds, unpacked.
-///
-/// # Errors
-/// When it cannot be read, is no text, or is more than 64 MiB unpacked.
-pub fn text(path: &Path) -> io::Result<String> {
-    if path.extension().is_none_or(|extension| extension != "gz") {
-        return fs::read_to_string(path);
-    }
-    let mut text = String::new();
-    MultiGzDecoder::new(File::open(path)?)
-        .take(MOST + 1)
-        .read_to_string(&mut text)?;
-    match text.len() as u64 > MOST {
-        false => Ok(text),
-        true => Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("more than {} MiB unpacked", MOST >> 20),
-        )),
-    }
-}
-
 /// The directory itself where it holds records, else those within it that do: the runs of a round,
 /// in the order of their names.
 ///
 /// # Errors
-/// When a directory cannot be listed.
+/// When a directory cannot be listed, or has more than any round or run, or a link to a directory.
 pub fn runs(dir: &Path) -> io::Result<Vec<PathBuf>> {
     if !files(dir)?.is_empty() {
         return Ok(vec![dir.to_owned()]);
     }
     let mut runs = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.is_dir() && !files(&path)?.is_empty() {
+    for path in directories(dir)? {
+        if !files(&path)?.is_empty() {
             runs.push(path);
         }
     }
-    runs.sort();
     Ok(runs)
 }
 

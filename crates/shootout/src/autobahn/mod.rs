@@ -12,6 +12,7 @@ pub use broken::Broken;
 pub use install::{Unavailable, install};
 pub use suite::{Suite, SuiteError};
 
+use crate::records;
 use run_record::AutobahnRecord;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ const PLAIN: [&str; 9] = [
 ];
 /// Those of permessage-deflate.
 const COMPRESSED: [&str; 2] = ["12.*", "13.*"];
+/// Most summaries that are read: a server has a few.
+const MOST_FILES: usize = 5_000;
 
 /// The cases that a variant runs.
 pub const fn sections(compression: bool) -> &'static [&'static str] {
@@ -57,6 +60,7 @@ pub fn summaries(results: &Path, warn: &mut dyn FnMut(String)) -> Vec<AutobahnRe
         return Vec::new();
     };
     let mut files: Vec<PathBuf> = listing
+        .take(MOST_FILES)
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|e| e == "json"))
         .collect();
@@ -74,7 +78,7 @@ pub fn summaries(results: &Path, warn: &mut dyn FnMut(String)) -> Vec<AutobahnRe
 }
 
 fn read(path: &Path) -> Result<AutobahnRecord, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = records::beside(path).map_err(|error| error.to_string())?;
     let record: AutobahnRecord =
         serde_json::from_str(&text).map_err(|error| format!("not a summary: {error}"))?;
     if record.format != run_record::AUTOBAHN_FORMAT {

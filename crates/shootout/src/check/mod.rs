@@ -16,17 +16,20 @@ mod server;
 mod step;
 mod together;
 
-use crate::records::{self, Record};
+use crate::records::{self, Record, Texts};
 use crate::session;
 use run_record::{Certificate, MEASUREMENT_FORMAT, Measurement, SELFTEST_FORMAT};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 #[cfg(test)]
 mod tests;
+
+/// Most findings of a file that are told one by one.
+const MOST_FINDINGS: usize = 100;
 
 /// Something that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,14 +76,19 @@ pub fn check(dir: &Path) -> io::Result<Checked> {
     let mut checked = Checked::default();
     let mut rows = Vec::new();
     let mut certificates = Vec::new();
+    let texts = Texts::default();
     for path in records::files(dir)? {
         let file = records::name(&path);
-        match read(&path) {
-            Ok(Read::Row(measurement, value)) => {
+        match read(&texts, &path) {
+            Ok(Read::Row(mut measurement, value)) => {
                 let (count, broken) = figures::recomputed(&value);
                 checked.histograms += count;
                 checked.note(&file, broken);
                 checked.note(&file, row::check(&file, &measurement));
+                // What all rows are held against is no figure of a step.
+                if let Some(run) = &mut measurement.run {
+                    run.steps = Vec::new();
+                }
                 rows.push(Row {
                     file,
                     measurement: *measurement,
@@ -89,6 +97,9 @@ pub fn check(dir: &Path) -> io::Result<Checked> {
             Ok(Read::Certificate(certificate)) => certificates.push(*certificate),
             Ok(Read::Other) => {}
             Err(words) => checked.note(&file, vec![words]),
+        }
+        if texts.is_spent() {
+            return Ok(checked);
         }
     }
     checked.rows = rows.len();
@@ -112,7 +123,10 @@ pub fn check(dir: &Path) -> io::Result<Checked> {
 
 impl Checked {
     fn note(&mut self, file: &str, words: Vec<String>) {
-        self.findings.extend(words.into_iter().map(|words| Finding {
+        let more = words.len().saturating_sub(MOST_FINDINGS);
+        let words = words.into_iter().take(MOST_FINDINGS);
+        let rest = (more > 0).then(|| format!("and {more} things more do not hold"));
+        self.findings.extend(words.chain(rest).map(|words| Finding {
             file: file.to_owned(),
             words,
         }));
@@ -125,8 +139,8 @@ enum Read {
     Other,
 }
 
-fn read(path: &Path) -> Result<Read, String> {
-    let text = records::text(path).map_err(|error| error.to_string())?;
+fn read(texts: &Texts, path: &Path) -> Result<Read, String> {
+    let text = texts.text(path).map_err(|error| error.to_string())?;
     let value: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     Ok(
         match records::parse(&text, &[MEASUREMENT_FORMAT, SELFTEST_FORMAT])? {
@@ -140,15 +154,20 @@ fn read(path: &Path) -> Result<Read, String> {
 /// Whether the table for people is the one that the records make.
 fn printed(dir: &Path) -> Vec<String> {
     let path = dir.join("report.md");
-    let Ok(shown) = fs::read_to_string(&path) else {
-        return vec!["is missing; write it with `shootout report`".to_owned()];
+    let shown = match records::beside(&path) {
+        Ok(shown) => shown,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return vec!["is missing; write it with `shootout report`".to_owned()];
+        }
+        Err(error) => return vec![error.to_string()],
     };
     let runs = [PathBuf::from(dir)];
     match crate::report::tables(&runs) {
         Err(error) => vec![error.to_string()],
         Ok(made) if shown.contains(&made) => Vec::new(),
         Ok(made) => {
-            let differs = made.lines().find(|line| !shown.contains(*line));
+            let lines: HashSet<&str> = shown.lines().collect();
+            let differs = made.lines().find(|line| !lines.contains(line));
             let line = differs.unwrap_or("the order of its lines");
             vec![format!(
                 "is not what the records say, which is: {line}; write it again with `shootout report`"

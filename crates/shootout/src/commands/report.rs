@@ -7,7 +7,7 @@ use crate::project::Project;
 use crate::report;
 use crate::session;
 use run_record::AutobahnRecord;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(super) fn report(
     context: &Context<'_>,
@@ -25,8 +25,8 @@ pub(super) fn report(
             project.shown(&project.results())
         )));
     };
-    let html = html.unwrap_or_else(|| first.join("report.html"));
-    let markdown = markdown.unwrap_or_else(|| first.join("report.md"));
+    let html = html.map_or_else(|| within(&first, "report.html"), Ok)?;
+    let markdown = markdown.map_or_else(|| within(&first, "report.md"), Ok)?;
     let summary = report::write(&dirs, &autobahn_summaries(project), &html, &markdown)
         .map_err(|error| Refusal::new(error.to_string()))?;
     for warning in &summary.warnings {
@@ -37,6 +37,19 @@ pub(super) fn report(
     }
     say!("{}\n{}", project.shown(&html), project.shown(&markdown));
     Ok(Exit::Ok)
+}
+
+/// A file of a directory that a stranger may have made: a link there could lead to a file of the user,
+/// which would be overwritten.
+fn within(dir: &Path, name: &str) -> Result<PathBuf, Refusal> {
+    let path = dir.join(name);
+    match path.is_symlink() {
+        true => Err(Refusal::new(format!(
+            "{}: is a symbolic link, which is not written through; remove it, or name another place",
+            path.display()
+        ))),
+        false => Ok(path),
+    }
 }
 
 /// The project's summaries of the Autobahn|Testsuite.

@@ -2,7 +2,7 @@
 
 use super::side::{Contestant, Side};
 use crate::exit::Refusal;
-use crate::records::{self, Record};
+use crate::records::{self, Record, Texts};
 use run_record::{MEASUREMENT_FORMAT, RUN_FORMAT};
 use std::io;
 use std::path::Path;
@@ -19,7 +19,8 @@ pub fn side(path: &Path) -> Result<Side, Refusal> {
         ..Side::default()
     };
     if !path.is_dir() {
-        match record(path)? {
+        let text = records::named_text(path).map_err(|error| unreadable(path, &error))?;
+        match record(&text) {
             Ok(Some(record)) => add(&mut side, record),
             Ok(None) => return Err(no_record(path, "neither a measurement nor a run")),
             Err(problem) => return Err(no_record(path, &problem)),
@@ -27,8 +28,12 @@ pub fn side(path: &Path) -> Result<Side, Refusal> {
         return Ok(side);
     }
     let mut found = Vec::new();
+    let texts = Texts::default();
     for file in records::files(path).map_err(|error| unreadable(path, &error))? {
-        match record(&file)? {
+        let text = texts
+            .text(&file)
+            .map_err(|error| unreadable(&file, &error))?;
+        match record(&text) {
             Ok(record) => found.extend(record),
             Err(problem) => side.left_out.push(format!("{}: {problem}", file.display())),
         }
@@ -121,8 +126,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Refusal {
     Refusal::new(format!("{}: cannot be read: {error}", path.display()))
 }
 
-/// The record in a file, nothing for another file of this project, or what is wrong with it.
-fn record(path: &Path) -> Result<Result<Option<Record>, String>, Refusal> {
-    let text = records::text(path).map_err(|error| unreadable(path, &error))?;
-    Ok(records::parse(&text, &[MEASUREMENT_FORMAT, RUN_FORMAT]))
+/// The record in a text, nothing for another file of this project, or what is wrong with it.
+fn record(text: &str) -> Result<Option<Record>, String> {
+    records::parse(text, &[MEASUREMENT_FORMAT, RUN_FORMAT])
 }

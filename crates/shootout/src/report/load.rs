@@ -1,9 +1,10 @@
 //! Result directories: which files are measurements, and what is wrong with the others.
 
 use super::ReportError;
-use crate::records::{self, Record};
+use crate::records::{self, Record, Texts};
 use run_record::{Certificate, MEASUREMENT_FORMAT, Measurement, SELFTEST_FORMAT};
 use serde::Deserialize;
+use std::io;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -48,11 +49,14 @@ pub(crate) fn runs(dirs: &[PathBuf]) -> Result<Vec<Run>, ReportError> {
 pub(crate) fn run(dir: &Path) -> Result<Run, ReportError> {
     let files = files(dir)?;
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let texts = &Texts::default();
     let share = files.len().div_ceil(threads).max(1);
     let found: Vec<(&PathBuf, Result<Option<Record>, String>)> = thread::scope(|scope| {
         let readers: Vec<_> = files
             .chunks(share)
-            .map(|part| scope.spawn(move || part.iter().map(|path| (path, read(path))).collect()))
+            .map(|part| {
+                scope.spawn(move || part.iter().map(|path| (path, read(texts, path))).collect())
+            })
             .collect();
         let parts = readers.into_iter().map(|reader| reader.join());
         // A reader that panicked has said why: so does this one.
@@ -62,6 +66,13 @@ pub(crate) fn run(dir: &Path) -> Result<Run, ReportError> {
             })
             .collect()
     });
+    if texts.is_spent() {
+        let words = "its records are more than a run has (docs/submitting.md, Bounds)";
+        return Err(ReportError::UnreadableDirectory {
+            path: dir.to_owned(),
+            source: io::Error::new(io::ErrorKind::InvalidData, words),
+        });
+    }
     let (mut measurements, mut certificates) = (Vec::new(), Vec::new());
     let mut warnings = Vec::new();
     for (path, record) in found {
@@ -110,12 +121,21 @@ pub(crate) fn first_start(dir: &Path) -> Result<Option<String>, ReportError> {
         started: String,
     }
     let mut found: Option<String> = None;
+    let texts = Texts::default();
     for path in files(dir)? {
-        let text = records::text(&path).unwrap_or_default();
-        let started = match serde_json::from_str::<Head>(&text) {
-            Ok(head) if head.format == MEASUREMENT_FORMAT => head.started,
-            Err(_) if text.contains(MEASUREMENT_FORMAT) => String::new(),
-            _ => continue,
+        let read = texts.text(&path);
+        let started = match read.as_deref().map(serde_json::from_str::<Head>) {
+            Ok(Ok(head)) if head.format == MEASUREMENT_FORMAT => head.started,
+            Ok(Err(_))
+                if read
+                    .as_ref()
+                    .is_ok_and(|text| text.contains(MEASUREMENT_FORMAT)) =>
+            {
+                String::new()
+            }
+            // What is wrong with it is told when the directory is read.
+            Err(_) => String::new(),
+            Ok(_) => continue,
         };
         let is_earlier =
             |known: &String| known.is_empty() || (!started.is_empty() && started < *known);
@@ -136,7 +156,9 @@ pub(crate) fn name(dir: &Path) -> String {
 }
 
 /// What a file holds, nothing where it is another file of this project, or what is wrong.
-fn read(path: &Path) -> Result<Option<Record>, String> {
-    let text = records::text(path).map_err(|error| format!("not readable: {error}"))?;
+fn read(texts: &Texts, path: &Path) -> Result<Option<Record>, String> {
+    let text = texts
+        .text(path)
+        .map_err(|error| format!("not readable: {error}"))?;
     records::parse(&text, &[MEASUREMENT_FORMAT, SELFTEST_FORMAT])
 }

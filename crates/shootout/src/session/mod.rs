@@ -257,7 +257,7 @@ fn refuse_a_run_in(dir: &Path, project: &Project) -> Result<(), Refusal> {
 /// # Errors
 /// In words, when its session cannot be read or does not say.
 pub fn rows_of(dir: &Path) -> Result<Vec<String>, String> {
-    let text = fs::read_to_string(dir.join(FILE)).map_err(|error| error.to_string())?;
+    let text = records::beside(&dir.join(FILE)).map_err(|error| error.to_string())?;
     let stored: Stored = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     let words = "does not name the rows of the run; it was written by an earlier version";
     stored.rows.ok_or_else(|| words.to_owned())

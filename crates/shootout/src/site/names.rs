@@ -1,6 +1,6 @@
 //! The names of pages: a file for each server and each workload.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Longest name of a file without its ending.
 const LONGEST: usize = 80;
@@ -16,16 +16,19 @@ impl Names {
     /// The files of these, in order.
     pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         let mut all = Self::default();
+        let mut taken = HashSet::new();
+        // The number that a name was given last: those before it are taken.
+        let mut numbers: HashMap<String, u64> = HashMap::new();
         for name in names {
             if all.by_name.contains_key(name) {
                 continue;
             }
             let plain = plain(name);
             let mut file = plain.clone();
-            let mut number = 2;
-            while all.by_name.values().any(|taken| *taken == file) {
+            while !taken.insert(file.clone()) {
+                let number = numbers.entry(plain.clone()).or_insert(1);
+                *number += 1;
                 file = format!("{plain}-{number}");
-                number += 1;
             }
             all.by_name.insert(name.to_owned(), file);
         }
@@ -54,6 +57,25 @@ fn plain(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_collide_have_numbers_and_each_is_looked_for_once() {
+        // With a look through all names for each number, these would be billions.
+        let hostile: Vec<String> = (1..20_000)
+            .map(|spaces| " ".repeat(spaces % 80) + "x")
+            .collect();
+        let many: Vec<String> = (0..20_000_u32)
+            .map(|number| {
+                let bits = (0..20).map(|bit| if number >> bit & 1 == 0 { ' ' } else { '/' });
+                bits.collect()
+            })
+            .collect();
+        let all = hostile.iter().chain(&many).map(String::as_str);
+        let names = Names::of(all);
+        let files: HashSet<&String> = names.by_name.values().collect();
+        assert_eq!(files.len(), names.by_name.len());
+        assert_eq!(names.file(&many[1]), Some("---------------------2"));
+    }
 
     #[test]
     fn a_file_stays_in_its_folder_and_is_that_of_one_name() {

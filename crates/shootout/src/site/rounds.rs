@@ -3,10 +3,10 @@
 use super::board::{self, Known, Ranking};
 use super::origin::Origin;
 use crate::about::{self, About};
+use crate::records;
 use crate::report::load::{self, Run};
 use crate::report::{ReportError, figures};
 use run_record::{Environment, Measurement};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What must be the same for two figures to stand side by side.
@@ -236,15 +236,7 @@ fn directories(dir: &Path) -> Result<Vec<PathBuf>, ReportError> {
         path: dir.to_owned(),
         source,
     };
-    let mut dirs = Vec::new();
-    for entry in fs::read_dir(dir).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.is_dir() {
-            dirs.push(path);
-        }
-    }
-    dirs.sort();
-    Ok(dirs)
+    records::directories(dir).map_err(unreadable)
 }
 
 /// The measurements of a round.

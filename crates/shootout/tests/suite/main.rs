@@ -11,6 +11,7 @@ mod fixture;
 #[path = "../../src/report/fixture_under.rs"]
 mod fixture_under;
 mod fuzz_corpus;
+mod hostile_results;
 #[path = "../support/import_graph.rs"]
 mod import_graph;
 mod imports;
