@@ -4,6 +4,7 @@ use crate::lines::{self, write};
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -94,6 +95,9 @@ impl Job {
             command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c"]);
             command.arg(step["run"].as_str().unwrap());
             command.current_dir(self.folder.path());
+            // Programs of the job come before those of this machine.
+            let path = std::env::var("PATH").unwrap_or_default();
+            command.env("PATH", format!("{}:{path}", self.file("bin").display()));
             command.env("GITHUB_ENV", &variables);
             command.env("GITHUB_STEP_SUMMARY", &summary);
             for line in fs::read_to_string(&variables).unwrap().lines() {
@@ -333,6 +337,25 @@ fn what_the_readme_shows_are_inputs_of_the_action() {
     for name in with.keys() {
         let name = name.as_str().unwrap();
         assert!(!definition()["inputs"][name].is_badvalue(), "{name}");
+    }
+}
+
+#[test]
+fn a_runner_without_a_release_is_told_so() {
+    for (system, machine) in [("Darwin", "arm64"), ("Linux", "aarch64")] {
+        let mut job = Job::new(&[("url", "ws://127.0.0.1:1/")]);
+        job.inputs.remove("program");
+        let uname = job.file("bin/uname");
+        fs::create_dir(job.file("bin")).unwrap();
+        let script = format!("#!/bin/sh\n[ \"$1\" = -s ] && echo {system} || echo {machine}\n");
+        fs::write(&uname, script).unwrap();
+        fs::set_permissions(&uname, fs::Permissions::from_mode(0o755)).unwrap();
+        let ended = job.run();
+        assert!(ended.failed, "{ended:#?}");
+        let words =
+            format!("::error::there is no release of websocket-bench for {system} on {machine}");
+        assert!(ended.output.contains(&words), "{ended:#?}");
+        assert_eq!(ended.steps, ["Get websocket-bench", "Stop the server"]);
     }
 }
 
