@@ -122,7 +122,7 @@ pub(super) fn is_public(path: &[String]) -> bool {
         let parts = key.split('.').count();
         path.len() >= parts && path[..parts].join(".") == **key
     };
-    PUBLIC.iter().any(|key| of(&key))
+    PUBLIC.iter().any(of)
 }
 
 /// True of a key whose values are secret, or may be, so that no message has them.
