@@ -136,7 +136,7 @@ fn every_workload_is_the_plan_of_the_flags_that_it_names_if_flags_can_say_it() {
         if command == format!("run {name}.toml {url}") {
             let has_rooms = matches!(plan.audience, Audience::Room(_));
             assert!(
-                plan.populations.len() > 1 || has_rooms,
+                plan.populations.len() > 1 || has_rooms || plan.ranked_by.is_some(),
                 "{name}: flags can say this"
             );
             continue;
@@ -305,7 +305,7 @@ fn a_key_of_many_parts_is_refused_with_its_flag() {
 fn a_file_without_an_end_is_not_read_to_it() {
     run("run /dev/zero ws://h/")
         .exits(1)
-        .says_in_one_line(&["cannot read the plan /dev/zero", "longer than 4 MiB"]);
+        .says_in_one_line(&["cannot read the plan /dev/zero", "longer than 8 MiB"]);
 }
 
 #[test]

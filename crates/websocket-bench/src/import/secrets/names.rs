@@ -234,7 +234,10 @@ pub(in super::super) fn is_secret_name(name: &str) -> bool {
         let is_auth = word.starts_with("auth") && !word.starts_with("author");
         (is_auth || word.ends_with("pass")) && !OTHER_WORDS.contains(&word)
     };
-    is_secret(name)
+    // Which keys and codes are secrets is told above: of the name, the other words.
+    let others = words.iter().map(String::as_str);
+    let others: Vec<&str> = others.filter(|word| !COMMON.contains(word)).collect();
+    is_secret(&others.join("_"))
         || words.iter().any(|word| is_like_secret(word))
         || is_key
         || is_pin
