@@ -17,8 +17,17 @@ pub(crate) fn check(data: &[u8]) {
     }
 }
 
+/// The verdict without the body of a refusal, which is told as far as it came with the head.
+fn verdict(data: &[u8], subprotocol: Option<&str>) -> Verdict {
+    let mut verdict = parse_response(data, KEY, subprotocol);
+    if let Err(HandshakeError::Status { body, .. }) = &mut verdict {
+        *body = None;
+    }
+    verdict
+}
+
 fn check_with(data: &[u8], subprotocol: Option<&str>) {
-    let whole = parse_response(data, KEY, subprotocol);
+    let whole = verdict(data, subprotocol);
     if let Ok(Some(head)) = whole {
         let text = String::from_utf8_lossy(&data[..head]).into_owned();
         assert!(
@@ -31,7 +40,7 @@ fn check_with(data: &[u8], subprotocol: Option<&str>) {
         );
     }
     for cut in (0..data.len()).step_by(data.len() / CUTS + 1) {
-        match parse_response(&data[..cut], KEY, subprotocol) {
+        match verdict(&data[..cut], subprotocol) {
             Ok(None) => {}
             // The length that was reached without an end is the verdict, and it only grows.
             Err(HandshakeError::HeadTooLong) => {}
@@ -41,7 +50,7 @@ fn check_with(data: &[u8], subprotocol: Option<&str>) {
     let longer = [data, b"\x81\x00"].concat();
     if !matches!(whole, Ok(None)) {
         assert_eq!(
-            parse_response(&longer, KEY, subprotocol),
+            verdict(&longer, subprotocol),
             whole,
             "with a frame behind it"
         );
@@ -53,7 +62,7 @@ fn check_with(data: &[u8], subprotocol: Option<&str>) {
 fn check_interim(data: &[u8], subprotocol: Option<&str>, whole: &Verdict) {
     const HINTS: &[u8] = b"HTTP/1.1 103 Early Hints\r\n\r\n";
     let moved = whole.clone().map(|head| head.map(|len| len + HINTS.len()));
-    match parse_response(&[HINTS, data].concat(), KEY, subprotocol) {
+    match verdict(&[HINTS, data].concat(), subprotocol) {
         // It is one more, and so many bytes more.
         Err(HandshakeError::Interim | HandshakeError::HeadTooLong) => {}
         verdict => assert_eq!(verdict, moved, "behind an interim answer"),

@@ -155,7 +155,7 @@ impl Conversation {
                     return Err(Left::Interrupted);
                 }
                 handed_on = self.outbox.hand_on() => {
-                    handed_on.map_err(|_| Left::Lost("the connection broke".to_owned()))?;
+                    handed_on.map_err(|_| Left::Lost("the connection to the coordinator broke".to_owned()))?;
                 }
                 () = overflow.notified() => {
                     return Err(Left::Lost(format!(

@@ -72,11 +72,12 @@ impl Secrets {
         // The longest first, so that no rest of one is left that begins with another.
         forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         forms.dedup();
-        let mut words = words.to_owned();
+        // What is cut short comes before all: a shorter value may be a part of what is left of it.
+        let mut words = without_begins(&forms, words);
         for form in &forms {
             words = words.replace(form.as_str(), REDACTED_VALUE);
         }
-        without_begins(&forms, &words)
+        words
     }
 }
 
