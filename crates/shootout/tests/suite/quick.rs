@@ -75,7 +75,7 @@ fn servers_that_all_keep_up_are_told_apart_by_what_a_delivery_costs() {
     let (project, path) = project();
     let short = "run --quick --out out --servers b-slow,b-swift --set clients.first=20 \
                  --set load.duration=300ms --set warm_up=0s";
-    let done = run(&project, &path, 0, short);
+    let done = project.on_schedule(|| run(&project, &path, 0, short));
     done.expect(
         0,
         &[

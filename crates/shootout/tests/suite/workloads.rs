@@ -99,10 +99,12 @@ fn connections_that_are_held_are_ranked_by_their_memory() {
         more: "[load]\nstep-size = 10\n",
         ..Server::default()
     });
-    let done = project.shootout(
-        "run --out out --workload connect --set clients.first=30 --set load.hold=1s \
-         --set load.ping_interval=500ms",
-    );
+    let done = project.on_schedule(|| {
+        project.shootout(
+            "run --out out --workload connect --set clients.first=30 --set load.hold=1s \
+             --set load.ping_interval=500ms",
+        )
+    });
     done.expect(
         0,
         &[

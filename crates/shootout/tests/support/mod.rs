@@ -169,6 +169,18 @@ workloads = {workloads}
         Done::from(self.command(arguments).output().unwrap())
     }
 
+    /// A run into out/, made again where its record says that this machine kept it from its schedule.
+    pub(crate) fn on_schedule(&self, run: impl Fn() -> Done) -> Done {
+        for _ in 0..20 {
+            let done = run();
+            if !done.stdout.contains("generator-limited") {
+                return done;
+            }
+            fs::remove_dir_all(self.path("out")).unwrap();
+        }
+        run()
+    }
+
     pub(crate) fn spawn(&self, arguments: &str) -> Child {
         self.command(arguments)
             .stdout(Stdio::piped())
