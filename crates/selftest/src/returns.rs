@@ -24,8 +24,8 @@ pub(super) const CHAPTER: Chapter = Chapter {
     measure,
 };
 
-/// By equal shares 22 of so many clients stay and 20 are cut.
-const CLIENTS: u32 = 42;
+/// By equal shares half of so many clients stay and half are cut.
+const CLIENTS: u32 = 40;
 const CUT: u32 = 20;
 const AT: Duration = Duration::from_millis(500);
 /// Longer than any first delay, so that all of them wait at the gate.
@@ -44,6 +44,20 @@ const MARGIN: Duration = Duration::from_millis(300);
 /// The histogram's resolution: one in a thousand.
 const RESOLUTION: f64 = 1e-3;
 
+fn populations() -> Vec<Population> {
+    vec![
+        Population::default(),
+        Population {
+            life: Life::Cut(Cut { at: AT.into() }),
+            reconnect: Reconnect::Backoff(Backoff {
+                first: FIRST,
+                ..Backoff::default()
+            }),
+            ..Population::default()
+        },
+    ]
+}
+
 fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     let server = started(NullServer::start(NullOptions::default()))?;
     let gate = started(Gate::start(GateOptions {
@@ -60,17 +74,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
         Timestamps::Kernel => 2,
         Timestamps::User => 1,
     };
-    plan.populations = vec![
-        Population::default(),
-        Population {
-            life: Life::Cut(Cut { at: AT.into() }),
-            reconnect: Reconnect::Backoff(Backoff {
-                first: FIRST,
-                ..Backoff::default()
-            }),
-            ..Population::default()
-        },
-    ];
+    plan.populations = populations();
     let step = bench.run(&plan)?;
     let known = Known::of(&gate.passages(), &step)
         .ok_or("no request of the generator came through the gate")?;
@@ -325,14 +329,24 @@ mod tests {
         let mut one_missing = right();
         one_missing.pop();
         let mut late = passages();
-        late.answers[19].0 += Duration::from_millis(1_000);
-        late.answers[19].1 += Duration::from_millis(1_000);
+        let (asked, answered) = late.answers.last_mut().unwrap();
+        *asked += Duration::from_millis(1_000);
+        *answered += Duration::from_millis(1_000);
         assert_eq!(verdict(&late, &one_missing, MS), ProofVerdict::Inconclusive);
         late.answers.pop();
         assert_eq!(verdict(&late, &one_missing, MS), ProofVerdict::Inconclusive);
         // One that never came is the generator's.
         late.came -= 1;
         assert_eq!(verdict(&late, &one_missing, MS), ProofVerdict::Fail);
+    }
+
+    #[test]
+    fn so_many_clients_of_the_plan_are_cut() {
+        let mut plan = Plan::new("ws://127.0.0.1:1/");
+        plan.populations = populations();
+        let clients = (0..u64::from(CLIENTS)).map(|client| ws_load::population_of(&plan, client));
+        let cut = clients.filter(|of| matches!(of.life, Life::Cut(_))).count();
+        assert_eq!(cut, CUT as usize);
     }
 
     /// A generator that cuts 150 ms after the planned moment, and says the planned one, is found out.
