@@ -24,7 +24,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
     measure,
 };
 
-/// By equal shares half of so many clients stay and half are cut.
+/// The two populations have equal shares: half of the clients stay and half are cut.
 const CLIENTS: u32 = 40;
 const CUT: u32 = 20;
 const AT: Duration = Duration::from_millis(500);

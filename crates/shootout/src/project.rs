@@ -7,7 +7,7 @@ use crate::manifest::{self, Manifest, Problem, suggestion};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder in results/ of runs without `--out`, which are nobody's publication.
+/// The folder in results/ for runs without `--out`. Nobody has published these runs.
 pub(crate) const LOCAL: &str = "local";
 
 /// The project's folder.

@@ -13,7 +13,7 @@ pub(crate) struct Draft {
     /// Its generator is a default; `given` decides.
     pub(crate) plan: Plan,
     pub(crate) given: Given,
-    /// What the plan has that nobody wrote, in words.
+    /// What this program added to the plan that the user did not ask for, in words.
     pub(crate) notes: Vec<String>,
 }
 

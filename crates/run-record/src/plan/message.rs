@@ -120,8 +120,8 @@ pub const MQTT_5: &str = "The same by MQTT 5";
 #[serde(try_from = "Written", default, deny_unknown_fields)]
 #[schemars(!try_from)]
 pub struct Message {
-    /// The message format. The name of a file of dialects/ stands for `file` with that definition, and
-    /// so does the path of a dialect file in the file of a plan.
+    /// The message format. A plan may also give the name of a file in dialects/, or the path of a dialect
+    /// file. Both mean `file` with the definition that the dialect file holds.
     #[schemars(schema_with = "names_of_dialects")]
     pub dialect: Dialect,
     /// Bytes of padding in each payload.

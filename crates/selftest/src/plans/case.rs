@@ -28,7 +28,7 @@ const AFTER_FAULTS: Duration = Duration::from_millis(60);
 
 /// How much longer than a step a client waits for an answer that is not given.
 const PATIENCE: Nanos = Nanos::secs(2);
-/// Between what a comfortable server takes and what one takes that is not.
+/// A server that is comfortable answers sooner than this, and one that is overloaded answers later.
 const COMFORT: Nanos = Nanos::millis(1_000);
 
 /// What is carried out, and against what.

@@ -79,7 +79,7 @@ fn is_hidden(value: &str) -> bool {
     is_like_token(value) || !secrets(&bytes).is_empty()
 }
 
-/// What a part of a URL stands for (RFC 3986, 2.1).
+/// A part of a URL with its percent-encoding removed (RFC 3986, 2.1).
 fn percent_decoded(text: &str) -> String {
     // As the parameter of a form, which the decoder knows.
     let pairs = url::form_urlencoded::parse(text.as_bytes());

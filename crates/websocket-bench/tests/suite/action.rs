@@ -252,7 +252,7 @@ fn a_server_that_does_not_come_is_told_with_its_output() {
     );
 }
 
-/// A server that answers 401 to whoever does not show its token, and echoes nothing but echoes.
+/// A server that answers 401 to a client without the token, and sends each message back to its sender.
 fn guarded() -> SocketAddr {
     lines::start_guarded(
         |head| head.contains("\r\nX-Token: two words\r\n"),

@@ -40,8 +40,8 @@ impl Trial<'_> {
         self.within(law, least..=most, reported.saturating_sub(of_others));
     }
 
-    /// Deliveries with this fate that clients which leave have surely had, and at a time when they were
-    /// for them: of those that change rooms, only the client knows when it left one.
+    /// Deliveries with this fate that clients which leave have surely had while the messages were for
+    /// them. Where clients change rooms there are none: only the client knows when it left a room.
     pub(super) fn taken(&self, fate: Fate) -> u64 {
         if self.told.unsubscribed > 0 {
             return 0;

@@ -142,7 +142,7 @@ fn a_client_that_publishes_to_a_room_of_others_breaks_a_law() {
     assert_eq!(laws[0].law, "members publish");
 }
 
-/// The laws that a report breaks which says nothing but this, of a server to which nobody came.
+/// The laws that a report of these steps breaks when no client has connected to the server.
 fn laws_of(case: &Case, steps: Vec<StepRecord>, edge: Option<Edge>) -> Vec<&'static str> {
     let outcome = Outcome {
         end: End::StepsDone,

@@ -43,7 +43,7 @@ const PURPOSES: [&str; 27] = [
 const LABELS: [&str; 9] = [
     "field", "header", "id", "k", "key", "label", "name", "param", "property",
 ];
-/// Names that say a secret where another one stands beside them.
+/// Common names. Their values are secrets only if the object has another field with a secret.
 const BESIDE: [&str; 2] = ["code", "key"];
 /// Fields of a message that says who the client is, whose names tell nothing of what they hold.
 const CARRIERS: [&str; 26] = [
