@@ -55,6 +55,15 @@ pub(super) struct Reported {
     pub(super) exit: Option<i32>,
 }
 
+impl Reported {
+    /// This machine could not carry a step, which is cut off wherever it was then. One with faults has
+    /// the verdict of its faults all the same.
+    fn is_limited(&self) -> bool {
+        let is_limited = |step: &StepRecord| step.verdict == Verdict::GeneratorLimited;
+        self.outcome.end == End::GeneratorLimited || self.steps.iter().any(is_limited)
+    }
+}
+
 /// What a run reports, its steps added up, beside what its server knows.
 struct Trial<'a> {
     case: &'a Case,
@@ -78,9 +87,7 @@ pub(super) fn broken(case: &Case, told: &Told, record: &Reported) -> Vec<Broken>
         return trial.broken;
     }
     trial.hold_sums();
-    // A step that this machine could not carry is cut off wherever it is.
-    let is_limited = |step: &StepRecord| step.verdict == Verdict::GeneratorLimited;
-    if !record.steps.iter().any(is_limited) {
+    if !record.is_limited() {
         trial.hold_samples();
         trial.hold_faults();
         trial.hold_leaving();

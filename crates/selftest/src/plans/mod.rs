@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Plans at once: they wait more than they work.
-const AT_ONCE: u64 = 6;
+const AT_ONCE: u64 = 12;
 /// How often a plan that broke a law is carried out again, as it is. A machine that is busy can break
 /// one law once; one that is broken again is wrong.
 const AGAIN: u32 = 4;

@@ -60,8 +60,7 @@ fn case() -> Case {
 fn carried_out() -> (Case, Told, Reported) {
     loop {
         let (case, told, reported) = attempt();
-        let is_limited = |step: &StepRecord| step.verdict == Verdict::GeneratorLimited;
-        if !reported.steps.iter().any(is_limited) {
+        if !reported.is_limited() {
             return (case, told, reported);
         }
     }
@@ -132,6 +131,21 @@ fn each_way_to_misreport_breaks_its_law() {
             "{law}: {laws:?}"
         );
     }
+}
+
+#[test]
+fn a_step_that_was_cut_off_for_this_machine_is_held_to_no_samples_whatever_its_verdict() {
+    let (case, told, mut honest) = carried_out();
+    honest.steps[0].samples -= 1;
+    assert_ne!(broken(&case, &told, &honest), []);
+    assert_eq!(honest.steps[0].verdict, Verdict::Fail);
+    honest.outcome.end = End::GeneratorLimited;
+    let laws = broken(&case, &told, &honest);
+    assert!(
+        laws.iter()
+            .all(|broken| broken.law != "samples that are whole"),
+        "{laws:?}"
+    );
 }
 
 #[test]
