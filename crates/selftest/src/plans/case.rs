@@ -111,7 +111,7 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
     };
     let waits = server.lost.every + server.unanswered.every > 0;
     plan.limits.sample_timeout = match plan.open_loop() {
-        _ if !waits => Nanos::secs(10),
+        _ if !waits => Nanos::secs(30),
         None => Nanos::secs(2),
         // What is lost is waited for until the time-out, and nothing is given up before the end.
         Some(open) => Nanos(open.length().ns() + time_out.ns()),
@@ -220,11 +220,11 @@ fn connect(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
     let steps = dice.between(1, 3) as u32;
     plan.clients = Clients::steps(clients(dice), dice.between(1, 9) as u32, Some(steps));
     plan.connection.at_once = dice.of(&[3, 7, 50]);
-    let interval = Nanos::millis(dice.of(&[500, 1_000]));
+    let interval = Nanos::millis(dice.of(&[1_000, 2_000]));
     plan.load = Load::Connect(Connect {
         rate: dice.once_in(2).then_some(200.0),
         arrivals: dice.of(&[Arrivals::Constant, Arrivals::Poisson]),
-        hold: Nanos::millis(dice.of(&[300, 1_500])),
+        hold: Nanos::millis(dice.of(&[300, 3_000])),
         ping_interval: interval,
         ping_timeout: interval,
     });

@@ -163,11 +163,24 @@ impl Trial<'_> {
         });
     }
 
-    /// A step was given up while requests were sent: what was under way then is among its faults and in
-    /// no latency. In an open loop the time-outs are longer than the schedule.
+    /// A step was given up while something was under way: it is among the faults then, and in no latency.
     fn is_partial(&self) -> bool {
-        let mut steps = self.record.steps.iter();
-        steps.any(|step| step.timed_out && step.sent.is_none())
+        let is_closed = |step: &StepRecord| step.timed_out && step.sent.is_none();
+        self.record.steps.iter().any(is_closed) || self.under_way() != (0, 0)
+    }
+
+    /// From when on what was written may have come too late for the step that was given up, if one was.
+    fn given_up_from(&self) -> Option<u64> {
+        let step = self.record.steps.iter().rfind(|step| step.timed_out)?;
+        let asked = self.told.asked.iter().map(|asked| asked.at_ns);
+        if step.sent.is_none() {
+            return Some(asked.max()?.saturating_sub(UNDER_WAY_NS));
+        }
+        // The time-outs of an open loop are longer than its schedule, and its step is the last one.
+        let sent = step.throughput.unwrap_or_default().sent as usize;
+        let first = asked.rev().take(sent).min()?;
+        let time_out = self.plan().limits.sample_timeout.ns();
+        Some((first + time_out).saturating_sub(UNDER_WAY_NS))
     }
 
     fn hold_requests(&mut self) {
@@ -322,11 +335,9 @@ impl Trial<'_> {
     /// Deliveries to clients that samples wait for, and results, that may have been under way when a
     /// step was given up.
     fn under_way(&self) -> (u64, u64) {
-        if !self.is_partial() {
+        let Some(from) = self.given_up_from() else {
             return (0, 0);
-        }
-        let ends = self.told.asked.iter().map(|asked| asked.at_ns).max();
-        let from = ends.unwrap_or(0).saturating_sub(UNDER_WAY_NS);
+        };
         let is_late = |at: Option<u64>| at.is_none_or(|at| at >= from);
         let copies = self.copies(Kind::Awaited);
         let copies = copies.filter(|(_, copy)| copy.fate != Fate::Lost && is_late(copy.written_ns));

@@ -19,15 +19,14 @@ use std::error::Error;
 use std::io::{IsTerminal as _, Write as _};
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// Plans at once: they wait more than they work.
 const AT_ONCE: u64 = 12;
-/// How often a plan that broke a law is carried out again, as it is. A machine that is busy can break
-/// one law once; one that is broken again is wrong.
+/// How often a plan that broke a law is carried out again, as it is and with no other beside it. A
+/// machine that is busy can break one law once; one that is broken again is wrong.
 const AGAIN: u32 = 4;
 /// Most runs for making a plan smaller that broke a law, and how long they go on.
 const TRIES: usize = 60;
@@ -82,6 +81,7 @@ pub fn plans(asked: &Plans<'_>) -> Result<Conclusion, Box<dyn Error>> {
     let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let failures = Mutex::new(Vec::new());
     let stopped = Mutex::new(None);
+    let alone = RwLock::new(());
     let shows_progress = std::io::stderr().is_terminal();
     let work = || {
         while !asked.interrupted.load(Ordering::Relaxed) {
@@ -90,7 +90,7 @@ pub fn plans(asked: &Plans<'_>) -> Result<Conclusion, Box<dyn Error>> {
                 return;
             }
             let seed = asked.seed.wrapping_add(number);
-            match prove(&runner, seed, number, able) {
+            match prove(&runner, (seed, number), able, &alone) {
                 Ok(Proof::Interrupted) => return,
                 Ok(Proof::Held) => {}
                 Ok(Proof::Broken(failure)) => {
@@ -165,16 +165,27 @@ enum Proof {
     Interrupted,
 }
 
-fn prove(runner: &Runner<'_>, seed: u64, number: u64, able: Able) -> Result<Proof, String> {
+/// Carries out the plan of a seed beside others. One that breaks a law is carried out again `alone`.
+fn prove(
+    runner: &Runner<'_>,
+    (seed, number): (u64, u64),
+    able: Able,
+    alone: &RwLock<()>,
+) -> Result<Proof, String> {
     let drawn = case(seed, able);
     drawn.plan.validate().map_err(|error| error.to_string())?;
-    let Some(broken) = runner.carry_out(&drawn, number)? else {
+    let broken = {
+        let _beside = alone.read().unwrap_or_else(PoisonError::into_inner);
+        runner.carry_out(&drawn, number)?
+    };
+    let Some(broken) = broken else {
         return Ok(Proof::Interrupted);
     };
     let Some(first) = broken.first() else {
         return Ok(Proof::Held);
     };
     anstream::eprintln!("seed {seed} breaks \"{}\": once more", first.law);
+    let _alone = alone.write().unwrap_or_else(PoisonError::into_inner);
     let began = Instant::now();
     let mut attempt = |case: &Case| {
         if began.elapsed() > PATIENCE {

@@ -149,6 +149,25 @@ fn a_step_that_was_cut_off_for_this_machine_is_held_to_no_samples_whatever_its_v
 }
 
 #[test]
+fn what_the_server_wrote_after_a_step_was_given_up_may_be_lost() {
+    let (case, mut told, mut honest) = carried_out();
+    assert!(honest.steps[0].timed_out);
+    honest.faults.lost += 1;
+    let law = "lost to clients that samples wait for";
+    let breaks = |told: &Told, reported: &Reported| {
+        let laws = broken(&case, told, reported);
+        laws.iter().any(|broken| broken.law == law)
+    };
+    assert!(breaks(&told, &honest));
+    let due = told.asked[0].at_ns + case.plan.limits.sample_timeout.ns();
+    let of_those = |client| *ws_load::population_of(&case.plan, client) == Population::default();
+    let mut copies = told.asked.iter_mut().flat_map(|asked| &mut asked.copies);
+    let copy = copies.find(|copy| copy.fate == Fate::Whole && copy.client.is_some_and(of_those));
+    copy.unwrap().written_ns = Some(due);
+    assert!(!breaks(&told, &honest));
+}
+
+#[test]
 fn a_client_that_publishes_to_a_room_of_others_breaks_a_law() {
     let (case, mut told, honest) = carried_out();
     told.outsiders = 1;
