@@ -1,6 +1,6 @@
-//! Laws of `shootout::manifest::Manifest::parse` on any text.
+//! Laws of `project::manifest::Manifest::parse` on any text.
 
-use shootout::manifest::{Manifest, Problem, RawEcho, Variant};
+use project::manifest::{Manifest, Problem, RawEcho, Variant};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -7,11 +7,11 @@
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
+use board::compare::agreement::{Agreement, Paired, paired};
+use board::stats::{Resampling, median};
 use clap::Parser;
 use run_record::RunRecord;
 use serde::Deserialize;
-use shootout::compare::agreement::{Agreement, Paired, paired};
-use shootout::stats::{Resampling, median};
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};

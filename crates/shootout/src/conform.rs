@@ -4,9 +4,9 @@
 //! Contains no check of its own.
 
 use crate::interrupt::Interrupt;
-use crate::manifest::{Manifest, Variant};
 use crate::supervise::{Death, Server};
 use conformance::{Outcome, Verdict};
+use project::manifest::{Manifest, Variant};
 use run_record::{CheckOutcome, CheckVerdict, Conformance};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;

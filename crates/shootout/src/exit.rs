@@ -42,15 +42,3 @@ impl From<Exit> for ExitCode {
         Self::from(exit.code())
     }
 }
-
-/// Why a command could not do its work: thing, place and remedy in one message.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Refusal(pub String);
-
-impl Refusal {
-    /// A refusal with this message.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
-    }
-}

@@ -5,7 +5,7 @@
 use crate::interrupt::Interrupt;
 use crate::process::{Group, tail};
 use crate::supervise::Server;
-use run_record::{Event, Measure, RunRecord};
+use run_record::{Event, RunRecord};
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -133,15 +133,6 @@ impl Task<'_> {
             silent,
             interrupted,
         })
-    }
-}
-
-/// The word of `websocket-bench --measure`.
-pub const fn measure_name(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Completion => "completion",
-        Measure::Delivery => "delivery",
-        Measure::Ack => "ack",
     }
 }
 

@@ -1,43 +1,35 @@
 //! The orchestrator: builds, starts, checks, measures and compares the servers of a project.
 //!
-//! Purpose: everything behind the `shootout` program, as a library so that its parts can be
-//! tested. It knows server folders by their manifest and contains no server's name; what is sent
-//! to a server, and how latency is measured, is the business of `websocket-bench`.
+//! Purpose: everything behind the `shootout` program that is more than reading, as a library so that
+//! its parts can be tested. What a project says of itself is read by `project`, what was measured is
+//! shown by `board`. It contains no server's name; what is sent to a server, and how latency is
+//! measured, is the business of `websocket-bench`.
 
 #[macro_use]
 mod stdout;
 
-mod leaves;
-
-pub mod about;
 pub mod autobahn;
 pub mod build;
-pub mod check;
 pub mod cli;
 pub mod commands;
-pub mod compare;
 pub mod conform;
-pub mod conformance_table;
 pub mod exit;
 pub mod generator;
 pub mod interrupt;
 pub mod machine;
-pub mod manifest;
 pub mod measure;
 pub mod options;
 pub mod process;
 pub mod progress;
-pub mod project;
 pub mod quick;
 mod quiet;
-pub mod records;
-pub mod report;
 pub mod rows;
 pub mod sample;
-pub mod servers_table;
 pub mod session;
-pub mod site;
-pub mod stats;
 pub mod supervise;
+mod target;
 pub mod toolchain;
-pub mod workload;
+
+#[cfg(test)]
+#[path = "../../board/src/report/fixture.rs"]
+mod fixture;

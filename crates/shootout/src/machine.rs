@@ -2,9 +2,10 @@
 //!
 //! Reads limits; changes none.
 
-use crate::exit::Refusal;
 use crate::options::Pin;
 use crate::sample::cpus;
+use board::terminal::listed;
+use project::Refusal;
 use run_record::{Environment, Pinning};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
@@ -150,22 +151,16 @@ fn check(option: &str, cpus: &[usize], allowed: &[usize]) -> Result<(), Refusal>
     if cpus.is_empty() {
         return Err(Refusal::new(format!(
             "{option}: no core is left for this side; allowed: {}",
-            list(allowed)
+            listed(allowed)
         )));
     }
     match cpus.iter().find(|cpu| !allowed.contains(cpu)) {
         Some(cpu) => Err(Refusal::new(format!(
             "{option}: core {cpu} is not allowed for this process; allowed: {}",
-            list(allowed)
+            listed(allowed)
         ))),
         None => Ok(()),
     }
-}
-
-/// Cores as people write them: "0, 1, 5".
-pub fn list(cpus: &[usize]) -> String {
-    let words: Vec<String> = cpus.iter().map(ToString::to_string).collect();
-    words.join(", ")
 }
 
 #[cfg(test)]

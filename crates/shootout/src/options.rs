@@ -2,9 +2,9 @@
 //!
 //! Pure data; the command line makes it.
 
-use crate::leaves::leaves;
-use crate::manifest::Dialect;
-use crate::workload::NamedPlan;
+use project::leaves;
+use project::manifest::Dialect;
+use project::workload::NamedPlan;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

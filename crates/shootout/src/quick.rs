@@ -3,7 +3,7 @@
 //! A first ranked table within five minutes, all over within ten: one server of each language, what
 //! is installed before what is not, and the cheap before the dear. Pure: the time is handed in.
 
-use crate::project::Entry;
+use project::Entry;
 use std::time::Duration;
 
 /// No row is begun that would end after this time.
@@ -77,7 +77,7 @@ impl Default for Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::Manifest;
+    use project::manifest::Manifest;
     use std::path::Path;
 
     fn entry(name: &str, language: &str, more: &str) -> Entry {

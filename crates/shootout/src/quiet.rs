@@ -1,15 +1,9 @@
-//! A quiet machine: how much of it other programs may use around a measurement, and the wait for
-//! that.
+//! The wait for a quiet machine.
 
 use crate::interrupt::Interrupt;
+use board::quiet::BEFORE;
 use std::time::{Duration, Instant};
 
-/// Share of all cores that may be busy just before a server is started. This program is a part.
-pub(crate) const BEFORE: f64 = 0.15;
-/// Share of all cores that other programs may use while a row is measured.
-pub(crate) const DURING: f64 = 0.05;
-/// How often a row that was disturbed is measured, the first time included.
-pub(crate) const TRIES: u32 = 3;
 /// Over how long it is seen whether the machine is quiet.
 const LOOK: Duration = Duration::from_secs(2);
 /// After so long a row is measured although the machine is busy.
@@ -39,16 +33,6 @@ fn wait_while(
     }
 }
 
-/// Why another program spoils a row that was measured beside it.
-pub(crate) fn disturbance(during: Option<f64>) -> Option<String> {
-    let share = during.filter(|share| *share > DURING)?;
-    Some(format!(
-        "other programs used {:.0}% of the machine while it was measured; at most {:.0}% is permitted",
-        share * 100.0,
-        DURING * 100.0
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,13 +58,5 @@ mod tests {
         assert_eq!(told(&[Some(0.9), Some(0.8)], 1), [0.9]);
         assert_eq!(told(&[Some(BEFORE)], 9), Vec::<f64>::new());
         assert_eq!(told(&[None], 9), Vec::<f64>::new());
-    }
-
-    #[test]
-    fn a_share_above_the_bound_is_named_with_it() {
-        assert_eq!(disturbance(None), None);
-        assert_eq!(disturbance(Some(DURING)), None);
-        let words = disturbance(Some(0.31)).unwrap();
-        assert!(words.contains("31%") && words.contains("5%"), "{words}");
     }
 }

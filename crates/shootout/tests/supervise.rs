@@ -2,9 +2,9 @@
 
 mod support;
 
+use project::manifest::{Dialect, Receipt, Scope, Service, Variant, Workload};
 use regex::Regex;
 use shootout::interrupt::Interrupt;
-use shootout::manifest::{Dialect, Receipt, Scope, Service, Variant, Workload};
 use shootout::supervise::{LaunchError, Server, Spec, StartError, start};
 use std::collections::BTreeMap;
 use std::fs;

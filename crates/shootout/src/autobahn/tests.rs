@@ -1,4 +1,5 @@
-use super::{SUITE_VERSION, sections, store, summaries, tally};
+use super::{SUITE_VERSION, sections, store, tally};
+use board::autobahn::summaries;
 use run_record::{AutobahnRecord, ServerIdentity};
 
 fn record() -> AutobahnRecord {

@@ -6,9 +6,9 @@
 
 use super::stamp::{Sources, Stamp};
 use super::{BuildError, Builds, Built, Order, Outcome, logs};
-use crate::manifest::{Receipt, Step, Values};
 use crate::process::{Job, JobError, describe_exit, tail};
 use crate::toolchain::Survey;
+use project::manifest::{Receipt, Step, Values};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -9,10 +9,10 @@ mod builder;
 mod stamp;
 
 use crate::interrupt::Interrupt;
-use crate::manifest::Manifest;
-use crate::project::{Entry, Project};
 use crate::toolchain::Missing;
 use builder::Builder;
+use project::manifest::Manifest;
+use project::{Entry, Project};
 use std::path::{Path, PathBuf};
 
 /// The fingerprint of a server's sources, build outputs left out; `None` when they cannot be read.

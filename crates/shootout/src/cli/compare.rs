@@ -1,6 +1,6 @@
 //! The options of `shootout compare`.
 
-use crate::compare::{Figure, UnknownFigure};
+use board::compare::{Figure, UnknownFigure};
 use clap::Args;
 use std::path::PathBuf;
 

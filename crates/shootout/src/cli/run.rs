@@ -1,10 +1,10 @@
 //! The options of `shootout run`, and the run options that they make.
 
-use crate::exit::Refusal;
-use crate::manifest::Dialect;
 use crate::options::{Pin, RunOptions, VariantChoice};
-use crate::workload::{self, NamedPlan, ScopedSet};
 use clap::{Args, value_parser};
+use project::Refusal;
+use project::manifest::Dialect;
+use project::workload::{self, NamedPlan, ScopedSet};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\

@@ -5,14 +5,15 @@ use super::tally::Tally;
 use super::{Context, only};
 use crate::autobahn::{self, SUITE_VERSION, Suite, SuiteError, Unavailable};
 use crate::build;
-use crate::exit::{Exit, Refusal};
+use crate::exit::Exit;
 use crate::machine;
-use crate::manifest::{RawEcho, Variant};
 use crate::options::Pin;
 use crate::progress::bar;
-use crate::rows::{Wanted, contestant};
+use crate::rows::Wanted;
 use crate::session::now;
 use crate::supervise::{self, Spec, StartError};
+use project::manifest::{RawEcho, Variant};
+use project::{Refusal, contestant};
 use run_record::{AutobahnRecord, Environment, ServerIdentity};
 use std::path::{Path, PathBuf};
 

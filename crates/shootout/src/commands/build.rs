@@ -3,8 +3,9 @@
 use super::Context;
 use super::tally::Tally;
 use crate::build::{BuildError, Builds, Order, Outcome};
-use crate::exit::{Exit, Refusal};
-use crate::rows::{Wanted, alike, contestants};
+use crate::exit::Exit;
+use crate::rows::{Wanted, alike};
+use project::{Refusal, contestants};
 
 pub(super) fn build(
     context: &Context<'_>,

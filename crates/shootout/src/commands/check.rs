@@ -1,12 +1,13 @@
 //! `shootout check`: whether a result directory holds what it says.
 
 use super::Context;
-use crate::about;
-use crate::check;
-use crate::exit::{Exit, Refusal};
-use crate::project::Project;
-use crate::records;
+use crate::exit::Exit;
 use crate::session;
+use board::about;
+use board::check;
+use board::records;
+use project::Project;
+use project::Refusal;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -2,10 +2,11 @@
 
 use super::Context;
 use crate::cli::CompareArgs;
-use crate::compare::{Comparison, Figure, Question, Side, Verdict, read, text};
-use crate::exit::{Exit, Refusal};
+use crate::exit::Exit;
 use crate::session;
-use crate::stats;
+use board::compare::{Comparison, Figure, Question, Side, Verdict, read, text};
+use board::stats;
+use project::Refusal;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +29,7 @@ pub(super) fn compare(context: &Context<'_>, args: &CompareArgs) -> Result<Exit,
         tolerance: args.tolerance,
         resampling: stats::Resampling::default(),
     };
-    let comparison = crate::compare::compare(&a, &b, &question);
+    let comparison = board::compare::compare(&a, &b, &question);
     if let Some(file) = &args.json {
         store(file, &comparison)?;
     }

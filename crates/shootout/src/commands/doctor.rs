@@ -1,13 +1,15 @@
 //! `shootout doctor`: what is missing for which server, and what this machine allows.
 
 use super::Context;
-use crate::exit::{Exit, Refusal};
+use crate::exit::Exit;
 use crate::generator;
 use crate::machine;
-use crate::project::lines;
-use crate::rows::{Wanted, alike, contestants};
+use crate::rows::{Wanted, alike};
 use crate::toolchain::{Missing, Probed, Survey, apt, packages};
 use anstyle::{AnsiColor, Style};
+use board::terminal::listed;
+use project::manifest::lines;
+use project::{Refusal, contestants};
 use run_record::Environment;
 
 /// Length of the accept queue that servers ask for; the kernel cuts it to somaxconn.
@@ -84,7 +86,7 @@ fn limits(context: &Context<'_>) {
         "  cores          {} of {} may be used: {}",
         here.allowed_cpus.len(),
         here.cores,
-        machine::list(&here.allowed_cpus)
+        listed(&here.allowed_cpus)
     );
     if here.allowed_cpus.len() < 2 {
         say!("                 server and generator share one core: figures will be poor");

@@ -1,11 +1,13 @@
 //! `shootout list`: the servers and their variants, and the workloads.
 
 use super::Context;
-use crate::exit::{Exit, Refusal};
-use crate::manifest::{Manifest, RawEcho, Variant};
-use crate::project::{Entry, lines};
-use crate::stdout::{aligned, one_line};
-use crate::workload;
+use crate::exit::Exit;
+use board::terminal::{aligned, one_line};
+use project::Entry;
+use project::Refusal;
+use project::manifest::lines;
+use project::manifest::{Manifest, RawEcho, Variant};
+use project::workload;
 use serde_json::{Value, json};
 
 /// `shootout list --workloads`: the plans of workloads/, each with its reason.

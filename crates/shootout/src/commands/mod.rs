@@ -17,13 +17,15 @@ mod tally;
 mod verify;
 
 use crate::cli::{Cli, Command};
-use crate::exit::{Exit, Refusal};
+use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::manifest::suggestion;
-use crate::project::{Entry, Project, lines};
 use crate::rows::Wanted;
 use crate::stdout;
 use crate::toolchain::Survey;
+use project::Refusal;
+use project::manifest::lines;
+use project::manifest::suggestion;
+use project::{Entry, Project};
 
 /// What every command works with.
 pub(crate) struct Context<'a> {

@@ -1,10 +1,11 @@
 //! `shootout pack`: result directories made small for a repository.
 
 use super::Context;
-use crate::exit::{Exit, Refusal};
+use crate::exit::Exit;
 use crate::progress::bar;
-use crate::records;
-use crate::report::figures;
+use board::records;
+use project::Refusal;
+use run_page::figures;
 use std::io;
 use std::path::PathBuf;
 

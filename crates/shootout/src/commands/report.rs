@@ -1,11 +1,12 @@
 //! `shootout report`: a report over runs that were made before.
 
 use super::Context;
-use crate::autobahn;
-use crate::exit::{Exit, Refusal};
-use crate::project::Project;
-use crate::report;
+use crate::exit::Exit;
 use crate::session;
+use board::autobahn;
+use board::report;
+use project::Project;
+use project::Refusal;
 use run_record::AutobahnRecord;
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,10 @@
 //! `shootout setup`: installs what is missing, with the user's consent.
 
 use super::Context;
-use crate::exit::{Exit, Refusal};
-use crate::rows::{Wanted, contestants};
+use crate::exit::Exit;
+use crate::rows::Wanted;
 use crate::toolchain::{Missing, apt, packages};
+use project::{Refusal, contestants};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 /// Something that is missing, and for whom.

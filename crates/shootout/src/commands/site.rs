@@ -1,8 +1,9 @@
 //! `shootout site`: the board, as a static site.
 
 use super::Context;
-use crate::exit::{Exit, Refusal};
-use crate::site::{self, Sources};
+use crate::exit::Exit;
+use board::site::{self, Sources};
+use project::Refusal;
 use std::path::PathBuf;
 
 pub(super) fn site(

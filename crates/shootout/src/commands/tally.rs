@@ -2,7 +2,7 @@
 
 use crate::build::BuildError;
 use crate::exit::Exit;
-use crate::rows::contestant;
+use project::contestant;
 
 /// Counts variants.
 #[derive(Default)]

@@ -3,8 +3,11 @@
 //! Disturbance makes figures worse, and is the reason to measure again. It makes no fault: what a
 //! server did wrong stands, or a run in which it does not happen would take its place.
 
-use crate::quiet;
+use board::quiet;
 use run_record::{Measurement, Status, counted_faults};
+
+/// How often a row that was disturbed is measured, the first time included.
+const TRIES: u32 = 3;
 
 /// Measures a row until other programs leave it alone or the server is at fault, a few times at most:
 /// the measurement that they disturbed least, or the one with the fault.
@@ -14,7 +17,7 @@ pub(super) fn least_disturbed(
     mut say: impl FnMut(&str),
 ) -> Measurement {
     let mut kept = measure();
-    for _ in 1..quiet::TRIES {
+    for _ in 1..TRIES {
         let Some(words) = quiet::disturbance(kept.busy_during) else {
             break;
         };
@@ -43,7 +46,7 @@ fn is_at_fault(of: &Measurement) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixture::measured;
+    use crate::fixture::measured;
     use run_record::{End, Faults, StepRecord, Verdict};
 
     fn row(busy: f64) -> Measurement {

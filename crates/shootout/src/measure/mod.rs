@@ -12,17 +12,18 @@ use crate::conform::{self, VerifyError};
 use crate::generator::Task;
 use crate::interrupt::Interrupt;
 use crate::machine::{Capacity, Cores};
-use crate::manifest::{Manifest, Variant};
 use crate::progress::Progress;
-use crate::project::{Project, lines};
 use crate::quiet;
 use crate::rows::{Row, Wanted};
 use crate::sample::Sampler;
 use crate::sample::cpus::Confined;
 use crate::session::now;
 use crate::supervise::{self, Server, Spec, StartError};
-use crate::workload::{self, Schedule, Terms};
+use board::status::{INTERRUPTED, Objection};
 use host_facts::Others;
+use project::manifest::{Manifest, Variant};
+use project::workload::{self, Schedule, Terms};
+use project::{Project, manifest::lines};
 use run_record::{Conformance, End, MEASUREMENT_FORMAT, Measurement, RunRecord, Status, VERSION};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -57,10 +58,13 @@ impl Trouble {
     }
 
     fn interrupted() -> Self {
-        Self::new(
-            Status::Interrupted,
-            "ended by the user before it was complete",
-        )
+        Self::new(Status::Interrupted, INTERRUPTED)
+    }
+}
+
+impl From<Objection> for Trouble {
+    fn from(objection: Objection) -> Self {
+        Self::new(objection.status, objection.reason)
     }
 }
 
@@ -96,11 +100,6 @@ fn blank(row: &Row) -> Measurement {
         server_series: None,
         run: None,
     }
-}
-
-/// The status that a record gives its row, where its server went on and left nothing behind.
-pub(crate) fn status_of(run: &RunRecord) -> Status {
-    verdict::figures(run).map_or_else(|trouble| trouble.status, |()| Status::Ok)
 }
 
 /// Everything that the rows of a run have in common.

@@ -7,7 +7,8 @@ use super::Trouble;
 use crate::generator::Ended;
 use crate::process::describe_exit;
 use crate::supervise::StopReport;
-use run_record::{End, RunRecord, Status, StepRecord, Verdict};
+use board::status;
+use run_record::{End, RunRecord, Status};
 
 /// Exit codes of the generator (websocket-bench --help).
 const MEASURED: i32 = 0;
@@ -31,7 +32,8 @@ pub(super) fn verdict(
         return Err(Trouble::new(Status::Crashed, format!("{crash}{at}")).with_log(log_tail));
     }
     let record = measured(ended)?;
-    figures(record)
+    status::figures(record)
+        .map_err(Trouble::from)
         .and_then(|()| called_invalid(record, ended))
         .map_err(|trouble| trouble.with_log(log_tail.clone()))?;
     match stopped.leak() {
@@ -73,57 +75,6 @@ fn measured(ended: &Ended) -> Result<&RunRecord, Trouble> {
     }
 }
 
-/// What the record alone says of the row.
-pub(super) fn figures(record: &RunRecord) -> Result<(), Trouble> {
-    let outcome = &record.outcome;
-    match outcome.end {
-        End::TimedOut => return Err(Trouble::new(Status::Timeout, &outcome.detail)),
-        End::Interrupted => return Err(Trouble::interrupted()),
-        End::ServerLost | End::NotUnderstood | End::DialectContradicted => {
-            return Err(Trouble::new(Status::Faulty, &outcome.detail));
-        }
-        End::ConnectFailed if outcome.carried_clients.is_none() => {
-            return Err(Trouble::new(Status::Faulty, &outcome.detail));
-        }
-        End::WorkerLost => return Err(Trouble::new(Status::GeneratorLimited, &outcome.detail)),
-        End::MachineLimit if record.steps.is_empty() => {
-            return Err(Trouble::new(Status::GeneratorLimited, &outcome.detail));
-        }
-        End::ConnectFailed
-        | End::OverLimit
-        | End::StepsDone
-        | End::EdgeFound
-        | End::GeneratorLimited
-        | End::MachineLimit => {}
-    }
-    let faults = record.faults();
-    if !faults.is_empty() {
-        return Err(Trouble::new(Status::Faulty, format!("faults: {faults}")));
-    }
-    if let Some(step) = record
-        .steps
-        .iter()
-        .find(|step| generator_was_the_limit(step))
-    {
-        return Err(Trouble::new(
-            Status::GeneratorLimited,
-            format!(
-                "at {} clients the generator was the limit: {}; give it more cores \
-                 (--generator-cpus)",
-                step.clients,
-                step.verdict_reasons.join("; ")
-            ),
-        ));
-    }
-    if let Some(step) = nothing_said(record) {
-        return Err(Trouble::new(
-            Status::Noisy,
-            format!("every step was noisy: {}", step.verdict_reasons.join("; ")),
-        ));
-    }
-    Ok(())
-}
-
 /// What the generator said with its exit code.
 fn called_invalid(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
     let outcome = &record.outcome;
@@ -132,20 +83,6 @@ fn called_invalid(record: &RunRecord, ended: &Ended) -> Result<(), Trouble> {
         true => Err(Trouble::new(Status::Faulty, &outcome.detail)),
         false => Ok(()),
     }
-}
-
-fn generator_was_the_limit(step: &StepRecord) -> bool {
-    step.verdict == Verdict::GeneratorLimited
-}
-
-/// The last step of a run in which no step says anything.
-fn nothing_said(record: &RunRecord) -> Option<&StepRecord> {
-    let last = record.steps.last()?;
-    let all_noisy = record
-        .steps
-        .iter()
-        .all(|step| step.verdict == Verdict::Noisy);
-    all_noisy.then_some(last)
 }
 
 #[cfg(test)]

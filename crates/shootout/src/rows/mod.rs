@@ -4,11 +4,13 @@
 //! all rows: a machine that becomes slower in the course of an hour slows every row alike. Within a
 //! round one workload follows the other, so that the rows of a ranking are measured close together.
 
-use crate::exit::Refusal;
-use crate::manifest::{DEFAULT_VARIANT, Dialect, Manifest, Problem, Variant, Workload, suggestion};
 use crate::options::{RunOptions, VariantChoice};
-use crate::project::Entry;
-use crate::workload::{NamedPlan, Schedule};
+use project::Refusal;
+use project::manifest::{
+    DEFAULT_VARIANT, Dialect, Manifest, Problem, Variant, Workload, suggestion,
+};
+use project::workload::{NamedPlan, Schedule};
+use project::{Entry, contestant, in_results};
 use run_record::ServerIdentity;
 use std::sync::Arc;
 
@@ -27,14 +29,6 @@ pub struct Row {
     pub repetition: u32,
     /// It is the second row of a server that is measured twice.
     pub again: bool,
-}
-
-/// What the second row of a server has behind the server's name. No folder may be named so.
-const AGAIN: &str = "~again";
-
-/// The folder of a server by its name in results.
-pub fn folder(name: &str) -> &str {
-    name.strip_suffix(AGAIN).unwrap_or(name)
 }
 
 /// The rows, and what the options leave out of the manifests, in words.
@@ -60,8 +54,7 @@ impl Row {
 
     /// Name of the server in results.
     fn server(&self) -> String {
-        let again = if self.again { AGAIN } else { "" };
-        format!("{}{again}", self.entry.name)
+        in_results(&self.entry.name, self.again)
     }
 
     /// Name of the measurement's file, without its extension.
@@ -246,24 +239,6 @@ fn or_text(dialects: &[Dialect]) -> &[Dialect] {
         &[Dialect::Text]
     } else {
         dialects
-    }
-}
-
-/// A server and its variant, for people; without the variant when it is the only one.
-pub fn contestant(server: &str, variant: &str) -> String {
-    if variant == DEFAULT_VARIANT {
-        server.to_owned()
-    } else {
-        format!("{server} ({variant})")
-    }
-}
-
-/// The same for some of a server's `of` variants; without names when they are all.
-pub fn contestants(server: &str, variants: &[&str], of: usize) -> String {
-    if variants.len() == of {
-        server.to_owned()
-    } else {
-        format!("{server} ({})", variants.join(", "))
     }
 }
 

@@ -75,8 +75,11 @@ fn a_server_that_is_measured_twice_has_a_second_row_under_another_name() {
     assert_eq!(rows.rows[2].identity().name, "go-example~again");
     assert_eq!(rows.rows[2].label(), "go-example~again (a) broadcast text");
     assert_eq!(rows.rows[2].entry.name, "go-example");
-    assert_eq!(folder(&rows.rows[2].identity().name), "go-example");
-    assert_eq!(folder("js-example"), "js-example");
+    assert_eq!(
+        project::folder_of(&rows.rows[2].identity().name),
+        "go-example"
+    );
+    assert_eq!(project::folder_of("js-example"), "js-example");
     let options = RunOptions {
         twice: vec!["go-exampel".into()],
         ..options

@@ -7,12 +7,12 @@ mod origin;
 
 pub use origin::Origin;
 
-use crate::exit::Refusal;
 use crate::options::RunOptions;
-use crate::project::Project;
-use crate::records;
 use crate::rows::Row;
+use board::records::{self, SESSION_FILE};
 use lock::Locked;
+use project::Project;
+use project::Refusal;
 use run_record::{Measurement, Status, Tool};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -23,7 +23,6 @@ use std::time::SystemTime;
 /// Value of `format` in session.json.
 pub const FORMAT: &str = "websocket-shootout/session";
 const VERSION: u32 = 3;
-const FILE: &str = "session.json";
 
 /// A run's directory.
 #[derive(Debug)]
@@ -130,7 +129,7 @@ impl Session {
             origin: Some(origin),
             rows: Some(rows.iter().map(Row::file_name).collect()),
         };
-        self.write_json(FILE, &stored).map_err(unwritable)
+        self.write_json(SESSION_FILE, &stored).map_err(unwritable)
     }
 
     fn refuse_a_mixture(
@@ -174,7 +173,7 @@ impl Session {
                 ))
             })?,
         };
-        let path = dir.join(FILE);
+        let path = dir.join(SESSION_FILE);
         let text = fs::read_to_string(&path).map_err(|error| {
             Refusal::new(format!(
                 "nothing to resume: {}: {error}",
@@ -243,24 +242,13 @@ impl Session {
 }
 
 fn refuse_a_run_in(dir: &Path, project: &Project) -> Result<(), Refusal> {
-    if dir.join(FILE).exists() {
+    if dir.join(SESSION_FILE).exists() {
         return Err(Refusal::new(format!(
             "{}: this directory has a run already; continue it with --resume {0}, or name another with --out",
             project.shown(dir)
         )));
     }
     Ok(())
-}
-
-/// The names of the measurements that a run in `dir` was to make.
-///
-/// # Errors
-/// In words, when its session cannot be read or does not say.
-pub fn rows_of(dir: &Path) -> Result<Vec<String>, String> {
-    let text = records::beside(&dir.join(FILE)).map_err(|error| error.to_string())?;
-    let stored: Stored = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let words = "does not name the rows of the run; it was written by an earlier version";
-    stored.rows.ok_or_else(|| words.to_owned())
 }
 
 /// The newest directory with a session under `results`.
@@ -270,7 +258,7 @@ pub fn newest(results: &Path) -> Option<PathBuf> {
         .filter_map(Result::ok)
         .map(|entry| entry.path())
         .filter_map(|dir| {
-            let written = fs::metadata(dir.join(FILE)).ok()?.modified().ok()?;
+            let written = fs::metadata(dir.join(SESSION_FILE)).ok()?.modified().ok()?;
             Some((written, dir))
         })
         .max()

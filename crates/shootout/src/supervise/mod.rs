@@ -34,10 +34,11 @@ pub use services::ServiceError;
 pub use start::{Failure, StartError, start};
 pub use stop::{StopReport, Stopped};
 
-use crate::manifest::{Manifest, Start, Values, Variant};
+use crate::target::target;
 use certificate::Certificate;
 use conformance::Target;
 use part::Part;
+use project::manifest::{Manifest, Start, Values, Variant};
 use services::Services;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -145,7 +146,7 @@ impl Server {
     /// The server in the terms of the checks, of which each answer has this time.
     pub fn target(&self, variant: &Variant, timeout: Duration) -> Target {
         let tls = self.certificate.as_ref().map(|of| of.tls.clone());
-        variant.target(SocketAddr::new(HOST, self.port()), tls, timeout)
+        target(variant, SocketAddr::new(HOST, self.port()), tls, timeout)
     }
 
     /// What has ended by itself: a service first, since the server may have ended because of it, or

@@ -3,8 +3,8 @@
 use super::part::{self, Death, Launch, LaunchError, Part};
 use super::{HOST, LOG_LINES, Spec, port};
 use crate::interrupt::Interrupt;
-use crate::manifest::{Service, Start};
 use crate::process::{describe_exit, tail};
+use project::manifest::{Service, Start};
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};

@@ -5,8 +5,9 @@ use super::part::{Launch, LaunchError, Part};
 use super::services::{ServiceError, Services};
 use super::{Death, HOST, Server, Spec, port};
 use crate::interrupt::Interrupt;
-use crate::manifest::Start;
 use crate::process::describe_exit;
+use crate::target::target;
+use project::manifest::Start;
 use std::io;
 use std::net::SocketAddr;
 use std::process::ExitStatus;
@@ -141,7 +142,7 @@ fn wait_ready(
         let left = deadline.saturating_duration_since(Instant::now());
         let tls = certificate.map(|of| of.tls.clone());
         let patience = left.clamp(POLL, ONE_ATTEMPT);
-        let target = spec.variant.target(addr, tls, patience);
+        let target = target(spec.variant, addr, tls, patience);
         let answer = conformance::ready(&target);
         if let Some((death, tail)) = services.death() {
             return Err((StartError::ServiceDied(death), tail));

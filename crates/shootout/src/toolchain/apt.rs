@@ -2,9 +2,9 @@
 //!
 //! Asks for no consent; the caller does.
 
-use crate::exit::Refusal;
 use crate::interrupt::Interrupt;
 use crate::process::{Job, JobError, describe_exit, tail};
+use project::Refusal;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};

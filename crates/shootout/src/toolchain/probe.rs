@@ -1,9 +1,9 @@
 //! Probes: a command that must succeed, with output that matches.
 
 use crate::interrupt::Interrupt;
-use crate::manifest::Requirement;
 use crate::process::{Job, JobError, describe_exit, shortened};
 use anstream::adapter::strip_str;
+use project::manifest::Requirement;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ fn look(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::Scope;
+    use project::manifest::Scope;
 
     #[test]
     fn probes_at_the_same_time_read_what_they_asked_for() {

@@ -2,7 +2,7 @@
 
 use super::{Missing, Probed, probe};
 use crate::interrupt::Interrupt;
-use crate::manifest::{Manifest, Scope};
+use project::manifest::{Manifest, Scope};
 use std::path::{Path, PathBuf};
 
 /// What was found of a server's requirements.

@@ -1,13 +1,13 @@
 //! `shootout check` against a directory that a run has written, and against the same directory after
 //! each way to change it.
 
+use crate::changed::{assert_found, edit, found, read, write};
 use crate::support::{Project, SHORT, Server};
+use board::records::pack;
 use run_record::{
     Certificate, Environment, Proof, ProofVerdict, RunRecord, SELFTEST_FORMAT, VERSION,
 };
 use serde_json::{Value, json};
-use shootout::check::check;
-use shootout::records::{self, pack};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -65,52 +65,6 @@ fn certificate(run: &RunRecord) -> Value {
         ceilings: Vec::new(),
     };
     serde_json::to_value(certificate).unwrap()
-}
-
-fn read(dir: &Path, file: &str) -> Value {
-    serde_json::from_str(&fs::read_to_string(dir.join(file)).unwrap()).unwrap()
-}
-
-fn write(dir: &Path, file: &str, value: &Value) {
-    fs::write(dir.join(file), serde_json::to_string_pretty(value).unwrap()).unwrap();
-}
-
-fn edit(dir: &Path, file: &str, change: impl FnOnce(&mut Value)) {
-    let mut value = read(dir, file);
-    change(&mut value);
-    write(dir, file, &value);
-}
-
-/// What is found in a copy of the directory after a change.
-fn found(dir: &Path, change: impl FnOnce(&Path)) -> Vec<String> {
-    let copy = tempfile::tempdir().unwrap();
-    for entry in fs::read_dir(dir).unwrap() {
-        let entry = entry.unwrap();
-        if entry.file_type().unwrap().is_file() {
-            fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
-        }
-    }
-    change(copy.path());
-    let checked = check(copy.path()).unwrap();
-    checked.findings.iter().map(ToString::to_string).collect()
-}
-
-/// Asserts that a change is found: each place is named, and nothing else is but the table, which may
-/// follow from what was changed.
-#[track_caller]
-fn assert_found(dir: &Path, places: &[&str], change: impl FnOnce(&Path)) {
-    let found = found(dir, change);
-    for place in places {
-        let named = found.iter().any(|words| words.contains(place));
-        assert!(named, "{place} in {found:#?}");
-    }
-    for words in &found {
-        let expected = places.iter().any(|place| words.contains(place));
-        assert!(
-            expected || words.starts_with("report.md"),
-            "{words} beside {places:?}"
-        );
-    }
 }
 
 #[test]
@@ -254,28 +208,6 @@ fn a_run_holds_and_each_way_to_change_it_is_found() {
     checked().expect(1, &["round/run-1: session.json: names the row"]);
     fs::write(round.join("round.toml"), "label = \"certified\"").unwrap();
     checked().expect(1, &["round.toml"]);
-}
-
-/// The time until all are back ranks a storm.
-#[test]
-fn a_number_that_ranks_a_published_storm_is_found() {
-    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/2026-11-again/run-13");
-    assert_eq!(found(&run, |_| {}), [""; 0]);
-    let places = ["run.steps.0: churn.cut.back_100_ns is 1000000, and by back_time"];
-    assert_found(&run, &places, |dir| {
-        let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
-        let mut storms: Vec<_> = files
-            .filter(|file| file.to_string_lossy().ends_with("storm.text.1.json.gz"))
-            .collect();
-        storms.sort();
-        let packed = &storms[0];
-        let mut row: Value = serde_json::from_str(&records::text(packed).unwrap()).unwrap();
-        *row.pointer_mut("/run/steps/0/churn/cut/back_100_ns")
-            .unwrap() = json!(1_000_000);
-        let name = packed.file_stem().unwrap().to_str().unwrap();
-        write(dir, name, &row);
-        fs::remove_file(packed).unwrap();
-    });
 }
 
 #[test]

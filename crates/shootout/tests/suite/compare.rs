@@ -2,10 +2,9 @@
 
 use crate::fixture::{measured, repeated, unmeasured, variant};
 use crate::support::{Project, Server};
+use board::compare::comparison_schema;
 use run_record::{End, Measurement, RunRecord, Status};
-use shootout::compare::comparison_schema;
 use std::fs;
-use std::path::Path;
 use std::process::Stdio;
 
 const NOISE: [f64; 5] = [1.00, 1.02, 0.99, 1.012, 1.03];
@@ -49,21 +48,6 @@ fn assert_valid(comparison: &serde_json::Value) {
     if let Err(error) = jsonschema::validate(&schema(), comparison) {
         panic!("{}: {error}", error.instance_path);
     }
-}
-
-#[test]
-fn docs_hold_the_schema_of_a_comparison() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/comparison.v2.schema.json");
-    let generated = format!("{}\n", serde_json::to_string_pretty(&schema()).unwrap());
-    if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        fs::write(&path, &generated).unwrap();
-    }
-    assert!(
-        fs::read_to_string(&path).unwrap_or_default() == generated,
-        "docs/schema/comparison.v2.schema.json is not the schema of the types; regenerate it with \
-         `UPDATE_SCHEMA=1 cargo test -p shootout --test suite compare`"
-    );
 }
 
 /// What cannot be compared is null in places, and has to keep to the schema as well.

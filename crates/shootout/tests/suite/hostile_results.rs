@@ -2,10 +2,10 @@
 //! it, by every command that reads records, with bounded memory.
 
 use crate::support::Project;
+use board::records;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
-use shootout::records;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::symlink;

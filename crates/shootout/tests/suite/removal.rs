@@ -1,11 +1,11 @@
 //! A server is one folder: without it everything else is as before, and nothing names it.
 
+use board::servers_table::Page;
 use ignore::WalkBuilder;
+use project::{Entry, Project};
 use serde_json::Value;
 use shootout::options::RunOptions;
-use shootout::project::{Entry, Project};
 use shootout::rows::{Row, plan};
-use shootout::servers_table::Page;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

@@ -310,7 +310,7 @@ fn double_colon(at: Cursor<'_>) -> Option<Cursor<'_>> {
 }
 
 /// Every path that a `use` names.
-fn paths(tree: &UseTree) -> Vec<Vec<String>> {
+pub(crate) fn paths(tree: &UseTree) -> Vec<Vec<String>> {
     let one = |name: String| vec![vec![name]];
     match tree {
         UseTree::Path(path) => {
@@ -327,7 +327,7 @@ fn paths(tree: &UseTree) -> Vec<Vec<String>> {
 }
 
 /// True where an attribute keeps code for tests.
-fn is_test(attributes: &[Attribute]) -> bool {
+pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("test")
             || attribute.path().is_ident("cfg")

@@ -1,14 +1,14 @@
 //! What a run is going to do, in words, before it begins.
 
 use super::left_out;
-use crate::generator::measure_name;
-use crate::machine::{self, Capacity, Cores};
-use crate::manifest::Workload;
-use crate::project::Project;
-use crate::rows::{Row, Rows, alike, contestant};
+use crate::machine::{Capacity, Cores};
+use crate::rows::{Row, Rows, alike};
 use crate::session::Session;
-use crate::stdout::one_line;
-use crate::workload::{NamedPlan, Schedule};
+use board::report::measure_name;
+use board::terminal::{listed, one_line};
+use project::manifest::Workload;
+use project::workload::{NamedPlan, Schedule};
+use project::{Project, contestant};
 use run_record::{Clients, Load, Plan};
 
 pub(super) fn plan(
@@ -37,8 +37,8 @@ pub(super) fn plan(
     match &cores.pinning {
         Some(pinning) => anstream::eprintln!(
             "cores: server {}, generator {}",
-            machine::list(&pinning.server_cpus),
-            machine::list(&pinning.generator_cpus)
+            listed(&pinning.server_cpus),
+            listed(&pinning.generator_cpus)
         ),
         None => anstream::eprintln!("cores: server and generator share them; nothing is pinned"),
     }

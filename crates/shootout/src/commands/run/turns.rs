@@ -5,9 +5,9 @@
 
 use super::super::{Context, setup};
 use crate::cli::RunArgs;
-use crate::exit::Refusal;
 use crate::quick::{self, Budget};
 use crate::rows::{Row, Wanted};
+use project::Refusal;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 

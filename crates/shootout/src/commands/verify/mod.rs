@@ -9,11 +9,12 @@ pub(super) use table::Table;
 use super::tally::Tally;
 use super::{Context, only};
 use crate::build::BuildError;
-use crate::conformance_table::Line;
-use crate::exit::{Exit, Refusal};
+use crate::exit::Exit;
 use crate::machine;
 use crate::options::Pin;
 use anstyle::{AnsiColor, Style};
+use board::conformance_table::Line;
+use project::Refusal;
 use run_record::Environment;
 use std::num::NonZeroUsize;
 

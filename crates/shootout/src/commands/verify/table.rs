@@ -2,12 +2,12 @@
 
 use super::painted;
 use crate::commands::Context;
-use crate::conformance_table::{self, Compared, Files, Line};
-use crate::exit::Refusal;
-use crate::project::Entry;
 use crate::rows::Wanted;
-use crate::servers_table::Page;
 use anstyle::AnsiColor;
+use board::conformance_table::{self, Compared, Files, Line};
+use board::servers_table::Page;
+use project::Entry;
+use project::Refusal;
 
 /// What is done with the documentation's tables.
 #[derive(Clone, Copy)]

@@ -3,7 +3,8 @@
 use super::*;
 use crate::supervise::{Death, Stopped};
 use run_record::{
-    Environment, Faults, GeneratorUse, Load, Outcome, Plan, RUN_FORMAT, Tool, VERSION,
+    Environment, Faults, GeneratorUse, Load, Outcome, Plan, RUN_FORMAT, StepRecord, Tool, VERSION,
+    Verdict,
 };
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;

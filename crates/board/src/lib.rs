@@ -1,0 +1,20 @@
+//! What was measured, shown, compared and checked: reports, the board, and what holds of records.
+//!
+//! Purpose: everything that is made of records and of what a project says of itself. It measures
+//! nothing and starts no process: whoever reads the results of a stranger runs nothing of theirs.
+
+#![cfg_attr(not(test), forbid(unsafe_code))]
+
+pub mod about;
+pub mod autobahn;
+pub mod check;
+pub mod compare;
+pub mod conformance_table;
+pub mod quiet;
+pub mod records;
+pub mod report;
+pub mod servers_table;
+pub mod site;
+pub mod stats;
+pub mod status;
+pub mod terminal;

@@ -1,0 +1,157 @@
+//! The records of a directory: which files are records, packed ones too, and what is wrong with the
+//! others.
+
+mod bounded;
+mod pack;
+
+pub use bounded::text;
+pub(crate) use bounded::{Texts, beside, directories, named_text};
+pub use pack::{Packed, pack};
+
+use run_record::{
+    Certificate, Latency, MEASUREMENT_FORMAT, Measurement, RUN_FORMAT, RunRecord, SELFTEST_FORMAT,
+    VERSION,
+};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Formats of this project's other files begin like this; they lie beside records.
+const OWN_FORMATS: &str = "websocket-shootout/";
+/// What the orchestrator keeps beside the measurements of a run.
+pub const SESSION_FILE: &str = "session.json";
+/// How the name of a record ends, and what a packed one (gzip, RFC 1952) has behind that.
+const ENDING: &str = ".json";
+const PACKED: &str = ".gz";
+/// Most files of a directory that may be records: a published run has 345.
+const MOST_FILES: usize = 5_000;
+
+/// What `shootout run`, `websocket-bench --json` or `websocket-bench selftest --json` wrote.
+#[derive(Debug)]
+pub(crate) enum Record {
+    /// A row of a run of the orchestrator.
+    Measurement(Box<Measurement>),
+    /// A run of the generator.
+    Run(Box<RunRecord>),
+    /// What the generator proved of itself.
+    Certificate(Box<Certificate>),
+}
+
+/// The files of a directory that may be records, packed or not, in the order of their names.
+///
+/// # Errors
+/// When the directory cannot be listed, or has more of them than any run.
+pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = bounded::entries(dir)?.into_iter().map(|(path, _)| path);
+    let files: Vec<PathBuf> = entries
+        .filter(|path| {
+            let name = name(path);
+            name.ends_with(ENDING) && name != SESSION_FILE
+        })
+        .collect();
+    if files.len() > MOST_FILES {
+        let words = format!(
+            "it has {} records, and at most {MOST_FILES} are read: make several runs of it",
+            files.len()
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidData, words));
+    }
+    Ok(files)
+}
+
+/// The name of a record's file as it is when it is not packed.
+pub(crate) fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let plain = name
+        .strip_suffix(PACKED)
+        .filter(|plain| plain.ends_with(ENDING));
+    plain.unwrap_or(&name).to_owned()
+}
+
+/// The directory itself where it holds records, else those within it that do: the runs of a round,
+/// in the order of their names.
+///
+/// # Errors
+/// When a directory cannot be listed, or has more than any round or run, or a link to a directory.
+pub fn runs(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    if !files(dir)?.is_empty() {
+        return Ok(vec![dir.to_owned()]);
+    }
+    let mut runs = Vec::new();
+    for path in directories(dir)? {
+        if !files(&path)?.is_empty() {
+            runs.push(path);
+        }
+    }
+    Ok(runs)
+}
+
+/// The names of the measurements that a run in `dir` was to make.
+///
+/// # Errors
+/// In words, when its session cannot be read or does not say.
+pub(crate) fn rows_of(dir: &Path) -> Result<Vec<String>, String> {
+    #[derive(Deserialize)]
+    struct Session {
+        /// Absent in files that were written before they were kept.
+        rows: Option<Vec<String>>,
+    }
+    let text = beside(&dir.join(SESSION_FILE)).map_err(|error| error.to_string())?;
+    let session: Session = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let words = "does not name the rows of the run; it was written by an earlier version";
+    session.rows.ok_or_else(|| words.to_owned())
+}
+
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: Option<u32>,
+}
+
+/// The record in a text, of one of `formats`; nothing for another file of this project.
+///
+/// # Errors
+/// What is wrong with the text, in words. Every histogram must be readable, so that no figure is
+/// made from a part of its samples.
+pub(crate) fn parse(text: &str, formats: &[&str]) -> Result<Option<Record>, String> {
+    let head: Head =
+        serde_json::from_str(text).map_err(|error| format!("not a record: {error}"))?;
+    if !head.format.starts_with(OWN_FORMATS) {
+        return Err(format!("not a record: its format is {:?}", head.format));
+    }
+    if !formats.contains(&head.format.as_str()) {
+        return Ok(None);
+    }
+    if let Some(version) = head.version.filter(|version| *version > VERSION) {
+        return Err(format!(
+            "written by a newer shootout (format version {version}, this one reads up to \
+             {VERSION}); read it with that one"
+        ));
+    }
+    let record = match head.format.as_str() {
+        MEASUREMENT_FORMAT => Record::Measurement(broken_or(text)?),
+        RUN_FORMAT => Record::Run(broken_or(text)?),
+        SELFTEST_FORMAT => Record::Certificate(broken_or(text)?),
+        _ => return Ok(None),
+    };
+    let run = match &record {
+        Record::Measurement(measurement) => measurement.run.as_ref(),
+        Record::Run(run) => Some(&**run),
+        Record::Certificate(_) => None,
+    };
+    for step in run.iter().flat_map(|run| &run.steps) {
+        let all: [&Option<Latency>; 3] = [&step.completion, &step.delivery, &step.ack];
+        for latency in all.into_iter().flatten() {
+            let readable = latency.recorder();
+            readable.map_err(|error| {
+                format!("a broken record: step of {} clients: {error}", step.clients)
+            })?;
+        }
+    }
+    Ok(Some(record))
+}
+
+fn broken_or<T: DeserializeOwned>(text: &str) -> Result<Box<T>, String> {
+    serde_json::from_str(text).map_err(|error| format!("a broken record: {error}"))
+}

@@ -1,0 +1,109 @@
+//! What a server uses for one connection and for one message.
+
+use crate::stats::{Middle, middle};
+use run_record::{Measurement, Memory, ServerStep, StepRecord, Workload};
+
+/// Memory of the process tree for one connection: what the step has more than the idle server.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PerConnection {
+    /// Median over the repetitions, of two in the middle the larger as in the ranking; below zero when
+    /// the server gave memory back.
+    pub bytes: f64,
+    /// What kind of memory was compared.
+    pub kind: MemoryKind,
+}
+
+/// How the memory of several processes is added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum MemoryKind {
+    /// Shared pages are counted once.
+    Proportional,
+    /// Shared pages are counted in each process.
+    Resident,
+}
+
+type Parts<'a> = [(&'a Measurement, &'a StepRecord)];
+
+/// Proportional memory where every repetition has it, else resident.
+pub(super) fn memory(parts: &Parts<'_>) -> Option<PerConnection> {
+    let of = |memory: fn(&Memory) -> Option<u64>| -> Vec<f64> {
+        parts
+            .iter()
+            .filter_map(|(measurement, step)| growth(measurement, step, memory))
+            .collect()
+    };
+    let resident = of(|memory| Some(memory.resident_bytes));
+    let proportional = of(|memory| memory.proportional_bytes);
+    let (kind, values) = if proportional.len() == resident.len() {
+        (MemoryKind::Proportional, proportional)
+    } else {
+        (MemoryKind::Resident, resident)
+    };
+    middle(&values, Middle::Upper).map(|bytes| PerConnection { bytes, kind })
+}
+
+/// Kernel memory of the sockets for one connection, in bytes: median over the repetitions, of two in
+/// the middle the larger.
+pub(super) fn sockets(parts: &Parts<'_>) -> Option<f64> {
+    let each = parts
+        .iter()
+        .filter_map(|(measurement, step)| growth(measurement, step, |memory| memory.sockets_bytes));
+    middle(&each.collect::<Vec<f64>>(), Middle::Upper)
+}
+
+/// Memory of one repetition at a number of clients, that of its sockets included, for one
+/// connection.
+pub(super) fn whole_memory(
+    measurement: &Measurement,
+    clients: u64,
+    kind: MemoryKind,
+) -> Option<f64> {
+    let steps = &measurement.run.as_ref()?.steps;
+    let step = steps.iter().rfind(|step| step.clients == clients)?;
+    let process = match kind {
+        MemoryKind::Proportional => growth(measurement, step, |memory| memory.proportional_bytes),
+        MemoryKind::Resident => growth(measurement, step, |memory| Some(memory.resident_bytes)),
+    };
+    let sockets = growth(measurement, step, |memory| memory.sockets_bytes);
+    Some(process? + sockets.unwrap_or_default())
+}
+
+/// Processor time of all repetitions over messages delivered in all of them, in nanoseconds.
+pub(super) fn cpu_per_message(parts: &Parts<'_>) -> Option<f64> {
+    let (mut cpu_ns, mut messages) = (0, 0.0);
+    for (measurement, step) in parts {
+        let run = measurement.run.as_ref();
+        if run.is_none_or(|run| run.plan.workload() == Workload::Connect) {
+            continue;
+        }
+        let delivered = step.delivery.as_ref().or(step.completion.as_ref());
+        if let (Some(server), Some(delivered)) = (server_step(measurement, step), delivered) {
+            cpu_ns += server.cpu_ns;
+            messages += delivered.count as f64 * with_warm_up(step);
+        }
+    }
+    (messages > 0.0).then(|| cpu_ns as f64 / messages)
+}
+
+/// Requests of a step, as a multiple of the timed ones: its processor time is that of its warm-up, too.
+fn with_warm_up(step: &StepRecord) -> f64 {
+    let sent = step.throughput.map_or(0, |of| of.sent);
+    (sent as f64 / step.samples_planned.max(1) as f64).max(1.0)
+}
+
+fn growth(
+    measurement: &Measurement,
+    step: &StepRecord,
+    of: impl Fn(&Memory) -> Option<u64>,
+) -> Option<f64> {
+    let idle = of(measurement.idle.as_ref()?)?;
+    let busy = of(&server_step(measurement, step)?.memory)?;
+    (step.clients > 0).then(|| (busy as f64 - idle as f64) / step.clients as f64)
+}
+
+fn server_step<'a>(measurement: &'a Measurement, step: &StepRecord) -> Option<&'a ServerStep> {
+    measurement
+        .server_steps
+        .iter()
+        .find(|server| server.clients == step.clients)
+}

@@ -1,0 +1,20 @@
+//! Imports run down: no module imports one that stands above it or beside it.
+
+use crate::import_graph::check;
+use std::path::Path;
+
+/// From the highest to the lowest.
+const LAYERS: [&[&str]; 6] = [
+    &["site"],
+    &["check", "servers_table"],
+    &["compare", "conformance_table"],
+    &["report"],
+    &["about", "autobahn"],
+    &["quiet", "records", "stats", "status", "terminal"],
+];
+
+#[test]
+fn no_import_runs_back_up() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    assert_eq!(check(&src, &LAYERS), Ok(()));
+}

@@ -1,0 +1,18 @@
+//! What the folder of a project says of itself: its servers by their manifests, and its workloads.
+//!
+//! Purpose: read these files, refuse what cannot work with the place where it stands, and hand out
+//! what they mean. Starts no process, opens no connection, and knows no server by name.
+
+#![forbid(unsafe_code)]
+
+mod folder;
+mod leaves;
+pub mod manifest;
+mod names;
+mod refusal;
+pub mod workload;
+
+pub use folder::{Entry, LOCAL, Project};
+pub use leaves::leaves;
+pub use names::{contestant, contestants, folder_of, in_results};
+pub use refusal::Refusal;

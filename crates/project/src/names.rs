@@ -1,0 +1,35 @@
+//! The names of servers and their variants in results and for people.
+
+use crate::manifest::DEFAULT_VARIANT;
+
+/// What the second row of a server has behind the server's name. No folder may be named so.
+const AGAIN: &str = "~again";
+
+/// The folder of a server by its name in results.
+pub fn folder_of(name: &str) -> &str {
+    name.strip_suffix(AGAIN).unwrap_or(name)
+}
+
+/// The name in results of a server by its folder; another for its second row.
+pub fn in_results(folder: &str, again: bool) -> String {
+    let again = if again { AGAIN } else { "" };
+    format!("{folder}{again}")
+}
+
+/// A server and its variant, for people; without the variant when it is the only one.
+pub fn contestant(server: &str, variant: &str) -> String {
+    if variant == DEFAULT_VARIANT {
+        server.to_owned()
+    } else {
+        format!("{server} ({variant})")
+    }
+}
+
+/// The same for some of a server's `of` variants; without names when they are all.
+pub fn contestants(server: &str, variants: &[&str], of: usize) -> String {
+    if variants.len() == of {
+        server.to_owned()
+    } else {
+        format!("{server} ({})", variants.join(", "))
+    }
+}
