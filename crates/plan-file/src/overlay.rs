@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 /// Parts of which a plan has one kind, whose name stands between the part and its keys.
 const KINDS: [(&str, &[&str]); 2] = [
-    ("load", &["closed", "open", "connect", "raw"]),
+    ("load", &["closed", "open", "connect"]),
     ("clients", &["steps", "search"]),
 ];
 

@@ -5,7 +5,7 @@
 //! types are equal, nested ones included. A number that is raised by hand would not show that.
 
 /// The revision of this program's conversation. A test derives it and says the number that is due.
-pub(crate) const REVISION: u32 = 2_349_368_278;
+pub(crate) const REVISION: u32 = 46_025_312;
 
 #[cfg(test)]
 mod tests {
@@ -119,7 +119,6 @@ mod tests {
             "OpenLoop",
             "Ramp",
             "ConnectLoad",
-            "Raw",
             "Audience",
             "Message",
             "Dialect",

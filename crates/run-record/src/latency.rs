@@ -179,8 +179,7 @@ impl Recorder {
         bytes
     }
 
-    /// Reads both forms: records of earlier versions hold the plain one. A histogram of other
-    /// bounds than [`Recorder::default`]'s could not be merged, and the widest take 48 MiB.
+    /// Reads both forms: processes send each other the plain one. A histogram of other bounds than [`Recorder::default`]'s could not be merged, and the widest take 48 MiB.
     fn decoded(bytes: &[u8]) -> Result<Self, EncodeError> {
         let plain = inflated(bytes)?;
         if !has_own_bounds(&plain) {

@@ -56,7 +56,7 @@ pub use plan::{
     Compression, Connect, Connection, Cut, Dialect, Entry, Generator, Io, LONGEST_NS,
     LONGEST_VARIABLE, Life, Limits, Load, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES,
     MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS, MQTT, MQTT_5, Measure, Message,
-    Nanos, OpenLoop, Part, Plan, PlanError, Population, RATES, REDACTED_VALUE, Ramp, RankedBy, Raw,
+    Nanos, OpenLoop, Part, Plan, PlanError, Population, RATES, REDACTED_VALUE, Ramp, RankedBy,
     Reading, Reconnect, Reference, Resolve, Rooms, Search, SearchOf, Size, Sizes, Steps, Target,
     Timestamps, Tls, TlsVersion, Uniform, Workload, Zipf, escaped_braces, is_cookie_byte, is_token,
     is_variable, names_dialect_file, parts, variable, within,

@@ -16,7 +16,7 @@ pub struct Measurement {
     pub format: String,
     /// Version of this format.
     #[schemars(extend("const" = VERSION))]
-    #[serde(deserialize_with = "crate::run::as_of_now")]
+    #[serde(deserialize_with = "crate::run::of_now")]
     pub version: u32,
     /// What was measured.
     pub server: ServerIdentity,

@@ -5,6 +5,7 @@ use crate::{
     SearchOf, SiteUse, Throughput, TimeSeries, TlsUse, Verdict,
 };
 use schemars::JsonSchema;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::net::SocketAddr;
 
@@ -21,7 +22,7 @@ pub struct RunRecord {
     pub format: String,
     /// Version of this format.
     #[schemars(extend("const" = VERSION))]
-    #[serde(deserialize_with = "as_of_now")]
+    #[serde(deserialize_with = "of_now")]
     pub version: u32,
     /// The program that measured.
     pub tool: Tool,
@@ -31,9 +32,7 @@ pub struct RunRecord {
     pub ended: String,
     /// The command line.
     pub command: Vec<String>,
-    /// What was planned. In a record of version 1 the plan has no parts; it is read as one with
-    /// parts.
-    #[serde(deserialize_with = "crate::plan::of_any_version")]
+    /// What was planned.
     pub plan: Plan,
     /// What of the messages was not checked, in words; absent where all of it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,12 +55,18 @@ pub struct RunRecord {
     pub server: Option<SocketAddr>,
 }
 
-/// The version that a record has after it was read: older ones are brought to this one.
+/// The version of a record, which is this one.
 ///
 /// # Errors
-/// Those of the deserializer.
-pub(crate) fn as_of_now<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
-    u32::deserialize(deserializer).map(|version| version.max(VERSION))
+/// Those of the deserializer, and that the record is of another version.
+pub(crate) fn of_now<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let version = u32::deserialize(deserializer)?;
+    if version == VERSION {
+        return Ok(version);
+    }
+    Err(D::Error::custom(format_args!(
+        "format version {version} is not known; this program reads version {VERSION}"
+    )))
 }
 
 /// The file of `message.lines`, whose content is in no record.

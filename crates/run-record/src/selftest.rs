@@ -15,6 +15,7 @@ pub struct Certificate {
     pub format: String,
     /// Version of this format.
     #[schemars(extend("const" = crate::VERSION))]
+    #[serde(deserialize_with = "crate::run::of_now")]
     pub version: u32,
     /// The program that was tested.
     pub tool: Tool,

@@ -59,13 +59,6 @@ impl Draft {
         check_outputs(output)?;
         check_credentials(sites)?;
         check_key_travels_safely(sites, &self.plan)?;
-        if let Load::Raw(_) = self.plan.load {
-            return Err(
-                "load.raw is carried out by another program: throughput numberOfConnections \
-                 payloadByteSize framesPerSend port (see `throughput --help`)"
-                    .to_owned(),
-            );
-        }
         check_unix(sites, &self)?;
         let Self {
             mut plan,

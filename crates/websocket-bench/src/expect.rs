@@ -404,7 +404,7 @@ mod tests {
             })),
             ..StepRecord::default()
         };
-        let text = include_str!("../../run-record/tests/fixtures/v1-echo-open.json");
+        let text = include_str!("../../run-record/tests/fixtures/echo-open.json");
         let record: RunRecord = serde_json::from_str(text).unwrap();
         RunRecord {
             steps: vec![step],

@@ -19,7 +19,7 @@ mod scenario;
 mod verify;
 mod worker;
 
-pub use control::{Measured, RunError, Throughput, run, run_with_ceiling, throughput};
+pub use control::{Measured, Packs, RunError, Throughput, run, run_with_ceiling, throughput};
 #[doc(hidden)]
 pub use dialect::for_fuzzing;
 pub use dialect::{DialectError, check_dialect, check_message, payload_lines};

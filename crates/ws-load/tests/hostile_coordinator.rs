@@ -134,14 +134,13 @@ fn a_plan_that_nothing_can_be_measured_with_is_refused_with_its_field() {
     );
 }
 
-/// No command leads to its packs.
 #[test]
 fn a_raw_echo_is_begun_by_no_command() {
-    let raw = json!({"raw": {"payload": 20, "pack": 10}});
-    let begin = json!([{"Open": {"clients": 4}}, {"Begin": {"first_sample": 0, "samples": 1,
-        "warm_up": 0, "by_clock": false, "clients": 4}}]);
-    let error = served(&plan("echo", &[("/load", raw)]), ALONE, commands(begin)).unwrap_err();
-    assert!(error.to_string().contains("`samples` is 1"), "{error}");
+    let raw = json!([{"Open": {"clients": 4}},
+        {"Raw": {"payload_bytes": 20, "frames": 10, "until_ns": 1, "seed": 1}}]);
+    let error = served(&plan("echo", &[]), ALONE, commands(raw)).unwrap_err();
+    let words = "a raw echo is measured by one process alone";
+    assert!(error.to_string().contains(words), "{error}");
 }
 
 #[test]

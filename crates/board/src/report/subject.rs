@@ -104,7 +104,6 @@ impl<'a> Subject<'a> {
                 format!("{clients} clients, {} requests at a time", closed.in_flight)
             }
             Load::Connect(connect) => format!("{clients} clients, held for {}", connect.hold),
-            Load::Raw(raw) => format!("{clients} clients, {} bytes", raw.payload),
         }
     }
 

@@ -21,7 +21,7 @@ pub use scoped::ScopedSet;
 use crate::Refusal;
 use crate::manifest::{Dialect, Workload};
 use plan_file::{PlanFile, Set, shown_key};
-use run_record::{Clients, Load, Plan};
+use run_record::{Clients, Plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -192,26 +192,21 @@ fn decided_elsewhere(place: &str) -> Option<&'static str> {
 }
 
 fn refuse_what_no_server_is_asked(plan: &Plan, file: &PlanFile) -> Result<(), Refusal> {
-    let (key, words) = match plan.load {
-        Load::Raw(_) => (
-            "load.raw",
-            "`shootout run` sends requests of the protocol, and a raw load has none; for a raw \
-             echo: bin/throughput",
-        ),
-        _ if plan.message.definition.is_some()
-            || Dialect::of_record(plan.message.dialect).is_none() =>
-        {
-            (
-                "message",
-                "manifests name dialects that servers here speak; for any other: websocket-bench run",
-            )
-        }
-        _ if has_secrets(plan) => (
+    let (key, words) = if plan.message.definition.is_some()
+        || Dialect::of_record(plan.message.dialect).is_none()
+    {
+        (
+            "message",
+            "manifests name dialects that servers here speak; for any other: websocket-bench run",
+        )
+    } else if has_secrets(plan) {
+        (
             "connection",
             "has a secret, and the directory of a run holds its plans: write env:NAME or file:PATH in \
              its place",
-        ),
-        _ => return Ok(()),
+        )
+    } else {
+        return Ok(());
     };
     Err(Refusal::new(file.places(key, words)))
 }

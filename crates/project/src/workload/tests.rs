@@ -210,11 +210,6 @@ fn what_cannot_be_run_is_refused_with_the_key() {
             &["target.proxy=http:u:Kx82nvQ0@h:1"],
             "has a secret",
         ),
-        (
-            "ticker",
-            &["load.raw={ payload = 20, pack = 1 }"],
-            "bin/throughput",
-        ),
     ] {
         let refusal = named(name, sets).unwrap_err();
         assert!(refusal.contains(words), "{name} {sets:?}: {refusal}");

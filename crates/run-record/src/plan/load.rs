@@ -14,8 +14,6 @@ pub enum Load {
     Open(OpenLoop),
     /// No requests: connections are opened and held, with pings.
     Connect(Connect),
-    /// Frames of a raw echo, with every byte checked.
-    Raw(Raw),
 }
 
 impl Load {
@@ -30,7 +28,6 @@ impl Load {
             Self::Closed(_) => "closed",
             Self::Open(_) => "open",
             Self::Connect(_) => "connect",
-            Self::Raw(_) => "raw",
         }
     }
 }
@@ -143,19 +140,6 @@ impl Default for Connect {
             ping_timeout: ten_seconds(),
         }
     }
-}
-
-/// Frames of a raw echo.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Raw {
-    /// Bytes of payload in each message.
-    pub payload: u64,
-    /// Messages that are sent in one write over one connection.
-    pub pack: u32,
-    /// Time after which no further iteration begins.
-    #[serde(default = "ten_seconds")]
-    pub duration: Nanos,
 }
 
 const fn ten_seconds() -> Nanos {

@@ -59,9 +59,8 @@ impl Default for Zipf {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
-    /// JSON in text messages; `json` in records of version 1.
+    /// JSON in text messages.
     #[default]
-    #[serde(alias = "json")]
     Text,
     /// Type byte, size, payload in binary messages.
     Binary,

@@ -16,7 +16,6 @@ mod script;
 mod sizes;
 mod target;
 mod tls;
-mod v1;
 mod validate;
 mod variables;
 
@@ -27,13 +26,12 @@ pub use handshake::{Entry, REDACTED_VALUE, Reference, Resolve, is_cookie_byte, i
 pub(crate) use handshake::{is_literal, is_secret_subprotocol};
 pub use life::{Backoff, ChangesRoom, ComesAndGoes, Cut, Life, Reconnect};
 pub use limits::{BackLimit, Limits, Measure};
-pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp, Raw};
+pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp};
 pub use message::{Audience, Dialect, MQTT, MQTT_5, Message, Rooms, Zipf, names_dialect_file};
 pub use nanos::Nanos;
 pub use sizes::{Size, Sizes, Uniform};
 pub use target::{Connection, Target};
 pub use tls::{Tls, TlsVersion};
-pub(crate) use v1::of_any_version;
 pub use validate::{
     LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING,
     MOST_SAMPLES, MOST_THREADS, PlanError, RATES, within,

@@ -6,8 +6,8 @@
 
 use super::{
     Audience, Backoff, ChangesRoom, Clients, Closed, ComesAndGoes, Connect, Cut, Dialect, Life,
-    Load, Nanos, OpenLoop, Plan, Population, RankedBy, Raw, Reading, Reconnect, Rooms, Search,
-    SearchOf, Steps,
+    Load, Nanos, OpenLoop, Plan, Population, RankedBy, Reading, Reconnect, Rooms, Search, SearchOf,
+    Steps,
 };
 use crate::redact::redacted_url;
 
@@ -43,10 +43,6 @@ const MOST_SHARE: u32 = 1_000_000;
 const READING_RATES: (u32, u32) = (1, 1_000_000_000);
 /// Bytes that a server may keep for a client: one, and a terabyte.
 const KEPT_BYTES: (u64, u64) = (1, 1 << 40);
-/// Most bytes of payload in a message of a raw echo: a terabyte.
-const MOST_RAW_PAYLOAD: u64 = 1 << 40;
-/// Most messages in one write of a raw echo.
-const MOST_PACK: u32 = 1_000_000;
 /// Most rooms, and most clients of a room. Each worker keeps some 100 bytes for a room.
 const MOST_ROOMS: u32 = 1_000_000;
 /// Exponents of Zipf's law. Beyond the highest, one room has all clients.
@@ -214,13 +210,9 @@ impl Plan {
     }
 
     fn validate_compression(&self) -> Checked {
-        match (&self.load, &self.connection.compression) {
-            (_, None) => Ok(()),
-            (Load::Raw(_), Some(_)) => Err(contradiction(
-                "connection.compression",
-                "is for messages, and load.raw has the server echo frames as they are: leave one out",
-            )),
-            (_, Some(compression)) => compression.validate(),
+        match &self.connection.compression {
+            None => Ok(()),
+            Some(compression) => compression.validate(),
         }
     }
 
@@ -309,7 +301,7 @@ impl Plan {
             return Ok(());
         };
         match (&self.load, search.of) {
-            (Load::Connect(_) | Load::Raw(_), _) => Err(contradiction(
+            (Load::Connect(_), _) => Err(contradiction(
                 "clients.search",
                 "needs requests with a time each: take load.closed or load.open, or clients.steps",
             )),
@@ -328,11 +320,10 @@ impl Plan {
     fn validate_audience(&self) -> Checked {
         let rooms = match (&self.load, self.audience) {
             (_, Audience::Sender) => return Ok(()),
-            (Load::Connect(_) | Load::Raw(_), _) => {
+            (Load::Connect(_), _) => {
                 return Err(contradiction(
                     "audience",
-                    "is not the sender alone, as it is with load.connect and load.raw: \
-                     audience = \"sender\"",
+                    "is not the sender alone, as it is with load.connect: audience = \"sender\"",
                 ));
             }
             (_, Audience::Everyone) => return Ok(()),
@@ -365,7 +356,7 @@ impl Plan {
     fn validate_warm_up(&self) -> Checked {
         within("warm_up", self.warm_up, TIMES_OR_NONE)?;
         match &self.load {
-            Load::Connect(_) | Load::Raw(_) if self.warm_up != Nanos(0) => Err(contradiction(
+            Load::Connect(_) if self.warm_up != Nanos(0) => Err(contradiction(
                 "warm_up",
                 "is made of requests, and this load has none: leave it out",
             )),
@@ -527,7 +518,6 @@ impl Load {
                 }
             }
             Self::Connect(connect) => connect.validate(),
-            Self::Raw(raw) => raw.validate(),
         }
     }
 }
@@ -562,14 +552,6 @@ impl Connect {
             self.ping_timeout,
             (Nanos(1), self.ping_interval),
         )
-    }
-}
-
-impl Raw {
-    fn validate(&self) -> Checked {
-        within("load.raw.payload", self.payload, (0, MOST_RAW_PAYLOAD))?;
-        within("load.raw.pack", self.pack, (1, MOST_PACK))?;
-        within("load.raw.duration", self.duration, TIMES)
     }
 }
 

@@ -2,7 +2,7 @@
 //! the same counts and percentiles.
 
 use crate::support::{record, step};
-use run_record::{Latency, Recorder, RunRecord};
+use run_record::Recorder;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
@@ -129,20 +129,4 @@ fn the_example_of_the_documentation_runs() {
         printed,
         format!("{} {}\n", latency.count, latency.p95_ns as f64 / 1e6)
     );
-}
-
-/// Histograms were written as V2 without compression at first.
-#[test]
-fn records_with_uncompressed_histograms_are_read() {
-    let record: RunRecord =
-        serde_json::from_str(include_str!("../fixtures/plain-v2.json")).unwrap();
-    let step = &record.steps[0];
-    let all = [&step.completion, &step.delivery, &step.ack];
-    for old in all.into_iter().map(|latency| latency.as_ref().unwrap()) {
-        assert!(old.histogram.starts_with("HISTE"), "{}", old.histogram);
-        let now = old.recorder().unwrap().latency().unwrap();
-        assert!(now.histogram.starts_with("HISTF"), "{}", now.histogram);
-        let figures = |of: &Latency| (of.count, of.min_ns, of.p50_ns, of.p99_ns, of.max_ns);
-        assert_eq!(figures(&now), figures(old));
-    }
 }

@@ -4,7 +4,7 @@ use run_record::{Load, Plan, PlanError};
 use serde_json::{Value, json};
 
 /// A plan of each kind, as JSON.
-fn plans() -> [Value; 6] {
+fn plans() -> [Value; 5] {
     let url = json!({"url": "ws://127.0.0.1:1/"});
     let closed = json!({"name": "a", "reason": "b", "target": url, "connection": {"origin": null},
         "load": {"closed": {"in_flight": 4, "samples": 20}},
@@ -19,12 +19,10 @@ fn plans() -> [Value; 6] {
         "load": {"open": {"rate": 100.0}}});
     let connect = json!({"target": url, "audience": "sender", "load": {"connect": {"rate": 100.0,
         "arrivals": "constant", "hold": "0s", "ping_interval": "1us", "ping_timeout": "1us"}}});
-    let raw = json!({"target": url, "audience": "sender",
-        "load": {"raw": {"payload": 20, "pack": 10, "duration": "10s"}}});
     let moving = json!({"target": url, "audience": {"room": {"members": 5}},
         "populations": [{}, {"life": {"changes_room": {"stays": "1s", "away": "1s"}}}],
         "load": {"open": {"rate": 100.0}}});
-    [closed, open, rate, connect, raw, moving]
+    [closed, open, rate, connect, moving]
 }
 
 fn validated(plan: &Value) -> Result<(), PlanError> {
@@ -41,7 +39,7 @@ fn ordinary_plans_are_permitted() {
 
 #[test]
 fn every_bound_is_met_from_both_sides() {
-    let [closed, open, rate, connect, raw, moving] = plans();
+    let [closed, open, rate, connect, moving] = plans();
     let times = || {
         (
             json!(["1ns", "1day"]),
@@ -233,18 +231,6 @@ fn every_bound_is_met_from_both_sides() {
             json!(["1ns", "1us"]),
             json!(["0s", "1001ns"]),
         ),
-        (
-            &raw,
-            "/load/raw/payload",
-            json!([0, 1u64 << 40]),
-            json!([(1u64 << 40) + 1]),
-        ),
-        (
-            &raw,
-            "/load/raw/pack",
-            json!([1, 1_000_000]),
-            json!([0, 1_000_001]),
-        ),
     ];
     for (plan, place, permitted, forbidden) in cases {
         assert_bounds(plan, place, &permitted, &forbidden);
@@ -256,7 +242,6 @@ fn every_bound_is_met_from_both_sides() {
         (&rate, "/load/open/duration", times()),
         (&rate, "/load/open/warm_up", or_none()),
         (&connect, "/load/connect/hold", or_none()),
-        (&raw, "/load/raw/duration", times()),
     ] {
         assert_bounds(plan, place, &permitted, &forbidden);
     }
@@ -326,7 +311,7 @@ fn what_is_no_number_is_in_no_range() {
 
 #[test]
 fn parts_that_contradict_one_another_are_refused() {
-    let [closed, open, rate, connect, raw, _] = plans();
+    let [closed, open, rate, connect, _] = plans();
     let with = |plan: &Value, parts: Value| {
         let mut plan = plan.clone();
         for (key, part) in parts.as_object().unwrap() {
@@ -355,7 +340,6 @@ fn parts_that_contradict_one_another_are_refused() {
     let short = json!({"load": {"open": {"rate": 1.0, "ramp": {"to": 2.0, "over": "11s"}}}});
     for (plan, parts, field, words) in [
         (&connect, &search, "clients.search", "needs requests"),
-        (&raw, &search, "clients.search", "needs requests"),
         (
             &closed,
             &of_rate,
@@ -410,7 +394,6 @@ fn parts_that_contradict_one_another_are_refused() {
         (&rate, &some_leave, "clients.search", "other lengths"),
         (&rate, &slow_and_leave, "populations.life", "read slowly"),
         (&connect, &everyone, "audience", "the sender alone"),
-        (&raw, &everyone, "audience", "the sender alone"),
         (
             &closed,
             &slow,
@@ -425,7 +408,6 @@ fn parts_that_contradict_one_another_are_refused() {
         ),
         (&open, &kept, "limits.kept_bytes", "there are none"),
         (&connect, &warm, "warm_up", "this load has none"),
-        (&raw, &warm, "warm_up", "this load has none"),
         (
             &open,
             &short,

@@ -79,10 +79,6 @@ pub struct RunArgs {
     #[arg(long)]
     pub undisturbed: bool,
 
-    /// The flags of before
-    #[command(flatten)]
-    pub shorthands: Shorthands,
-
     /// Lets server and generator use any core
     #[arg(long, help_heading = "Cores", conflicts_with_all = ["server_cpus", "generator_cpus"])]
     pub no_pin: bool,
@@ -108,47 +104,6 @@ pub struct RunArgs {
     /// The load generator [default: bin/websocket-bench]
     #[arg(long, value_name = "FILE", help_heading = "Session", hide = true)]
     pub generator: Option<PathBuf>,
-}
-
-/// Flags of before there were workloads; each is one `--set`.
-#[derive(Clone, Debug, Default, Args)]
-pub struct Shorthands {
-    #[arg(long, value_name = "N", hide = true)]
-    concurrent: Option<String>,
-    #[arg(long, value_name = "N", hide = true)]
-    sample_size: Option<String>,
-    #[arg(long, value_name = "N", hide = true)]
-    initial_clients: Option<String>,
-    #[arg(long, value_name = "N", hide = true)]
-    step_size: Option<String>,
-    #[arg(long, value_name = "N", hide = true)]
-    total_steps: Option<String>,
-    #[arg(long, value_name = "N", hide = true)]
-    payload_padding: Option<String>,
-    #[arg(long, value_name = "P", hide = true)]
-    limit_percentile: Option<String>,
-    #[arg(long, value_name = "TIME", hide = true)]
-    limit_rtt: Option<String>,
-    #[arg(long, value_name = "CLOCK", hide = true)]
-    measure: Option<String>,
-}
-
-impl Shorthands {
-    fn sets(&self) -> impl Iterator<Item = String> {
-        [
-            ("load.in_flight", &self.concurrent),
-            ("load.samples", &self.sample_size),
-            ("clients.first", &self.initial_clients),
-            ("clients.add", &self.step_size),
-            ("clients.count", &self.total_steps),
-            ("message.padding", &self.payload_padding),
-            ("limits.percentile", &self.limit_percentile),
-            ("limits.time", &self.limit_rtt),
-            ("limits.of", &self.measure),
-        ]
-        .into_iter()
-        .filter_map(|(key, value)| Some(format!("{key}={}", value.as_ref()?)))
-    }
 }
 
 /// Numbers of cores.
@@ -189,17 +144,14 @@ impl RunArgs {
     /// The workloads that are asked for.
     fn named(&self) -> Vec<&str> {
         match self.workload.as_slice() {
-            // The flags of before are of the load of before.
-            [] if self.quick && self.shorthands.sets().next().is_none() => vec![workload::QUICK],
+            [] if self.quick => vec![workload::QUICK],
             [] => vec![workload::USUAL],
             named => named.iter().map(String::as_str).collect(),
         }
     }
 
     fn sets(&self) -> Vec<ScopedSet> {
-        let given = self.set.iter().cloned();
-        let all = self.shorthands.sets().chain(given);
-        all.map(|set| ScopedSet::parse(&set)).collect()
+        self.set.iter().map(|set| ScopedSet::parse(set)).collect()
     }
 
     fn with(&self, base: RunOptions) -> RunOptions {
@@ -266,7 +218,6 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
     use clap::Parser as _;
-    use run_record::Clients;
 
     fn args(line: &str) -> RunArgs {
         let words = ["shootout", "run"]
@@ -284,7 +235,7 @@ mod tests {
 
     #[test]
     fn given_options_replace_those_of_the_base() {
-        let options = args("--quick --sample-size 7 --dialects binary,text,binary");
+        let options = args("--quick --set load.samples=7 --dialects binary,text,binary");
         let options = options.options(&folder()).unwrap();
         assert_eq!(options.workloads[0].plan.samples(), 7);
         assert_eq!(options.workloads[0].plan.steps(), Some(5));
@@ -295,25 +246,6 @@ mod tests {
         assert_eq!(again.steps(), Some(5));
         let same = args("").over(options.clone(), Path::new("/nowhere"));
         assert_eq!(same.unwrap(), options);
-    }
-
-    #[test]
-    fn every_shorthand_is_a_set() {
-        let short = args(
-            "--concurrent 2 --sample-size 3 --initial-clients 4 --step-size 5 --total-steps 6 \
-             --payload-padding 7 --limit-percentile 90 --limit-rtt 80ms --measure ack",
-        );
-        let long = args(
-            "--set load.in_flight=2 --set load.samples=3 --set clients.first=4 --set clients.add=5 \
-             --set clients.count=6 --set message.padding=7 --set limits.percentile=90 \
-             --set limits.time=80ms --set limits.of=ack",
-        );
-        let long = long.options(&folder()).unwrap();
-        assert_eq!(short.options(&folder()).unwrap(), long);
-        assert_eq!(
-            long.workloads[0].plan.clients,
-            Clients::steps(4, 5, Some(6))
-        );
     }
 
     #[test]
@@ -378,12 +310,12 @@ mod tests {
             assert!(Cli::try_parse_from(words).is_err(), "{wrong}");
         }
         for wrong in [
-            "--limit-percentile 0",
-            "--limit-rtt 0s",
-            "--concurrent 0",
+            "--set limits.percentile=0",
+            "--set limits.time=0s",
+            "--set load.in_flight=0",
             "--workload flood",
             "--set load.in_flight",
-            "--workload ticker --concurrent 4",
+            "--workload ticker --set load.in_flight=4",
             "--workload ticker,flood",
             "--workload ticker,echo --set load.rate=4",
             "--workload ticker --set echo:load.samples=4",

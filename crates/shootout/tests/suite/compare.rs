@@ -206,44 +206,18 @@ fn records_of_the_generator_are_repetitions_of_one_row() {
     );
 }
 
-/// A record as version 1 of the format had it.
-const OF_VERSION_1: &str = include_str!("../../../run-record/tests/fixtures/v1-echo-open.json");
-
 #[test]
-fn a_record_of_version_1_has_the_plan_of_the_same_record_written_today() {
+fn a_record_of_another_version_is_refused_by_its_number() {
     let project = Project::new();
-    let read: RunRecord = serde_json::from_str(OF_VERSION_1).unwrap();
-    let today = serde_json::to_string(&read).unwrap();
-    assert!(today.contains("\"version\":2") && OF_VERSION_1.contains("\"version\": 1"));
-    fs::write(project.path("old.json"), OF_VERSION_1).unwrap();
-    fs::write(project.path("new.json"), &today).unwrap();
-    let ran = project.shootout("compare old.json new.json");
-    ran.expect(3, &["echo over JSON, 1 and 1 repetitions"]);
-    assert!(!ran.stdout.contains("different plans"), "{}", ran.stdout);
-    let other = today.replace("\"padding\":0", "\"padding\":7");
+    let record = runs(repetitions("x", NOISE, 1.0)).next().unwrap();
+    let text = serde_json::to_string(&record).unwrap();
+    fs::write(project.path("ours.json"), &text).unwrap();
+    let other = text.replace("\"version\":2", "\"version\":1");
     fs::write(project.path("other.json"), other).unwrap();
-    project
-        .shootout("compare old.json other.json")
-        .expect(3, &["different plans: message.padding 0 / 7"]);
-}
-
-#[test]
-fn a_measurement_of_version_1_is_in_the_report() {
-    let project = Project::new();
-    let mut old = serde_json::to_value(measured("x", 3, 9_000, End::StepsDone)).unwrap();
-    old["version"] = 1.into();
-    old["workload"] = "echo".into();
-    old["dialect"] = "json".into();
-    old["run"] = serde_json::from_str(OF_VERSION_1).unwrap();
-    fs::create_dir(project.path("old")).unwrap();
-    fs::write(project.path("old/session.json"), "no record").unwrap();
-    fs::write(project.path("old/x.json"), old.to_string()).unwrap();
-    let ran = project.shootout("report old");
-    ran.expect(
-        0,
-        &["x is the only row; p95 of echoes back at their sender"],
+    project.shootout("compare ours.json other.json").expect(
+        1,
+        &["format version 1 is not known; this program reads version 2"],
     );
-    assert!(!ran.stderr.contains("left out"), "{}", ran.stderr);
 }
 
 #[test]

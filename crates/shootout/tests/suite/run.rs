@@ -12,7 +12,7 @@ fn a_run_writes_valid_measurements_a_ranking_and_a_report() {
     let project = Project::new();
     project.add(&Server::default());
     // Steps that are long enough for the orchestrator to hear of their beginning before their end.
-    let longer = SHORT.replace("--sample-size 10", "--sample-size 500");
+    let longer = SHORT.replace("--set load.samples=10", "--set load.samples=500");
     assert_ne!(longer, SHORT);
     let done = project.shootout(&format!(
         "{longer} --dialects text,binary --repeat 2 --twice go-example"
@@ -170,7 +170,7 @@ fn steps_are_those_of_the_manifest_unless_the_user_gives_others() {
     });
     let steps = |arguments: &str| {
         let done = project.shootout(&format!(
-            "run --out out --sample-size 10 --limit-rtt 20s {arguments}"
+            "run --out out --set load.samples=10 --set limits.time=20s {arguments}"
         ));
         let run = project
             .measurement("go-example.default.broadcast.text.1")
@@ -185,7 +185,7 @@ fn steps_are_those_of_the_manifest_unless_the_user_gives_others() {
         &["other steps, as the manifest says: 10 to 50 clients by 10: go-example"],
     );
     assert_eq!(clients, [10, 20, 30, 40, 50]);
-    let (done, clients) = steps("--total-steps 2 --initial-clients 7 --step-size 3");
+    let (done, clients) = steps("--set clients.count=2 --set clients.first=7 --set clients.add=3");
     assert!(!done.stderr.contains("other steps"), "{}", done.stderr);
     assert_eq!(clients, [7, 10]);
 }
@@ -228,8 +228,8 @@ fn an_interrupted_run_keeps_what_it_has_and_resume_does_the_rest() {
         });
     }
     let mut child = project.spawn(
-        "run --out out --initial-clients 20 --step-size 5 --total-steps 20 --sample-size 400 \
-         --limit-rtt 20s",
+        "run --out out --set clients.first=20 --set clients.add=5 --set clients.count=20 --set load.samples=400 \
+         --set limits.time=20s",
     );
     eventually("the second row is being measured", || {
         project
@@ -254,7 +254,7 @@ fn an_interrupted_run_keeps_what_it_has_and_resume_does_the_rest() {
     assert_eq!(second.status, Status::Interrupted);
 
     project
-        .shootout("run --resume out --concurrent 9")
+        .shootout("run --resume out --set load.in_flight=9")
         .expect(1, &["load.closed.in_flight was 4, now 9"]);
     project
         .shootout("run --resume out")
@@ -281,7 +281,7 @@ fn the_second_interrupt_ends_everything_at_once() {
         grace: "60s",
         ..Server::default()
     });
-    let mut child = project.spawn("run --out out --initial-clients 20 --step-size 1");
+    let mut child = project.spawn("run --out out --set clients.first=20 --set clients.add=1");
     eventually("the server is there", || {
         crate::support::running("sleep\x007066") > 0
     });
@@ -391,7 +391,7 @@ fn nothing_survives_a_kill_of_the_whole_process_group() {
 fn a_directory_that_is_being_written_to_is_refused() {
     let project = Project::new();
     project.add(&Server::default());
-    let mut child = project.spawn("run --out out --initial-clients 20 --step-size 1");
+    let mut child = project.spawn("run --out out --set clients.first=20 --set clients.add=1");
     eventually("it is being written to", || {
         project.path("out/session.json").exists()
     });
@@ -513,11 +513,11 @@ fn what_cannot_work_is_said_before_anything_is_measured() {
         ),
         ("run --server-cpus 4000", "core 4000 is not allowed"),
         (
-            "run --initial-clients 9000000",
+            "run --set clients.first=9000000",
             "fewer than the 9000000 of the first step",
         ),
         ("run --resume", "nothing to resume"),
-        ("run --limit-rtt never", "--set limits.time=never"),
+        ("run --set limits.time=never", "--set limits.time=never"),
         (
             "run --generator /nowhere/bench",
             "the load generator is missing",

@@ -39,8 +39,8 @@ fn what_services_use_is_counted_and_their_death_ends_the_row() {
         ..Server::default()
     });
     let done = project.shootout(
-        "run --out out --initial-clients 20 --step-size 5 --total-steps 20 --sample-size 200 \
-         --limit-rtt 20s",
+        "run --out out --set clients.first=20 --set clients.add=5 --set clients.count=20 --set load.samples=200 \
+         --set limits.time=20s",
     );
     done.expect(3, &[]);
     let of = |server: &str| project.measurement(&format!("{server}.default.broadcast.text.1"));

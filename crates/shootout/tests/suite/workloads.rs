@@ -135,8 +135,8 @@ fn workloads_are_listed_with_their_reasons() {
 fn plans_that_cannot_be_run_are_refused_before_anything_is_measured() {
     let project = Project::new();
     project.add(&Server::default());
-    let plan = "audience = \"sender\"\n[load.raw]\npayload = 20\npack = 1\n";
-    fs::write(project.path("raw.toml"), plan).unwrap();
+    let plan = "audience = \"sender\"\n[load.flood]\nrate = 20\n";
+    fs::write(project.path("flood.toml"), plan).unwrap();
     for (arguments, said) in [
         (
             "run --workload tickr",
@@ -146,7 +146,7 @@ fn plans_that_cannot_be_run_are_refused_before_anything_is_measured() {
             "run --workload ticker --set load.rat=3",
             "--set load.rat=3: unknown key `load.open.rat`; did you mean `load.open.rate`?",
         ),
-        ("run --workload ./raw.toml", "raw.toml, line 2: "),
+        ("run --workload ./flood.toml", "flood.toml, line 2: "),
         ("run --workload ./none.toml", "cannot read the plan"),
         (
             "run --workload capacity --set clients.search.first=90000000",

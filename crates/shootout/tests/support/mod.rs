@@ -255,5 +255,5 @@ pub(crate) fn running(word: &str) -> usize {
 }
 
 /// A short run: two steps of 20 clients, 10 samples each, with a limit that no pause of the machine breaks.
-pub(crate) const SHORT: &str = "run --out out --initial-clients 20 --step-size 20 --total-steps 2 \
-                         --sample-size 10 --limit-rtt 20s";
+pub(crate) const SHORT: &str = "run --out out --set clients.first=20 --set clients.add=20 --set clients.count=2 \
+                         --set load.samples=10 --set limits.time=20s";

@@ -6,7 +6,7 @@
 mod common;
 
 use clap::Parser;
-use run_record::{End, FileLimit, Raw};
+use run_record::{End, FileLimit};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -67,12 +67,12 @@ fn throughput(args: &Args) -> Result<u8, String> {
     let mut plan = ws_load::plan_for_port(args.port, args.connections, std::process::id().into());
     plan.generator.threads = args.threads.min(args.connections);
     plan.limits.sample_timeout = args.timeout.into();
-    let raw = Raw {
+    let packs = ws_load::Packs {
         payload: args.payload_bytes,
         pack: args.frames,
         duration: args.duration.into(),
     };
-    let found = ws_load::throughput(&plan, raw, &interrupted).map_err(|e| e.to_string())?;
+    let found = ws_load::throughput(&plan, packs, &interrupted).map_err(|e| e.to_string())?;
     let end = found.outcome.end;
     if !matches!(end, End::StepsDone | End::Interrupted) {
         let _ = writeln!(io::stderr(), "throughput: {}", found.outcome.detail);

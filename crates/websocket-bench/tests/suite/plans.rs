@@ -270,7 +270,7 @@ fn what_is_wrong_is_told_with_file_line_and_key() {
         (
             "audience = \"sender\"\n[load.raw]\npayload = 20\npack = 1\n",
             url,
-            "throughput numberOfConnections",
+            "unknown key `load.raw`",
         ),
         (
             "[load.connect]\n",

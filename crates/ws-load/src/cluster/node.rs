@@ -7,6 +7,7 @@ use crate::dialect::check_message;
 use crate::io;
 use crate::message::{Command, Report, Share};
 use crate::net::{Target, TargetError, target_addrs};
+use crate::scenario::Work;
 use crate::verify::Keeper;
 use crate::worker::WorkerPool;
 use run_record::{Plan, PlanError, Timestamps};
@@ -135,8 +136,8 @@ impl Node {
             share,
             in_flight: plan.in_flight(),
         };
-        let mut pool =
-            WorkerPool::start(plan, Arc::clone(target), keeper).map_err(RunError::Worker)?;
+        let mut pool = WorkerPool::start(plan, Arc::clone(target), keeper, Work::Plan)
+            .map_err(RunError::Worker)?;
         let cpu = Arc::default();
         let over = Arc::default();
         let mut reporter = Reporter::new(&mut pool, Arc::clone(tell), Arc::clone(&cpu), share.of);

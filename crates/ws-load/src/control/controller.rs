@@ -13,6 +13,7 @@ use super::warm_up::WarmingUp;
 use super::workers::Workers;
 use crate::clock;
 use crate::message::{Command, Report, Unable};
+use crate::scenario::Work;
 use crate::worker::TICK;
 use run_record::{Edge, End, Event, OpenLoop, Outcome, Plan, StepRecord, Timestamps, WarmUp};
 use std::net::SocketAddr;
@@ -67,7 +68,7 @@ pub fn run_with_ceiling(
         Timestamps::User => None,
     };
     crate::dialect::check_message(plan)?;
-    let workers = Local::start(plan)?;
+    let workers = Local::start(plan, Work::Plan)?;
     let server = workers.server();
     let controller = Controller::new(plan, workers, ceiling, interrupted, on_event);
     Ok(Measured {

@@ -5,6 +5,7 @@ use super::error::RunError;
 use super::workers::{Kept, Workers};
 use crate::message::{Command, Report, StepTerms};
 use crate::net::Target;
+use crate::scenario::Work;
 use crate::verify::{Keeper, StepLedger};
 use crate::worker::WorkerPool;
 use run_record::{End, Plan, SiteUse};
@@ -23,9 +24,9 @@ pub(super) struct Local<'a> {
 }
 
 impl<'a> Local<'a> {
-    pub(super) fn start(plan: &'a Plan) -> Result<Self, RunError> {
+    pub(super) fn start(plan: &'a Plan, work: Work) -> Result<Self, RunError> {
         let target = Arc::new(Target::of(plan)?);
-        let pool = WorkerPool::start(plan, Arc::clone(&target), Keeper::Process)
+        let pool = WorkerPool::start(plan, Arc::clone(&target), Keeper::Process, work)
             .map_err(RunError::Worker)?;
         Ok(Self::with(plan, target, pool))
     }
@@ -98,8 +99,13 @@ impl Workers for Local<'_> {
 
     fn renew(&mut self, interrupted: &AtomicBool) -> Result<(), Ended> {
         self.pool.stop(interrupted);
-        self.pool = WorkerPool::start(self.plan, Arc::clone(&self.target), Keeper::Process)
-            .map_err(|error| Ended::new(End::MachineLimit, error.to_string()))?;
+        self.pool = WorkerPool::start(
+            self.plan,
+            Arc::clone(&self.target),
+            Keeper::Process,
+            Work::Plan,
+        )
+        .map_err(|error| Ended::new(End::MachineLimit, error.to_string()))?;
         Ok(())
     }
 

@@ -25,5 +25,5 @@ pub(crate) use end::Ended;
 pub use error::RunError;
 pub(crate) use measure::unanswered;
 pub(crate) use merge::resident_bytes;
-pub use throughput::{Throughput, throughput};
+pub use throughput::{Packs, Throughput, throughput};
 pub(crate) use workers::{Kept, Workers};

@@ -5,6 +5,7 @@ use super::local::Local;
 use super::{Controller, Measured};
 use crate::io::{Backend, Epoll, Handler, Turn, Waker};
 use crate::net::Target;
+use crate::scenario::Work;
 use crate::verify::Keeper;
 use crate::worker::WorkerPool;
 use run_record::{Audience, Connect, End, Event, Load, Nanos, Plan, Timestamps};
@@ -108,7 +109,8 @@ fn run(plan: Plan, meanwhile: Meanwhile<'_>) -> (Measured, Duration) {
     MADE.set((0, Arc::clone(&switches.stop)));
     let target = Arc::new(Target::of(&plan).unwrap());
     let pool =
-        WorkerPool::start_on::<Stoppable>(&plan, Arc::clone(&target), Keeper::Process).unwrap();
+        WorkerPool::start_on::<Stoppable>(&plan, Arc::clone(&target), Keeper::Process, Work::Plan)
+            .unwrap();
     let workers = Local::with(&plan, target, pool);
     let mut on_event = |event: &Event| meanwhile(event, &switches);
     let controller = Controller::new(&plan, workers, None, &switches.interrupted, &mut on_event);

@@ -5,9 +5,21 @@ use super::local::Local;
 use super::{Controller, Ended, Workers as _};
 use crate::clock;
 use crate::message::{Command, RawTerms, Report};
+use crate::scenario::Work;
 use crate::worker::TICK;
-use run_record::{End, Load, Outcome, Plan, Raw};
+use run_record::{End, Nanos, Outcome, Plan};
 use std::sync::atomic::AtomicBool;
+
+/// Frames of a raw echo, with every byte checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packs {
+    /// Bytes of payload in each message.
+    pub payload: u64,
+    /// Messages that are sent in one write over one connection.
+    pub pack: u32,
+    /// Time after which no further iteration begins.
+    pub duration: Nanos,
+}
 
 /// What came back.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,18 +43,19 @@ impl Throughput {
 
 /// Connects the clients of the plan's first step to a raw echo and iterates: each worker sends as
 /// many packs as it has connections, over connections chosen at random, and goes on when all their
-/// echoes have come. Gives up when nothing at all comes back for the plan's sample time-out.
+/// echoes have come. Gives up when nothing at all comes back for the plan's sample time-out. The plan's
+/// load is not used.
 ///
 /// # Errors
 /// [`RunError`] when no connection can even be tried.
-pub fn throughput(plan: &Plan, raw: Raw, interrupted: &AtomicBool) -> Result<Throughput, RunError> {
-    let plan = Plan {
-        load: Load::Raw(raw),
-        ..plan.clone()
-    };
+pub fn throughput(
+    plan: &Plan,
+    packs: Packs,
+    interrupted: &AtomicBool,
+) -> Result<Throughput, RunError> {
     let mut no_listener = |_: &run_record::Event| {};
-    let workers = Local::start(&plan)?;
-    let mut controller = Controller::new(&plan, workers, None, interrupted, &mut no_listener);
+    let workers = Local::start(plan, Work::RawEcho)?;
+    let mut controller = Controller::new(plan, workers, None, interrupted, &mut no_listener);
     let mut found = Throughput {
         echoes: 0,
         iterations: 0,
@@ -57,7 +70,7 @@ pub fn throughput(plan: &Plan, raw: Raw, interrupted: &AtomicBool) -> Result<Thr
     };
     let ended = controller
         .connect(0, plan.clients_at(0))
-        .and_then(|()| controller.iterate(raw, &mut found));
+        .and_then(|()| controller.iterate(packs, &mut found));
     if let Err(ended) = ended {
         found.outcome.end = ended.end;
         found.outcome.detail = ended.detail;
@@ -67,12 +80,12 @@ pub fn throughput(plan: &Plan, raw: Raw, interrupted: &AtomicBool) -> Result<Thr
 }
 
 impl Controller<'_, Local<'_>> {
-    fn iterate(&mut self, raw: Raw, found: &mut Throughput) -> Result<(), Ended> {
+    fn iterate(&mut self, packs: Packs, found: &mut Throughput) -> Result<(), Ended> {
         let began_ns = clock::now_ns();
         self.workers.tell(Command::Raw(RawTerms {
-            payload_bytes: raw.payload,
-            frames: raw.pack,
-            until_ns: began_ns + raw.duration.ns(),
+            payload_bytes: packs.payload,
+            frames: packs.pack,
+            until_ns: began_ns + packs.duration.ns(),
             seed: self.plan.generator.seed,
         }));
         let mut waiting = self.workers.len();
@@ -104,7 +117,7 @@ impl Controller<'_, Local<'_>> {
             }
             let silent_ns = clock::now_ns().saturating_sub(seen_ns);
             if silent_ns > self.plan.limits.sample_timeout.ns() {
-                early_end.get_or_insert_with(|| silent(self.plan, raw));
+                early_end.get_or_insert_with(|| silent(self.plan, packs));
             }
             if let (Some(early_end), Ok(())) = (early_end, &ended) {
                 ended = Err(early_end);
@@ -115,13 +128,13 @@ impl Controller<'_, Local<'_>> {
     }
 }
 
-fn silent(plan: &Plan, raw: Raw) -> Ended {
+fn silent(plan: &Plan, packs: Packs) -> Ended {
     Ended::new(
         End::TimedOut,
         format!(
             "nothing came back for {} s; is it a raw echo, and does it take messages of {} bytes?",
             plan.limits.sample_timeout.ns() as f64 / 1e9,
-            raw.payload
+            packs.payload
         ),
     )
 }

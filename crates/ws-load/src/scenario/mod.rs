@@ -143,6 +143,7 @@ pub(crate) trait Scenario: Send {
 
 /// What a scenario is made for.
 pub(crate) struct Setting {
+    pub(crate) work: Work,
     pub(crate) plan: Arc<Plan>,
     /// The server.
     pub(crate) addr: Endpoint,
@@ -179,12 +180,23 @@ impl Setting {
     }
 }
 
-/// The scenario of a plan.
+/// What the clients are there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// What the plan's load says.
+    Plan,
+    /// Packs of frames over a raw echo, which no plan asks for.
+    RawEcho,
+}
+
+/// The scenario of a plan, or that of a raw echo.
 pub(crate) fn of(setting: Setting) -> Box<dyn Scenario> {
+    if setting.work == Work::RawEcho {
+        return Box::new(raw_echo::RawEcho::new(&setting));
+    }
     match setting.plan.load {
         Load::Closed(_) | Load::Open(_) => Box::new(requests::Requests::new(setting)),
         Load::Connect(terms) => Box::new(hold::Hold::new(terms, &setting)),
-        Load::Raw(_) => Box::new(raw_echo::RawEcho::new(&setting)),
     }
 }
 

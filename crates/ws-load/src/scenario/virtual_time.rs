@@ -1,13 +1,13 @@
 //! Scenarios in virtual time: clients without sockets, a server without a network, and a clock that
 //! the test moves. Every time is exact.
 
-use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, of};
+use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, Work, of};
 use crate::dialect::{Stamps, codec};
 use crate::message::{Command, OpenTerms, RawTerms, Report, Share, StepPart, StepTerms};
 use crate::net::{Asks, ConnectError};
 use crate::plan::Parties;
 use crate::verify::{Keeper, Read, StepLedger, Terms};
-use run_record::{Arrivals, Audience, Connect, Load, Nanos, OpenLoop, Plan, Raw};
+use run_record::{Arrivals, Audience, Connect, Load, Nanos, OpenLoop, Plan};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use ws_proto::{FrameHeader, Opcode, Sender, apply_mask};
@@ -129,13 +129,14 @@ impl Fake {
     }
 }
 
-fn setting(load: Load, step: &Arc<CurrentStep>) -> Setting {
+fn setting(work: Work, load: Load, step: &Arc<CurrentStep>) -> Setting {
     let plan = Plan {
         load,
         audience: Audience::Sender,
         ..crate::test_plan("ws://127.0.0.1:1/")
     };
     Setting {
+        work,
         addr: ([127, 0, 0, 1], 1).into(),
         asks: Asks::default(),
         codec: codec(&plan, None),
@@ -159,9 +160,13 @@ struct World {
 
 impl World {
     fn new(load: Load, clients: u32) -> Self {
+        Self::with(Work::Plan, load, clients)
+    }
+
+    fn with(work: Work, load: Load, clients: u32) -> Self {
         let step = Arc::default();
         let mut world = Self {
-            scenario: of(setting(load, &step)),
+            scenario: of(setting(work, load, &step)),
             clients: Fake {
                 clients,
                 now_ns: 1_000 * MS,
@@ -453,12 +458,7 @@ fn a_raw_echo_iterates_until_its_time_is_over() {
         until_ns: 1_030 * MS,
         seed: 1,
     };
-    let raw = Raw {
-        payload: terms.payload_bytes,
-        pack: terms.frames,
-        duration: Nanos(30 * MS),
-    };
-    let mut world = World::new(Load::Raw(raw), 3);
+    let mut world = World::with(Work::RawEcho, Load::default(), 3);
     world.tell(Command::Raw(terms));
     for _ in 0..10 {
         world.scenario.turn(&mut world.clients);

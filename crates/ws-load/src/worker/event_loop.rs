@@ -62,6 +62,7 @@ impl EventLoop {
         let codec = dialect::codec(&common.plan, common.target.lines.clone());
         let scenario = scenario::of(Setting {
             plan: Arc::clone(&common.plan),
+            work: common.work,
             addr: common.target.endpoint.clone(),
             asks: common.target.asks.clone(),
             codec: Arc::clone(&codec),

@@ -24,7 +24,7 @@ use crate::dialect::Stamps;
 use crate::io::{Backend, Waker};
 use crate::message::{Command, Report, Share};
 use crate::net::Target;
-use crate::scenario::CurrentStep;
+use crate::scenario::{CurrentStep, Work};
 use crate::verify::Understanding;
 use event_loop::EventLoop;
 use run_record::{Plan, Timestamps};
@@ -90,6 +90,7 @@ impl Peer {
 #[derive(Clone)]
 pub(crate) struct Common {
     pub(crate) plan: Arc<Plan>,
+    pub(crate) work: Work,
     /// The part of the run that this process has.
     pub(crate) share: Share,
     pub(crate) target: Arc<Target>,

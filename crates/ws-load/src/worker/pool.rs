@@ -7,7 +7,7 @@ use crate::dialect::Stamps;
 use crate::io::{Backend, Epoll, Uring};
 use crate::message::{Command, Report, Share, StepTerms};
 use crate::net::Target;
-use crate::scenario::CurrentStep;
+use crate::scenario::{CurrentStep, Work};
 use crate::verify::{Keeper, Sent, StepLedger, Terms};
 use run_record::{Io, Plan};
 use std::io;
@@ -41,10 +41,15 @@ pub(crate) struct WorkerPool {
 
 impl WorkerPool {
     /// Starts the workers of a process that keeps its ledger as `keeper`, on the plan's backend.
-    pub(crate) fn start(plan: &Plan, target: Arc<Target>, keeper: Keeper) -> io::Result<Self> {
+    pub(crate) fn start(
+        plan: &Plan,
+        target: Arc<Target>,
+        keeper: Keeper,
+        work: Work,
+    ) -> io::Result<Self> {
         match plan.generator.io {
-            Io::Epoll => Self::start_on::<Epoll>(plan, target, keeper),
-            Io::Uring => Self::start_on::<Uring>(plan, target, keeper),
+            Io::Epoll => Self::start_on::<Epoll>(plan, target, keeper, work),
+            Io::Uring => Self::start_on::<Uring>(plan, target, keeper, work),
         }
     }
 
@@ -53,6 +58,7 @@ impl WorkerPool {
         plan: &Plan,
         target: Arc<Target>,
         keeper: Keeper,
+        work: Work,
     ) -> io::Result<Self> {
         let share = match keeper {
             Keeper::Process | Keeper::Coordinator => Share::WHOLE,
@@ -73,6 +79,7 @@ impl WorkerPool {
             let common = Common {
                 stamps: Stamps::of_run(plan.generator.seed),
                 plan: Arc::clone(&plan),
+                work,
                 share,
                 target: Arc::clone(&target),
                 progress: Arc::clone(&progress),

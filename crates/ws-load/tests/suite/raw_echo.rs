@@ -1,14 +1,14 @@
 //! Raw over a raw echo: every echo is counted and checked, and what is not one ends the run.
 
-use run_record::{End, Nanos, Plan, Raw};
+use run_record::{End, Nanos, Plan};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use test_servers::fault::{Fault, FaultServer};
 use test_servers::{NullOptions, NullServer};
-use ws_load::Throughput;
+use ws_load::{Packs, Throughput};
 
-const PACKS: Raw = Raw {
+const PACKS: Packs = Packs {
     payload: 20,
     pack: 10,
     duration: Nanos(1_000_000),
@@ -28,7 +28,7 @@ fn plan(addr: SocketAddr, connections: u32, threads: u32) -> Plan {
     plan
 }
 
-fn run(addr: SocketAddr, connections: u32, threads: u32, packs: Raw) -> Throughput {
+fn run(addr: SocketAddr, connections: u32, threads: u32, packs: Packs) -> Throughput {
     let plan = plan(addr, connections, threads);
     ws_load::throughput(&plan, packs, &AtomicBool::new(false)).unwrap()
 }
@@ -37,7 +37,7 @@ fn run(addr: SocketAddr, connections: u32, threads: u32, packs: Raw) -> Throughp
 fn each_iteration_brings_as_many_echoes_as_packs_have_frames() {
     for (threads, payload) in [(1, 20), (2, 20), (1, 0), (3, 7), (1, 200_000)] {
         let server = echo();
-        let packs = Raw { payload, ..PACKS };
+        let packs = Packs { payload, ..PACKS };
         let found = run(server.addr(), 30, threads, packs);
         assert_eq!(
             found.outcome.end,
@@ -56,7 +56,7 @@ fn each_iteration_brings_as_many_echoes_as_packs_have_frames() {
 #[test]
 fn a_message_far_larger_than_every_buffer_comes_back_whole() {
     let server = echo();
-    let packs = Raw {
+    let packs = Packs {
         payload: 15 << 20,
         pack: 1,
         ..PACKS
@@ -83,7 +83,7 @@ fn what_is_no_echo_is_named() {
 #[test]
 fn a_message_that_the_server_refuses_ends_the_run() {
     let server = echo();
-    let packs = Raw {
+    let packs = Packs {
         payload: 17 << 20,
         pack: 1,
         ..PACKS
@@ -113,7 +113,7 @@ fn interrupted_after(wait: Duration) -> Throughput {
     let server = echo();
     let plan = plan(server.addr(), 10, 1);
     let interrupted = AtomicBool::new(false);
-    let packs = Raw {
+    let packs = Packs {
         duration: Nanos::secs(3600),
         ..PACKS
     };

@@ -148,7 +148,6 @@ fn load(plan: &Plan) -> String {
             Some(rate) => format!("{rate} a second opened, held for {}", connect.hold),
             None => format!("held for {}", connect.hold),
         },
-        Load::Raw(raw) => format!("{} bytes", raw.payload),
     }
 }
 
