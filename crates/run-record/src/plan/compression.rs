@@ -1,6 +1,6 @@
 //! Compression of messages (permessage-deflate, RFC 7692).
 
-use super::validate::{PlanError, within};
+use super::error::{PlanError, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

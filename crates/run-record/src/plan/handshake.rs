@@ -1,10 +1,10 @@
 //! What clients say in their handshakes beside what RFC 6455 asks for: which header lines, cookies,
 //! parameters and subprotocols a plan may name.
 
-use super::validate::PlanError;
+use super::error::PlanError;
+use super::redact::{has_user, is_secret};
 use super::variables::{self, Part};
 use super::{Connection, Target};
-use crate::redact::{has_user, is_secret};
 use std::path::Path;
 
 /// What stands in a printed plan in the place of a secret. No plan with it can be carried out.

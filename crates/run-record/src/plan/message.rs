@@ -1,7 +1,6 @@
 //! What is said, and who is to hear it.
 
-use super::Sizes;
-use crate::{DialectFile, built_in_dialects};
+use super::{DialectFile, Sizes, built_in_dialects};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};

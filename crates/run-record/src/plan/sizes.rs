@@ -1,6 +1,7 @@
 //! Paddings of several sizes.
 
-use super::validate::{MOST_PADDING, PlanError, within};
+use super::bounds::MOST_PADDING;
+use super::error::{PlanError, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

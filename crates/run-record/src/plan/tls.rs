@@ -1,7 +1,5 @@
 //! TLS to the server.
 
-use super::Target;
-use super::validate::PlanError;
 use schemars::JsonSchema;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -105,39 +103,5 @@ fn word_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TlsVersi
         deserializer.deserialize_any(WordOrNumber)
     } else {
         TlsVersion::deserialize(deserializer)
-    }
-}
-
-impl Tls {
-    pub(super) fn validate(&self, target: &Target) -> Result<(), PlanError> {
-        let contradiction = |field, reason| Err(PlanError::Contradiction { field, reason });
-        if target.has_scheme("ws:") {
-            return contradiction(
-                "connection.tls",
-                "is for wss:// alone, and the URL begins with ws://: give a wss:// URL, or leave \
-                 it out",
-            );
-        }
-        if self.min > self.max {
-            return contradiction(
-                "connection.tls.min",
-                "is above connection.tls.max, so that no version is left to offer",
-            );
-        }
-        if let Some(name) = &self.server_name {
-            // RFC 1035, 2.3.4.
-            super::within("connection.tls.server_name", name.len(), (1, 253))?;
-        }
-        match (&self.client_cert, &self.client_key) {
-            (Some(_), None) => contradiction(
-                "connection.tls.client_cert",
-                "is shown by clients that have its key: give connection.tls.client_key",
-            ),
-            (None, Some(_)) => contradiction(
-                "connection.tls.client_key",
-                "belongs to a certificate: give connection.tls.client_cert",
-            ),
-            _ => Ok(()),
-        }
     }
 }

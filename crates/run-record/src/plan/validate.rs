@@ -4,116 +4,21 @@
 //! of it cannot be measured, or would cost a shared worker its memory, its processor or its life.
 //! Pure: whether this machine has the memory, the files and the ports is found out elsewhere.
 
+use super::bounds::{
+    EXPONENTS, FACTORS, KEPT_BYTES, LONGEST_NS, LONGEST_TEXT, MOST_ADDRESSES, MOST_CLIENTS_A_STEP,
+    MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING, MOST_POPULATIONS, MOST_ROOMS, MOST_SAMPLES,
+    MOST_SHARE, MOST_THREADS, RATES, READING_RATES, STAYS, TIMES, TIMES_OR_NONE,
+};
+use super::error::{Checked, PlanError, contradiction, within};
+use super::redact::redacted_url;
 use super::{
     Audience, Backoff, ChangesRoom, Clients, Closed, ComesAndGoes, Connect, Cut, Dialect, Life,
     Load, Nanos, OpenLoop, Plan, Population, RankedBy, Reading, Reconnect, Rooms, Search, SearchOf,
-    Steps,
+    Steps, Target, Tls,
 };
-use crate::redact::redacted_url;
 
-/// Most clients of a step, of all sites together: 100 times the largest run that is known to have
-/// been made, and few enough that senders are numbered with 32 bits and a schedule of their starts
-/// is gone through in seconds.
-pub const MOST_CLIENTS: u64 = 100_000_000;
-/// Most clients that one step adds.
-pub const MOST_CLIENTS_A_STEP: u32 = 10_000_000;
-/// Most samples of a closed loop's step. The ledger takes 40 bytes for each.
-pub const MOST_SAMPLES: u32 = 100_000_000;
-/// Most requests in flight.
-pub const MOST_IN_FLIGHT: u32 = 1_000_000;
-/// Most worker threads of a process; each has a ring of buffers.
-pub const MOST_THREADS: u32 = 1024;
-/// Most handshakes under way at once.
-pub const MOST_HANDSHAKES: u32 = 100_000;
-/// Most bytes of padding in a payload: the 16 MiB that servers take in a message (docs/protocol.md)
-/// less 1 KiB for the dialect around it.
-pub const MOST_PADDING: u32 = (16 << 20) - (1 << 10);
-/// Lowest and highest rate, per second.
-pub const RATES: (f64, f64) = (0.001, 10_000_000.0);
-/// Longest time that anything may take: a day.
-pub const LONGEST_NS: u64 = 24 * 3600 * 1_000_000_000;
-/// Most source addresses: a network of 16 bits, with some 28,000 ports each.
-const MOST_ADDRESSES: usize = 1 << 16;
-/// Most populations of clients.
-const MOST_POPULATIONS: usize = 1000;
-/// Largest weight of a population.
-const MOST_SHARE: u32 = 1_000_000;
-/// Bytes per second of clients that read slowly; above them a client is as good as one that reads
-/// all.
-const READING_RATES: (u32, u32) = (1, 1_000_000_000);
-/// Bytes that a server may keep for a client: one, and a terabyte.
-const KEPT_BYTES: (u64, u64) = (1, 1 << 40);
-/// Most rooms, and most clients of a room. Each worker keeps some 100 bytes for a room.
-const MOST_ROOMS: u32 = 1_000_000;
-/// Exponents of Zipf's law. Beyond the highest, one room has all clients.
-const EXPONENTS: (f64, f64) = (0.0, 20.0);
-/// Longest URL and header value. RFC 9110, 4.1, asks for 8,000 octets of every server.
-const LONGEST_TEXT: usize = 1 << 16;
 /// Share of a peer's text that is shown.
 const SHOWN: usize = 60;
-
-/// A value that nothing can be measured with.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlanError {
-    /// A number, a time or a text that is too small, too large or not one at all.
-    #[error("`{field}` is {value}; permitted: {permitted}")]
-    OutOfRange {
-        /// The plan's key, with its parents, like `load.connect.ping_interval`.
-        field: &'static str,
-        /// What it was, escaped and cut.
-        value: String,
-        /// What it may be, in words.
-        permitted: String,
-    },
-    /// Two keys that cannot be in one plan.
-    #[error("`{field}` {reason}")]
-    Contradiction {
-        /// The plan's key.
-        field: &'static str,
-        /// Why it cannot stand beside another one.
-        reason: &'static str,
-    },
-}
-
-type Checked = Result<(), PlanError>;
-
-/// Checks that a number is in a range.
-///
-/// # Errors
-/// [`PlanError::OutOfRange`] when it is not; one that is not a number never is.
-pub fn within<N: PartialOrd + std::fmt::Display>(
-    field: &'static str,
-    value: N,
-    (least, most): (N, N),
-) -> Checked {
-    if value >= least && value <= most {
-        return Ok(());
-    }
-    Err(PlanError::OutOfRange {
-        field,
-        value: value.to_string(),
-        permitted: format!("{least} to {most}"),
-    })
-}
-
-impl PlanError {
-    /// The key of the value, with its parents, like `load.open.rate`.
-    pub const fn field(&self) -> &'static str {
-        match self {
-            Self::OutOfRange { field, .. } | Self::Contradiction { field, .. } => field,
-        }
-    }
-}
-
-/// Times that something may take.
-const TIMES: (Nanos, Nanos) = (Nanos(1), Nanos(LONGEST_NS));
-/// Times that connections live, and mean times between attempts: below them a client does nothing but
-/// connect.
-const STAYS: (Nanos, Nanos) = (Nanos::millis(1), Nanos(LONGEST_NS));
-/// By how much a delay may be longer than the one before.
-const FACTORS: (f64, f64) = (1.0, 100.0);
-/// Times that may also be none at all.
-const TIMES_OR_NONE: (Nanos, Nanos) = (Nanos(0), Nanos(LONGEST_NS));
 
 impl Plan {
     /// Checks that something can be measured with every value of the plan.
@@ -422,6 +327,40 @@ fn reads_all(population: &Population) -> bool {
     population.reads == Reading::Full
 }
 
+impl Tls {
+    fn validate(&self, target: &Target) -> Checked {
+        let refused = |field, reason| Err(contradiction(field, reason));
+        if target.has_scheme("ws:") {
+            return refused(
+                "connection.tls",
+                "is for wss:// alone, and the URL begins with ws://: give a wss:// URL, or leave \
+                 it out",
+            );
+        }
+        if self.min > self.max {
+            return refused(
+                "connection.tls.min",
+                "is above connection.tls.max, so that no version is left to offer",
+            );
+        }
+        if let Some(name) = &self.server_name {
+            // RFC 1035, 2.3.4.
+            within("connection.tls.server_name", name.len(), (1, 253))?;
+        }
+        match (&self.client_cert, &self.client_key) {
+            (Some(_), None) => refused(
+                "connection.tls.client_cert",
+                "is shown by clients that have its key: give connection.tls.client_key",
+            ),
+            (None, Some(_)) => refused(
+                "connection.tls.client_key",
+                "belongs to a certificate: give connection.tls.client_cert",
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Population {
     fn validate(&self) -> Checked {
         within("populations.share", self.share, (1, MOST_SHARE))?;
@@ -564,10 +503,6 @@ fn percentile(field: &'static str, value: f64) -> Checked {
         value: value.to_string(),
         permitted: "above 0, at most 100".to_owned(),
     })
-}
-
-const fn contradiction(field: &'static str, reason: &'static str) -> PlanError {
-    PlanError::Contradiction { field, reason }
 }
 
 fn unfit_text(field: &'static str, text: &str) -> PlanError {

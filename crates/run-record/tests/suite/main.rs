@@ -3,6 +3,7 @@
 mod dialect_file;
 mod foreign_readers;
 mod fuzz_corpus;
+mod imports;
 mod judge;
 mod limits;
 mod plan_parts;

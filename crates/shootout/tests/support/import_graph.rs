@@ -12,7 +12,7 @@ use syn::buffer::{Cursor, TokenBuffer};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, Meta, UseTree};
 
-/// Checks the crate whose sources are in `src`: no module may import itself around any corner. With
+/// Checks the crate, or the tree of modules, whose sources are in `src`: no module may import itself around any corner. With
 /// `layers`, from the highest to the lowest, a module may only import modules of lower layers, and
 /// each module stands in one of them. Without layers any import that makes no cycle is right.
 ///
@@ -45,7 +45,7 @@ struct Graph {
 
 impl Graph {
     fn read(src: &Path) -> Result<Self, String> {
-        let root = ["lib.rs", "main.rs"].map(|name| src.join(name));
+        let root = ["lib.rs", "main.rs", "mod.rs"].map(|name| src.join(name));
         let root = root.iter().find(|file| file.exists());
         let root = parse(root.ok_or_else(|| format!("{}: no crate", src.display()))?)?;
         let mut graph = Self::default();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Plan;
+use crate::plan::Plan;
 
 fn with(change: impl FnOnce(&mut Plan)) -> Result<(), String> {
     let plan = Plan::new("ws://h/").with(change);

@@ -1,6 +1,6 @@
 //! What went over the wires: of a step as a whole, and second by second.
 
-use crate::{Buckets, Recorder};
+use super::{Buckets, Recorder};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! What the Autobahn|Testsuite said of a server's framing.
 
-use crate::ServerIdentity;
+use super::ServerIdentity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ mod condition;
 
 pub use condition::{Condition, JsonType, Scalar};
 
-use crate::Nanos;
+use super::Nanos;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! The events of a running generator, one JSON object a line.
 
-use crate::{Outcome, StepRecord, TimeRow, WarmUp};
+use super::{Outcome, StepRecord, TimeRow, WarmUp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

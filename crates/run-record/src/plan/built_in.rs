@@ -1,6 +1,6 @@
 //! The dialects of `dialects/`, compiled in.
 
-use crate::DialectFile;
+use super::DialectFile;
 use std::sync::OnceLock;
 
 static TEXTS: &[&str] = &include!(concat!(env!("OUT_DIR"), "/dialects.rs"));

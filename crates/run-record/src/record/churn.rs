@@ -1,6 +1,6 @@
 //! What became of clients that left during a step, and of those that stayed meanwhile.
 
-use crate::{Latency, Recorder};
+use super::{Latency, Recorder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,18 +1,16 @@
 //! The record of one run of the generator against one server.
 
-use crate::{
-    Churn, CompressionUse, Connections, Environment, Faults, InFlight, Latency, Measure, Plan,
-    SearchOf, SiteUse, Throughput, TimeSeries, TlsUse, Verdict,
+use super::{
+    Churn, CompressionUse, Connections, Environment, Faults, InFlight, Latency, SiteUse,
+    Throughput, TimeSeries, TlsUse, Tool, VERSION, Verdict,
 };
+use crate::plan::{Measure, Plan, SearchOf};
 use schemars::JsonSchema;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 
 /// Value of `format` in a [`RunRecord`].
 pub const RUN_FORMAT: &str = "websocket-shootout/run";
-/// Version of both record formats; raised when a reader must change.
-pub const VERSION: u32 = 2;
 
 /// The record of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,7 +20,7 @@ pub struct RunRecord {
     pub format: String,
     /// Version of this format.
     #[schemars(extend("const" = VERSION))]
-    #[serde(deserialize_with = "of_now")]
+    #[serde(deserialize_with = "super::format::of_now")]
     pub version: u32,
     /// The program that measured.
     pub tool: Tool,
@@ -55,20 +53,6 @@ pub struct RunRecord {
     pub server: Option<SocketAddr>,
 }
 
-/// The version of a record, which is this one.
-///
-/// # Errors
-/// Those of the deserializer, and that the record is of another version.
-pub(crate) fn of_now<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
-    let version = u32::deserialize(deserializer)?;
-    if version == VERSION {
-        return Ok(version);
-    }
-    Err(D::Error::custom(format_args!(
-        "format version {version} is not known; this program reads version {VERSION}"
-    )))
-}
-
 /// The file of `message.lines`, whose content is in no record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PayloadLines {
@@ -80,15 +64,6 @@ pub struct PayloadLines {
     pub bytes: u64,
     /// Its SHA-1 (FIPS 180-4), in lower-case hexadecimal digits.
     pub sha1: String,
-}
-
-/// A program and its version.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Tool {
-    /// Name of the program.
-    pub name: String,
-    /// Its version.
-    pub version: String,
 }
 
 /// Steps that were carried out before the first one, with its load, and decide nothing.

@@ -1,6 +1,6 @@
 //! What a step of a `connect` run has besides the figures of every step.
 
-use crate::{Latency, Memory};
+use super::{Latency, Memory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,11 +3,10 @@
 //! The schemas are closed: a key that no record has is an error, and so is a missing one. The
 //! readers in this crate are not; they pass over what a later writer may add.
 
-use crate::{AutobahnRecord, Certificate, Measurement, Plan, RunRecord};
+use super::{AutobahnRecord, Certificate, Measurement, RunRecord};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
-use serde_json::Value;
 
 /// Schema of [`RunRecord`].
 pub fn run_schema() -> Schema {
@@ -27,27 +26,6 @@ pub fn autobahn_schema() -> Schema {
 /// Schema of [`Certificate`].
 pub fn selftest_schema() -> Schema {
     closed_schema::<Certificate>()
-}
-
-/// Schema of a [`Plan`] as a file has it: what has a default may be left out. What is left out of
-/// the generator is chosen for the machine, so that it has none.
-pub fn plan_schema() -> Schema {
-    let mut schema = SchemaSettings::draft2020_12()
-        .into_generator()
-        .into_root_schema_for::<Plan>();
-    for part in ["/properties/generator", "/$defs/Generator/properties"] {
-        if let Some(part) = schema.pointer_mut(part) {
-            without_defaults(part);
-        }
-    }
-    schema
-}
-
-fn without_defaults(value: &mut Value) {
-    if let Value::Object(keys) = value {
-        keys.remove("default");
-        keys.values_mut().for_each(without_defaults);
-    }
 }
 
 /// Schema of a record that another crate defines, closed like the ones here.

@@ -1,6 +1,6 @@
 //! What TLS did during a step.
 
-use crate::Latency;
+use super::Latency;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,7 @@
 //! The certificate of an instrument: what was known, what it measured, and whether the two agree.
 
-use crate::{Dialect, Environment, Io, Timestamps, Tool, Workload};
+use super::{Environment, Tool};
+use crate::plan::{Dialect, Io, Timestamps, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,8 @@ pub struct Certificate {
     #[schemars(extend("const" = SELFTEST_FORMAT))]
     pub format: String,
     /// Version of this format.
-    #[schemars(extend("const" = crate::VERSION))]
-    #[serde(deserialize_with = "crate::run::of_now")]
+    #[schemars(extend("const" = super::VERSION))]
+    #[serde(deserialize_with = "super::format::of_now")]
     pub version: u32,
     /// The program that was tested.
     pub tool: Tool,

@@ -1,7 +1,8 @@
 //! The record of one measurement by the orchestrator: one server, one variant, one workload,
 //! one repetition, with or without a number.
 
-use crate::{Dialect, RunRecord, ServerSeries, VERSION, Workload};
+use super::{Memory, RunRecord, ServerSeries, VERSION};
+use crate::plan::{Dialect, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ pub struct Measurement {
     pub format: String,
     /// Version of this format.
     #[schemars(extend("const" = VERSION))]
-    #[serde(deserialize_with = "crate::run::of_now")]
+    #[serde(deserialize_with = "super::format::of_now")]
     pub version: u32,
     /// What was measured.
     pub server: ServerIdentity,
@@ -198,19 +199,6 @@ pub struct Pinning {
     pub server_cpus: Vec<usize>,
     /// Cores of the generator.
     pub generator_cpus: Vec<usize>,
-}
-
-/// Memory of a server's process tree and of its sockets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Memory {
-    /// Resident size in bytes. Shared pages count in each process.
-    pub resident_bytes: u64,
-    /// Proportional size in bytes. Shared pages count once. Absent where the kernel does not tell.
-    pub proportional_bytes: Option<u64>,
-    /// Kernel memory of the server's TCP sockets, in bytes. Absent where the kernel does not tell.
-    pub sockets_bytes: Option<u64>,
-    /// Processes in the tree.
-    pub processes: u32,
 }
 
 /// What a server used in one step.

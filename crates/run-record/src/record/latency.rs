@@ -1,6 +1,6 @@
 //! Latency histograms: recorded in nanoseconds, merged whole, never averaged.
 
-use crate::Buckets;
+use super::Buckets;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::read::ZlibDecoder;

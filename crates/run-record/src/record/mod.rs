@@ -1,0 +1,55 @@
+//! What came of a plan: environment, steps, histograms, faults, verdicts, outcome.
+
+mod autobahn;
+mod buckets;
+mod churn;
+mod connections;
+mod environment;
+mod event;
+mod faults;
+mod file;
+mod format;
+mod handshakes;
+mod judge;
+mod latency;
+mod measurement;
+mod memory;
+mod run;
+mod schema;
+mod selftest;
+mod server_series;
+mod shown;
+mod site;
+mod traffic;
+mod verdict;
+
+pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
+pub use buckets::Buckets;
+pub use churn::{AttemptFailures, Churn, CutRecord, RoomChanges, time_until};
+pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pings};
+pub use environment::{Environment, FileLimit};
+pub use event::Event;
+pub use faults::{FaultClass, Faults};
+pub use file::{OutputFile, RecordFile, unwritable};
+pub use format::{Tool, VERSION};
+pub use handshakes::{TlsAgreed, TlsUse};
+pub use judge::{
+    BUSY, Judgement, all_sent, counted_faults, judge, judge_interrupted, kept_too_much, not_back,
+    remedy,
+};
+pub use latency::{EncodeError, Latency, Recorder, latency_text};
+pub use measurement::{
+    CheckOutcome, CheckVerdict, Conformance, MEASUREMENT_FORMAT, Measurement, Pinning,
+    ServerIdentity, ServerStep, Status,
+};
+pub use memory::Memory;
+pub use run::{
+    Backpressure, Edge, End, GeneratorUse, Outcome, PayloadLines, RUN_FORMAT, RunRecord,
+    SlowReaders, StepRecord, WarmUp,
+};
+pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema, selftest_schema};
+pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
+pub use server_series::{MOST_SERVER_ROWS, SHORTEST_SERVER_INTERVAL_NS, ServerRow, ServerSeries};
+pub use site::SiteUse;
+pub use traffic::{CompressionUse, Sketch, Throughput, TimeRow, TimeSeries};
+pub use verdict::{InFlight, Verdict};

@@ -1,0 +1,35 @@
+//! A record imports the plan that it came of, and never the other way; within both, and within every
+//! other crate, no two modules import each other.
+
+#[path = "../../../shootout/tests/support/import_graph.rs"]
+mod import_graph;
+
+use import_graph::check;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("")
+}
+
+#[test]
+fn a_record_imports_its_plan_and_never_the_other_way() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    assert_eq!(check(&src, &[&["record"], &["plan"]]), Ok(()));
+    for tree in ["plan", "record"] {
+        assert_eq!(check(&src.join(tree), &[]), Ok(()), "{tree}");
+    }
+}
+
+#[test]
+fn no_two_modules_of_any_crate_import_each_other() {
+    let mut read = 0;
+    for entry in fs::read_dir(crates()).unwrap() {
+        let src = entry.unwrap().path().join("src");
+        if src.is_dir() {
+            assert_eq!(check(&src, &[]), Ok(()), "{}", src.display());
+            read += 1;
+        }
+    }
+    assert!(read > 10, "{read}");
+}
