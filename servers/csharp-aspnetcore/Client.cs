@@ -111,6 +111,5 @@ sealed class Client(Action abort)
     }
 
     static bool IsEnd(Exception exception) =>
-        exception is WebSocketException or IOException or OperationCanceledException
-            or ObjectDisposedException or InvalidOperationException;
+        exception is WebSocketException or IOException or OperationCanceledException or ObjectDisposedException;
 }

@@ -2,6 +2,8 @@
 
 // The routes, connections, limits and delivery.
 
+const websocket = require('@fastify/websocket');
+const fastify = require('fastify');
 const { WebSocket } = require('ws');
 const { answer } = require('./protocol');
 const { Topics } = require('./topics');
@@ -24,8 +26,8 @@ const MAX_FRAGMENTS = 128 * 1024;
  * @returns {Promise<string>} Fails when it cannot listen
  */
 async function start({ host, port }) {
-  const app = require('fastify')();
-  await app.register(require('@fastify/websocket'), {
+  const app = fastify();
+  await app.register(websocket, {
     options: { maxPayload: MAX_MESSAGE, maxFragments: MAX_FRAGMENTS },
     // ws has begun to close the connection with the proper code by then.
     errorHandler() {}
