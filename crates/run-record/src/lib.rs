@@ -21,7 +21,7 @@ pub use plan::{
     Search, SearchOf, Signature, Size, Sizes, Steps, Target, Timestamps, Tls, TlsVersion, Turn,
     Uniform, Workload, Zipf, built_in_dialects, dialect_schema, escaped_braces, is_cookie_byte,
     is_secret, is_token, is_variable, names_dialect_file, parts, plan_schema, redacted,
-    redacted_url, variable, within,
+    redacted_url, variable, within, words_of,
 };
 pub use record::{
     AUTOBAHN_FORMAT, AttemptFailures, AutobahnCase, AutobahnRecord, BUSY, Backpressure, Buckets,

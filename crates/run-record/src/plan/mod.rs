@@ -47,7 +47,7 @@ pub use limits::{BackLimit, Limits, Measure};
 pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp};
 pub use message::{Audience, Dialect, MQTT, MQTT_5, Message, Rooms, Zipf, names_dialect_file};
 pub use nanos::Nanos;
-pub use redact::{is_secret, redacted, redacted_url};
+pub use redact::{is_secret, redacted, redacted_url, words_of};
 pub use schema::plan_schema;
 pub use sizes::{Size, Sizes, Uniform};
 pub use target::{Connection, Target};

@@ -230,27 +230,39 @@ pub fn is_secret(name: &str) -> bool {
     let name = decoded(name);
     let lower = name.to_ascii_lowercase().replace(['-', '.'], "_");
     WITHIN.iter().any(|part| lower.contains(part))
-        || words(&name).any(|word| WORDS.contains(&word.as_str()))
+        || words_of(&name)
+            .iter()
+            .any(|word| WORDS.contains(&word.as_str()))
 }
 
-/// The words of a name, in lower case: `X-Api-Key`, `api_key` and `apiKey` have `key`.
-fn words(name: &str) -> impl Iterator<Item = String> {
+/// The words of a name in lower case, without digits at their ends: `accessKey`, `ACCESS_KEY` and
+/// `access-key2` have the same two.
+pub fn words_of(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
-    let mut before = ' ';
-    for c in name.chars() {
-        let begins = c.is_ascii_uppercase() && before.is_ascii_lowercase();
-        if begins || !c.is_ascii_alphanumeric() {
+    for (at, letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).map(|at| letters[at]);
+        let is_next_lower = letters.get(at + 1).is_some_and(|next| next.is_lowercase());
+        let begins = letter.is_uppercase()
+            && before.is_some_and(|before| {
+                before.is_lowercase()
+                    || before.is_ascii_digit()
+                    || before.is_uppercase() && is_next_lower
+            });
+        if begins || !letter.is_alphanumeric() {
             words.push(String::new());
         }
-        if c.is_ascii_alphanumeric() {
-            words
-                .last_mut()
-                .expect("there is one")
-                .push(c.to_ascii_lowercase());
+        if letter.is_alphanumeric() {
+            let word = words.last_mut().expect("there is one");
+            word.extend(letter.to_lowercase());
         }
-        before = c;
     }
-    words.into_iter().filter(|word| !word.is_empty())
+    for word in &mut words {
+        let bare = word.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        word.truncate(bare);
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// A name whose characters may be written with percent signs (RFC 3986, 2.1).

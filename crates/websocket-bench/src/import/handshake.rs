@@ -2,6 +2,7 @@
 
 use super::har::Connection;
 use super::secrets::{is_like_token as is_token_anywhere, is_secret_name, secrets};
+use percent_encoding::percent_decode_str;
 use run_record::{escaped_braces, is_cookie_byte, is_secret, is_token};
 use std::fmt::Write as _;
 use url::Url;
@@ -75,19 +76,8 @@ fn is_like_token(text: &str) -> bool {
 
 /// True of a value of a URL that is a secret whatever its name is.
 fn is_hidden(value: &str) -> bool {
-    let bytes = percent_decoded(value);
-    is_like_token(value) || !secrets(&bytes).is_empty()
-}
-
-/// A part of a URL with its percent-encoding removed (RFC 3986, 2.1).
-fn percent_decoded(text: &str) -> String {
-    // As the parameter of a form, which the decoder knows.
-    let pairs = url::form_urlencoded::parse(text.as_bytes());
-    let parts = pairs.map(|(name, value)| match value.is_empty() {
-        true => name.into_owned(),
-        false => format!("{name}={value}"),
-    });
-    parts.collect::<Vec<_>>().join("&")
+    let decoded = percent_decode_str(value).decode_utf8_lossy();
+    is_like_token(value) || !secrets(&decoded).is_empty()
 }
 
 /// What connections have in common that lead to the same place: the URL without its query and its

@@ -2,6 +2,7 @@
 
 use super::conversation::{Conversation, Said};
 use super::leaves::{Packet, json_at};
+use super::purposes::says_kind;
 use super::secrets::{is_like_token, secrets};
 use super::variables::Known;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -9,22 +10,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher as _};
 
-/// Names whose values say what a message is.
-const TAGS: [&str; 13] = [
-    "type",
-    "event",
-    "op",
-    "method",
-    "action",
-    "kind",
-    "cmd",
-    "command",
-    "status",
-    "t",
-    "e",
-    "opcode",
-    "messageType",
-];
 /// Largest integer that says what a message is: a number of a kind, and no time or amount.
 const LARGEST_TAG: i64 = 99_999;
 /// Longest such value, and longest text that is recognised as a whole, in bytes.
@@ -425,7 +410,7 @@ impl<'de> Visitor<'de> for OfTop {
         let (mut tags, mut others) = (BTreeMap::new(), BTreeMap::new());
         while let Some(name) = fields.next_key::<String>()? {
             let Item(held) = fields.next_value()?;
-            let is_tag = TAGS.contains(&name.as_str());
+            let is_tag = says_kind(&name);
             match held {
                 Held::Text(_) | Held::Integer(_) if is_tag => {
                     tags.insert(name, held);

@@ -14,6 +14,7 @@ mod leaves;
 mod looks;
 mod loose;
 mod notes;
+mod purposes;
 mod secrets;
 mod source;
 mod variables;

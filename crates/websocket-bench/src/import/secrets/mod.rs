@@ -3,7 +3,11 @@
 //! A text may be JSON, may hold JSON between other text, or none: lines of STOMP, IRC or a form. A
 //! string of JSON may hold all of that again.
 
+mod commands;
+mod escaped;
 mod json;
+mod lines;
+mod lists;
 mod names;
 mod plain;
 mod secret;
@@ -27,16 +31,27 @@ pub(super) fn is_like_token(text: &str) -> bool {
 
 fn look(text: &str, depth: usize) -> Vec<Secret> {
     let (mut found, mut from) = (Vec::new(), 0);
+    let fragments = json::fragments(text);
     if depth > DEEPEST {
+        // Nothing says what it holds.
+        let range = 0..text.len();
+        let name = "value".to_owned();
+        found.extend((!fragments.is_empty()).then_some(Secret { range, name }));
         return found;
     }
     let plain = |from: usize, to: usize, out: &mut Vec<Secret>| {
-        plain::look(&text[from..to], depth, &mut |range, name| {
+        let part = &text[from..to];
+        plain::look(part, depth, &mut |range, name| {
             let range = from + range.start..from + range.end;
             out.push(Secret { range, name });
         });
+        let begin = out.len();
+        escaped::look(part, &|within| look(within, depth + 1), out);
+        for secret in &mut out[begin..] {
+            secret.range = from + secret.range.start..from + secret.range.end;
+        }
     };
-    for fragment in json::fragments(text) {
+    for fragment in fragments {
         plain(from, fragment.start, &mut found);
         from = fragment.end;
         json::look(

@@ -1,11 +1,28 @@
 //! Names that say that their value is a secret, in whatever case and style they are written.
 
-use run_record::is_secret;
+use run_record::{is_secret, words_of as words};
 
 /// Names that say a secret only in handshakes: as names of a message's fields they are common.
 const COMMON: [&str; 2] = ["code", "key"];
 /// A name with one of these words is that of a secret ...
-const WORDS: [&str; 40] = [
+const WORDS: [&str; 57] = [
+    "clave",
+    "haslo",
+    "hasło",
+    "heslo",
+    "jelszó",
+    "macaroon",
+    "mnemonic",
+    "parola",
+    "psw",
+    "pswd",
+    "salasana",
+    "sifre",
+    "tkn",
+    "tok",
+    "xprv",
+    "şifre",
+    "пароль",
     "apikey",
     "assertion",
     "contrasena",
@@ -48,7 +65,16 @@ const WORDS: [&str; 40] = [
     "xsrf",
 ];
 /// ... and so is one with one of these in it, where its words are not told apart.
-const WITHIN: [&str; 21] = [
+const WITHIN: [&str; 30] = [
+    "lösenord",
+    "privkey",
+    "recoveryphrase",
+    "seedphrase",
+    "wachtwoord",
+    "パスワード",
+    "密码",
+    "密碼",
+    "비밀번호",
     "accesskey",
     "kennwort",
     "motdepasse",
@@ -164,6 +190,88 @@ const OTHER_WORDS: [&str; 13] = [
 const IDENTIFIERS: [&str; 10] = [
     "checksum", "etag", "guid", "hash", "id", "ids", "nonce", "ref", "ulid", "uuid",
 ];
+/// What is before `id` in the name of an identifier that says which client it is.
+const OF_CLIENT: [&str; 8] = [
+    "app",
+    "application",
+    "client",
+    "consumer",
+    "device",
+    "install",
+    "installation",
+    "tenant",
+];
+/// Behind `signed`: names of another sense.
+const SIGNED_OTHERWISE: [&str; 8] = ["at", "by", "in", "off", "on", "out", "up", "until"];
+/// Fields of a message that says who the client is, which are no secrets.
+const OPEN: [&str; 64] = [
+    "operationname",
+    "query",
+    "account",
+    "agent",
+    "app",
+    "appname",
+    "browser",
+    "build",
+    "capabilities",
+    "client",
+    "country",
+    "date",
+    "device",
+    "email",
+    "encoding",
+    "events",
+    "exchange",
+    "features",
+    "format",
+    "host",
+    "hostname",
+    "intents",
+    "jsonrpc",
+    "lang",
+    "language",
+    "level",
+    "locale",
+    "login",
+    "mail",
+    "market",
+    "mechanism",
+    "method",
+    "mode",
+    "model",
+    "os",
+    "platform",
+    "protocol",
+    "provider",
+    "reason",
+    "realm",
+    "referrer",
+    "region",
+    "resolution",
+    "role",
+    "roles",
+    "room",
+    "scheme",
+    "scope",
+    "scopes",
+    "status",
+    "symbol",
+    "time",
+    "timestamp",
+    "timezone",
+    "ts",
+    "tz",
+    "u",
+    "url",
+    "user",
+    "useragent",
+    "userid",
+    "username",
+    "ver",
+    "version",
+];
+/// Fields that name the user beside a password of one letter.
+const USERS: [&str; 6] = ["account", "email", "login", "u", "user", "username"];
 /// What a client calls it when it says who it is.
 const VERBS: [&str; 17] = [
     "auth",
@@ -185,35 +293,6 @@ const VERBS: [&str; 17] = [
     "token",
 ];
 
-/// The words of a name in lower case: `accessKey`, `ACCESS_KEY` and `access-key` have the same two.
-fn words(name: &str) -> Vec<String> {
-    let letters: Vec<char> = name.chars().collect();
-    let mut words = vec![String::new()];
-    for (at, letter) in letters.iter().enumerate() {
-        let before = at.checked_sub(1).map(|at| letters[at]);
-        let is_next_lower = letters.get(at + 1).is_some_and(|next| next.is_lowercase());
-        let begins = letter.is_uppercase()
-            && before.is_some_and(|before| {
-                before.is_lowercase()
-                    || before.is_ascii_digit()
-                    || before.is_uppercase() && is_next_lower
-            });
-        if begins || !letter.is_alphanumeric() {
-            words.push(String::new());
-        }
-        if letter.is_alphanumeric() {
-            let word = words.last_mut().expect("there is one");
-            word.extend(letter.to_lowercase());
-        }
-    }
-    for word in &mut words {
-        let bare = word.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        word.truncate(bare);
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
 /// True of the name of a message's field or header whose value is a secret.
 pub(in super::super) fn is_secret_name(name: &str) -> bool {
     let words = words(name);
@@ -222,6 +301,9 @@ pub(in super::super) fn is_secret_name(name: &str) -> bool {
     };
     let is_amount = last == "tokens" && AMOUNTS.contains(&&**first);
     let is_about = words.len() > 1 && (ABOUT.contains(&&**last) || is_amount);
+    if is_signed(&words) {
+        return true;
+    }
     if is_about || COMMON.contains(&name.to_ascii_lowercase().as_str()) {
         return false;
     }
@@ -245,6 +327,30 @@ pub(in super::super) fn is_secret_name(name: &str) -> bool {
         || WITHIN.iter().any(|part| joined.contains(part))
 }
 
+/// `signed_stream_name`: who has it may use it.
+fn is_signed(words: &[String]) -> bool {
+    let behind = words.iter().skip_while(|word| *word != "signed").nth(1);
+    behind.is_some_and(|word| !SIGNED_OTHERWISE.contains(&&**word))
+}
+
+/// True of the name of an identifier that says which client it is, and that may be random.
+pub(super) fn is_of_client(name: &str) -> bool {
+    let words = words(name);
+    matches!(&*words, [.., of, id] if id == "id" && OF_CLIENT.contains(&&**of))
+}
+
+/// True of the name of what a client says of itself that is no secret.
+pub(super) fn is_open(name: &str) -> bool {
+    let bare: String = words(name).concat();
+    let last = words(name).pop().unwrap_or_default();
+    OPEN.contains(&&*bare) || IDENTIFIERS.contains(&&*last) || ABOUT.contains(&&*last)
+}
+
+/// True of a field that names the user.
+pub(super) fn is_user(name: &str) -> bool {
+    USERS.contains(&name)
+}
+
 /// True of a secret's name below which an object may hold something else: a session has a language, too.
 pub(super) fn is_of_session(name: &str) -> bool {
     words(name).iter().any(|word| word.starts_with("sess"))
@@ -263,7 +369,10 @@ pub(super) fn is_verb(text: &str) -> bool {
     let is_of_verb = |c: char| c.is_alphanumeric() || "_-.:/".contains(c);
     text.chars().all(is_of_verb)
         && words.len() <= 3
-        && words.iter().any(|word| VERBS.contains(&&**word))
+        && (words.iter().any(|word| VERBS.contains(&&**word))
+            || words
+                .windows(2)
+                .any(|pair| VERBS.contains(&&*pair.concat())))
 }
 
 #[cfg(test)]

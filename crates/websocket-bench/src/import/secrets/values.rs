@@ -7,14 +7,18 @@ use std::sync::LazyLock;
 /// Keys of services, by how they begin.
 static KNOWN: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"(?:eyJ[\w-]*\.[\w-]+\.[\w.=-]*|eyJ[\w-]{6,}|(?:sk|rk|pk)[_-](?:live|test|proj)?[\w-]{8,}|gh[oprsu]_\w{8,}|github_pat_\w{8,}|glpat-[\w-]{8,}|xox[a-z]-[\w-]{8,}|A[KS]IA[A-Z0-9]{8,}|AIza[\w-]{8,}|ya29\.[\w.-]{8,}|oauth:\w{6,}|-----BEGIN[A-Z ]* PRIVATE KEY-----[\s\S]*)",
+        r"(?:eyJ[\w-]*\.[\w-]+\.[\w.=-]*|eyJ[\w-]{6,}|(?:sk|rk|pk)[_-](?:live|test|proj)?[\w-]{8,}|gh[oprsu]_\w{8,}|github_pat_\w{8,}|glpat-[\w-]{8,}|xox[a-z]-[\w-]{8,}|A[KS]IA[A-Z0-9]{8,}|AIza[\w-]{8,}|ya29\.[\w.-]{8,}|oauth:\w{6,}|-----BEGIN[A-Z ]* PRIVATE KEY(?: BLOCK)?-----[\s\S]*)",
     )
 });
 /// Shortest run of what a token consists of, in bytes.
 const SHORTEST_RUN: usize = 12;
+/// Shortest such value of `key` that is a secret, in bytes.
+const SHORTEST_KEY: usize = 8;
 /// Shortest random text that is a secret, in bytes, and shortest of hexadecimal digits.
 const SHORTEST: usize = 20;
 const SHORTEST_HEX: usize = 32;
+/// Shortest random text of letters alone, in bytes: in words the letters change their size less often.
+const SHORTEST_LETTERS: usize = 24;
 
 pub(super) fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("it is one")
@@ -94,12 +98,44 @@ fn is_random(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
     let is_short_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_of_letters = text.len() >= SHORTEST_LETTERS && letters == text.len();
     text.len() >= SHORTEST
         && digits >= 2
         && letters >= 2
         && !is_short_hex
         && !is_uuid(text)
         && changes(text) * 10 >= text.len() * 3
+        || is_of_letters && changes(text) * 10 >= text.len() * 4
+}
+
+/// True of what people write as a value: a number, or letters as words have them.
+pub(super) fn is_word(text: &str) -> bool {
+    let letters = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_of_word = |c: char| c.is_alphabetic() || "_-./".contains(c);
+    let has_large_pair = || {
+        let mut pairs = text.as_bytes().windows(2);
+        pairs.any(|pair| pair.iter().all(u8::is_ascii_uppercase))
+    };
+    let is_number = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || b".+-:".contains(&byte));
+    is_number || is_uuid(text) || letters.chars().all(is_of_word) && !has_large_pair()
+}
+
+/// True of a value of `key` that no program calls something by: letters and digits are mixed in it.
+pub(super) fn is_mixed(text: &str) -> bool {
+    let is_mixed = |piece: &str| {
+        let digits = piece.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let letters = piece.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_name = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let is_amount = letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+        piece.len() > 2 && !is_name && !is_amount
+    };
+    let is_of_key = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    text.len() >= SHORTEST_KEY
+        && text.chars().all(is_of_key)
+        && !is_uuid(text)
+        && text.split(['_', '-']).any(is_mixed)
 }
 
 /// How often a small letter, a large one and a digit follow one another.

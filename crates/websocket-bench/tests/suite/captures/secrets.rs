@@ -152,6 +152,7 @@ fn no_secret_of_a_handshake_is_written() {
         at(&format!("?x={RANDOM}")),
         at("?params=%7B%22token%22%3A%22CANARY%22%7D"),
         at("?u%5Btoken%5D=CANARY"),
+        at("?x=CANARY%2Fa0+Zx8vQwE7=="),
         at("/token/CANARY/x"),
         at("/x;token=CANARY"),
         at(&format!("/{RANDOM}/x")),
