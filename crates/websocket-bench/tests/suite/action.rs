@@ -7,6 +7,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use test_servers::fault::{Misdeeds, MixedServer};
@@ -287,6 +289,78 @@ fn arguments_may_be_quoted_and_hold_for_the_wait_as_well() {
     let ended = job(&url, &[("arguments", "-H 'X-Token: two")]).run();
     assert!(ended.failed);
     assert!(ended.output.contains("quote"), "{}", ended.output);
+}
+
+/// A server that sends each message back to clients whose handshake has this in it, and the number of
+/// those that it refused.
+fn guarded_by(token: &'static str) -> (SocketAddr, Arc<AtomicU32>) {
+    let refused = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&refused);
+    let admitted = move |head: &str| {
+        let is_admitted = head.contains(token);
+        count.fetch_add(u32::from(!is_admitted), Ordering::Relaxed);
+        is_admitted
+    };
+    let echo = || |line: &str, client: &TcpStream| write(client, line);
+    (lines::start_guarded(admitted, echo), refused)
+}
+
+#[test]
+fn servers_of_each_kind_are_waited_for_and_measured() {
+    let open = NullServer::start(NullOptions::default()).unwrap();
+    let echoing = lines::start(|| |line: &str, client: &TcpStream| write(client, line));
+    let (by_header, refused_by_header) = guarded_by("\r\nAuthorization: Bearer t-17\r\n");
+    let (by_query, refused_by_query) = guarded_by("?room=1&token=t-17 HTTP/1.1\r\n");
+    let misdeeds = || Misdeeds {
+        broadcasts: 100,
+        faults: run_record::Faults::default(),
+    };
+    let socket_io = MixedServer::start(misdeeds(), Framework::SocketIo).unwrap();
+    let planned = MixedServer::start(misdeeds(), Framework::SocketIo).unwrap();
+    let at = |addr: SocketAddr| format!("ws://{addr}/");
+    let header = "--server-type lines -H 'Authorization: Bearer file:token' --sample-size 100";
+    let query = "--server-type=lines --query token=file:token --sample-size 100";
+    for (url, inputs) in [
+        (at(open.addr()), &[("arguments", "--sample-size 20")][..]),
+        (at(by_header), &[("command", "echo"), ("arguments", header)]),
+        (
+            format!("ws://{by_query}/?room=1"),
+            &[("command", "echo"), ("arguments", query)],
+        ),
+        (
+            at(echoing),
+            &[
+                ("command", "echo"),
+                ("arguments", "--server-type lines --sample-size 100"),
+            ],
+        ),
+        (
+            at(socket_io.addr()),
+            &[("arguments", "--server-type socketio --sample-size 20")],
+        ),
+        (
+            at(planned.addr()),
+            &[
+                ("plan", "plan.toml"),
+                ("arguments", "--server-type socketio"),
+            ],
+        ),
+    ] {
+        let job = Job::new(&[&[("url", url.as_str()), ("wait", "30")], inputs].concat());
+        fs::write(job.file("token"), "t-17\n").unwrap();
+        fs::write(job.file("plan.toml"), PLAN).unwrap();
+        let ended = job.run();
+        assert!(!ended.failed, "{url}: {}", ended.output);
+        assert_eq!(ended.steps.len(), 5, "{url}");
+        assert!(
+            ended.summary.contains("| pass | 0 |"),
+            "{url}: {}",
+            ended.summary
+        );
+    }
+    // The wait had the token as well.
+    assert_eq!(refused_by_header.load(Ordering::Relaxed), 0);
+    assert_eq!(refused_by_query.load(Ordering::Relaxed), 0);
 }
 
 #[test]
