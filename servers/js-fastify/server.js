@@ -44,6 +44,7 @@ async function start({ host, port }) {
       done();
     }
   };
+
   app.get('/ws', { websocket: true }, (client) => {
     client.on('message', (data, binary) => answer(client, data, binary, hub));
     client.on('close', () => topics.leave(client));
