@@ -178,7 +178,11 @@ fn step(step: &StepRecord) -> Step {
         ],
         verdict: step.verdict.name(),
         passed: step.passed(),
-        reasons: step.verdict_reasons.clone(),
+        reasons: step
+            .verdict_reasons
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
     }
 }
 
@@ -195,7 +199,7 @@ fn facts(record: &RunRecord) -> Vec<(&'static str, String)> {
     vec![
         ("Begun", record.started.clone()),
         ("Ended", record.ended.clone()),
-        ("How it ended", record.outcome.detail.clone()),
+        ("How it ended", record.outcome.detail.to_string()),
         ("Command", record.command.join(" ")),
         (
             "Measured by",

@@ -32,7 +32,7 @@ pub use record::{
     PayloadLines, Pings, Pinning, Proof, ProofVerdict, RUN_FORMAT, RecordFile, Recorder,
     RoomChanges, RunRecord, SELFTEST_FORMAT, SHORTEST_SERVER_INTERVAL_NS, ServerIdentity,
     ServerRow, ServerSeries, ServerStep, SiteUse, Sketch, SlowReaders, Status, StepRecord,
-    Throughput, TimeRow, TimeSeries, TlsAgreed, TlsUse, Tool, Unit, VERSION, Verdict, WarmUp,
+    Throughput, TimeRow, TimeSeries, TlsAgreed, TlsUse, Told, Tool, Unit, VERSION, Verdict, WarmUp,
     all_sent, autobahn_schema, closed_schema, counted_faults, judge, judge_interrupted,
     kept_too_much, latency_text, measurement_schema, not_back, remedy, run_schema, selftest_schema,
     time_until, unwritable,

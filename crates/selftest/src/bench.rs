@@ -35,7 +35,7 @@ pub(super) fn in_process(plan: &Plan, interrupted: &AtomicBool) -> Result<StepRe
     let measured = ws_load::run(plan, interrupted, &mut |_| {});
     let measured = measured.map_err(|error| error.to_string())?;
     let detail = measured.outcome.detail;
-    measured.steps.into_iter().next().ok_or(detail)
+    measured.steps.into_iter().next().ok_or(detail.into())
 }
 
 impl Bench<'_> {

@@ -49,7 +49,7 @@ pub(crate) fn bench(
         started: now(),
         ended: now(),
         command: secrets::shown_command(std::env::args()),
-        unchecked: plan.unchecked().map(str::to_owned),
+        unchecked: plan.unchecked().map(Into::into),
         payload_lines,
         plan: shown,
         environment: Environment::collect(),
@@ -57,7 +57,7 @@ pub(crate) fn bench(
         steps: Vec::new(),
         outcome: Outcome {
             end: End::Interrupted,
-            detail: "the program was ended before the run had ended".to_owned(),
+            detail: "the program was ended before the run had ended".into(),
             carried_clients: None,
             edge: None,
             unmeasured: Vec::new(),
@@ -84,7 +84,6 @@ pub(crate) fn bench(
     let mut trouble: Option<io::Error> = None;
     let kept = records.has_file() || output.events.as_deref().is_some_and(is_file);
     let mut on_event = |event: &Event| {
-        let event = &event.redacted();
         let ended;
         let event = match event {
             Event::End { outcome } if !kept => {
@@ -133,7 +132,6 @@ pub(crate) fn bench(
         told(measured.outcome, trouble.as_ref())
     };
     record.ended = now();
-    let record = record.redacted();
     let saved = records.finish(&record);
     outputs.summary(&record);
     if let Err(error) = records.print(&record) {
@@ -184,9 +182,9 @@ fn told(mut outcome: Outcome, trouble: Option<&io::Error>) -> Outcome {
         outcome.detail = match error.kind() {
             io::ErrorKind::BrokenPipe => {
                 "the reader of stdout closed it, and there is no record; give --json FILE to keep the result"
-                    .to_owned()
+                    .into()
             }
-            _ => format!("an output could not be written: {error}"),
+            _ => format!("an output could not be written: {error}").into(),
         };
     }
     outcome

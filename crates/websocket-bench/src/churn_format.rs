@@ -163,7 +163,7 @@ mod tests {
                 closed: 1,
                 ..AttemptFailures::default()
             },
-            first_failure: Some("no\u{1b}[2J".to_owned()),
+            first_failure: Some("no\u{1b}[2J".into()),
             reconnected: 9,
             cut: Some(CutRecord {
                 clients: 10,

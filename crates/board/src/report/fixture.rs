@@ -80,7 +80,7 @@ pub(crate) fn measured(name: &str, steps: u64, base_us: u64, end: End) -> Measur
         outcome: Outcome {
             end,
             detail: match end {
-                End::OverLimit => format!("above the limit at {} clients", steps * 1_000),
+                End::OverLimit => format!("above the limit at {} clients", steps * 1_000).into(),
                 End::MachineLimit => {
                     "no more than 20,000 open files; raise it with ulimit -n".into()
                 }

@@ -101,7 +101,7 @@ fn step(plan: &Plan, clients: u64, median_us: u64, base: &StepRecord) -> StepRec
         clients: 2,
         messages: 100,
         cut_off: median_us % 2,
-        first_cut_off: (median_us % 2 == 1).then(|| "reset by the server".to_owned()),
+        first_cut_off: (median_us % 2 == 1).then(|| "reset by the server".into()),
         kept_bytes: Some(2_000_000),
         most_kept_bytes: Some(1_500_000),
     });

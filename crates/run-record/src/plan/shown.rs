@@ -1,26 +1,21 @@
 //! What is written of plans and dialect files: each without its secrets.
 
 use super::handshake::{Entry, REDACTED_VALUE, is_literal, is_secret_subprotocol};
-use super::redact::{redacted, redacted_but, redacted_url};
+use super::redact::{redacted_but, redacted_url};
 use super::{DialectFile, Plan};
 use serde_json::Value;
 use std::convert::Infallible;
 
-fn redact(text: &mut String) {
-    *text = redacted(text).into_owned();
-}
-
 impl Plan {
     /// The plan as it is written: without secrets in URLs, header lines, cookies, parameters,
-    /// subprotocols and messages. What says where a secret is kept stays.
+    /// subprotocols and messages, and in whatever other text it has. What says where a secret is kept
+    /// stays.
     #[must_use]
     pub fn redacted(&self) -> Self {
         let mut plan = self.clone();
         let urls = [&mut plan.target.proxy, &mut plan.connection.origin];
         let urls = urls.into_iter().flatten().chain([&mut plan.target.url]);
         urls.for_each(|url| *url = redacted_url(url));
-        let told = [&mut plan.name, &mut plan.reason];
-        told.into_iter().flatten().for_each(redact);
         let shown = |entry: Entry<'_>| Ok::<_, Infallible>(entry.shown());
         let Ok(()) = plan.connection.change_values(shown);
         let names = plan.connection.subprotocols.clone();
@@ -30,10 +25,22 @@ impl Plan {
                 REDACTED_VALUE.clone_into(name);
             }
         }
-        if let Some(file) = &mut plan.message.definition {
-            **file = file.redacted();
+        let file = plan.message.definition.as_deref_mut();
+        for signature in file
+            .into_iter()
+            .flat_map(|file| file.open.signatures.values_mut())
+        {
+            if is_literal(&signature.key) {
+                REDACTED_VALUE.clone_into(&mut signature.key);
+            }
         }
-        plan
+        // What is above needs to know where a text stands. Every text is then looked at as what it is,
+        // so that no key can be forgotten.
+        let read = serde_json::to_value(&plan).and_then(|mut written| {
+            without_secrets(&mut written);
+            serde_json::from_value(written)
+        });
+        read.unwrap_or(plan)
     }
 }
 
@@ -44,22 +51,6 @@ impl DialectFile {
         let mut messages = self.exchange().chain(self.requests());
         let is_replaced = |text: &str| text.replace(['"', '\\'], "").contains(":REDACTED");
         keys.into_iter().any(|key| key == REDACTED_VALUE) || messages.any(is_replaced)
-    }
-
-    /// The file without secrets that stand in its messages, and without keys of signatures. Variables
-    /// stay.
-    fn redacted(&self) -> Self {
-        let mut file = self.clone();
-        for signature in file.open.signatures.values_mut() {
-            if is_literal(&signature.key) {
-                REDACTED_VALUE.clone_into(&mut signature.key);
-            }
-        }
-        let read = serde_json::to_value(&file).and_then(|mut written| {
-            without_secrets(&mut written);
-            serde_json::from_value(written)
-        });
-        read.unwrap_or(file)
     }
 }
 

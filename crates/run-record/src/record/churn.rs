@@ -1,6 +1,6 @@
 //! What became of clients that left during a step, and of those that stayed meanwhile.
 
-use super::{Latency, Recorder};
+use super::{Latency, Recorder, Told};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub struct Churn {
     /// Those of them that failed. Each is followed by another one, if the plan says so.
     pub failures: AttemptFailures,
     /// The first of these failures, in words.
-    pub first_failure: Option<String>,
+    pub first_failure: Option<Told>,
     /// How many of these attempts were under way when the step ended.
     pub unfinished: u64,
     /// How often a client was ready again.

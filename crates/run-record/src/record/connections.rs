@@ -1,6 +1,6 @@
 //! What a step of a `connect` run has besides the figures of every step.
 
-use super::{Latency, Memory};
+use super::{Latency, Memory, Told};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct Connections {
     /// Connections that were upgraded in time, of the planned ones.
     pub opened: u64,
     /// Why the first that failed was not upgraded, in words. Absent when none failed.
-    pub first_failure: Option<String>,
+    pub first_failure: Option<Told>,
     /// Upgrades per second, from the first intended start to the last accepted upgrade.
     pub opened_per_second: f64,
     /// The TCP part of `completion`: from the intended start to the established connection.
@@ -30,7 +30,7 @@ pub struct Connections {
     /// Memory of the server. Absent where it is not on this machine, or may not be read.
     pub server: Option<MemoryUse>,
     /// Why the memory of the server, or its figure per connection, is absent, in words.
-    pub server_unknown: Option<String>,
+    pub server_unknown: Option<Told>,
     /// Memory of the generator itself.
     pub generator: Option<MemoryUse>,
     /// Memory of this machine's kernel. It is that of both ends where the server is on this

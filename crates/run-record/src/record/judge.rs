@@ -4,7 +4,7 @@
 //! was like. Whether the generator put the planned load on the server decides whether the latencies
 //! answer the question. Only then is a latency held against the limit. Nothing is measured here.
 
-use super::{Churn, CutRecord, Faults, SiteUse, StepRecord, Verdict};
+use super::{Churn, CutRecord, Faults, SiteUse, StepRecord, Told, Verdict};
 use crate::plan::{Audience, Connect, Load, Measure, Plan, Population, Timestamps};
 
 /// Share of the planned requests that must go out within the planned time (lancet and nighthawk
@@ -35,13 +35,16 @@ pub struct Judgement {
     /// What the step says.
     pub verdict: Verdict,
     /// Why, in words.
-    pub reasons: Vec<String>,
+    pub reasons: Vec<Told>,
 }
 
 /// Judges the figures of a step of `plan`. `ceiling` is the rate of messages, per second, that this
 /// generator has been seen to reach here with such a plan, where that is known.
 pub fn judge(step: &StepRecord, plan: &Plan, ceiling: Option<f64>) -> Judgement {
-    let told = |verdict, reasons| Judgement { verdict, reasons };
+    let told = |verdict, reasons: Vec<String>| Judgement {
+        verdict,
+        reasons: reasons.into_iter().map(Told::from).collect(),
+    };
     let faults = counted_faults(step);
     if !faults.is_empty() {
         return told(Verdict::Fail, vec![format!("faults: {faults}")]);
@@ -99,21 +102,24 @@ pub fn judge_interrupted(step: &StepRecord) -> Judgement {
     if !step.faults.is_empty() {
         return Judgement {
             verdict: Verdict::Fail,
-            reasons: vec![format!("faults: {}", step.faults)],
+            reasons: vec![format!("faults: {}", step.faults).into()],
         };
     }
     Judgement {
         verdict: Verdict::Interrupted,
-        reasons: vec![match &step.connections {
-            Some(held) => format!(
-                "it was ended after {:.1} s of its hold",
-                held.held_ns as f64 / 1e9
-            ),
-            None => format!(
-                "it was ended after {} of {} samples",
-                step.samples, step.samples_planned
-            ),
-        }],
+        reasons: vec![
+            match &step.connections {
+                Some(held) => format!(
+                    "it was ended after {:.1} s of its hold",
+                    held.held_ns as f64 / 1e9
+                ),
+                None => format!(
+                    "it was ended after {} of {} samples",
+                    step.samples, step.samples_planned
+                ),
+            }
+            .into(),
+        ],
     }
 }
 

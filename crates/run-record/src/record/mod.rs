@@ -18,8 +18,8 @@ mod run;
 mod schema;
 mod selftest;
 mod server_series;
-mod shown;
 mod site;
+mod told;
 mod traffic;
 mod verdict;
 
@@ -51,5 +51,6 @@ pub use schema::{autobahn_schema, closed_schema, measurement_schema, run_schema,
 pub use selftest::{Ceiling, Certificate, Check, Proof, ProofVerdict, SELFTEST_FORMAT, Unit};
 pub use server_series::{MOST_SERVER_ROWS, SHORTEST_SERVER_INTERVAL_NS, ServerRow, ServerSeries};
 pub use site::SiteUse;
+pub use told::Told;
 pub use traffic::{CompressionUse, Sketch, Throughput, TimeRow, TimeSeries};
 pub use verdict::{InFlight, Verdict};

@@ -2,11 +2,11 @@
 
 use super::{
     Churn, CompressionUse, Connections, Environment, Faults, InFlight, Latency, SiteUse,
-    Throughput, TimeSeries, TlsUse, Tool, VERSION, Verdict,
+    Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict,
 };
 use crate::plan::{Measure, Plan, SearchOf};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::net::SocketAddr;
 
 /// Value of `format` in a [`RunRecord`].
@@ -31,10 +31,12 @@ pub struct RunRecord {
     /// The command line.
     pub command: Vec<String>,
     /// What was planned.
+    #[serde(serialize_with = "without_secrets")]
+    #[schemars(with = "Plan")]
     pub plan: Plan,
     /// What of the messages was not checked, in words; absent where all of it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unchecked: Option<String>,
+    pub unchecked: Option<Told>,
     /// The file of the lines that requests carried; absent where the plan names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_lines: Option<PayloadLines>,
@@ -51,6 +53,10 @@ pub struct RunRecord {
     /// connection. Absent where other processes opened the connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<SocketAddr>,
+}
+
+fn without_secrets<S: Serializer>(plan: &Plan, serializer: S) -> Result<S::Ok, S::Error> {
+    plan.redacted().serialize(serializer)
 }
 
 /// The file of `message.lines`, whose content is in no record.
@@ -176,7 +182,7 @@ pub struct StepRecord {
     /// The reasons of the verdict, in words. The reasons of a pass say why the server may be better
     /// than shown.
     #[serde(default)]
-    pub verdict_reasons: Vec<String>,
+    pub verdict_reasons: Vec<Told>,
 }
 
 impl StepRecord {
@@ -229,7 +235,7 @@ pub struct SlowReaders {
     /// How many the server cut off since the step before. No fault: it is its defence.
     pub cut_off: u64,
     /// How the first of these connections ended, in words.
-    pub first_cut_off: Option<String>,
+    pub first_cut_off: Option<Told>,
     /// What server and kernel had kept for the others when the step was over, in bytes of frames:
     /// what they got when they then read as fast as they could, for 25 seconds at most. Absent where
     /// the step was given up, or these clients were interrupted.
@@ -312,7 +318,7 @@ pub struct Outcome {
     /// Why it ended.
     pub end: End,
     /// The reason in words, with place and remedy.
-    pub detail: String,
+    pub detail: Told,
     /// Clients of the last step before the first that did not pass. Absent when the first step did
     /// not pass.
     pub carried_clients: Option<u64>,

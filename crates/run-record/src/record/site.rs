@@ -1,5 +1,6 @@
 //! What each site of a run over several processes used, and how well their clocks are known.
 
+use super::Told;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteUse {
     /// Name of the site: its address, or which process of this machine it is.
-    pub name: String,
+    pub name: Told,
     /// Its share of the clients.
     pub clients: u64,
     /// Messages that it received and verified.

@@ -265,7 +265,7 @@ fn on_sites(step: StepRecord, bounds_ns: &[u64]) -> StepRecord {
         .iter()
         .enumerate()
         .map(|(number, bound_ns)| SiteUse {
-            name: format!("host-{number}"),
+            name: format!("host-{number}").into(),
             busiest_thread: 0.1 * (number + 1) as f64,
             clock_bound_ns: *bound_ns,
             ..SiteUse::default()
@@ -385,7 +385,7 @@ fn a_step_that_was_interrupted_says_so_unless_the_server_was_at_fault() {
         judge_interrupted(&broken_off),
         Judgement {
             verdict: Verdict::Interrupted,
-            reasons: vec!["it was ended after 7 of 100 samples".to_owned()],
+            reasons: vec!["it was ended after 7 of 100 samples".into()],
         }
     );
     let faults = Faults {

@@ -149,18 +149,18 @@ fn a_status_is_called_what_it_is_written_as() {
 fn a_secret_in_what_a_peer_said_is_in_no_event() {
     let said = || "answered 302 with `Location: ws://h/ws?token=Kx82nvQ0`".to_owned();
     let record = Box::new(StepRecord {
-        verdict_reasons: vec![said()],
+        verdict_reasons: vec![said().into()],
         slow_readers: Some(SlowReaders {
-            first_cut_off: Some(said()),
+            first_cut_off: Some(said().into()),
             ..SlowReaders::default()
         }),
         churn: Some(Box::new(Churn {
-            first_failure: Some(said()),
+            first_failure: Some(said().into()),
             ..Churn::default()
         })),
         ..step(10)
     });
-    let written = serde_json::to_string(&Event::Step { step: 1, record }.redacted()).unwrap();
+    let written = serde_json::to_string(&Event::Step { step: 1, record }).unwrap();
     assert_eq!(written.matches("token=REDACTED").count(), 3, "{written}");
     assert!(!written.contains("Kx82nvQ0"), "{written}");
 }

@@ -275,7 +275,7 @@ impl<'a> Bench<'a> {
         if cut && run.outcome.end == End::StepsDone {
             run.outcome.end = End::MachineLimit;
             run.outcome.detail =
-                format!("no further step fits this machine: {}", self.capacity.limit);
+                format!("no further step fits this machine: {}", self.capacity.limit).into();
         }
         run
     }

@@ -19,13 +19,13 @@ use std::sync::atomic::AtomicBool;
 #[command(version, after_help = EXIT)]
 struct Args {
     /// Connections to open
-    #[arg(value_name = "numberOfConnections", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(value_name = "numberOfConnections", value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_CLIENTS_A_STEP)))]
     connections: u32,
     /// Port of 127.0.0.1 that the server listens on
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
     /// Threads that open the connections
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_THREADS)))]
     threads: u32,
 }
 
@@ -55,7 +55,7 @@ fn scalability(args: &Args) -> Result<u8, String> {
         if measured.outcome.end == run_record::End::Interrupted {
             return Ok(130);
         }
-        return Err(measured.outcome.detail);
+        return Err(measured.outcome.detail.into());
     };
     let told = tell(step);
     if RunRecord::carried(&measured.steps).is_none() {

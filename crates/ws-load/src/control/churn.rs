@@ -4,7 +4,9 @@ use super::measure::Parts;
 use crate::message::ChurnPart;
 use crate::plan::count_of;
 use crate::verify::StepLedger;
-use run_record::{Churn, CutRecord, Life, Plan, Population, Recorder, RoomChanges, time_until};
+use run_record::{
+    Churn, CutRecord, Life, Plan, Population, Recorder, RoomChanges, Told, time_until,
+};
 
 /// Takes the figures of clients that leave out of the parts of a step.
 pub(super) fn taken(parts: &mut Parts) -> Option<ChurnPart> {
@@ -47,7 +49,7 @@ pub(super) fn recorded(
         unclosed: part.unclosed,
         attempts: part.attempts,
         failures: part.failures,
-        first_failure: part.first_failure,
+        first_failure: part.first_failure.map(Told::from),
         unfinished: part.unfinished,
         reconnected: part.reconnected,
         reconnect: part.reconnect.latency(),

@@ -6,7 +6,7 @@ use super::{ANSWER, Controller, Ended, Kept, Workers, merge};
 use crate::clock;
 use crate::message::{Command, HeldPart, OpenTerms, Report, StartByClock};
 use crate::worker::{HURRY, TICK};
-use run_record::{Connect, Connections, End, Event, Pings, StepRecord, Verdict};
+use run_record::{Connect, Connections, End, Event, Pings, StepRecord, Told, Verdict};
 use std::time::Duration;
 
 /// Interval of the progress checks until half of the connections are open.
@@ -86,17 +86,20 @@ impl<W: Workers> Controller<'_, W> {
         self.note_first(&mut record, first);
         if early_end.is_some() && record.verdict == Verdict::Pass {
             record.verdict = Verdict::Noisy;
-            record.verdict_reasons = vec![format!(
-                "it was ended after {:.1} s of a hold of {:.1} s",
-                times.held_ns as f64 / 1e9,
-                terms.hold.ns() as f64 / 1e9
-            )];
+            record.verdict_reasons = vec![
+                format!(
+                    "it was ended after {:.1} s of a hold of {:.1} s",
+                    times.held_ns as f64 / 1e9,
+                    terms.hold.ns() as f64 / 1e9
+                )
+                .into(),
+            ];
         }
         if let Some(ended) = early_end
             .as_ref()
             .filter(|ended| ended.end == End::WorkerLost)
         {
-            record.verdict_reasons.push(ended.detail.clone());
+            record.verdict_reasons.push(ended.detail.as_str().into());
         }
         let opened = record.connections.as_ref().map_or(0, |of| of.opened);
         let ended = early_end
@@ -261,7 +264,7 @@ impl<W: Workers> Controller<'_, W> {
         record.connections = Some(Box::new(Connections {
             planned,
             opened: held.opened,
-            first_failure: held.first_failure,
+            first_failure: held.first_failure.map(Told::from),
             opened_per_second: held.opened as f64 * 1e9 / opening_ns as f64,
             tcp: held.tcp.latency(),
             held_ns: times.held_ns,
@@ -277,7 +280,7 @@ impl<W: Workers> Controller<'_, W> {
             drops: held.drops,
             unasked_messages: held.unasked_messages,
             server,
-            server_unknown,
+            server_unknown: server_unknown.map(Told::from),
             generator,
             kernel,
         }));

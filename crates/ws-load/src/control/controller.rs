@@ -154,7 +154,7 @@ impl<'a, W: Workers> Controller<'a, W> {
         self.workers.stop(self.interrupted);
         let outcome = Outcome {
             end: ended.end,
-            detail: ended.detail,
+            detail: ended.detail.into(),
             carried_clients: self.carried(),
             edge: self.edge,
             unmeasured: self.unmeasured,

@@ -36,7 +36,7 @@ impl<W: Workers> Controller<'_, W> {
             ] {
                 if let Some(words) = words {
                     let reason = format!("the first {which}: {words}");
-                    record.verdict_reasons.push(reason);
+                    record.verdict_reasons.push(reason.into());
                 }
             }
         }

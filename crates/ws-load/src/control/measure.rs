@@ -101,7 +101,7 @@ impl<W: Workers> Controller<'_, W> {
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
         if let Some(ended) = early_end.as_ref().filter(|_| is_end(End::WorkerLost)) {
-            record.verdict_reasons.push(ended.detail.clone());
+            record.verdict_reasons.push(ended.detail.as_str().into());
         }
         let early_end = early_end.map(|mut ended| {
             if let Some(words) = &first.disconnect {

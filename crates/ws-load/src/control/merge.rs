@@ -7,7 +7,7 @@ use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
 use run_record::{
     Backpressure, CompressionUse, Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Reading,
-    Recorder, SiteUse, SlowReaders, StepRecord, Throughput, Verdict, Workload,
+    Recorder, SiteUse, SlowReaders, StepRecord, Throughput, Told, Verdict, Workload,
 };
 
 /// Everything that a step's record is made from.
@@ -163,7 +163,7 @@ fn slow_readers(plan: &Plan, clients: u64, part: SlowPart) -> Option<SlowReaders
         clients: slow,
         messages: part.messages,
         cut_off: part.cut_off,
-        first_cut_off: part.first_cut_off,
+        first_cut_off: part.first_cut_off.map(Told::from),
         kept_bytes: (!part.is_kept_unknown).then_some(part.kept_bytes),
         most_kept_bytes: (!part.is_kept_unknown).then_some(part.most_kept_bytes),
     })

@@ -62,7 +62,7 @@ pub fn throughput(
         elapsed_ns: 0,
         outcome: Outcome {
             end: End::StepsDone,
-            detail: "the time was over".to_owned(),
+            detail: "the time was over".into(),
             carried_clients: None,
             edge: None,
             unmeasured: Vec::new(),
@@ -73,7 +73,7 @@ pub fn throughput(
         .and_then(|()| controller.iterate(packs, &mut found));
     if let Err(ended) = ended {
         found.outcome.end = ended.end;
-        found.outcome.detail = ended.detail;
+        found.outcome.detail = ended.detail.into();
     }
     controller.workers.stop(interrupted);
     Ok(found)

@@ -53,7 +53,7 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Ended> {
                 status: measurement.status.name(),
                 reason: measurement.reason.clone(),
                 end: run.map(|run| words::end(run.outcome.end)),
-                detail: run.map(|run| run.outcome.detail.clone()),
+                detail: run.map(|run| run.outcome.detail.to_string()),
                 carried: carried.map(|clients| (clients, figures::count(clients))),
                 faults: run
                     .map(|run| run.faults())

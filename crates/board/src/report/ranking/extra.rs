@@ -116,7 +116,9 @@ fn slow(steps: &[&StepRecord]) -> Option<Slow> {
     (!all.is_empty()).then(|| Slow {
         clients: all.iter().map(|slow| slow.clients).sum(),
         cut_off: all.iter().map(|slow| slow.cut_off).sum(),
-        first_cut_off: all.iter().find_map(|slow| slow.first_cut_off.clone()),
+        first_cut_off: all
+            .iter()
+            .find_map(|slow| slow.first_cut_off.as_deref().map(str::to_owned)),
         kept_bytes: all.iter().filter_map(|slow| slow.most_kept_bytes).max(),
     })
 }

@@ -179,7 +179,7 @@ fn a_client_that_publishes_to_a_room_of_others_breaks_a_law() {
 fn laws_of(case: &Case, steps: Vec<StepRecord>, edge: Option<Edge>) -> Vec<&'static str> {
     let outcome = Outcome {
         end: End::StepsDone,
-        detail: String::new(),
+        detail: "".into(),
         carried_clients: None,
         edge,
         unmeasured: Vec::new(),

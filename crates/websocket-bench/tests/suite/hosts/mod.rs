@@ -114,7 +114,7 @@ fn every_delivery_over_four_hosts_is_counted_once() {
         let rows: Vec<_> = step
             .sites
             .iter()
-            .map(|row| (row.name.clone(), row.clients))
+            .map(|row| (row.name.to_string(), row.clients))
             .collect();
         let halves = [clients.div_ceil(2), clients / 2];
         let expected: Vec<_> = WORKERS

@@ -123,7 +123,7 @@ impl Members {
     pub(super) fn rows(&self, clients: u64) -> Vec<SiteUse> {
         let sites = self.len();
         let rows = (0..).zip(&self.0).map(|(number, member)| SiteUse {
-            name: member.site.name.clone(),
+            name: member.site.name.as_str().into(),
             clients: share_of(clients, number, sites),
             clock_offset_ns: member.clock.offset_ns,
             clock_bound_ns: member.clock.bound_ns,

@@ -156,7 +156,7 @@ fn memory_is_that_of_this_process_where_there_are_no_sites() {
 fn cpu_and_memory_of_sites_are_theirs_and_stand_in_their_rows() {
     let plan = plan(Workload::Broadcast);
     let site = |name: &str| SiteUse {
-        name: name.to_owned(),
+        name: name.into(),
         ..SiteUse::default()
     };
     let silent = StepPart {

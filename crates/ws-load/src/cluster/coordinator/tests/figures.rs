@@ -46,7 +46,7 @@ fn a_closed_loop_broadcast_is_whole_on_any_number_of_sites_and_threads() {
         assert_eq!(clients.iter().sum::<u64>(), 10);
         assert!(clients.iter().max().unwrap() - clients.iter().min().unwrap() <= 1);
         for (number, site) in step.sites.iter().enumerate() {
-            assert_eq!(site.name, format!("site-{number}"));
+            assert_eq!(site.name.as_str(), format!("site-{number}"));
             assert!(site.messages >= 50 * site.clients && site.resident_bytes > 0);
             assert_eq!((site.samples_planned, site.sent), (None, None));
         }
