@@ -6,6 +6,7 @@ use super::fit::{above, critical, distance};
 use super::ledger::{Ledger, SENT, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
+use crate::error::Unmade;
 use run_record::{Arrivals, Check, Recorder, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{DelayOptions, DelayServer, Truth};
@@ -38,7 +39,7 @@ const DEVIATIONS: f64 = 5.2;
 /// process, slack included.
 const SHOWS: f64 = 0.4;
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let mut found = Findings::default();
     let time = bench.time(Duration::from_secs(5), Duration::from_millis(1200));
     for arrivals in [Arrivals::Constant, Arrivals::Poisson] {

@@ -1,5 +1,6 @@
 //! What every part measures with: the generator and the plans it is given.
 
+use crate::error::Unmade;
 use run_record::{
     Arrivals, Audience, Clients, Dialect, Io, Load, Nanos, OpenLoop, Plan, Recorder, StepRecord,
     Timestamps, Workload,
@@ -28,18 +29,22 @@ pub(super) struct Bench<'a> {
 }
 
 /// What carries out a plan of one step.
-pub(super) type Generate<'a> = dyn Fn(&Plan) -> Result<StepRecord, String> + 'a;
+pub(super) type Generate<'a> = dyn Fn(&Plan) -> Result<StepRecord, Unmade> + 'a;
 
 /// The generator of this program, on threads of this process.
-pub(super) fn in_process(plan: &Plan, interrupted: &AtomicBool) -> Result<StepRecord, String> {
+pub(super) fn in_process(plan: &Plan, interrupted: &AtomicBool) -> Result<StepRecord, Unmade> {
     let measured = ws_load::run(plan, interrupted, &mut |_| {});
-    let measured = measured.map_err(|error| error.to_string())?;
+    let measured = measured?;
     let detail = measured.outcome.detail;
-    measured.steps.into_iter().next().ok_or(detail.into())
+    measured
+        .steps
+        .into_iter()
+        .next()
+        .ok_or(Unmade::NoStep(detail))
 }
 
 impl Bench<'_> {
-    pub(super) fn run(&self, plan: &Plan) -> Result<StepRecord, String> {
+    pub(super) fn run(&self, plan: &Plan) -> Result<StepRecord, Unmade> {
         (self.generate)(plan)
     }
 
@@ -193,8 +198,8 @@ pub(super) fn recorder(latency: Option<&run_record::Latency>) -> Recorder {
 }
 
 /// Starting a server of this process.
-pub(super) fn started<S>(server: std::io::Result<S>) -> Result<S, String> {
-    server.map_err(|error| format!("the test server does not start: {error}"))
+pub(super) fn started<S>(server: std::io::Result<S>) -> Result<S, Unmade> {
+    server.map_err(Unmade::Server)
 }
 
 #[cfg(test)]

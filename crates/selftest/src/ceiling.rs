@@ -3,6 +3,7 @@
 use super::bench::{Bench, io_flag, started};
 use super::{Chapter, Findings, child};
 use crate::Part;
+use crate::error::Unmade;
 use run_record::{Ceiling, Check, Dialect, Io, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{NullOptions, NullServer};
@@ -44,7 +45,7 @@ impl Load {
         bench: &Bench<'_>,
         server: &NullServer,
         samples: u64,
-    ) -> Result<StepRecord, String> {
+    ) -> Result<StepRecord, Unmade> {
         let command = self.workload.name();
         let arguments = format!(
             "{command} ws://{}/ -c {} -s {samples} --initial-clients {} --payload-padding {PADDING} \
@@ -59,7 +60,7 @@ impl Load {
     }
 }
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let server = started(NullServer::start(NullOptions::default()))?;
     // The null server has one thread; the generator gets the other cores.
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u32;

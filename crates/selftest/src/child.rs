@@ -1,6 +1,7 @@
 //! This very program as a child: the generator as a process of its own, whose CPU time is its own
 //! and which can be stopped without stopping the server.
 
+use crate::error::Unmade;
 use run_record::{Event, StepRecord};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::CommandExt as _;
@@ -39,13 +40,13 @@ fn realtime_ns() -> u64 {
 /// measured. A child is ended when `interrupted` becomes true.
 ///
 /// # Errors
-/// In words, when it does not start or measures nothing.
+/// When it does not start or measures nothing.
 pub(super) fn measure(
     arguments: &str,
     hindered: bool,
     interrupted: &AtomicBool,
-) -> Result<Measured, String> {
-    let program = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
+) -> Result<Measured, Unmade> {
+    let program = std::env::current_exe().map_err(Unmade::Program)?;
     let mut command = Command::new(&program);
     command
         .args(arguments.split_whitespace())
@@ -54,9 +55,10 @@ pub(super) fn measure(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     ends_with_us(&mut command);
-    let child = command
-        .spawn()
-        .map_err(|error| format!("{} does not start: {error}", program.display()))?;
+    let child = command.spawn().map_err(|error| Unmade::Generator {
+        program: program.clone(),
+        error,
+    })?;
     let mut child = Guard(child);
     let ended = AtomicBool::new(false);
     let pid = child.0.id() as libc::pid_t;
@@ -71,7 +73,7 @@ pub(super) fn measure(
         let _ = stderr.read_to_string(&mut words);
     }
     let _ = child.0.wait();
-    let step = step.ok_or_else(|| format!("the generator measured nothing: {}", words.trim()))?;
+    let step = step.ok_or_else(|| Unmade::NothingMeasured(words.trim().to_owned()))?;
     Ok(Measured { step, stops })
 }
 

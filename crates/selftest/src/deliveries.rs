@@ -6,6 +6,7 @@ use super::bounds::brief;
 use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
+use crate::error::Unmade;
 use run_record::{Arrivals, Check, Plan, Workload};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer};
@@ -82,7 +83,7 @@ fn few(name: &str, spoken: Spoken, load: Load) -> Terms {
     }
 }
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let mut all = vec![many(bench)];
     let lasting = bench.time(Duration::from_millis(1000), Duration::from_millis(300));
     let open = Load::Open {
@@ -103,7 +104,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     Ok(found)
 }
 
-fn hold(bench: &Bench<'_>, terms: &Terms) -> Result<Vec<Check>, String> {
+fn hold(bench: &Bench<'_>, terms: &Terms) -> Result<Vec<Check>, Unmade> {
     let server = started(DelayServer::start(terms.server.clone()))?;
     let plan = plan(bench, terms, &server);
     let step = bench.run(&plan)?;

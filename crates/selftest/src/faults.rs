@@ -4,6 +4,7 @@ use super::bench::{Bench, DIALECTS, Draws, Spoken, at_rate, recorder, started};
 use super::ledger::SENT;
 use super::{Chapter, Findings};
 use crate::Part;
+use crate::error::Unmade;
 use run_record::{Arrivals, Check, Dialect, Faults, Load, Plan, StepRecord, Workload};
 use std::time::Duration;
 use test_servers::fault::{Done, Fault, FaultServer, Misdeeds, MixedServer};
@@ -34,7 +35,7 @@ const RESETS: u64 = 30;
 /// Requests of an echo, and how many of them may go to another client.
 const ECHOES: u64 = 100;
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let mut draws = Draws::new(bench.seed, "faults");
     let mut found = Findings::default();
     // Text gets many of each class, so that no class is left to chance.
@@ -71,7 +72,7 @@ pub(super) fn mixture(spoken: Spoken, broadcasts: u64, least: u64, draws: &mut D
 }
 
 /// Faults of many classes in one run, in an open loop, which goes on whatever is lost.
-fn mixed(bench: &Bench<'_>, spoken: Spoken, misdeeds: Misdeeds) -> Result<Vec<Check>, String> {
+fn mixed(bench: &Bench<'_>, spoken: Spoken, misdeeds: Misdeeds) -> Result<Vec<Check>, Unmade> {
     let server = started(MixedServer::start(misdeeds, spoken.framework))?;
     let mut plan = plan(bench, server.addr(), Workload::Broadcast, CLIENTS);
     spoken.speak(&mut plan);
@@ -118,7 +119,7 @@ fn count(latency: Option<&run_record::Latency>) -> u64 {
 }
 
 /// Swaps, with the other classes that let a closed loop go on.
-fn swapped(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, String> {
+fn swapped(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, Unmade> {
     let misdeeds = Misdeeds {
         broadcasts: SWAPPING,
         faults: Faults {
@@ -143,7 +144,7 @@ fn swapped(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, String> {
 }
 
 /// Connections that are reset while a broadcast is under way, which is lost to them.
-fn reset(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, String> {
+fn reset(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, Unmade> {
     let misdeeds = Misdeeds {
         broadcasts: 2 * RESETS,
         faults: Faults {
@@ -167,7 +168,7 @@ fn reset(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, String> {
 }
 
 /// Echoes that go to another client; those who asked never get them.
-fn misdelivered(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, String> {
+fn misdelivered(bench: &Bench<'_>, draws: &mut Draws) -> Result<Vec<Check>, Unmade> {
     let strays = draws.some(ECHOES * 4 / 5);
     let server = started(FaultServer::start(Fault::Misdelivers, strays))?;
     let mut plan = plan(bench, server.addr(), Workload::Echo, CLIENTS);

@@ -6,6 +6,7 @@ use super::fit::above;
 use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
+use crate::error::Unmade;
 use run_record::{Arrivals, Check, Recorder, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Freeze, Truth};
@@ -47,7 +48,7 @@ impl Terms {
         }
     }
 
-    fn server(&self) -> Result<DelayServer, String> {
+    fn server(&self) -> Result<DelayServer, Unmade> {
         started(DelayServer::start(DelayOptions {
             delay: Delay::Constant(USUAL),
             freeze: Some(self.freeze),
@@ -56,16 +57,14 @@ impl Terms {
     }
 }
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let terms = Terms::of(bench);
     let server = terms.server()?;
     let mut plan = bench.plan(server.addr(), Workload::Echo, CLIENTS);
     plan.load = at_rate(RATE, Arrivals::Constant, terms.duration);
     let step = bench.run(&plan)?;
     let truth = server.truth();
-    let frozen_ns = truth
-        .frozen_ns
-        .ok_or("the server was not frozen within the run")?;
+    let frozen_ns = truth.frozen_ns.ok_or(Unmade::NotFrozen)?;
     let mut notes = Vec::new();
     if !bench.short {
         notes.push(beside(&step, &closed_loop(bench, terms)?, frozen_ns));
@@ -78,7 +77,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     })
 }
 
-fn closed_loop(bench: &Bench<'_>, terms: Terms) -> Result<StepRecord, String> {
+fn closed_loop(bench: &Bench<'_>, terms: Terms) -> Result<StepRecord, Unmade> {
     let server = terms.server()?;
     let mut plan = bench.plan(server.addr(), Workload::Echo, CLIENTS);
     // As many as take the time that is not frozen, if each takes the usual delay and half of it.

@@ -6,6 +6,7 @@ use super::fit::above;
 use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
+use crate::error::Unmade;
 use run_record::{Arrivals, Check, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{DelayOptions, DelayServer, Truth};
@@ -24,7 +25,7 @@ const LATE: Duration = Duration::from_millis(50);
 const CLIENTS: u32 = 10;
 const RATE: f64 = 40.0;
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let server = started(DelayServer::start(DelayOptions {
         last_listener: LATE,
         ..DelayOptions::default()

@@ -16,6 +16,7 @@ mod ceiling;
 mod certificate;
 mod child;
 mod deliveries;
+mod error;
 mod faults;
 mod fit;
 mod freeze;
@@ -32,6 +33,7 @@ mod speeds;
 mod testing;
 mod wire;
 
+pub use error::Unmade;
 pub use kept::known_ceiling;
 pub use plans::{KeptPlan, Plans, kept_plan, plans};
 
@@ -139,7 +141,7 @@ struct Chapter {
     proves: &'static str,
     /// Time that one try takes, in the full and in the short form.
     takes: (Duration, Duration),
-    measure: fn(&Bench<'_>) -> Result<Findings, String>,
+    measure: fn(&Bench<'_>) -> Result<Findings, Unmade>,
 }
 
 impl Chapter {
@@ -262,7 +264,7 @@ fn prove(
     chapter: &Chapter,
     bench: &Bench<'_>,
     end: Instant,
-) -> Result<Option<(Proof, Vec<Ceiling>)>, String> {
+) -> Result<Option<(Proof, Vec<Ceiling>)>, Unmade> {
     let began = Instant::now();
     let mut attempts = 0;
     loop {
@@ -312,7 +314,7 @@ mod tests {
         static TRIES: Cell<u32> = const { Cell::new(0) };
     }
 
-    fn noisy_at_first(_: &Bench<'_>) -> Result<Findings, String> {
+    fn noisy_at_first(_: &Bench<'_>) -> Result<Findings, Unmade> {
         TRIES.set(TRIES.get() + 1);
         let measured = if TRIES.get() < 3 { 1 } else { 2 };
         let check = Check::exactly("tries", 2, measured).unless(Some("noise".to_owned()));

@@ -7,6 +7,7 @@
 use super::bench::{Bench, at_rate, nanos, recorder, started};
 use super::{Chapter, Findings};
 use crate::Part;
+use crate::error::Unmade;
 use run_record::{
     Arrivals, Backoff, Check, Cut, CutRecord, Life, Nanos, Population, Reconnect, StepRecord,
     Timestamps, Unit, Workload,
@@ -58,7 +59,7 @@ fn populations() -> Vec<Population> {
     ]
 }
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let server = started(NullServer::start(NullOptions::default()))?;
     let gate = started(Gate::start(GateOptions {
         behind: server.addr(),
@@ -76,8 +77,7 @@ fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
     };
     plan.populations = populations();
     let step = bench.run(&plan)?;
-    let known = Known::of(&gate.passages(), &step)
-        .ok_or("no request of the generator came through the gate")?;
+    let known = Known::of(&gate.passages(), &step).ok_or(Unmade::NothingPassed)?;
     Ok(Findings {
         checks: judge(&step, &known, time),
         ..Findings::default()

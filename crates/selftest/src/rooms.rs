@@ -5,6 +5,7 @@ use super::bench::{Bench, DIALECTS, Draws, at_rate, started};
 use super::faults::{judge_mixture, plan};
 use super::{Chapter, Findings};
 use crate::Part;
+use crate::error::Unmade;
 use run_record::{Arrivals, Audience, Check, Faults, Rooms, Workload, Zipf};
 use std::time::Duration;
 use test_servers::fault::{Misdeeds, MixedServer};
@@ -34,7 +35,7 @@ const SIZES: [(&str, Rooms); 3] = [
     ("four equal rooms", Rooms::Equal(4)),
 ];
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let mut draws = Draws::new(bench.seed, "rooms");
     let mut found = Findings::default();
     let (sizes, publications) = match bench.short {
@@ -72,7 +73,7 @@ fn mixed(
     name: &str,
     rooms: Rooms,
     misdeeds: Misdeeds,
-) -> Result<Vec<Check>, String> {
+) -> Result<Vec<Check>, Unmade> {
     let server = started(MixedServer::start(misdeeds, DIALECTS[0].framework))?;
     let mut plan = plan(bench, server.addr(), Workload::Rooms, CLIENTS);
     plan.audience = Audience::Room(rooms);
@@ -108,7 +109,7 @@ mod tests {
     };
 
     /// What fails when this generator measures rooms of five; `None` when the machine was too busy.
-    fn found_by(generate: &dyn Fn(&Plan) -> Result<StepRecord, String>) -> Option<Vec<String>> {
+    fn found_by(generate: &dyn Fn(&Plan) -> Result<StepRecord, Unmade>) -> Option<Vec<String>> {
         let (name, rooms) = SIZES[0];
         let checks = mixed(&bench(generate), name, rooms, MISDEEDS).unwrap();
         let failed = failed(&checks).into_iter().map(str::to_owned).collect();

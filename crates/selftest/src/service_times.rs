@@ -8,6 +8,7 @@ use super::bounds::brief;
 use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
+use crate::error::Unmade;
 use run_record::{Arrivals, Check, Plan, StepRecord, Unit, Workload};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
@@ -66,7 +67,7 @@ fn terms(bench: &Bench<'_>) -> [Terms; 3] {
     ]
 }
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let mut found = Findings::default();
     for terms in terms(bench) {
         let server = started(DelayServer::start(DelayOptions {

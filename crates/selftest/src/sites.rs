@@ -6,6 +6,7 @@ use super::faults::{TIMEOUT, judge_mixture, mixture};
 use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings, child};
 use crate::Part;
+use crate::error::Unmade;
 use run_record::{Check, StepRecord};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -32,7 +33,7 @@ const UNHURRIED: Duration = Duration::from_secs(10);
 /// Rate of the run with mixed faults, per second.
 const FAULTY_RATE: f64 = 200.0;
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let mut found = Findings::default();
     let lasting = bench.time(Duration::from_secs(2), Duration::from_millis(500));
     let timed = [("broadcast", RATE), ("echo", ECHO_RATE)];
@@ -83,7 +84,7 @@ fn run(
     rate: f64,
     lasting: Duration,
     timeout: Duration,
-) -> Result<StepRecord, String> {
+) -> Result<StepRecord, Unmade> {
     let arguments = format!(
         "{workload} ws://{server}/ --processes {PROCESSES} --rate {rate} --arrivals constant \
          --duration {}ms --initial-clients {CLIENTS} --threads 1 --seed {SEED} --payload-padding 64 --limit-rtt 1s \

@@ -8,6 +8,7 @@
 use super::bench::{Bench, at_rate, nanos, recorder, started};
 use super::{Chapter, Findings};
 use crate::Part;
+use crate::error::Unmade;
 use host_facts::{Side, Sockets};
 use run_record::{Arrivals, Check, Population, Reading, StepRecord, Unit, Workload};
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ const FASTER: f64 = 0.005;
 /// A speed that is known less closely shows nothing.
 const OPEN: f64 = 0.1;
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let server = started(NullServer::start(NullOptions::default()))?;
     let time = bench.time(LENGTHS.0, LENGTHS.1);
     let mut plan = bench.plan(server.addr(), Workload::Broadcast, CLIENTS);
@@ -346,7 +347,7 @@ mod tests {
     }
 
     /// What fails of a part that is measured; `None` when the machine or the kernel cannot tell.
-    fn found_by(generate: &dyn Fn(&Plan) -> Result<StepRecord, String>) -> Option<Vec<String>> {
+    fn found_by(generate: &dyn Fn(&Plan) -> Result<StepRecord, Unmade>) -> Option<Vec<String>> {
         let found = measure(&bench(generate)).unwrap();
         let failed = failed(&found.checks)
             .into_iter()
@@ -358,7 +359,7 @@ mod tests {
     /// Whether these checks fail, and no other. A machine that is busy can make others fail: that these
     /// do each time is held in any case.
     #[track_caller]
-    fn assert_found(expected: &[&str], generate: &dyn Fn(&Plan) -> Result<StepRecord, String>) {
+    fn assert_found(expected: &[&str], generate: &dyn Fn(&Plan) -> Result<StepRecord, Unmade>) {
         let mut found = Vec::new();
         // An honest generator is to be found right at once, or once more.
         let tries = if expected.is_empty() { 2 } else { 5 };

@@ -1,6 +1,7 @@
 //! What the tests of the parts share.
 
 use super::bench::{Bench, SEED, in_process, recorder};
+use crate::error::Unmade;
 use run_record::{
     Check, GeneratorUse, Latency, Plan, ProofVerdict, Recorder, StepRecord, Throughput, TimeRow,
     TimeSeries, Timestamps,
@@ -163,7 +164,7 @@ pub(super) fn failed(checks: &[Check]) -> Vec<&str> {
 pub(super) type Misreport = (&'static str, fn(&mut StepRecord));
 
 /// The generator with a planted fault: a change to every plan that it is given.
-pub(super) fn planted(change: impl Fn(&mut Plan)) -> impl Fn(&Plan) -> Result<StepRecord, String> {
+pub(super) fn planted(change: impl Fn(&mut Plan)) -> impl Fn(&Plan) -> Result<StepRecord, Unmade> {
     move |plan| {
         let mut plan = plan.clone();
         change(&mut plan);
@@ -172,12 +173,12 @@ pub(super) fn planted(change: impl Fn(&mut Plan)) -> impl Fn(&Plan) -> Result<St
 }
 
 /// The generator without a change.
-pub(super) fn uninterrupted(plan: &Plan) -> Result<StepRecord, String> {
+pub(super) fn uninterrupted(plan: &Plan) -> Result<StepRecord, Unmade> {
     in_process(plan, &AtomicBool::new(false))
 }
 
 /// A short bench on that generator.
-pub(super) fn bench(generate: &dyn Fn(&Plan) -> Result<StepRecord, String>) -> Bench<'_> {
+pub(super) fn bench(generate: &dyn Fn(&Plan) -> Result<StepRecord, Unmade>) -> Bench<'_> {
     Bench {
         short: true,
         seed: 1,

@@ -3,6 +3,7 @@
 use super::bench::{Bench, started};
 use super::{Chapter, Findings};
 use crate::Part;
+use crate::error::Unmade;
 use run_record::{Check, Compression, CompressionUse, Dialect, Load, StepRecord, Workload};
 use std::time::Duration;
 use test_servers::{Counted, CountedServer};
@@ -47,7 +48,7 @@ const WAYS: [(&str, Compression); 2] = [
     ("compressed, each by itself", FORGOTTEN),
 ];
 
-fn measure(bench: &Bench<'_>) -> Result<Findings, String> {
+fn measure(bench: &Bench<'_>) -> Result<Findings, Unmade> {
     let server = started(CountedServer::start())?;
     let mut found = Findings::default();
     for (dialect, of) in [(Dialect::Text, "text"), (Dialect::Binary, "binary")] {
@@ -70,7 +71,7 @@ fn run(
     server: &CountedServer,
     dialect: Dialect,
     compression: Option<Compression>,
-) -> Result<Wired, String> {
+) -> Result<Wired, Unmade> {
     let mut plan = bench.plan(server.addr(), Workload::Broadcast, CLIENTS);
     plan.load = Load::closed(4, BROADCASTS);
     plan.message.dialect = dialect;
@@ -177,7 +178,7 @@ mod tests {
     use run_record::{Plan, ProofVerdict};
 
     /// What fails when this generator is asked; `None` when the machine or the kernel cannot tell.
-    fn found_by(generate: &dyn Fn(&Plan) -> Result<StepRecord, String>) -> Option<Vec<String>> {
+    fn found_by(generate: &dyn Fn(&Plan) -> Result<StepRecord, Unmade>) -> Option<Vec<String>> {
         let found = measure(&bench(generate)).unwrap();
         let failed = failed(&found.checks)
             .into_iter()

@@ -18,6 +18,7 @@ pub(crate) use tls::Tls;
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use plan_file::Set;
+use run_record::{LONGEST_NS, RATES};
 use selftest::Part;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -106,10 +107,10 @@ pub(crate) struct BroadcastArgs {
 #[command(next_help_heading = "Load")]
 pub(crate) struct BroadcastLoad {
     /// Broadcasts in flight at any time. The next is sent when one is complete
-    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_IN_FLIGHT)))]
     pub(crate) concurrent: u32,
     /// Broadcasts per step
-    #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_SAMPLES)))]
     pub(crate) sample_size: u32,
     /// Which latency the limit applies to
     #[arg(long, value_enum, default_value_t = Measure::Completion)]
@@ -168,10 +169,10 @@ pub(crate) struct EchoArgs {
 #[command(next_help_heading = "Load")]
 pub(crate) struct EchoLoad {
     /// Echoes in flight at any time. The next is sent when one has come back
-    #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_IN_FLIGHT)))]
     pub(crate) concurrent: u32,
     /// Echoes per step
-    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_SAMPLES)))]
     pub(crate) sample_size: u32,
     #[command(flatten)]
     pub(crate) open: OpenLoop,
@@ -270,7 +271,7 @@ pub(crate) struct RunArgs {
 #[command(next_help_heading = "Load")]
 pub(crate) struct ConnectLoad {
     /// Open this many connections in one step; short for --initial-clients N --total-steps 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), conflicts_with_all = ["initial_clients", "step_size", "total_steps"])]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_CLIENTS_A_STEP)), conflicts_with_all = ["initial_clients", "step_size", "total_steps"])]
     pub(crate) clients: Option<u32>,
     /// Start so many connections per second, whatever the server does [default: as fast as the
     /// server takes them, --connect-concurrency at once]
@@ -295,10 +296,10 @@ pub(crate) struct ConnectLoad {
 #[command(next_help_heading = "Steps")]
 pub(crate) struct Steps {
     /// Clients of the first step [default: the step size]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_CLIENTS_A_STEP)))]
     pub(crate) initial_clients: Option<u32>,
     /// Clients added for each further step
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_CLIENTS_A_STEP)))]
     pub(crate) step_size: u32,
     /// End after this many steps [default: when a step is over the limit; 1 with --rate]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -369,14 +370,14 @@ pub(crate) struct Connections {
     pub(crate) io: Io,
     /// Handshakes under way at once, of all threads and processes together. A server with a small
     /// accept queue takes about 50
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_HANDSHAKES)))]
     pub(crate) connect_concurrency: u32,
     /// Give up a client that is not ready within this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(crate) connect_timeout: Duration,
     /// Worker threads, as many as --connect-concurrency at most [default: one per core that this
     /// process may use]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_THREADS)))]
     pub(crate) threads: Option<u32>,
     /// Seed of every random choice (senders, masks) [default: random, kept in the record]
     #[arg(long, value_name = "N")]
@@ -450,9 +451,10 @@ pub(crate) enum Measure {
 
 fn rate(text: &str) -> Result<Rate, String> {
     let one = |text: &str| match text.parse::<f64>() {
-        Ok(value) if (0.001..=10_000_000.0).contains(&value) => Ok(value),
+        Ok(value) if (RATES.0..=RATES.1).contains(&value) => Ok(value),
         _ => Err(format!(
-            "`{text}` is not a rate: expected a number from 0.001 to 10000000 per second"
+            "`{text}` is not a rate: expected a number from {} to {} per second",
+            RATES.0, RATES.1
         )),
     };
     let Some((from, rest)) = text.split_once(':') else {
@@ -502,7 +504,7 @@ fn header_value(text: &str) -> Result<String, String> {
 fn duration(text: &str) -> Result<Duration, String> {
     let parsed = humantime::parse_duration(text)
         .map_err(|error| format!("{error}; expected something like 250ms or 1m 30s"))?;
-    if parsed.is_zero() || parsed > Duration::from_secs(24 * 3600) {
+    if parsed.is_zero() || parsed > Duration::from_nanos(LONGEST_NS) {
         return Err("expected a time above 0 and at most 24h".to_owned());
     }
     Ok(parsed)

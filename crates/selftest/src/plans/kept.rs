@@ -4,6 +4,7 @@
 use super::case::Case;
 use super::run::{Folder, Runner};
 use super::{AGAIN, able};
+use crate::error::Unmade;
 use run_record::Plan;
 use serde::Deserialize;
 use std::path::Path;
@@ -34,12 +35,12 @@ pub struct KeptPlan<'a> {
 /// right: it breaks a law again and again then.
 ///
 /// # Errors
-/// In words, when the file is none, or this machine cannot carry it out.
-pub fn kept_plan(kept: &KeptPlan<'_>) -> Result<Option<String>, String> {
-    let of = serde_json::from_str::<Kept>(kept.text).map_err(|error| error.to_string())?;
+/// When the file is none, or this machine cannot carry it out.
+pub fn kept_plan(kept: &KeptPlan<'_>) -> Result<Option<String>, Unmade> {
+    let of = serde_json::from_str::<Kept>(kept.text)?;
     let case = of.case.fit(able());
-    case.plan.validate().map_err(|error| error.to_string())?;
-    let folder = Folder::new().map_err(|error| error.to_string())?;
+    case.plan.validate()?;
+    let folder = Folder::new()?;
     let runner = Runner {
         folder: &folder,
         program: kept.program,

@@ -9,6 +9,7 @@ mod run;
 mod shrink;
 
 use crate::Conclusion;
+use crate::error::Unmade;
 use case::{Able, Case, case};
 pub use kept::{KeptPlan, kept_plan};
 use laws::Broken;
@@ -64,7 +65,7 @@ struct Failure {
 pub fn plans(asked: &Plans<'_>) -> Result<Conclusion, Box<dyn Error>> {
     let able = able();
     let folder = Folder::new()?;
-    let program = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
+    let program = std::env::current_exe().map_err(Unmade::Program)?;
     let runner = Runner {
         folder: &folder,
         program: &program,
@@ -171,9 +172,9 @@ fn prove(
     (seed, number): (u64, u64),
     able: Able,
     alone: &RwLock<()>,
-) -> Result<Proof, String> {
+) -> Result<Proof, Unmade> {
     let drawn = case(seed, able);
-    drawn.plan.validate().map_err(|error| error.to_string())?;
+    drawn.plan.validate()?;
     let broken = {
         let _beside = alone.read().unwrap_or_else(PoisonError::into_inner);
         runner.carry_out(&drawn, number)?

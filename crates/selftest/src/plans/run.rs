@@ -2,6 +2,7 @@
 
 use super::case::{Case, LINES, MOST_CLIENTS};
 use super::laws::{self, Broken, Reported};
+use crate::error::Unmade;
 use run_record::{Clients, Load, Nanos, Plan, RunRecord};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
@@ -124,27 +125,25 @@ impl Runner<'_> {
     /// the same time. `None` when it was interrupted.
     ///
     /// # Errors
-    /// In words, when this machine cannot carry it out.
+    /// When this machine cannot carry it out.
     pub(super) fn carry_out(
         &self,
         case: &Case,
         number: u64,
-    ) -> Result<Option<Vec<Broken>>, String> {
+    ) -> Result<Option<Vec<Broken>>, Unmade> {
         // Its server has a thread for each connection: of some such at once, threads would be short.
         static LARGE: Mutex<()> = Mutex::new(());
         let is_large = case.plan.clients.first() >= MOST_CLIENTS;
         let _alone = is_large.then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
-        let server = self
-            .folder
-            .start(case)
-            .map_err(|error| format!("the server of the plan does not start: {error}"))?;
+        let server = self.folder.start(case).map_err(Unmade::ServerOfPlan)?;
         let plan = self.folder.plan(case, &server);
         let (file, record) = (
             self.folder.of(number, "toml"),
             self.folder.of(number, "json"),
         );
         let told = self.folder.of(number, "txt");
-        fs::write(&file, (self.write_plan)(&plan)?).map_err(|error| error.to_string())?;
+        let text = (self.write_plan)(&plan).map_err(Unmade::Unprintable)?;
+        fs::write(&file, text)?;
         let _ = fs::remove_file(&record);
         let child = self.generate(&file, &record, &told, case.processes)?;
         let Some(exit) = self.wait(child, longest(&plan)) else {
@@ -187,8 +186,8 @@ impl Runner<'_> {
         record: &Path,
         told: &Path,
         processes: u32,
-    ) -> Result<Child, String> {
-        let told = File::create(told).map_err(|error| error.to_string())?;
+    ) -> Result<Child, Unmade> {
+        let told = File::create(told)?;
         let mut command = Command::new(self.program);
         command
             .args(["run", "--no-progress", "--json"])
@@ -202,9 +201,10 @@ impl Runner<'_> {
             .stdout(Stdio::null())
             .stderr(told);
         crate::child::ends_with_us(&mut command);
-        command
-            .spawn()
-            .map_err(|error| format!("the generator does not start: {error}"))
+        command.spawn().map_err(|error| Unmade::Generator {
+            program: self.program.to_owned(),
+            error,
+        })
     }
 
     /// How a child ended: its code, or `None` for one that had to be killed. The outer `None` is an

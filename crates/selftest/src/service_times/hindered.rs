@@ -6,6 +6,7 @@
 use crate::bench::{Bench, SEED, io_flag, nanos, recorder, started, timestamps_flag};
 use crate::bounds::brief;
 use crate::child::{self, Measured, Stop};
+use crate::error::Unmade;
 use crate::fit::above;
 use crate::ledger::{Ledger, Sends};
 use run_record::{Check, StepRecord, Unit};
@@ -33,7 +34,7 @@ pub(super) struct Case {
     pub(super) lasting: Duration,
 }
 
-pub(super) fn hinder(bench: &Bench<'_>) -> Result<Case, String> {
+pub(super) fn hinder(bench: &Bench<'_>) -> Result<Case, Unmade> {
     let server = started(DelayServer::start(DelayOptions {
         delay: Delay::Constant(DELAY),
         ..DelayOptions::default()

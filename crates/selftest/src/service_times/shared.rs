@@ -3,6 +3,7 @@
 
 use crate::bench::{Bench, SEED, io_flag, recorder, started};
 use crate::child::{self, Measured};
+use crate::error::Unmade;
 use run_record::{Check, Recorder, StepRecord, Unit};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
@@ -31,7 +32,7 @@ pub(super) struct Case {
     pub(super) truth: Truth,
 }
 
-pub(super) fn hinder(bench: &Bench<'_>) -> Result<Case, String> {
+pub(super) fn hinder(bench: &Bench<'_>) -> Result<Case, Unmade> {
     let server = started(DelayServer::start(DelayOptions {
         delay: Delay::Constant(DELAY),
         ..DelayOptions::default()

@@ -31,6 +31,7 @@ fn each_plan_that_found_an_error_finds_none() {
             program: Path::new(env!("CARGO_BIN_EXE_websocket-bench")),
             write_plan,
         });
+        let found = found.map_err(|error| error.to_string());
         assert_eq!(found, Ok(None), "{}", file.display());
         carried_out += 1;
     }
