@@ -59,7 +59,8 @@ fn main() -> ExitCode {
         Command::Completions { shell } => completions(shell)
             .map(|()| Exit::Measured)
             .map_err(Into::into),
-        Command::Man { directory } => clap_mangen::generate_to(Cli::command(), &directory)
+        Command::Man { directory } => std::fs::create_dir_all(&directory)
+            .and_then(|()| clap_mangen::generate_to(Cli::command(), &directory))
             .map(|()| Exit::Measured)
             .map_err(|error| {
                 format!("cannot write man pages to {}: {error}", directory.display()).into()

@@ -91,7 +91,12 @@ fn man_pages_are_written_for_each_command() {
         assert!(text.starts_with(".ie") || text.contains(".TH"), "{page}");
         assert!(text.contains(word), "{word} in {page}");
     }
-    run(&format!("man {}/missing", folder.path().display()))
+    // A folder that is missing is made, where one can be.
+    let missing = folder.path().join("missing/man1");
+    run(&format!("man {}", missing.display())).exits(0);
+    assert!(missing.join("websocket-bench.1").exists());
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    run(&format!("man {}/file/man1", folder.path().display()))
         .exits(1)
-        .says_in_one_line(&["cannot write man pages to", "missing"]);
+        .says_in_one_line(&["cannot write man pages to", "file/man1"]);
 }
