@@ -42,9 +42,7 @@ impl Interrupt {
                         kill_all();
                         std::process::exit(i32::from(Exit::Interrupted.code()));
                     }
-                    anstream::eprintln!(
-                        "\nending the current measurement; Ctrl-C again stops at once"
-                    );
+                    anstream::eprintln!("\nending what is under way; Ctrl-C again stops at once");
                 }
             })?;
         Ok(interrupt)

@@ -8,8 +8,12 @@ use std::cell::{Cell, RefCell};
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-/// How many parts of a work are done, in its words for one; nothing where stderr is no terminal.
+/// How many parts of a work are done, in its words for one; where stderr is no terminal, a line that it
+/// begins.
 pub fn bar(work: &str, part: &str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        anstream::eprintln!("{work}: each {part} in turn");
+    }
     let bar = ProgressBar::new(0);
     let template = format!("{{spinner}} {{prefix}}: {part} {{pos}} of {{len}}");
     bar.set_style(

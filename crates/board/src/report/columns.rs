@@ -144,8 +144,8 @@ fn contestant() -> Vec<Filled> {
         ),
         figure(
             "clients",
-            "Clients of the last step within the limit: the median over the repetitions. ≥ where \
-             something other than the server ended the run. In brackets the 95 % interval of 4 \
+            "Clients of the last step within the limit: the median over the repetitions, of two in the \
+             middle the lower. ≥ where something other than the server ended the run. In brackets the 95 % interval of 4 \
              repetitions or more, else the range.",
             clients,
         ),
@@ -167,8 +167,8 @@ fn latencies(request: Workload) -> [Filled; 3] {
         figure(
             "p95",
             format!(
-                "95th percentile of {what} at that step: the median over the repetitions; of 4 or \
-                 more also its 95 % interval."
+                "95th percentile of {what} at that step: the median over all repetitions that had it, \
+                 whether they kept the limit there or not; of 4 or more also its 95 % interval."
             ),
             p95,
         ),

@@ -41,6 +41,7 @@ impl Notes {
         let mut numbers: Vec<usize> = reasons(row)
             .into_iter()
             .chain(self.other_steps(row))
+            .chain(above_limit(row))
             .chain(cut_off(row))
             .chain(shared_places(row))
             .map(|text| self.number(text, None))
@@ -90,6 +91,28 @@ fn shared_places(row: &Row<'_>) -> Option<String> {
         "rows that share places are not told apart by their repetitions (Mann-Whitney U, 5 percent \
          for each pair)"
             .to_owned()
+    })
+}
+
+/// Whose percentile is shown, where it is above the limit that the row kept: a repetition keeps the limit
+/// with one of its tries, and the middle of the clients is not of the same repetition as that of the
+/// percentiles.
+fn above_limit(row: &Row<'_>) -> Option<String> {
+    let limit = row.limit()?;
+    let step = row.at_carried()?;
+    let shown = row.latency(limit.of, limit.percentile)?;
+    (shown.is_finite() && shown > limit.time.ns() as f64).then(|| {
+        format!(
+            "{}: the p{} of {} is above the limit of {}, since it is that of all {} measurements with {} \
+             clients, of which {} kept the limit",
+            words::contestant(row),
+            figures::percentile(limit.percentile),
+            figures::time(shown),
+            figures::time(limit.time.ns() as f64),
+            step.repetitions,
+            figures::count(step.clients),
+            step.passed
+        )
     })
 }
 

@@ -64,6 +64,22 @@ fn the_text_table_is_aligned_and_its_notes_are_numbered() {
 }
 
 #[test]
+fn a_percentile_above_the_limit_that_a_row_kept_says_whose_it_is() {
+    // The step was over the limit of 500 ms at first and within it when it was tried again.
+    let mut twice = measured("alpha", 3, 9_000, End::StepsDone);
+    let over = measured("alpha", 3, 300_000, End::OverLimit).run.unwrap();
+    let run = twice.run.as_mut().unwrap();
+    run.steps.insert(2, over.steps[2].clone());
+    run.outcome.carried_clients = Some(3_000);
+    let note = "alpha: the p95 of 952 ms is above the limit of 500 ms, since it is that of all 2 measurements \
+                with 3,000 clients, of which 1 kept the limit";
+    let text = text::table(&[twice]);
+    assert!(text.contains(note), "{text}");
+    let within = text::table(&[measured("alpha", 3, 9_000, End::StepsDone)]);
+    assert!(!within.contains("above the limit of"), "{within}");
+}
+
+#[test]
 fn other_steps_are_noted_and_keep_no_row_from_being_compared() {
     let mut small = measured("small", 3, 9_000, End::OverLimit);
     if let Some(run) = &mut small.run {

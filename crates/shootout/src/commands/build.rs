@@ -16,8 +16,9 @@ pub(super) fn build(
     let readable = context.readable(&entries);
     let mut tally = Tally::default();
     tally.unreadable(entries.len() - readable.len());
-    for wanted in &readable {
-        anstream::eprintln!("{}: building", wanted.entry.name);
+    for (wanted, number) in readable.iter().zip(1..) {
+        let (name, all) = (&wanted.entry.name, readable.len());
+        anstream::eprintln!("{name}: building ({number} of {all})");
         let builds = order(context, wanted).build(force, &mut |_| {});
         if builds.interrupted() {
             return Ok(Exit::Interrupted);

@@ -112,6 +112,22 @@ fn variants_are_verified_side_by_side_and_told_whole_and_in_order() {
         1,
         &["3 variants: 0 ok, 3 failed (a-server, b-server, c-server)"],
     );
+    // A log shows which rows are under way, and how many there are.
+    for (name, number) in names.into_iter().zip(1..) {
+        let building = format!("{name}: building ({number} of 3)\n");
+        assert!(done.stderr.contains(&building), "{}", done.stderr);
+        assert!(
+            done.stderr.contains(&format!("{name}: verifying (")),
+            "{}",
+            done.stderr
+        );
+        assert!(
+            done.stderr
+                .contains(&format!(": verifying ({number} of 3)\n")),
+            "{}",
+            done.stderr
+        );
+    }
     let heads: Vec<&str> = done
         .stdout
         .lines()
@@ -148,6 +164,10 @@ fn a_row_whose_wait_ran_out_beside_others_is_verified_again_alone() {
     done.expect(1, &["2 variants: 1 ok, 1 failed (b-liar)"]);
     let count = |words: &str| done.stdout.matches(words).count();
     assert_eq!(count("verified again at the end, alone"), 2);
+    for name in ["a-slow", "b-liar"] {
+        let line = format!("{name}: verifying again\n");
+        assert!(done.stderr.contains(&line), "{}", done.stderr);
+    }
     // In either dialect.
     assert_eq!(count(&format!("LATE {CHECK} ")), 4, "{}", done.stdout);
     assert_eq!(count(&format!("FAIL {CHECK} ")), 2, "{}", done.stdout);

@@ -16,7 +16,7 @@ struct Args {
     #[arg(long, default_value_t = 0)]
     port: u16,
     /// Send every message back as it came, whatever is in it
-    #[arg(long)]
+    #[arg(long, visible_alias = "raw-echo")]
     echo_raw: bool,
     /// Compress every message (RFC 7692), once for all that hear it. A client must offer it
     #[arg(long, conflicts_with_all = ["processes", "share_port"])]

@@ -1,8 +1,9 @@
 //! The null server keeps the part of the protocol that a yardstick needs.
 
 use crate::support::{Client, connect};
-use std::io::{Read as _, Write};
+use std::io::{BufRead as _, BufReader, Read as _, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::process::{Command, Stdio};
 use test_servers::{NullOptions, NullServer, NullServers};
 use ws_proto::{
     DecodeError, Decoder, DeflateOffer, Deflater, Event, Inflater, Opcode, Sender, encode_frame,
@@ -115,6 +116,30 @@ fn several_processes_share_a_port_and_end_with_their_owner() {
     }
     drop(servers);
     assert!(TcpStream::connect(addr).is_err());
+}
+
+#[test]
+fn the_raw_echo_has_the_name_that_it_has_at_other_servers() {
+    let mut server = Command::new(env!("CARGO_BIN_EXE_null-server"))
+        .arg("--raw-echo")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let said = server.stdout.take().unwrap();
+    BufReader::new(said).read_line(&mut line).unwrap();
+    let addr = line
+        .trim_end()
+        .strip_prefix("listening on ")
+        .map(|addr| addr.parse().unwrap());
+    let answer = addr.map(|addr| {
+        let mut client = open(addr);
+        client.send(Opcode::Text, b"as it is");
+        client.next().unwrap()
+    });
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert_eq!(answer.as_deref(), Some("as it is"), "{line}");
 }
 
 #[test]

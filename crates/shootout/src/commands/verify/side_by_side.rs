@@ -9,8 +9,9 @@ use super::row::{self, Beside, Row};
 use super::{Choice, Done, What};
 use crate::commands::Context;
 use crate::commands::build::{order, told};
-use crate::rows::Wanted;
+use crate::rows::{Wanted, contestant};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -31,7 +32,14 @@ pub(super) fn verify(
     let waiting = Mutex::new(waiting);
     let again = Mutex::new(Vec::new());
     let rows: usize = all.iter().map(|wanted| wanted.variants.len()).sum();
+    let begun = AtomicUsize::new(0);
     let run = |row: &Row<'_>, beside| {
+        let name = contestant(&row.wanted.entry.name, &row.variant.name);
+        let line = match begun.fetch_add(1, Ordering::Relaxed) {
+            again if again >= rows => format!("{name}: verifying again\n"),
+            before => format!("{name}: verifying ({} of {rows})\n", before + 1),
+        };
+        anstream::eprint!("{line}");
         let mut said = String::new();
         let verified = row::verify(context, choice, row, threads, beside, &mut said)?;
         Some((said, verified))
@@ -99,10 +107,10 @@ fn build_all<'a>(
     ready: &Sender<(usize, Row<'a>)>,
 ) {
     let mut number = 0;
-    for wanted in all {
+    for (before, wanted) in all.iter().enumerate() {
         let server = wanted.entry.name.as_str();
         // In one piece: rows report from other threads.
-        let line = format!("{server}: building\n");
+        let line = format!("{server}: building ({} of {})\n", before + 1, all.len());
         anstream::eprint!("{line}");
         let order = order(context, wanted);
         let builds = if choice.skip_build {
