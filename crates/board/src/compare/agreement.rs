@@ -4,7 +4,7 @@
 //! machine did meanwhile. The ratios of the pairs are resampled. This module compares numbers and
 //! knows no instrument.
 
-use crate::stats::{Interval, Resampling, median, median_interval, ratio};
+use crate::stats::{Interval, Median, Resampling, median_interval, ratio};
 
 /// What the pairs say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +37,10 @@ pub fn paired(a: &[f64], b: &[f64], tolerance: f64, how: Resampling) -> Option<P
         return None;
     }
     let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| ratio(*a, *b)).collect();
-    let interval = median_interval(&ratios, how)?;
+    let interval = median_interval(&ratios, Median::Usual, how)?;
     let small = interval.low >= 1.0 / (1.0 + tolerance) && interval.high <= 1.0 + tolerance;
     Some(Paired {
-        ratio: median(&ratios),
+        ratio: Median::Usual.of(&ratios)?,
         interval,
         agreement: match (interval.holds(1.0), small) {
             (true, true) => Agreement::WithinNoise,

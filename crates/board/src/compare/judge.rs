@@ -7,7 +7,7 @@ use super::finding::{
 use super::pair::{self, Common, Pair};
 use super::side::{Contestant, Side};
 use crate::report::ranking::carried_by;
-use crate::stats::{self, ALPHA, Resampling};
+use crate::stats::{self, ALPHA, Median, Resampling};
 use run_record::{Recorder, VERSION};
 
 /// What is asked.
@@ -180,8 +180,8 @@ fn clients(a: &Contestant, b: &Contestant, how: Resampling) -> FigureFinding {
     if a_more && b_more {
         let why = "on both sides something other than the server ended a repetition";
         return FigureFinding {
-            median_a: Some(stats::median(&one)),
-            median_b: Some(stats::median(&other)),
+            median_a: Median::Measured.of(&one),
+            median_b: Median::Measured.of(&other),
             a: one,
             b: other,
             ..left_out(figure, Unit::Clients, why.into())
@@ -226,18 +226,23 @@ fn left_out(figure: Figure, unit: Unit, why: String) -> FigureFinding {
 }
 
 fn tested(figure: Figure, unit: Unit, a: Vec<f64>, b: Vec<f64>, how: Resampling) -> FigureFinding {
-    let (median_a, median_b) = (stats::median(&a), stats::median(&b));
+    let which = match unit {
+        Unit::Clients => Median::Measured,
+        Unit::Ns => Median::Usual,
+    };
+    let (median_a, median_b) = (which.of(&a), which.of(&b));
+    let ratio = median_a.zip(median_b).map(|(a, b)| stats::ratio(a, b));
     let mut found = FigureFinding {
-        median_a: Some(median_a),
-        median_b: Some(median_b),
-        ratio: Some(stats::ratio(median_a, median_b)),
+        median_a,
+        median_b,
+        ratio,
         finding: Finding::NoDifference,
         note: None,
         ..left_out(figure, unit, String::new())
     };
     if stats::enough(a.len(), b.len()) {
         let test = stats::rank_test(&a, &b);
-        found.interval = stats::ratio_interval(&a, &b, how);
+        found.interval = stats::ratio_interval(&a, &b, which, how);
         found.u = Some(test.u);
         found.p = Some(test.p);
     } else {

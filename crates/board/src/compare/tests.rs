@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::report::fixture::{echo, measured, repeated, unmeasured, variant};
+use crate::report::ranking::rank;
 use crate::stats::Resampling;
 use run_record::{End, Measurement, Status, Verdict as StepVerdict};
 
@@ -55,6 +56,21 @@ fn a_server_against_itself_shows_no_difference() {
     let row = &found.rows[0];
     assert_eq!((row.clients, row.repetitions), (Some(3_000), (6, 6)));
     assert!(row.remarks.is_empty(), "{:?}", row.remarks);
+}
+
+/// Of an even number of repetitions a ranking shows the figures that a comparison compares.
+#[test]
+fn a_ranking_and_a_comparison_have_the_same_medians() {
+    let run = runs("a", &ONE[..4], 1.0);
+    let rows = rank(&run);
+    let interval = rows[0].completion_interval(95.0).unwrap();
+    let p95 = rows[0].latency(run_record::Measure::Completion, 95.0);
+    let carried = rows[0].carried.unwrap().median as f64;
+    let found = compared(run.clone(), run.clone(), "p95,clients");
+    let figures = &found.rows[0].figures;
+    assert_eq!(figures[0].median_a, p95);
+    assert!(interval.holds(p95.unwrap()), "{p95:?} in {interval:?}");
+    assert_eq!(figures[1].median_a, Some(carried));
 }
 
 #[test]

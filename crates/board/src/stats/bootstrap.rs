@@ -5,7 +5,7 @@
 //! three values only and says nothing about its distribution. The simulation beside this file
 //! shows how often the interval holds the truth.
 
-use super::{Middle, median_of, middle_of};
+use super::Median;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
@@ -60,19 +60,20 @@ pub(crate) fn ratio(a: f64, b: f64) -> f64 {
 }
 
 /// Interval of the median of `b` as a multiple of that of `a`; `None` when a side is empty.
-pub(crate) fn ratio_interval(a: &[f64], b: &[f64], how: Resampling) -> Option<Interval> {
-    let statistic = |[a, b]: [&mut [f64]; 2]| Some(ratio(median_of(a), median_of(b)));
-    resampled([a, b], how, statistic)
+pub(crate) fn ratio_interval(
+    a: &[f64],
+    b: &[f64],
+    which: Median,
+    how: Resampling,
+) -> Option<Interval> {
+    resampled([a, b], how, |[a, b]| {
+        Some(ratio(which.of_mut(a)?, which.of_mut(b)?))
+    })
 }
 
 /// Interval of the median; `None` without values.
-pub(crate) fn median_interval(values: &[f64], how: Resampling) -> Option<Interval> {
-    resampled([values], how, |[values]| Some(median_of(values)))
-}
-
-/// Interval of the middle; `None` without values.
-pub(crate) fn middle_interval(values: &[f64], which: Middle, how: Resampling) -> Option<Interval> {
-    resampled([values], how, |[values]| middle_of(values, which))
+pub(crate) fn median_interval(values: &[f64], which: Median, how: Resampling) -> Option<Interval> {
+    resampled([values], how, |[values]| which.of_mut(values))
 }
 
 /// `None` where a side is empty, or the statistic is `None` of a sample.
@@ -109,46 +110,45 @@ mod tests {
     fn the_seed_decides_and_figures_without_spread_have_a_point() {
         let a = [10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
         let b = a.map(|value| value * 1.1 + 0.3);
-        let one = ratio_interval(&a, &b, HOW).unwrap();
-        assert_eq!(ratio_interval(&a, &b, HOW), Some(one));
+        let one = ratio_interval(&a, &b, Median::Usual, HOW).unwrap();
+        assert_eq!(ratio_interval(&a, &b, Median::Usual, HOW), Some(one));
         assert_ne!(
-            ratio_interval(&a, &b, Resampling { seed: 8, ..HOW }),
+            ratio_interval(&a, &b, Median::Usual, Resampling { seed: 8, ..HOW }),
             Some(one)
         );
         assert!(one.low < 1.1 && one.high > 1.1 && one.holds(1.12));
-        let point = ratio_interval(&[4.0; 5], &[5.0; 5], HOW).unwrap();
+        let point = ratio_interval(&[4.0; 5], &[5.0; 5], Median::Usual, HOW).unwrap();
         assert_eq!((point.low, point.high), (1.25, 1.25));
-        assert_eq!(ratio_interval(&[], &[1.0], HOW), None);
+        assert_eq!(ratio_interval(&[], &[1.0], Median::Usual, HOW), None);
     }
 
     /// Of 5 figures a resample has the largest as its median when it was drawn three times or
     /// more: with probability 0.0579, more than the 0.025 of a tail. Of 10 the lower middle of a
     /// resample is the first with probability 0.0016, one of the first two with 0.0328, and above
-    /// the 8th with 0.0064. The upper middle is their mirror image.
+    /// the 8th with 0.0064.
     #[test]
     fn the_tails_are_those_that_counting_gives() {
         let of = |largest: u32, which| {
             let values: Vec<f64> = (1..=largest).map(f64::from).collect();
-            let interval = middle_interval(&values, which, HOW).unwrap();
+            let interval = median_interval(&values, which, HOW).unwrap();
             (interval.low, interval.high)
         };
-        assert_eq!(of(5, Middle::Lower), (1.0, 5.0));
-        assert_eq!(of(5, Middle::Upper), (1.0, 5.0));
-        assert_eq!(of(10, Middle::Lower), (2.0, 8.0));
-        assert_eq!(of(10, Middle::Upper), (3.0, 9.0));
+        assert_eq!(of(5, Median::Measured), (1.0, 5.0));
+        assert_eq!(of(5, Median::Usual), (1.0, 5.0));
+        assert_eq!(of(10, Median::Measured), (2.0, 8.0));
     }
 
     proptest! {
         /// A resample is below it, or above it, far less often than 39 times in 40.
         #[test]
-        fn a_middle_lies_within_its_interval(
-            values in prop::collection::vec(0u8..20, 4..20), is_upper: bool,
+        fn a_median_lies_within_its_interval(
+            values in prop::collection::vec(0u8..20, 4..20), is_measured: bool,
         ) {
             let values: Vec<f64> = values.into_iter().map(f64::from).collect();
-            let which = if is_upper { Middle::Upper } else { Middle::Lower };
+            let which = if is_measured { Median::Measured } else { Median::Usual };
             let how = Resampling { resamples: 1_000, ..HOW };
-            let interval = middle_interval(&values, which, how).unwrap();
-            prop_assert!(interval.holds(super::super::middle(&values, which).unwrap()));
+            let interval = median_interval(&values, which, how).unwrap();
+            prop_assert!(interval.holds(which.of(&values).unwrap()));
         }
     }
 
@@ -156,7 +156,8 @@ mod tests {
     fn nothing_to_nothing_is_equal() {
         assert_eq!(ratio(0.0, 0.0), 1.0);
         assert_eq!(ratio(0.0, 3.0), f64::INFINITY);
-        let interval = ratio_interval(&[0.0, 0.0, 0.0], &[2.0, 2.0, 2.0], HOW).unwrap();
+        let interval =
+            ratio_interval(&[0.0, 0.0, 0.0], &[2.0, 2.0, 2.0], Median::Usual, HOW).unwrap();
         assert_eq!(interval.low, f64::INFINITY);
     }
 }

@@ -1,11 +1,11 @@
 //! Clients carried, over repetitions of which some may have ended before the server's limit.
 
+use crate::stats::Median;
 use run_record::{End, Measurement, RunRecord, Status};
 
 /// Clients carried within the limit.
 ///
-/// The median of an even number of repetitions is the lower of the two in the middle: a number
-/// that was really measured, and that at least half of the repetitions carried.
+/// The median is one that was measured ([`Median::Measured`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Carried {
     /// Median over the repetitions; 0 when not even the first step was carried.
@@ -36,19 +36,17 @@ impl Carried {
         if !complete.is_empty() {
             found = complete;
         }
-        found.sort_unstable();
-        let (smallest, largest) = (found.first()?.0, found.last()?.0);
-        let median = found[(found.len() - 1) / 2].0;
-        let mut highest: Vec<u64> = found
-            .iter()
-            .map(|(clients, at_least)| if *at_least { u64::MAX } else { *clients })
-            .collect();
-        highest.sort_unstable();
+        let clients: Vec<f64> = found.iter().map(|(clients, _)| *clients as f64).collect();
+        let most = found.iter().map(|(clients, at_least)| match at_least {
+            true => f64::INFINITY,
+            false => *clients as f64,
+        });
+        let median = Median::Measured.of(&clients)?;
         Some(Self {
-            median,
-            at_least: highest[(highest.len() - 1) / 2] > median,
-            smallest,
-            largest,
+            median: median as u64,
+            at_least: Median::Measured.of(&most.collect::<Vec<f64>>())? > median,
+            smallest: found.iter().map(|(clients, _)| *clients).min()?,
+            largest: found.iter().map(|(clients, _)| *clients).max()?,
             first_step: repetitions
                 .iter()
                 .find_map(|measurement| measurement.run.as_ref())

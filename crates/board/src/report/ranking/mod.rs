@@ -3,8 +3,8 @@
 //! The rules:
 //! - The repetitions of one server, variant, workload and dialect are one [`Row`]. Its clients are
 //!   the median over the repetitions ([`Carried`]), and so are the figures that it is ranked by: a
-//!   percentile is one of the whole histogram of each repetition. Of two in the middle the worse
-//!   one counts. Order, interval and test are of the same figures. Curves, and latencies that rank
+//!   percentile is one of the whole histogram of each repetition. Order, interval and test are of
+//!   the same figures. Curves, and latencies that rank
 //!   nothing, come from the merged histograms of one step.
 //! - Rows of one workload and dialect are ranked by clients carried. Equal rows, which are all that
 //!   kept the limit where the number of clients is fixed, are ranked by the figure that the workload
@@ -37,7 +37,7 @@ pub(crate) use score::{Score, grows};
 pub(crate) use steps::Step;
 pub(crate) use usage::MemoryKind;
 
-use crate::stats::middle;
+use crate::stats::Median;
 use run_record::{
     CheckOutcome, Conformance, CutRecord, Dialect, Latency, Limits, Measurement, Plan, RunRecord,
     ServerIdentity, ServerSeries, Status, Workload,
@@ -141,10 +141,10 @@ impl<'a> Row<'a> {
         score::figure(self, by, common).map(|figure| score::shown(figure, by))
     }
 
-    /// The time until a share of the clients that were cut off are back, in nanoseconds: the middle of
+    /// The time until a share of the clients that were cut off are back, in nanoseconds: the median of
     /// the repetitions, infinite where they never were.
     pub(crate) fn returned(&self, share: fn(&CutRecord) -> Option<u64>) -> Option<f64> {
-        middle(&score::returns(self, share), Score::Return.middle())
+        Median::Usual.of(&score::returns(self, share))
     }
 
     /// Whether the clients carried are the least that it carries: the generator ended most of its

@@ -4,7 +4,7 @@
 //! so few repetitions that no test can separate them are apart when their figures differ. Others
 //! are apart when the rank test of `shootout compare` says so, and says it of the one that stands
 //! above: at five percent for each pair and not corrected for the number of pairs, over the figures
-//! whose middle is the one by which it stands there: clients carried, or the one that tells equal
+//! whose median is the one by which it stands there: clients carried, or the one that tells equal
 //! rows apart ([`super::Score`]).
 //!
 //! Of a row that the generator ended the clients are a lower bound: it is before the rows that are
@@ -12,7 +12,7 @@
 //! carried.
 
 use super::{Row, Score, score, spread};
-use crate::stats::{ALPHA, enough, middle, rank_test};
+use crate::stats::{ALPHA, Median, enough, rank_test};
 use std::fmt;
 
 /// The places that a row may have, from 1. The best is behind every row that is certainly before
@@ -81,7 +81,7 @@ impl Standing {
     /// Whether a row that stands above another is before it.
     fn is_apart(&self, other: &Self) -> bool {
         if other.is_lower_bound {
-            let [least, most] = [&self.clients, &other.most].map(|of| middle(of, spread::CLIENTS));
+            let [least, most] = [&self.clients, &other.most].map(|of| Median::Measured.of(of));
             return least > most && separated(&self.clients, &other.most, MORE_IS_BETTER);
         }
         if self.median != other.median {

@@ -5,7 +5,7 @@
 
 use super::usage::{self, MemoryKind};
 use super::{Row, spread};
-use crate::stats::{Middle, middle};
+use crate::stats::Median;
 use run_record::{Clients, CutRecord, Life, Load, Measure, Measurement, Plan, RankedBy, SearchOf};
 
 /// The figure that tells rows apart that carried equally many clients.
@@ -52,14 +52,6 @@ impl Score {
     pub(crate) const fn is_higher_better(self) -> bool {
         matches!(self, Self::Rate)
     }
-
-    /// Of two figures in the middle the worse: at least half of the repetitions are as good.
-    pub(crate) const fn middle(self) -> Middle {
-        match self.is_higher_better() {
-            true => Middle::Lower,
-            false => Middle::Upper,
-        }
-    }
 }
 
 /// Longer than any step takes, in nanoseconds.
@@ -73,7 +65,7 @@ pub(super) fn figure(row: &Row<'_>, score: Score, common: Option<u64>) -> Option
         Score::Latency => limited(row, common, spread::any_latencies),
         Score::Return | Score::Memory | Score::Rate | Score::Cost => figures(row, score, common),
     };
-    middle(&figures, score.middle())
+    Median::Usual.of(&figures)
 }
 
 /// Processor time of the server for each message that was delivered in the last step, in nanoseconds.
@@ -82,10 +74,10 @@ pub fn cost(measurement: &Measurement) -> Option<f64> {
     usage::cpu_per_message(&[(measurement, step)])
 }
 
-/// A figure as it is told: infinite where clients never came back.
+/// A figure as it is told: infinite where clients never came back, and so is the mean with such a one.
 pub(super) fn shown(figure: f64, score: Score) -> f64 {
     match score {
-        Score::Return if figure >= NEVER_NS => f64::INFINITY,
+        Score::Return if figure >= NEVER_NS / 2.0 => f64::INFINITY,
         _ => figure,
     }
 }

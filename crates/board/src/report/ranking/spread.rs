@@ -3,12 +3,9 @@
 use super::carried::found;
 use super::steps::says_of_the_server;
 use super::{Row, Score, score};
-use crate::stats::{Interval, Middle, Resampling, enough, middle, middle_interval};
+use crate::stats::{Interval, Median, Resampling, enough, median_interval};
 use run_record::{Measure, Measurement, Recorder, Status, StepRecord};
 use std::collections::BTreeSet;
-
-/// Of two counts of clients in the middle the smaller: at least half of the repetitions carried it.
-pub(super) const CLIENTS: Middle = Middle::Lower;
 
 /// Clients carried by each repetition that was not cut short by the user.
 pub(super) fn clients(row: &Row<'_>) -> Vec<f64> {
@@ -120,10 +117,10 @@ pub(super) fn loads(row: &Row<'_>) -> BTreeSet<u64> {
     all.reduce(|all, one| &all & &one).unwrap_or_default()
 }
 
-/// Interval of the middle of the repetitions, 95 percent; `None` where they are too few for one.
-fn interval(figures: &[f64], middle: Middle) -> Option<Interval> {
+/// Interval of the median of the repetitions, 95 percent; `None` where they are too few for one.
+fn interval(figures: &[f64], which: Median) -> Option<Interval> {
     enough(figures.len(), figures.len())
-        .then(|| middle_interval(figures, middle, Resampling::default()))
+        .then(|| median_interval(figures, which, Resampling::default()))
         .flatten()
 }
 
@@ -135,12 +132,12 @@ impl Row<'_> {
 
     /// Interval of the clients carried over the repetitions.
     pub(crate) fn clients_interval(&self) -> Option<Interval> {
-        interval(&clients(self), CLIENTS)
+        interval(&clients(self), Median::Measured)
     }
 
     /// Interval of the figure that tells equal rows apart, over the repetitions.
     pub(crate) fn figure_interval(&self, by: Score, common: Option<u64>) -> Option<Interval> {
-        let told = interval(&score::figures(self, by, common), by.middle());
+        let told = interval(&score::figures(self, by, common), Median::Usual);
         told.map(|Interval { low, high }| Interval {
             low: score::shown(low, by),
             high: score::shown(high, by),
@@ -156,12 +153,12 @@ impl Row<'_> {
             .collect()
     }
 
-    /// A percentile of a latency in nanoseconds, at the step whose figures are shown: the middle of
+    /// A percentile of a latency in nanoseconds, at the step whose figures are shown: the median of
     /// the repetitions.
     pub(crate) fn latency(&self, measure: Measure, percentile: f64) -> Option<f64> {
         let clients = self.shown_step()?.clients;
         let each = any_latencies(self, clients, measure, percentile);
-        middle(&each, Middle::Upper)
+        Median::Usual.of(&each)
     }
 
     /// Interval of a percentile of completion over the repetitions, in nanoseconds, at the clients
@@ -169,6 +166,6 @@ impl Row<'_> {
     pub(crate) fn completion_interval(&self, percentile: f64) -> Option<Interval> {
         let clients = self.carried?.clients()?;
         let each = latencies(self, clients, Measure::Completion, percentile);
-        interval(&each, Middle::Upper)
+        interval(&each, Median::Usual)
     }
 }

@@ -1,13 +1,12 @@
 //! What a server uses for one connection and for one message.
 
-use crate::stats::{Middle, middle};
+use crate::stats::Median;
 use run_record::{Measurement, Memory, ServerStep, StepRecord, Workload};
 
 /// Memory of the process tree for one connection: what the step has more than the idle server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PerConnection {
-    /// Median over the repetitions, of two in the middle the larger as in the ranking; below zero when
-    /// the server gave memory back.
+    /// Median over the repetitions; below zero when the server gave memory back.
     pub bytes: f64,
     /// What kind of memory was compared.
     pub kind: MemoryKind,
@@ -39,16 +38,16 @@ pub(super) fn memory(parts: &Parts<'_>) -> Option<PerConnection> {
     } else {
         (MemoryKind::Resident, resident)
     };
-    middle(&values, Middle::Upper).map(|bytes| PerConnection { bytes, kind })
+    let bytes = Median::Usual.of(&values)?;
+    Some(PerConnection { bytes, kind })
 }
 
-/// Kernel memory of the sockets for one connection, in bytes: median over the repetitions, of two in
-/// the middle the larger.
+/// Kernel memory of the sockets for one connection, in bytes: median over the repetitions.
 pub(super) fn sockets(parts: &Parts<'_>) -> Option<f64> {
     let each = parts
         .iter()
         .filter_map(|(measurement, step)| growth(measurement, step, |memory| memory.sockets_bytes));
-    middle(&each.collect::<Vec<f64>>(), Middle::Upper)
+    Median::Usual.of(&each.collect::<Vec<f64>>())
 }
 
 /// Memory of one repetition at a number of clients, that of its sockets included, for one
