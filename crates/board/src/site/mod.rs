@@ -9,6 +9,7 @@ mod again;
 mod ancestor;
 mod board;
 mod chart;
+mod field;
 mod gather;
 mod history;
 mod names;
@@ -93,6 +94,8 @@ pub fn write(sources: &Sources<'_>, out: &Path) -> Result<Summary, SiteError> {
     })
 }
 
+#[cfg(test)]
+mod front_tests;
 #[cfg(test)]
 mod repeats_tests;
 #[cfg(test)]

@@ -1,4 +1,7 @@
-const state = { pick: new Set(), language: "", class: "", only: false, sort: "", down: false };
+const FILTERS = { language: "Language", class: "Class", conformance: "Conformance", slow: "Slow readers" };
+const TEXTS = [...Object.keys(FILTERS), "limit", "most", "sort"];
+const state = { pick: new Set(), only: false, down: false };
+TEXTS.forEach((name) => { state[name] = ""; });
 const rows = [...document.querySelectorAll("table.board tr[data-key]")];
 const boards = [...document.querySelectorAll("table.board")];
 const links = [...document.querySelectorAll("a[href]")].filter((link) => {
@@ -11,13 +14,13 @@ const readState = () => {
   if (!hash.includes("=")) return;
   const told = new URLSearchParams(hash);
   state.pick = new Set((told.get("pick") || "").split(",").filter(Boolean).map(decodeURIComponent));
-  for (const name of ["language", "class", "sort"]) state[name] = told.get(name) || "";
+  for (const name of TEXTS) state[name] = told.get(name) || "";
   for (const name of ["only", "down"]) state[name] = told.get(name) === "1";
 };
 const stateHash = () => {
   const told = new URLSearchParams();
   if (state.pick.size) told.set("pick", [...state.pick].map(encodeURIComponent).join(","));
-  for (const name of ["language", "class", "sort"]) if (state[name]) told.set(name, state[name]);
+  for (const name of TEXTS) if (state[name]) told.set(name, state[name]);
   for (const name of ["only", "down"]) if (state[name]) told.set(name, "1");
   const text = told.toString();
   return text ? "#" + text : "";
@@ -30,6 +33,19 @@ const keepState = () => {
   }
 };
 
+const isWithin = (row) => {
+  if (!state.limit || state.most === "") return true;
+  const heads = [...row.closest("table").tHead.rows[0].cells];
+  const index = heads.findIndex((head) => head.textContent === state.limit);
+  if (index < 0) return true;
+  const value = row.cells[index].dataset.value;
+  return value !== undefined && Number(value) <= Number(state.most);
+};
+// A table that does not say it of its rows is not filtered by it.
+const fitsFilters = (row) => Object.keys(FILTERS).every((name) => {
+  return !state[name] || row.dataset[name] === undefined || state[name] === row.dataset[name];
+});
+
 const showState = () => {
   const colours = new Map([...state.pick].map((key, number) => [key, "c" + (number % 8)]));
   const paint = (one, key) => {
@@ -40,8 +56,8 @@ const showState = () => {
   const shown = new Set();
   const known = new Set();
   for (const row of rows) {
-    const { key, language, class: kind } = row.dataset;
-    const fits = (!state.language || state.language === language) && (!state.class || state.class === kind);
+    const { key } = row.dataset;
+    const fits = fitsFilters(row) && isWithin(row);
     row.hidden = !fits || (state.only && state.pick.size > 0 && !state.pick.has(key));
     known.add(key);
     if (!row.hidden) shown.add(key);
@@ -55,7 +71,12 @@ const showState = () => {
     paint(one, one.dataset.key);
   }
   for (const select of document.querySelectorAll(".controls select")) select.value = state[select.name];
+  for (const most of document.querySelectorAll(".controls input[name=most]")) most.value = state.most;
   for (const only of document.querySelectorAll(".controls input[name=only]")) only.checked = state.only;
+  for (const link of document.querySelectorAll("[data-side] a")) {
+    const several = state.pick.size > 1;
+    link.textContent = several ? "Put the picked rows side by side" : "Pick two to four rows to put them side by side";
+  }
   for (const told of document.querySelectorAll(".controls output")) {
     told.textContent = `${shown.size} of ${known.size} rows shown, ${state.pick.size} picked`;
   }
@@ -75,14 +96,28 @@ for (const place of document.querySelectorAll("[data-controls]")) {
   const form = add(place, "form", "", { className: "controls" });
   form.setAttribute("aria-label", "Rows");
   form.addEventListener("submit", (event) => event.preventDefault());
-  for (const name of ["language", "class"]) {
-    const label = add(form, "label", name === "class" ? "Class " : "Language ");
+  for (const name of Object.keys(FILTERS)) {
+    const always = name === "language" || name === "class";
+    if (!always && !rows.some((row) => name in row.dataset)) continue;
+    const label = add(form, "label", FILTERS[name] + " ");
     const select = add(label, "select", "", { name });
     add(select, "option", "all", { value: "" });
-    const values = new Set(rows.map((row) => row.dataset[name]));
+    const values = new Set(rows.map((row) => row.dataset[name]).filter((value) => value !== undefined));
     if (state[name]) values.add(state[name]);
     [...values].sort().forEach((value) => add(select, "option", value, { value }));
     select.addEventListener("change", () => { state[name] = select.value; changeState(); });
+  }
+  if ("atMost" in place.dataset) {
+    const label = add(form, "label", "At most ");
+    const most = add(label, "input", "", { type: "number", name: "most", min: "0", step: "any" });
+    label.append(" in ");
+    const limit = add(add(form, "label", ""), "select", "", { name: "limit" });
+    limit.setAttribute("aria-label", "Column that is limited");
+    add(limit, "option", "no column", { value: "" });
+    document.querySelectorAll("table.board thead th.number").forEach((head) => add(limit, "option", head.textContent));
+    const change = () => { Object.assign(state, { limit: limit.value, most: most.value }); changeState(); };
+    most.addEventListener("input", change);
+    limit.addEventListener("change", change);
   }
   const label = add(form, "label");
   const only = add(label, "input", "", { type: "checkbox", name: "only" });
@@ -90,7 +125,8 @@ for (const place of document.querySelectorAll("[data-controls]")) {
   only.addEventListener("change", () => { state.only = only.checked; changeState(); });
   const clear = add(form, "button", "Show all", { type: "button" });
   clear.addEventListener("click", () => {
-    Object.assign(state, { pick: new Set(), language: "", class: "", only: false });
+    Object.assign(state, { pick: new Set(), only: false, limit: "", most: "" });
+    Object.keys(FILTERS).forEach((name) => { state[name] = ""; });
     changeState();
   });
   add(form, "output").setAttribute("aria-live", "polite");
@@ -106,6 +142,24 @@ for (const row of rows) {
     changeState();
   });
   head.prepend(box);
+}
+document.querySelectorAll("details.filters").forEach((details) => { details.hidden = false; });
+for (const place of document.querySelectorAll("[data-side]")) {
+  const link = add(place, "a", "", { href: place.dataset.side });
+  link.dataset.page = place.dataset.side;
+  links.push(link);
+}
+for (const place of document.querySelectorAll("[data-sort]")) {
+  const button = add(place, "button", "Sort the table by it", { type: "button" });
+  button.addEventListener("click", () => {
+    const table = document.querySelector("table.costs");
+    const heads = [...table.tHead.rows[0].cells];
+    const index = heads.findIndex((head) => head.textContent === place.dataset.sort);
+    sortTable(table, index, false);
+    Object.assign(state, { sort: place.dataset.sort, down: false });
+    keepState();
+    table.scrollIntoView();
+  });
 }
 document.addEventListener("sorted", (event) => {
   state.sort = event.detail.title;

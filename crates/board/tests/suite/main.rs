@@ -9,6 +9,7 @@ mod comparison_schema;
 mod fixture;
 #[path = "../../src/report/fixture_under.rs"]
 mod fixture_under;
+mod front;
 #[path = "../../../shootout/tests/support/import_graph.rs"]
 mod import_graph;
 mod imports;

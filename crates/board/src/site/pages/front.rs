@@ -1,46 +1,93 @@
-//! The front page: what is asked, the answer, the tables.
+//! The front page: which servers cost least, and what else is known of each.
 
+use super::builds::{self, Build};
+use super::languages::{self, Language};
 use super::{Page, Site};
 use crate::report::figures;
+use crate::report::table::NOTHING;
 use crate::site::SiteError;
-use crate::site::board::{Ranking, key};
-use crate::stats;
+use crate::site::field::{Bar, Column, Field, Line, Yardstick, digits};
 use askama::Template;
-use project::contestant;
-use std::collections::{BTreeMap, BTreeSet};
+use run_record::Load;
+use std::collections::BTreeSet;
+
+/// Columns of figures beside the bars.
+const BESIDE: [Column; 4] = [Column::Memory, Column::Rooms, Column::Storm, Column::Slow];
 
 #[derive(Template)]
 #[template(path = "site/index.html")]
 struct Front<'s> {
     page: Page,
-    /// Which round this is, on what machine, and who says so.
-    origin: Vec<String>,
-    answer: Vec<String>,
+    lead: String,
+    /// The servers that cost least.
+    answer: Vec<Answer>,
     /// The board of other runs: words and way.
     other: Option<&'s (String, &'static str)>,
     command: Option<&'static str>,
     warnings: &'s [String],
-    matrices: Vec<Matrix>,
-    workloads: Vec<Workload>,
-    servers: Vec<Server>,
+    /// What the bars show; `None` where the round has nothing for them.
+    caption: Option<String>,
+    heads: Vec<Head>,
+    yardstick: Option<Row>,
+    rows: Vec<Row>,
+    /// Where the axis has the yardstick, in percent of a track.
+    line: Option<String>,
+    /// Which columns are of which run and machine, and what the round is.
+    origin: Vec<String>,
+    note: Option<String>,
+    builds: Vec<Build>,
+    languages: Vec<Language>,
+    between: Option<String>,
+    measured: Vec<Workload>,
+    others: Vec<Workload>,
 }
 
-/// The places of every row in every workload on one machine.
-struct Matrix {
-    machine: Option<String>,
-    round: String,
-    heads: Vec<String>,
-    rows: Vec<Places>,
+struct Answer {
+    name: String,
+    href: String,
+    figures: String,
 }
 
-struct Places {
+struct Head {
+    title: String,
+    meaning: &'static str,
+    numeric: bool,
+}
+
+struct Row {
     key: String,
     name: String,
     href: String,
     language: String,
     class: String,
-    /// Text, and the number that sorts.
-    cells: Vec<(String, Option<String>)>,
+    conformance: Option<String>,
+    /// Of it the kind, which filters.
+    verdict: Option<&'static str>,
+    fate: Option<&'static str>,
+    bar: Option<Drawn>,
+    /// In the place of the bar.
+    status: &'static str,
+    cells: Vec<Shown>,
+}
+
+/// A bar as the page draws it: lengths in percent of its track.
+struct Drawn {
+    length: String,
+    whisker: Option<(String, String)>,
+    classes: String,
+    label: String,
+    value: f64,
+    cost: String,
+    words: String,
+    kept_up: bool,
+}
+
+struct Shown {
+    label: &'static str,
+    unit: &'static str,
+    text: String,
+    value: Option<f64>,
+    variant: Option<String>,
 }
 
 struct Workload {
@@ -50,32 +97,55 @@ struct Workload {
     sentences: Vec<String>,
 }
 
-/// A variant of a server.
-struct Server {
-    key: String,
-    name: String,
-    href: String,
-    language: String,
-    class: String,
-    library: String,
-    version: String,
-    /// Passed, waived, failed, failed of the Autobahn|Testsuite.
-    counts: [Option<usize>; 4],
-}
-
 /// The command that measures a round.
 const MEASURE: &str = "./shootout run --workload all --repeat 5 --out results/$(date +%Y-%m)";
 
 pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
-    let workloads = site.workload_names.iter().map(|name| {
-        let reason = site
-            .gathered
-            .workloads
+    let rankings = site.rankings();
+    let field = Field::of(rankings.map(|(on, ranking)| (on.board.machine.as_ref(), ranking)));
+    let (measured, others): (Vec<Workload>, Vec<Workload>) = workloads(site)
+        .into_iter()
+        .partition(|workload| !workload.sentences.is_empty());
+    let yardstick = field.yardstick.as_ref();
+    let languages = languages::languages(site, &field);
+    let page = Front {
+        page: site.page("WebSocket servers: what a message costs", "index.html", ""),
+        lead: lead(site, &field),
+        answer: answer(site, &field),
+        other: site.shown.other.as_ref(),
+        command: site.round.is_none().then_some(MEASURE),
+        warnings: &site.gathered.warnings,
+        caption: caption(&field),
+        heads: heads(),
+        line: yardstick
+            .filter(|_| !field.lines.is_empty())
+            .map(|of| percent(of.bar.length)),
+        rows: field
+            .lines
             .iter()
-            .find(|(known, _)| known == name);
-        let of_it = site
-            .rankings()
-            .filter(|(_, ranking)| ranking.workload == *name);
+            .map(|line| row(site, &field, line))
+            .collect(),
+        origin: origin(site, &field),
+        note: site.round.and_then(|round| round.about.note.clone()),
+        builds: match field.source(Column::Cost).is_none() && site.round.is_none() {
+            true => Vec::new(),
+            false => builds::builds(site, &field),
+        },
+        between: languages::between(&languages),
+        languages,
+        measured,
+        others,
+        yardstick: yardstick.map(|of| of_yardstick(site, of)),
+    };
+    Ok(page.render()?)
+}
+
+fn workloads(site: &Site<'_>) -> Vec<Workload> {
+    let workloads = site.workload_names.iter().map(|name| {
+        let known = &site.gathered.workloads;
+        let reason = known.iter().find(|(known, _)| known == name);
+        let of_it = site.rankings();
+        let of_it = of_it.filter(|(_, ranking)| ranking.workload == *name);
         Workload {
             name: name.clone(),
             href: site.workload_href(name, ""),
@@ -86,241 +156,298 @@ pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
             sentences: of_it.map(|(_, ranking)| ranking.sentence.clone()).collect(),
         }
     });
-    let page = Front {
-        page: site.page("WebSocket servers, measured the same way", "index.html", ""),
-        origin: origin(site),
-        answer: answer(site),
-        other: site.shown.other.as_ref(),
-        command: site.round.is_none().then_some(MEASURE),
-        warnings: &site.gathered.warnings,
-        matrices: matrices(site),
-        workloads: workloads.collect(),
-        servers: servers(site),
-    };
-    Ok(page.render()?)
+    workloads.collect()
 }
 
-/// Machine and author of the round.
-fn origin(site: &Site<'_>) -> Vec<String> {
+/// What the site is, in a sentence.
+fn lead(site: &Site<'_>, field: &Field<'_>) -> String {
+    let manifests = site.gathered.manifests.iter();
+    let (servers, languages): (usize, BTreeSet<&str>) = match field.lines.is_empty() {
+        true => (
+            site.gathered.manifests.len(),
+            manifests
+                .map(|manifest| manifest.language.as_str())
+                .collect(),
+        ),
+        false => (
+            field.lines.len(),
+            field
+                .lines
+                .iter()
+                .map(|line| line.language.as_str())
+                .collect(),
+        ),
+    };
+    let of = |count: usize, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{} {many}", figures::count(count as u64)),
+    };
+    let what = format!(
+        "{} in {} under the same load, with every message checked.",
+        of(servers, "WebSocket server", "WebSocket servers"),
+        of(languages.len(), "language", "languages"),
+    );
+    match site.round {
+        Some(_) => what,
+        None => format!("{what} No round has been published yet; this command measures one:"),
+    }
+}
+
+/// The cheapest three for a broadcast, with what else is asked of them.
+fn answer(site: &Site<'_>, field: &Field<'_>) -> Vec<Answer> {
+    let bars = field.lines.iter();
+    let bars = bars.filter_map(|line| Some((line, line.bar.as_ref().filter(|bar| bar.kept_up)?)));
+    let answers = bars.take(3).map(|(line, bar)| {
+        let memory = line
+            .cell(Column::Memory)
+            .filter(|cell| cell.value.is_some());
+        let memory =
+            memory.map(|cell| format!("{} {} a connection", cell.text, Column::Memory.unit()));
+        let fate = line.cell(Column::Slow).and_then(|cell| cell.fate);
+        let fate = fate.map(|fate| format!("slow readers {fate}"));
+        let said = std::iter::once(format!("{:.2}×", bar.times));
+        Answer {
+            name: line.name.clone(),
+            href: site.server_href(&line.server, ""),
+            figures: said
+                .chain(memory)
+                .chain(fate)
+                .collect::<Vec<_>>()
+                .join(", "),
+        }
+    });
+    answers.collect()
+}
+
+/// What the bars show.
+fn caption(field: &Field<'_>) -> Option<String> {
+    let source = field.source(Column::Cost)?;
+    let row = source.ranking.rows.first()?;
+    let plan = source.ranking.rows.iter().find_map(|row| row.plan())?;
+    let load = match &plan.load {
+        Load::Open(open) => format!(
+            "{} clients, {} broadcasts a second",
+            figures::count(plan.clients_at(0)),
+            open.rate
+        ),
+        _ => row.workload_name().to_owned(),
+    };
+    let unit = match &field.yardstick {
+        Some(of) => format!("1× is {}: {}", of.name, figures::time(of.bar.ns)),
+        None => "1× is the cheapest".to_owned(),
+    };
+    let bars = || field.lines.iter().filter_map(|line| line.bar.as_ref());
+    let tied = bars().filter(|bar| bar.is_cheapest).count();
+    let shade = match tied {
+        0 | 1 => " Blue: the cheapest.",
+        _ => " Blue: no measurable difference from the cheapest.",
+    };
+    let late = match bars().any(|bar| !bar.kept_up) {
+        true => " Pale: too slow for this load.",
+        false => "",
+    };
+    Some(format!(
+        "CPU time per delivered message ({load}). {unit}. Thin line: interval of the \
+         repetitions.{shade}{late}"
+    ))
+}
+
+fn heads() -> Vec<Head> {
+    let head = |title: String, meaning, numeric| Head {
+        title,
+        meaning,
+        numeric,
+    };
+    let figure = |column: Column| {
+        let meaning = match column {
+            Column::Memory => "Memory for one idle connection, with its sockets in the kernel.",
+            Column::Rooms => "99 of 100 room messages arrive within this time.",
+            Column::Storm => "After many clients are cut off at once: until all are back.",
+            _ => {
+                "What becomes of clients that read little or nothing, and the most memory that the server \
+                 used meanwhile."
+            }
+        };
+        head(builds::head(column), meaning, true)
+    };
+    let mut heads = vec![
+        head(
+            "server".to_owned(),
+            "Server, and its variant that costs least.",
+            false,
+        ),
+        head(
+            builds::head(Column::Cost),
+            "CPU time of the server for one delivered message.",
+            true,
+        ),
+    ];
+    heads.extend(BESIDE.map(figure));
+    heads.extend([
+        head(
+            "conformance".to_owned(),
+            "Checks of the protocol. A waiver is an exception with a reason.",
+            false,
+        ),
+        head("language".to_owned(), "Programming language.", false),
+        head(
+            "class".to_owned(),
+            "Idiomatic: as the library's documentation shows. Tuned: beyond it.",
+            false,
+        ),
+    ]);
+    heads
+}
+
+fn percent(value: f64) -> String {
+    format!("{value:.1}%")
+}
+
+fn row(site: &Site<'_>, field: &Field<'_>, line: &Line) -> Row {
+    let cells = BESIDE.map(|column| {
+        let cell = line.cell(column);
+        Shown {
+            label: column.words(),
+            unit: match cell.and_then(|cell| cell.value) {
+                Some(_) => column.unit(),
+                None => "",
+            },
+            text: cell.map_or_else(
+                || NOTHING.to_owned(),
+                |cell| match cell.fate {
+                    Some(fate) => format!("{fate}, {}", cell.text),
+                    None => cell.text.clone(),
+                },
+            ),
+            value: cell.and_then(|cell| cell.value),
+            variant: cell.and_then(|cell| cell.variant.clone()),
+        }
+    });
+    let unit = field.yardstick.as_ref().map(|of| of.name.as_str());
+    let conformance = site.conformance(&line.key);
+    Row {
+        key: line.key.clone(),
+        name: line.name.clone(),
+        href: site.server_href(&line.server, ""),
+        language: line.language.clone(),
+        class: line.class.clone(),
+        verdict: conformance.as_deref().map(verdict),
+        conformance,
+        fate: line.cell(Column::Slow).and_then(|cell| cell.fate),
+        bar: line.bar.as_ref().map(|bar| drawn(bar, unit)),
+        status: line.status.unwrap_or(NOTHING),
+        cells: cells.into(),
+    }
+}
+
+/// The kind of what [`Site::conformance`] says.
+fn verdict(conformance: &str) -> &'static str {
+    match conformance {
+        "passed" => "passed",
+        failed if failed.ends_with("failed") => "failed",
+        _ => "with waivers",
+    }
+}
+
+fn of_yardstick(site: &Site<'_>, of: &Yardstick) -> Row {
+    let conformance = site.conformance(&of.key);
+    Row {
+        key: of.key.clone(),
+        name: of.name.clone(),
+        href: site.server_href(&of.server, ""),
+        language: of.language.clone(),
+        class: of.class.clone(),
+        verdict: conformance.as_deref().map(verdict),
+        conformance,
+        fate: None,
+        bar: Some(drawn(&of.bar, None)),
+        status: NOTHING,
+        cells: Vec::new(),
+    }
+}
+
+/// A bar, held against the row of this name.
+fn drawn(bar: &Bar, unit: Option<&str>) -> Drawn {
+    let scale = bar.length / bar.times;
+    let interval = bar.interval.map(|of| (of.low, of.high));
+    let whisker = interval.filter(|_| !bar.is_cut).map(|(low, high)| {
+        let (from, to) = (low * scale, (high * scale).min(100.0));
+        (percent(from), percent((to - from).max(0.3)))
+    });
+    let between = interval.map_or_else(String::new, |(low, high)| {
+        format!(", interval {low:.2} to {high:.2}")
+    });
+    let tie = match bar.is_cheapest {
+        true => "; no measurable difference from the cheapest",
+        false => "",
+    };
+    let classes = [
+        (bar.is_cheapest, " cheapest"),
+        (bar.is_cut, " cut"),
+        (!bar.kept_up, " late"),
+    ];
+    Drawn {
+        length: percent(bar.length),
+        whisker,
+        classes: classes
+            .into_iter()
+            .filter_map(|(is, class)| is.then_some(class))
+            .collect(),
+        label: format!("{:.2}×", bar.times),
+        value: bar.ns / 1e3,
+        cost: digits(bar.ns / 1e3),
+        words: format!(
+            "{:.2} times {}{between}{tie}",
+            bar.times,
+            unit.unwrap_or("the cheapest")
+        ),
+        kept_up: bar.kept_up,
+    }
+}
+
+/// Which columns are of which run and machine, and what the round is.
+fn origin(site: &Site<'_>, field: &Field<'_>) -> Vec<String> {
     let Some(round) = site.round else {
         return Vec::new();
     };
-    let machines = site
-        .ranked
-        .iter()
-        .filter_map(|ranked| ranked.board.machine.as_ref());
-    let machines: Vec<String> = machines.map(|machine| machine.words()).collect();
-    let first = format!(
-        "Round {}, measured on {}; {}.",
-        round.name,
-        machines.join(", and on "),
-        round.about.label
-    );
-    std::iter::once(first)
-        .chain(round.about.note.clone())
-        .collect()
-}
-
-/// The answer in three sentences.
-fn answer(site: &Site<'_>) -> Vec<String> {
-    let lines = &site.gathered.conformance;
-    let clean = lines
-        .iter()
-        .filter(|l| l.waived.is_empty() && l.failed.is_empty())
-        .count();
-    let servers: BTreeSet<&str> = lines.iter().map(|line| line.server.as_str()).collect();
-    let checked = format!(
-        "Of {} variants of {} servers, {} pass every conformance check that applies to them without a \
-         waiver.",
-        figures::count(lines.len() as u64),
-        figures::count(servers.len() as u64),
-        figures::count(clean as u64)
-    );
-    let Some(round) = site.round else {
-        let suite = &site.gathered.autobahn;
-        let whole = suite
-            .iter()
-            .filter(|record| record.failed.is_empty())
-            .count();
-        return vec![
-            "No round has been published yet; the command below measures one.".to_owned(),
-            checked,
-            format!(
-                "{} of {} raw echoes pass the Autobahn|Testsuite without a failed case.",
-                figures::count(whole as u64),
-                figures::count(suite.len() as u64)
-            ),
-        ];
-    };
-    let all = site.rankings().map(|(_, ranking)| ranking);
-    let rankings: Vec<&Ranking<'_>> = all.filter(|ranking| is_contested(ranking)).collect();
-    let contested = rankings.len();
-    let shared = rankings
-        .iter()
-        .filter(|ranking| firsts(ranking) > 1)
-        .count();
-    let mut leaders: BTreeMap<&str, usize> = BTreeMap::new();
-    for ranking in &rankings {
-        for line in ranking
-            .lines
-            .iter()
-            .filter(|line| line.place.value.as_deref() == Some("1"))
-        {
-            *leaders.entry(&line.name).or_default() += 1;
+    let mut places: Vec<(String, Vec<&'static str>)> = Vec::new();
+    for column in Column::ALL {
+        let Some(source) = field.source(column) else {
+            continue;
+        };
+        let place = source.machine.map_or_else(
+            || "an unknown machine".to_owned(),
+            |machine| machine.words(),
+        );
+        match places.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, columns)) => columns.push(column.words()),
+            None => places.push((place, vec![column.words()])),
         }
     }
-    let most = leaders.values().copied().max().unwrap_or_default();
-    let leading: Vec<&str> = leaders
-        .iter()
-        .filter(|(_, n)| **n == most)
-        .map(|(name, _)| *name)
-        .collect();
-    let leading = match leading.len() {
-        0 => "No row has a place yet.".to_owned(),
-        1..=3 => format!(
-            "{} {} first, alone or shared, in {most} of {contested} rankings of round {}.",
-            leading.join(" and "),
-            if leading.len() == 1 { "is" } else { "are" },
-            round.name
+    let mut lines = vec![format!("Round {}; {}.", round.name, round.about.label)];
+    match places.as_slice() {
+        [] => lines.push(
+            "This round has no broadcast at a fixed rate, and so no cost to show; its other figures are \
+             on the pages of the workloads. ./shootout run --workload cost measures it."
+                .to_owned(),
         ),
-        many => format!(
-            "{many} rows are first, alone or shared, in {most} of {contested} rankings of round {}.",
-            round.name
-        ),
-    };
-    vec![
-        leading,
-        match shared {
-            _ if !are_tested(&rankings) => format!(
-                "Places are the order of the figures and not tested: that takes {} repetitions of each \
-                 row.",
-                stats::repetitions_for(1)
-            ),
-            0 => "In none of these rankings is the first place shared.".to_owned(),
-            _ => format!(
-                "In {shared} of these rankings the first place is shared: the repetitions do not tell \
-                 these rows apart."
-            ),
-        },
-        checked,
-    ]
-}
-
-/// Whether there is another row to be before.
-fn is_contested(ranking: &Ranking<'_>) -> bool {
-    let placed = ranking.lines.iter();
-    placed.filter(|line| line.place.value.is_some()).count() > 1
-}
-
-/// Whether the repetitions are enough to tell the rows of every ranking apart.
-fn are_tested(rankings: &[&Ranking<'_>]) -> bool {
-    let mut rows = rankings.iter().flat_map(|ranking| &ranking.rows);
-    rows.all(|row| {
-        let measured = row.repetitions.iter().filter(|m| m.run.is_some()).count();
-        measured == 0 || stats::enough(measured, measured)
-    })
-}
-
-/// Rows that may be first.
-fn firsts(ranking: &Ranking<'_>) -> usize {
-    ranking
-        .lines
-        .iter()
-        .filter(|line| line.place.value.as_deref() == Some("1"))
-        .count()
-}
-
-fn matrices(site: &Site<'_>) -> Vec<Matrix> {
-    let of_board = site.ranked.iter().map(|ranked| {
-        let mut rows: BTreeMap<String, Places> = BTreeMap::new();
-        let contested = ranked.rankings.iter().filter(|r| is_contested(r));
-        let contested: Vec<&Ranking<'_>> = contested.collect();
-        let width = contested.len();
-        for (column, ranking) in contested.iter().enumerate() {
-            for line in &ranking.lines {
-                let row = rows.entry(line.key.clone()).or_insert_with(|| Places {
-                    key: line.key.clone(),
-                    name: line.name.clone(),
-                    href: site.server_href(&line.server, ""),
-                    language: line.language.clone(),
-                    class: line.class.clone(),
-                    cells: vec![("–".to_owned(), None); width],
-                });
-                row.cells[column] = match line.place.value {
-                    Some(_) => (line.place.text.clone(), line.place.value.clone()),
-                    None => (line.status.name().to_owned(), None),
-                };
-            }
-        }
-        Matrix {
-            machine: ranked.board.machine.as_ref().map(|machine| machine.words()),
-            round: site
-                .round
-                .map(|round| round.name.clone())
-                .unwrap_or_default(),
-            heads: titles(&contested),
-            rows: rows.into_values().collect(),
-        }
-    });
-    of_board.collect()
-}
-
-/// The heads of rankings, with their runs where two would be the same.
-fn titles(rankings: &[&Ranking<'_>]) -> Vec<String> {
-    let short: Vec<String> = rankings
-        .iter()
-        .map(|ranking| short_title(ranking))
-        .collect();
-    let titles = short.iter().zip(rankings).map(|(title, ranking)| {
-        let twins = short.iter().filter(|other| *other == title).count();
-        match twins {
-            1 => title.clone(),
-            _ => format!("{title}, {}", ranking.origin.run),
-        }
-    });
-    titles.collect()
-}
-
-/// Workload, and the dialect where it is not the usual one.
-fn short_title(ranking: &Ranking<'_>) -> String {
-    match ranking.dialect {
-        "JSON" => ranking.workload.clone(),
-        dialect => format!("{} ({dialect})", ranking.workload),
-    }
-}
-
-fn servers(site: &Site<'_>) -> Vec<Server> {
-    let mut rows: BTreeMap<String, Server> = BTreeMap::new();
-    for manifest in &site.gathered.manifests {
-        for variant in &manifest.variants {
-            let key = key(&manifest.name, &variant.name);
-            rows.insert(
-                key.clone(),
-                Server {
-                    key,
-                    name: contestant(&manifest.name, &variant.name),
-                    href: site.server_href(&manifest.name, ""),
-                    language: manifest.language.clone(),
-                    class: manifest.class.name().to_owned(),
-                    library: manifest.library.clone(),
-                    version: "–".to_owned(),
-                    counts: [None; 4],
-                },
-            );
+        [(machine, _)] => lines.push(format!("All columns are from one machine: {machine}.")),
+        several => {
+            let each = several
+                .iter()
+                .map(|(machine, columns)| format!("{}: {machine}", columns.join(", ")));
+            lines.push(format!(
+                "Two columns may be from two machines. {}.",
+                each.collect::<Vec<_>>().join(". ")
+            ));
         }
     }
-    for line in &site.gathered.conformance {
-        if let Some(row) = rows.get_mut(&key(&line.server, &line.variant)) {
-            row.version.clone_from(&line.version);
-            row.counts[0] = Some(line.passed.len());
-            row.counts[1] = Some(line.waived.len());
-            row.counts[2] = Some(line.failed.len());
-        }
+    if field.source(Column::Cost).is_none() && !places.is_empty() {
+        lines.push(
+            "This round has no broadcast at a fixed rate, and so no bars; ./shootout run --workload cost \
+             measures it."
+                .to_owned(),
+        );
     }
-    for record in &site.gathered.autobahn {
-        if let Some(row) = rows.get_mut(&key(&record.server.name, &record.server.variant)) {
-            row.counts[3] = Some(record.failed.len());
-        }
-    }
-    rows.into_values().collect()
+    lines
 }

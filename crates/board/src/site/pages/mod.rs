@@ -1,15 +1,20 @@
 //! The pages of the site, and the links between them.
 
 mod ancestor;
+mod builds;
 mod front;
 mod history;
+mod languages;
+mod places;
 mod ranking;
 mod server;
+mod servers;
+mod side;
 mod texts;
 mod workload;
 
 use super::SiteError;
-use super::board::{Known, Ranking};
+use super::board::{Known, Ranking, key};
 use super::gather::{self, Gathered, Shown};
 use super::history::{self as past, Point};
 use super::names::Names;
@@ -30,8 +35,11 @@ pub(super) struct Page {
 }
 
 /// Pages that every page leads to.
-const NAVIGATION: [(&str, &str); 5] = [
+const NAVIGATION: [(&str, &str); 8] = [
     ("The board", "index.html"),
+    ("Side by side", "side-by-side.html"),
+    ("Places", "places.html"),
+    ("Servers", "servers.html"),
     ("2016 beside today", "2016.html"),
     ("Method", "method.html"),
     ("Bias", "bias.html"),
@@ -105,6 +113,19 @@ impl Site<'_> {
         }
     }
 
+    /// What the conformance checks say of a row: `passed`, how many waivers, or how many failed; `None`
+    /// where it was not checked.
+    pub(super) fn conformance(&self, row: &str) -> Option<String> {
+        let mut lines = self.gathered.conformance.iter();
+        let line = lines.find(|line| key(&line.server, &line.variant) == row)?;
+        Some(match (line.failed.len(), line.waived.len()) {
+            (0, 0) => "passed".to_owned(),
+            (0, 1) => "1 waiver".to_owned(),
+            (0, waivers) => format!("{waivers} waivers"),
+            (failed, _) => format!("{failed} failed"),
+        })
+    }
+
     /// All rankings of the round with their machines.
     pub(super) fn rankings(&self) -> impl Iterator<Item = (&Ranked<'_>, &Ranking<'_>)> {
         self.ranked
@@ -176,6 +197,9 @@ pub(super) fn all(
     };
     let mut files = Files::default();
     files.add("index.html", front::render(&site)?);
+    files.add("side-by-side.html", side::render(&site)?);
+    files.add("places.html", places::render(&site)?);
+    files.add("servers.html", servers::render(&site)?);
     for name in &site.server_names {
         files.add(site.server_href(name, ""), server::render(&site, name)?);
     }
