@@ -204,7 +204,11 @@ fn answer(site: &Site<'_>, field: &Field<'_>) -> Vec<Answer> {
         let memory =
             memory.map(|cell| format!("{} {} a connection", cell.text, Column::Memory.unit()));
         let fate = line.cell(Column::Slow).and_then(|cell| cell.fate);
-        let fate = fate.map(|fate| format!("slow readers {fate}"));
+        let fate = fate.map(|fate| match fate {
+            "cut off" => "cuts slow readers off".to_owned(),
+            "kept" => "keeps slow readers".to_owned(),
+            _ => "cuts some slow readers off".to_owned(),
+        });
         let said = std::iter::once(format!("{:.2}×", bar.times));
         Answer {
             name: line.name.clone(),

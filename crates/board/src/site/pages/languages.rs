@@ -47,15 +47,15 @@ pub(super) fn languages(site: &Site<'_>, field: &Field<'_>) -> Vec<Language> {
     languages
 }
 
-/// The two languages of the most servers, in a sentence; `None` where there are no two with several.
+/// The three languages of the most servers, in a sentence; `None` where fewer than two have several.
 pub(super) fn between(languages: &[Language]) -> Option<String> {
     let mut most: Vec<&Language> = languages.iter().filter(|of| of.servers > 1).collect();
-    most.sort_by(|a, b| b.servers.cmp(&a.servers));
-    let two: Vec<&Language> = most.into_iter().take(3).collect();
-    if two.len() < 2 {
+    most.sort_by_key(|of| std::cmp::Reverse(of.servers));
+    let first: Vec<&Language> = most.into_iter().take(3).collect();
+    if first.len() < 2 {
         return None;
     }
-    let each = two.iter().map(|of| {
+    let each = first.iter().map(|of| {
         format!(
             "{}: {} at best ({}), {} in the middle of {} servers",
             of.name, of.cheapest.1, of.server, of.median.1, of.servers
