@@ -26,7 +26,7 @@ const ENDING: &str = ".json";
 const PACKED: &str = ".gz";
 /// Most files of a directory that may be records: a published run has 345, and one workload of all 107
 /// variants, six times, 642. All 21 workloads in one run would have 13,482, and more bytes than are read.
-const MOST_FILES: usize = 5_000;
+pub const MOST_FILES: usize = 5_000;
 
 /// What `shootout run`, `websocket-bench --json` or `websocket-bench selftest --json` wrote.
 #[derive(Debug)]

@@ -213,6 +213,31 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// What comes before the answer to an echo that is asked for now, if anything does. Where answers have
+    /// no order, or there are no echoes, nothing may come, as in [`Self::quiet`].
+    pub(crate) fn before_an_echo(
+        &mut self,
+        client: &mut Client,
+    ) -> Result<Option<Incoming>, Failure> {
+        if !self.has(Workload::Echo) || !self.speech().is_ordered() {
+            return self.quiet(client).map(|()| None);
+        }
+        let fence = self.payload();
+        let sent = self.request(client, Kind::Echo, &fence);
+        let wait = client.timeout;
+        let Some(incoming) = client.next_within(wait) else {
+            sent?;
+            return Err(Failure(format!("no echo within {wait:?}")));
+        };
+        let is_echo = |reply: &Reply| reply.kind == Kind::Echo && reply.payload.equals(&fence);
+        Ok(match &incoming {
+            Incoming::Message {
+                reply: Ok(reply), ..
+            } if is_echo(reply) => None,
+            _ => Some(incoming),
+        })
+    }
+
     /// The connection lives, and nothing came on it before the answer to an echo.
     pub(crate) fn quiet(&mut self, client: &mut Client) -> Checked {
         match self.fence(client)?.first() {

@@ -71,7 +71,7 @@ fn a_percentile_above_the_limit_that_a_row_kept_says_whose_it_is() {
     let run = twice.run.as_mut().unwrap();
     run.steps.insert(2, over.steps[2].clone());
     run.outcome.carried_clients = Some(3_000);
-    let note = "alpha: the p95 of 952 ms is above the limit of 500 ms, since it is that of all 2 measurements \
+    let note = "alpha: the p95 of 728 ms is above the limit of 500 ms, since it is that of all 2 measurements \
                 with 3,000 clients, of which 1 kept the limit";
     let text = text::table(&[twice]);
     assert!(text.contains(note), "{text}");

@@ -187,9 +187,10 @@ fn passed_over(context: &mut Context<'_>, client: &mut Client, codes: &[u16]) ->
     if let Some(incoming) = client.next_within(UNANSWERED) {
         return is_answer(&incoming, codes);
     }
-    context
-        .quiet(client)
-        .map_err(|failure| failure.at("behind it, on the same connection"))
+    let late = context
+        .before_an_echo(client)
+        .map_err(|failure| failure.at("behind it, on the same connection"))?;
+    late.map_or(Ok(()), |incoming| is_answer(&incoming, codes))
 }
 
 fn isolated(context: &mut Context<'_>) -> Checked {

@@ -235,7 +235,8 @@ mod tests {
 
     #[test]
     fn given_options_replace_those_of_the_base() {
-        let options = args("--quick --set load.samples=7 --dialects binary,text,binary");
+        let options =
+            args("--quick --workload broadcast --set load.samples=7 --dialects binary,text,binary");
         let options = options.options(&folder()).unwrap();
         assert_eq!(options.workloads[0].plan.samples(), 7);
         assert_eq!(options.workloads[0].plan.steps(), Some(5));

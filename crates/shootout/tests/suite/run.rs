@@ -516,6 +516,10 @@ fn what_cannot_work_is_said_before_anything_is_measured() {
             "run --set clients.first=9000000",
             "fewer than the 9000000 of the first step",
         ),
+        (
+            "run --workload all --repeat 1000",
+            "records into one directory, and the report, check and site read 5000 at most",
+        ),
         ("run --resume", "nothing to resume"),
         ("run --set limits.time=never", "--set limits.time=never"),
         (

@@ -227,7 +227,7 @@ fn another_version_is_named_on_either_side() {
     let (newer_worker, newer_coordinator) = serve_newer(&runtime);
     let both = [
         "websocket-bench 99.1.2 (protocol 77)",
-        "this is websocket-bench 0.",
+        concat!("this is websocket-bench ", env!("CARGO_PKG_VERSION")),
     ];
     run(&format!("echo {} -w {newer_worker}", url(no_listener())))
         .exits(1)

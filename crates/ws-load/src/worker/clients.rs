@@ -92,7 +92,7 @@ impl ClientTable {
             rooms: WorkerRooms::new(&common.plan, (number, workers)),
             wanted: 0,
             handshakes: HandshakePart::default(),
-            opening: Opening::new(&common.plan, number, workers),
+            opening: Opening::new(&common.plan, number, workers, common.work),
             lives: Lives::new(
                 &common.plan,
                 (number, workers),

@@ -11,6 +11,7 @@ use crate::io::Token;
 use crate::message::{HeldPart, OpenTerms, Report, StepPart, Unable};
 use crate::net::{ConnectError, Offered, Phase, Stage, Transport, Tunnelling, Upgrade, offer};
 use crate::plan::attempts_at_once;
+use crate::scenario::Work;
 use run_record::{Environment, FileLimit, Plan};
 use std::collections::VecDeque;
 use std::io;
@@ -57,7 +58,8 @@ struct Figures {
 
 impl Opening {
     /// Of worker `number` of `workers`.
-    pub(super) fn new(plan: &Plan, number: u32, workers: u32) -> Self {
+    pub(super) fn new(plan: &Plan, number: u32, workers: u32, work: Work) -> Self {
+        let terms = plan.connect().filter(|_| work == Work::Plan);
         Self {
             wanted: 0,
             at_once: attempts_at_once(plan, number, workers),
@@ -69,7 +71,7 @@ impl Opening {
             reported: true,
             exhausted: None,
             last_lost: String::new(),
-            figures: plan.connect().map(|_| Box::default()),
+            figures: terms.map(|_| Box::default()),
         }
     }
 

@@ -19,6 +19,7 @@ use crate::progress::{Progress, milliseconds};
 use crate::quick;
 use crate::rows::{self, Row, Rows};
 use crate::session::{Origin, Session};
+use board::records::MOST_FILES;
 use board::report;
 use board::report::cost;
 use board::terminal::one_line;
@@ -49,6 +50,7 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     let mut rows = rows::plan(&entries, options)?;
     rows.other_servers = all - entries.len();
     let rows = rows;
+    refuse_too_many(rows.rows.len() + rows.unfit.len())?;
     let environment = Environment::collect();
     let cores = machine::cores(&options.pin, &environment)?;
     let capacity = machine::capacity(&environment);
@@ -105,6 +107,18 @@ fn session(context: &Context<'_>, args: &RunArgs) -> Result<Session, Refusal> {
         )));
     }
     Ok(session)
+}
+
+/// Refuses a run whose directory could not be read when it is complete.
+fn refuse_too_many(records: usize) -> Result<(), Refusal> {
+    if records <= MOST_FILES {
+        return Ok(());
+    }
+    Err(Refusal::new(format!(
+        "this run would write {records} records into one directory, and the report, check and site read \
+         {MOST_FILES} at most: make several runs of it, for example one of each workload, each with \
+         an --out of its own"
+    )))
 }
 
 fn generator_program(context: &Context<'_>, args: &RunArgs) -> Result<PathBuf, Refusal> {
