@@ -14,10 +14,8 @@ pub(crate) fn check(data: &[u8]) {
         check_run(&run);
     }
     read::<Certificate>(data);
-    if let Some(event) = read::<Event>(data) {
-        if let Event::Step { record, .. } = event {
-            check_step(&record);
-        }
+    if let Some(Event::Step { record, .. }) = read::<Event>(data) {
+        check_step(&record);
     }
 }
 
