@@ -20,6 +20,7 @@ const (
 // client is one connection: the goroutine of read, and that of write.
 type client struct {
 	conn    *net.TCPConn
+	in      *bufio.Reader // of conn, from the handshake on
 	out     outbox
 	written chan struct{} // closed when write has returned
 
@@ -27,7 +28,7 @@ type client struct {
 }
 
 func newClient(conn *net.TCPConn) *client {
-	c := &client{conn: conn, written: make(chan struct{})}
+	c := &client{conn: conn, in: bufio.NewReader(conn), written: make(chan struct{})}
 	c.out.filled.L = &c.out.mu
 	return c
 }
@@ -47,9 +48,11 @@ func (c *client) close(frame []byte) {
 	}
 }
 
-// write writes what is queued until the outbox or the connection ends.
+// write writes what is queued until the outbox or the connection ends. What has
+// piled up is flushed once.
 func (c *client) write() {
 	defer close(c.written)
+	out := bufio.NewWriter(c.conn)
 	var frames [][]byte
 	for {
 		frames = c.out.take(frames)
@@ -58,13 +61,15 @@ func (c *client) write() {
 			return
 		}
 		for i, frame := range frames {
-			if _, err := c.conn.Write(frame); err != nil {
-				c.out.end()
-				c.conn.Close()
-				return
-			}
+			// Its error is that of Flush.
+			out.Write(frame)
 			c.out.wrote(len(frame))
 			frames[i] = nil
+		}
+		if out.Flush() != nil {
+			c.out.end()
+			c.conn.Close()
+			return
 		}
 	}
 }
@@ -72,7 +77,7 @@ func (c *client) write() {
 // read has c's messages answered until the connection ends, and queues the close
 // frame if that end asks for one.
 func (c *client) read(answer func(c *client, op ws.OpCode, data []byte)) {
-	reader := wsutil.DefaultReader(bufio.NewReader(c.conn), ws.StateServerSide)
+	reader := wsutil.DefaultReader(c.in, ws.StateServerSide)
 	reader.OnIntermediate = c.control
 	for {
 		op, data, err := c.next(reader)

@@ -62,7 +62,7 @@ func (h *hub) serve(conn *net.TCPConn) {
 		},
 	}
 	conn.SetDeadline(time.Now().Add(handshakeTimeout))
-	if _, err := upgrader.Upgrade(conn); err != nil {
+	if _, err := upgrader.Upgrade(handshake{c.in, conn}); err != nil {
 		conn.Close()
 		return
 	}
