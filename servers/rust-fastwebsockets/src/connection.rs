@@ -22,7 +22,7 @@ use std::future::ready;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{self, AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{self, AsyncRead, AsyncWrite, AsyncWriteExt, BufWriter};
 use tokio::net::TcpStream;
 use tokio::select;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -31,7 +31,7 @@ use tokio::time::timeout;
 /// Bytes (docs/protocol.md, "Limits").
 const MAX_MESSAGE: usize = 16 << 20;
 
-/// Messages taken from the queue at once.
+/// Messages that are written to the buffer before it is flushed.
 const BATCH: usize = 256;
 
 /// For a peer that does not finish the closing handshake.
@@ -93,7 +93,8 @@ async fn converse(
     // The library's halves borrow those of the stream, which are needed after them.
     let (mut input, mut output) = io::split(socket.into_inner());
     {
-        let (mut reader, writer) = after_handshake_split(&mut input, &mut output, Role::Server);
+        let output = BufWriter::new(&mut output);
+        let (mut reader, writer) = after_handshake_split(&mut input, output, Role::Server);
         reader.set_max_message_size(MAX_MESSAGE + 1); // the first size that is refused
         let mut writing = pin!(write(writer, queue, &client));
         let mut reading = pin!(read(reader, &client, perform));
@@ -165,7 +166,7 @@ fn carry_out(client: &Client, answer: Answer) {
     client.push(answer.reply);
 }
 
-/// Sends what comes into the queue, to the close frame.
+/// Sends what comes into the queue, to the close frame. What has piled up leaves in one flush.
 async fn write(
     mut writer: WebSocketWrite<impl AsyncWrite + Unpin>,
     mut queue: UnboundedReceiver<Message>,
@@ -173,12 +174,21 @@ async fn write(
 ) -> Result<(), WebSocketError> {
     let mut batch = Vec::new();
     while queue.recv_many(&mut batch, BATCH).await > 0 {
+        let bytes = batch.iter().map(Message::size).sum();
+        let end = batch
+            .iter()
+            .position(|message| message.opcode == OpCode::Close);
+        if let Some(close) = end {
+            // The library refuses what comes behind it.
+            batch.truncate(close + 1);
+        }
         for message in batch.drain(..) {
             writer.write_frame(message.frame()).await?;
-            outbox.release(message.size());
-            if message.opcode == OpCode::Close {
-                return Ok(());
-            }
+        }
+        writer.flush().await?;
+        outbox.release(bytes);
+        if end.is_some() {
+            break;
         }
     }
     Ok(())
