@@ -8,6 +8,13 @@
 %% docs/protocol.md, "Limits"; bytes.
 -define(MAX_QUEUED, 64 * 1024 * 1024).
 
+%% A slot is the index of a count and, above its bits, how many clients had that count before. A
+%% count is a number of bytes and, above its bits, the same number of clients. Both stay small
+%% integers, of 60 bits.
+-define(INDEX_BITS, 27).
+-define(BYTES_BITS, 40).
+-define(EARLIER_BITS, 19).
+
 start() ->
     gen_server:start({local, ?MODULE}, ?MODULE, none, []).
 
@@ -32,25 +39,45 @@ deliver(Clients, {_Type, Payload}, Message, Sender) ->
         fun ({Pid, _Slot}) when Pid =:= Sender ->
                 ok;
             ({Pid, Slot}) ->
-                case atomics:add_get(Counts, Slot, Size) of
+                case charge(Counts, Slot, Size) of
+                    gone -> ok;
                     Queued when Queued > ?MAX_QUEUED, Queued > Size -> exit(Pid, kill);
                     _ -> Pid ! Message
                 end
         end,
         Clients).
 
+%% The bytes that wait with these. The client may have ended since the list of clients was made, and
+%% another one have its count.
+charge(Counts, Slot, Size) ->
+    Count = atomics:add_get(Counts, index(Slot), Size),
+    case earlier(Slot) of
+        Earlier when Earlier =:= Count bsr ?BYTES_BITS ->
+            Count band (1 bsl ?BYTES_BITS - 1);
+        _ ->
+            atomics:sub(Counts, index(Slot), Size),
+            gone
+    end.
+
 %% Counts a frame off that the client has taken out of its mailbox.
 taken(Slot, {_Type, Payload}) ->
-    atomics:sub(persistent_term:get(?MODULE), Slot, byte_size(Payload)).
+    atomics:sub(persistent_term:get(?MODULE), index(Slot), byte_size(Payload)).
 
+index(Slot) ->
+    Slot band (1 bsl ?INDEX_BITS - 1).
+
+earlier(Slot) ->
+    Slot bsr ?INDEX_BITS.
+
+%% The state: the lowest index that no client has had, and the slots of clients that have ended.
 init(none) ->
     %% A count of its own for each client would be a reference, which is copied out of the table
-    %% with each broadcast. Each client has a port, so there are slots enough.
-    Slots = erlang:system_info(port_limit),
-    persistent_term:put(?MODULE, atomics:new(Slots, [])),
+    %% with each broadcast. Each client has a port, so there are counts enough.
+    Counts = erlang:system_info(port_limit),
+    persistent_term:put(?MODULE, atomics:new(Counts, [])),
     ets:new(?MODULE, [ordered_set, named_table, {read_concurrency, true}]),
     topics:create(),
-    {ok, lists:seq(1, Slots)}.
+    {ok, {1, []}}.
 
 handle_call({join, Pid}, _From, Free) ->
     %% Twice, where a request that was no handshake came first on the connection.
@@ -62,13 +89,20 @@ handle_call({join, Pid}, _From, Free) ->
 handle_cast(_Message, Free) ->
     {noreply, Free}.
 
-handle_info({'DOWN', _Monitor, process, Pid, _Reason}, Free) ->
+handle_info({'DOWN', _Monitor, process, Pid, _Reason}, {Unused, Ended}) ->
     topics:forget(Pid),
     [{Pid, Slot}] = ets:take(?MODULE, Pid),
-    {noreply, [Slot | Free]}.
+    {noreply, {Unused, [Slot | Ended]}}.
 
-insert(Pid, [Slot | Free]) ->
+insert(Pid, Free) ->
+    {Slot, Rest} = next(Free),
     monitor(process, Pid),
-    atomics:put(persistent_term:get(?MODULE), Slot, 0),
+    atomics:put(persistent_term:get(?MODULE), index(Slot), earlier(Slot) bsl ?BYTES_BITS),
     ets:insert(?MODULE, {Pid, Slot}),
-    {reply, Slot, Free}.
+    {reply, Slot, Rest}.
+
+next({Unused, []}) ->
+    {Unused, {Unused + 1, []}};
+next({Unused, [Slot | Ended]}) ->
+    Earlier = (earlier(Slot) + 1) band (1 bsl ?EARLIER_BITS - 1),
+    {Earlier bsl ?INDEX_BITS bor index(Slot), {Unused, Ended}}.

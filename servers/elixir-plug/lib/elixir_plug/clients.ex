@@ -9,8 +9,17 @@ defmodule ElixirPlug.Clients do
   """
   use GenServer
 
+  import Bitwise
+
   # docs/protocol.md, "Limits"; bytes.
   @max_queued 64 * 1024 * 1024
+
+  # A slot is the index of a count and, above its bits, how many clients had that count
+  # before. A count is a number of bytes and, above its bits, the same number of clients.
+  # Both stay small integers, of 60 bits.
+  @index_bits 27
+  @bytes_bits 40
+  @earlier_bits 19
 
   @typedoc "Where the count of a client's queued bytes stands."
   @type slot :: pos_integer
@@ -35,47 +44,77 @@ defmodule ElixirPlug.Clients do
         :ok
 
       {pid, slot} ->
-        case :atomics.add_get(counts, slot, size) do
+        case charge(counts, slot, size) do
+          :gone -> :ok
           queued when queued > @max_queued and queued > size -> Process.exit(pid, :kill)
           _ -> send(pid, {:broadcast, frame})
         end
     end)
   end
 
+  # The bytes that wait with these. The client may have ended since the list of clients was
+  # made, and another one have its count.
+  defp charge(counts, slot, size) do
+    count = :atomics.add_get(counts, index(slot), size)
+
+    if count >>> @bytes_bits == earlier(slot) do
+      count &&& (1 <<< @bytes_bits) - 1
+    else
+      :atomics.sub(counts, index(slot), size)
+      :gone
+    end
+  end
+
   @doc "Counts a frame off that the client has taken out of its mailbox."
   def taken(slot, {_type, payload}),
-    do: :atomics.sub(:persistent_term.get(__MODULE__), slot, byte_size(payload))
+    do: :atomics.sub(:persistent_term.get(__MODULE__), index(slot), byte_size(payload))
 
+  defp index(slot), do: slot &&& (1 <<< @index_bits) - 1
+  defp earlier(slot), do: slot >>> @index_bits
+
+  # The state: the lowest index that no client has had, and the slots of clients that have
+  # ended.
   @impl true
   def init(nil) do
     # A count of its own for each client would be a reference, which ETS copies at more
-    # cost than the whole delivery has; each client has a port, and so a slot.
-    slots = :erlang.system_info(:port_limit)
-    :persistent_term.put(__MODULE__, :atomics.new(slots, []))
+    # cost than the whole delivery has; each client has a port, and so a count.
+    counts = :erlang.system_info(:port_limit)
+    :persistent_term.put(__MODULE__, :atomics.new(counts, []))
     # In the order of the processes' creation, which is kinder to the caches.
     :ets.new(__MODULE__, [:ordered_set, :named_table, read_concurrency: true])
-    {:ok, Enum.to_list(1..slots)}
+    {:ok, {1, []}}
   end
 
   @impl true
   def handle_call({:join, pid}, _from, free) do
     # Twice, where a request that was no handshake came first on the connection.
-    case {:ets.lookup(__MODULE__, pid), free} do
-      {[{_pid, slot}], _} -> {:reply, slot, free}
-      {[], [slot | free]} -> {:reply, insert(pid, slot), free}
+    case :ets.lookup(__MODULE__, pid) do
+      [{_pid, slot}] ->
+        {:reply, slot, free}
+
+      [] ->
+        {slot, free} = next(free)
+        {:reply, insert(pid, slot), free}
     end
   end
 
   @impl true
-  def handle_info({:DOWN, _monitor, :process, pid, _reason}, free) do
+  def handle_info({:DOWN, _monitor, :process, pid, _reason}, {unused, ended}) do
     [{^pid, slot}] = :ets.take(__MODULE__, pid)
-    {:noreply, [slot | free]}
+    {:noreply, {unused, [slot | ended]}}
   end
 
   defp insert(pid, slot) do
     Process.monitor(pid)
-    :atomics.put(:persistent_term.get(__MODULE__), slot, 0)
+    :atomics.put(:persistent_term.get(__MODULE__), index(slot), earlier(slot) <<< @bytes_bits)
     :ets.insert(__MODULE__, {pid, slot})
     slot
+  end
+
+  defp next({unused, []}), do: {unused, {unused + 1, []}}
+
+  defp next({unused, [slot | ended]}) do
+    earlier = earlier(slot) + 1 &&& (1 <<< @earlier_bits) - 1
+    {earlier <<< @index_bits ||| index(slot), {unused, ended}}
   end
 end
