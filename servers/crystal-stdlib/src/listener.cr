@@ -8,8 +8,10 @@ class Listener < TCPServer
   # The system may lower it.
   BACKLOG = 4096
 
-  # Weak, since most requests never ask for their connection.
+  # Weak, and cleared from time to time, since a connection need not become a WebSocket.
   @accepted = {} of Socket::Address => WeakRef(TCPSocket)
+  # How many of them call for that.
+  @many = 1024
 
   def initialize(host : String, port : Int32)
     super(host, port, BACKLOG)
@@ -19,7 +21,10 @@ class Listener < TCPServer
 
   def accept? : TCPSocket?
     connection = super
-    @accepted[connection.remote_address] = WeakRef.new(connection) if connection
+    if connection
+      forget_closed if @accepted.size >= @many
+      @accepted[connection.remote_address] = WeakRef.new(connection)
+    end
     connection
   rescue Socket::Error
     # The client is gone already.
@@ -30,5 +35,10 @@ class Listener < TCPServer
     address = request.remote_address
     reference = @accepted.delete(address) if address
     reference.try(&.value) || raise "no connection from #{address}"
+  end
+
+  private def forget_closed : Nil
+    @accepted.reject! { |_address, reference| reference.value.try(&.closed?) != false }
+    @many = {1024, 2 * @accepted.size}.max
   end
 end
