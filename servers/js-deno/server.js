@@ -10,6 +10,9 @@ const MAX_QUEUED = 64 * 1024 * 1024;
 const clients = new Set();
 const topics = new Topics();
 
+/** What was sent to clients whose handshake is being answered. */
+const early = new Map();
+
 const hub = {
   send,
   publish(data, topic) {
@@ -58,8 +61,17 @@ function upgrade(request, rawEcho) {
   }
   const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: 0 });
   socket.binaryType = 'arraybuffer';
-  socket.onopen = () => clients.add(socket);
+  // A client that has read the answer must get every broadcast from there on, and
+  // onopen may come later than that.
+  clients.add(socket);
+  early.set(socket, []);
+  socket.onopen = () => {
+    const messages = early.get(socket);
+    early.delete(socket);
+    for (const message of messages) send(socket, message);
+  };
   socket.onclose = () => {
+    early.delete(socket);
     clients.delete(socket);
     topics.leave(socket);
   };
@@ -85,6 +97,10 @@ function tooLarge(data) {
 
 // After close() the socket takes no more; the library cannot cut it off.
 function send(socket, data) {
+  if (early.has(socket)) {
+    early.get(socket).push(data);
+    return;
+  }
   if (socket.readyState !== WebSocket.OPEN) return;
   const queued = socket.bufferedAmount;
   if (queued > 0 && queued + data.length > MAX_QUEUED) socket.close(1008);
