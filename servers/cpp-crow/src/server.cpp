@@ -2,11 +2,15 @@
 
 #include <crow.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <list>
 #include <mutex>
 #include <string>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "text_request.h"
 
@@ -14,6 +18,9 @@ namespace {
 
 using crow::websocket::CloseStatusCode;
 using Connection = crow::websocket::connection;
+
+// Messages, and whether they are binary.
+using Missed = std::vector<std::pair<std::string, bool>>;
 
 constexpr size_t MAX_MESSAGE = 16 * 1024 * 1024;
 
@@ -23,7 +30,9 @@ public:
         app_.loglevel(crow::LogLevel::Critical);
         CROW_WEBSOCKET_ROUTE(app_, "/")
             .max_payload(MAX_MESSAGE)
-            .onaccept([this](const crow::request &request, void **) { return onAccept(request); })
+            .onaccept([this](const crow::request &request, void **joining) {
+                return onAccept(request, joining);
+            })
             .onopen([this](Connection &connection) { onOpen(connection); })
             .onclose([this](Connection &connection, const std::string &, uint16_t) {
                 std::lock_guard lock(mutex_);
@@ -45,19 +54,25 @@ public:
 private:
     // Crow upgrades any request; it leaves the version and the key (RFC 6455, 4.2.1) to us.
     //
-    // Between this handler and onOpen, on the same thread, Crow sends its answer. The mutex is
-    // held from here to there: a client that has the answer may be told of a broadcast on another
-    // loop, and is owed it.
-    bool onAccept(const crow::request &request) {
+    // Between this handler and onOpen Crow sends its answer. A client that has it may be told of a
+    // broadcast on another loop, and is owed it. There is no connection to send to before onOpen;
+    // so broadcasts are kept from here to there.
+    bool onAccept(const crow::request &request, void **joining) {
         if (request.get_header_value("Sec-WebSocket-Version") != "13") return false;
         if (request.get_header_value("Sec-WebSocket-Key").empty()) return false;
-        mutex_.lock();
+        std::lock_guard lock(mutex_);
+        *joining = &*joining_.emplace(joining_.end());
         return true;
     }
 
     void onOpen(Connection &connection) {
+        std::lock_guard lock(mutex_);
+        auto joined = std::find_if(joining_.begin(), joining_.end(), [&](const Missed &missed) {
+            return &missed == connection.userdata();
+        });
+        for (const auto &[message, isBinary] : *joined) send(connection, message, isBinary);
+        joining_.erase(joined);
         connections_.insert(&connection);
-        mutex_.unlock();
     }
 
     void onMessage(Connection &from, const std::string &message, bool isBinary) {
@@ -123,6 +138,7 @@ private:
         {
             std::lock_guard lock(mutex_);
             for (Connection *connection : connections_) send(*connection, message, isBinary);
+            for (Missed &missed : joining_) missed.emplace_back(message, isBinary);
         }
         send(from, result, isBinary);
     }
@@ -133,9 +149,11 @@ private:
 
     const Options options_;
     crow::SimpleApp app_;
-    // A connection lives at least until its onclose has returned.
     std::mutex mutex_;
+    // A connection lives at least until its onclose has returned.
     std::unordered_set<Connection *> connections_;
+    // What was broadcast since onAccept, for each connection that onOpen has not seen.
+    std::list<Missed> joining_;
 };
 
 }  // namespace
