@@ -25,7 +25,11 @@ function listen({ host, port, deflate }) {
     perMessageDeflate: deflate
   });
 
-  io.engine.on('connection', bound);
+  io.engine.on('connection', (connection) => {
+    bound(connection);
+    // The handshake's HTTP request, which the connection would keep in memory.
+    connection.request = null;
+  });
   io.on('connection', (socket) => {
     serve(socket, (room, event, ...args) => {
       (room === undefined ? io : io.to(room)).emit(event, ...args);
