@@ -14,6 +14,7 @@ import ssl
 import sys
 from importlib.metadata import version
 
+import uvloop
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from protocol import answer
@@ -137,6 +138,7 @@ def main():
             access_log=None,
             print=None,
             handle_signals=False,
+            loop=uvloop.new_event_loop(),
         )
     except (OSError, OverflowError) as error:
         sys.exit(f"python-aiohttp: {error}; choose another with --host or --port")

@@ -11,6 +11,7 @@ import resource
 import sys
 
 import tornado
+import uvloop
 from tornado.web import Application
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
@@ -100,7 +101,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     logging.disable(logging.CRITICAL)  # a line for each connection that breaks
     try:
-        asyncio.run(serve(options))
+        uvloop.run(serve(options))
     except (OSError, OverflowError) as error:
         sys.exit(f"python-tornado: {error}; choose another with --host or --port")
 

@@ -9,13 +9,13 @@ protocol.py.
 """
 
 import argparse
-import asyncio
 import logging
 import resource
 import ssl
 import sys
 from importlib.metadata import version
 
+import uvloop
 from websockets.asyncio.server import ServerConnection, broadcast, serve
 from websockets.exceptions import ConnectionClosed
 
@@ -104,7 +104,7 @@ def main():
     # asyncio would warn of every write to a connection that has just been reset.
     logging.getLogger("asyncio").setLevel(logging.ERROR)
     try:
-        asyncio.run(run(options))
+        uvloop.run(run(options))
     except (OSError, OverflowError) as error:
         sys.exit(f"python-websockets: {error}; choose another with --host or --port")
 
