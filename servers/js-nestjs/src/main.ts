@@ -1,6 +1,7 @@
 // node dist/main.js [--host HOST] [--port PORT]
 
 import 'reflect-metadata';
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { Module } from '@nestjs/common';
@@ -22,7 +23,11 @@ async function main() {
   }
   const app = await NestFactory.create(AppModule, { logger: false });
   app.useWebSocketAdapter(new WsAdapter(app, { messageParser: read as any }));
-  await app.listen(options.port, options.host);
+  await app.init();
+  // What app.listen calls, which does not take a backlog.
+  const server = app.getHttpServer();
+  server.listen({ host: options.host, port: options.port, backlog: 4096 });
+  await once(server, 'listening');
 }
 
 function parse(args: string[]) {
