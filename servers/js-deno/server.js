@@ -7,6 +7,9 @@ import { Topics } from './topics.js';
 const MAX_MESSAGE = 16 * 1024 * 1024;
 const MAX_QUEUED = 64 * 1024 * 1024;
 
+// Milliseconds until a client whose handshake is not answered by then is forgotten.
+const HANDSHAKE_TIME = 10_000;
+
 const clients = new Set();
 const topics = new Topics();
 
@@ -65,16 +68,21 @@ function upgrade(request, rawEcho) {
   // onopen may come later than that.
   clients.add(socket);
   early.set(socket, []);
-  socket.onopen = () => {
-    const messages = early.get(socket);
-    early.delete(socket);
-    for (const message of messages) send(socket, message);
-  };
-  socket.onclose = () => {
+  const leave = () => {
     early.delete(socket);
     clients.delete(socket);
     topics.leave(socket);
   };
+  // The library tells nothing of a client that goes before its handshake is answered.
+  const gone = setTimeout(leave, HANDSHAKE_TIME);
+  socket.onopen = () => {
+    clearTimeout(gone);
+    clients.add(socket);
+    const messages = early.get(socket) ?? [];
+    early.delete(socket);
+    for (const message of messages) send(socket, message);
+  };
+  socket.onclose = leave;
   socket.onmessage = ({ data: received }) => {
     const data = typeof received === 'string' ? received : new Uint8Array(received);
     if (tooLarge(data)) {
