@@ -117,7 +117,8 @@ fn without_a_round_there_is_a_site_that_says_so_and_how_to_measure_one() {
     let site = Site::new(&[("alpha", "")], |_| {});
     let front = site.page("index.html");
     assert!(front.contains("No round has been published yet"), "{front}");
-    assert!(front.contains("./shootout run --workload all"), "{front}");
+    assert!(front.contains("for w in workloads/*.toml; do"), "{front}");
+    assert!(front.contains("./shootout run --workload"), "{front}");
     assert!(
         site.page("workloads/ticker.html")
             .contains("./shootout run --workload ticker")

@@ -48,9 +48,9 @@ impl End {
         Self::new(&[1, 3], says)
     }
 
-    /// True when no connection can be used.
-    pub fn is_unopened(&self) -> bool {
-        self.codes == [1]
+    /// True when no connection can be used, and only the time-out says so.
+    pub fn is_given_up(&self) -> bool {
+        self.codes == [1] && self.says.contains("silent")
     }
 
     /// True when a run of this workload is not affected.

@@ -122,7 +122,7 @@ impl Case {
             ("--limit-rtt", if end.is_served() { "20s" } else { "1s" }),
             (
                 "--connect-timeout",
-                if end.is_unopened() { "2s" } else { "20s" },
+                if end.is_given_up() { "2s" } else { "20s" },
             ),
         ];
         usual.extend(match self.workload {
