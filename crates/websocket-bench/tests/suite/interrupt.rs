@@ -103,7 +103,7 @@ fn the_first_keeps_the_steps_and_the_part_of_a_step() {
 fn the_second_ends_the_program_at_once_and_the_steps_are_on_disk() {
     let ended_early = (0..TRIES).any(|_| {
         let mut stuck = Stuck::start();
-        let status = interrupt_until_it_ends(&mut stuck.child);
+        let status = interrupt_until_it_ends(&mut stuck.child, || true);
         let (code, _, record) = stuck.ended(status);
         assert_eq!(code, Some(130));
         assert_eq!(record.outcome.end, End::Interrupted);

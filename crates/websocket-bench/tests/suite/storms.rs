@@ -326,7 +326,8 @@ fn an_interrupt_in_a_storm_keeps_what_was_measured_of_it() {
 fn a_second_interrupt_in_a_storm_ends_the_program_and_keeps_the_record() {
     let ended_early = (0..10).any(|_| {
         let mut storm = Storm::start(&[]);
-        let status = interrupt_until_it_ends(&mut storm.child);
+        let path = storm.path.clone();
+        let status = interrupt_until_it_ends(&mut storm.child, || path.exists());
         let (_, record) = storm.ended(status);
         assert_eq!(record.outcome.end, End::Interrupted);
         // A run whose second interrupt came late has ended by itself, when it had waited for the server.

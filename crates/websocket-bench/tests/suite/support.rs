@@ -120,15 +120,18 @@ pub(crate) fn free_addr() -> SocketAddr {
     panic!("no port is free");
 }
 
-/// Interrupts a child twice and waits for its end. Two interrupts of which it has not noticed the first are
-/// one: after a while it gets another. A third one that it does notice would end it before it has written.
+/// Interrupts a child, again when it has been heard, and waits for its end. Two interrupts of which it has not
+/// noticed the first are one: after a while it gets another. A third one that it does notice would end it before it has written.
 // timed: a first pause that is too short makes the two one, and the next is sent when nothing is written.
-pub(crate) fn interrupt_until_it_ends(child: &mut Child) -> ExitStatus {
-    let pauses = [150, 20_000, 20_000, 20_000].map(Duration::from_millis);
-    for pause in pauses {
+pub(crate) fn interrupt_until_it_ends(
+    child: &mut Child,
+    is_heard: impl Fn() -> bool,
+) -> ExitStatus {
+    for is_first in [true, false, false, false] {
         crate::shared::send(child.id(), libc::SIGINT);
-        let end = Instant::now() + pause;
-        while Instant::now() < end {
+        let (soon, end) = (150, 20_000);
+        let [soon, end] = [soon, end].map(|ms| Instant::now() + Duration::from_millis(ms));
+        while Instant::now() < end && !(is_first && Instant::now() >= soon && is_heard()) {
             if let Some(status) = child.try_wait().unwrap() {
                 return status;
             }
