@@ -4,6 +4,7 @@
 use crate::check::{Check, Scope};
 use crate::client::{Client, Incoming};
 use crate::context::Context;
+use crate::dialect::Speech;
 use crate::failure::{Checked, Failure};
 use crate::message::Kind;
 use crate::target::Workload;
@@ -36,6 +37,7 @@ fn members_only(context: &mut Context<'_>) -> Checked {
         // A welcome, and what the framework says to a leave.
         while let Some(Incoming::Message { .. }) = client.next_within(SILENCE) {}
     }
+    let speech = context.speech();
     let payload = context.payload();
     context.request(&mut member, Kind::Broadcast, &payload)?;
     let got = context.gather(&mut member, |got| got.len() == 2)?;
@@ -43,17 +45,28 @@ fn members_only(context: &mut Context<'_>) -> Checked {
         return Err(Failure::new("the sender did not get its broadcast"));
     }
     for (who, client) in outsiders {
-        silent(client).map_err(|failure| failure.at(format_args!("a client that {who}")))?;
+        silent(speech, client)
+            .map_err(|failure| failure.at(format_args!("a client that {who}")))?;
     }
     Ok(())
 }
 
-fn silent(client: &mut Client) -> Checked {
-    if let Some(incoming) = client.next_within(SILENCE) {
+/// What comes next, but for the keep-alive of a framework, which clients get that did not join, too.
+fn next(speech: &dyn Speech, client: &mut Client, wait: Duration) -> Option<Incoming> {
+    loop {
+        match client.next_within(wait) {
+            Some(Incoming::Message { raw, .. }) if speech.is_noise(&raw) => {}
+            other => return other,
+        }
+    }
+}
+
+fn silent(speech: &dyn Speech, client: &mut Client) -> Checked {
+    if let Some(incoming) = next(speech, client, SILENCE) {
         return Err(Failure(format!("got {incoming}")));
     }
     client.send(Opcode::Ping, b"alive?")?;
-    match client.next_within(client.timeout) {
+    match next(speech, client, client.timeout) {
         Some(Incoming::Pong(_)) => Ok(()),
         Some(other) => Err(Failure(format!("got {other}"))),
         None => Err(Failure::new("it no longer answers a ping")),
