@@ -1,7 +1,7 @@
 //! What was measured, shown, compared and checked: reports, the board, and what holds of records.
 //!
 //! Purpose: everything that is made of records and of what a project says of itself. It measures
-//! nothing and starts no process: whoever reads the results of a stranger runs nothing of theirs.
+//! nothing and starts no process, so reading the results of a stranger runs none of their programs.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 

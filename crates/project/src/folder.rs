@@ -7,7 +7,7 @@ use crate::manifest::{self, Manifest, Problem, lines, suggestion};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder in results/ for runs without `--out`. Nobody has published these runs.
+/// The folder in results/ for runs without `--out`, which are not published.
 pub const LOCAL: &str = "local";
 
 /// The project's folder.

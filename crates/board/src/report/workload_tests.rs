@@ -225,8 +225,8 @@ fn held_connections_are_ranked_by_their_memory() {
     assert!(lines[2].starts_with("1  slow"), "{text}");
 }
 
-/// Four repetitions with 4,196, 4,296, 4,396 and 4,496 bytes a connection: the mean of the two in the
-/// middle is ranked, and stands in the column.
+/// Four repetitions with 4,196, 4,296, 4,396 and 4,496 bytes a connection: ranking and
+/// column have the mean of the two in the middle.
 #[test]
 fn the_memory_that_is_ranked_is_that_of_the_column() {
     let plan = plan_that(|plan| matches!(plan.load, Load::Connect(_)));

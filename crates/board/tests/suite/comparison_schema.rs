@@ -1,4 +1,4 @@
-//! The schema of a comparison stands in docs/ as the types make it.
+//! The schema of a comparison in docs/ is the one that the types make.
 
 use board::compare::comparison_schema;
 use std::fs;

@@ -47,6 +47,16 @@ pub enum StartError {
     Interrupted,
 }
 
+impl StartError {
+    /// True where only a wait ran out, which a busy machine can do to any server.
+    pub(crate) const fn is_late(&self) -> bool {
+        matches!(
+            self,
+            Self::NeverReady(..) | Self::Service(_, ServiceError::NeverReady(..))
+        )
+    }
+}
+
 /// The error, and the end of the log of the process that it is about.
 pub type Failure = (StartError, Option<String>);
 

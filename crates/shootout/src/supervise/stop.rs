@@ -30,6 +30,14 @@ impl StopReport {
         (!said.is_empty()).then(|| said.join("; "))
     }
 
+    /// True where all that was left behind was given too little time to end, which a busy machine can do to
+    /// any server.
+    pub(crate) fn is_late(&self) -> bool {
+        let leaked = |part: &&Stopped| part.leak().is_some();
+        let mut parts = self.0.iter().filter(leaked).peekable();
+        parts.peek().is_some() && parts.all(|part| part.killed_after.is_some())
+    }
+
     /// The crashes in words: services first, since a server may end because of them.
     pub fn crash(&self) -> Option<String> {
         let deaths = self.0.iter().rev().filter_map(|part| part.died.as_ref());

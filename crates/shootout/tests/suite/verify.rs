@@ -1,6 +1,6 @@
 //! `shootout verify`: what it says of servers, several at the same time, and the tables it writes.
 
-use crate::support::{Project, Server};
+use crate::support::{CORRECT, Project, Server};
 use std::fs;
 
 #[test]
@@ -171,6 +171,57 @@ fn a_row_whose_wait_ran_out_beside_others_is_verified_again_alone() {
     // In either dialect.
     assert_eq!(count(&format!("LATE {CHECK} ")), 4, "{}", done.stdout);
     assert_eq!(count(&format!("FAIL {CHECK} ")), 2, "{}", done.stdout);
+}
+
+#[test]
+fn a_server_that_was_not_ready_in_time_beside_others_is_started_again_alone() {
+    let project = Project::new();
+    let mark = project.path("once");
+    let script = format!(
+        "[ -e {mark} ] || {{ touch {mark}; exec sleep 600; }}; {CORRECT}",
+        mark = mark.display()
+    );
+    // timed: the second start has nothing beside it but other tests, and an answer takes it milliseconds.
+    let at_first = Server {
+        name: "a-slow",
+        script: &script,
+        ready: "15s",
+        ..Server::default()
+    };
+    let never = Server {
+        name: "b-never",
+        script: "exec sleep 600",
+        ready: "1s",
+        ..Server::default()
+    };
+    project.add(&at_first).add(&never);
+    let done = project.shootout("verify --jobs 2");
+    done.expect(1, &["2 variants: 1 ok, 1 failed (b-never)"]);
+    let late = done.stdout.matches("verified again at the end, alone");
+    assert_eq!(late.count(), 2, "{}", done.stdout);
+}
+
+#[test]
+fn a_server_that_did_not_end_in_time_beside_others_is_verified_again_alone() {
+    let project = Project::new();
+    let mark = project.path("once");
+    let script = format!(
+        "[ -e {mark} ] && {CORRECT}; touch {mark}; trap '' TERM; \"$PROGRAMS/liar-server\" --port $PORT & \
+         exec sleep 7067",
+        mark = mark.display()
+    );
+    let leaves = "(trap '' TERM; exec sleep 7068) & exec \"$PROGRAMS/liar-server\" --port $PORT";
+    for (name, script) in [("a-late", script.as_str()), ("b-leaves", leaves)] {
+        project.add(&Server {
+            name,
+            script,
+            ..Server::default()
+        });
+    }
+    let done = project.shootout("verify --jobs 2");
+    done.expect(1, &["2 variants: 1 ok, 1 failed (b-leaves)"]);
+    let again = done.stdout.matches("verified again at the end, alone");
+    assert_eq!(again.count(), 1, "{}", done.stdout);
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(in crate::site) struct Yardstick {
 /// The costs of the rows of a ranking.
 pub(super) struct Costs<'r> {
     pub(super) yardstick: Option<Yardstick>,
-    /// The row of each server that costs least, of those that kept the limit if there are some.
+    /// The cheapest row of each server. A row that missed the limit is taken only where all of them did.
     pub(super) best: Vec<&'r Ranked>,
     bars: BTreeMap<&'r str, Bar>,
 }

@@ -74,9 +74,14 @@ pub(super) fn verify(
         Ok(server) => server,
         Err((StartError::Interrupted, _)) => return None,
         Err((error, tail)) => {
-            put!(said, "{name}: {error}");
+            let again = beside == Beside::Others && error.is_late();
+            let then = if again { AGAIN } else { "" };
+            put!(said, "{name}: {error}{then}");
             put_tail(said, tail.as_deref());
-            return Some(Verified::default());
+            return Some(Verified {
+                again,
+                ..Verified::default()
+            });
         }
     };
     let checked = conform::verify(&mut server, variant, context.interrupt, &mut |outcome| {
@@ -99,8 +104,11 @@ pub(super) fn verify(
     };
     let conformance = conform::judge(manifest, variant, &outcomes);
     let leak = stopped.leak();
-    // What a server leaves behind is its fault at any pace.
-    let is_late = leak.is_none() && conform::ran_out(&outcomes, &conformance);
+    // What a server leaves behind when it ends by itself is its fault at any pace.
+    let is_late = match leak {
+        None => conform::ran_out(&outcomes, &conformance),
+        Some(_) => stopped.is_late(),
+    };
     let again = beside == Beside::Others && is_late;
     put_failures(said, &outcomes, &conformance, again);
     let in_detail = choice.is_named() || choice.all;

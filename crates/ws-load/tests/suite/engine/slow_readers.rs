@@ -313,20 +313,31 @@ fn what_a_server_keeps_is_counted_and_decides() {
     assert_ne!(only_step(&record).verdict, Verdict::Fail);
 }
 
-/// The end of the stream is behind more than the client's buffer holds.
-#[test]
-fn a_stopped_client_that_is_cut_off_is_seen_to_be() {
+/// A run of six seconds whose stopped clients are cut off. `None` where this machine was so late with that
+/// that the step may have been over.
+// timed: a run that was too late is made again.
+fn cut_off_in_time() -> Option<Measured> {
     let listener = listener();
     let plan = broadcasts(listener.local_addr().unwrap(), 6, 1, Reading::Stopped);
-    let record = thread::scope(|scope| {
+    thread::scope(|scope| {
+        let began = Instant::now();
         let run = scope.spawn(|| ws_load::run(&plan, &AtomicBool::new(false), &mut |_| {}));
         let (taken, streams) = serve(&listener);
         let behind = behind(&taken);
         for (stream, _) in streams.iter().zip(behind).filter(|(_, is)| *is) {
             stream.shutdown(std::net::Shutdown::Write).unwrap();
         }
-        run.join().unwrap().unwrap()
-    });
+        let in_time = began.elapsed() < Duration::from_secs(5);
+        let measured = run.join().unwrap().unwrap();
+        in_time.then_some(measured)
+    })
+}
+
+/// The end of the stream is behind more than the client's buffer holds.
+#[test]
+fn a_stopped_client_that_is_cut_off_is_seen_to_be() {
+    let record = (0..20).find_map(|_| cut_off_in_time());
+    let record = record.expect("a run in which the clients were cut off in time");
     let slow = only_step(&record).slow_readers.as_ref().unwrap();
     assert_eq!((slow.clients, slow.cut_off), (10, 10));
     assert_eq!((slow.kept_bytes, slow.most_kept_bytes), (Some(0), Some(0)));

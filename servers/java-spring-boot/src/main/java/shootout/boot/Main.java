@@ -17,6 +17,9 @@ public final class Main {
     /** Threads that send; each may wait for a client that does not read. With virtual threads it has no meaning. */
     private static final int SENDERS = 200;
 
+    /** What waits for a client that does not read is given up then. */
+    private static final String LONGEST_FAREWELL = "1s";
+
     private Main() {}
 
     public static void main(String[] args) {
@@ -47,6 +50,7 @@ public final class Main {
                 "server.tomcat.accept-count", BACKLOG,
                 "spring.task.execution.pool.core-size", SENDERS,
                 "spring.threads.virtual.enabled", options.virtualThreads(),
+                "spring.lifecycle.timeout-per-shutdown-phase", LONGEST_FAREWELL,
                 "logging.level.root", "off"));
         try {
             application.run();
