@@ -67,7 +67,7 @@ MIRI = MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=$(1) \
   cargo +nightly miri test --locked --target-dir target/miri
 miri:
 	$(call MIRI,4) -p ws-proto --lib --tests
-	$(call MIRI,2) -p run-record --lib -- --skip record::latency::
+	$(call MIRI,2) -p plan -p record --lib -- --skip latency::
 	$(call MIRI,2) -p ws-load --lib -- plan:: figures:: message:: dialect:: verify::ledger \
 	  --skip cluster:: --skip io:: --skip dialect::tests --skip figures::series \
 	  --skip plan::bounds

@@ -1,7 +1,7 @@
 //! Laws of the commands that a site takes from a network: any bytes as `ws_load::cluster::Command`, and any
 //! commands before `ws_load::cluster::Permits`.
 
-use run_record::{
+use plan::{
     Arrivals, Audience, Clients, Connect, Load, MOST_CLIENTS, Nanos, OpenLoop, Plan, Search,
     SearchOf, Workload,
 };

@@ -1,6 +1,6 @@
 //! Laws of records as JSON: any bytes as a run, a measurement, a certificate or an event.
 
-use run_record::{Certificate, Event, Latency, Measurement, RunRecord, StepRecord};
+use record::{Certificate, Event, Latency, Measurement, RunRecord, StepRecord};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;

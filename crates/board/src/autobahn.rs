@@ -1,7 +1,7 @@
 //! The summaries of the Autobahn|Testsuite, as `shootout autobahn` stores them.
 
 use crate::records;
-use run_record::AutobahnRecord;
+use record::AutobahnRecord;
 use std::path::{Path, PathBuf};
 
 /// Most summaries that are read: a server has a few.
@@ -35,7 +35,7 @@ fn read(path: &Path) -> Result<AutobahnRecord, String> {
     let text = records::beside(path).map_err(|error| error.to_string())?;
     let record: AutobahnRecord =
         serde_json::from_str(&text).map_err(|error| format!("not a summary: {error}"))?;
-    if record.format != run_record::AUTOBAHN_FORMAT {
+    if record.format != record::AUTOBAHN_FORMAT {
         return Err(format!("format {:?} is not a summary's", record.format));
     }
     Ok(record)

@@ -8,7 +8,7 @@ pub use bounded::text;
 pub(crate) use bounded::{Texts, beside, directories, named_text};
 pub use pack::{Packed, pack};
 
-use run_record::{
+use record::{
     Certificate, Latency, MEASUREMENT_FORMAT, Measurement, RUN_FORMAT, RunRecord, SELFTEST_FORMAT,
     VERSION,
 };

@@ -1,6 +1,6 @@
 //! The status of a row by the record of its run, where its server went on and left nothing behind.
 
-use run_record::{End, RunRecord, Status, StepRecord, Verdict};
+use record::{End, RunRecord, Status, StepRecord, Verdict};
 
 /// The reason of a row that the user ended.
 pub const INTERRUPTED: &str = "ended by the user before it was complete";

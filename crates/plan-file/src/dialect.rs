@@ -2,7 +2,7 @@
 
 use crate::text::bounded;
 use crate::words;
-use run_record::DialectFile;
+use plan::DialectFile;
 use std::fs::File;
 use std::path::Path;
 

@@ -14,7 +14,7 @@ pub use dialect::read_dialect;
 pub use overlay::{Set, shown_key};
 pub use print::{Given, printed};
 
-use run_record::Plan;
+use plan::Plan;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -144,7 +144,7 @@ impl PlanFile {
     pub fn dialect_file(&self) -> Option<&Path> {
         let message = self.table.get("message")?.as_table()?;
         let name = message.get("dialect")?.as_str()?;
-        run_record::names_dialect_file(name).then(|| Path::new(name))
+        plan::names_dialect_file(name).then(|| Path::new(name))
     }
 
     /// The plan, with what is left out at its default, and with the dialect file that it names. It is not
@@ -214,7 +214,7 @@ fn follow_the_interval(table: &mut Table) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::{Dialect, Load};
+    use plan::{Dialect, Load};
 
     fn file(text: &str) -> PlanFile {
         PlanFile::parse("p.toml", text, "/folder").unwrap()
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn a_dialect_in_a_file_of_its_own_is_named_by_its_path() {
         let folder = tempfile::tempdir().unwrap();
-        let text = toml::to_string(&run_record::built_in_dialects()[0]).unwrap();
+        let text = toml::to_string(&plan::built_in_dialects()[0]).unwrap();
         let other = text.replace("summary = \"", "summary = \"Changed. ");
         std::fs::write(folder.path().join("own.toml"), other).unwrap();
         let named = |name: &str| {

@@ -1,7 +1,7 @@
 //! `--set KEY=VALUE`: a value at a place of a plan.
 
 use crate::words;
-use run_record::REDACTED_VALUE;
+use plan::REDACTED_VALUE;
 use std::str::FromStr;
 use toml::{Table, Value};
 

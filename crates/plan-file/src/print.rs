@@ -1,6 +1,6 @@
 //! A plan as the file that means it.
 
-use run_record::{
+use plan::{
     Audience, Clients, Connection, Io, Limits, Load, Message, Nanos, Plan, Population, RankedBy,
     Target, Timestamps,
 };

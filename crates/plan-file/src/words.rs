@@ -203,7 +203,7 @@ fn shown(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::Plan;
+    use plan::Plan;
 
     fn words(text: &str) -> String {
         let error = toml::from_str::<Plan>(text).expect_err(text);

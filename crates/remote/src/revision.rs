@@ -10,11 +10,12 @@ pub(crate) const REVISION: u32 = 46_025_312;
 #[cfg(test)]
 mod tests {
     use super::REVISION;
-    use run_record::{
+    use plan::{
         Arrivals, Audience, Clients, Dialect, Io, JsonType, Life, Load, Meaning, Measure,
-        MessageType, OriginRule, PayloadForm, Plan, RankedBy, Reading, Reconnect, Recorder, Rooms,
-        Scalar, SearchOf, Sizes, Timestamps, TlsVersion,
+        MessageType, OriginRule, PayloadForm, Plan, RankedBy, Reading, Reconnect, Rooms, Scalar,
+        SearchOf, Sizes, Timestamps, TlsVersion,
     };
+    use record::Recorder;
     use serde::Deserialize;
     use serde_reflection::{Error, Registry, Samples, Tracer, TracerConfig};
     use sha1::{Digest as _, Sha1};

@@ -4,7 +4,7 @@ use crate::chart::{BOTTOM, Cell, Cells, Chart, LEFT, RIGHT, TOP, Tick, seconds, 
 use crate::figures;
 use crate::scale::{Scale, log_ticks};
 use crate::timeline::{Column, Timeline};
-use run_record::Buckets;
+use record::Buckets;
 
 /// The faintest cell can still be seen.
 const FAINTEST: f64 = 0.12;

@@ -4,7 +4,7 @@ use crate::chart::{BOTTOM, Chart, LEFT, Line, RIGHT, TOP, Tick, seconds, steps};
 use crate::figures;
 use crate::scale::{self, Scale, linear_ticks, log_ticks};
 use crate::timeline::{Column, Timeline};
-use run_record::{Latency, StepRecord};
+use record::{Latency, StepRecord};
 
 /// Distributions that are drawn at most; of more steps some are left out.
 const DISTRIBUTIONS: usize = 6;

@@ -5,7 +5,8 @@ use crate::figures;
 use crate::timeline::Timeline;
 use crate::{heat, lines};
 use askama::Template;
-use run_record::{End, Measure, RunRecord, StepRecord, Workload};
+use plan::{Measure, Workload};
+use record::{End, RunRecord, StepRecord};
 
 #[derive(Template)]
 #[template(path = "page.html")]

@@ -1,6 +1,6 @@
 //! The intervals of all steps, one after the other.
 
-use run_record::{Buckets, RunRecord, TimeRow};
+use record::{Buckets, RunRecord, TimeRow};
 
 /// Columns of a chart over time at most; longer runs have several intervals in each.
 const COLUMNS: usize = 240;

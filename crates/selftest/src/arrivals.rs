@@ -7,7 +7,8 @@ use super::ledger::{Ledger, SENT, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
 use crate::error::Unmade;
-use run_record::{Arrivals, Check, Recorder, StepRecord, Unit, Workload};
+use plan::{Arrivals, Workload};
+use record::{Check, Recorder, StepRecord, Unit};
 use std::time::Duration;
 use test_servers::{DelayOptions, DelayServer, Truth};
 
@@ -170,7 +171,7 @@ fn short_of_cpu(step: &StepRecord) -> String {
 mod tests {
     use super::super::testing::{Served, bench, failed, planted, worst};
     use super::*;
-    use run_record::ProofVerdict;
+    use record::ProofVerdict;
 
     const TIME: Duration = Duration::from_secs(4);
     const GAP: u64 = 2_000_000;
@@ -294,7 +295,7 @@ mod tests {
     #[test]
     fn a_closed_loop_in_place_of_the_schedule_fails() {
         let generate = planted(|plan| {
-            plan.load = run_record::Load::closed(1, 750);
+            plan.load = plan::Load::closed(1, 750);
         });
         let found = measure(&bench(&generate)).unwrap();
         assert_eq!(found.verdict(), ProofVerdict::Fail);

@@ -1,10 +1,10 @@
 //! What every part measures with: the generator and the plans it is given.
 
 use crate::error::Unmade;
-use run_record::{
-    Arrivals, Audience, Clients, Dialect, Io, Load, Nanos, OpenLoop, Plan, Recorder, StepRecord,
-    Timestamps, Workload,
+use plan::{
+    Arrivals, Audience, Clients, Dialect, Io, Load, Nanos, OpenLoop, Plan, Timestamps, Workload,
 };
+use record::{Recorder, StepRecord};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -191,7 +191,7 @@ pub(super) const fn nanos(duration: Duration) -> u64 {
 }
 
 /// The histogram of a figure that may be missing from a record; empty then.
-pub(super) fn recorder(latency: Option<&run_record::Latency>) -> Recorder {
+pub(super) fn recorder(latency: Option<&record::Latency>) -> Recorder {
     latency
         .and_then(|latency| latency.recorder().ok())
         .unwrap_or_default()

@@ -4,7 +4,7 @@
 //! a rank lies between the lower bound and the upper bound of that rank. This asks for no
 //! distribution and leaves nothing to chance, so that what is outside is an error of the instrument.
 
-use run_record::{Check, Latency, ProofVerdict, Recorder, Unit};
+use record::{Check, Latency, ProofVerdict, Recorder, Unit};
 
 /// The histograms' resolution: one in a thousand (three digits) ...
 const RESOLUTION: f64 = 1e-3;

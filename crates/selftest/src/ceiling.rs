@@ -4,7 +4,8 @@ use super::bench::{Bench, io_flag, started};
 use super::{Chapter, Findings, child};
 use crate::Part;
 use crate::error::Unmade;
-use run_record::{Ceiling, Check, Dialect, Io, StepRecord, Unit, Workload};
+use plan::{Dialect, Io, Workload};
+use record::{Ceiling, Check, StepRecord, Unit};
 use std::time::Duration;
 use test_servers::{NullOptions, NullServer};
 
@@ -153,7 +154,7 @@ fn words(ceiling: &Ceiling) -> String {
 mod tests {
     use super::super::testing::{failed, step, worst};
     use super::*;
-    use run_record::{GeneratorUse, ProofVerdict};
+    use record::{GeneratorUse, ProofVerdict};
 
     const LOAD: Load = Load {
         workload: Workload::Broadcast,

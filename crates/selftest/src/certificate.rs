@@ -1,7 +1,8 @@
 //! The certificate as people read it.
 
 use anstyle::{AnsiColor, Style};
-use run_record::{Certificate, Check, Io, Proof, ProofVerdict, Timestamps, Unit};
+use plan::{Io, Timestamps};
+use record::{Certificate, Check, Proof, ProofVerdict, Unit};
 use std::io::{self, Write as _};
 
 const GOOD: Style = AnsiColor::Green.on_default();

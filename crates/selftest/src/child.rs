@@ -2,7 +2,7 @@
 //! and which can be stopped without stopping the server.
 
 use crate::error::Unmade;
-use run_record::{Event, StepRecord};
+use record::{Event, StepRecord};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};

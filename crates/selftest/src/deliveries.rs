@@ -7,7 +7,8 @@ use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
 use crate::error::Unmade;
-use run_record::{Arrivals, Check, Plan, Workload};
+use plan::{Arrivals, Plan, Workload};
+use record::Check;
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer};
 
@@ -134,7 +135,7 @@ fn plan(bench: &Bench<'_>, terms: &Terms, server: &DelayServer) -> Plan {
         Load::Open { rate, lasting } => {
             plan.load = at_rate(rate, Arrivals::Constant, lasting);
         }
-        Load::InTurn(samples) => plan.load = run_record::Load::closed(1, samples),
+        Load::InTurn(samples) => plan.load = plan::Load::closed(1, samples),
     }
     plan
 }
@@ -143,7 +144,7 @@ fn plan(bench: &Bench<'_>, terms: &Terms, server: &DelayServer) -> Plan {
 mod tests {
     use super::super::testing::{bench, failed, scaled, uninterrupted};
     use super::*;
-    use run_record::{ProofVerdict, StepRecord};
+    use record::{ProofVerdict, StepRecord};
 
     /// What is found when the records of broadcasts to many listeners are changed.
     fn planted(change: impl Fn(&mut StepRecord)) -> Vec<Check> {

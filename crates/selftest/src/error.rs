@@ -1,6 +1,7 @@
 //! Why a part of the certificate, or a plan drawn at random, could not be carried out here.
 
-use run_record::{PlanError, Told};
+use plan::PlanError;
+use record::Told;
 use std::io;
 use std::path::PathBuf;
 use ws_load::RunError;

@@ -5,7 +5,8 @@ use super::ledger::SENT;
 use super::{Chapter, Findings};
 use crate::Part;
 use crate::error::Unmade;
-use run_record::{Arrivals, Check, Dialect, Faults, Load, Plan, StepRecord, Workload};
+use plan::{Arrivals, Dialect, Load, Plan, Workload};
+use record::{Check, Faults, StepRecord};
 use std::time::Duration;
 use test_servers::fault::{Done, Fault, FaultServer, Misdeeds, MixedServer};
 
@@ -114,7 +115,7 @@ pub(super) fn judge_mixture(
     checks.map(|check| check.unless(late.clone())).collect()
 }
 
-fn count(latency: Option<&run_record::Latency>) -> u64 {
+fn count(latency: Option<&record::Latency>) -> u64 {
     latency.map_or(0, |latency| latency.count)
 }
 
@@ -250,7 +251,7 @@ fn excuse(step: &StepRecord, done: &Done, planned: u64) -> Option<String> {
 mod tests {
     use super::super::testing::{bench, failed, uninterrupted, worst};
     use super::*;
-    use run_record::ProofVerdict;
+    use record::ProofVerdict;
 
     #[test]
     fn only_the_exact_count_of_the_right_class_passes() {

@@ -1,6 +1,6 @@
 //! Distances between what was recorded and a distribution. Pure.
 
-use run_record::Recorder;
+use record::Recorder;
 
 /// One value in a thousand: the resolution of the histograms.
 const RESOLUTION: f64 = 1e-3;

@@ -7,7 +7,8 @@ use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
 use crate::error::Unmade;
-use run_record::{Arrivals, Check, Recorder, StepRecord, Unit, Workload};
+use plan::{Arrivals, Workload};
+use record::{Check, Recorder, StepRecord, Unit};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Freeze, Truth};
 
@@ -83,7 +84,7 @@ fn closed_loop(bench: &Bench<'_>, terms: Terms) -> Result<StepRecord, Unmade> {
     // As many as take the time that is not frozen, if each takes the usual delay and half of it.
     let working = terms.duration - terms.freeze.length;
     let each = USUAL.mul_f64(1.5).div_f64(f64::from(CONCURRENT));
-    plan.load = run_record::Load::closed(CONCURRENT, working.div_duration_f64(each) as u32);
+    plan.load = plan::Load::closed(CONCURRENT, working.div_duration_f64(each) as u32);
     bench.run(&plan)
 }
 
@@ -124,11 +125,7 @@ fn judge(step: &StepRecord, truth: &Truth, duration: Duration, frozen_ns: u64) -
 fn beside(open: &StepRecord, closed: &StepRecord, frozen_ns: u64) -> String {
     let late = |all: &Recorder| above(all, threshold(frozen_ns)).count();
     let [open, closed] = [open, closed].map(|step| recorder(step.completion.as_ref()));
-    let p95 = |all: &Recorder| {
-        run_record::latency_text(all.percentile(95.0))
-            .trim()
-            .to_owned()
-    };
+    let p95 = |all: &Recorder| record::latency_text(all.percentile(95.0)).trim().to_owned();
     format!(
         "the same server, frozen for {:.1} s in four times that: p95 {} by this open loop ({} of \
          {} late), p95 {} by a closed loop of {CONCURRENT} ({} of {} late)",
@@ -146,7 +143,7 @@ fn beside(open: &StepRecord, closed: &StepRecord, frozen_ns: u64) -> String {
 mod tests {
     use super::super::testing::{Served, bench, failed, planted, worst};
     use super::*;
-    use run_record::ProofVerdict;
+    use record::ProofVerdict;
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -216,7 +213,7 @@ mod tests {
     #[test]
     fn a_closed_loop_in_place_of_the_schedule_fails() {
         let generate = planted(|plan| {
-            plan.load = run_record::Load::closed(4, plan.samples().max(1000));
+            plan.load = plan::Load::closed(4, plan.samples().max(1000));
         });
         let found = measure(&bench(&generate)).unwrap();
         assert_eq!(found.verdict(), ProofVerdict::Fail);

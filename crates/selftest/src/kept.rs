@@ -1,7 +1,8 @@
 //! The ceiling of this generator on this machine, from the certificate that a test leaves in the user's
 //! cache directory. Without one, nothing is known, and nothing is held against it.
 
-use run_record::{BUSY, Ceiling, Certificate, Environment, Plan};
+use plan::Plan;
+use record::{BUSY, Ceiling, Certificate, Environment};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -77,7 +78,8 @@ fn find(certificate: &Certificate, plan: &Plan, here: &Environment) -> Option<f6
 mod tests {
     use super::*;
     use crate::testing::{bench, uninterrupted};
-    use run_record::{Dialect, Io, SELFTEST_FORMAT, Timestamps, Tool, VERSION, Workload};
+    use plan::{Dialect, Io, Timestamps, Workload};
+    use record::{SELFTEST_FORMAT, Tool, VERSION};
     use std::net::{Ipv4Addr, SocketAddr};
 
     fn plan(workload: Workload) -> Plan {

@@ -7,7 +7,8 @@ use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
 use crate::error::Unmade;
-use run_record::{Arrivals, Check, StepRecord, Unit, Workload};
+use plan::{Arrivals, Workload};
+use record::{Check, StepRecord, Unit};
 use std::time::Duration;
 use test_servers::{DelayOptions, DelayServer, Truth};
 
@@ -79,7 +80,8 @@ fn judge(step: &StepRecord, truth: &Truth, time: Duration) -> Vec<Check> {
 mod tests {
     use super::super::testing::{bench, failed, uninterrupted};
     use super::*;
-    use run_record::{Plan, ProofVerdict};
+    use plan::Plan;
+    use record::ProofVerdict;
 
     fn planted(change: impl Fn(&mut StepRecord)) -> Findings {
         let generate = |plan: &Plan| {

@@ -7,7 +7,8 @@
 
 use super::bench::nanos;
 use super::bounds::{Bounds, CLOCKS_NS, Interval};
-use run_record::{Check, Latency, StepRecord, TimeRow, Timestamps, Unit};
+use plan::Timestamps;
+use record::{Check, Latency, StepRecord, TimeRow, Unit};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use test_servers::{Truth, Write};

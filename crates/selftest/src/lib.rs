@@ -39,9 +39,10 @@ pub use plans::{KeptPlan, Plans, kept_plan, plans};
 
 use bench::Bench;
 use clap::ValueEnum;
-use run_record::{
-    Ceiling, Certificate, Check, Environment, FileLimit, Io, Proof, ProofVerdict, RecordFile,
-    SELFTEST_FORMAT, Timestamps, Tool, VERSION,
+use plan::{Io, Timestamps};
+use record::{
+    Ceiling, Certificate, Check, Environment, FileLimit, Proof, ProofVerdict, RecordFile,
+    SELFTEST_FORMAT, Tool, VERSION,
 };
 use std::error::Error;
 use std::path::Path;

@@ -8,10 +8,8 @@ use super::bench::{Bench, at_rate, nanos, recorder, started};
 use super::{Chapter, Findings};
 use crate::Part;
 use crate::error::Unmade;
-use run_record::{
-    Arrivals, Backoff, Check, Cut, CutRecord, Life, Nanos, Population, Reconnect, StepRecord,
-    Timestamps, Unit, Workload,
-};
+use plan::{Arrivals, Backoff, Cut, Life, Nanos, Population, Reconnect, Timestamps, Workload};
+use record::{Check, CutRecord, StepRecord, Unit};
 use std::time::{Duration, Instant};
 use test_servers::{Gate, GateOptions, NullOptions, NullServer, Passages};
 
@@ -204,7 +202,8 @@ fn judge(step: &StepRecord, known: &Known, time: Duration) -> Vec<Check> {
 mod tests {
     use super::super::testing::{bench, failed, recorded, step, uninterrupted, worst};
     use super::*;
-    use run_record::{Churn, Plan, ProofVerdict, Recorder, time_until};
+    use plan::Plan;
+    use record::{Churn, ProofVerdict, Recorder, time_until};
 
     const MS: u64 = 1_000_000;
     const TIME: Duration = Duration::from_secs(4);

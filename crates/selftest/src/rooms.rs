@@ -6,7 +6,8 @@ use super::faults::{judge_mixture, plan};
 use super::{Chapter, Findings};
 use crate::Part;
 use crate::error::Unmade;
-use run_record::{Arrivals, Audience, Check, Faults, Rooms, Workload, Zipf};
+use ::plan::{Arrivals, Audience, Rooms, Workload, Zipf};
+use record::{Check, Faults};
 use std::time::Duration;
 use test_servers::fault::{Misdeeds, MixedServer};
 
@@ -91,7 +92,8 @@ fn mixed(
 mod tests {
     use super::super::testing::{Misreport, bench, failed, uninterrupted, worst};
     use super::*;
-    use run_record::{Plan, ProofVerdict, StepRecord};
+    use ::plan::Plan;
+    use record::{ProofVerdict, StepRecord};
 
     const MISDEEDS: Misdeeds = Misdeeds {
         broadcasts: 100,

@@ -9,7 +9,8 @@ use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings};
 use crate::Part;
 use crate::error::Unmade;
-use run_record::{Arrivals, Check, Plan, StepRecord, Unit, Workload};
+use plan::{Arrivals, Plan, Workload};
+use record::{Check, StepRecord, Unit};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
 

@@ -7,7 +7,7 @@ use super::ledger::{Ledger, Sends, own_clock};
 use super::{Chapter, Findings, child};
 use crate::Part;
 use crate::error::Unmade;
-use run_record::{Check, StepRecord};
+use record::{Check, StepRecord};
 use std::net::SocketAddr;
 use std::time::Duration;
 use test_servers::fault::MixedServer;
@@ -100,7 +100,7 @@ fn run(
 
 /// The rows of the sites add up to the whole.
 fn rows(name: &str, step: &StepRecord) -> Vec<Check> {
-    let sum = |of: fn(&run_record::SiteUse) -> u64| step.sites.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&record::SiteUse) -> u64| step.sites.iter().map(of).sum::<u64>();
     let exactly =
         |what: &str, known, measured| Check::exactly(&format!("{name}: {what}"), known, measured);
     vec![

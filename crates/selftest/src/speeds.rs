@@ -10,7 +10,8 @@ use super::{Chapter, Findings};
 use crate::Part;
 use crate::error::Unmade;
 use host_facts::{Side, Sockets};
-use run_record::{Arrivals, Check, Population, Reading, StepRecord, Unit, Workload};
+use plan::{Arrivals, Population, Reading, Workload};
+use record::{Check, StepRecord, Unit};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -250,7 +251,8 @@ fn held(rate: u32, speed: Speed, late: Duration) -> Check {
 mod tests {
     use super::super::testing::{bench, failed, planted, step, uninterrupted, worst};
     use super::*;
-    use run_record::{Plan, ProofVerdict};
+    use plan::Plan;
+    use record::ProofVerdict;
 
     const TIME: Duration = Duration::from_secs(4);
 

@@ -2,9 +2,10 @@
 
 use super::bench::{Bench, SEED, in_process, recorder};
 use crate::error::Unmade;
-use run_record::{
-    Check, GeneratorUse, Latency, Plan, ProofVerdict, Recorder, StepRecord, Throughput, TimeRow,
-    TimeSeries, Timestamps,
+use plan::{Plan, Timestamps};
+use record::{
+    Check, GeneratorUse, Latency, ProofVerdict, Recorder, StepRecord, Throughput, TimeRow,
+    TimeSeries,
 };
 use std::sync::atomic::AtomicBool;
 use test_servers::{Answer, Truth, Write};
@@ -183,7 +184,7 @@ pub(super) fn bench(generate: &dyn Fn(&Plan) -> Result<StepRecord, Unmade>) -> B
         short: true,
         seed: 1,
         timestamps: Timestamps::Kernel,
-        io: run_record::Io::Epoll,
+        io: plan::Io::Epoll,
         prove_hindered: false,
         interrupted: &NEVER,
         generate,

@@ -4,7 +4,8 @@ use super::bench::{Bench, started};
 use super::{Chapter, Findings};
 use crate::Part;
 use crate::error::Unmade;
-use run_record::{Check, Compression, CompressionUse, Dialect, Load, StepRecord, Workload};
+use plan::{Compression, Dialect, Load, Workload};
+use record::{Check, CompressionUse, StepRecord};
 use std::time::Duration;
 use test_servers::{Counted, CountedServer};
 
@@ -132,7 +133,7 @@ impl Wired {
             let payloads = |header: u64| counted as f64 - (messages * (header + mask)) as f64;
             let (least, most) = (payloads(HEADER), payloads(LEAST_HEADER));
             let what = format!("{name}: {what}");
-            let unit = run_record::Unit::Count;
+            let unit = record::Unit::Count;
             Check::between(&what, unit, measured as f64, Some(least), Some(most))
                 .unless(excuse.clone())
         };
@@ -175,7 +176,8 @@ impl Wired {
 mod tests {
     use super::super::testing::{Misreport, bench, failed, planted, uninterrupted};
     use super::*;
-    use run_record::{Plan, ProofVerdict};
+    use plan::Plan;
+    use record::ProofVerdict;
 
     /// What fails when this generator is asked; `None` when the machine or the kernel cannot tell.
     fn found_by(generate: &dyn Fn(&Plan) -> Result<StepRecord, Unmade>) -> Option<Vec<String>> {

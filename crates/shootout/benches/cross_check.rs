@@ -10,7 +10,7 @@
 use board::compare::agreement::{Agreement, Paired, paired};
 use board::stats::{Resampling, median};
 use clap::Parser;
-use run_record::RunRecord;
+use record::RunRecord;
 use serde::Deserialize;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

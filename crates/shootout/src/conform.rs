@@ -7,7 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::supervise::{Death, Server};
 use conformance::{Outcome, Verdict};
 use project::manifest::{Manifest, Variant};
-use run_record::{CheckOutcome, CheckVerdict, Conformance};
+use record::{CheckOutcome, CheckVerdict, Conformance};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
@@ -119,13 +119,13 @@ pub fn failed_ids(conformance: &Conformance) -> Vec<&str> {
     ids
 }
 
-fn recorded(dialect: conformance::Dialect) -> Option<run_record::Dialect> {
+fn recorded(dialect: conformance::Dialect) -> Option<plan::Dialect> {
     match dialect {
-        conformance::Dialect::Text => Some(run_record::Dialect::Text),
-        conformance::Dialect::Binary => Some(run_record::Dialect::Binary),
-        dialect if dialect.is_phoenix() => Some(run_record::Dialect::Phoenix),
-        conformance::Dialect::ActionCable => Some(run_record::Dialect::ActionCable),
-        conformance::Dialect::SocketIo => Some(run_record::Dialect::SocketIo),
+        conformance::Dialect::Text => Some(plan::Dialect::Text),
+        conformance::Dialect::Binary => Some(plan::Dialect::Binary),
+        dialect if dialect.is_phoenix() => Some(plan::Dialect::Phoenix),
+        conformance::Dialect::ActionCable => Some(plan::Dialect::ActionCable),
+        conformance::Dialect::SocketIo => Some(plan::Dialect::SocketIo),
         _ => None,
     }
 }

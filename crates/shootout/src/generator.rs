@@ -5,7 +5,7 @@
 use crate::interrupt::Interrupt;
 use crate::process::{Group, tail};
 use crate::supervise::Server;
-use run_record::{Event, RunRecord};
+use record::{Event, RunRecord};
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};

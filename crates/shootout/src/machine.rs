@@ -6,7 +6,7 @@ use crate::options::Pin;
 use crate::sample::cpus;
 use board::terminal::listed;
 use project::Refusal;
-use run_record::{Environment, Pinning};
+use record::{Environment, Pinning};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
 /// Open files that a server or the generator needs beside its connections: a Java virtual machine
@@ -166,7 +166,7 @@ fn check(option: &str, cpus: &[usize], allowed: &[usize]) -> Result<(), Refusal>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::FileLimit;
+    use record::FileLimit;
 
     fn environment(hard: u64, cpus: &[usize]) -> Environment {
         Environment {

@@ -122,7 +122,7 @@ fn values(options: &RunOptions) -> BTreeMap<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::Load;
+    use plan::Load;
 
     #[test]
     fn options_survive_being_stored() {

@@ -3,7 +3,7 @@
 //! Shows what it is told and decides nothing.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use run_record::Event;
+use record::Event;
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};

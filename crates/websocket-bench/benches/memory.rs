@@ -7,7 +7,7 @@
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
-use run_record::{MemoryUse, RunRecord};
+use record::{MemoryUse, RunRecord};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use test_servers::{NullOptions, NullServer};

@@ -10,7 +10,7 @@
 mod common;
 
 use common::{Spread, median, option, pin};
-use run_record::RunRecord;
+use record::RunRecord;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

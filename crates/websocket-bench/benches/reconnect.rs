@@ -12,7 +12,7 @@
 mod common;
 
 use common::{Spread, median, option, pin};
-use run_record::{RunRecord, StepRecord};
+use record::{RunRecord, StepRecord};
 use std::ffi::OsStr;
 use std::fs;
 use std::net::SocketAddr;

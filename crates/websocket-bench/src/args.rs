@@ -17,8 +17,8 @@ pub(crate) use tls::Tls;
 
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use plan::{LONGEST_NS, RATES};
 use plan_file::Set;
-use run_record::{LONGEST_NS, RATES};
 use selftest::Part;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -107,10 +107,10 @@ pub(crate) struct BroadcastArgs {
 #[command(next_help_heading = "Load")]
 pub(crate) struct BroadcastLoad {
     /// Broadcasts in flight at any time. The next is sent when one is complete
-    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_IN_FLIGHT)))]
+    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_IN_FLIGHT)))]
     pub(crate) concurrent: u32,
     /// Broadcasts per step
-    #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_SAMPLES)))]
+    #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_SAMPLES)))]
     pub(crate) sample_size: u32,
     /// Which latency the limit applies to
     #[arg(long, value_enum, default_value_t = Measure::Completion)]
@@ -169,10 +169,10 @@ pub(crate) struct EchoArgs {
 #[command(next_help_heading = "Load")]
 pub(crate) struct EchoLoad {
     /// Echoes in flight at any time. The next is sent when one has come back
-    #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_IN_FLIGHT)))]
+    #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_IN_FLIGHT)))]
     pub(crate) concurrent: u32,
     /// Echoes per step
-    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_SAMPLES)))]
+    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_SAMPLES)))]
     pub(crate) sample_size: u32,
     #[command(flatten)]
     pub(crate) open: OpenLoop,
@@ -271,7 +271,7 @@ pub(crate) struct RunArgs {
 #[command(next_help_heading = "Load")]
 pub(crate) struct ConnectLoad {
     /// Open this many connections in one step; short for --initial-clients N --total-steps 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_CLIENTS_A_STEP)), conflicts_with_all = ["initial_clients", "step_size", "total_steps"])]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_CLIENTS_A_STEP)), conflicts_with_all = ["initial_clients", "step_size", "total_steps"])]
     pub(crate) clients: Option<u32>,
     /// Start so many connections per second, whatever the server does [default: as fast as the
     /// server takes them, --connect-concurrency at once]
@@ -296,10 +296,10 @@ pub(crate) struct ConnectLoad {
 #[command(next_help_heading = "Steps")]
 pub(crate) struct Steps {
     /// Clients of the first step [default: the step size]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_CLIENTS_A_STEP)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_CLIENTS_A_STEP)))]
     pub(crate) initial_clients: Option<u32>,
     /// Clients added for each further step
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_CLIENTS_A_STEP)))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_CLIENTS_A_STEP)))]
     pub(crate) step_size: u32,
     /// End after this many steps [default: when a step is over the limit; 1 with --rate]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -337,7 +337,7 @@ pub(crate) struct Searching {
 #[command(next_help_heading = "Messages and connections")]
 pub(crate) struct Messages {
     /// Bytes of padding in each payload, at most 16776192 (servers take messages of 16 MiB)
-    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(run_record::MOST_PADDING)))]
+    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(plan::MOST_PADDING)))]
     pub(crate) payload_padding: u32,
     /// Text file whose lines requests carry in place of padding: request n has line n, modulo the
     /// lines
@@ -357,7 +357,7 @@ pub(crate) struct Connections {
     /// its header: server_no_context_takeover, client_no_context_takeover,
     /// server_max_window_bits=8..15, client_max_window_bits[=8..15]; and level=1..9 of what is sent
     #[arg(long, value_name = "PARAMETERS", num_args = 0..=1, default_missing_value = compression::DEFAULT, value_parser = compression::parse)]
-    pub(crate) compression: Option<run_record::Compression>,
+    pub(crate) compression: Option<plan::Compression>,
     /// Source address to connect from. Repeat it to use several in turn [default: the system
     /// chooses; `connect` uses as many addresses of 127.0.0.0/8 as a server on loopback needs]
     #[arg(short, long, value_name = "ADDRESS")]
@@ -370,14 +370,14 @@ pub(crate) struct Connections {
     pub(crate) io: Io,
     /// Handshakes under way at once, of all threads and processes together. A server with a small
     /// accept queue takes about 50
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_HANDSHAKES)))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_HANDSHAKES)))]
     pub(crate) connect_concurrency: u32,
     /// Give up a client that is not ready within this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(crate) connect_timeout: Duration,
     /// Worker threads, as many as --connect-concurrency at most [default: one per core that this
     /// process may use]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_THREADS)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_THREADS)))]
     pub(crate) threads: Option<u32>,
     /// Seed of every random choice (senders, masks) [default: random, kept in the record]
     #[arg(long, value_name = "N")]
@@ -409,11 +409,11 @@ pub(crate) enum Timestamps {
 
 impl Timestamps {
     /// None leaves them to the machine.
-    pub(crate) const fn given(self) -> Option<run_record::Timestamps> {
+    pub(crate) const fn given(self) -> Option<plan::Timestamps> {
         match self {
             Self::Auto => None,
-            Self::Kernel => Some(run_record::Timestamps::Kernel),
-            Self::User => Some(run_record::Timestamps::User),
+            Self::Kernel => Some(plan::Timestamps::Kernel),
+            Self::User => Some(plan::Timestamps::User),
         }
     }
 }
@@ -430,11 +430,11 @@ pub(crate) enum Io {
 
 impl Io {
     /// None leaves it to the machine.
-    pub(crate) const fn given(self) -> Option<run_record::Io> {
+    pub(crate) const fn given(self) -> Option<plan::Io> {
         match self {
             Self::Auto => None,
-            Self::Epoll => Some(run_record::Io::Epoll),
-            Self::Uring => Some(run_record::Io::Uring),
+            Self::Epoll => Some(plan::Io::Epoll),
+            Self::Uring => Some(plan::Io::Uring),
         }
     }
 }

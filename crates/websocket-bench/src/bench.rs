@@ -6,11 +6,11 @@ use crate::draft::Planned;
 use crate::exit::Exit;
 use crate::output::{Outputs, Records};
 use crate::secrets;
-use remote::RemoteError;
-use run_record::{
-    End, Environment, Event, FileLimit, Outcome, PayloadLines, Plan, RUN_FORMAT, RunRecord, Tool,
-    VERSION,
+use plan::Plan;
+use record::{
+    End, Environment, Event, FileLimit, Outcome, PayloadLines, RUN_FORMAT, RunRecord, Tool, VERSION,
 };
+use remote::RemoteError;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::io::{self, Write as _};

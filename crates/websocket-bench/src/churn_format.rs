@@ -1,6 +1,6 @@
 //! What became of clients that left, in human-readable form.
 
-use run_record::{AttemptFailures, Churn, CutRecord, Latency, RoomChanges, latency_text};
+use record::{AttemptFailures, Churn, CutRecord, Latency, RoomChanges, latency_text};
 use ws_proto::escaped;
 
 /// A few lines behind that of the step.

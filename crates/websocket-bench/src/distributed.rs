@@ -2,8 +2,9 @@
 
 use crate::args::{Credentials, Sites, WorkerArgs};
 use crate::exit::Exit;
+use plan::{Plan, redacted};
+use record::FileLimit;
 use remote::{Address, AllowList, Gathered, Invitation, Left, RemoteError, Tell, WorkerOptions};
-use run_record::{FileLimit, Plan, redacted};
 use std::error::Error;
 use std::io::{self, Write as _};
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 //! chosen when the plan is carried out, and are not in a printed plan.
 
 use crate::args::{Output, Sites};
+use plan::{Clients, Dialect, Io, Load, Plan, Timestamps, redacted};
 use plan_file::Given;
-use run_record::{Clients, Dialect, Io, Load, Plan, Timestamps, redacted};
 use std::path::Path;
 use std::time::SystemTime;
 

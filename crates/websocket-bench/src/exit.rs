@@ -1,6 +1,6 @@
 //! Exit codes: part of the interface, listed in `--help`.
 
-use run_record::{End, RunRecord, Verdict};
+use record::{End, RunRecord, Verdict};
 use std::process::ExitCode;
 
 /// How the program ends.

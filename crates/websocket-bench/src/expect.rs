@@ -1,9 +1,8 @@
 //! Expectations: `clients>=5000`, `p99<50ms`, `delivery.p95<20ms`, `back.p95<5s`, `faults<=0`,
 //! `drops<=0`, `received>=10000/s`.
 
-use run_record::{
-    Faults, Latency, Measure, Plan, Population, RunRecord, StepRecord, Throughput, Workload,
-};
+use plan::{Measure, Plan, Population, Workload};
+use record::{Faults, Latency, RunRecord, StepRecord, Throughput};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -244,7 +243,7 @@ impl Expectation {
                     Some(ns) if u128::from(ns) < below.as_nanos() => None,
                     Some(ns) => Some(format!(
                         "{self}: {} at {clients} clients",
-                        run_record::latency_text(ns).trim()
+                        record::latency_text(ns).trim()
                     )),
                     None => Some(format!(
                         "{self}: {back} of {all} were back when the step ended at {clients} clients"
@@ -268,7 +267,7 @@ impl Expectation {
         (ns >= below.as_nanos() as f64).then(|| {
             format!(
                 "{self}: {} at {} clients",
-                run_record::latency_text(ns as u64).trim(),
+                record::latency_text(ns as u64).trim(),
                 step.clients
             )
         })
@@ -341,7 +340,7 @@ impl Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::{Churn, CutRecord, Recorder};
+    use record::{Churn, CutRecord, Recorder};
 
     #[test]
     fn expectations_are_read_and_written_alike() {
@@ -404,7 +403,7 @@ mod tests {
             })),
             ..StepRecord::default()
         };
-        let text = include_str!("../../run-record/tests/fixtures/echo-open.json");
+        let text = include_str!("../../record/tests/fixtures/echo-open.json");
         let record: RunRecord = serde_json::from_str(text).unwrap();
         RunRecord {
             steps: vec![step],

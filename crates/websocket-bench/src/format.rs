@@ -1,8 +1,9 @@
 //! Figures in human-readable form.
 
-use run_record::{
-    CompressionUse, Connections, Latency, MemoryUse, Plan, SlowReaders, StepRecord, Throughput,
-    TlsUse, Verdict, latency_text as latency,
+use plan::Plan;
+use record::{
+    CompressionUse, Connections, Latency, MemoryUse, SlowReaders, StepRecord, Throughput, TlsUse,
+    Verdict, latency_text as latency,
 };
 use ws_proto::escaped;
 
@@ -73,7 +74,7 @@ pub(crate) fn step_line(plan: &Plan, step: &StepRecord) -> String {
     if step.timed_out {
         line.push_str("    timed out");
     }
-    if run_record::not_back(step, plan).is_some() {
+    if record::not_back(step, plan).is_some() {
         line.push_str("    clients not back in time");
     }
     match step.verdict {

@@ -3,8 +3,8 @@
 
 use crate::args::RunArgs;
 use crate::draft::{Draft, fill_path};
+use plan::Dialect;
 use plan_file::PlanFile;
-use run_record::Dialect;
 
 /// The plan of `run`.
 ///

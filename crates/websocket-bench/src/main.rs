@@ -24,7 +24,8 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser as _};
 use draft::Draft;
 use exit::Exit;
-use run_record::{RunRecord, redacted};
+use plan::redacted;
+use record::RunRecord;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -134,7 +135,7 @@ fn page(path: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Writes the JSON Schema of a plan to stdout.
 fn schema() -> Result<(), Box<dyn Error>> {
-    let mut schema = serde_json::to_string_pretty(&run_record::plan_schema())?;
+    let mut schema = serde_json::to_string_pretty(&plan::plan_schema())?;
     schema.push('\n');
     Ok(write_out(schema.as_bytes())?)
 }

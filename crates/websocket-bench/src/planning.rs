@@ -4,8 +4,8 @@ use crate::args::{
     self, Arrivals, BroadcastLoad, Common, ConnectArgs, Connections, EchoLoad, Measure,
 };
 use crate::draft::{Draft, fill_path, once};
+use plan::{Audience, Clients, Connect, Load, Nanos, OpenLoop, Plan, Ramp, Search, SearchOf};
 use plan_file::Given;
-use run_record::{Audience, Clients, Connect, Load, Nanos, OpenLoop, Plan, Ramp, Search, SearchOf};
 use std::time::Duration;
 
 /// What one command fixes of a plan.
@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(crate) struct Asked {
     load: Load,
     audience: Audience,
-    of: run_record::Measure,
+    of: plan::Measure,
 }
 
 /// The load of `broadcast`.
@@ -22,9 +22,9 @@ pub(crate) fn broadcast(args: &BroadcastLoad) -> Asked {
         load: load(&args.open, args.concurrent, args.sample_size),
         audience: Audience::Everyone,
         of: match args.measure {
-            Measure::Completion => run_record::Measure::Completion,
-            Measure::Delivery => run_record::Measure::Delivery,
-            Measure::Ack => run_record::Measure::Ack,
+            Measure::Completion => plan::Measure::Completion,
+            Measure::Delivery => plan::Measure::Delivery,
+            Measure::Ack => plan::Measure::Ack,
         },
     }
 }
@@ -34,7 +34,7 @@ pub(crate) fn echo(args: &EchoLoad) -> Asked {
     Asked {
         load: load(&args.open, args.concurrent, args.sample_size),
         audience: Audience::Sender,
-        of: run_record::Measure::Completion,
+        of: plan::Measure::Completion,
     }
 }
 
@@ -58,10 +58,10 @@ fn load(args: &args::OpenLoop, in_flight: u32, samples: u32) -> Load {
     })
 }
 
-const fn arrivals(args: Arrivals) -> run_record::Arrivals {
+const fn arrivals(args: Arrivals) -> plan::Arrivals {
     match args {
-        Arrivals::Constant => run_record::Arrivals::Constant,
-        Arrivals::Poisson => run_record::Arrivals::Poisson,
+        Arrivals::Constant => plan::Arrivals::Constant,
+        Arrivals::Poisson => plan::Arrivals::Poisson,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Secrets: read from where a plan says that they are kept, and left out of what is written.
 
-use run_record::{Plan, REDACTED_VALUE, Reference, escaped_braces, redacted, redacted_url};
+use plan::{Plan, REDACTED_VALUE, Reference, escaped_braces, redacted, redacted_url};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -122,7 +122,7 @@ impl Shown {
     }
 
     fn value(&mut self, flag: &str, value: &str) -> String {
-        let plan = |change: &dyn Fn(&mut run_record::Connection)| {
+        let plan = |change: &dyn Fn(&mut plan::Connection)| {
             let mut plan = Plan::new("ws://h/");
             change(&mut plan.connection);
             plan.redacted().connection

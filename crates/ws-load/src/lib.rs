@@ -1,8 +1,8 @@
 //! The load generator: plans, connections, worker loops, the ledger of who received what.
 //!
-//! Purpose: carry out a [`run_record::Plan`] against a server and give back step records. It
+//! Purpose: carry out a [`::plan::Plan`] against a server and give back step records. It
 //! prints nothing, parses no arguments and writes no files: its caller receives
-//! [`run_record::Event`]s.
+//! [`record::Event`]s.
 
 mod clock;
 pub mod cluster;
@@ -43,7 +43,7 @@ pub const fn stamp_of_sample(seed: u64, sample: u64) -> u64 {
 }
 
 /// Which of a plan's populations client number `client` of the run belongs to, counted from 0.
-pub fn population_of(plan: &run_record::Plan, client: u64) -> &run_record::Population {
+pub fn population_of(plan: &::plan::Plan, client: u64) -> &::plan::Population {
     plan::population_of(&plan.populations, client)
 }
 
@@ -59,18 +59,18 @@ pub fn probe_kernel_timestamps() -> Result<(), String> {
 ///
 /// # Errors
 /// What stands in the way, in words.
-pub fn probe_io_uring(timestamps: run_record::Timestamps) -> Result<(), String> {
+pub fn probe_io_uring(timestamps: ::plan::Timestamps) -> Result<(), String> {
     io::probe_uring(timestamps)
 }
 
 #[cfg(test)]
-fn test_plan(url: &str) -> run_record::Plan {
-    run_record::Plan::new(url).with(|plan| {
-        plan.load = run_record::Load::closed(4, 20);
-        plan.clients = run_record::Clients::steps(10, 10, Some(2));
+fn test_plan(url: &str) -> ::plan::Plan {
+    ::plan::Plan::new(url).with(|plan| {
+        plan.load = ::plan::Load::closed(4, 20);
+        plan.clients = ::plan::Clients::steps(10, 10, Some(2));
         plan.message.padding = 200;
-        plan.connection.timeout = run_record::Nanos::secs(20);
-        plan.limits.time = run_record::Nanos::secs(20);
-        plan.limits.sample_timeout = run_record::Nanos::secs(30);
+        plan.connection.timeout = ::plan::Nanos::secs(20);
+        plan.limits.time = ::plan::Nanos::secs(20);
+        plan.limits.sample_timeout = ::plan::Nanos::secs(30);
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! They take the bytes of the file and 4 for each line.
 
-use run_record::{MOST_PADDING, Plan};
+use plan::{MOST_PADDING, Plan};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The plan of a program whose arguments are a number of connections and a port.
 
 use crate::net::spread_over_loopback;
-use run_record::{Audience, Clients, Connect, Load, Nanos, Plan};
+use plan::{Audience, Clients, Connect, Load, Nanos, Plan};
 
 /// Connections that one server on loopback is asked to take at once.
 const AT_ONCE: u32 = 100;

@@ -1,9 +1,9 @@
 //! Any plan and any commands, as a shared worker gets them from a network: a site obeys or refuses
 //! them. It never panics, and never takes more memory than the plan is entitled to.
 
+use plan::{Nanos, Plan};
 use proptest::prelude::*;
 use proptest::sample::select;
-use run_record::{Nanos, Plan};
 use serde_json::{Value, json};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::net::SocketAddr;

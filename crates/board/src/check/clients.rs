@@ -3,8 +3,9 @@
 
 use super::claim::Claims;
 use super::samples::{count, together};
-use run_record::{
-    Churn, CompressionUse, CutRecord, Latency, Life, Recorder, RunRecord, SlowReaders, StepRecord,
+use plan::Life;
+use record::{
+    Churn, CompressionUse, CutRecord, Latency, Recorder, RunRecord, SlowReaders, StepRecord,
     time_until,
 };
 

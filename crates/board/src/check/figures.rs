@@ -1,6 +1,6 @@
 //! Percentiles, means and counts, made again from the histograms that stand beside them.
 
-use run_record::Latency;
+use record::Latency;
 use serde_json::Value;
 
 /// Counts the distributions anywhere in a record, and names each figure that its histogram does not

@@ -2,7 +2,7 @@
 
 use super::claim::Claims;
 use super::samples::count;
-use run_record::StepRecord;
+use record::StepRecord;
 
 /// How much later than the last upgrade all workers are known to have theirs, in nanoseconds: a tick of
 /// the controller, on a busy machine.

@@ -17,7 +17,7 @@ mod step;
 mod together;
 
 use crate::records::{self, Record, Texts};
-use run_record::{Certificate, MEASUREMENT_FORMAT, Measurement, SELFTEST_FORMAT};
+use record::{Certificate, MEASUREMENT_FORMAT, Measurement, SELFTEST_FORMAT};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt;

@@ -4,7 +4,7 @@
 use super::{run, server};
 use crate::quiet::{self, BEFORE};
 use crate::status;
-use run_record::{Measurement, Status};
+use record::{Measurement, Status};
 
 pub(super) fn check(file: &str, of: &Measurement) -> Vec<String> {
     let mut wrong = Vec::new();

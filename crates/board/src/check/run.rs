@@ -2,7 +2,8 @@
 
 use super::claim::Claims;
 use super::{search, step};
-use run_record::{Clients, End, RunRecord, SearchOf, StepRecord, Verdict, kept_too_much};
+use plan::{Clients, SearchOf};
+use record::{End, RunRecord, StepRecord, Verdict, kept_too_much};
 
 pub(super) fn check(run: &RunRecord) -> Vec<String> {
     let mut wrong: Vec<String> = run
@@ -22,7 +23,7 @@ pub(super) fn check(run: &RunRecord) -> Vec<String> {
         }
         Clients::Search(terms) => {
             let edge = search::edge(run, *terms);
-            let sides = |of: run_record::Edge| [of.passed, of.failed];
+            let sides = |of: record::Edge| [of.passed, of.failed];
             let stored = outcome.edge.map_or([None; 2], sides);
             for ((name, stored), made) in ["edge.passed", "edge.failed"]
                 .into_iter()

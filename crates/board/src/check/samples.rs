@@ -1,6 +1,6 @@
 //! What a distribution holds, and several of them together.
 
-use run_record::{Latency, Recorder};
+use record::{Latency, Recorder};
 
 /// The number of samples of a distribution.
 pub(super) fn count(of: Option<&Latency>) -> u64 {

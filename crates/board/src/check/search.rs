@@ -1,6 +1,7 @@
 //! The edge that a search has found, from its tries.
 
-use run_record::{Edge, End, RunRecord, Search, SearchOf, StepRecord, Verdict};
+use plan::{Search, SearchOf};
+use record::{Edge, End, RunRecord, StepRecord, Verdict};
 
 /// A load with the number of tries that passed and of those that failed.
 type Tried = (f64, u32, u32);
@@ -58,7 +59,7 @@ fn told(run: &RunRecord) -> impl Iterator<Item = &StepRecord> {
 mod tests {
     use super::*;
     use crate::report::fixture::measured;
-    use run_record::Clients;
+    use plan::Clients;
 
     #[test]
     fn most_tries_of_a_load_decide_and_void_ones_do_not_count() {

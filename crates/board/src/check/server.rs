@@ -7,7 +7,7 @@
 //! these are, and no more than the largest of all.
 
 use super::claim::Claims;
-use run_record::{Measurement, Memory, RunRecord, ServerRow, ServerSeries, ServerStep};
+use record::{Measurement, Memory, RunRecord, ServerRow, ServerSeries, ServerStep};
 
 /// Share by which two readings of the memory of a process may differ that were made within a moment,
 /// and bytes on top of it: a server that has been started may still give back what it needed for that.
@@ -167,7 +167,7 @@ fn read(
     claims: &mut Claims,
     place: &str,
     of: &Measurement,
-    (server, connections): (&ServerStep, Option<&run_record::Connections>),
+    (server, connections): (&ServerStep, Option<&record::Connections>),
 ) {
     let Some(used) = connections.and_then(|connections| connections.server) else {
         return;

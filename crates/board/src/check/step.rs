@@ -4,9 +4,8 @@
 use super::claim::Claims;
 use super::samples::count;
 use super::{clients, held};
-use run_record::{
-    Audience, InFlight, Latency, Load, Measure, RunRecord, StepRecord, Throughput, Verdict, judge,
-};
+use plan::{Audience, Load, Measure};
+use record::{InFlight, Latency, RunRecord, StepRecord, Throughput, Verdict, judge};
 
 /// How far apart two ways to compute a figure may be by rounding.
 const ROUNDING: f64 = 1e-6;

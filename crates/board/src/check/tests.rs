@@ -6,7 +6,8 @@ use crate::report::fixture_under::{plans, under};
 use crate::report::markdown;
 use crate::report::ranking;
 use crate::report::subject::Subject;
-use run_record::{Clients, Edge, End, Measurement, Recorder, SearchOf, ServerRow, ServerSeries};
+use plan::{Clients, SearchOf};
+use record::{Edge, End, Measurement, Recorder, ServerRow, ServerSeries};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -202,7 +203,7 @@ fn whole(name: &str) -> Measurement {
 fn what_a_step_used_is_held_against_its_part_of_the_series() {
     let mut of = whole("ticker");
     let idle = of.idle.unwrap();
-    let row = |memory: run_record::Memory, cpu_ns| ServerRow {
+    let row = |memory: record::Memory, cpu_ns| ServerRow {
         cpu_ns,
         resident_bytes: memory.resident_bytes,
         proportional_bytes: memory.proportional_bytes,
@@ -277,7 +278,7 @@ fn searched(of: SearchOf) -> Measurement {
                 step.completion = slow.latency();
                 step.limited_ns = Some(slow.percentile(95.0));
                 step.over_limit = true;
-                step.verdict = run_record::Verdict::Fail;
+                step.verdict = record::Verdict::Fail;
             }
             step
         })
@@ -285,7 +286,7 @@ fn searched(of: SearchOf) -> Measurement {
     record.server_steps = run
         .steps
         .iter()
-        .map(|step| run_record::ServerStep {
+        .map(|step| record::ServerStep {
             clients: step.clients,
             ..server.clone()
         })

@@ -3,7 +3,7 @@
 
 use super::Row;
 use crate::compare::{differing_machines, differing_plans};
-use run_record::{Certificate, ProofVerdict, RunRecord, Status};
+use record::{Certificate, ProofVerdict, RunRecord, Status};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
@@ -149,7 +149,7 @@ fn hours(a: &str, b: &str) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::report::fixture::{measured, unmeasured};
-    use run_record::{End, Measurement};
+    use record::{End, Measurement};
 
     fn row(file: &str, measurement: Measurement) -> Row {
         Row {

@@ -1,7 +1,7 @@
 //! What a comparison found, as data: the JSON output, and what the words are made from.
 
 use crate::stats::{Interval, Resampling};
-use run_record::{Dialect, Measure, Workload};
+use plan::{Dialect, Measure, Workload};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ pub struct Comparison {
     #[schemars(extend("const" = COMPARISON_FORMAT))]
     pub format: &'static str,
     /// Version of this format.
-    #[schemars(extend("const" = run_record::VERSION))]
+    #[schemars(extend("const" = record::VERSION))]
     pub version: u32,
     /// The side that is compared to.
     pub a: SideName,
@@ -147,5 +147,5 @@ pub enum Verdict {
 
 /// Schema of a [`Comparison`].
 pub fn comparison_schema() -> Schema {
-    run_record::closed_schema::<Comparison>()
+    record::closed_schema::<Comparison>()
 }

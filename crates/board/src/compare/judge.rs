@@ -8,7 +8,7 @@ use super::pair::{self, Common, Pair};
 use super::side::{Contestant, Side};
 use crate::report::ranking::carried_by;
 use crate::stats::{self, ALPHA, Median, Resampling};
-use run_record::{Recorder, VERSION};
+use record::{Recorder, VERSION};
 
 /// What is asked.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use super::plans;
 use super::side::{Contestant, Invocation, Load, Side};
 use crate::stats;
-use run_record::{Environment, Recorder};
+use record::{Environment, Recorder};
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 

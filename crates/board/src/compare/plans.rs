@@ -1,7 +1,8 @@
 //! Whether two runs were made in the same way.
 
+use plan::Plan;
 use project::leaves;
-use run_record::{Environment, Plan};
+use record::Environment;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 use super::side::{Contestant, Side};
 use crate::records::{self, Record, Texts};
 use project::Refusal;
-use run_record::{MEASUREMENT_FORMAT, RUN_FORMAT};
+use record::{MEASUREMENT_FORMAT, RUN_FORMAT};
 use std::io;
 use std::path::Path;
 

@@ -1,9 +1,7 @@
 //! One side of a comparison: its rows, and the repetitions of each.
 
-use run_record::{
-    Dialect, Measure, Measurement, Pinning, Recorder, RunRecord, Status, StepRecord, Verdict,
-    Workload,
-};
+use plan::{Dialect, Measure, Workload};
+use record::{Measurement, Pinning, Recorder, RunRecord, Status, StepRecord, Verdict};
 use std::collections::BTreeMap;
 
 /// One side.

@@ -4,7 +4,7 @@ use super::*;
 use crate::report::fixture::{echo, measured, repeated, unmeasured, variant};
 use crate::report::ranking::rank;
 use crate::stats::Resampling;
-use run_record::{End, Measurement, Status, Verdict as StepVerdict};
+use record::{End, Measurement, Status, Verdict as StepVerdict};
 
 /// How restarts of one server differ; the second has the same spread in another order.
 const ONE: [f64; 6] = [1.00, 1.02, 0.99, 1.012, 1.03, 0.998];
@@ -64,7 +64,7 @@ fn a_ranking_and_a_comparison_have_the_same_medians() {
     let run = runs("a", &ONE[..4], 1.0);
     let rows = rank(&run);
     let interval = rows[0].completion_interval(95.0).unwrap();
-    let p95 = rows[0].latency(run_record::Measure::Completion, 95.0);
+    let p95 = rows[0].latency(plan::Measure::Completion, 95.0);
     let carried = rows[0].carried.unwrap().median as f64;
     let found = compared(run.clone(), run.clone(), "p95,clients");
     let figures = &found.rows[0].figures;
@@ -239,7 +239,7 @@ fn different_plans_are_not_compared_and_different_ports_are() {
         let plan = &mut measurement.run.as_mut().unwrap().plan;
         plan.target.url = "ws://127.0.0.1:9/ws".into();
         plan.generator.seed = 99;
-        plan.clients = run_record::Clients::steps(50, 10, Some(3));
+        plan.clients = plan::Clients::steps(50, 10, Some(3));
     }
     let found = compared(runs("a", &ONE, 1.0), b.clone(), "p50");
     assert_eq!(found.verdict, Verdict::NoRegression);

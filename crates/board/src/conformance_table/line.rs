@@ -2,7 +2,7 @@
 
 use project::contestant;
 use project::manifest::Manifest;
-use run_record::{CheckOutcome, CheckVerdict, Conformance};
+use record::{CheckOutcome, CheckVerdict, Conformance};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

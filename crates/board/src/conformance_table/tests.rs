@@ -1,6 +1,7 @@
 use super::{Files, Line, compared, merged};
+use plan::Dialect;
 use project::manifest::Manifest;
-use run_record::{CheckOutcome, CheckVerdict, Conformance, Dialect};
+use record::{CheckOutcome, CheckVerdict, Conformance};
 use std::path::Path;
 
 const ECHO: &str = "rfc6455-5.5.1-close-echo";

@@ -1,7 +1,8 @@
 //! Records made small for a repository, without a loss.
 
 use super::{PACKED, Record, beside, name, parse, text};
-use run_record::{MEASUREMENT_FORMAT, Plan};
+use plan::Plan;
+use record::MEASUREMENT_FORMAT;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};

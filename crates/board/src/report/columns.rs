@@ -5,9 +5,8 @@ use super::ranking::{CutOff, Leaving, MemoryKind, Row, Score, Step, grows};
 use super::subject::Subject;
 use super::table::{Cell, NOTHING};
 use super::words;
-use run_record::{
-    CompressionUse, CutRecord, Latency, Life, Measure, Nanos, Plan, Reading, Workload,
-};
+use plan::{Life, Measure, Nanos, Plan, Reading, Workload};
+use record::{CompressionUse, CutRecord, Latency};
 
 const NEVER: &str = "never";
 

@@ -1,11 +1,11 @@
 //! Measurements made up for tests. Their figures follow from their arguments; none was measured.
 #![allow(dead_code, reason = "each test program uses its part")]
 
-use run_record::{
-    Audience, CheckOutcome, CheckVerdict, Clients, Conformance, Dialect, End, Environment,
-    FileLimit, GeneratorUse, MEASUREMENT_FORMAT, Measurement, Memory, Nanos, Outcome, Pinning,
-    Plan, RUN_FORMAT, Recorder, RunRecord, ServerIdentity, ServerStep, Status, StepRecord, Tool,
-    VERSION, Verdict, Workload,
+use plan::{Audience, Clients, Dialect, Nanos, Plan, Workload};
+use record::{
+    CheckOutcome, CheckVerdict, Conformance, End, Environment, FileLimit, GeneratorUse,
+    MEASUREMENT_FORMAT, Measurement, Memory, Outcome, Pinning, RUN_FORMAT, Recorder, RunRecord,
+    ServerIdentity, ServerStep, Status, StepRecord, Tool, VERSION, Verdict,
 };
 
 /// Idle resident memory of every made-up server.

@@ -2,11 +2,11 @@
 //! workload, with the figures that only this workload has.
 
 use super::fixture::{measured, recorder};
+use plan::{Audience, Clients, Life, Load, Plan, Reading, Workload};
 use plan_file::PlanFile;
-use run_record::{
-    Audience, Churn, Clients, CompressionUse, Connections, CutRecord, Drops, End, Life, Load,
-    Measurement, Memory, Pings, Plan, Reading, RoomChanges, RunRecord, ServerRow, ServerSeries,
-    ServerStep, SlowReaders, StepRecord, Verdict, Workload,
+use record::{
+    Churn, CompressionUse, Connections, CutRecord, Drops, End, Measurement, Memory, Pings,
+    RoomChanges, RunRecord, ServerRow, ServerSeries, ServerStep, SlowReaders, StepRecord, Verdict,
 };
 use std::fs;
 use std::path::Path;

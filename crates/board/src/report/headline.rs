@@ -5,7 +5,7 @@ use super::ranking::{Row, Score, common_clients};
 use super::subject::Subject;
 use super::words;
 use crate::terminal::one_line;
-use run_record::Status;
+use record::Status;
 
 /// One sentence for the rows of one workload and dialect, in ranked order.
 pub(crate) fn sentence(rows: &[Row<'_>]) -> String {

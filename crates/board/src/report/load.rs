@@ -2,7 +2,7 @@
 
 use super::ReportError;
 use crate::records::{self, Record, Texts};
-use run_record::{Certificate, MEASUREMENT_FORMAT, Measurement, SELFTEST_FORMAT};
+use record::{Certificate, MEASUREMENT_FORMAT, Measurement, SELFTEST_FORMAT};
 use serde::Deserialize;
 use std::io;
 use std::num::NonZeroUsize;

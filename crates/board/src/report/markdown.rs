@@ -4,7 +4,7 @@ use super::ranking::Row;
 use super::subject::Subject;
 use super::table::Table;
 use super::{by_category, headline};
-use run_record::Measurement;
+use record::Measurement;
 use std::fmt::Write as _;
 
 /// One table for each workload and dialect, with its rule above and its numbered notes below.

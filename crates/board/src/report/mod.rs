@@ -21,7 +21,7 @@ pub use ranking::cost;
 pub use words::measure_name;
 
 use ranking::Row;
-use run_record::{AutobahnRecord, Measurement};
+use record::{AutobahnRecord, Measurement};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};

@@ -2,7 +2,8 @@
 
 use super::ranking::{Carried, Row, grows};
 use super::{figures, words};
-use run_record::{CheckOutcome, CheckVerdict, Clients, Plan, Status};
+use plan::{Clients, Plan};
+use record::{CheckOutcome, CheckVerdict, Status};
 
 /// One note. Rows that have the same share it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use super::ranking::{self, Row, Score, grows};
 use super::{figures, words};
-use run_record::{Load, Plan, Workload};
+use plan::{Load, Plan, Workload};
 
 /// What a ranking is about.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,8 @@ use super::notes::{Note, Notes};
 use super::ranking::Row;
 use super::subject::Subject;
 use super::words;
-use run_record::{Clients, Latency, Status, Steps, Target};
+use plan::{Clients, Steps, Target};
+use record::{Latency, Status};
 
 /// Shown where there is no figure.
 pub(crate) const NOTHING: &str = "–";

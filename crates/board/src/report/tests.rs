@@ -2,7 +2,7 @@
 
 use super::fixture::{measured, unmeasured, waived};
 use super::*;
-use run_record::{AutobahnCase, End, Measurement, Status, VERSION};
+use record::{AutobahnCase, End, Measurement, Status, VERSION};
 
 fn save(dir: &Path, name: &str, measurement: &Measurement) {
     fs::create_dir_all(dir).unwrap();
@@ -83,7 +83,7 @@ fn a_percentile_above_the_limit_that_a_row_kept_says_whose_it_is() {
 fn other_steps_are_noted_and_keep_no_row_from_being_compared() {
     let mut small = measured("small", 3, 9_000, End::OverLimit);
     if let Some(run) = &mut small.run {
-        run.plan.clients = run_record::Clients::steps(100, 100, Some(40));
+        run.plan.clients = plan::Clients::steps(100, 100, Some(40));
     }
     let large = |name| measured(name, 3, 9_000, End::OverLimit);
     let text = text::table(&[small.clone(), large("large"), large("other")]);
@@ -243,7 +243,7 @@ fn rows_of_different_plans_are_not_passed_off_as_comparable() {
     let other = measured("beta", 3, 9_000, End::OverLimit);
     let remark = "measured under different plans";
     assert!(!text::table(&[quick.clone(), other.clone()]).contains(remark));
-    quick.run.as_mut().unwrap().plan.load = run_record::Load::closed(4, 20);
+    quick.run.as_mut().unwrap().plan.load = plan::Load::closed(4, 20);
     let both = [quick, other];
     assert!(text::table(&both).contains(remark));
     assert!(markdown::table(&both).contains(remark));

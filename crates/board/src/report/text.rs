@@ -5,7 +5,7 @@ use super::subject::Subject;
 use super::table::{Cell, Table};
 use super::{by_category, headline};
 use crate::terminal::{aligned, one_line};
-use run_record::Measurement;
+use record::Measurement;
 use std::fmt::Write as _;
 
 /// One aligned table for each workload and dialect, with its rule above and its notes below.

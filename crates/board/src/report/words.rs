@@ -3,7 +3,8 @@
 use super::figures;
 use super::ranking::{Carried, Row};
 use crate::stats::Interval;
-use run_record::{CheckVerdict, Dialect, End, Limits, Measure, Workload};
+use plan::{Dialect, Limits, Measure, Workload};
+use record::{CheckVerdict, End};
 
 /// The word of `websocket-bench --measure`.
 pub const fn measure_name(measure: Measure) -> &'static str {

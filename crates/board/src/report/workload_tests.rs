@@ -3,7 +3,8 @@
 use super::fixture::{repeated, unmeasured};
 use super::fixture_under::{plans, under};
 use super::*;
-use run_record::{Load, Nanos, Plan, Reading, Status, WarmUp};
+use plan::{Load, Nanos, Plan, Reading};
+use record::{Status, WarmUp};
 
 fn quick_and_slow(plan: &Plan) -> Vec<Measurement> {
     vec![under(plan, "slow", 9_000), under(plan, "quick", 6_001)]
@@ -45,9 +46,9 @@ fn a_fixed_number_of_clients_is_ranked_by_the_limited_latency() {
     let plan = plan_that(|plan| {
         plan.open_loop().is_some()
             && plan.steps() == Some(1)
-            && plan.limits.of == run_record::Measure::Delivery
+            && plan.limits.of == plan::Measure::Delivery
             && plan.limits.percentile == 99.0
-            && plan.workload() == run_record::Workload::Broadcast
+            && plan.workload() == plan::Workload::Broadcast
             && plan.populations.len() == 1
     });
     let measurements = quick_and_slow(&plan);
@@ -73,9 +74,9 @@ fn a_fixed_number_of_clients_is_ranked_by_the_limited_latency() {
     let step = &mut slower[1].run.as_mut().unwrap().steps[0];
     step.limited_ns = Some(plan.limits.time.ns() * 2);
     step.over_limit = true;
-    step.verdict = run_record::Verdict::Fail;
+    step.verdict = record::Verdict::Fail;
     let outcome = &mut slower[1].run.as_mut().unwrap().outcome;
-    (outcome.end, outcome.carried_clients) = (run_record::End::OverLimit, None);
+    (outcome.end, outcome.carried_clients) = (record::End::OverLimit, None);
     let text = text::table(&slower);
     let lines: Vec<&str> = text.lines().collect();
     assert!(

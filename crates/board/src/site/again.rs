@@ -2,11 +2,12 @@
 
 use crate::quiet;
 use crate::report::ranking::Row;
+use plan::Plan;
 use project::folder_of;
 use project::leaves;
 use project::manifest::Dialect;
 use project::workload;
-use run_record::{Plan, RunRecord};
+use record::RunRecord;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -191,7 +192,8 @@ mod tests {
     use crate::report::fixture::{measured, repeated};
     use crate::report::fixture_under::{plans, under};
     use crate::report::ranking::rank;
-    use run_record::{End, Load};
+    use plan::Load;
+    use record::End;
 
     fn workloads() -> std::path::PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads")

@@ -9,8 +9,9 @@ use crate::report::subject::Subject;
 use crate::report::table::{Cell, Line, NOTHING, Table};
 use crate::report::{figures, headline, words};
 use crate::stats::Interval;
+use plan::{Clients, Steps};
 use project::contestant;
-use run_record::{Clients, Measurement, Status, Steps};
+use record::{Measurement, Status};
 use std::collections::BTreeSet;
 use std::path::Path;
 

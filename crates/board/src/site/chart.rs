@@ -6,8 +6,8 @@ use crate::report::figures;
 use crate::report::ranking::{Row, Step};
 use crate::report::words;
 use askama::Template;
+use record::ServerSeries;
 use run_page::scale::{self, Scale, Tick};
-use run_record::ServerSeries;
 
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 132.0;

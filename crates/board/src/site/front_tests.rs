@@ -1,7 +1,7 @@
 use super::tests::{Site, carrying, row, save};
 use crate::report::fixture::{repeated, variant};
 use crate::report::fixture_under::{plans, under};
-use run_record::{Measurement, Status};
+use record::{Measurement, Status};
 use std::path::Path;
 
 const CEILING: (&str, &str) = ("bare", "role = \"ceiling\"");

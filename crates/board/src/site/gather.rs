@@ -12,7 +12,7 @@ use crate::conformance_table::{self, Line};
 use project::manifest::{Manifest, Role};
 use project::workload;
 use project::{Entry, LOCAL};
-use run_record::AutobahnRecord;
+use record::AutobahnRecord;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use super::board::{self, Kind, Known, Ranking};
 use super::origin::Origin;
 use super::rounds::{Board, Machine, Round};
 use crate::stats::{Interval, change_point, enough};
-use run_record::Status;
+use record::Status;
 
 const NOTHING: Interval = Interval {
     low: 0.0,

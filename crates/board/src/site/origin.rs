@@ -3,7 +3,8 @@
 use super::rounds::Machine;
 use crate::report::figures;
 use crate::report::load::Run;
-use run_record::{Ceiling, Workload};
+use plan::Workload;
+use record::Ceiling;
 use std::fmt;
 
 /// By how much the ceilings of two certificates of one machine may differ: on a virtual machine that

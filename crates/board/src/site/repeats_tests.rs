@@ -2,7 +2,7 @@
 
 use super::tests::{Site, carrying, certificate, row, save};
 use crate::report::fixture_under::{plans, under};
-use run_record::{Measurement, Status};
+use record::{Measurement, Status};
 use std::fs;
 use std::path::Path;
 
@@ -198,7 +198,7 @@ fn too_few_figures_or_other_versions_and_plans_promise_nothing() {
     type Change = fn(&mut Measurement);
     let changes: [Change; 3] = [
         |one| one.server.library_version = Some("99.0".to_owned()),
-        |one| one.run.as_mut().unwrap().plan.warm_up = run_record::Nanos(9_000_000_000),
+        |one| one.run.as_mut().unwrap().plan.warm_up = plan::Nanos(9_000_000_000),
         |one| one.pinning.as_mut().unwrap().server_cpus = vec![0, 1],
     ];
     for change in changes {

@@ -6,7 +6,7 @@ use crate::about::{self, About};
 use crate::records;
 use crate::report::load::{self, Run};
 use crate::report::{ReportError, figures};
-use run_record::{Environment, Measurement};
+use record::{Environment, Measurement};
 use std::path::{Path, PathBuf};
 
 /// What must be the same for two figures to stand side by side.

@@ -1,10 +1,8 @@
 use super::*;
 use crate::report::fixture::{measured, repeated, unmeasured, waived};
 use crate::report::fixture_under::{plans, under};
-use run_record::{
-    Ceiling, Certificate, Dialect, End, Measurement, RunRecord, SELFTEST_FORMAT, Status, VERSION,
-    Workload,
-};
+use plan::{Dialect, Workload};
+use record::{Ceiling, Certificate, End, Measurement, RunRecord, SELFTEST_FORMAT, Status, VERSION};
 use std::fs;
 
 /// A project of these servers, each with more lines of its manifest.
@@ -201,7 +199,7 @@ fn a_row_without_a_result_has_its_status_and_its_reason() {
 fn a_format_in_which_no_row_applies_has_no_ranking() {
     let site = Site::new(&[("a", ""), ("b", "")], |results| {
         let mut other = unmeasured("b", Status::NotApplicable, "its manifest declares no TLS");
-        other.dialect = run_record::Dialect::SocketIo;
+        other.dialect = plan::Dialect::SocketIo;
         save(results, "2026-11", "2026-11-01", &[carrying("a", 3), other]);
     });
     let page = site.page("workloads/broadcast.html");

@@ -1,7 +1,7 @@
 //! A report in a real browser.
 
 use board::report;
-use run_record::Measurement;
+use record::Measurement;
 use std::fs;
 use std::path::{Path, PathBuf};
 use test_browser::Shown;

@@ -4,7 +4,7 @@ use crate::fixture::{measured, repeated, unmeasured, waived};
 use crate::fixture_under::{plans, under};
 use board::site::{self, Sources, Summary};
 use project::Project;
-use run_record::{End, Measurement, Status};
+use record::{End, Measurement, Status};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@
 use crate::browser::{open, opened_at};
 use crate::fixture::{echo, measured, repeated, unmeasured, variant, waived};
 use crate::fixture_under::{plans, under};
-use run_record::{End, Measurement, Status};
+use record::{End, Measurement, Status};
 use std::fs;
 use test_browser::{console, dump, requests};
 

@@ -11,8 +11,8 @@ mod translate;
 mod variant;
 
 pub use placeholder::{Start, Values};
+pub use plan::Workload;
 pub use problem::{Problem, lines, suggestion};
-pub use run_record::Workload;
 pub use variant::{RawEcho, Receipt, Scope, Service, Variant};
 
 use regex::Regex;
@@ -120,27 +120,25 @@ impl Dialect {
     }
 
     /// The same in records.
-    pub const fn record(self) -> run_record::Dialect {
+    pub const fn record(self) -> plan::Dialect {
         match self {
-            Self::Text => run_record::Dialect::Text,
-            Self::Binary => run_record::Dialect::Binary,
-            Self::Phoenix => run_record::Dialect::Phoenix,
-            Self::ActionCable => run_record::Dialect::ActionCable,
-            Self::SocketIo => run_record::Dialect::SocketIo,
+            Self::Text => plan::Dialect::Text,
+            Self::Binary => plan::Dialect::Binary,
+            Self::Phoenix => plan::Dialect::Phoenix,
+            Self::ActionCable => plan::Dialect::ActionCable,
+            Self::SocketIo => plan::Dialect::SocketIo,
         }
     }
 
     /// That of a record; `None` of one that no manifest names.
-    pub const fn of_record(dialect: run_record::Dialect) -> Option<Self> {
+    pub const fn of_record(dialect: plan::Dialect) -> Option<Self> {
         match dialect {
-            run_record::Dialect::Text => Some(Self::Text),
-            run_record::Dialect::Binary => Some(Self::Binary),
-            run_record::Dialect::Phoenix => Some(Self::Phoenix),
-            run_record::Dialect::ActionCable => Some(Self::ActionCable),
-            run_record::Dialect::SocketIo => Some(Self::SocketIo),
-            run_record::Dialect::File | run_record::Dialect::Mqtt | run_record::Dialect::Mqtt5 => {
-                None
-            }
+            plan::Dialect::Text => Some(Self::Text),
+            plan::Dialect::Binary => Some(Self::Binary),
+            plan::Dialect::Phoenix => Some(Self::Phoenix),
+            plan::Dialect::ActionCable => Some(Self::ActionCable),
+            plan::Dialect::SocketIo => Some(Self::SocketIo),
+            plan::Dialect::File | plan::Dialect::Mqtt | plan::Dialect::Mqtt5 => None,
         }
     }
 }

@@ -3,8 +3,8 @@
 use super::{NamedPlan, ScopedSet};
 use crate::Refusal;
 use crate::manifest::suggestion;
+use plan::Plan;
 use plan_file::PlanFile;
-use run_record::Plan;
 use std::fs;
 use std::path::{Path, PathBuf};
 

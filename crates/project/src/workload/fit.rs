@@ -60,7 +60,7 @@ impl NamedPlan {
 
 /// Whether a dialect can say that a client publishes to a topic. Binary has no file, and no topics.
 fn has_topics(dialect: Dialect) -> bool {
-    let mut files = run_record::built_in_dialects().iter();
+    let mut files = plan::built_in_dialects().iter();
     files.any(|file| file.name == dialect.name() && file.send.publish.is_some())
 }
 

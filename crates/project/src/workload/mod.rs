@@ -20,8 +20,8 @@ pub use scoped::ScopedSet;
 
 use crate::Refusal;
 use crate::manifest::{Dialect, Workload};
+use plan::{Clients, Plan};
 use plan_file::{PlanFile, Set, shown_key};
-use run_record::{Clients, Plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;

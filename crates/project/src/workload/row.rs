@@ -2,8 +2,8 @@
 
 use super::{NamedPlan, Schedule};
 use crate::manifest::Dialect;
+use plan::{Clients, Plan};
 use plan_file::Given;
-use run_record::{Clients, Plan};
 use std::net::IpAddr;
 use std::path::Path;
 

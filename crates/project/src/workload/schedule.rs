@@ -1,7 +1,7 @@
 //! How many clients each step has, within what a server and the machine take.
 
 use super::{ADD, FIRST, NamedPlan};
-use run_record::{Clients, Steps};
+use plan::{Clients, Steps};
 
 /// How many clients each step has. Of a search the first step alone is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::{NamedPlan, Schedule, Terms, list, plan_file, read_named};
 use crate::manifest::Dialect;
+use plan::{Clients, Load, Plan};
 use plan_file::PlanFile;
-use run_record::{Clients, Load, Plan};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
@@ -109,7 +109,7 @@ fn a_row_has_what_machine_and_repetition_bring_unless_it_is_given() {
         (given.threads, given.io, given.seed),
         (Some(3), None, Some(1))
     );
-    assert_eq!(first.message.dialect, run_record::Dialect::Binary);
+    assert_eq!(first.message.dialect, plan::Dialect::Binary);
     assert_eq!(row(&plan, 2).1.seed, Some(2));
 
     let sets = [
@@ -121,7 +121,7 @@ fn a_row_has_what_machine_and_repetition_bring_unless_it_is_given() {
     let plan = named("broadcast", &sets).unwrap();
     let (fixed, given) = row(&plan, 1);
     assert_eq!(given.threads, Some(1));
-    assert_eq!(given.io, Some(run_record::Io::Epoll));
+    assert_eq!(given.io, Some(plan::Io::Epoll));
     assert!(fixed.target.local_addrs.is_empty());
     assert_eq!(row(&plan, 2).1.seed, Some(0));
 }

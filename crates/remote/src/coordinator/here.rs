@@ -1,7 +1,7 @@
 //! This process as a site of its own run: a thread beside the coordinator's.
 
 use crate::error::RemoteError;
-use run_record::Plan;
+use plan::Plan;
 use std::sync::mpsc;
 use std::thread;
 use ws_load::cluster::{self, ClockRelation, Command, NodeTransport, Report, Share, Site};

@@ -5,7 +5,7 @@ use crate::allow;
 use crate::data_file;
 use crate::wire::refused::Reason;
 use crate::wire::{Assignment, Refused};
-use run_record::Plan;
+use plan::Plan;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -126,7 +126,7 @@ fn checked_destination(
             Reason::Destination,
             format!(
                 "{} ({target}) is not among what it may load ({})",
-                run_record::redacted_url(&plan.target.url),
+                plan::redacted_url(&plan.target.url),
                 options.allow
             ),
         )),
@@ -216,7 +216,7 @@ fn refusal(reason: Reason, words: String) -> Refused {
 mod tests {
     use super::*;
     use crate::allow::AllowList;
-    use run_record::Tls;
+    use plan::Tls;
     use std::cell::Cell;
 
     #[test]

@@ -88,7 +88,7 @@ fn begin(shared: &Arc<Shared>, peer: &str, taken: Taken) -> Result<(Running, Str
     let occupied = shared.occupy(peer.to_owned())?;
     let words = format!(
         "a run for {peer}: {}, site {} of {}",
-        run_record::redacted_url(&taken.plan.target.url),
+        plan::redacted_url(&taken.plan.target.url),
         taken.share.number + 1,
         taken.share.of
     );

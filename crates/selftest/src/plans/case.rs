@@ -1,7 +1,7 @@
 //! A plan drawn at random, with the server that it is carried out against.
 
 use super::super::bench::Draws;
-use run_record::{
+use plan::{
     Arrivals, Audience, BackLimit, Backoff, ChangesRoom, Clients, ComesAndGoes, Compression,
     Connect, Cut, Dialect, Io, Life, Load, Message, Nanos, OpenLoop, Plan, Population, Ramp,
     Reading, Reconnect, Rooms, Search, SearchOf, Size, Sizes, Timestamps, Uniform, Zipf,

@@ -5,7 +5,7 @@ use super::case::Case;
 use super::run::{Folder, Runner};
 use super::{AGAIN, able};
 use crate::error::Unmade;
-use run_record::Plan;
+use plan::Plan;
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

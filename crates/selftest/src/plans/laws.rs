@@ -4,10 +4,8 @@ mod kinds;
 mod leaving;
 
 use super::case::Case;
-use run_record::{
-    Audience, Churn, End, Faults, Latency, Load, Outcome, Plan, Population, Reading, Recorder,
-    SlowReaders, StepRecord, Verdict,
-};
+use plan::{Audience, Load, Plan, Population, Reading};
+use record::{Churn, End, Faults, Latency, Outcome, Recorder, SlowReaders, StepRecord, Verdict};
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -15,7 +13,7 @@ use test_servers::oracle::{Asked, Copy, Fate, Told};
 
 /// Clocks of one machine, read one after the other, differ by less.
 const CLOCKS_NS: f64 = 100_000.0;
-/// A figure of a histogram is that close to what was recorded (`run_record::Recorder`).
+/// A figure of a histogram is that close to what was recorded (`record::Recorder`).
 const PRECISION: f64 = 0.002;
 /// What was written so long before the last request of a step that was given up, or later, may have been
 /// under way.

@@ -3,7 +3,8 @@
 use super::case::{Case, LINES, MOST_CLIENTS};
 use super::laws::{self, Broken, Reported};
 use crate::error::Unmade;
-use run_record::{Clients, Load, Nanos, Plan, RunRecord};
+use plan::{Clients, Load, Nanos, Plan};
+use record::RunRecord;
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use std::error::Error;

@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::laws::Broken;
-use run_record::{Audience, Clients, Dialect, Io, Load, Nanos, Rooms, Steps, Timestamps};
+use plan::{Audience, Clients, Dialect, Io, Load, Nanos, Rooms, Steps, Timestamps};
 use test_servers::Framework;
 use test_servers::oracle::Strikes;
 

@@ -9,7 +9,7 @@ use crate::child::{self, Measured, Stop};
 use crate::error::Unmade;
 use crate::fit::above;
 use crate::ledger::{Ledger, Sends};
-use run_record::{Check, StepRecord, Unit};
+use record::{Check, StepRecord, Unit};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
 

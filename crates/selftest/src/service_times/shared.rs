@@ -4,7 +4,7 @@
 use crate::bench::{Bench, SEED, io_flag, recorder, started};
 use crate::child::{self, Measured};
 use crate::error::Unmade;
-use run_record::{Check, Recorder, StepRecord, Unit};
+use record::{Check, Recorder, StepRecord, Unit};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, Truth};
 
@@ -135,7 +135,7 @@ impl Case {
 mod tests {
     use super::*;
     use crate::testing::{failed, stamp, step};
-    use run_record::GeneratorUse;
+    use record::GeneratorUse;
     use test_servers::{Answer, Write};
 
     const N: u64 = 1_000;

@@ -2,7 +2,7 @@
 
 use super::super::testing::{Served, failed, recorded, stamp, worst};
 use super::*;
-use run_record::{ProofVerdict, Recorder};
+use record::{ProofVerdict, Recorder};
 
 const N: u64 = 2000;
 const GAP: u64 = (1e9 / RATE) as u64;

@@ -12,7 +12,7 @@ pub use broken::Broken;
 pub use install::{Unavailable, install};
 pub use suite::{Suite, SuiteError};
 
-use run_record::AutobahnRecord;
+use record::AutobahnRecord;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@ use super::broken::Broken;
 use super::tally;
 use crate::interrupt::Interrupt;
 use crate::process::{Job, JobError, describe_exit};
-use run_record::AutobahnRecord;
+use record::AutobahnRecord;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Reads the suite's index of cases.
 
-use run_record::{AutobahnCase, AutobahnRecord};
+use record::{AutobahnCase, AutobahnRecord};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

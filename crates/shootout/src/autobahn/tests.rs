@@ -1,6 +1,6 @@
 use super::{SUITE_VERSION, sections, store, tally};
 use board::autobahn::summaries;
-use run_record::{AutobahnRecord, ServerIdentity};
+use record::{AutobahnRecord, ServerIdentity};
 
 fn record() -> AutobahnRecord {
     let server = ServerIdentity {

@@ -14,7 +14,7 @@ use crate::session::now;
 use crate::supervise::{self, Spec, StartError};
 use project::manifest::{RawEcho, Variant};
 use project::{Refusal, contestant};
-use run_record::{AutobahnRecord, Environment, ServerIdentity};
+use record::{AutobahnRecord, Environment, ServerIdentity};
 use std::path::{Path, PathBuf};
 
 /// Failed cases that are listed; the stored summary has them all.

@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use board::terminal::listed;
 use project::manifest::lines;
 use project::{Refusal, contestants};
-use run_record::Environment;
+use record::Environment;
 
 /// Length of the accept queue that servers ask for; the kernel cuts it to somaxconn.
 const ACCEPT_QUEUE: u32 = 4096;

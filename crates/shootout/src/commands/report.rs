@@ -7,7 +7,7 @@ use board::autobahn;
 use board::report;
 use project::Project;
 use project::Refusal;
-use run_record::AutobahnRecord;
+use record::AutobahnRecord;
 use std::path::{Path, PathBuf};
 
 pub(super) fn report(

@@ -4,7 +4,7 @@
 //! server did wrong stands, or a run in which it does not happen would take its place.
 
 use board::quiet;
-use run_record::{Measurement, Status, counted_faults};
+use record::{Measurement, Status, counted_faults};
 
 /// How often a row that was disturbed is measured, the first time included.
 const TRIES: u32 = 3;
@@ -47,7 +47,7 @@ fn is_at_fault(of: &Measurement) -> bool {
 mod tests {
     use super::*;
     use crate::fixture::measured;
-    use run_record::{End, Faults, StepRecord, Verdict};
+    use record::{End, Faults, StepRecord, Verdict};
 
     fn row(busy: f64) -> Measurement {
         Measurement {

@@ -24,7 +24,7 @@ use host_facts::Others;
 use project::manifest::{Manifest, Variant};
 use project::workload::{self, Schedule, Terms};
 use project::{Project, manifest::lines};
-use run_record::{Conformance, End, MEASUREMENT_FORMAT, Measurement, RunRecord, Status, VERSION};
+use record::{Conformance, End, MEASUREMENT_FORMAT, Measurement, RunRecord, Status, VERSION};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

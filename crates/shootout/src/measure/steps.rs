@@ -6,7 +6,7 @@
 //! measurement and a little of the connecting.
 
 use crate::sample::{Sampler, Snapshot};
-use run_record::{Event, ServerStep};
+use record::{Event, ServerStep};
 use std::time::{Duration, Instant};
 
 /// A window that covers this share of the measurement is taken for the measurement.
@@ -81,7 +81,7 @@ fn nanoseconds(duration: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::Memory;
+    use record::Memory;
 
     // timed: an origin for times that are made up; nothing is measured.
     #[test]

@@ -8,7 +8,7 @@ use crate::generator::Ended;
 use crate::process::describe_exit;
 use crate::supervise::StopReport;
 use board::status;
-use run_record::{End, RunRecord, Status};
+use record::{End, RunRecord, Status};
 
 /// Exit codes of the generator (websocket-bench --help).
 const MEASURED: i32 = 0;

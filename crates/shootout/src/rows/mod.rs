@@ -11,7 +11,7 @@ use project::manifest::{
 };
 use project::workload::{NamedPlan, Schedule};
 use project::{Entry, contestant, in_results};
-use run_record::ServerIdentity;
+use record::ServerIdentity;
 use std::sync::Arc;
 
 /// One measurement that is to be made.

@@ -1,7 +1,7 @@
 //! Which rows a run has.
 
 use super::*;
-use run_record::{Audience, Compression, Connect, Load, Rooms as InRooms};
+use plan::{Audience, Compression, Connect, Load, Rooms as InRooms};
 use std::path::Path;
 
 fn entry(name: &str, variants: &[&str]) -> Entry {
@@ -157,7 +157,7 @@ fn a_workload_over_tls_has_the_variants_with_tls_and_no_other_has() {
         unfit(&plain),
         [format!("go-example.tls.broadcast.text.1: {asks_for_none}")]
     );
-    options.workloads[0].plan.connection.tls = Some(run_record::Tls::default());
+    options.workloads[0].plan.connection.tls = Some(plan::Tls::default());
     let over_tls = plan(&entries, &options).unwrap();
     assert_eq!(names(&over_tls), ["go-example.tls.broadcast.text.1"]);
     assert_eq!(
@@ -295,7 +295,7 @@ fn a_workload_gives_its_rows_name_and_dialect_and_decides_who_can() {
     assert_eq!(names(&planned), ["go-example.a.a-b-c.text.1"]);
     assert_eq!(planned.rows[0].label(), "go-example (a) a/b c text");
 
-    options.workloads[0].plan.message.dialect = run_record::Dialect::Binary;
+    options.workloads[0].plan.message.dialect = plan::Dialect::Binary;
     options.workloads[0].fixed.insert("message.dialect".into());
     let error = plan(&entries, &options).unwrap_err().to_string();
     assert!(

@@ -6,7 +6,7 @@
 //! generator that is short of processor time makes a result invalid, a server with one core less is
 //! measured with one core less. A single core is not split.
 
-use run_record::Environment;
+use record::Environment;
 use std::fs;
 use std::io;
 
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_pinned_child_sees_only_its_core() {
         use std::os::unix::process::CommandExt;
-        let allowed = run_record::Environment::collect().allowed_cpus;
+        let allowed = record::Environment::collect().allowed_cpus;
         let last = vec![*allowed.last().unwrap()];
         let expected = format!("{}", last[0]);
         let mut command = std::process::Command::new("sh");

@@ -13,7 +13,7 @@ pub mod cpus;
 mod series;
 mod state;
 
-use run_record::{Memory, ServerSeries};
+use record::{Memory, ServerSeries};
 use state::State;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -4,7 +4,7 @@ use super::Snapshot;
 use super::budget::Budget;
 use super::series::Series;
 use host_facts::{Identity, Kin, Side, Sockets, Tree, process};
-use run_record::{Memory, ServerRow, ServerSeries};
+use record::{Memory, ServerRow, ServerSeries};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 

@@ -13,7 +13,7 @@ use board::records::{self, SESSION_FILE};
 use lock::Locked;
 use project::Project;
 use project::Refusal;
-use run_record::{Measurement, Status, Tool};
+use record::{Measurement, Status, Tool};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write as _;

@@ -5,7 +5,7 @@
 
 use super::HOST;
 use crate::process::is_of_another_program;
-use run_record::Environment;
+use record::Environment;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};

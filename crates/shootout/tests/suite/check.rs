@@ -4,9 +4,7 @@
 use crate::changed::{assert_found, edit, found, read, write};
 use crate::support::{Project, SHORT, Server};
 use board::records::pack;
-use run_record::{
-    Certificate, Environment, Proof, ProofVerdict, RunRecord, SELFTEST_FORMAT, VERSION,
-};
+use record::{Certificate, Environment, Proof, ProofVerdict, RunRecord, SELFTEST_FORMAT, VERSION};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use crate::fixture::{measured, repeated, unmeasured, variant};
 use crate::support::{Project, Server};
 use board::compare::comparison_schema;
-use run_record::{End, Measurement, RunRecord, Status};
+use record::{End, Measurement, RunRecord, Status};
 use std::fs;
 use std::process::Stdio;
 

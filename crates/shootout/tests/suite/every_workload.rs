@@ -2,7 +2,7 @@
 //! is all that it knows of them.
 
 use crate::support::{Done, Project, SHORT, Server, eventually};
-use run_record::{Measurement, Status};
+use record::{Measurement, Status};
 use std::fs;
 
 /// A few clients for a moment, whatever the plan.

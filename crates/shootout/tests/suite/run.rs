@@ -2,7 +2,7 @@
 //! what is said when rows fail.
 
 use crate::support::{CORRECT, Done, Project, SHORT, Server, eventually};
-use run_record::{CheckVerdict, Status};
+use record::{CheckVerdict, Status};
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! `shootout run` of servers that need another program beside them.
 
 use crate::support::{Project, Server, eventually, running};
-use run_record::Status;
+use record::Status;
 
 /// A service that listens, and fails once the file `$until` is there.
 fn store(prepare: &str) -> String {
@@ -47,7 +47,7 @@ fn what_services_use_is_counted_and_their_death_ends_the_row() {
     let stored = of("a-stored");
     assert_eq!(stored.status, Status::Ok, "{:?}", stored.reason);
     let series = stored.server_series.as_ref().unwrap();
-    assert!(series.rows.len() >= 2 && series.rows.len() <= run_record::MOST_SERVER_ROWS);
+    assert!(series.rows.len() >= 2 && series.rows.len() <= record::MOST_SERVER_ROWS);
     assert!(series.rows.iter().all(|row| row.resident_bytes > 0));
     assert!(series.rows.iter().any(|row| row.cpu_ns > 0));
     // The shell of the server became the server, and that of the service the interpreter.

@@ -2,7 +2,8 @@
 //! what is kept of it, and what is said of plans that cannot be run.
 
 use crate::support::{Project, Server};
-use run_record::{Load, Status};
+use plan::Load;
+use record::Status;
 use std::fs;
 
 /// What the files of results beside the logs are called.
@@ -82,7 +83,7 @@ fn the_file_beside_a_record_is_the_exact_input() {
     let name = "go-example.default.mine.binary.1";
     let ran = project.measurement(name).run.unwrap();
     let kept = fs::read_to_string(project.path(&format!("out/{name}.plan.toml"))).unwrap();
-    let mut kept: run_record::Plan = toml::from_str(&kept).unwrap();
+    let mut kept: plan::Plan = toml::from_str(&kept).unwrap();
     kept.target.url.clone_from(&ran.plan.target.url);
     // What the file leaves out is chosen for the machine.
     kept.generator.io = ran.plan.generator.io;

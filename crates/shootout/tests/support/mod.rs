@@ -3,7 +3,7 @@
 
 pub(crate) mod machine;
 
-use run_record::{Measurement, measurement_schema};
+use record::{Measurement, measurement_schema};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! What the server did, and when.
 
-use run_record::Recorder;
+use record::Recorder;
 
 /// What really happened, from a server's point of view.
 #[derive(Clone, Debug, Default)]

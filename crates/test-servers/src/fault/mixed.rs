@@ -3,7 +3,7 @@
 use super::delivery::{padding, reset};
 use crate::Framework;
 use crate::threaded::{Act, Behaviour, Hub, Peer, Rejection, Reply, Request, RoomRequest, Server};
-use run_record::Faults;
+use record::Faults;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;

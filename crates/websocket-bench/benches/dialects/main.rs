@@ -15,7 +15,8 @@ mod common;
 
 use by_hand::{Known, Parse};
 use common::{Spread, median, option, pin};
-use run_record::{Audience, Dialect, Plan, RunRecord};
+use plan::{Audience, Dialect, Plan};
+use record::RunRecord;
 use std::hint::black_box;
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};

@@ -20,7 +20,7 @@ use common::{median, option, pin};
 use figure::Rounds;
 use ours::Ours;
 use peer::{Dialect, Load, Peer, Request};
-use run_record::Environment;
+use record::Environment;
 use std::path::Path;
 use test_servers::{NullOptions, NullServer};
 

@@ -2,7 +2,7 @@
 
 use crate::figure::Figure;
 use crate::peer::{Load, Peer};
-use run_record::{RunRecord, StepRecord};
+use record::{RunRecord, StepRecord};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 

@@ -1,6 +1,6 @@
 //! What `--compression` offers: the words of `Sec-WebSocket-Extensions` (RFC 7692, 7.1), and a level.
 
-use run_record::Compression;
+use plan::Compression;
 
 /// Of the flag without a value: the server may choose a window for what is sent.
 pub(super) const DEFAULT: &str = "client_max_window_bits";

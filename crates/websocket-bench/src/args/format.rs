@@ -3,7 +3,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use run_record::{Dialect, DialectFile, MQTT, MQTT_5, Message, built_in_dialects};
+use plan::{Dialect, DialectFile, MQTT, MQTT_5, Message, built_in_dialects};
 use std::path::PathBuf;
 
 /// Which message format the server has.

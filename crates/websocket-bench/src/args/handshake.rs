@@ -51,7 +51,7 @@ impl Handshake {
     ///
     /// # Errors
     /// In words, when the path of a token cannot stand in a plan.
-    pub(crate) fn apply(&self, plan: &mut run_record::Plan) -> Result<(), String> {
+    pub(crate) fn apply(&self, plan: &mut plan::Plan) -> Result<(), String> {
         let of = &mut plan.connection;
         let mut headers = self.header.clone();
         if let Some(path) = &self.bearer_file {

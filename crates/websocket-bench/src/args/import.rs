@@ -26,7 +26,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = entry)]
     pub(crate) entry: usize,
     /// How many clients replay it
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_CLIENTS_A_STEP)))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_CLIENTS_A_STEP)))]
     pub(crate) clients: u32,
     /// Send so many messages per second, all clients together, in the place of the recorded gaps
     #[arg(long, value_name = "R", value_parser = rate)]
@@ -46,7 +46,7 @@ fn entry(text: &str) -> Result<usize, String> {
 }
 
 fn rate(text: &str) -> Result<f64, String> {
-    let (least, most) = run_record::RATES;
+    let (least, most) = plan::RATES;
     let rate = text
         .parse()
         .ok()

@@ -89,7 +89,7 @@ pub(crate) struct WorkerArgs {
     pub(crate) local_addr: Vec<IpAddr>,
     /// Worker threads, in place of the number of the run [default: that of the run, else one per
     /// core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_THREADS)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_THREADS)))]
     pub(crate) threads: Option<u32>,
     /// This machine's copy of the data file of runs that have one: it does not travel
     #[arg(long, value_name = "FILE")]

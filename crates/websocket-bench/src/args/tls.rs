@@ -1,7 +1,7 @@
 //! Flags of TLS to the server.
 
 use clap::Args;
-use run_record::{Plan, TlsVersion};
+use plan::{Plan, TlsVersion};
 use std::path::PathBuf;
 
 /// What is offered of TLS, whom to trust, and who the clients are.

@@ -5,7 +5,7 @@
 mod common;
 
 use clap::Parser;
-use run_record::{FileLimit, MemoryUse, RunRecord, StepRecord};
+use record::{FileLimit, MemoryUse, RunRecord, StepRecord};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -19,13 +19,13 @@ use std::sync::atomic::AtomicBool;
 #[command(version, after_help = EXIT)]
 struct Args {
     /// Connections to open
-    #[arg(value_name = "numberOfConnections", value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_CLIENTS_A_STEP)))]
+    #[arg(value_name = "numberOfConnections", value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_CLIENTS_A_STEP)))]
     connections: u32,
     /// Port of 127.0.0.1 that the server listens on
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
     /// Threads that open the connections
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_THREADS)))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_THREADS)))]
     threads: u32,
 }
 
@@ -52,7 +52,7 @@ fn scalability(args: &Args) -> Result<u8, String> {
     plan.generator.threads = args.threads;
     let measured = ws_load::run(&plan, &interrupted, &mut |_| {}).map_err(|e| e.to_string())?;
     let Some(step) = measured.steps.first() else {
-        if measured.outcome.end == run_record::End::Interrupted {
+        if measured.outcome.end == record::End::Interrupted {
             return Ok(130);
         }
         return Err(measured.outcome.detail.into());

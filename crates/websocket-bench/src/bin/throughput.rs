@@ -6,7 +6,7 @@
 mod common;
 
 use clap::Parser;
-use run_record::{End, FileLimit};
+use record::{End, FileLimit};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ use std::time::Duration;
 #[command(version, after_help = EXIT)]
 struct Args {
     /// Connections
-    #[arg(value_name = "numberOfConnections", value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_CLIENTS_A_STEP)))]
+    #[arg(value_name = "numberOfConnections", value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_CLIENTS_A_STEP)))]
     connections: u32,
     /// Payload of each message
     #[arg(value_name = "payloadByteSize", value_parser = clap::value_parser!(u64).range(0..=1 << 40))]
@@ -40,7 +40,7 @@ struct Args {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
     timeout: Duration,
     /// Threads, each with its share of the connections and iterations of its own
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(run_record::MOST_THREADS)))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(plan::MOST_THREADS)))]
     threads: u32,
 }
 

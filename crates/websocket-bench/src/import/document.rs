@@ -1,7 +1,7 @@
 //! The plan as a file that people read and change: only what differs from a plan's defaults.
 
 use super::looks::{Held, Look, example};
-use run_record::{DialectFile, Nanos, escaped_braces};
+use plan::{DialectFile, Nanos, escaped_braces};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use toml::Value;

@@ -3,7 +3,7 @@
 use super::har::Connection;
 use super::secrets::{is_like_token as is_token_anywhere, is_secret_name, secrets};
 use percent_encoding::percent_decode_str;
-use run_record::{escaped_braces, is_cookie_byte, is_secret, is_token};
+use plan::{escaped_braces, is_cookie_byte, is_secret, is_token};
 use std::fmt::Write as _;
 use url::Url;
 

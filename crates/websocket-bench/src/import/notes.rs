@@ -6,7 +6,7 @@ use super::handshake::{Handshake, place_of};
 use super::har::Connection;
 use super::leaves::leaves;
 use super::secrets::is_like_token;
-use run_record::Nanos;
+use plan::Nanos;
 use std::collections::{HashMap, HashSet};
 
 /// Most names of a list.

@@ -4,7 +4,7 @@
 use super::conversation::Conversation;
 use super::leaves::leaves;
 use super::secrets::{Secret, apart, is_like_token, secrets};
-use run_record::{LONGEST_VARIABLE, PLACEHOLDERS, escaped_braces};
+use plan::{LONGEST_VARIABLE, PLACEHOLDERS, escaped_braces};
 use std::collections::BTreeMap;
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! What the last second of a step brought, and the last minute as a heat map of text.
 
-use run_record::{Buckets, TimeRow, latency_text};
+use record::{Buckets, TimeRow, latency_text};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 

@@ -14,12 +14,13 @@ use crate::churn_format;
 use crate::exit::{Exit, none_opened};
 use crate::expect::Expectation;
 use crate::format;
+use ::record::{
+    BUSY, End, Event, RunRecord, StepRecord, Verdict, WarmUp, latency_text, unwritable,
+};
 use anstyle::{AnsiColor, Style};
 use metrics::Metrics;
+use plan::Plan;
 use progress::Progress;
-use run_record::{
-    BUSY, End, Event, Plan, RunRecord, StepRecord, Verdict, WarmUp, latency_text, unwritable,
-};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};

@@ -2,7 +2,7 @@
 
 use super::live::Live;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use run_record::Event;
+use record::Event;
 use std::time::{Duration, Instant};
 
 /// A bar on stderr, with the last second of a step above it; invisible where stderr is no terminal.

@@ -198,9 +198,9 @@ fn an_expectation_that_fails_and_a_fault_fail_the_job() {
 
     let misdeeds = Misdeeds {
         broadcasts: 200,
-        faults: run_record::Faults {
+        faults: record::Faults {
             duplicate: 3,
-            ..run_record::Faults::default()
+            ..record::Faults::default()
         },
     };
     let faulty = MixedServer::start(misdeeds, Framework::Plain).unwrap();
@@ -313,7 +313,7 @@ fn servers_of_each_kind_are_waited_for_and_measured() {
     let (by_query, refused_by_query) = guarded_by("?room=1&token=t-17 HTTP/1.1\r\n");
     let misdeeds = || Misdeeds {
         broadcasts: 100,
-        faults: run_record::Faults::default(),
+        faults: record::Faults::default(),
     };
     let socket_io = MixedServer::start(misdeeds(), Framework::SocketIo).unwrap();
     let planned = MixedServer::start(misdeeds(), Framework::SocketIo).unwrap();

@@ -3,7 +3,7 @@
 
 use crate::support::{bench, finish, record};
 use crate::tls;
-use run_record::{End, Verdict};
+use ::record::{End, Verdict};
 use std::sync::Arc;
 use test_servers::faulty::{Family, FaultyPeer, behaviours};
 

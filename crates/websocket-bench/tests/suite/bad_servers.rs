@@ -1,7 +1,7 @@
 //! Servers that are not there, do not open a WebSocket, or break in a step.
 
 use crate::support::{Ran, faulty_server, no_listener, record, run, url};
-use run_record::End;
+use ::record::End;
 use test_servers::fault::Fault;
 
 #[test]

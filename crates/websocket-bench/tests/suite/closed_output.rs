@@ -2,7 +2,7 @@
 //! are still written.
 
 use crate::support::{bench, honest, record, url, wait};
-use run_record::End;
+use ::record::End;
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 

@@ -1,7 +1,8 @@
 //! permessage-deflate (RFC 7692): figures, refusals, and servers that lie about it.
 
 use crate::support::{Ran, assert_valid, bench, finish, honest, run, url};
-use run_record::{CompressionUse, StepRecord, Timestamps};
+use plan::Timestamps;
+use record::{CompressionUse, StepRecord};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;

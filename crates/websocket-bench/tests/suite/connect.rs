@@ -2,7 +2,8 @@
 
 use crate::raw_peer::{self, Script, frame};
 use crate::support::{assert_valid, faulty_server, finish, honest, no_listener, run, url};
-use run_record::{End, Verdict, Workload};
+use plan::Workload;
+use record::{End, Verdict};
 use std::process::{Command, Stdio};
 use test_servers::fault::Fault;
 use test_servers::{NullOptions, NullServer};

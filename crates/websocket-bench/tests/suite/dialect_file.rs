@@ -2,7 +2,8 @@
 
 use crate::lines::{self, write};
 use crate::support::{Ran, assert_valid, run};
-use run_record::{Dialect, End, Faults};
+use plan::Dialect;
+use record::{End, Faults};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

@@ -1,7 +1,7 @@
 //! `--events`: one JSON object a line, and nothing else.
 
 use crate::support::{honest, run, undisturbed, url};
-use run_record::{Buckets, End, Event, TimeRow};
+use record::{Buckets, End, Event, TimeRow};
 
 fn parse(text: &str) -> Vec<Event> {
     text.lines()

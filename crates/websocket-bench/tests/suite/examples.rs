@@ -1,6 +1,6 @@
 //! The files of examples/, as they stand.
 
-use run_record::RunRecord;
+use record::RunRecord;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

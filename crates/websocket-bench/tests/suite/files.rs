@@ -1,7 +1,7 @@
 //! Fewer open files than clients: the limit, what it allowed, and the remedy.
 
 use crate::support::{bench, faulty_server, finish, honest, record, url};
-use run_record::{End, Verdict};
+use ::record::{End, Verdict};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use test_servers::fault::Fault;

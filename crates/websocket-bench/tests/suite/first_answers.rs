@@ -3,7 +3,7 @@
 use crate::raw_peer::{Script, frame, start};
 use crate::support::{record, run};
 use crate::worker_process::Worker;
-use run_record::End;
+use ::record::End;
 use ws_proto::Opcode;
 
 fn answering(opcode: Opcode, payload: &[u8]) -> std::net::SocketAddr {

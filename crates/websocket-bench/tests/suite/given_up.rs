@@ -2,7 +2,7 @@
 //! in one process and over several.
 
 use crate::support::{assert_valid, faulty_server, run, url};
-use run_record::StepRecord;
+use record::StepRecord;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;

@@ -3,7 +3,7 @@
 
 use crate::shared::Ran;
 use crate::support::{bench, record};
-use run_record::End;
+use ::record::End;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Child;

@@ -1,7 +1,7 @@
 //! Flags that would have no effect are refused, and what is accepted is carried out as it stands.
 
 use crate::support::{honest, no_listener, record, run, undisturbed, url};
-use run_record::Nanos;
+use plan::Nanos;
 
 #[test]
 fn flags_without_an_effect_are_refused_with_what_they_need() {

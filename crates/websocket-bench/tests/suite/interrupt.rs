@@ -2,7 +2,7 @@
 
 use crate::handmade;
 use crate::support::{bench, interrupt_until_it_ends, record, url, wait};
-use run_record::{End, RunRecord, Verdict};
+use ::record::{End, RunRecord, Verdict};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus};

@@ -1,7 +1,7 @@
 //! The plans that found an error once (crates/selftest/src/plans/kept), each carried out again.
 
+use plan::Plan;
 use plan_file::Given;
-use run_record::Plan;
 use selftest::{KeptPlan, kept_plan};
 use std::fs;
 use std::path::Path;

@@ -2,7 +2,8 @@
 
 use crate::seccomp::Refused;
 use crate::support::{Ran, bench, finish, honest, record, run, url};
-use run_record::{End, Io, Timestamps, Verdict};
+use ::record::{End, Verdict};
+use plan::{Io, Timestamps};
 
 #[test]
 fn a_rate_that_cannot_be_met_is_the_generators_limit() {

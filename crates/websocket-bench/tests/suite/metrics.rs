@@ -2,7 +2,7 @@
 
 use crate::shared::Process;
 use crate::support::{bench, free_addr, honest, record, run, undisturbed, url};
-use run_record::{Buckets, RunRecord};
+use ::record::{Buckets, RunRecord};
 use serde_json::Value;
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -145,7 +145,7 @@ fn prometheus_shows_what_the_record_has() {
     assert_eq!(ran.stdout.lines().count(), 2);
     let record: RunRecord = record(&json);
     let shown = |name: &str| query(prometheus, &format!("last_over_time({name}[5m])"));
-    let sum = |of: fn(&run_record::Throughput) -> u64| {
+    let sum = |of: fn(&::record::Throughput) -> u64| {
         let steps = record.steps.iter();
         steps.map(|step| of(&step.throughput.unwrap())).sum::<u64>() as f64
     };

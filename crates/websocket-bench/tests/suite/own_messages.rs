@@ -3,7 +3,7 @@
 
 use crate::lines::{self, write};
 use crate::support::{Ran, assert_valid, run};
-use run_record::{End, Faults, RunRecord};
+use record::{End, Faults, RunRecord};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;

@@ -3,7 +3,7 @@
 use crate::lines::{self, write};
 use crate::support::{Ran, assert_valid, bench, finish, honest, no_listener, run, url};
 use crate::worker_process::Worker;
-use run_record::{End, Faults, RunRecord};
+use record::{End, Faults, RunRecord};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream};

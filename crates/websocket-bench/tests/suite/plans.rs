@@ -1,7 +1,7 @@
 //! Plans in files: what flags mean, printed and read again, and what is wrong with a file.
 
 use crate::support::{Ran, assert_valid, bench, finish, honest, no_listener, run, url};
-use run_record::{Audience, Load, Nanos, Plan, plan_schema};
+use plan::{Audience, Load, Nanos, Plan, plan_schema};
 use serde_json::Value;
 use std::fs;
 use std::io::Write as _;
@@ -184,7 +184,7 @@ fn set_and_url_go_over_the_file_in_their_order() {
          --set message.dialect=binary --set target.url=ws://c/ --set generator.threads=3",
     );
     assert_eq!(plan.target.url, "ws://b/");
-    assert_eq!(plan.message.dialect, run_record::Dialect::Binary);
+    assert_eq!(plan.message.dialect, plan::Dialect::Binary);
     assert_eq!(plan.generator.threads, 3);
     let load = plan.open_loop().unwrap();
     assert_eq!((load.rate, load.duration.ns()), (300.0, 3_000_000_000));

@@ -1,7 +1,8 @@
 //! A page in a real browser is recorded, and its sessions are replayed by many clients.
 
 use crate::replay::{await_messages, counted, import, replay, room};
-use run_record::{End, Faults, Plan};
+use plan::Plan;
+use record::{End, Faults};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use test_browser::record;

@@ -1,7 +1,7 @@
 //! `--json`: the record is valid, agrees with what was printed, and adds up.
 
 use crate::support::{assert_valid, bench, finish, honest, run, url};
-use run_record::{End, Latency, RunRecord};
+use record::{End, Latency, RunRecord};
 
 /// Reads a figure of the line back, within its last digit.
 #[track_caller]

@@ -2,7 +2,8 @@
 
 use crate::lines::{self, write};
 use crate::support::{Ran, assert_valid, bench, finish};
-use run_record::{End, Faults, Plan, RunRecord};
+use plan::Plan;
+use record::{End, Faults, RunRecord};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream};

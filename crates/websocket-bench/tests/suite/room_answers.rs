@@ -1,7 +1,7 @@
 //! Servers that answer a change of rooms badly: what becomes of the client, and of the run.
 
 use crate::support::{assert_valid, bench, finish, url};
-use run_record::{End, RunRecord, StepRecord};
+use record::{End, RunRecord, StepRecord};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{Read as _, Write as _};

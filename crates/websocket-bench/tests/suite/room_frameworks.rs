@@ -1,7 +1,7 @@
 //! Rooms in the dialects of frameworks: clients publish, and go from room to room.
 
 use crate::support::{assert_valid, bench, finish};
-use run_record::End;
+use record::End;
 use std::fs;
 use test_servers::Framework;
 use test_servers::liar::{LiarServer, Lie};

@@ -2,7 +2,7 @@
 
 use crate::lines::{self, write};
 use crate::support::{assert_valid, bench, finish, honest, no_listener, run, url};
-use run_record::Dialect;
+use plan::Dialect;
 use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
@@ -210,7 +210,7 @@ fn a_plan_names_a_dialect_file_beside_it() {
 
 #[test]
 fn a_dialect_for_rooms_alone_needs_no_other_request() {
-    let file = run_record::built_in_dialects()
+    let file = plan::built_in_dialects()
         .iter()
         .find(|file| file.name == "text")
         .unwrap();

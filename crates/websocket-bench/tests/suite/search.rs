@@ -6,7 +6,7 @@
 //! that took many steps, is looked for again.
 
 use crate::support::{record, run};
-use run_record::{End, RunRecord};
+use ::record::{End, RunRecord};
 use std::collections::BTreeSet;
 use test_servers::{DelayOptions, DelayServer, Pace, Truth};
 

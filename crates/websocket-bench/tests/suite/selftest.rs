@@ -1,7 +1,7 @@
 //! `selftest`: the certificate, its file, its exit codes, and a fault that it must find.
 
 use crate::support::{Ran, bench, run, wait};
-use run_record::{Certificate, Proof, ProofVerdict, selftest_schema};
+use record::{Certificate, Proof, ProofVerdict, selftest_schema};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::time::Duration;

@@ -6,7 +6,7 @@
 //! its write, hence a few tries.
 
 use crate::support::{bench, record, url};
-use run_record::{Latency, Recorder, StepRecord};
+use ::record::{Latency, Recorder, StepRecord};
 use std::process::Child;
 use std::thread;
 use std::time::Duration;

@@ -5,7 +5,7 @@
 
 use crate::handmade;
 use crate::support::{bench, record, url};
-use run_record::{Latency, Recorder, Verdict};
+use ::record::{Latency, Recorder, Verdict};
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};

@@ -6,7 +6,7 @@ use crate::shared::send;
 use crate::support::{
     Ran, assert_valid, bench, finish, honest, interrupt_until_it_ends, undisturbed, url, wait,
 };
-use run_record::{End, Faults, RunRecord, StepRecord, Verdict};
+use record::{End, Faults, RunRecord, StepRecord, Verdict};
 use std::fs;
 use std::io::Read as _;
 use std::net::SocketAddr;

@@ -2,7 +2,7 @@
 
 pub(crate) use crate::shared::{Ran, wait};
 
-use run_record::{RunRecord, run_schema};
+use record::{RunRecord, run_schema};
 use socket2::{Domain, Socket, Type};
 use std::io::Read as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};

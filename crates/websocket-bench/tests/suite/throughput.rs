@@ -1,7 +1,7 @@
 //! Messages and bytes of a step, and of each of its seconds.
 
 use crate::support::{assert_valid, honest, run, undisturbed, url};
-use run_record::{StepRecord, Throughput};
+use record::{StepRecord, Throughput};
 
 /// The step of a run with these flags, and its line.
 fn measure(arguments: &str) -> (StepRecord, String) {
@@ -22,7 +22,7 @@ fn measure(arguments: &str) -> (StepRecord, String) {
 fn assert_adds_up(step: &StepRecord) -> Throughput {
     let whole = step.throughput.unwrap();
     let series = step.series.as_ref().unwrap();
-    let sum = |of: fn(&run_record::TimeRow) -> u64| series.rows.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&record::TimeRow) -> u64| series.rows.iter().map(of).sum::<u64>();
     assert_eq!(sum(|row| row.sent), whole.sent);
     assert_eq!(sum(|row| row.received), whole.received);
     assert_eq!(sum(|row| row.sent_bytes), whole.sent_bytes);

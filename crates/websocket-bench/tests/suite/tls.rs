@@ -99,7 +99,7 @@ fn messages_of_any_length_are_echoed() {
     let (server, _) = server();
     let port = server.addr().port();
     for io in ["epoll", "auto"] {
-        for (padding, samples) in [(70_000, 20), (run_record::MOST_PADDING, 2)] {
+        for (padding, samples) in [(70_000, 20), (plan::MOST_PADDING, 2)] {
             let ran = run(&format!(
                 "echo wss://localhost:{port}/ws --insecure --payload-padding {padding} -c 2 \
                  -s {samples} --step-size 2 --total-steps 1 --io {io} --threads 1 \

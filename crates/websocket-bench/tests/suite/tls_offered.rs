@@ -1,7 +1,7 @@
 //! What is offered of TLS: versions, a certificate of the clients', and what comes of it.
 
 use crate::support::{assert_valid, no_listener, run};
-use run_record::TlsUse;
+use record::TlsUse;
 use rustls::RootCertStore;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::server::WebPkiClientVerifier;

@@ -2,7 +2,7 @@
 
 use crate::support::{Ran, bench, finish, honest, record, run, undisturbed, url};
 use crate::worker_process::{Process, Worker};
-use run_record::{End, RunRecord};
+use ::record::{End, RunRecord};
 use std::fs;
 use std::path::Path;
 use std::thread::sleep;

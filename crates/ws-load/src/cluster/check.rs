@@ -7,7 +7,7 @@ use crate::dialect::Stamps;
 use crate::message::{Command, CompleteSample, OpenTerms, SentSample, Share, StepTerms};
 use crate::plan::{Hearing as _, Parties, Schedule, Script, opens_by_clock, sender_of};
 use crate::verify::StepLedger;
-use run_record::{LONGEST_NS, MOST_CLIENTS, Plan, PlanError, SearchOf, Workload, within};
+use plan::{LONGEST_NS, MOST_CLIENTS, Plan, PlanError, SearchOf, Workload, within};
 
 /// A command that is not obeyed. The site ends with it.
 #[derive(Debug, thiserror::Error)]
@@ -331,7 +331,7 @@ const fn out_of_turn(command: &'static str, reason: &'static str) -> CommandErro
 mod tests {
     use super::*;
     use crate::verify::{Keeper, Terms};
-    use run_record::{Arrivals, Audience, Load, Nanos, OpenLoop, Population, Reading, Rooms};
+    use plan::{Arrivals, Audience, Load, Nanos, OpenLoop, Population, Reading, Rooms};
 
     const LOAD: OpenLoop = OpenLoop {
         rate: 100.0,

@@ -10,7 +10,7 @@ use crate::net::{Target, TargetError, target_addrs};
 use crate::scenario::Work;
 use crate::verify::Keeper;
 use crate::worker::WorkerPool;
-use run_record::{Plan, PlanError, Timestamps};
+use plan::{Plan, PlanError, Timestamps};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,7 +4,7 @@ use super::Ended;
 use crate::plan::Schedule;
 use crate::scenario::BYTES_PER_WAITING_SAMPLE;
 use crate::verify::StepLedger;
-use run_record::End;
+use record::End;
 
 /// Refuses a schedule that is too long to walk, or whose ledger does not fit.
 pub(super) fn affordable(schedule: &Schedule) -> Result<(), Ended> {

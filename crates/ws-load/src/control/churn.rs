@@ -4,9 +4,8 @@ use super::measure::Parts;
 use crate::message::ChurnPart;
 use crate::plan::count_of;
 use crate::verify::StepLedger;
-use run_record::{
-    Churn, CutRecord, Life, Plan, Population, Recorder, RoomChanges, Told, time_until,
-};
+use plan::{Life, Plan, Population};
+use record::{Churn, CutRecord, Recorder, RoomChanges, Told, time_until};
 
 /// Takes the figures of clients that leave out of the parts of a step.
 pub(super) fn taken(parts: &mut Parts) -> Option<ChurnPart> {
@@ -120,7 +119,7 @@ mod tests {
     use crate::message::StepTerms;
     use crate::plan::Audience;
     use crate::verify::{Keeper, Read, Sent, Terms};
-    use run_record::{Cut, Nanos};
+    use plan::{Cut, Nanos};
 
     const MS: u64 = 1_000_000;
     const START: u64 = 5_000 * MS;
@@ -195,7 +194,7 @@ mod tests {
         one
     }
 
-    fn count_and_max(of: &Option<run_record::Latency>) -> Option<(u64, u64)> {
+    fn count_and_max(of: &Option<record::Latency>) -> Option<(u64, u64)> {
         of.as_ref().map(|of| (of.count, (of.max_ns + MS / 2) / MS))
     }
 

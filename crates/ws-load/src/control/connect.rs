@@ -6,7 +6,8 @@ use super::{ANSWER, Controller, Ended, Kept, Workers, merge};
 use crate::clock;
 use crate::message::{Command, HeldPart, OpenTerms, Report, StartByClock};
 use crate::worker::{HURRY, TICK};
-use run_record::{Connect, Connections, End, Event, Pings, StepRecord, Told, Verdict};
+use plan::Connect;
+use record::{Connections, End, Event, Pings, StepRecord, Told, Verdict};
 use std::time::Duration;
 
 /// Interval of the progress checks until half of the connections are open.
@@ -77,9 +78,9 @@ impl<W: Workers> Controller<'_, W> {
             .as_ref()
             .is_some_and(|early| early.end == End::Interrupted);
         let judgement = if is_interrupted {
-            run_record::judge_interrupted(&record)
+            record::judge_interrupted(&record)
         } else {
-            run_record::judge(&record, self.plan, self.ceiling)
+            record::judge(&record, self.plan, self.ceiling)
         };
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;

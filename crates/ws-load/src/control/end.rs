@@ -2,7 +2,8 @@
 
 use super::merge::FirstFaults;
 use super::{Controller, Workers};
-use run_record::{Audience, End, StepRecord, Verdict};
+use plan::Audience;
+use record::{End, StepRecord, Verdict};
 
 /// Share of the requests of a step that stands for all of them: the copies of the last may still be on
 /// their way when it ends.
@@ -72,7 +73,7 @@ impl<W: Workers> Controller<'_, W> {
                         "at {} clients the generator, and not the server, was the limit: {}; {}",
                         record.clients,
                         record.verdict_reasons.join("; "),
-                        run_record::remedy(self.plan)
+                        record::remedy(self.plan)
                     ),
                 ));
             }
@@ -93,12 +94,12 @@ impl<W: Workers> Controller<'_, W> {
                 ),
             ));
         }
-        if let Some(words) = run_record::kept_too_much(record, self.plan) {
+        if let Some(words) = record::kept_too_much(record, self.plan) {
             let words = format!("at {} clients {words}", record.clients);
             return Some(Ended::new(End::OverLimit, words));
         }
         self.connections_lost(record, connections).or_else(|| {
-            let words = run_record::not_back(record, self.plan)?;
+            let words = record::not_back(record, self.plan)?;
             let words = format!("at {} clients {words}", record.clients);
             Some(Ended::new(End::OverLimit, words))
         })

@@ -25,7 +25,7 @@ pub enum RunError {
     },
     /// The plan holds a value that nothing can be measured with.
     #[error("the plan is refused: {0}")]
-    Plan(#[from] run_record::PlanError),
+    Plan(#[from] plan::PlanError),
     /// The plan's dialect file makes no sense.
     #[error("the dialect file is refused: {0}")]
     Dialect(#[from] crate::dialect::DialectError),

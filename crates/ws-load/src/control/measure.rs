@@ -10,7 +10,8 @@ use crate::message::{Command, Report, StepPart, StepTerms};
 use crate::plan::{self, Hearing as _};
 use crate::verify::StepLedger;
 use crate::worker::{HURRY, TICK};
-use run_record::{Backpressure, End, Event, OpenLoop, StepRecord};
+use ::plan::OpenLoop;
+use record::{Backpressure, End, Event, StepRecord};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,9 +95,9 @@ impl<W: Workers> Controller<'_, W> {
         let (mut record, first) = merged.into_record();
         record.churn = churn.map(|part| churn::recorded(part, self.plan, &ledger, start_ns));
         let judgement = if is_end(End::Interrupted) {
-            run_record::judge_interrupted(&record)
+            record::judge_interrupted(&record)
         } else {
-            run_record::judge(&record, self.plan, self.ceiling)
+            record::judge(&record, self.plan, self.ceiling)
         };
         record.verdict = judgement.verdict;
         record.verdict_reasons = judgement.reasons;
@@ -308,7 +309,7 @@ fn overtaken(ledger: &StepLedger, sent_by: &mut Option<u64>, lag_ns: u64) -> Opt
     let (sent, planned) = (ledger.sent_by(end_ns), u64::from(ledger.timed()));
     // Those that the peers would not take are the peers' doing, and are waited for.
     let ready = sent + ledger.late_by_backpressure(end_ns);
-    (!run_record::all_sent(ready, planned)).then(|| {
+    (!record::all_sent(ready, planned)).then(|| {
         Ended::new(
             End::GeneratorLimited,
             format!("{sent} of {planned} requests were sent when the time of the step was over"),

@@ -2,7 +2,7 @@
 //! before the first connection and after each step.
 
 use host_facts::{Side, Sockets, Tree, kernel, listeners, process};
-use run_record::{KernelMemory, KernelUse, Memory, MemoryUse};
+use record::{KernelMemory, KernelUse, Memory, MemoryUse};
 use std::net::SocketAddr;
 
 /// One side whose memory is measured.

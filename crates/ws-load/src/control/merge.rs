@@ -5,9 +5,10 @@ use crate::figures::{Counts, Latencies, SharedStamps};
 use crate::message::{HandshakePart, SlowPart, StepPart};
 use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
-use run_record::{
-    Backpressure, CompressionUse, Faults, GeneratorUse, InFlight, Latency, Measure, Plan, Reading,
-    Recorder, SiteUse, SlowReaders, StepRecord, Throughput, Told, Verdict, Workload,
+use plan::{Measure, Plan, Reading, Workload};
+use record::{
+    Backpressure, CompressionUse, Faults, GeneratorUse, InFlight, Latency, Recorder, SiteUse,
+    SlowReaders, StepRecord, Throughput, Told, Verdict,
 };
 
 /// Everything that a step's record is made from.

@@ -3,7 +3,8 @@
 use super::controller::StepLoad;
 use super::{Controller, Ended, Workers};
 use crate::plan::{Hunt, briefly};
-use run_record::{Edge, End, OpenLoop, RunRecord, Search, SearchOf, Verdict};
+use plan::{OpenLoop, Search, SearchOf};
+use record::{Edge, End, RunRecord, Verdict};
 
 /// Most tries in a row without a verdict on the server.
 const VOID_TRIES: u32 = 5;

@@ -8,7 +8,8 @@ use crate::net::Target;
 use crate::scenario::Work;
 use crate::verify::Keeper;
 use crate::worker::WorkerPool;
-use run_record::{Audience, Connect, End, Event, Load, Nanos, Plan, Timestamps};
+use plan::{Audience, Connect, Load, Nanos, Plan, Timestamps};
+use record::{End, Event};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::Arc;
@@ -169,7 +170,7 @@ fn a_worker_that_hangs_in_a_hold_ends_it() {
     plan.audience = Audience::Sender;
     plan.load = Load::Connect(Connect {
         rate: None,
-        arrivals: run_record::Arrivals::Constant,
+        arrivals: plan::Arrivals::Constant,
         hold: Nanos::secs(3600),
         ping_interval: Nanos(100_000_000),
         ping_timeout: Nanos(100_000_000),

@@ -7,7 +7,8 @@ use crate::clock;
 use crate::message::{Command, RawTerms, Report};
 use crate::scenario::Work;
 use crate::worker::TICK;
-use run_record::{End, Nanos, Outcome, Plan};
+use plan::{Nanos, Plan};
+use record::{End, Outcome};
 use std::sync::atomic::AtomicBool;
 
 /// Frames of a raw echo, with every byte checked.
@@ -53,7 +54,7 @@ pub fn throughput(
     packs: Packs,
     interrupted: &AtomicBool,
 ) -> Result<Throughput, RunError> {
-    let mut no_listener = |_: &run_record::Event| {};
+    let mut no_listener = |_: &record::Event| {};
     let workers = Local::start(plan, Work::RawEcho)?;
     let mut controller = Controller::new(plan, workers, None, interrupted, &mut no_listener);
     let mut found = Throughput {

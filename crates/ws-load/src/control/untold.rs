@@ -1,7 +1,7 @@
 //! What a step has shown so far, told about once a second.
 
 use crate::figures::Interval;
-use run_record::TimeRow;
+use record::TimeRow;
 
 /// Workers report their own seconds one after the other; together they are told this long after the
 /// event before.

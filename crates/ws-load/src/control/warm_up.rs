@@ -2,7 +2,8 @@
 
 use super::{Controller, Ended, Workers};
 use crate::clock;
-use run_record::{Event, Nanos, Verdict};
+use plan::Nanos;
+use record::{Event, Verdict};
 
 /// A warm-up under way.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use super::Ended;
 use crate::figures::{Latencies, Rows};
 use crate::message::{Command, Report, StepTerms};
 use crate::verify::StepLedger;
-use run_record::{Recorder, SiteUse};
+use record::{Recorder, SiteUse};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -62,7 +62,7 @@ pub(crate) trait Workers {
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     pub(crate) latencies: Latencies,
-    /// Of a closed loop over sites: see [`run_record::StepRecord::release_delay`].
+    /// Of a closed loop over sites: see [`record::StepRecord::release_delay`].
     pub(crate) release_delay: Recorder,
     /// Of those latencies: the completions of each second.
     pub(crate) rows: Rows,

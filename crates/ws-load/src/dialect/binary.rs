@@ -4,7 +4,7 @@ use super::StampForm;
 use super::payload::Body;
 use super::{Codec, Incoming, Kind, Malformed, Variables};
 use crate::lines::{Form, Lines};
-use run_record::Workload;
+use plan::Workload;
 use ws_proto::Opcode;
 
 const STAMP: usize = 8;

@@ -1,6 +1,6 @@
 //! Which of the files of `dialects/` a plan means.
 
-use run_record::{Dialect, DialectFile, built_in_dialects};
+use plan::{Dialect, DialectFile, built_in_dialects};
 
 /// The file of a dialect at a URL; binary and MQTT have none, and that of a plan is no built-in one.
 pub(super) fn file(dialect: Dialect, url: &str) -> Option<&'static DialectFile> {

@@ -2,7 +2,7 @@
 
 use super::error::{DialectError, at_most};
 use super::pointers::{PointerId, Pointers, Seen, Values, pointer};
-use run_record::{Condition, JsonType, Scalar};
+use plan::{Condition, JsonType, Scalar};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

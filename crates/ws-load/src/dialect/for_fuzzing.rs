@@ -5,7 +5,7 @@ use super::interpreter::Interpreter;
 use super::mqtt::{Mqtt, Version};
 use super::payload::Body;
 use super::{Codec, Incoming, Kind};
-use run_record::Workload;
+use plan::Workload;
 
 /// The padding of the requests whose answers are looked for.
 pub const PADDING: &str = "1234567890";
@@ -24,7 +24,7 @@ pub struct Intact {
 /// The built-in dialects for which a message is an intact answer.
 pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
     thread_local! {
-        static DIALECTS: Vec<Interpreter> = run_record::built_in_dialects()
+        static DIALECTS: Vec<Interpreter> = plan::built_in_dialects()
             .iter()
             .map(|file| {
                 let body = Body::new(PADDING.to_owned());
@@ -34,7 +34,7 @@ pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
             .collect();
     }
     DIALECTS.with(|dialects| {
-        let each = run_record::built_in_dialects().iter().zip(dialects);
+        let each = plan::built_in_dialects().iter().zip(dialects);
         each.filter_map(|(file, dialect)| {
             drop(dialect.opened(message, Some(1)));
             let Ok(Incoming::Message {

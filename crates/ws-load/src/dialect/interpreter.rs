@@ -10,7 +10,7 @@ use super::rules::{Match, Rules};
 use super::template::{Template, room_of, shown, with_variables};
 use super::{Codec, Incoming, Kind, Malformed, NoVariables, Opening, Variables};
 use crate::lines::Lines;
-use run_record::{DialectFile, Meaning, MessageType, OriginRule, Rule, Workload};
+use plan::{DialectFile, Meaning, MessageType, OriginRule, Rule, Workload};
 use ws_proto::{Opcode, printable};
 
 /// Most bytes of a server's text that are shown.

@@ -7,7 +7,7 @@ use super::error::DialectError;
 use super::payload::Body;
 use super::template::Template;
 use crate::plan::mix;
-use run_record::{DialectFile, Rule};
+use plan::{DialectFile, Rule};
 
 /// Sets the choice of kinds apart from all else that is drawn from a run's seed.
 const CHOICE: u64 = 0x006B_696E_6473;

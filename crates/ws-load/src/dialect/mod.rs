@@ -32,7 +32,7 @@ pub(crate) use template::topic_of;
 use crate::lines::{Form, Lines, LinesError};
 use interpreter::Interpreter;
 use payload::Body;
-use run_record::{Audience, DialectFile, Life, Measure, Message, Plan, Population, Workload};
+use plan::{Audience, DialectFile, Life, Measure, Message, Plan, Population, Workload};
 use std::path::Path;
 use std::sync::Arc;
 use template::Template;
@@ -414,7 +414,7 @@ pub fn payload_lines(plan: &Plan) -> Result<Option<u64>, LinesError> {
 
 /// A dialect file in a test.
 #[cfg(test)]
-pub(crate) fn read_dialect(text: &str) -> Result<run_record::DialectFile, toml::de::Error> {
+pub(crate) fn read_dialect(text: &str) -> Result<plan::DialectFile, toml::de::Error> {
     toml::from_str(text)
 }
 

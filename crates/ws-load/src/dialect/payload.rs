@@ -3,7 +3,7 @@
 use super::{StampForm, Stamps};
 use crate::lines::{Line, Lines};
 use crate::plan::mix;
-use run_record::{Message, Sizes};
+use plan::{Message, Sizes};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -122,8 +122,8 @@ pub(super) fn stamp_of(number: u64, stamps: Stamps) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::Size;
     use proptest::prelude::*;
-    use run_record::Size;
 
     proptest! {
         #[test]

@@ -5,7 +5,7 @@ use super::pattern::Pattern;
 use super::pointers::{PointerId, Pointers, pointer};
 use super::template::Hole;
 use crate::lines::Form;
-use run_record::{Meaning, PayloadForm, Rule};
+use plan::{Meaning, PayloadForm, Rule};
 
 /// The key of the rules for a client that is not ready yet.
 pub(super) const OPEN: &str = "open.receive";

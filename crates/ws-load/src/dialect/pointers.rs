@@ -5,7 +5,7 @@
 
 use super::Malformed;
 use super::error::DialectError;
-use run_record::JsonType;
+use plan::JsonType;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt;

@@ -6,7 +6,7 @@ use super::place::OPEN;
 use super::rules::check_variable;
 use super::script;
 use super::template::Template;
-use run_record::{DialectFile, Meaning, PLACEHOLDERS, Part, Rule, parts};
+use plan::{DialectFile, Meaning, PLACEHOLDERS, Part, Rule, parts};
 
 /// The key of the rules for a ready client.
 pub(super) const READY: &str = "receive";

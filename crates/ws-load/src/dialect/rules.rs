@@ -13,7 +13,7 @@ use super::place::{Carries, Place, place_of};
 use super::pointers::{PointerId, Pointers, Values, parse_whole, pointer};
 use super::template::{Hole, plain, with_variables};
 use crate::lines::Form;
-use run_record::{Condition, DialectFile, Meaning, PLACEHOLDERS, PayloadForm, Rule, is_variable};
+use plan::{Condition, DialectFile, Meaning, PLACEHOLDERS, PayloadForm, Rule, is_variable};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;

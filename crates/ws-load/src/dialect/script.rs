@@ -1,7 +1,7 @@
 //! What the script of a dialect file has to have, so that clients can carry it out.
 
 use super::error::DialectError;
-use run_record::{DialectFile, LONGEST_NS, Meaning, Nanos};
+use plan::{DialectFile, LONGEST_NS, Meaning, Nanos};
 use std::collections::HashSet;
 
 /// Most requests of a script.

@@ -95,7 +95,7 @@ fn cut(
             continue;
         }
         let name = match has_variables {
-            true => run_record::variable(rest),
+            true => plan::variable(rest),
             false => placeholder(rest),
         };
         let Some(name) = name else {
@@ -206,17 +206,17 @@ pub(super) fn with_variables(key: &str, text: &str) -> Result<String, DialectErr
     if text.len() > MOST_TEMPLATE {
         return Err(too_much(key, text));
     }
-    let parts = run_record::parts(text);
+    let parts = plan::parts(text);
     for part in &parts {
-        if let run_record::Part::Variable(name) = part
+        if let plan::Part::Variable(name) = part
             && NAMES.iter().any(|(known, _)| known == name)
         {
             return Err(unknown(key, name, &[]));
         }
     }
     let literals = parts.iter().filter_map(|part| match part {
-        run_record::Part::Text(text) => Some(&**text),
-        run_record::Part::Variable(_) => None,
+        plan::Part::Text(text) => Some(&**text),
+        plan::Part::Variable(_) => None,
     });
     check_braces(key, text, literals)?;
     Ok(text.to_owned())

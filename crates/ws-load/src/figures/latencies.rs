@@ -1,6 +1,6 @@
 //! Latencies of one part of a step, and what is not known of them.
 
-use run_record::Recorder;
+use record::Recorder;
 use serde::{Deserialize, Serialize};
 
 /// The latencies of one worker's part of a step.

@@ -4,7 +4,7 @@
 //! belongs to the interval that was under way. So a message costs a comparison, and a histogram of
 //! completions is looked at once per interval.
 
-use run_record::{Recorder, Sketch, TimeRow, TimeSeries};
+use record::{Recorder, Sketch, TimeRow, TimeSeries};
 use serde::{Deserialize, Serialize};
 
 const SECOND_NS: u64 = 1_000_000_000;

@@ -10,7 +10,7 @@
 use super::stamping::{self, Offset};
 use super::{Backend, Control, Event, Handler, Token, Turn, Waker};
 use crate::clock;
-use run_record::Timestamps;
+use plan::Timestamps;
 use socket2::Socket;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};

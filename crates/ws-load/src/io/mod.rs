@@ -31,7 +31,7 @@ pub(crate) use epoll::Epoll;
 pub(crate) use stamping::{keep_on as keep_stamps_on, probe as probe_kernel_stamps};
 pub(crate) use uring::{Uring, probe as probe_uring};
 
-use run_record::Timestamps;
+use plan::Timestamps;
 use socket2::Socket;
 use std::io;
 use std::os::fd::RawFd;

@@ -1,6 +1,6 @@
 //! TLS handshakes of a worker.
 
-use run_record::{Recorder, TlsAgreed, TlsUse};
+use record::{Recorder, TlsAgreed, TlsUse};
 use rustls::{CipherSuite, ProtocolVersion};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;

@@ -14,7 +14,7 @@ pub(crate) use part::{ChurnPart, HeldPart, RawPart, SlowPart, VisitsPart};
 pub use terms::{OpenTerms, RawTerms, Share, StartByClock, StepTerms};
 
 use crate::figures::{Arrival, Interval};
-use run_record::OpenLoop;
+use plan::OpenLoop;
 use serde::{Deserialize, Serialize};
 
 /// A command to a worker.

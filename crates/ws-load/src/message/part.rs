@@ -2,7 +2,7 @@
 
 use super::HandshakePart;
 use crate::figures::{Counts, Latencies, Rows};
-use run_record::{AttemptFailures, CompressionUse, Drops, Faults, Recorder};
+use record::{AttemptFailures, CompressionUse, Drops, Faults, Recorder};
 use serde::{Deserialize, Serialize};
 
 /// The part of a worker thread, or of a whole process.

@@ -1,7 +1,7 @@
 //! The terms of a step, of connections to open and of a site's share of a run.
 
 use crate::plan::{attempts_at_once, opens_by_clock};
-use run_record::{Arrivals, Plan};
+use plan::{Arrivals, Plan};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
@@ -99,8 +99,8 @@ pub struct RawTerms {
 mod tests {
     use super::*;
     use crate::plan::share_of;
+    use plan::{Connect, Load};
     use proptest::prelude::*;
-    use run_record::{Connect, Load};
 
     #[test]
     fn addresses_are_dealt_out_when_they_come_out_even() {

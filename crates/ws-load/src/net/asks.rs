@@ -3,7 +3,7 @@
 
 use super::data::{Data, DataError, Place, Wanted};
 use super::secrets::Secrets;
-use run_record::{Connection, PLACEHOLDERS, Part, Plan, parts};
+use plan::{Connection, PLACEHOLDERS, Part, Plan, parts};
 use std::borrow::Cow;
 use std::path::Path;
 use ws_proto::{ConnectRequest, UpgradeRequest};

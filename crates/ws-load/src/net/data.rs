@@ -11,7 +11,7 @@ mod lines;
 
 use lines::WholeLines;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use run_record::{LONGEST_VARIABLE, is_cookie_byte, is_token};
+use plan::{LONGEST_VARIABLE, is_cookie_byte, is_token};
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};

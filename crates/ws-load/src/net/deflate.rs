@@ -3,7 +3,8 @@
 //! A direction without context takeover has one state for all connections with the same terms; every
 //! other connection has its own, from its first message in that direction on.
 
-use run_record::{Compression, CompressionUse, Plan};
+use plan::{Compression, Plan};
+use record::CompressionUse;
 use ws_proto::{DeflateOffer, DeflateTerms, Deflater, InflateError, Inflater, Sender};
 
 /// What is offered under a plan.

@@ -2,7 +2,7 @@
 
 use super::target::TargetError;
 use percent_encoding::percent_decode_str;
-use run_record::{Part, Plan, Resolve, escaped_braces, parts, redacted_url};
+use plan::{Part, Plan, Resolve, escaped_braces, parts, redacted_url};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use url::Url;
 use ws_proto::basic_credentials;

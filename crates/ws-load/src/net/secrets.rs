@@ -2,7 +2,7 @@
 
 use super::data::Place;
 use percent_encoding::percent_decode_str;
-use run_record::{Connection, Part, REDACTED_VALUE, is_secret, parts};
+use plan::{Connection, Part, REDACTED_VALUE, is_secret, parts};
 use std::borrow::Cow;
 use ws_proto::printable;
 
@@ -115,7 +115,7 @@ fn longest_begin(secret: &str, text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::Plan;
+    use plan::Plan;
 
     fn silent(row: &[&str], words: &str) -> String {
         let plan = Plan::default().with(|plan| {

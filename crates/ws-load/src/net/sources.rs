@@ -2,7 +2,8 @@
 //!
 //! Decides on the plan alone; who binds to the addresses are the workers.
 
-use run_record::{FileLimit, Plan};
+use plan::Plan;
+use record::FileLimit;
 use std::net::{IpAddr, Ipv4Addr};
 use url::{Host, Url};
 
@@ -53,7 +54,7 @@ fn is_on_loopback(url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run_record::Clients;
+    use plan::Clients;
 
     fn sources(url: &str, clients: u32) -> Vec<String> {
         let mut plan = crate::test_plan(url);

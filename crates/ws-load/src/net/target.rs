@@ -7,7 +7,7 @@ use super::place::{Place, bare};
 use super::reach::{self, PassedOver};
 use super::tls::Tls;
 use crate::lines::{Lines, LinesError};
-use run_record::Plan;
+use plan::Plan;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};

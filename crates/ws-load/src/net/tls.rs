@@ -2,7 +2,7 @@
 //! words.
 
 use super::TargetError;
-use run_record::{Plan, TlsVersion};
+use plan::{Plan, TlsVersion};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::CryptoProvider;

@@ -1,9 +1,9 @@
 //! Who is to hear a sample. That everyone listens stands here and nowhere else.
 
-pub(crate) use run_record::Audience;
+pub(crate) use plan::Audience;
 
 use super::RoomTable;
-use run_record::{Load, Plan, Population, Rooms, Zipf};
+use plan::{Load, Plan, Population, Rooms, Zipf};
 
 /// Those of a worker's clients that are to hear a sample.
 #[derive(Clone, Copy, Debug)]

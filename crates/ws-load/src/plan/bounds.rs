@@ -1,6 +1,6 @@
 //! The longest message that a server may send. No more than this is kept for any peer.
 
-use run_record::{Dialect, DialectFile, Plan};
+use plan::{Dialect, DialectFile, Plan};
 
 /// Bytes that a JSON writer may make of one: `\u00xx` (RFC 8259, section 7).
 const ESCAPED: u32 = 6;
@@ -61,7 +61,7 @@ pub(crate) fn longest_message(plan: &Plan, longest_line: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::dialect::{self, NoVariables};
-    use run_record::Workload;
+    use plan::Workload;
 
     #[test]
     fn besides_its_payload_a_message_may_have_32_kib() {
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn an_answer_with_the_words_of_a_long_template_fits() {
         let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
-        let mut lines = run_record::built_in_dialects()
+        let mut lines = plan::built_in_dialects()
             .iter()
             .find(|file| file.name == "lines")
             .unwrap()
@@ -127,7 +127,7 @@ mod tests {
         let mut plan = crate::test_plan("ws://127.0.0.1:1/ws");
         plan.message.padding = 70_000;
         plan.message.dialect = Dialect::File;
-        let files = run_record::built_in_dialects();
+        let files = plan::built_in_dialects();
         let of = |name: &str| files.iter().find(|file| file.name == name).unwrap().clone();
         plan.message.definition = Some(Box::new(of("lines")));
         let one = longest_message(&plan, 0) - DialectFile::ENVELOPE;

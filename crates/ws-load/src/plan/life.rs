@@ -5,7 +5,7 @@
 //! delays of three tries, and its next stay is the same as if it had come at once.
 
 use super::mix;
-use run_record::{Backoff, ComesAndGoes};
+use plan::{Backoff, ComesAndGoes};
 
 /// What a random number is drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +92,8 @@ pub(crate) const fn must_hear(heard: Heard, message: Sent) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::Nanos;
     use proptest::prelude::*;
-    use run_record::Nanos;
 
     const S: u64 = 1_000_000_000;
     const TIMES: ComesAndGoes = ComesAndGoes {

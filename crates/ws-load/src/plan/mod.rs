@@ -21,7 +21,7 @@ pub(crate) use schedule::Schedule;
 pub(crate) use script::Script;
 pub(crate) use search::{Hunt, briefly};
 
-use run_record::Plan;
+use plan::Plan;
 
 /// A well-mixed 64-bit value from a seed and an index: the output function of SplitMix64
 /// (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).

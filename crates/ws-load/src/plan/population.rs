@@ -5,7 +5,7 @@
 //! reads slowly or leaves is a part of the load: what it takes is checked, and no sample waits for it.
 
 use super::spread;
-use run_record::Population;
+use plan::Population;
 
 /// What sets the draws of populations apart from others.
 const POPULATION_DRAWS: u64 = 0x50;
@@ -77,8 +77,8 @@ pub(crate) fn count_of(
 mod tests {
     use super::super::sender_of;
     use super::*;
+    use plan::{Cut, Life, Nanos, Reading};
     use proptest::prelude::*;
-    use run_record::{Cut, Life, Nanos, Reading};
 
     /// A population for each share, named by its rate.
     fn populations(shares: &[u32]) -> Vec<Population> {

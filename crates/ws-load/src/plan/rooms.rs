@@ -2,7 +2,7 @@
 //! more clients come.
 
 use super::{mix, spread};
-use run_record::{Audience, Plan, Rooms, Zipf};
+use plan::{Audience, Plan, Rooms, Zipf};
 
 /// What sets the draws of rooms apart from the others that the seed is for.
 const ROOM_DRAWS: u64 = 0x54;

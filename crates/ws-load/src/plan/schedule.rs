@@ -6,7 +6,7 @@
 
 use super::mix;
 use super::script::{Recording, Script};
-use run_record::{Arrivals, OpenLoop};
+use plan::{Arrivals, OpenLoop};
 use std::sync::Arc;
 
 /// An arrival.
@@ -172,8 +172,8 @@ fn time_of(load: &OpenLoop, sends: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::{Nanos, Ramp};
     use proptest::prelude::*;
-    use run_record::{Nanos, Ramp};
 
     fn open(rate: f64, arrivals: Arrivals, seconds: u64) -> OpenLoop {
         OpenLoop {

@@ -3,7 +3,7 @@
 //! A round has one request of each client. Request `n` of a step belongs to client `n mod clients` and
 //! is the request `n div clients` of the script, which begins again after its last.
 
-use run_record::Plan;
+use plan::Plan;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Script {
         (!turns.is_empty()).then(|| {
             Arc::new(Self {
                 turns,
-                repeat_after_ns: send.repeat_after.map(run_record::Nanos::ns),
+                repeat_after_ns: send.repeat_after.map(plan::Nanos::ns),
             })
         })
     }

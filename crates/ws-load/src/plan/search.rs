@@ -6,7 +6,8 @@
 //! the machine does not decide. When a side is not confirmed, the search goes back to the load where it
 //! went wrong. Pure: from verdicts to the next load.
 
-use run_record::{Edge, Nanos, OpenLoop, Search};
+use plan::{Nanos, OpenLoop, Search};
+use record::Edge;
 
 /// How much shorter a brief try is.
 const BRIEF: u32 = 4;
@@ -149,8 +150,8 @@ impl Hunt {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::SearchOf;
     use proptest::prelude::*;
-    use run_record::SearchOf;
 
     fn terms(tries: u32) -> Search {
         Search {
@@ -226,7 +227,7 @@ mod tests {
             let mut open = Some(OpenLoop {
                 rate,
                 ramp: None,
-                arrivals: run_record::Arrivals::Constant,
+                arrivals: plan::Arrivals::Constant,
                 duration: Nanos(8_000_000_000),
                 // Longer than what is measured after it, which is all that is cut.
                 warm_up: Nanos(10_000_000_000),

@@ -7,7 +7,7 @@ use crate::message::{Command, HeldPart, Report, StepPart};
 use crate::net::{ConnectError, Endpoint};
 use crate::plan;
 use crate::verify::Verifier;
-use run_record::{Connect, Dialect};
+use ::plan::{Connect, Dialect};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 

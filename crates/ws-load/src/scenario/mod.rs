@@ -16,7 +16,7 @@ use crate::dialect::{Codec, Stamps};
 use crate::message::{Command, Report, Share, StepPart};
 use crate::net::{Asks, ConnectError, Endpoint};
 use crate::verify::{Read, StepLedger, Understanding, Verifier};
-use run_record::{Load, Plan};
+use plan::{Load, Plan};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use ws_proto::Opcode;

@@ -7,7 +7,7 @@ use crate::message::{Command, OpenTerms, RawTerms, Report, Share, StepPart, Step
 use crate::net::{Asks, ConnectError};
 use crate::plan::Parties;
 use crate::verify::{Keeper, Read, StepLedger, Terms};
-use run_record::{Arrivals, Audience, Connect, Load, Nanos, OpenLoop, Plan};
+use plan::{Arrivals, Audience, Connect, Load, Nanos, OpenLoop, Plan};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use ws_proto::{FrameHeader, Opcode, Sender, apply_mask};
@@ -262,7 +262,7 @@ impl World {
 }
 
 /// The latency at the 100th percentile and the mean, in milliseconds, and how many there are.
-fn figures(recorder: &run_record::Recorder) -> (u64, u64, u64) {
+fn figures(recorder: &record::Recorder) -> (u64, u64, u64) {
     let latency = recorder.latency().expect("there are samples");
     let in_ms = |ns: f64| (ns / MS as f64).round() as u64;
     (

@@ -179,10 +179,10 @@ fn only(message: &[u8], text: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::dialect::{Incoming, NoVariables, codec_of_all};
+    use plan::{Dialect, Sizes, Uniform, Workload};
     use proptest::prelude::*;
-    use run_record::{Dialect, Sizes, Uniform, Workload};
 
-    fn plan(dialect: Dialect) -> run_record::Plan {
+    fn plan(dialect: Dialect) -> plan::Plan {
         crate::test_plan("ws://127.0.0.1:1/").with(|plan| {
             plan.message.dialect = dialect;
             plan.message.padding = 20;

@@ -2,7 +2,7 @@
 
 use super::envelope::Envelopes;
 use crate::dialect::{Codec, Incoming, codec};
-use run_record::Plan;
+use plan::Plan;
 use std::fmt;
 use std::sync::Arc;
 

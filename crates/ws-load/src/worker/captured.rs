@@ -1,7 +1,7 @@
 //! What a server told its clients while they opened, and what their messages repeat.
 
 use crate::io::Token;
-use run_record::Plan;
+use plan::Plan;
 use std::collections::HashMap;
 
 /// A name of a value, and the value.

@@ -9,7 +9,7 @@ use crate::clock;
 use crate::io::Token;
 use crate::message::StepPart;
 use crate::net::Phase;
-use run_record::Reading;
+use plan::Reading;
 use std::collections::HashMap;
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use crate::message::{Command, HandshakePart, OpenTerms, Report};
 use crate::net::{ConnectError, Connection, Deflate, Phase, Sessions, Transport};
 use crate::plan::{self, WorkerRooms};
 use crate::scenario::{self, Deed, Slot};
-use run_record::{Part, Reading, parts};
+use ::plan::{Part, Reading, parts};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::collections::VecDeque;

@@ -20,7 +20,7 @@ use crate::message::{ChurnPart, StepPart};
 use crate::net::ConnectError;
 use crate::plan::{attempts_at_once, delay_ns, population_of, times};
 use failures::reason;
-use run_record::{ChangesRoom, ComesAndGoes, Life, Plan, Population, Reconnect};
+use plan::{ChangesRoom, ComesAndGoes, Life, Plan, Population, Reconnect};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;

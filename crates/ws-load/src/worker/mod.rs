@@ -27,7 +27,7 @@ use crate::net::Target;
 use crate::scenario::{CurrentStep, Work};
 use crate::verify::Understanding;
 use event_loop::EventLoop;
-use run_record::{Plan, Timestamps};
+use plan::{Plan, Timestamps};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};

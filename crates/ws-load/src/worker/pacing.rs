@@ -7,7 +7,7 @@
 use super::clients::Session;
 use crate::io::Token;
 use crate::net::Phase;
-use run_record::Reading;
+use plan::Reading;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::io;

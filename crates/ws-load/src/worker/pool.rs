@@ -9,7 +9,7 @@ use crate::message::{Command, Report, Share, StepTerms};
 use crate::net::Target;
 use crate::scenario::{CurrentStep, Work};
 use crate::verify::{Keeper, Sent, StepLedger, Terms};
-use run_record::{Io, Plan};
+use plan::{Io, Plan};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};

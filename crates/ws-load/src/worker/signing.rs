@@ -4,8 +4,8 @@ use super::captured::Value;
 use super::clients::ClientTable;
 use crate::dialect::topic_of;
 use crate::io::Token;
+use plan::{DialectFile, Signature};
 use ring::hmac;
-use run_record::{DialectFile, Signature};
 use std::fmt::Write as _;
 
 impl ClientTable {

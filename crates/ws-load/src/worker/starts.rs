@@ -2,7 +2,7 @@
 
 use crate::message::{OpenTerms, StartByClock};
 use crate::plan::{Schedule, share_of};
-use run_record::{Nanos, OpenLoop};
+use plan::{Nanos, OpenLoop};
 
 /// The moments at which connections are started, in the order of their slots.
 pub(super) type Starts = Box<dyn Iterator<Item = u64> + Send>;
@@ -42,8 +42,8 @@ impl OpenTerms {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::Arrivals;
     use proptest::prelude::*;
-    use run_record::Arrivals;
 
     proptest! {
         #[test]

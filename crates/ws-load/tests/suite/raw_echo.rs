@@ -1,6 +1,7 @@
 //! Raw over a raw echo: every echo is counted and checked, and what is not one ends the run.
 
-use run_record::{End, Nanos, Plan};
+use plan::{Nanos, Plan};
+use record::End;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

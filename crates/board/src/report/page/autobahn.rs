@@ -2,7 +2,7 @@
 
 use super::Entry;
 use project::contestant;
-use run_record::AutobahnRecord;
+use record::AutobahnRecord;
 
 /// A server that was tested.
 pub(super) struct Tested<'a> {

@@ -3,7 +3,7 @@
 use super::super::markdown::is_web_address;
 use super::super::words;
 use super::Entry;
-use run_record::{CheckOutcome, CheckVerdict, Conformance};
+use record::{CheckOutcome, CheckVerdict, Conformance};
 
 /// The checks of one server and variant in one run.
 pub(super) struct Checked {

@@ -4,7 +4,8 @@
 use super::super::load::Run;
 use super::super::words::measure_name;
 use super::super::{figures, words};
-use run_record::{Clients, Environment, Load, Measurement, Pinning, Plan, RunRecord};
+use plan::{Clients, Load, Plan};
+use record::{Environment, Measurement, Pinning, RunRecord};
 
 /// Values that are shown of a fact, so that runs against many ports do not fill the page.
 const SHOWN: usize = 6;

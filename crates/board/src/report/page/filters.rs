@@ -1,7 +1,7 @@
 //! Filters of the templates.
 
 use super::super::markdown;
-use run_record::Status;
+use record::Status;
 
 /// A place in a chart, to a tenth of a unit.
 pub(in super::super) fn px(place: &f64, _: &dyn askama::Values) -> askama::Result<String> {

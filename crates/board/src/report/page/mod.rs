@@ -20,7 +20,7 @@ use autobahn::Tested;
 use conformance::Checked;
 use facts::Facts;
 use outcomes::Ended;
-use run_record::AutobahnRecord;
+use record::AutobahnRecord;
 use section::{Section, Styles};
 
 #[derive(Template)]

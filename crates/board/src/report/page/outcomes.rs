@@ -2,7 +2,7 @@
 
 use super::super::{figures, words};
 use super::Entry;
-use run_record::Status;
+use record::Status;
 
 /// One measurement.
 pub(super) struct Ended {

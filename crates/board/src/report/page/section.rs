@@ -148,7 +148,7 @@ fn ranking(id: String, entries: &[&Entry<'_>]) -> Ranking {
 fn label(entry: &Entry<'_>, several: bool) -> String {
     let name = words::contestant(&entry.row);
     let status = match entry.row.status {
-        run_record::Status::Ok => String::new(),
+        record::Status::Ok => String::new(),
         other => format!(" ({})", other.name()),
     };
     if several {

@@ -1,7 +1,7 @@
 //! Clients carried, over repetitions of which some may have ended before the server's limit.
 
 use crate::stats::Median;
-use run_record::{End, Measurement, RunRecord, Status};
+use record::{End, Measurement, RunRecord, Status};
 
 /// Clients carried within the limit.
 ///

@@ -2,9 +2,7 @@
 //! messages, of connections that are held. Repetitions are put together by sums and by whole
 //! histograms.
 
-use run_record::{
-    Churn, CompressionUse, CutRecord, Latency, Pings, Recorder, SlowReaders, StepRecord,
-};
+use record::{Churn, CompressionUse, CutRecord, Latency, Pings, Recorder, SlowReaders, StepRecord};
 
 /// The figures of a step that only some workloads have.
 #[derive(Clone, Debug, Default)]

@@ -38,9 +38,10 @@ pub(crate) use steps::Step;
 pub(crate) use usage::MemoryKind;
 
 use crate::stats::Median;
-use run_record::{
-    CheckOutcome, Conformance, CutRecord, Dialect, Latency, Limits, Measurement, Plan, RunRecord,
-    ServerIdentity, ServerSeries, Status, Workload,
+use plan::{Dialect, Limits, Plan, Workload};
+use record::{
+    CheckOutcome, Conformance, CutRecord, Latency, Measurement, RunRecord, ServerIdentity,
+    ServerSeries, Status,
 };
 use std::cmp::Reverse;
 
@@ -203,7 +204,7 @@ impl<'a> Row<'a> {
     }
 
     /// The checks with this verdict.
-    pub(crate) fn checks(&self, verdict: run_record::CheckVerdict) -> Vec<&'a CheckOutcome> {
+    pub(crate) fn checks(&self, verdict: record::CheckVerdict) -> Vec<&'a CheckOutcome> {
         self.conformance()
             .into_iter()
             .flat_map(|conformance| &conformance.checks)

@@ -6,7 +6,8 @@
 use super::usage::{self, MemoryKind};
 use super::{Row, spread};
 use crate::stats::Median;
-use run_record::{Clients, CutRecord, Life, Load, Measure, Measurement, Plan, RankedBy, SearchOf};
+use plan::{Clients, Life, Load, Measure, Plan, RankedBy, SearchOf};
+use record::{CutRecord, Measurement};
 
 /// The figure that tells rows apart that carried equally many clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub(crate) fn grows(plan: &Plan) -> bool {
 impl Score {
     /// That of a plan.
     pub(crate) fn of(plan: &Plan) -> Self {
-        let is_cut = |population: &run_record::Population| matches!(population.life, Life::Cut(_));
+        let is_cut = |population: &plan::Population| matches!(population.life, Life::Cut(_));
         if let Some(RankedBy::Cost) = plan.ranked_by {
             return Self::Cost;
         }

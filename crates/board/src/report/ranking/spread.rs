@@ -4,7 +4,8 @@ use super::carried::found;
 use super::steps::says_of_the_server;
 use super::{Row, Score, score};
 use crate::stats::{Interval, Median, Resampling, enough, median_interval};
-use run_record::{Measure, Measurement, Recorder, Status, StepRecord};
+use plan::Measure;
+use record::{Measurement, Recorder, Status, StepRecord};
 use std::collections::BTreeSet;
 
 /// Clients carried by each repetition that was not cut short by the user.

@@ -2,7 +2,8 @@
 
 use super::extra::{self, Extra, all_of};
 use super::usage::{self, PerConnection};
-use run_record::{Latency, Limits, Measurement, StepRecord, Verdict};
+use plan::Limits;
+use record::{Latency, Measurement, StepRecord, Verdict};
 use std::collections::BTreeMap;
 
 /// One number of clients, all repetitions that were measured with it together.

@@ -2,7 +2,8 @@
 
 use super::super::fixture::{measured, recorder, repeated, unmeasured, variant};
 use super::*;
-use run_record::{Clients, End, Measure, Verdict};
+use plan::{Clients, Measure};
+use record::{End, Verdict};
 use std::collections::BTreeSet;
 
 fn names<'a>(rows: &'a [Row<'_>]) -> Vec<(Option<usize>, &'a str)> {
@@ -179,7 +180,7 @@ fn an_interrupted_repetition_does_not_count_beside_a_complete_one() {
 fn percentiles_come_from_merged_histograms() {
     let mut quick = measured("a", 1, 1_000, End::StepsDone);
     let mut slow = repeated(measured("a", 1, 1_000, End::StepsDone), 2);
-    let mut all = run_record::Recorder::default();
+    let mut all = record::Recorder::default();
     for (measurement, us, count) in [(&mut quick, 1_000, 900), (&mut slow, 100_000, 100)] {
         let part = recorder(us, count);
         all.merge(&part);
@@ -217,7 +218,7 @@ fn the_warm_up_of_a_step_takes_processor_time_and_has_messages() {
     let cpu = |warm_up: u64| {
         let mut measurement = measured("a", 2, 9_000, End::StepsDone);
         let step = &mut measurement.run.as_mut().unwrap().steps[1];
-        step.throughput = Some(run_record::Throughput {
+        step.throughput = Some(record::Throughput {
             sent: step.samples_planned + warm_up,
             ..Default::default()
         });
@@ -385,15 +386,15 @@ fn a_search_in_which_nothing_passed_is_a_figure_of_its_row() {
         let repetitions = rates.into_iter().zip(1..).map(|(passed, number)| {
             let mut one = repeated(measured(name, 1, 9_000, End::EdgeFound), number);
             let run = one.run.as_mut().unwrap();
-            run.plan.clients = Clients::Search(run_record::Search {
-                of: run_record::SearchOf::Rate,
+            run.plan.clients = Clients::Search(plan::Search {
+                of: plan::SearchOf::Rate,
                 first: 1_000,
                 tries: 3,
                 precision: 0.02,
             });
             run.outcome.carried_clients = passed.map(|_| 1_000);
-            run.outcome.edge = Some(run_record::Edge {
-                of: run_record::SearchOf::Rate,
+            run.outcome.edge = Some(record::Edge {
+                of: plan::SearchOf::Rate,
                 passed,
                 failed: Some(1_000.0),
             });

@@ -1,7 +1,8 @@
 //! What a server uses for one connection and for one message.
 
 use crate::stats::Median;
-use run_record::{Measurement, Memory, ServerStep, StepRecord, Workload};
+use plan::Workload;
+use record::{Measurement, Memory, ServerStep, StepRecord};
 
 /// Memory of the process tree for one connection: what the step has more than the idle server.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use super::board::{Ranked, Ranking};
 use super::rounds::Machine;
 use crate::report::ranking::Row;
 use project::folder_of;
-use run_record::Status;
+use record::Status;
 use std::collections::BTreeMap;
 
 /// What a column is about.

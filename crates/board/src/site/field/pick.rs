@@ -2,7 +2,7 @@
 
 use super::{Column, Source, unit};
 use crate::report::ranking::{Row, Score, grows};
-use run_record::{Clients, Dialect, Life, Load, Plan, Reading, Workload};
+use plan::{Clients, Dialect, Life, Load, Plan, Reading, Workload};
 
 /// The ranking that has a column: of several the one that is ranked by cost, else the one with the
 /// most figures, else the plainest.
@@ -46,8 +46,7 @@ fn fits(column: Column, plan: &Plan) -> bool {
 
 /// Whether all clients stay and read, over connections without compression or TLS.
 fn is_plain(plan: &Plan) -> bool {
-    let is_usual =
-        |of: &run_record::Population| of.reads == Reading::Full && of.life == Life::Stays;
+    let is_usual = |of: &plan::Population| of.reads == Reading::Full && of.life == Life::Stays;
     plan.populations.iter().all(is_usual)
         && plan.connection.compression.is_none()
         && !plan.target.is_secure()

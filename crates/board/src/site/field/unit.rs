@@ -2,7 +2,8 @@
 
 use super::{Cell, Column};
 use crate::report::ranking::{Row, Score};
-use run_record::{Measure, Status};
+use plan::Measure;
+use record::Status;
 
 const KIB: f64 = 1024.0;
 

@@ -8,7 +8,7 @@ use crate::report::table::NOTHING;
 use crate::site::SiteError;
 use crate::site::field::{Bar, Column, Field, Line, Yardstick, digits};
 use askama::Template;
-use run_record::Load;
+use plan::Load;
 use std::collections::BTreeSet;
 
 /// Columns of figures beside the bars.

@@ -7,7 +7,7 @@ use crate::report::table::NOTHING;
 use crate::site::again::Again;
 use crate::site::board::{Ranked, Ranking};
 use crate::site::repeats::{Expected, Place};
-use run_record::Workload;
+use plan::Workload;
 
 /// What the template shows of a ranking.
 pub(super) struct View {

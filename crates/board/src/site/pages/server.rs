@@ -10,7 +10,7 @@ use crate::site::board::Ranking;
 use crate::site::chart::{self, Curve, Drawing, Of};
 use askama::Template;
 use project::manifest::Manifest;
-use run_record::{CheckVerdict, Status};
+use record::{CheckVerdict, Status};
 
 const ROOT: &str = "../";
 

@@ -1,7 +1,8 @@
 //! What must hold of loads without requests, and of searches.
 
 use super::Trial;
-use run_record::{Clients, End};
+use plan::Clients;
+use record::End;
 
 impl Trial<'_> {
     /// Connections that are opened and held.

@@ -1,7 +1,8 @@
 //! What must hold of clients that leave, and of the messages to all.
 
 use super::{CLOCKS_NS, Kind, PRECISION, Trial};
-use run_record::{Audience, Clients, Life, Population, RoomChanges};
+use plan::{Audience, Clients, Life, Population};
+use record::RoomChanges;
 use std::collections::{HashMap, HashSet};
 use test_servers::oracle::{Asked, Copy, Fate};
 

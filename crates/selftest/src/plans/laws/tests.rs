@@ -2,10 +2,11 @@
 
 use super::super::run::Folder;
 use super::*;
-use run_record::{
-    Arrivals, Clients, ComesAndGoes, Connect, Connections, Cut, CutRecord, Drops, Edge, Life,
-    Nanos, OpenLoop, Pings, Population, Rooms, Search, SearchOf,
+use plan::{
+    Arrivals, Clients, ComesAndGoes, Connect, Cut, Life, Nanos, OpenLoop, Population, Rooms,
+    Search, SearchOf,
 };
+use record::{Connections, CutRecord, Drops, Edge, Pings};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use test_servers::oracle::{OracleOptions, Strikes};

@@ -6,10 +6,10 @@ use crate::rows::{Row, Rows, alike};
 use crate::session::Session;
 use board::report::measure_name;
 use board::terminal::{listed, one_line};
+use plan::{Clients, Load, Plan};
 use project::manifest::Workload;
 use project::workload::{NamedPlan, Schedule};
 use project::{Project, contestant};
-use run_record::{Clients, Load, Plan};
 
 pub(super) fn plan(
     project: &Project,

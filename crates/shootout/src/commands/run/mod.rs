@@ -23,11 +23,12 @@ use board::records::MOST_FILES;
 use board::report;
 use board::report::cost;
 use board::terminal::one_line;
+use plan::RankedBy;
 use project::Entry;
 use project::Refusal;
 use project::workload::Schedule;
+use record::{Environment, Measurement, Status};
 use run_page::figures;
-use run_record::{Environment, Measurement, RankedBy, Status};
 use std::path::{Path, PathBuf};
 use turns::Turns;
 

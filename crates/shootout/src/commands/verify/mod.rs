@@ -15,7 +15,7 @@ use crate::options::Pin;
 use anstyle::{AnsiColor, Style};
 use board::conformance_table::Line;
 use project::Refusal;
-use run_record::Environment;
+use record::Environment;
 use std::num::NonZeroUsize;
 
 /// What is verified and how much is told.

@@ -11,7 +11,7 @@ use board::conformance_table::Line;
 use conformance::{Outcome, Verdict};
 use project::contestant;
 use project::manifest::{Manifest, Variant};
-use run_record::{CheckVerdict, Conformance};
+use record::{CheckVerdict, Conformance};
 use std::fmt::Write as _;
 use std::time::SystemTime;
 

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::supervise::{Death, Stopped};
-use run_record::{
-    Environment, Faults, GeneratorUse, Load, Outcome, Plan, RUN_FORMAT, StepRecord, Tool, VERSION,
-    Verdict,
+use plan::{Load, Plan};
+use record::{
+    Environment, Faults, GeneratorUse, Outcome, RUN_FORMAT, StepRecord, Tool, VERSION, Verdict,
 };
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;

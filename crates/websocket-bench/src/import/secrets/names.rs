@@ -1,6 +1,6 @@
 //! Names that say that their value is a secret, in whatever case and style they are written.
 
-use run_record::{is_secret, words_of as words};
+use plan::{is_secret, words_of as words};
 
 /// Names that say a secret only in handshakes: as names of a message's fields they are common.
 const COMMON: [&str; 2] = ["code", "key"];

@@ -5,7 +5,7 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry;
-use run_record::Buckets;
+use record::Buckets;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 

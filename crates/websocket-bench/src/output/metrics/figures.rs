@@ -1,6 +1,6 @@
 //! What a run has shown so far, as other programs collect it.
 
-use run_record::{Buckets, Event, Faults, Latency, Recorder, StepRecord, TimeRow};
+use record::{Buckets, Event, Faults, Latency, Recorder, StepRecord, TimeRow};
 
 /// A metric: what it is called, what it means, and what it is now.
 pub(super) struct Family {

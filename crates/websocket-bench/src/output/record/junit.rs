@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::expect::Expectation;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use run_record::{RunRecord, latency_text};
+use record::{RunRecord, latency_text};
 use std::io::{self, Write};
 use std::time::Duration;
 

@@ -5,8 +5,8 @@ mod table;
 
 use crate::args;
 use crate::expect::Expectation;
+use record::{OutputFile, RunRecord};
 use run_page::Expected;
-use run_record::{OutputFile, RunRecord};
 use std::io::{self, Write};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! A record as CSV (RFC 4180): a line for each step, with the names of the record.
 
-use run_record::{Latency, RunRecord, StepRecord};
+use record::{Latency, RunRecord, StepRecord};
 use std::io::{self, Write};
 
 /// The columns of a distribution, after its name.

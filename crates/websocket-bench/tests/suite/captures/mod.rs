@@ -9,7 +9,7 @@ mod sound;
 mod unsound;
 
 use crate::support::{Ran, bench, finish};
-use run_record::Plan;
+use plan::Plan;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

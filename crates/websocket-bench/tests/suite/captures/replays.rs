@@ -4,7 +4,7 @@ use super::{Talk, entry, har, of};
 use crate::lines::{self, write};
 use crate::raw_peer::frame;
 use crate::replay::{Heard, await_messages, counted, import, replay};
-use run_record::{End, Faults};
+use record::{End, Faults};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write as _;

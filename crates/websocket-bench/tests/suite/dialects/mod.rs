@@ -12,7 +12,7 @@ use crate::support::{Ran, undisturbed};
 use centrifuge::Centrifuge;
 use mosquitto::Mosquitto;
 use rabbitmq::RabbitMq;
-use run_record::{RunRecord, StepRecord};
+use record::{RunRecord, StepRecord};
 use soketi::Soketi;
 use std::fs;
 use std::io::{BufRead as _, BufReader};

@@ -6,7 +6,7 @@ use super::mosquitto::Mosquitto;
 use super::rabbitmq::RabbitMq;
 use super::soketi::{self, Soketi};
 use super::{Server, bench, relay};
-use run_record::{Faults, RunRecord, StepRecord};
+use record::{Faults, RunRecord, StepRecord};
 use std::any::Any;
 use std::net::SocketAddr;
 use test_servers::Framework;

@@ -1,8 +1,9 @@
 //! One run of the client against one peer, and its checks.
 
 use super::certificates::Certificates;
+use plan::Timestamps;
+use record::RunRecord;
 use regex::Regex;
-use run_record::{RunRecord, Timestamps};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};

@@ -5,7 +5,7 @@ mod network;
 
 use crate::shared::{Process, send};
 use network::Network;
-use run_record::{End, RunRecord, Verdict};
+use record::{End, RunRecord, Verdict};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,7 +3,7 @@
 use super::{ClockRelation, Site};
 use crate::message::{Command, CompleteSample, Report, SentSample};
 use crate::plan::{Audience, Hearing as _, share_of};
-use run_record::SiteUse;
+use record::SiteUse;
 
 /// All sites, those that are lost included: a site keeps its number.
 pub(super) struct Members(Vec<Member>);

@@ -6,7 +6,8 @@ use crate::figures::{Counts, Cutter, Interval};
 use crate::message::{CompleteSample, Done, Samples, SentSample, StepTerms};
 use crate::plan::Hearing as _;
 use crate::verify::{Keeper, Read, Sent, StepLedger, Terms};
-use run_record::{Plan, Population, SiteUse};
+use plan::{Plan, Population};
+use record::SiteUse;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 use super::*;
-use run_record::{Audience, Connect, Load, Nanos};
+use plan::{Audience, Connect, Load, Nanos};
 
 const LIMIT_NS: u64 = 10_000_000;
 

@@ -14,7 +14,7 @@ use super::template::{room_of, topic_of};
 use super::{Codec, Incoming, Kind, Malformed, Opening, StampForm, Variables, identifier};
 use crate::lines::Lines;
 use packet::Packet;
-use run_record::{Dialect, Workload};
+use plan::{Dialect, Workload};
 use ws_proto::Opcode;
 
 /// What all topics begin with, so that they are no other client's.

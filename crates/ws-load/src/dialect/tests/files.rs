@@ -30,7 +30,7 @@ fn changed(from: &str, to: &str) -> String {
 
 #[test]
 fn the_files_of_the_project_make_sense() {
-    for file in run_record::built_in_dialects() {
+    for file in plan::built_in_dialects() {
         assert_eq!(check_dialect(file), Ok(()), "{}", file.name);
     }
     check_dialect(&read_dialect(LINES).unwrap()).unwrap();
@@ -242,7 +242,7 @@ fn clients_change_rooms_in_a_dialect_that_can_leave_topics_alone() {
               \"populations\": [{{}}, {{\"life\": {{\"changes_room\":
                 {{\"stays\": \"1s\", \"away\": \"0s\"}}}}}}]}}"
         );
-        serde_json::from_str::<run_record::Plan>(&plan).unwrap()
+        serde_json::from_str::<plan::Plan>(&plan).unwrap()
     };
     assert_eq!(crate::check_message(&plan("text")), Ok(()));
     let mut of_file = plan("file");

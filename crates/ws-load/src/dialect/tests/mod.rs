@@ -7,7 +7,7 @@ mod pusher;
 mod topics;
 
 use super::*;
-use run_record::Dialect;
+use plan::Dialect;
 use serde_json::{Value, json};
 
 const PHOENIX: [&str; 2] = [
@@ -58,7 +58,7 @@ fn a_request_with_the_most_padding_leaves_room_within_16_mib() {
         (Dialect::ActionCable, "ws://h/cable"),
     ] {
         let mut request = Vec::new();
-        let codec = of(dialect, url, run_record::MOST_PADDING);
+        let codec = of(dialect, url, plan::MOST_PADDING);
         codec.request(Workload::Broadcast, 0, u64::MAX, &NoVariables, &mut request);
         let room = (16_usize << 20).checked_sub(request.len());
         assert!(

@@ -154,7 +154,7 @@ fn what_is_not_checked_is_said() {
     );
     let words = unchecked(SHOP).unwrap();
     assert!(words.contains("the stamp or number"), "{words}");
-    for file in run_record::built_in_dialects() {
+    for file in plan::built_in_dialects() {
         assert_eq!(file.unchecked(), None, "{}", file.name);
     }
 }
@@ -163,7 +163,7 @@ fn what_is_not_checked_is_said() {
 fn padding_needs_a_place() {
     let mut plan = crate::test_plan("ws://h/");
     plan.audience = Audience::Sender;
-    plan.message.dialect = run_record::Dialect::File;
+    plan.message.dialect = plan::Dialect::File;
     plan.message.definition = Some(Box::new(read_dialect(SHOP).unwrap()));
     plan.message.padding = 0;
     check_message(&plan).unwrap();

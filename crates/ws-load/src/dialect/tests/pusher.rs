@@ -2,7 +2,7 @@
 
 use super::super::{check_dialect, check_message};
 use super::*;
-use run_record::{Audience, DialectFile, Measure, Rooms, built_in_dialects};
+use plan::{Audience, DialectFile, Measure, Rooms, built_in_dialects};
 
 fn file() -> DialectFile {
     let mut files = built_in_dialects().iter();
@@ -168,7 +168,7 @@ fn what_makes_no_sense_of_signatures_and_of_the_sender_is_refused() {
     refused(
         |file| {
             let mut rule = file.receive[0].clone();
-            rule.means = run_record::Meaning::Result;
+            rule.means = plan::Meaning::Result;
             file.receive.push(rule);
         },
         "`send.reaches_sender` is false, and a rule means `result`",

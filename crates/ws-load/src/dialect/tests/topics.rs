@@ -2,7 +2,7 @@
 
 use super::super::{check_dialect, read_dialect};
 use super::*;
-use run_record::built_in_dialects;
+use plan::built_in_dialects;
 
 const ROOM: u32 = 17;
 

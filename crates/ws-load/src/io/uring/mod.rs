@@ -25,7 +25,7 @@ use buffers::{Buffers, GROUP};
 use io_uring::types::{CancelBuilder, Fd, RecvMsgOut, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use moderation::Moderation;
-use run_record::Timestamps;
+use plan::Timestamps;
 use socket2::Socket;
 use std::fs::File;
 use std::io;

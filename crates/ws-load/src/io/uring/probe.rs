@@ -5,7 +5,7 @@
 
 use super::Uring;
 use crate::io::{Backend, Control, Event, Handler, Token};
-use run_record::Timestamps;
+use plan::Timestamps;
 use socket2::Socket;
 use std::io::{self, Write as _};
 use std::net::{TcpListener, TcpStream};

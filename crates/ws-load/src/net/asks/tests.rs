@@ -1,5 +1,5 @@
 use crate::net::{ConnectError, Target};
-use run_record::Plan;
+use plan::Plan;
 use std::io::Write as _;
 use ws_proto::{HandshakeError, UpgradeRequest};
 

@@ -6,7 +6,7 @@
 use super::lines::{Next, WholeLines, without_return};
 use super::{DataError, MOST_COLUMNS, Rows, error, shown};
 use memchr::{memchr, memchr_iter, memchr2_iter};
-use run_record::{LONGEST_VARIABLE, is_variable};
+use plan::{LONGEST_VARIABLE, is_variable};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;

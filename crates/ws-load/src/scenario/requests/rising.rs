@@ -67,8 +67,8 @@ mod tests {
     use crate::message::StepTerms;
     use crate::plan::Parties;
     use crate::verify::{Keeper, Terms};
+    use plan::Audience;
     use proptest::prelude::*;
-    use run_record::Audience;
 
     fn ledger(samples: u32, clients: u64) -> StepLedger {
         StepLedger::new(Terms {

@@ -2,7 +2,7 @@
 
 use super::Verifier;
 use crate::dialect::{Codec, Kind, identifier};
-use run_record::Audience;
+use plan::Audience;
 use std::collections::{HashMap, VecDeque};
 
 /// The stamps of requests without an answer, by client.

@@ -5,8 +5,8 @@ use crate::figures::{Arrival, Latencies};
 use crate::message::StepTerms;
 use crate::plan::{Audience, Parties};
 use crate::verify::{Keeper, Read, Sent as SentAt, Terms};
+use plan::{Cut, Life, Nanos, Population, Rooms};
 use proptest::prelude::*;
-use run_record::{Cut, Life, Nanos, Population, Rooms};
 
 const MS: u64 = 1_000_000;
 const SLOT: u32 = 3;

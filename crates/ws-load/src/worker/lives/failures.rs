@@ -1,7 +1,7 @@
 //! What an attempt to come back failed of.
 
 use crate::net::ConnectError;
-use run_record::AttemptFailures;
+use record::AttemptFailures;
 
 /// The count that a failure belongs to.
 pub(super) fn reason<'a>(of: &'a mut AttemptFailures, error: &ConnectError) -> &'a mut u64 {

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::net::Stage;
+use plan::{Backoff, ChangesRoom, ComesAndGoes, Cut, Nanos};
 use proptest::prelude::*;
-use run_record::{Backoff, ChangesRoom, ComesAndGoes, Cut, Nanos};
 
 const MS: u64 = 1_000_000;
 const START: u64 = 1_000_000 * MS;
@@ -214,7 +214,7 @@ fn a_late_generator_is_told_from_a_want_of_places() {
     world.run(10_000, &|now_ns| (now_ns + 100 * MS, true));
     let part = world.end();
     // Eight have a place when it comes to them, and two wait for one after that.
-    let of = |lag: &run_record::Recorder, percentile| lag.percentile(percentile) / MS;
+    let of = |lag: &record::Recorder, percentile| lag.percentile(percentile) / MS;
     assert!((298..=300).contains(&of(&part.generator_lag, 100.0)));
     assert_eq!(of(&part.generator_lag, 20.0), 0);
     assert!((398..=402).contains(&of(&part.attempt_lag, 100.0)));

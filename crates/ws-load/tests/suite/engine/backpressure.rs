@@ -3,7 +3,8 @@
 
 use super::plan;
 use crate::engine::common::run;
-use run_record::{Arrivals, Audience, Clients, Dialect, End, Load, Nanos, OpenLoop, Plan, Verdict};
+use ::plan::{Arrivals, Audience, Clients, Dialect, Load, Nanos, OpenLoop, Plan};
+use record::{End, Verdict};
 use socket2::{Domain, Socket, Type};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,6 +1,7 @@
 //! Plans against test servers.
 
-use run_record::{Clients, End, Io, Load, Nanos, Plan, Timestamps};
+use plan::{Clients, Io, Load, Nanos, Plan, Timestamps};
+use record::End;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;

@@ -2,7 +2,8 @@
 
 use super::plan;
 use crate::engine::common::{CLOSED, run};
-use run_record::{Arrivals, Audience, Clients, Connect, Connections, Drops, End, Load, Nanos, Plan, StepRecord, Verdict};
+use ::plan::{Arrivals, Audience, Clients, Connect, Load, Nanos, Plan};
+use record::{Connections, Drops, End, StepRecord, Verdict};
 use std::net::SocketAddr;
 use test_servers::fault::{Fault, FaultServer};
 use test_servers::{Framework, NullOptions, NullServer};
@@ -187,8 +188,8 @@ fn a_subscription_is_part_of_the_opening() {
         let server = FaultServer::start_as(Fault::Drops, 0, framework).unwrap();
         let mut plan = held(server.addr(), None);
         plan.message.dialect = match framework {
-            Framework::Phoenix => run_record::Dialect::Phoenix,
-            _ => run_record::Dialect::ActionCable,
+            Framework::Phoenix => ::plan::Dialect::Phoenix,
+            _ => ::plan::Dialect::ActionCable,
         };
         let measured = run(&plan);
         assert_eq!(connections(&measured.steps[0]).opened, 40, "{framework:?}");

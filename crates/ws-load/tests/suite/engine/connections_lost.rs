@@ -2,7 +2,8 @@
 
 use super::lives::splice;
 use super::plan;
-use run_record::{Audience, Clients, End, Event, Load, Nanos, Plan};
+use ::plan::{Audience, Clients, Load, Nanos, Plan};
+use record::{End, Event};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

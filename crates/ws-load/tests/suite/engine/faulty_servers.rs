@@ -3,7 +3,8 @@
 
 use super::plan;
 use crate::engine::common::{CLOSED, run};
-use run_record::{Audience, Clients, Dialect, End, Faults, Load, Nanos, Plan, Verdict};
+use ::plan::{Audience, Clients, Dialect, Load, Nanos, Plan};
+use record::{End, Faults, Verdict};
 use test_servers::Framework;
 use test_servers::fault::{Fault, FaultServer};
 use ws_load::Measured;

@@ -2,7 +2,8 @@
 
 use super::plan;
 use crate::engine::common::run;
-use run_record::{Audience, Clients, Dialect, End, Event, Load, Measure, Nanos, Plan, Verdict, Workload};
+use ::plan::{Audience, Clients, Dialect, Load, Measure, Nanos, Plan, Workload};
+use record::{End, Event, Verdict};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use test_servers::liar::{LiarServer, Lie};
@@ -30,7 +31,7 @@ fn assert_accounted_for(plan: &Plan) {
         assert_eq!(step.samples, samples);
         assert_eq!(step.verdict, Verdict::Pass, "{:?}", step.verdict_reasons);
         assert!(step.faults.is_empty(), "{}", step.faults);
-        let count = |latency: &Option<run_record::Latency>| latency.as_ref().map_or(0, |l| l.count);
+        let count = |latency: &Option<record::Latency>| latency.as_ref().map_or(0, |l| l.count);
         assert_eq!(count(&step.completion), samples);
         let listened = plan.workload() == Workload::Broadcast;
         assert_eq!(

@@ -2,10 +2,8 @@
 
 use super::plan;
 use crate::engine::common::{eventually, run_undisturbed};
-use run_record::{
-    Arrivals, Audience, Backoff, Churn, ComesAndGoes, Cut, End, Life, Load, Nanos, OpenLoop, Plan,
-    Population, Reconnect, StepRecord, Tls, TlsVersion, Verdict,
-};
+use ::plan::{Arrivals, Audience, Backoff, ComesAndGoes, Cut, Life, Load, Nanos, OpenLoop, Plan, Population, Reconnect, Tls, TlsVersion};
+use record::{Churn, End, StepRecord, Verdict};
 use socket2::{Domain, Socket, Type};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -29,7 +27,7 @@ fn lives(server: SocketAddr, life: Life, reconnect: Reconnect) -> Plan {
             duration: Nanos::secs(5),
             warm_up: Nanos(0),
         });
-        plan.clients = run_record::Clients::steps(CLIENTS, 1, Some(1));
+        plan.clients = ::plan::Clients::steps(CLIENTS, 1, Some(1));
         plan.generator.threads = 2;
         plan.populations = vec![
             Population::default(),
@@ -207,7 +205,7 @@ fn clients_come_and_go_with_a_close_handshake() {
 fn those_that_never_come_back_do_so_in_the_next_step() {
     let server = null();
     let plan = lives(server.addr(), cut(500), Reconnect::Never).with(|plan| {
-        plan.clients = run_record::Clients::steps(CLIENTS, 0, Some(2));
+        plan.clients = ::plan::Clients::steps(CLIENTS, 0, Some(2));
     });
     let measured = run_undisturbed(&plan);
     assert_eq!(measured.outcome.end, End::StepsDone, "{:?}", measured.outcome);
@@ -284,7 +282,7 @@ fn no_more_handshakes_are_under_way_than_the_plan_permits() {
     for (at_once, threads) in [(1, 2), (6, 4), (50, 8)] {
         let gate = Gate::before(server.addr(), |_| Pass::Held);
         let plan = plan(gate.addr).with(|plan| {
-            plan.clients = run_record::Clients::steps(200, 0, Some(1));
+            plan.clients = ::plan::Clients::steps(200, 0, Some(1));
             plan.generator.threads = threads;
             plan.connection.at_once = at_once;
             plan.connection.timeout = Nanos::secs(3_600);
@@ -303,7 +301,7 @@ fn those_that_come_back_and_those_that_are_new_share_the_places() {
         _ => Pass::Held,
     });
     let plan = lives(gate.addr, cut(100), Reconnect::Never).with(|plan| {
-        plan.clients = run_record::Clients::steps(CLIENTS, CLIENTS, Some(2));
+        plan.clients = ::plan::Clients::steps(CLIENTS, CLIENTS, Some(2));
         plan.connection.at_once = AT_ONCE;
         plan.connection.timeout = Nanos::secs(3_600);
         if let Load::Open(open) = &mut plan.load {

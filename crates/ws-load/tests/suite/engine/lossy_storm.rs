@@ -3,10 +3,8 @@
 
 use super::plan;
 use crate::engine::common::run_undisturbed;
-use run_record::{
-    Arrivals, Audience, Backoff, Clients, Cut, End, Life, Load, Nanos, OpenLoop, Plan, Population,
-    Reconnect, StepRecord,
-};
+use ::plan::{Arrivals, Audience, Backoff, Clients, Cut, Life, Load, Nanos, OpenLoop, Plan, Population, Reconnect};
+use record::{End, StepRecord};
 use std::net::SocketAddr;
 use std::thread;
 use test_servers::fault::{Delivery, LossyServer};

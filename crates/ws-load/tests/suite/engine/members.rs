@@ -4,10 +4,8 @@
 
 use super::plan;
 use crate::engine::common::run_undisturbed;
-use run_record::{
-    Arrivals, Audience, Clients, ComesAndGoes, Dialect, End, Life, Load, Nanos, OpenLoop, Plan,
-    Population, Reading, Rooms, StepRecord,
-};
+use ::plan::{Arrivals, Audience, Clients, ComesAndGoes, Dialect, Life, Load, Nanos, OpenLoop, Plan, Population, Reading, Rooms};
+use record::{End, StepRecord};
 use test_servers::Framework;
 use test_servers::liar::{LiarServer, Lie};
 

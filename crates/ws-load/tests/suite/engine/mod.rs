@@ -9,9 +9,9 @@ macro_rules! suite {
     ($name:ident, $io:ident, $timestamps:ident) => {
         #[path = "."]
         mod $name {
-            fn plan(addr: std::net::SocketAddr) -> run_record::Plan {
-                let timestamps = run_record::Timestamps::$timestamps;
-                let io = crate::engine::common::or_epoll(run_record::Io::$io, timestamps);
+            fn plan(addr: std::net::SocketAddr) -> plan::Plan {
+                let timestamps = plan::Timestamps::$timestamps;
+                let io = crate::engine::common::or_epoll(plan::Io::$io, timestamps);
                 crate::engine::common::plan(addr, io, timestamps)
             }
 

@@ -2,7 +2,8 @@
 
 use super::plan;
 use crate::engine::common::run_undisturbed;
-use run_record::{Arrivals, Audience, Clients, Dialect, End, Load, Nanos, OpenLoop, Ramp};
+use ::plan::{Arrivals, Audience, Clients, Dialect, Load, Nanos, OpenLoop, Ramp};
+use record::End;
 use test_servers::fault::{Fault, FaultServer};
 use test_servers::{NullOptions, NullServer};
 

@@ -2,10 +2,8 @@
 
 use super::plan;
 use crate::engine::common::run_undisturbed;
-use run_record::{
-    Arrivals, Audience, ChangesRoom, Churn, Clients, ComesAndGoes, End, Faults, Life, Load, Nanos,
-    OpenLoop, Plan, Population, Rooms, StepRecord,
-};
+use ::plan::{Arrivals, Audience, ChangesRoom, Clients, ComesAndGoes, Life, Load, Nanos, OpenLoop, Plan, Population, Rooms};
+use record::{Churn, End, Faults, StepRecord};
 use std::net::SocketAddr;
 use std::thread;
 use test_servers::Framework;

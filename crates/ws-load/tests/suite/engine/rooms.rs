@@ -2,10 +2,8 @@
 
 use super::plan;
 use crate::engine::common::run_undisturbed;
-use run_record::{
-    Arrivals, Audience, Clients, Faults, Load, Nanos, OpenLoop, Plan, Rooms, StepRecord, Verdict,
-    Zipf,
-};
+use ::plan::{Arrivals, Audience, Clients, Load, Nanos, OpenLoop, Plan, Rooms, Zipf};
+use record::{Faults, StepRecord, Verdict};
 use test_servers::fault::{Fault, FaultServer};
 use test_servers::Framework;
 use test_servers::liar::{LiarServer, Lie};
@@ -34,7 +32,7 @@ fn only_step(plan: &Plan) -> StepRecord {
 fn counts(step: &StepRecord) -> (u64, u64, u64) {
     assert_eq!(step.verdict, Verdict::Pass, "{:?}", step.verdict_reasons);
     assert!(step.faults.is_empty(), "{}", step.faults);
-    let count = |latency: &Option<run_record::Latency>| latency.as_ref().unwrap().count;
+    let count = |latency: &Option<record::Latency>| latency.as_ref().unwrap().count;
     assert_eq!(count(&step.completion), step.samples);
     let (delivery, ack) = (count(&step.delivery), count(&step.ack));
     (delivery, ack, step.generator.messages)

@@ -2,10 +2,8 @@
 
 use super::plan;
 use crate::engine::common::eventually;
-use run_record::{
-    Arrivals, Audience, Clients, Dialect, End, Load, Nanos, OpenLoop, Plan, Population, Reading,
-    StepRecord, Verdict,
-};
+use ::plan::{Arrivals, Audience, Clients, Dialect, Load, Nanos, OpenLoop, Plan, Population, Reading};
+use record::{End, StepRecord, Verdict};
 use socket2::{Domain, Socket, Type};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};

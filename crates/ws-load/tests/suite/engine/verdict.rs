@@ -2,7 +2,8 @@
 
 use super::plan;
 use crate::engine::common::run;
-use run_record::{Arrivals, Audience, Clients, End, Load, Nanos, OpenLoop, Plan, Search, SearchOf, StepRecord, Timestamps, Verdict};
+use ::plan::{Arrivals, Audience, Clients, Load, Nanos, OpenLoop, Plan, Search, SearchOf, Timestamps};
+use record::{End, StepRecord, Verdict};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use test_servers::{NullOptions, NullServer};

@@ -6,7 +6,8 @@ use super::super::filters;
 use super::scale::{self, Scale, Tick};
 use super::{Curve, Figure, LETTER, Percentile, Style, cut};
 use askama::Template;
-use run_record::{Latency, Measure};
+use plan::Measure;
+use record::Latency;
 
 pub(super) const WIDTH: f64 = 780.0;
 pub(super) const LEFT: f64 = 70.0;

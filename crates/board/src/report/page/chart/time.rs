@@ -7,7 +7,7 @@ use super::curves::{
 };
 use super::{Curve, Figure, LETTER, OverTime, cut, scale};
 use askama::Template as _;
-use run_record::{ServerRow, ServerSeries};
+use record::{ServerRow, ServerSeries};
 
 /// Points of a curve at most: a page has many curves, and a chart a few hundred pixels.
 const POINTS: usize = 120;

@@ -2,7 +2,8 @@
 
 use super::{calmly, echo, open, plan, run_with};
 use crate::cluster::ClockRelation;
-use run_record::{End, Load, Measure, Plan, StepRecord, Verdict};
+use ::plan::{Load, Measure, Plan};
+use record::{End, StepRecord, Verdict};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer};
 

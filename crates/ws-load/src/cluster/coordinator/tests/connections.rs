@@ -3,7 +3,8 @@
 use super::{Channel, Field, calmly, plan};
 use crate::cluster::{ClockRelation, Site, run_on};
 use crate::{Measured, RunError};
-use run_record::{Arrivals, Audience, Clients, Connect, Drops, End, Event, Load, Nanos, Verdict};
+use ::plan::{Arrivals, Audience, Clients, Connect, Load, Nanos};
+use record::{Drops, End, Event, Verdict};
 use std::sync::{Arc, Mutex, mpsc};
 use test_servers::{NullOptions, NullServer};
 

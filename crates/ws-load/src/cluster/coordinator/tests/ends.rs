@@ -3,7 +3,8 @@
 use super::{Field, plan, run};
 use crate::Measured;
 use crate::cluster::{ClockRelation, Report};
-use run_record::{Clients, End, Event, Load, Plan, Verdict};
+use ::plan::{Clients, Load, Plan};
+use record::{End, Event, Verdict};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! Faults of a server are counted exactly, whichever site they are seen at.
 
 use super::{calmly, closed, open, plan, run};
-use run_record::{Audience, Clients, End, Faults, Load, Nanos, Plan};
+use ::plan::{Audience, Clients, Load, Nanos, Plan};
+use record::{End, Faults};
 use test_servers::fault::{Fault, FaultServer};
 
 fn against(fault: Fault, count: u64, sites: usize, change: impl Fn(&mut Plan)) -> (End, Faults) {

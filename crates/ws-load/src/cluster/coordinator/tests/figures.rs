@@ -2,9 +2,8 @@
 
 use super::{calmly, echo, kernel_stamps, open, plan, run};
 use crate::Measured;
-use run_record::{
-    Clients, End, Faults, Latency, Load, Measure, Nanos, Search, SearchOf, StepRecord, Verdict,
-};
+use ::plan::{Clients, Load, Measure, Nanos, Search, SearchOf};
+use record::{End, Faults, Latency, StepRecord, Verdict};
 use std::time::Duration;
 use test_servers::{Delay, DelayOptions, DelayServer, NullOptions, NullServer};
 

@@ -11,9 +11,8 @@ mod populations;
 use super::run_on;
 use crate::Measured;
 use crate::cluster::{ClockRelation, Command, NodeTransport, Report, Share, Site, serve};
-use run_record::{
-    Arrivals, Audience, Clients, End, Event, Load, Nanos, OpenLoop, Plan, Timestamps,
-};
+use plan::{Arrivals, Audience, Clients, Load, Nanos, OpenLoop, Plan, Timestamps};
+use record::{End, Event};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};

@@ -2,10 +2,11 @@
 
 use super::{calmly, closed, plan, run};
 use crate::Measured;
-use run_record::{
-    Arrivals, Audience, Backoff, Clients, ComesAndGoes, End, Life, Load, Nanos, OpenLoop, Plan,
-    Population, Reading, Reconnect, Rooms, StepRecord,
+use ::plan::{
+    Arrivals, Audience, Backoff, Clients, ComesAndGoes, Life, Load, Nanos, OpenLoop, Plan,
+    Population, Reading, Reconnect, Rooms,
 };
+use record::{End, StepRecord};
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::thread::sleep;

@@ -1,8 +1,8 @@
 use super::super::{Envelopes, Shape};
 use crate::dialect::{Codec, Incoming, Kind, NoVariables, Stamps, codec, read_dialect};
 use crate::lines::Lines;
+use plan::{Audience, Dialect, Plan, Workload};
 use proptest::prelude::*;
-use run_record::{Audience, Dialect, Plan, Workload};
 use std::io::Write as _;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ fn plan_of(name: &str) -> Plan {
         "binary" => (Dialect::Binary, None),
         "mqtt" => (Dialect::Mqtt, None),
         "lines" => {
-            let mut files = run_record::built_in_dialects().iter();
+            let mut files = plan::built_in_dialects().iter();
             let lines = files.find(|file| file.name == "lines").unwrap();
             (Dialect::File, Some(Box::new(lines.clone())))
         }
@@ -271,7 +271,7 @@ fn a_rule_that_may_match_first_leaves_the_others_to_the_parser() {
     let mut plan = plan_of("own");
     let file = plan.message.definition.as_mut().unwrap();
     let mut refused = file.receive[2].clone();
-    (refused.means, refused.stamp, refused.example) = (run_record::Meaning::Refused, None, None);
+    (refused.means, refused.stamp, refused.example) = (plan::Meaning::Refused, None, None);
     refused.when.clear();
     refused.pattern = Some("{any}error{any}".to_owned());
     file.receive.insert(0, refused);

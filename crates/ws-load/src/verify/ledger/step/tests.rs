@@ -53,7 +53,7 @@ fn party_done(
 const RESOLUTION_NS: u64 = 512;
 
 #[track_caller]
-fn assert_time(recorder: &run_record::Recorder, expected_ns: u64) {
+fn assert_time(recorder: &record::Recorder, expected_ns: u64) {
     let times: Vec<(u64, u64)> = recorder.samples().collect();
     let [(ns, 1)] = times[..] else {
         panic!("{times:?}");

@@ -3,7 +3,7 @@
 use super::listeners::Lost;
 use crate::figures::Arrival;
 use crate::verify::ledger::Sent;
-use run_record::Faults;
+use record::Faults;
 
 #[derive(Debug)]
 pub(super) enum Entry {

@@ -24,7 +24,7 @@ use crate::figures::Arrival;
 use crate::plan::Audience;
 use broadcast::Broadcasts;
 use echo::Echoes;
-use run_record::Faults;
+use record::Faults;
 
 /// The samples that this worker still waits for.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use super::broadcast::{Broadcasts, State};
 use super::entry::{Entry, Live, Unconfirmed};
 use super::listeners::Seat;
 use super::{Arrival, Listeners, Received, Sent, StepLedger};
-use run_record::Faults;
+use record::Faults;
 
 /// How many waiting samples are looked at for each new one: more than one, so that the queue shrinks.
 const LOOKED_AT: usize = 2;

@@ -13,7 +13,8 @@ use crate::dialect::codec;
 use crate::message::StepTerms;
 use crate::plan::{Audience, Parties};
 use crate::verify::{Flight, Keeper, Sent, Terms};
-use run_record::{Dialect, Recorder};
+use plan::Dialect;
+use record::Recorder;
 
 const US: u64 = 1_000;
 const STAMPS: Stamps = Stamps::new(0xAB_CDEF);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::Hearing as _;
-use run_record::{Population, Rooms};
+use plan::{Population, Rooms};
 
 const ROOMS: Audience = Audience::Room(Rooms::Equal(2));
 

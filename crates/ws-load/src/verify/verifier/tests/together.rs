@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dialect::NoVariables;
-use run_record::{Workload, built_in_dialects};
+use plan::{Workload, built_in_dialects};
 
 /// The stamps of a run: a number is that of a request under them alone.
 fn stamps() -> Stamps {

@@ -9,7 +9,7 @@ use crate::figures::Latencies;
 use crate::message::{Done, StepTerms};
 use crate::plan::{Hearing as _, Parties};
 use crate::verify::ledger::{Keeper, Read, Terms};
-use run_record::{Population, Rooms};
+use plan::{Population, Rooms};
 
 const ALIVE: [u64; 1] = [0b111];
 

@@ -3,8 +3,8 @@
 use super::*;
 use crate::message::Done;
 use crate::plan::{Hearing as _, sender_of};
+use plan::{Population, Rooms};
 use proptest::prelude::*;
-use run_record::{Population, Rooms};
 use std::iter;
 
 /// What happens to the ledger of worker 0 of [`WORKERS`].

@@ -3,7 +3,7 @@
 use super::*;
 use crate::message::{Share, StepTerms};
 use crate::verify::ledger::{Keeper, Terms};
-use run_record::{Cut, Life, Nanos, Population};
+use plan::{Cut, Life, Nanos, Population};
 
 const SITE: Listeners<'static> = Listeners {
     workers: 2,

@@ -1,8 +1,8 @@
 //! Records as a run would leave them.
 
-use run_record::{
-    Clients, End, Environment, Outcome, Plan, RUN_FORMAT, Recorder, RunRecord, StepRecord, Tool,
-    VERSION,
+use plan::{Clients, Plan};
+use record::{
+    End, Environment, Outcome, RUN_FORMAT, Recorder, RunRecord, StepRecord, Tool, VERSION,
 };
 
 /// The plan of the second round of 2016, on loopback.

@@ -1,10 +1,8 @@
 //! What a step says after a cut, by who was back and when.
 
 use crate::judge::{assert_says, busy, of, open, over, passing, sending};
-use run_record::{
-    BackLimit, Churn, Cut, CutRecord, Life, Nanos, Plan, Population, Reconnect, Recorder,
-    StepRecord, Verdict,
-};
+use plan::{BackLimit, Cut, Life, Nanos, Plan, Population, Reconnect};
+use record::{Churn, CutRecord, Recorder, StepRecord, Verdict};
 
 /// A cut after a second; so many percent are to be back within another one.
 fn storm(percentile: Option<f64>) -> Plan {

@@ -2,7 +2,7 @@
 //! one repetition, with or without a number.
 
 use super::{Memory, RunRecord, ServerSeries, VERSION};
-use crate::plan::{Dialect, Workload};
+use plan::{Dialect, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The certificate of an instrument: what was known, what it measured, and whether the two agree.
 
 use super::{Environment, Tool};
-use crate::plan::{Dialect, Io, Timestamps, Workload};
+use plan::{Dialect, Io, Timestamps, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,11 @@
-//! What came of a plan: environment, steps, histograms, faults, verdicts, outcome.
+//! What came of a run: environment, steps, histograms, faults, verdicts, outcome.
+//!
+//! Purpose: the data that every output is made from, with its JSON Schema. This crate opens no
+//! connection and makes no measurement; `environment` alone looks at the machine, and `file` alone
+//! writes.
+//!
+//! Durations are nanoseconds in fields that end in `_ns`. Memory is bytes in fields that end in
+//! `_bytes`. Times of day are RFC 3339 in UTC.
 
 mod autobahn;
 mod buckets;

@@ -4,7 +4,7 @@ use super::{
     Churn, CompressionUse, Connections, Environment, Faults, InFlight, Latency, SiteUse,
     Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict,
 };
-use crate::plan::{Measure, Plan, SearchOf};
+use plan::{Measure, Plan, SearchOf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use std::net::SocketAddr;

@@ -1,16 +1,16 @@
 //! The schemas in docs/schema/ are those of the types, and they bite.
 
 use crate::support::{record, step};
-use run_record::{
-    Dialect, MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerRow, ServerSeries,
-    ServerStep, Status, VERSION, Workload, autobahn_schema, measurement_schema, plan_schema,
-    run_schema, selftest_schema,
+use ::record::{
+    MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerRow, ServerSeries, ServerStep,
+    Status, VERSION, autobahn_schema, measurement_schema, run_schema, selftest_schema,
 };
+use plan::{Dialect, Workload, plan_schema};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::{env, fs};
 
-const REGENERATE: &str = "UPDATE_SCHEMA=1 cargo test -p run-record --test suite schema";
+const REGENERATE: &str = "UPDATE_SCHEMA=1 cargo test -p plan -p record --test suite schema";
 
 fn assert_in_step(name: &str, schema: impl serde::Serialize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
@@ -24,7 +24,7 @@ fn assert_in_step(name: &str, schema: impl serde::Serialize) {
     assert!(
         stored == generated,
         "docs/schema/{name} is not the schema of the types; regenerate it with `{REGENERATE}`, \
-         and raise run_record::VERSION when a reader must change"
+         and raise ::record::VERSION when a reader must change"
     );
 }
 

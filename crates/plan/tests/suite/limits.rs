@@ -1,6 +1,6 @@
 //! What a plan may say: every bound is met from both sides.
 
-use run_record::{Load, Plan, PlanError};
+use plan::{Load, Plan, PlanError};
 use serde_json::{Value, json};
 
 /// A plan of each kind, as JSON.

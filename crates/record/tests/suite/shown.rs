@@ -2,10 +2,11 @@
 //! `Told` must be put into one of the lists here.
 
 use crate::support::{record, step};
-use run_record::{
-    Churn, Connections, Dialect, DialectFile, Drops, End, Event, Outcome, Pings, Plan, RunRecord,
-    SiteUse, SlowReaders, StepRecord, Tls, Told, WarmUp, run_schema,
+use ::record::{
+    Churn, Connections, Drops, End, Event, Outcome, Pings, RunRecord, SiteUse, SlowReaders,
+    StepRecord, Told, WarmUp, run_schema,
 };
+use plan::{Dialect, DialectFile, Plan, Tls};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -273,7 +274,7 @@ fn what_is_no_secret_stays_and_a_plan_without_its_secrets_is_refused() {
         of.validate().unwrap_err().field(),
         "connection.subprotocols"
     );
-    for file in run_record::built_in_dialects() {
+    for file in plan::built_in_dialects() {
         let plan = Plan::new("ws://h/").with(|plan| {
             plan.message.dialect = Dialect::File;
             plan.message.definition = Some(Box::new(file.clone()));

@@ -1,6 +1,6 @@
 //! A plan is the same value in a record, on the wire between workers.
 
-use run_record::{
+use plan::{
     Arrivals, Audience, Clients, Connect, Dialect, Io, Load, Measure, Nanos, OpenLoop, Plan, Ramp,
     Search, SearchOf, Timestamps, Tls, TlsVersion, Workload,
 };

@@ -1,6 +1,6 @@
 //! A text that a peer, a URL or a plan may have filled.
 
-use crate::plan::redacted;
+use plan::redacted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Borrow;

@@ -1,9 +1,8 @@
 //! Which steps pass, and how many clients were carried.
 
 use crate::support::{plan, record, step};
-use run_record::{
-    Churn, Event, Faults, RunRecord, SlowReaders, Status, StepRecord, Verdict, Workload,
-};
+use ::plan::Workload;
+use ::record::{Churn, Event, Faults, RunRecord, SlowReaders, Status, StepRecord, Verdict};
 
 #[test]
 fn steps_grow_by_the_step_size_from_the_first() {

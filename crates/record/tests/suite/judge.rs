@@ -1,10 +1,10 @@
 //! What a step says, figure by figure.
 
 use crate::support::{plan, step};
-use run_record::{
-    Arrivals, AttemptFailures, Audience, Backpressure, Churn, Connect, Faults, GeneratorUse,
-    InFlight, Judgement, Latency, Load, Measure, Nanos, OpenLoop, Plan, Recorder, SiteUse,
-    SlowReaders, StepRecord, Throughput, Timestamps, Verdict, judge, judge_interrupted,
+use ::plan::{Arrivals, Audience, Connect, Load, Measure, Nanos, OpenLoop, Plan, Timestamps};
+use record::{
+    AttemptFailures, Backpressure, Churn, Faults, GeneratorUse, InFlight, Judgement, Latency,
+    Recorder, SiteUse, SlowReaders, StepRecord, Throughput, Verdict, judge, judge_interrupted,
     kept_too_much, remedy,
 };
 

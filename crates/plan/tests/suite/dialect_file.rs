@@ -1,6 +1,6 @@
 //! Dialect files: their schema, and that they survive every way that they are kept and sent in.
 
-use run_record::{Condition, DialectFile, JsonType, Meaning, Scalar, dialect_schema};
+use plan::{Condition, DialectFile, JsonType, Meaning, Scalar, dialect_schema};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -29,7 +29,7 @@ fn docs_hold_the_schema_of_a_dialect_and_the_files_fit_it() {
     }
     assert!(
         fs::read_to_string(&path).unwrap_or_default() == generated,
-        "regenerate it with `UPDATE_SCHEMA=1 cargo test -p run-record --test suite dialect_file`"
+        "regenerate it with `UPDATE_SCHEMA=1 cargo test -p plan --test suite dialect_file`"
     );
     let validator = jsonschema::validator_for(&schema).unwrap();
     for text in files() {

@@ -1,6 +1,6 @@
 //! What a plan says of itself, and parts of it that cannot stand beside others.
 
-use run_record::{
+use plan::{
     Clients, Compression, Connect, Dialect, Load, Plan, Search, SearchOf, Size, Sizes, Uniform,
 };
 use serde_json::{Value, json};
@@ -134,7 +134,7 @@ fn a_script_is_that_of_clients_who_ask_for_themselves() {
     assert_eq!(plan.validate(), Ok(()));
     assert_eq!(plan.script().map(|file| &*file.name), Some("typist"));
     assert!(plan.unchecked().unwrap().contains("of a script"));
-    plan.audience = run_record::Audience::Everyone;
+    plan.audience = plan::Audience::Everyone;
     assert_eq!((plan.script(), plan.unchecked()), (None, None));
     let mut plan = read(&json!({"audience": "sender", "message": {"dialect": "stomp"}}));
     assert_eq!((plan.script(), plan.unchecked()), (None, None));

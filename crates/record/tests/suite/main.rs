@@ -1,13 +1,9 @@
 //! The tests of this crate from outside, in one program: each more is linked anew.
 
-mod dialect_file;
 mod foreign_readers;
 mod fuzz_corpus;
 mod imports;
 mod judge;
-mod limits;
-mod plan_parts;
-mod plans;
 mod results_of_2016;
 mod schema;
 mod shown;

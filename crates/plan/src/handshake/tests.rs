@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::Plan;
+use crate::Plan;
 
 fn with(change: impl FnOnce(&mut Plan)) -> Result<(), String> {
     let plan = Plan::new("ws://h/").with(change);

@@ -5,7 +5,7 @@
 //! answer the question. Only then is a latency held against the limit. Nothing is measured here.
 
 use super::{Churn, CutRecord, Faults, SiteUse, StepRecord, Told, Verdict};
-use crate::plan::{Audience, Connect, Load, Measure, Plan, Population, Timestamps};
+use plan::{Audience, Connect, Load, Measure, Plan, Population, Timestamps};
 
 /// Share of the planned requests that must go out within the planned time (lancet and nighthawk
 /// draw the line there, too).

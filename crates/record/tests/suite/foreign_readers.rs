@@ -2,7 +2,7 @@
 //! the same counts and percentiles.
 
 use crate::support::{record, step};
-use run_record::Recorder;
+use ::record::Recorder;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
