@@ -121,7 +121,13 @@ fn four_a_storm() {
 fn five_a_gate_with_everything_that_a_ci_shows() {
     let (_server, url, folder) = server();
     let calm = ["--expect", "p99<20s", "--duration", "3s"];
-    let done = run("5-in-ci.sh", &url, &calm, folder.path());
+    let attempt = || run("5-in-ci.sh", &url, &calm, folder.path());
+    // Until the machine keeps the rate.
+    let done = (0..9).map(|_| attempt()).find(|done| {
+        let err = String::from_utf8_lossy(&done.stderr);
+        !err.contains("the generator, and not the server, was the limit")
+    });
+    let done = done.unwrap_or_else(attempt);
     // Of a busy machine the latency that the example expects may be missed, and nothing else.
     let code = done.status.code();
     let err = String::from_utf8_lossy(&done.stderr);

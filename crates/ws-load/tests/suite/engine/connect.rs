@@ -32,7 +32,11 @@ fn all_are_opened_pinged_and_answered_with_and_without_a_clock() {
         let server = NullServer::start(NullOptions::default()).unwrap();
         let mut plan = held(server.addr(), rate);
         plan.clients = Clients::steps(40, 10, Some(2));
-        let measured = run(&plan);
+        // A busy machine keeps no rate: such a run says so, and is made again.
+        let mut runs = (0..20).map(|_| run(&plan));
+        let measured = runs
+            .find(|of| of.outcome.end != End::GeneratorLimited)
+            .expect("a run that kept its rate");
         assert_eq!(
             measured.outcome.end,
             End::StepsDone,

@@ -59,9 +59,11 @@ fn littles_law_holds_in_both_loops_with_both_stamps() {
     }
 }
 
-/// The only step of a run, of which Little's law holds.
+/// The only step of a run, of which Little's law holds. One that the machine cut short has no such figure,
+/// and is made again.
 fn lawful(plan: &Plan) -> StepRecord {
-    let step = run(plan).steps.swap_remove(0);
+    let mut steps = (0..20).map(|_| run(plan).steps.swap_remove(0));
+    let step = steps.find(|step| step.in_flight.is_some()).expect("a whole step");
     let law = step.in_flight.unwrap();
     assert!(law.deviation < 0.01, "{law:?} of {plan:?}");
     assert!(law.unread_ns <= law.known_after_ns);
