@@ -19,6 +19,8 @@ pub const MOST_HANDSHAKES: u32 = 100_000;
 /// Most bytes of padding in a payload: the 16 MiB that servers take in a message (docs/protocol.md)
 /// less 1 KiB for the dialect around it.
 pub const MOST_PADDING: u32 = (16 << 20) - (1 << 10);
+/// Fewest and most bytes of payload in a fragment. Shorter ones would be more header than payload.
+pub const FRAGMENTS: (u32, u32) = (16, MOST_PADDING);
 /// Lowest and highest rate, per second.
 pub const RATES: (f64, f64) = (0.001, 10_000_000.0);
 /// Longest time that anything may take: a day.

@@ -65,6 +65,9 @@ pub struct Connection {
     /// Longest time from the start of a connection attempt to the end of the handshake and of the
     /// dialect's subscription.
     pub timeout: Nanos,
+    /// Most bytes of payload in a frame: a request that is longer is sent in fragments (RFC 6455, 5.4).
+    /// Without it every message is one frame.
+    pub fragment: Option<u32>,
     /// permessage-deflate; not offered without it.
     pub compression: Option<Compression>,
     /// TLS, for `wss://` alone; with its defaults there without it.
@@ -89,6 +92,7 @@ impl Default for Connection {
             origin: None,
             at_once: 50,
             timeout: Nanos::secs(10),
+            fragment: None,
             compression: None,
             tls: None,
             headers: Vec::new(),

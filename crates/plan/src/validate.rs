@@ -5,7 +5,7 @@
 //! Pure: whether this machine has the memory, the files and the ports is found out elsewhere.
 
 use super::bounds::{
-    EXPONENTS, FACTORS, KEPT_BYTES, LONGEST_NS, LONGEST_TEXT, MOST_ADDRESSES, MOST_CLIENTS_A_STEP,
+    EXPONENTS, FACTORS, FRAGMENTS, KEPT_BYTES, LONGEST_NS, LONGEST_TEXT, MOST_ADDRESSES, MOST_CLIENTS_A_STEP,
     MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING, MOST_POPULATIONS, MOST_ROOMS, MOST_SAMPLES,
     MOST_SHARE, MOST_THREADS, RATES, READING_RATES, STAYS, TIMES, TIMES_OR_NONE,
 };
@@ -36,6 +36,7 @@ impl Plan {
         within("connection.at_once", self.connection.at_once, handshakes)?;
         within("connection.timeout", self.connection.timeout, TIMES)?;
         self.validate_compression()?;
+        self.validate_fragment()?;
         if let Some(tls) = &self.connection.tls {
             tls.validate(&self.target)?;
         }
@@ -118,6 +119,21 @@ impl Plan {
         match &self.connection.compression {
             None => Ok(()),
             Some(compression) => compression.validate(),
+        }
+    }
+
+    fn validate_fragment(&self) -> Checked {
+        let Some(fragment) = self.connection.fragment else {
+            return Ok(());
+        };
+        within("connection.fragment", fragment, FRAGMENTS)?;
+        match self.load {
+            Load::Closed(_) | Load::Open(_) => Ok(()),
+            _ => Err(contradiction(
+                "connection.fragment",
+                "divides requests, and this load sends none: leave it out, or take load.closed or \
+                 load.open",
+            )),
         }
     }
 

@@ -358,6 +358,10 @@ pub(crate) struct Connections {
     /// server_max_window_bits=8..15, client_max_window_bits[=8..15]; and level=1..9 of what is sent
     #[arg(long, value_name = "PARAMETERS", num_args = 0..=1, default_missing_value = compression::DEFAULT, value_parser = compression::parse)]
     pub(crate) compression: Option<plan::Compression>,
+    /// Send requests with more than so many bytes in fragments of so many, as browsers do with long
+    /// messages [default: one frame for each]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(plan::FRAGMENTS.0)..=i64::from(plan::FRAGMENTS.1)))]
+    pub(crate) fragment: Option<u32>,
     /// Source address to connect from. Repeat it to use several in turn [default: the system
     /// chooses; `connect` uses as many addresses of 127.0.0.0/8 as a server on loopback needs]
     #[arg(short, long, value_name = "ADDRESS")]

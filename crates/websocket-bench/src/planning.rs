@@ -186,6 +186,7 @@ fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Dr
     connections.handshake.apply(&mut plan)?;
     plan.connection.origin.clone_from(&connections.origin);
     plan.connection.compression = connections.compression;
+    plan.connection.fragment = connections.fragment;
     plan.connection.at_once = connections.connect_concurrency;
     plan.connection.timeout = connections.connect_timeout.into();
     connections.format.apply(&mut plan.message)?;

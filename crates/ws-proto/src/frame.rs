@@ -247,6 +247,41 @@ pub fn encode_frame(out: &mut Vec<u8>, opcode: Opcode, mask: Option<[u8; 4]>, pa
     }
 }
 
+/// Appends a message to `out` as masked frames of at most `most` bytes of payload, the last of which ends
+/// it (RFC 6455, 5.4). With `is_compressed` its first frame says that the message is (RFC 7692, 6.1).
+///
+/// # Panics
+/// When `most` is 0.
+pub fn encode_fragments(
+    out: &mut Vec<u8>,
+    (opcode, is_compressed): (Opcode, bool),
+    mask: [u8; 4],
+    payload: &[u8],
+    most: usize,
+) {
+    let start = out.len();
+    let frames = payload.len().div_ceil(most).max(1);
+    out.reserve(payload.len() + frames * MAX_HEADER);
+    for number in 0..frames {
+        let part = &payload[number * most..payload.len().min((number + 1) * most)];
+        encode_header(
+            out,
+            &FrameHeader {
+                fin: number + 1 == frames,
+                opcode: if number == 0 { opcode } else { Opcode::Continuation },
+                mask: Some(mask),
+                payload_len: part.len() as u64,
+            },
+        );
+        let at = out.len();
+        out.extend_from_slice(part);
+        apply_mask(&mut out[at..], mask);
+    }
+    if is_compressed {
+        mark_compressed(&mut out[start]);
+    }
+}
+
 /// Masks or unmasks `payload`, which starts at offset 0 of its frame (RFC 6455, 5.3).
 pub fn apply_mask(payload: &mut [u8], key: [u8; 4]) {
     let wide = u64::from_ne_bytes([
@@ -289,6 +324,31 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn fragments_are_the_message_again(
+            payload in proptest::collection::vec(any::<u8>(), 0..2_000),
+            mask in any::<[u8; 4]>(),
+            most in 1usize..2_500,
+        ) {
+            let mut bytes = Vec::new();
+            encode_fragments(&mut bytes, (Opcode::Binary, false), mask, &payload, most);
+            let (mut joined, mut opcodes, mut at) = (Vec::new(), Vec::new(), 0);
+            while at < bytes.len() {
+                let (header, len) = FrameHeader::parse(&bytes[at..], Sender::Client).unwrap().unwrap();
+                let end = at + len + header.payload_len as usize;
+                prop_assert_eq!(header.fin, end == bytes.len());
+                prop_assert!(header.payload_len <= most as u64);
+                let start = joined.len();
+                joined.extend_from_slice(&bytes[at + len..end]);
+                apply_mask(&mut joined[start..], mask);
+                opcodes.push(header.opcode);
+                at = end;
+            }
+            prop_assert_eq!(joined, payload);
+            prop_assert_eq!(opcodes[0], Opcode::Binary);
+            prop_assert!(opcodes[1..].iter().all(|opcode| *opcode == Opcode::Continuation));
+        }
+
         #[test]
         fn header_survives_the_wire_and_every_prefix_is_incomplete(header in any_header()) {
             let sender = if header.mask.is_some() { Sender::Client } else { Sender::Server };

@@ -20,7 +20,7 @@ pub use deflate::{
 };
 pub use frame::{
     FrameError, FrameHeader, MAX_CONTROL_PAYLOAD, MAX_HEADER, Opcode, Sender, apply_mask,
-    encode_frame, encode_header, mark_compressed,
+    encode_fragments, encode_frame, encode_header, mark_compressed,
 };
 pub use handshake::{
     HandshakeError, MAX_INTERIM, MAX_RESPONSE_HEAD, UpgradeRequest, accept_for, encode_key,

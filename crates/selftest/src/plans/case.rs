@@ -153,6 +153,9 @@ fn small(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
             ..Compression::default()
         });
     }
+    if dice.once_in(5) {
+        plan.connection.fragment = Some(dice.of(&[16, 17, 100]));
+    }
     let has_lines = pad(dice, plan);
     slow_down(plan, has_lines);
     limit_returns(dice, plan);

@@ -44,6 +44,7 @@ const STEPS: &[Smaller] = &[
     |case| one_step(case),
     |case| change(&mut case.plan.generator.threads, 1),
     |case| change(&mut case.plan.connection.compression, None),
+    |case| change(&mut case.plan.connection.fragment, None),
     |case| {
         let lines = change(&mut case.has_lines, false);
         let sizes = case.plan.message.sizes.take().is_some();

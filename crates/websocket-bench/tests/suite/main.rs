@@ -23,6 +23,7 @@ mod faulty_peers;
 mod files;
 mod first_answers;
 mod forms;
+mod fragments;
 mod front;
 mod given_up;
 mod handmade;

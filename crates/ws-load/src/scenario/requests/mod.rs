@@ -43,6 +43,8 @@ pub(super) struct Requests {
     frame_start: usize,
     header: Vec<u8>,
     deflated: Vec<u8>,
+    /// The frames of the request before the last that was sent in fragments: room for the next.
+    fragments: Vec<u8>,
     /// Requests of the step that were written, and bytes of their frames.
     sent: u64,
     sent_bytes: u64,
@@ -71,6 +73,7 @@ impl Requests {
             frame_start: 0,
             header: Vec::new(),
             deflated: Vec::new(),
+            fragments: Vec::new(),
             sent: 0,
             sent_bytes: 0,
             received_bytes: 0,

@@ -9,8 +9,11 @@ use super::{Clients, Requests, Slot};
 use crate::dialect::Variables;
 use crate::message::{Report, Samples, SentSample};
 use crate::verify::{Sent, StepLedger};
+use std::mem::swap;
 use std::sync::Arc;
-use ws_proto::{FrameHeader, MAX_HEADER, apply_mask, encode_header, mark_compressed};
+use ws_proto::{
+    FrameHeader, MAX_HEADER, apply_mask, encode_fragments, encode_header, mark_compressed,
+};
 
 /// Most samples that are sent before the loop reads again.
 const SENDS_AT_ONCE: u32 = 64;
@@ -217,7 +220,7 @@ impl Requests {
         }
     }
 
-    /// Makes the whole frame of a request, compressed where that was negotiated.
+    /// Makes the whole frame of a request, or its frames, compressed where that was negotiated.
     fn encode_request(
         &mut self,
         way: Way,
@@ -243,6 +246,15 @@ impl Requests {
         if is_compressed {
             self.frame.truncate(MAX_HEADER);
             self.frame.extend_from_slice(&self.deflated);
+        }
+        let fragment = self.setting.plan.connection.fragment.unwrap_or(u32::MAX) as usize;
+        if self.frame.len() - MAX_HEADER > fragment {
+            let kind = (codec.opcode(), is_compressed);
+            self.fragments.clear();
+            encode_fragments(&mut self.fragments, kind, mask, &self.frame[MAX_HEADER..], fragment);
+            swap(&mut self.frame, &mut self.fragments);
+            self.frame_start = 0;
+            return;
         }
         self.header.clear();
         encode_header(
