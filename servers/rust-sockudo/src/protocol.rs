@@ -1,0 +1,148 @@
+//! The two dialects of `docs/protocol.md`. Does not know connections: a message comes in, and what
+//! is to be sent comes out.
+
+use crate::topics::Topic;
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use sockudo_ws::Message;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// What a message asks for. What others are to get goes before the reply: that is the ack rule.
+pub(crate) struct Answer {
+    pub(crate) action: Action,
+    pub(crate) reply: Message,
+}
+
+pub(crate) enum Action {
+    Reply,
+    Broadcast(Message),
+    Subscribe(Topic),
+    Unsubscribe(Topic),
+    Publish(Topic, Message),
+}
+
+impl From<Message> for Answer {
+    fn from(reply: Message) -> Self {
+        Answer {
+            action: Action::Reply,
+            reply,
+        }
+    }
+}
+
+/// An outgoing message of the text dialect.
+#[derive(Serialize)]
+struct Envelope<'a, P: ?Sized> {
+    r#type: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<&'a P>,
+}
+
+/// A message of data comes back as it came. The library has answered control frames.
+pub(crate) fn echo(message: Message) -> Option<Answer> {
+    (message.is_text() || message.is_binary()).then(|| message.into())
+}
+
+pub(crate) fn answer(message: Message) -> Option<Answer> {
+    if let Some(text) = message.as_text() {
+        return Some(answer_text(text));
+    }
+    let binary = message.is_binary();
+    binary.then(|| answer_binary(message.into_bytes()))
+}
+
+fn answer_text(text: &str) -> Answer {
+    // A map, since serde would also take an array for a struct. The payload stays as it was
+    // written, and has been validated.
+    let Ok(fields) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(text) else {
+        return failure("the message is not a JSON object");
+    };
+    let string = |key| {
+        let raw: &&RawValue = fields.get(key)?;
+        serde_json::from_str::<Cow<'_, str>>(raw.get()).ok()
+    };
+    let Some(kind) = string("type") else {
+        return failure("\"type\" is missing or not a string");
+    };
+    let payload = fields.get("payload").copied();
+    if let "subscribe" | "unsubscribe" | "publish" = &*kind {
+        let Some(topic) = string("topic").and_then(|name| Topic::new(&name)) else {
+            return failure("\"topic\" is missing or no name of a topic");
+        };
+        return answer_about(topic, &kind, payload);
+    }
+    let Some(payload) = payload else {
+        return failure("\"payload\" is missing");
+    };
+    match &*kind {
+        "echo" => envelope("echo", payload).into(),
+        "broadcast" => Answer {
+            action: Action::Broadcast(envelope("broadcast", payload)),
+            reply: envelope("broadcastResult", payload),
+        },
+        _ => failure("\"type\" is unknown"),
+    }
+}
+
+fn answer_about(topic: Topic, kind: &str, payload: Option<&RawValue>) -> Answer {
+    let about = |kind, payload| {
+        serialized(&Envelope {
+            r#type: kind,
+            topic: Some(topic.name()),
+            payload,
+        })
+    };
+    match (kind, payload) {
+        ("subscribe", _) => Answer {
+            reply: about("subscribed", None),
+            action: Action::Subscribe(topic),
+        },
+        ("unsubscribe", _) => Answer {
+            reply: about("unsubscribed", None),
+            action: Action::Unsubscribe(topic),
+        },
+        (_, Some(_)) => Answer {
+            reply: about("publishResult", payload),
+            action: Action::Publish(topic.clone(), about("message", payload)),
+        },
+        (_, None) => failure("\"payload\" is missing"),
+    }
+}
+
+fn answer_binary(data: Bytes) -> Answer {
+    match data.first() {
+        Some(b'e') => Message::binary(data).into(),
+        Some(b'b') => {
+            let mut result = data.to_vec();
+            result[0] = b'r';
+            Answer {
+                action: Action::Broadcast(Message::binary(data)),
+                reply: Message::binary(result),
+            }
+        }
+        Some(_) => failure("byte 0 of the binary message is neither \"e\" nor \"b\""),
+        None => failure("the binary message is empty"),
+    }
+}
+
+fn failure(words: &str) -> Answer {
+    envelope("error", words).into()
+}
+
+fn envelope<P: Serialize + ?Sized>(kind: &str, payload: &P) -> Message {
+    serialized(&Envelope {
+        r#type: kind,
+        topic: None,
+        payload: Some(payload),
+    })
+}
+
+fn serialized<P: Serialize + ?Sized>(envelope: &Envelope<'_, P>) -> Message {
+    let mut text = serde_json::to_string(envelope).expect("strings and validated JSON serialize");
+    text.shrink_to_fit(); // it may wait in queues for long
+    Message::text(text)
+}
