@@ -10,6 +10,7 @@ pub mod autobahn;
 pub mod check;
 pub mod compare;
 pub mod conformance_table;
+mod network;
 pub mod quiet;
 pub mod records;
 pub mod report;

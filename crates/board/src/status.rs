@@ -1,6 +1,7 @@
 //! The status of a row by the record of its run, where its server went on and left nothing behind.
 
-use record::{End, RunRecord, Status, StepRecord, Verdict};
+use crate::network;
+use record::{End, NetworkUse, RunRecord, Status, StepRecord, Verdict};
 
 /// The reason of a row that the user ended.
 pub const INTERRUPTED: &str = "ended by the user before it was complete";
@@ -20,6 +21,17 @@ impl Objection {
             status,
             reason: reason.into(),
         }
+    }
+}
+
+/// What the network says of the row that was measured over it.
+///
+/// # Errors
+/// Where it was not what was asked for.
+pub fn network(of: &NetworkUse) -> Result<(), Objection> {
+    match network::objection(of) {
+        Some(words) => Err(Objection::new(Status::Noisy, words)),
+        None => Ok(()),
     }
 }
 

@@ -21,6 +21,7 @@ mod judge;
 mod latency;
 mod measurement;
 mod memory;
+mod network;
 mod run;
 mod schema;
 mod selftest;
@@ -50,6 +51,7 @@ pub use measurement::{
     ServerIdentity, ServerStep, Status,
 };
 pub use memory::Memory;
+pub use network::{Network, NetworkProbe, NetworkTraffic, NetworkUse};
 pub use run::{
     Backpressure, Edge, End, GeneratorUse, Outcome, PayloadLines, RUN_FORMAT, RunRecord,
     SlowReaders, StepRecord, WarmUp,

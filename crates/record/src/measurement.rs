@@ -1,7 +1,7 @@
 //! The record of one measurement by the orchestrator: one server, one variant, one workload,
 //! one repetition, with or without a number.
 
-use super::{Memory, RunRecord, ServerSeries, VERSION};
+use super::{Memory, NetworkUse, RunRecord, ServerSeries, VERSION};
 use plan::{Dialect, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,10 @@ pub struct Measurement {
     pub conformance: Option<Conformance>,
     /// The cores of server and generator. Absent when nothing was pinned.
     pub pinning: Option<Pinning>,
+    /// The network between server and clients. Absent where that was loopback, and in records from
+    /// before.
+    #[serde(default)]
+    pub network: Option<NetworkUse>,
     /// Share of all cores that were busy just before the server was started, from 0 to 1. Absent
     /// where nothing was started, and in records from before.
     #[serde(default)]

@@ -41,6 +41,9 @@ fn status(of: &Measurement) -> Option<String> {
     if made != Status::Ok {
         return Some(format!("status is ok, and by its run {}", made.name()));
     }
+    if let Some(Err(objection)) = of.network.as_ref().map(status::network) {
+        return Some(format!("status is ok, and {}", objection.reason));
+    }
     let told = of.reason.as_ref().or(of.log_tail.as_ref())?;
     Some(format!("status is ok, and its reason: {told}"))
 }

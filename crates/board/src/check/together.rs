@@ -3,7 +3,8 @@
 
 use super::Row;
 use crate::compare::{differing_machines, differing_plans};
-use record::{Certificate, ProofVerdict, RunRecord, Status};
+use crate::report::ranking::is_over_the_same;
+use record::{Certificate, Network, ProofVerdict, RunRecord, Status};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
@@ -42,11 +43,17 @@ pub(super) fn twice(rows: &[Row]) -> Vec<String> {
 pub(super) fn mixed(rows: &[Row]) -> Vec<(String, String)> {
     let mut wrong = Vec::new();
     let mut first: Option<(&str, &RunRecord)> = None;
+    let mut network: Option<(&str, Option<&Network>)> = None;
     let mut plans: BTreeMap<&str, (&str, &RunRecord)> = BTreeMap::new();
     for row in rows {
         let Some(run) = &row.measurement.run else {
             continue;
         };
+        let asked = row.measurement.network.as_ref().map(|of| &of.asked);
+        let (other, of) = *network.get_or_insert((&row.file, asked));
+        if !is_over_the_same(asked, of) {
+            wrong.push((row.file.clone(), format!("another network than {other}")));
+        }
         let (other, of) = *first.get_or_insert((&row.file, run));
         for words in differing_machines(&run.environment, &of.environment) {
             wrong.push((

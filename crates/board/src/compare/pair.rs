@@ -2,8 +2,9 @@
 
 use super::plans;
 use super::side::{Contestant, Invocation, Load, Side};
+use crate::report::ranking::is_over_the_same;
 use crate::stats;
-use record::{Environment, Recorder};
+use record::{Environment, Network, Recorder};
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
@@ -93,7 +94,7 @@ pub(super) fn remarks(a: &Contestant, b: &Contestant) -> Vec<String> {
     remarks
 }
 
-/// The differences between the processors that server and generator had. With any, a difference of
+/// The differences between the processors and the network that server and generator had. With any, a difference of
 /// the figures says nothing about the servers.
 fn other_place(one: &Invocation, other: &Invocation) -> Option<String> {
     let (a, b) = (&one.run.environment, &other.run.environment);
@@ -106,6 +107,17 @@ fn other_place(one: &Invocation, other: &Invocation) -> Option<String> {
             "{} / {}; measure both on one machine",
             shown(a),
             shown(b)
+        ));
+    }
+    if !is_over_the_same(one.network.as_ref(), other.network.as_ref()) {
+        let shown = |at: &Invocation| {
+            let network = at.network.as_ref();
+            network.map_or_else(|| "loopback".to_owned(), Network::to_string)
+        };
+        return Some(format!(
+            "{} / {}; measure both over one network",
+            shown(one),
+            shown(other)
         ));
     }
     let shown = |at: &Invocation| match &at.pinning {

@@ -1,7 +1,7 @@
 //! One side of a comparison: its rows, and the repetitions of each.
 
 use plan::{Dialect, Measure, Workload};
-use record::{Measurement, Pinning, Recorder, RunRecord, Status, StepRecord, Verdict};
+use record::{Measurement, Network, Pinning, Recorder, RunRecord, Status, StepRecord, Verdict};
 use std::collections::BTreeMap;
 
 /// One side.
@@ -41,6 +41,8 @@ pub struct Invocation {
     pub status: Status,
     /// Which cores were given to whom.
     pub pinning: Option<Pinning>,
+    /// The network that was asked for; absent over loopback.
+    pub network: Option<Network>,
     /// What the generator measured.
     pub run: RunRecord,
 }
@@ -115,6 +117,7 @@ impl Side {
             ) => row.invocations.push(Invocation {
                 status,
                 pinning: measurement.pinning,
+                network: measurement.network.map(|of| of.asked),
                 run,
             }),
             (Status::Interrupted, None) => {}
@@ -143,6 +146,7 @@ impl Side {
                 Status::Ok
             },
             pinning: None,
+            network: None,
             run,
         });
     }

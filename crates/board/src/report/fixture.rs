@@ -119,6 +119,7 @@ pub(crate) fn unmeasured(name: &str, status: Status, reason: &str) -> Measuremen
         log_tail: None,
         conformance: None,
         pinning: None,
+        network: None,
         busy_before: None,
         busy_during: None,
         idle: None,

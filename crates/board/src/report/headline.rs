@@ -80,12 +80,13 @@ fn applicable<'r, 'a>(rows: &'r [Row<'a>]) -> impl Iterator<Item = &'r Row<'a>> 
     rows.iter().filter(applies)
 }
 
-/// Workload and dialect of a row.
+/// Workload and dialect of a row, and its network where that is not loopback.
 pub(crate) fn category(row: &Row<'_>) -> String {
     format!(
-        "{} over {}",
+        "{} over {}{}",
         one_line(row.workload_name()),
-        words::dialect(row.dialect())
+        words::dialect(row.dialect()),
+        words::network(row)
     )
 }
 

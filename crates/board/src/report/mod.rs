@@ -162,7 +162,9 @@ fn by_category(measurements: &[Measurement], say: fn(&[Row<'_>]) -> String) -> V
 
 pub(crate) fn same_category(a: &Row<'_>, b: &Row<'_>) -> bool {
     let of = |row: &Row<'_>| (row.workload(), row.dialect());
-    of(a) == of(b) && a.workload_name() == b.workload_name()
+    of(a) == of(b)
+        && a.workload_name() == b.workload_name()
+        && ranking::is_over_the_same(a.network(), b.network())
 }
 
 fn store(path: &Path, text: &str) -> Result<(), ReportError> {

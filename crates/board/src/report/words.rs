@@ -3,6 +3,7 @@
 use super::figures;
 use super::ranking::{Carried, Row};
 use crate::stats::Interval;
+use crate::terminal::one_line;
 use plan::{Dialect, Limits, Measure, Workload};
 use record::{CheckVerdict, End};
 
@@ -86,6 +87,14 @@ pub(crate) fn contestant(row: &Row<'_>) -> String {
     } else {
         format!("{} {}", server.name, server.variant)
     }
+}
+
+/// What is added to the name of its workload: the network, where that is not loopback.
+pub(crate) fn network(row: &Row<'_>) -> String {
+    let network = row
+        .network()
+        .map(|network| format!(" (network: {network})"));
+    one_line(&network.unwrap_or_default())
 }
 
 /// The number of clients carried: exact, at least, or fewer than the first step.

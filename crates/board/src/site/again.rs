@@ -53,6 +53,10 @@ pub(super) fn command(rows: &[&Row<'_>], workloads: &Path) -> Option<Again> {
     if let Some(dialect) = Dialect::of_record(row.dialect()) {
         option("--dialects", dialect.name().to_owned());
     }
+    if let Some(network) = row.network() {
+        let values = || network.values();
+        option("--network", network.name.clone().unwrap_or_else(values));
+    }
     let repetitions = rows.iter().map(|row| row.repetitions.len()).max();
     option("--repeat", repetitions.unwrap_or(1).to_string());
     for set in sets {

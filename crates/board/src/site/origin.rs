@@ -29,7 +29,7 @@ impl Origin {
         let certified = run
             .certificates
             .iter()
-            .find(|certificate| Some(&Machine::of(&certificate.environment)) == machine);
+            .find(|certificate| machine.is_some_and(|of| of.has(&certificate.environment)));
         let ceilings = certified.map(|certificate| certificate.ceilings.clone());
         let ceilings = ceilings.unwrap_or_default();
         Self {

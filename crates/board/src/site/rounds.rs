@@ -6,7 +6,7 @@ use crate::about::{self, About};
 use crate::records;
 use crate::report::load::{self, Run};
 use crate::report::{ReportError, figures};
-use record::{Environment, Measurement};
+use record::{Environment, Measurement, NetworkUse};
 use std::path::{Path, PathBuf};
 
 /// What must be the same for two figures to stand side by side.
@@ -16,6 +16,8 @@ pub(super) struct Machine {
     cpu: String,
     cores: u32,
     memory_gib: Option<u64>,
+    /// What lay between server and clients, in words; `None` where that was loopback.
+    network: Option<String>,
 }
 
 impl Machine {
@@ -32,7 +34,21 @@ impl Machine {
             memory_gib: environment
                 .memory_bytes
                 .map(|bytes| (bytes + GIB / 2) / GIB),
+            network: None,
         }
+    }
+
+    /// The same with this network.
+    fn over(self, network: Option<&NetworkUse>) -> Self {
+        Self {
+            network: network.map(|of| of.asked.to_string()),
+            ..self
+        }
+    }
+
+    /// Whether it is one with this environment, whatever its network.
+    pub(super) fn has(&self, environment: &Environment) -> bool {
+        Self::of(environment) == self.clone().over(None)
     }
 
     /// Whether another differs in nothing but its kernel.
@@ -53,7 +69,9 @@ impl Machine {
             1 => "1 core".to_owned(),
             several => format!("{} cores", figures::count(several.into())),
         };
-        format!("{}, {cores}{memory}, {}", self.cpu, self.kernel)
+        let network = self.network.as_ref();
+        let network = network.map_or_else(String::new, |words| format!(", network: {words}"));
+        format!("{}, {cores}{memory}, {}{network}", self.cpu, self.kernel)
     }
 }
 
@@ -174,7 +192,8 @@ fn by_machine(mut run: Run, known: &Known<'_>) -> Vec<(Option<Machine>, Measured
             homeless.push(measurement);
             continue;
         };
-        let machine = Some(Machine::of(&record.environment));
+        let network = measurement.network.as_ref();
+        let machine = Some(Machine::of(&record.environment).over(network));
         let at = all.iter().position(|(known, _)| *known == machine);
         let at = at.unwrap_or_else(|| {
             let measured = Measured::of(Origin::of(&run, machine.as_ref()));

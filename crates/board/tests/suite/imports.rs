@@ -4,13 +4,14 @@ use crate::import_graph::check;
 use std::path::Path;
 
 /// From the highest to the lowest.
-const LAYERS: [&[&str]; 6] = [
+const LAYERS: [&[&str]; 7] = [
     &["site"],
     &["check", "servers_table"],
     &["compare", "conformance_table"],
     &["report"],
     &["about", "autobahn"],
     &["quiet", "records", "stats", "status", "terminal"],
+    &["network"],
 ];
 
 #[test]

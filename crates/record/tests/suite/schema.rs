@@ -81,6 +81,7 @@ fn measurement() -> Value {
         log_tail: None,
         conformance: None,
         pinning: None,
+        network: None,
         busy_before: None,
         busy_during: None,
         idle: Some(Memory::default()),

@@ -93,6 +93,7 @@ fn blank(row: &Row) -> Measurement {
         log_tail: None,
         conformance: None,
         pinning: None,
+        network: None,
         busy_before: None,
         busy_during: None,
         idle: None,

@@ -5,7 +5,7 @@ use super::super::load::Run;
 use super::super::words::measure_name;
 use super::super::{figures, words};
 use plan::{Clients, Load, Plan};
-use record::{Environment, Measurement, Pinning, RunRecord};
+use record::{Environment, Measurement, NetworkUse, Pinning, RunRecord};
 
 /// Values that are shown of a fact, so that runs against many ports do not fill the page.
 const SHOWN: usize = 6;
@@ -78,6 +78,13 @@ fn environment(records: &[&RunRecord], measurements: &[Measurement]) -> Vec<Fact
                 .map(|measurement| word(&pinning(measurement.pinning.as_ref()))),
         ),
         fact(
+            "network",
+            measurements
+                .iter()
+                .filter(|measurement| measurement.run.is_some())
+                .map(|measurement| word(&network(measurement.network.as_ref()))),
+        ),
+        fact(
             "generator",
             records
                 .iter()
@@ -85,6 +92,16 @@ fn environment(records: &[&RunRecord], measurements: &[Measurement]) -> Vec<Fact
         ),
     ];
     facts.into_iter().flatten().collect()
+}
+
+fn network(of: Option<&NetworkUse>) -> String {
+    let Some(of) = of else {
+        return "loopback".to_owned();
+    };
+    match &of.congestion_control {
+        None => of.asked.to_string(),
+        Some(control) => format!("{}; congestion control {control}", of.asked),
+    }
 }
 
 fn plan(records: &[&RunRecord]) -> Vec<Fact> {

@@ -47,7 +47,12 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Ended> {
             Ended {
                 run: entry.run.to_owned(),
                 contestant: words::contestant(row),
-                category: format!("{}, {}", row.workload_name(), words::dialect(row.dialect())),
+                category: format!(
+                    "{}, {}{}",
+                    row.workload_name(),
+                    words::dialect(row.dialect()),
+                    words::network(row)
+                ),
                 repetition: measurement.repetition,
                 ok: measurement.status == Status::Ok,
                 status: measurement.status.name(),

@@ -6,6 +6,7 @@
 //!   percentile is one of the whole histogram of each repetition. Order, interval and test are of
 //!   the same figures. Curves, and latencies that rank
 //!   nothing, come from the merged histograms of one step.
+//! - Rows over different networks are never ranked together, as if they were of different workloads.
 //! - Rows of one workload and dialect are ranked by clients carried. Equal rows, which are all that
 //!   kept the limit where the number of clients is fixed, are ranked by the figure that the workload
 //!   is about ([`Score`]): the limited latency at the largest number of clients that every repetition
@@ -40,7 +41,7 @@ pub(crate) use usage::MemoryKind;
 use crate::stats::Median;
 use plan::{Dialect, Limits, Plan, Workload};
 use record::{
-    CheckOutcome, Conformance, CutRecord, Latency, Measurement, RunRecord, ServerIdentity,
+    CheckOutcome, Conformance, CutRecord, Latency, Measurement, Network, RunRecord, ServerIdentity,
     ServerSeries, Status,
 };
 use std::cmp::Reverse;
@@ -99,6 +100,11 @@ impl<'a> Row<'a> {
     /// In which message format.
     pub(crate) fn dialect(&self) -> Dialect {
         self.repetitions[0].dialect
+    }
+
+    /// Over which network; `None` over loopback.
+    pub(crate) fn network(&self) -> Option<&'a Network> {
+        asked(self.repetitions[0])
     }
 
     /// The records of the generator.
@@ -245,6 +251,20 @@ fn same_row(a: &Measurement, b: &Measurement) -> bool {
         && a.server.variant == b.server.variant
         && (a.workload, a.workload_name()) == (b.workload, b.workload_name())
         && a.dialect == b.dialect
+        && is_over_the_same(asked(a), asked(b))
+}
+
+fn asked(of: &Measurement) -> Option<&Network> {
+    of.network.as_ref().map(|of| &of.asked)
+}
+
+/// Whether both lie over the same network, or both over loopback.
+pub(crate) fn is_over_the_same(a: Option<&Network>, b: Option<&Network>) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a.is_like(b),
+        _ => false,
+    }
 }
 
 /// The repetition whose status is that of the row.
@@ -262,7 +282,7 @@ fn deciding<'a>(repetitions: &[&'a Measurement]) -> &'a Measurement {
 }
 
 /// Requests in order; of each the workload that has its name before the others.
-fn in_order<'a>(row: &Row<'a>) -> (u8, Option<&'a str>, u8) {
+fn in_order<'a>(row: &Row<'a>) -> (u8, Option<&'a str>, u8, Option<String>) {
     let workload = match row.workload() {
         Workload::Broadcast => 0,
         Workload::Echo => 1,
@@ -281,7 +301,7 @@ fn in_order<'a>(row: &Row<'a>) -> (u8, Option<&'a str>, u8) {
     };
     let name = row.workload_name();
     let other = (name != row.workload().name()).then_some(name);
-    (workload, other, dialect)
+    (workload, other, dialect, row.network().map(Network::values))
 }
 
 type ByClients<'a> = ((bool, Reverse<u64>), (&'a str, &'a str));

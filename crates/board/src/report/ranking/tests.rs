@@ -531,3 +531,54 @@ fn workloads_of_one_request_are_ranked_apart_by_their_names() {
     ];
     assert_eq!(rows, expected);
 }
+
+#[test]
+fn rows_over_different_networks_are_never_ranked_together() {
+    let over = |name: &str, delay_ms: u64| {
+        let asked = record::Network {
+            name: None,
+            delay_ns: delay_ms * 1_000_000,
+            jitter_ns: 0,
+            loss: 0.01,
+            rate: None,
+        };
+        let network = record::NetworkUse {
+            asked,
+            congestion_control: None,
+            probe: None,
+            to_server: None,
+            to_clients: None,
+        };
+        Measurement {
+            network: Some(network),
+            ..measured(name, 3, 9_000, End::OverLimit)
+        }
+    };
+    let measurements = [
+        over("a", 20),
+        measured("a", 6, 9_000, End::OverLimit),
+        over("b", 1),
+        over("c", 20),
+    ];
+    let rows = rank(&measurements);
+    let categories = rows.chunk_by(crate::report::same_category);
+    let words = categories.map(|rows| {
+        let names: Vec<&str> = rows.iter().map(|row| row.server().name.as_str()).collect();
+        assert_eq!(rows[0].place.unwrap().best, 1);
+        (names, crate::report::words::network(&rows[0]))
+    });
+    assert_eq!(
+        words.collect::<Vec<_>>(),
+        [
+            (vec!["a"], String::new()),
+            (
+                vec!["b"],
+                " (network: 1 ms round trip, 1 % loss each way)".to_owned()
+            ),
+            (
+                vec!["a", "c"],
+                " (network: 20 ms round trip, 1 % loss each way)".to_owned()
+            ),
+        ]
+    );
+}

@@ -9,10 +9,13 @@ use plan::{Clients, Dialect, Life, Load, Plan, Reading, Workload};
 pub(super) fn source<'s>(column: Column, all: &[Source<'s>]) -> Option<Source<'s>> {
     let fitting = all.iter().rev().filter_map(|source| {
         let plan = source.ranking.rows.iter().find_map(Row::plan)?;
+        let mut rows = source.ranking.rows.iter();
+        // What a network adds is not the server's.
+        let is_near = rows.all(|row| row.network().is_none());
         let figures = source.ranking.rows.iter();
         let figures = figures.filter(|row| unit::cell(column, row).is_some());
         let figures = figures.count();
-        (fits(column, plan) && figures > 0).then_some((source, plan, figures))
+        (fits(column, plan) && is_near && figures > 0).then_some((source, plan, figures))
     });
     let best = fitting.max_by_key(|(source, plan, figures)| {
         let row = &source.ranking.rows[0];
