@@ -18,6 +18,7 @@ pub mod generator;
 pub mod interrupt;
 pub mod machine;
 pub mod measure;
+pub mod network;
 pub mod options;
 pub mod process;
 pub mod progress;

@@ -5,6 +5,7 @@
 use project::leaves;
 use project::manifest::Dialect;
 use project::workload::NamedPlan;
+use record::Network;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +31,9 @@ pub struct RunOptions {
     pub repeat: u32,
     /// Which cores.
     pub pin: Pin,
+    /// What lies between server and clients; loopback, when absent.
+    #[serde(default)]
+    pub network: Option<Network>,
 }
 
 /// Which variants are measured.
@@ -73,6 +77,7 @@ impl Default for RunOptions {
             twice: Vec::new(),
             repeat: 1,
             pin: Pin::Auto,
+            network: None,
         }
     }
 }

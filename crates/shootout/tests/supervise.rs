@@ -5,6 +5,7 @@ mod support;
 use project::manifest::{Dialect, Receipt, Scope, Service, Variant, Workload};
 use regex::Regex;
 use shootout::interrupt::Interrupt;
+use shootout::network::Place;
 use shootout::supervise::{LaunchError, Server, Spec, StartError, start};
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,6 +62,7 @@ impl Fixture {
             bin: self.dir.path(),
             threads: 1,
             cpus: &[],
+            place: Place::default(),
             log: &log,
         };
         start(&spec, &Interrupt::default())

@@ -1,10 +1,12 @@
 //! The options of `shootout run`, and the run options that they make.
 
+use crate::network;
 use crate::options::{Pin, RunOptions, VariantChoice};
 use clap::{Args, value_parser};
 use project::Refusal;
 use project::manifest::Dialect;
 use project::workload::{self, NamedPlan, ScopedSet};
+use record::Network;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -29,6 +31,7 @@ Examples:
   shootout run --workload ticker --set load.rate=200 --set load.duration=10s
   shootout run --workload ./mine.toml           a plan of your own
   shootout run --workload all --set churn:load.duration=60s
+  shootout run --network wan                    over a network instead of loopback
   shootout run --resume                         continues the newest run
   shootout run --resume results/local/X         continues that one
 
@@ -74,6 +77,10 @@ pub struct RunArgs {
     /// two differ is what chance does to any two rows
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pub twice: Vec<String>,
+    /// What lies between server and clients instead of loopback: lan, wan, mobile, or values like
+    /// 'delay=20ms jitter=5ms loss=0.1% rate=50mbit' (docs/network.md). Needs root
+    #[arg(long, value_name = "NETWORK", value_parser = network::parse)]
+    pub network: Option<Network>,
     /// Waits before each row, ten minutes at most, until the machine is quiet, and measures a row
     /// again, three times at most, during which other programs used more than 5% of it
     #[arg(long)]
@@ -184,6 +191,7 @@ impl RunArgs {
             twice: given(&self.twice, base.twice),
             repeat: self.repeat.unwrap_or(base.repeat),
             pin,
+            network: self.network.clone().or(base.network),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::conform::{self, VerifyError};
 use crate::generator::Task;
 use crate::interrupt::Interrupt;
 use crate::machine::{Capacity, Cores};
+use crate::network::{Link, Place};
 use crate::progress::Progress;
 use crate::quiet;
 use crate::rows::{Row, Wanted};
@@ -19,14 +20,18 @@ use crate::sample::Sampler;
 use crate::sample::cpus::Confined;
 use crate::session::now;
 use crate::supervise::{self, Server, Spec, StartError};
-use board::status::{INTERRUPTED, Objection};
+use board::status::{self, INTERRUPTED, Objection};
 use host_facts::Others;
 use project::manifest::{Manifest, Variant};
 use project::workload::{self, Schedule, Terms};
 use project::{Project, manifest::lines};
-use record::{Conformance, End, MEASUREMENT_FORMAT, Measurement, RunRecord, Status, VERSION};
+use record::{
+    Conformance, End, MEASUREMENT_FORMAT, Measurement, Network, NetworkUse, RunRecord, Status,
+    VERSION,
+};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use steps::Steps;
 
@@ -34,6 +39,10 @@ use steps::Steps;
 const SAMPLING: Duration = Duration::from_millis(100);
 /// For how long it is seen what else this machine does, before a server is started.
 const LOOKS: Duration = Duration::from_millis(250);
+
+/// How often a network is looked at that is not what was asked for: the machine may have been busy for
+/// a moment.
+const PROBES: u32 = 3;
 
 /// Why a row has no valid result.
 #[derive(Clone, Debug)]
@@ -103,6 +112,21 @@ fn blank(row: &Row) -> Measurement {
     }
 }
 
+/// A network of which nothing is known but what it is to be.
+pub fn asked(network: &Network) -> NetworkUse {
+    NetworkUse {
+        asked: network.clone(),
+        congestion_control: None,
+        probe: None,
+        to_server: None,
+        to_clients: None,
+    }
+}
+
+fn no_network(error: std::io::Error) -> Trouble {
+    Trouble::new(Status::StartFailed, format!("the network failed: {error}"))
+}
+
 /// Everything that the rows of a run have in common.
 pub struct Bench<'a> {
     project: &'a Project,
@@ -113,6 +137,7 @@ pub struct Bench<'a> {
     logs: PathBuf,
     skip_build: bool,
     undisturbed: bool,
+    network: Option<&'a Network>,
     interrupt: &'a Interrupt,
     wanted: Vec<Wanted<'a>>,
     built: HashMap<String, Builds>,
@@ -142,6 +167,7 @@ impl<'a> Bench<'a> {
             logs,
             skip_build: false,
             undisturbed: false,
+            network: None,
             interrupt,
             wanted: Wanted::by(rows),
             built: HashMap::new(),
@@ -161,6 +187,12 @@ impl<'a> Bench<'a> {
         self
     }
 
+    /// Measures over this network instead of loopback.
+    pub fn over(mut self, network: Option<&'a Network>) -> Self {
+        self.network = network;
+        self
+    }
+
     /// Measures one row.
     pub fn measure(&mut self, row: &Row, progress: &Progress) -> Measurement {
         if !self.undisturbed {
@@ -177,6 +209,7 @@ impl<'a> Bench<'a> {
     fn measure_once(&mut self, row: &Row, progress: &Progress) -> Measurement {
         let mut measurement = blank(row);
         measurement.pinning.clone_from(&self.cores.pinning);
+        measurement.network = self.network.map(asked);
         if let Err(trouble) = self.attempt(row, &mut measurement, progress) {
             measurement.status = trouble.status;
             measurement.reason = Some(trouble.reason);
@@ -221,20 +254,31 @@ impl<'a> Bench<'a> {
                 ));
             });
         }
+        let link = self.link(measurement, progress)?;
+        let _inside = link
+            .as_ref()
+            .map(|link| link.enter())
+            .transpose()
+            .map_err(no_network)?;
+        let place = link.as_ref().map(Place::beyond).unwrap_or_default();
         progress.phase("starting");
         measurement.busy_before = host_facts::busy_share(LOOKS);
         let log = self.logs.join(format!("{}.server.log", row.file_name()));
-        let mut server = self.start(row, manifest, variant, &log)?;
+        let mut server = self.start((row, manifest, variant), &place, &log)?;
         // The sampler and this thread keep off the server's cores.
         let _confined = Confined::to(self.cores.generator())
             .map_err(|error| Trouble::new(Status::StartFailed, format!("cannot pin: {error}")))?;
-        let sampler = Sampler::start(&server.pids(), server.port(), SAMPLING)
+        let (pids, port) = (server.pids(), server.port());
+        // It asks the kernel for the sockets of the network in which it was started.
+        let sampler = place
+            .there(|| Sampler::start(&pids, port, SAMPLING))
+            .and_then(|sampler| sampler)
             .map_err(|error| Trouble::new(Status::StartFailed, format!("no sampler: {error}")))?;
         let idle = sampler.snapshot();
         measurement.idle = Some(idle.memory);
 
         let task = self
-            .task(row, held, server.authority())
+            .task(row, (held, &place), server.authority())
             .map_err(|error| Trouble::new(Status::GeneratorLimited, error))?;
         let mut steps = Steps::new(&sampler, idle.at);
         let others = Others::now();
@@ -243,6 +287,11 @@ impl<'a> Bench<'a> {
             progress.event(event);
         });
         let others = others.zip(Others::now());
+        if let (Some(link), Some(network)) = (&link, &mut measurement.network) {
+            let (to_server, to_clients) = link.traffic().map_err(no_network)?;
+            network.to_server = Some(to_server);
+            network.to_clients = Some(to_clients);
+        }
         measurement.busy_during = others.map(|(before, now)| now.share_since(&before));
         measurement.server_steps = steps.into_vec();
         measurement.server_series = Some(sampler.series(idle.at, Instant::now()));
@@ -260,6 +309,7 @@ impl<'a> Bench<'a> {
         })?;
         let _ = std::fs::remove_file(&task.record);
         let verdict = verdict::verdict(&ended, &stopped, log_tail);
+        let verdict = verdict::over(measurement.network.as_ref(), verdict);
         measurement.run = ended.record.map(|mut run| {
             // Records are published: where the project lies on this machine is not their business.
             for word in &mut run.command {
@@ -269,6 +319,33 @@ impl<'a> Bench<'a> {
             self.name_machine_limit(cut, run)
         });
         verdict
+    }
+
+    /// The network that is asked for, made for this row alone and looked at; `None` on loopback.
+    fn link(
+        &self,
+        measurement: &mut Measurement,
+        progress: &Progress,
+    ) -> Result<Option<Arc<Link>>, Trouble> {
+        let (Some(asked), Some(network)) = (self.network, &mut measurement.network) else {
+            return Ok(None);
+        };
+        progress.phase("looking at the network");
+        let link = Link::new(asked, self.cores.generator())
+            .map_err(|error| Trouble::new(Status::StartFailed, error.to_string()))?;
+        network.congestion_control = link.congestion_control();
+        let mut found = Ok(());
+        for _ in 0..PROBES {
+            network.probe = Some(link.probe().map_err(no_network)?);
+            found = status::network(network);
+            if found.is_ok() || self.interrupt.requested() {
+                break;
+            }
+        }
+        found?;
+        // What the probe sent is not the clients'.
+        link.traffic().map_err(no_network)?;
+        Ok(Some(Arc::new(link)))
     }
 
     /// A run whose steps were cut to what this machine holds has ended at the machine's limit.
@@ -354,7 +431,7 @@ impl<'a> Bench<'a> {
         let log = self
             .logs
             .join(format!("{}.{}.verify.log", row.entry.name, variant.name));
-        let mut server = match self.start(row, manifest, variant, &log) {
+        let mut server = match self.start((row, manifest, variant), &Place::default(), &log) {
             Ok(server) => server,
             Err(trouble) => return (None, Err(trouble)),
         };
@@ -398,9 +475,8 @@ impl<'a> Bench<'a> {
 
     fn start(
         &self,
-        row: &Row,
-        manifest: &Manifest,
-        variant: &Variant,
+        (row, manifest, variant): (&Row, &Manifest, &Variant),
+        place: &Place,
         log: &Path,
     ) -> Result<Server, Trouble> {
         let bin = self.project.bin();
@@ -410,7 +486,8 @@ impl<'a> Bench<'a> {
             (&row.entry.dir, &bin),
             (self.cores.server_threads, self.cores.server()),
             log,
-        );
+        )
+        .at(place.clone());
         supervise::start(&spec, self.interrupt).map_err(|(error, tail)| match error {
             StartError::Interrupted => Trouble::interrupted(),
             error => Trouble::new(Status::StartFailed, error.to_string()).with_log(tail),
@@ -427,15 +504,17 @@ impl<'a> Bench<'a> {
     fn task(
         &self,
         row: &Row,
-        schedule: Schedule,
+        (schedule, place): (Schedule, &Place),
         authority: Option<&Path>,
     ) -> Result<Task<'_>, String> {
         let name = row.file_name();
+        let local_addrs = place.clients();
+        let local_addrs = local_addrs.as_ref().unwrap_or(&self.capacity.local_addrs);
         let terms = Terms {
             schedule,
             dialect: row.dialect,
             repetition: row.repetition,
-            local_addrs: &self.capacity.local_addrs,
+            local_addrs,
             threads: self.cores.generator_threads,
             authority,
         };

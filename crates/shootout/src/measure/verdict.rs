@@ -8,7 +8,7 @@ use crate::generator::Ended;
 use crate::process::describe_exit;
 use crate::supervise::StopReport;
 use board::status;
-use record::{End, RunRecord, Status};
+use record::{End, NetworkUse, RunRecord, Status};
 
 /// Exit codes of the generator (websocket-bench --help).
 const MEASURED: i32 = 0;
@@ -39,6 +39,22 @@ pub(super) fn verdict(
     match stopped.leak() {
         Some(leak) => Err(Trouble::new(Status::Leaked, leak).with_log(log_tail)),
         None => Ok(()),
+    }
+}
+
+/// The verdict on a row that was measured over a network. Where that was not as it was asked to be, no
+/// figure counts, not even as a lower bound.
+pub(super) fn over(
+    network: Option<&NetworkUse>,
+    verdict: Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    let counts = match &verdict {
+        Ok(()) => true,
+        Err(trouble) => trouble.status == Status::GeneratorLimited,
+    };
+    match network.filter(|_| counts) {
+        Some(network) => status::network(network).map_err(Trouble::from).and(verdict),
+        None => verdict,
     }
 }
 

@@ -1,11 +1,12 @@
 //! The certificate of servers with TLS: made once for this process, known to nothing else, and
 //! written beside the log of each server that shows it.
 
-use super::HOST;
+use crate::network::SERVER;
 use conformance::Tls;
 use rcgen::{CertifiedKey, KeyPair};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
+use std::net::Ipv4Addr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -55,7 +56,13 @@ impl Certificate {
 /// ECDSA with P-256, as most certificates of today.
 fn made() -> io::Result<&'static CertifiedKey<KeyPair>> {
     static MADE: OnceLock<Result<CertifiedKey<KeyPair>, rcgen::Error>> = OnceLock::new();
-    let names = || vec!["localhost".to_owned(), HOST.to_string()];
+    let names = || {
+        vec![
+            "localhost".to_owned(),
+            Ipv4Addr::LOCALHOST.to_string(),
+            SERVER.to_string(),
+        ]
+    };
     let made = MADE.get_or_init(|| rcgen::generate_simple_self_signed(names()));
     made.as_ref().map_err(io::Error::other)
 }

@@ -34,18 +34,17 @@ pub use services::ServiceError;
 pub use start::{Failure, StartError, start};
 pub use stop::{StopReport, Stopped};
 
+use crate::network::Place;
 use crate::target::target;
 use certificate::Certificate;
 use conformance::Target;
 use part::Part;
 use project::manifest::{Manifest, Start, Values, Variant};
 use services::Services;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-/// Where every server listens.
-pub const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// Lines of a server's log that are shown and recorded.
 pub const LOG_LINES: usize = 20;
 
@@ -66,6 +65,8 @@ pub struct Spec<'a> {
     pub threads: usize,
     /// Cores that the server and its services are pinned to; all, when empty.
     pub cpus: &'a [usize],
+    /// Where they are.
+    pub place: Place,
     /// Where its output goes; that of a service goes beside it.
     pub log: &'a Path,
 }
@@ -87,8 +88,15 @@ impl<'a> Spec<'a> {
             bin: place.1,
             threads: cpus.0,
             cpus: cpus.1,
+            place: Place::default(),
             log,
         }
+    }
+
+    /// The same in another place than on loopback.
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = place;
+        self
     }
 
     fn values(&self, start: Start) -> Values {
@@ -135,7 +143,7 @@ impl Server {
             None => "ws",
             Some(_) => "wss",
         };
-        format!("{scheme}://{HOST}:{}{}", self.port(), self.path)
+        format!("{scheme}://{}{}", self.server.address(), self.path)
     }
 
     /// The file of its certificate, which is its own authority; absent without TLS.
@@ -146,7 +154,8 @@ impl Server {
     /// The server in the terms of the checks, of which each answer has this time.
     pub fn target(&self, variant: &Variant, timeout: Duration) -> Target {
         let tls = self.certificate.as_ref().map(|of| of.tls.clone());
-        target(variant, SocketAddr::new(HOST, self.port()), tls, timeout)
+        let addr = SocketAddr::new(self.server.place().host(), self.port());
+        target(variant, addr, tls, timeout)
     }
 
     /// What has ended by itself: a service first, since the server may have ended because of it, or

@@ -2,7 +2,8 @@
 //! group of its own, carries a mark of its own and writes a log of its own.
 
 use super::stop::Stopped;
-use super::{HOST, LOG_LINES, port};
+use super::{LOG_LINES, port};
+use crate::network::Place;
 use crate::process::{COOKIE, Group, describe_exit, kill, marked, reap, tail};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,6 +25,7 @@ pub(super) struct Launch<'a> {
     pub(super) env: BTreeMap<String, String>,
     pub(super) dir: &'a Path,
     pub(super) cpus: &'a [usize],
+    pub(super) place: Place,
     pub(super) port: u16,
     pub(super) grace: Duration,
     pub(super) log: PathBuf,
@@ -62,6 +64,7 @@ pub(super) struct Part {
     group: Group,
     cookie: String,
     who: String,
+    place: Place,
     port: u16,
     grace: Duration,
     log: PathBuf,
@@ -88,12 +91,16 @@ impl Part {
             .stdin(Stdio::null())
             .stdout(log.try_clone().map_err(log_error)?)
             .stderr(log);
-        let group = Group::spawn(&mut command, launch.cpus)
+        let group = launch
+            .place
+            .begin(&mut command)
+            .and_then(|()| Group::spawn(&mut command, launch.cpus))
             .map_err(|error| LaunchError::Spawn(launch.command[0].clone(), error))?;
         Ok(Self {
             group,
             cookie,
             who: launch.who,
+            place: launch.place,
             port: launch.port,
             grace: launch.grace,
             log: launch.log,
@@ -106,6 +113,21 @@ impl Part {
 
     pub(super) const fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Where it is to listen.
+    pub(super) const fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Whether a connection to it is accepted.
+    pub(super) fn is_listening(&self) -> bool {
+        port::listening(&self.place, self.port)
+    }
+
+    /// Its address, for people.
+    pub(super) fn address(&self) -> String {
+        format!("{}:{}", self.place.host(), self.port)
     }
 
     /// How it ended, if it has.
@@ -145,7 +167,7 @@ impl Part {
             std::thread::sleep(POLL);
             left = marked(session, &self.cookie);
         }
-        let still_listening = port::stays_open(self.port).then_some(self.port);
+        let still_listening = port::stays_open(&self.place, self.port).then_some(self.port);
         kill(&left);
         reap(session);
         Stopped {
@@ -168,9 +190,4 @@ impl Drop for Part {
 /// Where the services' messages go, beside those of the server.
 pub(super) fn beside(log: &Path, service: &str) -> PathBuf {
     log.with_extension(format!("{service}.log"))
-}
-
-/// The address of HOST's `port`, for people.
-pub(super) fn address(port: u16) -> String {
-    format!("{HOST}:{port}")
 }

@@ -1,12 +1,12 @@
-//! Ports for servers, on loopback.
+//! Ports for servers, where they are.
 //!
 //! They are below the range of outgoing connections, so that no client of an earlier run holds one.
 //! A port is only seen to be free, not reserved: the caller tries again.
 
-use super::HOST;
+use crate::network::Place;
 use crate::process::is_of_another_program;
 use record::Environment;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,11 @@ const POLL: Duration = Duration::from_millis(20);
 static NEXT: AtomicU16 = AtomicU16::new(0);
 
 /// A port that is free now; another one at every call.
-pub(super) fn free() -> Option<u16> {
+pub(super) fn free(place: &Place) -> Option<u16> {
+    place.there(|| free_here(place.host())).ok()?
+}
+
+fn free_here(host: IpAddr) -> Option<u16> {
     let outgoing = Environment::collect()
         .local_ports
         .map_or(u16::MAX, |(first, _)| first);
@@ -30,25 +34,27 @@ pub(super) fn free() -> Option<u16> {
     let begin = (std::process::id().wrapping_mul(0x9E37_79B9) >> 16) as u16 % COUNT;
     (0..below)
         .map(|_| FIRST + begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % below)
-        .find(|port| TcpListener::bind((HOST, *port)).is_ok())
+        .find(|port| TcpListener::bind((host, *port)).is_ok())
         .or_else(|| {
-            let any = TcpListener::bind((HOST, 0)).ok()?;
+            let any = TcpListener::bind((host, 0)).ok()?;
             Some(any.local_addr().ok()?.port())
         })
 }
 
 /// True when a connection to it is accepted.
-pub(super) fn listening(port: u16) -> bool {
-    TcpStream::connect_timeout(&SocketAddr::new(HOST, port), Duration::from_millis(200)).is_ok()
+pub(super) fn listening(place: &Place, port: u16) -> bool {
+    let address = SocketAddr::new(place.host(), port);
+    let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(200)).is_ok();
+    place.there(connect).unwrap_or(false)
 }
 
 /// True when connections to it are accepted although its process has gone, and go on being so; not
 /// where the port was taken meanwhile by a server that another program started.
-pub(super) fn stays_open(port: u16) -> bool {
+pub(super) fn stays_open(place: &Place, port: u16) -> bool {
     let until = Instant::now() + RELEASE;
-    while listening(port) {
+    while listening(place, port) {
         if Instant::now() >= until {
-            let owners = host_facts::listeners(SocketAddr::new(HOST, port));
+            let owners = host_facts::listeners(SocketAddr::new(place.host(), port));
             let is_other = |owner: &u32| is_of_another_program(*owner);
             return owners.is_empty() || !owners.iter().all(is_other);
         }

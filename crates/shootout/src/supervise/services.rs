@@ -1,11 +1,12 @@
 //! The services of a row: started before the server, stopped after it.
 
 use super::part::{self, Death, Launch, LaunchError, Part};
-use super::{HOST, LOG_LINES, Spec, port};
+use super::{LOG_LINES, Spec, port};
 use crate::interrupt::Interrupt;
 use crate::process::{describe_exit, tail};
 use project::manifest::{Service, Start};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -19,8 +20,8 @@ pub enum ServiceError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
     /// No port is free.
-    #[error("no free port on {HOST}")]
-    NoPort,
+    #[error("no free port on {0}")]
+    NoPort(IpAddr),
     /// It ended before it was ready.
     #[error("it ended before it was ready: {how}", how = describe_exit(*.0))]
     Exited(ExitStatus),
@@ -63,8 +64,9 @@ impl Services {
     ) -> Result<Self, (String, ServiceError, Option<String>, bool)> {
         let mut services = Self::default();
         for service in &spec.variant.services {
-            let Some(port) = port::free() else {
-                return Err((service.name.clone(), ServiceError::NoPort, None, false));
+            let Some(port) = port::free(&spec.place) else {
+                let none = ServiceError::NoPort(spec.place.host());
+                return Err((service.name.clone(), none, None, false));
             };
             services.ports.insert(service.name.clone(), port);
         }
@@ -77,7 +79,7 @@ impl Services {
                 Ok(part) => services.parts.push(part),
                 Err(error) => {
                     let log = tail(&part::beside(spec.log, &service.name), LOG_LINES);
-                    let taken = port::listening(port);
+                    let taken = port::listening(&spec.place, port);
                     return Err((service.name.clone(), error, log, taken));
                 }
             }
@@ -87,7 +89,7 @@ impl Services {
 
     fn launch(&self, spec: &Spec<'_>, service: &Service, port: u16) -> Result<Part, ServiceError> {
         let values = spec.values(Start {
-            host: HOST.to_string(),
+            host: spec.place.host().to_string(),
             port: None,
             threads: spec.threads,
             certificate: None,
@@ -99,6 +101,7 @@ impl Services {
             env: BTreeMap::new(),
             dir: spec.dir,
             cpus: spec.cpus,
+            place: spec.place.clone(),
             port,
             grace: spec.grace,
             log: part::beside(spec.log, &service.name),
@@ -143,7 +146,7 @@ fn wait_ready(
 ) -> Result<(), ServiceError> {
     let deadline = Instant::now() + service.ready_timeout;
     loop {
-        let ready = port::listening(part.port());
+        let ready = part.is_listening();
         if let Some(status) = part.exited() {
             return Err(ServiceError::Exited(status));
         }
@@ -154,8 +157,10 @@ fn wait_ready(
             return Err(ServiceError::Interrupted);
         }
         if Instant::now() >= deadline {
-            let address = part::address(part.port());
-            return Err(ServiceError::NeverReady(address, service.ready_timeout));
+            return Err(ServiceError::NeverReady(
+                part.address(),
+                service.ready_timeout,
+            ));
         }
         std::thread::sleep(POLL);
     }

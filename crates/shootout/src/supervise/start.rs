@@ -3,13 +3,13 @@
 use super::certificate::Certificate;
 use super::part::{Launch, LaunchError, Part};
 use super::services::{ServiceError, Services};
-use super::{Death, HOST, Server, Spec, port};
+use super::{Death, Server, Spec, port};
 use crate::interrupt::Interrupt;
 use crate::process::describe_exit;
 use crate::target::target;
 use project::manifest::Start;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -28,8 +28,8 @@ pub enum StartError {
     #[error("no certificate for the server: {0}")]
     Certificate(io::Error),
     /// No port is free.
-    #[error("no free port on {HOST} for the server")]
-    NoPort,
+    #[error("no free port on {0} for the server")]
+    NoPort(IpAddr),
     /// It ended before it was ready.
     #[error("the server ended before it was ready: {how}", how = describe_exit(*.0))]
     Exited(ExitStatus),
@@ -80,9 +80,12 @@ pub fn start(spec: &Spec<'_>, interrupt: &Interrupt) -> Result<Server, Failure> 
         })?;
     let mut attempt = 1;
     loop {
-        let port = port::free().ok_or((StartError::NoPort, None))?;
+        let host = spec.place.host();
+        let port = port::free(&spec.place).ok_or((StartError::NoPort(host), None))?;
         match start_on(spec, &mut services, (port, certificate.as_ref()), interrupt) {
-            Err((StartError::Exited(_), _)) if attempt < ATTEMPTS && port::listening(port) => {
+            Err((StartError::Exited(_), _))
+                if attempt < ATTEMPTS && port::listening(&spec.place, port) =>
+            {
                 attempt += 1;
             }
             Err(failure) => {
@@ -108,7 +111,7 @@ fn start_on(
     interrupt: &Interrupt,
 ) -> Result<Part, Failure> {
     let values = spec.values(Start {
-        host: HOST.to_string(),
+        host: spec.place.host().to_string(),
         port: Some(port),
         threads: spec.threads,
         certificate: certificate.map(|of| (of.cert.clone(), of.key.clone())),
@@ -125,6 +128,7 @@ fn start_on(
             .collect(),
         dir: spec.dir,
         cpus: spec.cpus,
+        place: spec.place.clone(),
         port,
         grace: spec.grace,
         log: spec.log.to_owned(),
@@ -147,7 +151,7 @@ fn wait_ready(
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
     let deadline = Instant::now() + spec.ready_timeout;
-    let addr = SocketAddr::new(HOST, server.port());
+    let addr = SocketAddr::new(spec.place.host(), server.port());
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let tls = certificate.map(|of| of.tls.clone());

@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 8] = [
     &["conform", "generator", "session"],
     &["autobahn", "build", "machine", "rows", "supervise"],
     &["toolchain"],
-    &["process", "quiet"],
+    &["network", "process", "quiet"],
     &["interrupt", "stdout"],
     &["exit", "options", "progress", "sample", "target"],
 ];

@@ -13,6 +13,7 @@ mod hostile_results;
 #[path = "../support/import_graph.rs"]
 mod import_graph;
 mod imports;
+mod network;
 mod quick;
 mod removal;
 mod run;

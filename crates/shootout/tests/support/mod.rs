@@ -55,7 +55,8 @@ pub(crate) struct Project {
 /// What of a manifest differs from test to test.
 pub(crate) struct Server<'a> {
     pub(crate) name: &'a str,
-    /// The shell command of the server; `$PORT` is its port, `$PROGRAMS` the folder of programs.
+    /// The shell command of the server; `$PORT` is its port, `$HOST` its address, `$PROGRAMS` the
+    /// folder of programs.
     pub(crate) script: &'a str,
     /// Lines at the end of the manifest.
     pub(crate) more: &'a str,
@@ -79,7 +80,7 @@ impl Default for Server<'_> {
 }
 
 /// A server that passes every check.
-pub(crate) const CORRECT: &str = "exec \"$PROGRAMS/liar-server\" --port $PORT";
+pub(crate) const CORRECT: &str = "exec \"$PROGRAMS/liar-server\" --address $HOST --port $PORT";
 
 impl Project {
     pub(crate) fn new() -> Self {
@@ -110,7 +111,7 @@ impl Project {
         let dir = self.path(&format!("servers/{name}"));
         fs::create_dir_all(&dir).unwrap();
         let script = format!(
-            "#!/bin/sh\nPORT=$1\nPROGRAMS={}\n{script}\n",
+            "#!/bin/sh\nPORT=$1\nHOST=$2\nPROGRAMS={}\n{script}\n",
             programs().display()
         );
         fs::write(dir.join("server.sh"), script).unwrap();
@@ -127,7 +128,7 @@ class = "idiomatic"
 summary = "An example."
 
 [run]
-command = ["{{dir}}/server.sh", "{{port}}"]
+command = ["{{dir}}/server.sh", "{{port}}", "{{host}}"]
 path = "/"
 ready-timeout = "{ready}"
 grace = "{grace}"

@@ -42,6 +42,9 @@ pub(super) fn plan(
         ),
         None => anstream::eprintln!("cores: server and generator share them; nothing is pinned"),
     }
+    if let Some(network) = &o.network {
+        anstream::eprintln!("network: {network}");
+    }
     let left_out = left_out(o, rows, capacity);
     if !left_out.is_empty() {
         let why = if o.quick {

@@ -12,7 +12,8 @@ use crate::cli::RunArgs;
 use crate::exit::Exit;
 use crate::generator;
 use crate::machine::{self, Capacity};
-use crate::measure::{Bench, not_applicable};
+use crate::measure::{Bench, asked, not_applicable};
+use crate::network::Link;
 use crate::options::{RunOptions, differences};
 use crate::process::shortened;
 use crate::progress::{Progress, milliseconds};
@@ -68,6 +69,10 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
             capacity.clients, capacity.limit
         )));
     }
+    if let Some(network) = &options.network {
+        // Tried before anything is built; each row has one of its own.
+        Link::new(network, &[]).map_err(|error| Refusal::new(format!("--network: {error}")))?;
+    }
     let origin = Origin::now(&rows.rows, &generator, &environment.kernel);
     session.store(&context.project, &rows.rows, origin)?;
     announce::plan(&context.project, &session, &rows, &cores, &capacity);
@@ -85,7 +90,8 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
         context.interrupt,
     )
     .skip_build(args.skip_build)
-    .undisturbed(args.undisturbed);
+    .undisturbed(args.undisturbed)
+    .over(options.network.as_ref());
     let mut measured = without_measuring(context, &session, &rows);
     measured.extend(measure_all(context, &session, bench, turns));
     conclude(context, &session, &rows, &measured)
@@ -139,7 +145,10 @@ fn generator_program(context: &Context<'_>, args: &RunArgs) -> Result<PathBuf, R
 /// The records of rows that are not to be measured, written.
 fn without_measuring(context: &Context<'_>, session: &Session, rows: &Rows) -> Vec<Measurement> {
     let unfit = rows.unfit.iter().map(|(row, reason)| {
-        let measurement = not_applicable(row, reason);
+        let measurement = Measurement {
+            network: session.options.network.as_ref().map(asked),
+            ..not_applicable(row, reason)
+        };
         let name = row.file_name();
         if let Err(error) = session.write(&name, &measurement) {
             let dir = context.project.shown(&session.dir);
