@@ -1,8 +1,8 @@
 //! Latency over time: how many requests became complete after how long, as shades.
 
-use crate::chart::{BOTTOM, Cell, Cells, Chart, LEFT, RIGHT, TOP, Tick, seconds, steps};
+use crate::axes::{Axis, Plot};
+use crate::chart::{AREA, Cell, Cells, Chart, SECONDS, TIMES, steps};
 use crate::figures;
-use crate::scale::{Scale, log_ticks};
 use crate::timeline::{Column, Timeline};
 use record::Buckets;
 
@@ -17,10 +17,11 @@ pub(crate) fn chart(time: &Timeline, limit_ns: Option<u64>) -> Option<Chart> {
     };
     let (first, last) = (ends().min()?, ends().max()?);
     let smallest = Buckets::begin(first).max(first / 2).max(1) as f64;
-    let ticks = log_ticks(smallest, last as f64);
-    let x = |at_s: f64| LEFT + (RIGHT - LEFT) * at_s / time.end_s;
-    let scale = Scale::logarithmic(&ticks);
-    let y = |ns: f64| BOTTOM - (BOTTOM - TOP) * scale.share(ns);
+    let plot = Plot {
+        area: AREA,
+        x_axis: Axis::until(time.end_s, SECONDS),
+        y_axis: Axis::times(smallest, last as f64, TIMES),
+    };
     // By second: the last interval of a step may be short.
     let density = |column: &Column, count: u64| count as f64 / column.length_s;
     let most = time.columns.iter().flat_map(|column| {
@@ -29,10 +30,11 @@ pub(crate) fn chart(time: &Timeline, limit_ns: Option<u64>) -> Option<Chart> {
     });
     let most = most.fold(f64::MIN_POSITIVE, f64::max);
     let columns = time.columns.iter().map(|column| {
-        let (left, right) = (x(column.from_s), x(column.from_s + column.length_s));
+        let left = plot.x(column.from_s);
+        let right = plot.x(column.from_s + column.length_s);
         let cells = column.buckets.iter().map(|(end_ns, count)| {
-            let top = y(end_ns as f64);
-            let bottom = y(Buckets::begin(end_ns) as f64);
+            let top = plot.y(end_ns as f64);
+            let bottom = plot.y(Buckets::begin(end_ns) as f64);
             // The eye sees differences of light, and not of numbers: a tail of a few must be seen.
             let share = (density(column, count) / most).sqrt();
             Cell {
@@ -48,25 +50,12 @@ pub(crate) fn chart(time: &Timeline, limit_ns: Option<u64>) -> Option<Chart> {
             cells: cells.collect(),
         }
     });
-    let limit = limit_ns.filter(|ns| scale.holds(*ns as f64));
+    let limit = limit_ns.map(|ns| ns as f64);
+    let limit = limit.filter(|ns| plot.y_axis.holds(*ns));
     Some(Chart {
-        title: "Latency over time".to_owned(),
-        x_name: "seconds of measurement".to_owned(),
-        y_name: "completion".to_owned(),
-        x_ticks: seconds(time.end_s, x),
-        y_ticks: ticks
-            .iter()
-            .filter(|tick| tick.main || ticks.len() < 10)
-            .map(|tick| Tick {
-                at: y(tick.value),
-                label: figures::time(tick.value),
-            })
-            .collect(),
-        limit: limit.map(|ns| Tick {
-            at: y(ns as f64),
-            label: format!("limit {}", figures::time(ns as f64)),
-        }),
-        steps: steps(&time.steps, x),
+        title: "Latency over time",
+        axes: plot.axes("seconds of measurement", "completion", limit),
+        steps: steps(&time.steps, &plot),
         columns: columns.collect(),
         lines: Vec::new(),
     })

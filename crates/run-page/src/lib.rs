@@ -1,6 +1,7 @@
 //! The record of one run as a page: what it has shown, over time and by percentile, and what the
 //! generator itself did. The page holds everything that it needs, and has no script.
 
+pub mod axes;
 mod chart;
 pub mod figures;
 mod heat;

@@ -10,6 +10,7 @@ pub(crate) mod headline;
 pub(crate) mod load;
 pub(crate) mod markdown;
 pub(crate) mod notes;
+pub(crate) mod over_time;
 mod page;
 pub(crate) mod ranking;
 pub(crate) mod subject;
@@ -28,7 +29,7 @@ use std::{fs, io};
 
 /// What went into a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct ReportSummary {
     /// Runs, one for each result directory.
     pub runs: usize,
     /// Measurements of all runs.
@@ -83,7 +84,7 @@ pub fn write(
     autobahn: &[AutobahnRecord],
     html: &Path,
     markdown: &Path,
-) -> Result<Summary, ReportError> {
+) -> Result<ReportSummary, ReportError> {
     let runs = load::runs(dirs)?;
     let warnings: Vec<String> = runs.iter().flat_map(|run| run.warnings.clone()).collect();
     if runs.iter().all(|run| run.measurements.is_empty()) {
@@ -92,7 +93,7 @@ pub fn write(
     let headlines = by_category(&runs[0].measurements, headline::sentence);
     store(html, &page::render(&runs, &headlines, &warnings, autobahn)?)?;
     store(markdown, &as_markdown(&runs, &warnings, autobahn))?;
-    Ok(Summary {
+    Ok(ReportSummary {
         runs: runs.len(),
         measurements: runs.iter().map(|run| run.measurements.len()).sum(),
         headlines,

@@ -9,7 +9,7 @@ fn save(dir: &Path, name: &str, measurement: &Measurement) {
     fs::write(dir.join(name), serde_json::to_string(measurement).unwrap()).unwrap();
 }
 
-fn report(dirs: &[PathBuf], out: &Path) -> (Result<Summary, ReportError>, String, String) {
+fn report(dirs: &[PathBuf], out: &Path) -> (Result<ReportSummary, ReportError>, String, String) {
     let (html, markdown) = (out.join("report.html"), out.join("report.md"));
     let summary = write(dirs, &[autobahn()], &html, &markdown);
     let read = |path| fs::read_to_string(path).unwrap_or_default();

@@ -2,11 +2,7 @@
 
 use super::super::markdown;
 use record::Status;
-
-/// A place in a chart, to a tenth of a unit.
-pub(in super::super) fn px(place: &f64, _: &dyn askama::Values) -> askama::Result<String> {
-    Ok(format!("{place:.1}"))
-}
+pub(in super::super) use run_page::axes::px;
 
 /// The word for a status.
 pub(in super::super) fn status(

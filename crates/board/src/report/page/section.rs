@@ -1,11 +1,12 @@
 //! One workload and dialect: ranking tables and charts.
 
+use super::super::over_time::OverTime;
 use super::super::ranking::Row;
 use super::super::subject::Subject;
 use super::super::table::Table;
 use super::super::{ReportError, headline, words};
 use super::Entry;
-use super::chart::{Bars, Curve, Figure, OverTime, Percentile, Style, bars, curves, time};
+use super::chart::{Bars, Curve, Figure, Percentile, Style, bars, curves, time};
 
 /// What the template shows of one workload and dialect.
 pub(super) struct Section {

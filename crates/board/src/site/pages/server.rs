@@ -4,6 +4,7 @@ use super::history::{History, histories};
 use super::{Page, Ranked, Site};
 use crate::report::figures;
 use crate::report::markdown::is_web_address;
+use crate::report::over_time::OverTime;
 use crate::report::table::{Cell, NOTHING};
 use crate::site::SiteError;
 use crate::site::board::Ranking;
@@ -204,8 +205,8 @@ fn of_charts(ranking: &Ranking<'_>, name: &str, number: usize) -> Result<Vec<Str
     let limit = ranking.rows.iter().find_map(|row| row.limit());
     let titles = [
         (latency, ""),
-        (Of::Memory, ", memory over time"),
-        (Of::Cpu, ", processor over time"),
+        (Of::Time(OverTime::Memory), ", memory over time"),
+        (Of::Time(OverTime::Cpu), ", processor over time"),
     ];
     let mut others = ranking.lines.iter().filter(|line| line.server != name);
     let leader = others.next().map(|line| &line.key);

@@ -2,6 +2,7 @@
 
 use super::ranking::{self, View};
 use super::{Page, Ranked, Site};
+use crate::report::over_time::OverTime;
 use crate::site::SiteError;
 use crate::site::board::Ranking;
 use crate::site::chart::{self, Drawing, Of};
@@ -11,7 +12,7 @@ const ROOT: &str = "../";
 
 #[derive(Template)]
 #[template(path = "site/workload.html")]
-struct Workload {
+struct WorkloadPage {
     page: Page,
     name: String,
     reason: Option<String>,
@@ -48,7 +49,7 @@ pub(super) fn render(site: &Site<'_>, name: &str) -> Result<String, SiteError> {
             charts: charts(site, ranking, index)?,
         })
     });
-    let page = Workload {
+    let page = WorkloadPage {
         page: site.page(&format!("Workload: {name}"), "", ROOT),
         name: name.to_owned(),
         reason,
@@ -67,8 +68,8 @@ fn charts(site: &Site<'_>, ranking: &Ranking<'_>, index: usize) -> Result<Vec<St
     let limit = ranking.rows.iter().find_map(|row| row.limit());
     let drawn = [
         (latency, "latency", "Latency"),
-        (Of::Memory, "memory", "Memory over time"),
-        (Of::Cpu, "cpu", "Processor over time"),
+        (Of::Time(OverTime::Memory), "memory", "Memory over time"),
+        (Of::Time(OverTime::Cpu), "cpu", "Processor over time"),
     ];
     let page = |server: &str| site.server_href(server, ROOT);
     drawn

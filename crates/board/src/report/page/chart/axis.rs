@@ -2,74 +2,54 @@
 
 use super::super::super::ranking::Score;
 use super::Bars;
-use run_page::scale::{self, Scale};
+use run_page::axes::{Axis, TickMark};
+use run_page::scale;
 
 /// How many times the smallest the largest may be before bars from zero no longer show the smallest.
 const WIDEST: f64 = 10.0;
 
-/// An axis from `left` to `right`.
-pub(super) struct Axis {
-    left: f64,
-    right: f64,
-    scale: Scale,
+/// An axis from left to right, and the name of its unit.
+pub(super) struct Across {
+    axis: Axis,
+    between: (f64, f64),
     pub(super) name: &'static str,
-    pub(super) ticks: Vec<(f64, String)>,
 }
 
-impl Axis {
+impl Across {
     /// One for these figures: from zero, or logarithmic where they are times too far apart for bars
     /// from zero.
     pub(super) fn of(
         smallest: f64,
         largest: f64,
         (bars, score): (Bars, Score),
-        (left, right): (f64, f64),
+        between: (f64, f64),
     ) -> Self {
         let are_times = bars == Bars::Score && matches!(score, Score::Latency | Score::Return);
-        match are_times && smallest > 0.0 && largest > WIDEST * smallest {
-            true => Self::logarithmic(smallest, largest, (left, right)),
-            false => Self::from_zero(largest, unit(largest, bars, score), (left, right)),
+        let (axis, name) = match are_times && smallest > 0.0 && largest > WIDEST * smallest {
+            true => (Axis::times(smallest, largest, 0), "logarithmic"),
+            false => {
+                let (unit, name) = unit(largest, bars, score);
+                (Axis::linear(largest, unit, 4, scale::label), name)
+            }
+        };
+        Self {
+            axis,
+            between,
+            name,
         }
-    }
-
-    fn from_zero(largest: f64, unit: (f64, &'static str), (left, right): (f64, f64)) -> Self {
-        let values = scale::linear_ticks(largest / unit.0, 4);
-        let ends: Vec<f64> = values.iter().map(|tick| tick * unit.0).collect();
-        let mut axis = Self {
-            left,
-            right,
-            scale: Scale::linear(&ends),
-            name: unit.1,
-            ticks: Vec::new(),
-        };
-        let names = values.iter().map(|tick| scale::label(*tick));
-        axis.ticks = ends.iter().map(|at| axis.x(*at)).zip(names).collect();
-        axis
-    }
-
-    fn logarithmic(smallest: f64, largest: f64, (left, right): (f64, f64)) -> Self {
-        let ticks = scale::log_ticks(smallest, largest);
-        let mut axis = Self {
-            left,
-            right,
-            scale: Scale::logarithmic(&ticks),
-            name: "logarithmic",
-            ticks: Vec::new(),
-        };
-        let named = ticks.iter().filter(|tick| tick.main);
-        axis.ticks = named
-            .map(|tick| (axis.x(tick.value), scale::time_label(tick.value)))
-            .collect();
-        axis
     }
 
     /// Where a figure is; one beyond an end is at the end.
     pub(super) fn x(&self, value: f64) -> f64 {
-        self.left + (self.right - self.left) * self.scale.share(value)
+        self.axis.place(value, self.between)
+    }
+
+    pub(super) fn ticks(&self) -> Vec<TickMark> {
+        self.axis.ticks(self.between)
     }
 
     pub(super) const fn is_logarithmic(&self) -> bool {
-        matches!(self.scale, Scale::Logarithmic(..))
+        self.axis.is_logarithmic()
     }
 }
 
@@ -105,9 +85,10 @@ mod tests {
 
     #[test]
     fn times_far_apart_stand_on_a_logarithmic_axis() {
-        let axis = Axis::of(4.4e6, 18.7e9, TIME, (100.0, 700.0));
+        let axis = Across::of(4.4e6, 18.7e9, TIME, (100.0, 700.0));
         assert!(axis.is_logarithmic());
-        let names: Vec<&str> = axis.ticks.iter().map(|tick| &*tick.1).collect();
+        let ticks = axis.ticks();
+        let names: Vec<&str> = ticks.iter().map(|tick| &*tick.label).collect();
         assert_eq!(names, ["10 ms", "100 ms", "1 s", "10 s"]);
         // A tenfold is as long everywhere.
         let step = axis.x(1e8) - axis.x(1e7);
@@ -125,10 +106,11 @@ mod tests {
             (1e3, 1e9, (Bars::Memory, Score::Latency)),
             (1e3, 1e9, (Bars::Cpu, Score::Latency)),
         ] {
-            let axis = Axis::of(smallest, largest, of, (100.0, 700.0));
+            let axis = Across::of(smallest, largest, of, (100.0, 700.0));
             assert!(!axis.is_logarithmic(), "{of:?}");
             assert_eq!(axis.x(0.0), 100.0);
-            assert_eq!(axis.ticks[0], (100.0, "0".to_owned()));
+            let zero = &axis.ticks()[0];
+            assert_eq!((zero.at, &*zero.label), (100.0, "0"));
         }
     }
 }

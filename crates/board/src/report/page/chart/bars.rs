@@ -5,10 +5,11 @@ use super::super::super::ranking::{MemoryKind, Step};
 use super::super::super::subject::Subject;
 use super::super::super::{ReportError, figures, words};
 use super::super::filters;
-use super::axis::Axis;
-use super::{Bars, Curve, Figure, LETTER, cut};
+use super::axis::Across;
+use super::{Bars, Curve, Figure, cut};
 use crate::stats::Interval;
 use askama::Template;
+use run_page::axes::{LETTER, TickMark};
 
 const WIDTH: f64 = 780.0;
 const TOP: f64 = 34.0;
@@ -29,7 +30,7 @@ struct Chart {
     left: f64,
     top: f64,
     bottom: f64,
-    ticks: Vec<(f64, String)>,
+    ticks: Vec<TickMark>,
     lanes: Vec<Lane>,
 }
 
@@ -96,7 +97,7 @@ pub(in super::super) fn figure(
     let left = 24.0 + longest(&uses, |used| cut(used.curve.label));
     let room = 2.0 * GAP + longest(&uses, |used| used.shown.clone());
     let of = (bars, subject.score);
-    let axis = Axis::of(smallest, largest, of, (left, WIDTH - room));
+    let axis = Across::of(smallest, largest, of, (left, WIDTH - room));
     let bottom = TOP + uses.len() as f64 * LANE;
     let lanes = uses
         .iter()
@@ -117,7 +118,7 @@ pub(in super::super) fn figure(
         left,
         top: TOP,
         bottom,
-        ticks: axis.ticks,
+        ticks: axis.ticks(),
         lanes,
     }
     .render()?;
@@ -202,7 +203,7 @@ fn reach(used: &Use<'_>) -> (f64, f64) {
     ends.unwrap_or((total, total))
 }
 
-fn lane(used: &Use<'_>, top: f64, axis: &Axis) -> Lane {
+fn lane(used: &Use<'_>, top: f64, axis: &Across) -> Lane {
     let end = axis.x(total(used));
     let interval = used.interval.map(|of| (axis.x(of.low), axis.x(of.high)));
     let marker = axis.is_logarithmic().then(|| used.curve.style.marker());
@@ -226,7 +227,7 @@ fn lane(used: &Use<'_>, top: f64, axis: &Axis) -> Lane {
     }
 }
 
-fn parts(used: &Use<'_>, axis: &Axis) -> Vec<Part> {
+fn parts(used: &Use<'_>, axis: &Across) -> Vec<Part> {
     let mut from = 0.0;
     used.parts
         .iter()

@@ -3,45 +3,54 @@
 use super::super::super::ranking::Step;
 use super::super::super::{ReportError, figures, words};
 use super::super::filters;
-use super::scale::{self, Scale, Tick};
-use super::{Curve, Figure, LETTER, Percentile, Style, cut};
+use super::{Curve, Figure, Percentile, Style, cut};
 use askama::Template;
 use plan::Measure;
 use record::Latency;
+use run_page::axes::{Area, Axes, Axis, LETTER, Plot, is_in_sight, path};
+use run_page::scale;
 
-pub(super) const WIDTH: f64 = 780.0;
-pub(super) const LEFT: f64 = 70.0;
-pub(super) const TOP: f64 = 34.0;
+const WIDTH: f64 = 780.0;
+const TOP: f64 = 34.0;
 /// Where the plot ends at least; it is made higher for the labels of many curves.
-pub(super) const BOTTOM: f64 = 378.0;
-pub(super) const BELOW: f64 = 52.0;
-pub(super) const LABEL_GAP: f64 = 15.0;
-/// A limit that is more than so many times the slowest figure is mentioned and not drawn: it would
-/// flatten all curves.
-const LIMIT_IN_SIGHT: u64 = 10;
+const BOTTOM: f64 = 378.0;
+const BELOW: f64 = 52.0;
+const LABEL_GAP: f64 = 15.0;
 
 #[derive(Template)]
 #[template(path = "report/curves.svg")]
 pub(super) struct Curves {
-    pub(super) title: String,
-    pub(super) x_name: &'static str,
-    pub(super) y_name: String,
-    pub(super) width: f64,
-    pub(super) height: f64,
-    pub(super) left: f64,
-    pub(super) right: f64,
-    pub(super) top: f64,
-    pub(super) bottom: f64,
-    pub(super) x_ticks: Vec<Mark>,
-    pub(super) y_ticks: Vec<Mark>,
-    pub(super) limit: Option<Mark>,
-    pub(super) lines: Vec<Path>,
+    title: &'static str,
+    height: f64,
+    right: f64,
+    axes: Axes,
+    lines: Vec<Path>,
 }
 
-pub(super) struct Mark {
-    pub(super) at: f64,
-    pub(super) label: String,
-    pub(super) main: bool,
+impl Curves {
+    pub(super) fn new(title: &'static str, area: Area, axes: Axes, lines: Vec<Path>) -> Self {
+        Self {
+            title,
+            height: area.bottom + BELOW,
+            right: area.right,
+            axes,
+            lines,
+        }
+    }
+}
+
+/// Room for these curves, and for their names beside them.
+pub(super) fn area<'c>(curves: impl Iterator<Item = &'c Curve<'c>>) -> Area {
+    let letters: Vec<usize> = curves
+        .map(|curve| cut(curve.label).chars().count())
+        .collect();
+    let longest = letters.iter().max().copied().unwrap_or(0);
+    Area {
+        left: 70.0,
+        right: WIDTH - 22.0 - longest as f64 * LETTER,
+        top: TOP,
+        bottom: BOTTOM.max(TOP + letters.len() as f64 * LABEL_GAP),
+    }
 }
 
 pub(super) struct Path {
@@ -97,33 +106,26 @@ pub(in super::super) fn figure(
         return Ok(None);
     };
     let slowest = values().map(|(_, ns)| *ns).max().unwrap_or(smallest);
-    let limit = (percentile == Percentile::P95)
-        .then(|| limit(curves))
-        .flatten()
-        .filter(|limit| *limit <= slowest.saturating_mul(LIMIT_IN_SIGHT));
-    let largest = limit.unwrap_or(slowest).max(slowest);
+    let limit = limit(curves).map(|ns| ns as f64);
+    let limit = limit
+        .filter(|_| percentile == Percentile::P95)
+        .filter(|limit| is_in_sight(*limit, slowest as f64));
+    let largest = limit.unwrap_or(0.0).max(slowest as f64);
     let most_clients = values().map(|(step, _)| step.clients).max().unwrap_or(1);
-    let letters = drawn
-        .iter()
-        .map(|(curve, _)| cut(curve.label).chars().count())
-        .max();
-    let bottom = BOTTOM.max(TOP + drawn.len() as f64 * LABEL_GAP);
-    let right = WIDTH - 22.0 - letters.unwrap_or(0) as f64 * LETTER;
-
-    let x_values = scale::linear_ticks(most_clients as f64, 6);
-    let x_last = x_values.last().copied().unwrap_or(1.0);
-    let y_ticks = scale::log_ticks(smallest.max(1) as f64, largest.max(1) as f64);
-    let scale = Scale::logarithmic(&y_ticks);
-    let x = |clients: f64| LEFT + (right - LEFT) * clients / x_last;
-    let y = |ns: f64| bottom - (bottom - TOP) * scale.share(ns);
-
+    let plot = Plot {
+        area: area(drawn.iter().map(|(curve, _)| *curve)),
+        x_axis: Axis::linear(most_clients as f64, 1.0, 6, |clients| {
+            figures::count(clients as u64)
+        }),
+        y_axis: Axis::times(smallest as f64, largest, usize::MAX),
+    };
     let mut lines: Vec<Path> = drawn
         .iter()
         .map(|(curve, values)| {
-            let places: Vec<(f64, f64)> = values
+            let points = values
                 .iter()
-                .map(|(step, ns)| (x(step.clients as f64), y(*ns as f64)))
-                .collect();
+                .map(|(step, ns)| (step.clients as f64, *ns as f64));
+            let places = plot.places(points);
             Path {
                 series: curve.series,
                 classes: curve.style.classes(),
@@ -146,44 +148,15 @@ pub(in super::super) fn figure(
             }
         })
         .collect();
-    place_labels(&mut lines, bottom);
+    place_labels(&mut lines, plot.area.bottom);
     let name = match percentile {
         Percentile::P95 => "95th percentile of completion over clients",
         Percentile::P50 => "Median completion over clients",
     };
-    let svg = Curves {
-        title: name.to_owned(),
-        x_name: "clients connected",
-        y_name: "latency (logarithmic)".to_owned(),
-        width: WIDTH,
-        height: bottom + BELOW,
-        left: LEFT,
-        right,
-        top: TOP,
-        bottom,
-        x_ticks: x_values
-            .iter()
-            .map(|clients| Mark {
-                at: x(*clients),
-                label: figures::count(*clients as u64),
-                main: true,
-            })
-            .collect(),
-        y_ticks: y_ticks
-            .iter()
-            .map(|tick| y_mark(tick, y(tick.value)))
-            .collect(),
-        limit: limit.map(|ns| Mark {
-            at: y(ns as f64),
-            label: format!("limit {}", figures::time(ns as f64)),
-            main: true,
-        }),
-        lines,
-    }
-    .render()?;
+    let axes = plot.axes("clients connected", "latency (logarithmic)", limit);
     Ok(Some(Figure {
         caption: caption(curves, percentile, slowest),
-        svg,
+        svg: Curves::new(name, plot.area, axes, lines).render()?,
     }))
 }
 
@@ -216,7 +189,7 @@ fn caption(curves: &[Curve<'_>], percentile: Percentile, slowest: u64) -> String
                  had faults.";
     match (percentile, limit(curves)) {
         (Percentile::P50, _) => format!("Half of the samples completed faster. {scale}"),
-        (Percentile::P95, Some(ns)) if ns > slowest.saturating_mul(LIMIT_IN_SIGHT) => format!(
+        (Percentile::P95, Some(ns)) if !is_in_sight(ns as f64, slowest as f64) => format!(
             "The limit of {} is far above this chart. {scale}",
             figures::time(ns as f64)
         ),
@@ -255,22 +228,6 @@ fn told(curve: &Curve<'_>, step: &Step, ns: u64, percentile: Percentile) -> Stri
             ", not within the limit"
         }
     )
-}
-
-fn y_mark(tick: &Tick, at: f64) -> Mark {
-    Mark {
-        at,
-        label: scale::time_label(tick.value),
-        main: tick.main,
-    }
-}
-
-pub(super) fn path(places: &[(f64, f64)]) -> String {
-    let points: Vec<String> = places
-        .iter()
-        .map(|(x, y)| format!("{x:.1} {y:.1}"))
-        .collect();
-    format!("M{}", points.join("L"))
 }
 
 /// Puts the names at the ends of their curves, apart from each other.

@@ -1,5 +1,4 @@
-//! Charts as SVG, from templates. Their colours follow the reader's light or dark setting, and each
-//! point has its exact figures as a title; plotting libraries offer neither.
+//! The charts of a report, from templates, between the axes that all pages share.
 
 mod axis;
 pub(super) mod bars;
@@ -7,7 +6,6 @@ pub(super) mod curves;
 pub(super) mod time;
 
 use super::super::ranking::Row;
-use run_page::scale;
 
 /// A row that is drawn.
 pub(super) struct Curve<'a> {
@@ -31,15 +29,6 @@ pub(super) enum Percentile {
     P95,
 }
 
-/// What is drawn over time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OverTime {
-    /// Memory of the process tree and of its sockets.
-    Memory,
-    /// Cores that it used.
-    Cpu,
-}
-
 /// What is drawn as bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bars {
@@ -51,8 +40,6 @@ pub(super) enum Bars {
     Cpu,
 }
 
-/// A letter of the labels is at most this wide.
-const LETTER: f64 = 6.7;
 /// Labels are cut to so many letters; the whole name is in the legend.
 const LETTERS: usize = 36;
 
