@@ -25,6 +25,14 @@ pub const FRAGMENTS: (u32, u32) = (16, MOST_PADDING);
 pub const RATES: (f64, f64) = (0.001, 10_000_000.0);
 /// Longest time that anything may take: a day.
 pub const LONGEST_NS: u64 = 24 * 3600 * 1_000_000_000;
+/// How often a search may try each load when its ends are close.
+pub const TRIES: (u32, u32) = (1, 99);
+/// How near to each other the ends of a search may have to be, as a share.
+pub const PRECISIONS: (f64, f64) = (0.001, 0.5);
+/// Windows of compression that RFC 7692, 7.1.2, permits, as exponents of 2.
+pub const WINDOWS: (u8, u8) = (8, 15);
+/// Levels of zlib that compress.
+pub const LEVELS: (u8, u8) = (1, 9);
 /// Most source addresses: a network of 16 bits, with some 28,000 ports each.
 pub(super) const MOST_ADDRESSES: usize = 1 << 16;
 /// Most populations of clients.
@@ -52,3 +60,8 @@ pub(super) const STAYS: (Nanos, Nanos) = (Nanos::millis(1), Nanos(LONGEST_NS));
 pub(super) const FACTORS: (f64, f64) = (1.0, 100.0);
 /// Times that may also be none at all.
 pub(super) const TIMES_OR_NONE: (Nanos, Nanos) = (Nanos(0), Nanos(LONGEST_NS));
+
+/// Whether this is a percentile: above 0, at most 100.
+pub fn is_percentile(value: f64) -> bool {
+    value > 0.0 && value <= 100.0
+}

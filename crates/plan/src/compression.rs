@@ -1,13 +1,9 @@
 //! Compression of messages (permessage-deflate, RFC 7692).
 
+use super::bounds::{LEVELS, WINDOWS};
 use super::error::{PlanError, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Windows that RFC 7692, 7.1.2, permits, as exponents of 2.
-const WINDOWS: (u8, u8) = (8, 15);
-/// Levels of zlib that compress.
-const LEVELS: (u8, u8) = (1, 9);
 
 /// What is offered of permessage-deflate. A server that does not turn it on fails the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,8 @@
 use super::bounds::{
     EXPONENTS, FACTORS, FRAGMENTS, KEPT_BYTES, LONGEST_NS, LONGEST_TEXT, MOST_ADDRESSES, MOST_CLIENTS_A_STEP,
     MOST_HANDSHAKES, MOST_IN_FLIGHT, MOST_PADDING, MOST_POPULATIONS, MOST_ROOMS, MOST_SAMPLES,
-    MOST_SHARE, MOST_THREADS, RATES, READING_RATES, STAYS, TIMES, TIMES_OR_NONE,
+    MOST_SHARE, MOST_THREADS, PRECISIONS, RATES, READING_RATES, STAYS, TIMES, TIMES_OR_NONE, TRIES,
+    is_percentile,
 };
 use super::error::{Checked, PlanError, contradiction, within};
 use super::redact::redacted_url;
@@ -449,8 +450,8 @@ impl Clients {
 impl Search {
     fn validate(&self) -> Checked {
         within("clients.search.first", self.first, (1, MOST_CLIENTS_A_STEP))?;
-        within("clients.search.tries", self.tries, (1, 99))?;
-        within("clients.search.precision", self.precision, (0.001, 0.5))
+        within("clients.search.tries", self.tries, TRIES)?;
+        within("clients.search.precision", self.precision, PRECISIONS)
     }
 }
 
@@ -511,7 +512,7 @@ impl Connect {
 }
 
 fn percentile(field: &'static str, value: f64) -> Checked {
-    if value > 0.0 && value <= 100.0 {
+    if is_percentile(value) {
         return Ok(());
     }
     Err(PlanError::OutOfRange {

@@ -17,7 +17,7 @@ pub(crate) use tls::Tls;
 
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use plan::{LONGEST_NS, RATES};
+use plan::{LONGEST_NS, PRECISIONS, RATES};
 use plan_file::Set;
 use selftest::Part;
 use std::net::IpAddr;
@@ -322,7 +322,7 @@ pub(crate) struct Searching {
     pub(crate) search: Option<SearchOf>,
     /// With --search: a load at the edge is tried up to N times, and more than half of the tries
     /// decide. Every other load is tried once, for a quarter of the time until one has failed
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99), requires = "search")]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(i64::from(plan::TRIES.0)..=i64::from(plan::TRIES.1)), requires = "search")]
     pub(crate) search_tries: u32,
     /// With --search: stop when the highest load that passes and the lowest that fails are this
     /// close, in percent
@@ -485,14 +485,18 @@ fn connect_rate(text: &str) -> Result<f64, String> {
 
 fn precision(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(value) if (0.1..=50.0).contains(&value) => Ok(value),
-        _ => Err("expected a number from 0.1 to 50".to_owned()),
+        Ok(value) if (PRECISIONS.0..=PRECISIONS.1).contains(&(value / 100.0)) => Ok(value),
+        _ => Err(format!(
+            "expected a number from {} to {}",
+            PRECISIONS.0 * 100.0,
+            PRECISIONS.1 * 100.0
+        )),
     }
 }
 
 fn percentile(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value <= 100.0 => Ok(value),
+        Ok(value) if plan::is_percentile(value) => Ok(value),
         _ => Err("expected a number above 0 and at most 100".to_owned()),
     }
 }

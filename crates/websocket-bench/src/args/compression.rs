@@ -1,6 +1,6 @@
 //! What `--compression` offers: the words of `Sec-WebSocket-Extensions` (RFC 7692, 7.1), and a level.
 
-use plan::Compression;
+use plan::{Compression, LEVELS, WINDOWS};
 
 /// Of the flag without a value: the server may choose a window for what is sent.
 pub(super) const DEFAULT: &str = "client_max_window_bits";
@@ -25,14 +25,14 @@ pub(super) fn parse(text: &str) -> Result<Compression, String> {
         match (name, value) {
             ("server_no_context_takeover", None) => read.server_no_context_takeover = true,
             ("client_no_context_takeover", None) => read.client_no_context_takeover = true,
-            ("client_max_window_bits", None) => read.client_max_window_bits = Some(15),
+            ("client_max_window_bits", None) => read.client_max_window_bits = Some(WINDOWS.1),
             ("client_max_window_bits", Some(bits)) => {
-                read.client_max_window_bits = Some(number(name, bits, (8, 15))?);
+                read.client_max_window_bits = Some(number(name, bits, WINDOWS)?);
             }
             ("server_max_window_bits", Some(bits)) => {
-                read.server_max_window_bits = Some(number(name, bits, (8, 15))?);
+                read.server_max_window_bits = Some(number(name, bits, WINDOWS)?);
             }
-            ("level", Some(level)) => read.level = number(name, level, (1, 9))?,
+            ("level", Some(level)) => read.level = number(name, level, LEVELS)?,
             _ => {
                 return Err(format!(
                     "`{word}` is no parameter of permessage-deflate: expected {WORDS}"
