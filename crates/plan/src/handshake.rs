@@ -30,15 +30,9 @@ const OWNED: [&str; 11] = [
 ];
 /// Header lines that have a key of their own.
 const WITH_KEY: [(&str, &str); 3] = [
-    ("origin", "connection.origin (--origin)"),
-    (
-        "sec-websocket-protocol",
-        "connection.subprotocols (--subprotocol)",
-    ),
-    (
-        "sec-websocket-extensions",
-        "connection.compression (--compression)",
-    ),
+    ("origin", "connection.origin"),
+    ("sec-websocket-protocol", "connection.subprotocols"),
+    ("sec-websocket-extensions", "connection.compression"),
 ];
 /// Header lines that a request has once.
 const ONCE: [&str; 4] = ["host", "authorization", "proxy-authorization", "cookie"];
@@ -314,7 +308,7 @@ impl Connection {
             ),
             "proxy-authorization" if target.proxy.is_none() => contradiction(
                 HEADERS,
-                "has a Proxy-Authorization without a proxy to see it: give target.proxy (--proxy)",
+                "has a Proxy-Authorization without a proxy to see it: give target.proxy",
             ),
             _ => Ok(()),
         }
@@ -474,15 +468,12 @@ impl Target {
         if !self.local_addrs.is_empty() {
             return contradiction(
                 FIELD,
-                "has no source addresses: leave out target.local_addrs (-l)",
+                "has no source addresses: leave out target.local_addrs",
             );
         }
         match self.resolve.is_empty() {
             true => Ok(()),
-            false => contradiction(
-                FIELD,
-                "needs no address: leave out target.resolve (--resolve)",
-            ),
+            false => contradiction(FIELD, "needs no address: leave out target.resolve"),
         }
     }
 

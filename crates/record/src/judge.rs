@@ -324,8 +324,8 @@ fn below_the_clocks(step: &StepRecord, plan: &Plan) -> Option<String> {
         .filter_map(|(name, latency)| Some((name, latency.as_ref()?.p50_ns)))
         .find(|(_, median_ns)| *median_ns < bound_ns)?;
     Some(format!(
-        "the clocks of the sites are known to {:.0} us only, and the median {name} is {}; take \
-         --measure ack, or workers on one machine or a quicker network",
+        "the clocks of the sites are known to {:.0} us only, and the median {name} is {}; measure \
+         the sender's result (limits.of = \"ack\"), or take workers on one machine or a quicker network",
         bound_ns as f64 / 1e3,
         time(median_ns)
     ))
@@ -452,14 +452,14 @@ fn noise(step: &StepRecord, plan: &Plan) -> Vec<String> {
             noise.push(
                 "the realtime clock, which the kernel's stamps are of, was stepped in the step \
                  (NTP or an administrator); repeat it when the clock is steady, or take \
-                 --timestamps user"
+                 generator.timestamps = \"user\""
                     .to_owned(),
             );
         }
         let unstamped = generator.unstamped_reads as f64 / generator.reads.max(1) as f64;
         if unstamped > UNSTAMPED {
             noise.push(format!(
-                "the kernel gave no stamp for {:.1}% of the reads; take --timestamps user",
+                "the kernel gave no stamp for {:.1}% of the reads; take generator.timestamps = \"user\"",
                 unstamped * 100.0
             ));
         }
@@ -496,11 +496,13 @@ fn too_late_to_tell(step: &StepRecord, plan: &Plan) -> Option<String> {
 /// What can be done about a generator that is the limit.
 pub fn remedy(plan: &Plan) -> &'static str {
     match &plan.load {
-        Load::Open(_) => "lower --rate, or give the generator more cores and --threads",
-        Load::Connect(Connect { rate: Some(_), .. }) => {
-            "lower --connect-rate, or give the generator more cores and --threads"
+        Load::Open(_) => {
+            "lower load.open.rate, or give the generator more cores and generator.threads"
         }
-        _ => "give the generator more cores and --threads, or a machine of its own",
+        Load::Connect(Connect { rate: Some(_), .. }) => {
+            "lower load.connect.rate, or give the generator more cores and generator.threads"
+        }
+        _ => "give the generator more cores and generator.threads, or a machine of its own",
     }
 }
 

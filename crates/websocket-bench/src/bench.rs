@@ -4,6 +4,7 @@ use crate::args::{Output, Sites};
 use crate::distributed;
 use crate::draft::Planned;
 use crate::exit::Exit;
+use crate::flags::Flags;
 use crate::output::{Outputs, Records};
 use crate::secrets;
 use plan::Plan;
@@ -28,6 +29,7 @@ pub(crate) fn bench(
     planned: Planned,
     sites: &Sites,
     output: &Output,
+    flags: &Flags,
 ) -> Result<Exit, Box<dyn Error>> {
     let Planned {
         plan,
@@ -65,7 +67,7 @@ pub(crate) fn bench(
         server: None,
     };
     let records = Records::new(output, &record)?;
-    let mut outputs = Outputs::new(output, &plan)?;
+    let mut outputs = Outputs::new(output, &plan, flags)?;
     if lacks_stamps {
         outputs.no_kernel_stamps();
     }

@@ -11,6 +11,7 @@ mod distributed;
 mod draft;
 mod exit;
 mod expect;
+mod flags;
 mod format;
 mod from_file;
 mod import;
@@ -24,6 +25,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser as _};
 use draft::Draft;
 use exit::Exit;
+use flags::Flags;
 use plan::redacted;
 use record::RunRecord;
 use std::error::Error;
@@ -39,19 +41,22 @@ fn main() -> ExitCode {
             return refused(&error).into();
         }
     };
+    let flags = Flags::of(&cli.command);
     let done = match cli.command {
         Command::Broadcast(args) => run(
             planning::plan(&args.url, &args.common, planning::broadcast(&args.load)),
             &args.common.sites,
             &args.common.output,
+            &flags,
         ),
         Command::Echo(args) => run(
             planning::plan(&args.url, &args.common, planning::echo(&args.load)),
             &args.common.sites,
             &args.common.output,
+            &flags,
         ),
-        Command::Connect(args) => run(planning::connect(&args), &args.sites, &args.output),
-        Command::Run(args) => run(from_file::draft(&args), &args.sites, &args.output),
+        Command::Connect(args) => run(planning::connect(&args), &args.sites, &args.output, &flags),
+        Command::Run(args) => run(from_file::draft(&args), &args.sites, &args.output, &flags),
         Command::Import(args) => imported(&args).map(|()| Exit::Measured),
         Command::Page { record } => page(&record).map(|()| Exit::Measured),
         Command::Schema => schema().map(|()| Exit::Measured),
@@ -73,7 +78,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // It may hold words of a server, a worker or a coordinator.
             let words = ws_proto::escaped(&redacted(&error.to_string()));
-            let _ = writeln!(io::stderr(), "websocket-bench: {words}");
+            let _ = writeln!(io::stderr(), "websocket-bench: {}", flags.beside(&words));
             Exit::Usage.into()
         }
     }
@@ -84,6 +89,7 @@ fn run(
     draft: Result<Draft, String>,
     sites: &Sites,
     output: &Output,
+    flags: &Flags,
 ) -> Result<Exit, Box<dyn Error>> {
     let draft = draft?;
     for note in &draft.notes {
@@ -95,7 +101,7 @@ fn run(
         write_out(from_file::printed(&draft)?.as_bytes())?;
         return Ok(Exit::Measured);
     }
-    bench::bench(draft.resolved(sites, output)?, sites, output)
+    bench::bench(draft.resolved(sites, output)?, sites, output, flags)
 }
 
 /// Writes the plan of a capture to stdout, and what its user has to know to stderr.

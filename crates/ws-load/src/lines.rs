@@ -75,8 +75,7 @@ impl Lines {
 
     fn read(path: &Path) -> Result<Self, LinesError> {
         let failed = |reason: String| LinesError::new(path, None, reason);
-        let file =
-            File::open(path).map_err(|error| failed(format!("{error} (--payload-lines)")))?;
+        let file = File::open(path).map_err(|error| failed(format!("{error} (message.lines)")))?;
         let facts = file.metadata().map_err(|error| failed(error.to_string()))?;
         if !facts.is_file() {
             return Err(failed("is no file".to_owned()));
@@ -279,7 +278,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let words = |path: &Path| Lines::read(path).unwrap_err().to_string();
         assert!(words(folder.path()).ends_with("is no file"));
-        assert!(words(&folder.path().join("none")).contains("(--payload-lines)"));
+        assert!(words(&folder.path().join("none")).contains("(message.lines)"));
     }
 
     #[test]

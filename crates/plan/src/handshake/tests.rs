@@ -24,15 +24,15 @@ fn headers_of_the_handshake_are_refused_by_name_and_no_value_is_shown() {
         assert!(!words.contains("Kx82nvQ0"), "{words}");
     }
     for (text, remedy) in [
-        ("Origin: http://a", "--origin"),
-        ("Sec-WebSocket-Protocol: a", "--subprotocol"),
-        ("Sec-WebSocket-Extensions: x", "--compression"),
+        ("Origin: http://a", "connection.origin"),
+        ("Sec-WebSocket-Protocol: a", "connection.subprotocols"),
+        ("Sec-WebSocket-Extensions: x", "connection.compression"),
         ("Kx82nvQ0", "`Name: value`"),
         ("a b: Kx82nvQ0", "`Name: value`"),
         (": Kx82nvQ0", "`Name: value`"),
         ("X: a\r\nKx82nvQ0: b", "on one line"),
         ("X: \u{e9}Kx82nvQ0", "printable ASCII"),
-        ("Proxy-Authorization: Kx82nvQ0", "--proxy"),
+        ("Proxy-Authorization: Kx82nvQ0", "target.proxy"),
         ("Authorization: <redacted>", "env:NAME"),
     ] {
         let words = header(text).unwrap_err();

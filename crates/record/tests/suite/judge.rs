@@ -580,7 +580,7 @@ fn times_have_the_unit_that_is_read_best() {
 
 #[test]
 fn the_remedy_is_that_of_the_load() {
-    assert!(remedy(&open()).starts_with("lower --rate,"));
+    assert!(remedy(&open()).starts_with("lower load.open.rate,"));
     assert!(remedy(&plan()).starts_with("give the generator more cores"));
     let connecting = |rate| Plan {
         load: Load::Connect(Connect {
@@ -590,6 +590,6 @@ fn the_remedy_is_that_of_the_load() {
         ..plan()
     };
     let paced = connecting(Some(100.0));
-    assert!(remedy(&paced).starts_with("lower --connect-rate,"));
+    assert!(remedy(&paced).starts_with("lower load.connect.rate,"));
     assert!(remedy(&connecting(None)).starts_with("give the generator more cores"));
 }

@@ -13,6 +13,7 @@ use crate::args;
 use crate::churn_format;
 use crate::exit::{Exit, none_opened};
 use crate::expect::Expectation;
+use crate::flags::Flags;
 use crate::format;
 use ::record::{
     BUSY, End, Event, RunRecord, StepRecord, Verdict, WarmUp, latency_text, unwritable,
@@ -36,6 +37,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// All outputs of a run but its record.
 pub(crate) struct Outputs {
     plan: Plan,
+    flags: Flags,
     began: Instant,
     events: Option<BufWriter<File>>,
     /// Human lines on stdout; off when events or the record are there.
@@ -65,12 +67,13 @@ impl Outputs {
     ///
     /// # Errors
     /// When the event file cannot be created.
-    pub(crate) fn new(args: &args::Output, plan: &Plan) -> Result<Self, String> {
+    pub(crate) fn new(args: &args::Output, plan: &Plan, flags: &Flags) -> Result<Self, String> {
         let on_stdout = args.places().find(|(_, path)| *path == Path::new("-"));
         let stdout_is_data = on_stdout.is_some();
         let events = args.events.as_deref().map(open_events).transpose()?;
         Ok(Self {
             plan: plan.clone(),
+            flags: flags.clone(),
             began: Instant::now(),
             events,
             human: !stdout_is_data,
@@ -164,7 +167,7 @@ impl Outputs {
                     err,
                     "{WARNING}warning:{WARNING:#} the step at {} clients counts neither as passed nor as failed: it is noisy: {}",
                     step.clients,
-                    step.verdict_reasons.join("; ")
+                    self.flags.beside(&step.verdict_reasons.join("; "))
                 );
             }
         }
@@ -185,7 +188,7 @@ impl Outputs {
             let _ = writeln!(
                 err,
                 "{ERROR}nothing was measured:{ERROR:#} {}",
-                escaped(&record.outcome.detail)
+                self.flags.beside(&escaped(&record.outcome.detail))
             );
             return;
         }
@@ -193,7 +196,7 @@ impl Outputs {
             let _ = writeln!(
                 err,
                 "{ERROR}invalid:{ERROR:#} {} ({})",
-                escaped(&record.outcome.detail),
+                self.flags.beside(&escaped(&record.outcome.detail)),
                 record.faults()
             );
             return;
@@ -208,7 +211,7 @@ impl Outputs {
             let _ = writeln!(
                 err,
                 "carried within the limit: {carried}{unchecked}; ended: {}",
-                escaped(&record.outcome.detail)
+                self.flags.beside(&escaped(&record.outcome.detail))
             );
         }
         if !record.faults().is_empty() && record.outcome.end != End::EdgeFound {
@@ -246,7 +249,7 @@ impl Outputs {
     fn step(&self, step: &StepRecord) -> io::Result<()> {
         self.progress.suspend(|| {
             let mut out = anstream::stdout().lock();
-            let line = format::step_line(&self.plan, step);
+            let line = self.flags.beside(&format::step_line(&self.plan, step));
             if step.passed() {
                 writeln!(out, "{line}")?;
             } else {
@@ -268,7 +271,7 @@ impl Outputs {
                 writeln!(out, "{}", churn_format::churn(churn))?;
             }
             if self.verbose {
-                writeln!(out, "{}", format::step_details(step))?;
+                writeln!(out, "{}", self.flags.beside(&format::step_details(step)))?;
             }
             out.flush()
         })

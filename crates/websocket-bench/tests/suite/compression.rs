@@ -108,7 +108,7 @@ fn a_server_without_compression_is_no_server_for_such_a_run() {
         url(server.addr())
     ));
     assert_ne!(ran.code, 0);
-    let words = "the server does not negotiate permessage-deflate; run without --compression";
+    let words = "the server does not negotiate permessage-deflate; run without connection.compression (--compression)";
     assert!(ran.stderr.contains(words), "{ran:?}");
 }
 

@@ -39,7 +39,7 @@ fn ten_answers_of_another_dialect_end_the_run_and_show_the_first() {
             [
                 "`\\x00\\x01` (a Binary message where Text was due)",
                 "{\"type\":\"broadcast\",\"payload\":{\"stamp\":...}} or {\"type\":\"broadcastResult\"",
-                "check --server-type",
+                "check message.dialect (--server-type)",
             ],
         ),
         (

@@ -21,7 +21,7 @@ fn a_rate_that_cannot_be_met_is_the_generators_limit() {
         "carried within the limit: no step",
         "at 10 clients the generator, and not the server, was the limit",
         "of the planned requests went out in time",
-        "lower --rate",
+        "lower load.open.rate (--rate)",
     ]);
     assert!(ran.stdout.contains("generator-limited: only "), "{ran:#?}");
     assert!(!ran.stderr.contains("at fault"), "{ran:#?}");
@@ -43,7 +43,7 @@ fn more_sends_than_the_ledger_has_memory_for_are_refused() {
     .says_in_one_line(&[
         "nothing was measured: ",
         "sends",
-        "lower --rate or --duration",
+        "lower load.open.rate (--rate) or load.open.duration (--duration)",
     ]);
 }
 

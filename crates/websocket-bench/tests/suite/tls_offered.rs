@@ -127,9 +127,10 @@ fn a_server_of_another_version_is_told_from_one_that_fails() {
             "does not speak TLS 1.2, and nothing else",
         ),
     ] {
-        run(&echo(server, flags))
-            .exits(1)
-            .says(&[words, "--tls-min and --tls-max"]);
+        run(&echo(server, flags)).exits(1).says(&[
+            words,
+            "connection.tls.min (--tls-min) and connection.tls.max (--tls-max)",
+        ]);
     }
 }
 

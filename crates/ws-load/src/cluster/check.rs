@@ -30,7 +30,7 @@ pub enum CommandError {
     },
     /// The ledger of the step would take too much of this machine's memory.
     #[error(
-        "the command begin is refused: the ledger of {samples} samples takes {bytes} bytes, and half of what this machine has left is {half}; lower --sample-size or --rate, or take a larger machine"
+        "the command begin is refused: the ledger of {samples} samples takes {bytes} bytes, and half of what this machine has left is {half}; lower load.closed.samples or load.open.rate, or take a larger machine"
     )]
     Memory {
         /// Samples of the step.

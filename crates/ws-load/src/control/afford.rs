@@ -21,7 +21,7 @@ pub(super) fn affordable(schedule: &Schedule) -> Result<(), Ended> {
         End::MachineLimit,
         format!(
             "the schedule has about {sends:.0} sends, and their ledger takes {:.1} GB, more than can \
-             be kept here; lower --rate or --duration",
+             be kept here; lower load.open.rate or load.open.duration",
             ledger_bytes / 1e9
         ),
     ))

@@ -10,12 +10,12 @@ pub enum RunError {
     #[error(transparent)]
     Target(#[from] TargetError),
     /// A run over sites without any.
-    #[error("a run over several processes needs at least one; name workers with -w host:port")]
+    #[error("a run over several processes needs at least one process that opens connections")]
     NoSites,
     /// Some of the sites could open no connection.
     #[error(
-        "no more than {at_once} handshakes are to be under way at once (connection.at_once), and \
-         {sites} processes open connections; raise --connect-concurrency, or take fewer processes"
+        "no more than {at_once} handshakes are to be under way at once, and \
+         {sites} processes open connections; raise connection.at_once, or take fewer processes"
     )]
     TooManySites {
         /// How many there are.

@@ -238,7 +238,7 @@ impl<W: Workers> Controller<'_, W> {
             Ended::new(
                 End::TimedOut,
                 format!(
-                    "a {} was not complete after {} s (--sample-timeout)",
+                    "a {} was not complete after {} s (limits.sample_timeout)",
                     match ledger.audience.reaches_others() {
                         false => "sample (echo)",
                         true => "broadcast",

@@ -339,7 +339,7 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
         true => Ok(()),
         false if !plan.message.has_own_definition() => Err(DialectError::unfit(
             "message.dialect",
-            format!("(--server-type) is `{}`, which has no `{name}`", file.name),
+            format!("is `{}`, which has no `{name}`", file.name),
             "ask for what it has (docs/dialects.md lists it), or take another",
         )),
         false => Err(DialectError::unfit(

@@ -135,7 +135,8 @@ impl Data {
     /// cannot be used.
     pub(crate) fn read(path: &Path, wanted: &[Wanted]) -> Result<Self, DataError> {
         let failed = |reason: String| error(path, None, reason);
-        let file = File::open(path).map_err(|error| failed(format!("{error} (--data)")))?;
+        let file =
+            File::open(path).map_err(|error| failed(format!("{error} (connection.data)")))?;
         let facts = file.metadata().map_err(|error| failed(error.to_string()))?;
         if !facts.is_file() {
             return Err(failed("is no file".to_owned()));

@@ -46,7 +46,7 @@ pub enum ConnectError {
     },
     /// No answer in time.
     #[error(
-        "{addr} did not get further within {seconds} s: it was silent {stage}; raise --connect-timeout if it is only slow, the server's limit of open files if it has none left"
+        "{addr} did not get further within {seconds} s: it was silent {stage}; raise connection.timeout if it is only slow, the server's limit of open files if it has none left"
     )]
     TimedOut {
         /// The server's address.
@@ -77,7 +77,9 @@ pub enum ConnectError {
         close: Option<CloseFrame>,
     },
     /// A ping was not answered in time.
-    #[error("{addr} did not answer a ping with its payload within {seconds} s (--ping-timeout)")]
+    #[error(
+        "{addr} did not answer a ping with its payload within {seconds} s (load.connect.ping_timeout)"
+    )]
     PingUnanswered {
         /// The server's address.
         addr: Endpoint,
@@ -94,7 +96,7 @@ pub enum ConnectError {
     },
     /// The accept queue of a Unix socket has no place left.
     #[error(
-        "{addr} takes no more connections at once (the queue of its listener is full); open fewer at once (--connect-concurrency)"
+        "{addr} takes no more connections at once (the queue of its listener is full); open fewer at once (connection.at_once)"
     )]
     QueueFull {
         /// The server's socket.
@@ -118,7 +120,7 @@ pub enum ConnectError {
     },
     /// A message longer than any that the plan allows.
     #[error(
-        "{addr} announced a message of {size} bytes or more, the longest that this plan allows is {limit} (it follows from --payload-padding and --server-type)"
+        "{addr} announced a message of {size} bytes or more, the longest that this plan allows is {limit} (it follows from message.padding and message.dialect)"
     )]
     TooLong {
         /// The server's address.
@@ -130,7 +132,7 @@ pub enum ConnectError {
     },
     /// A compressed message that becomes longer than any that the plan allows.
     #[error(
-        "{addr} sent a compressed message of {compressed} bytes that expands past {limit} bytes, the longest that this plan allows (it follows from --payload-padding and --server-type)"
+        "{addr} sent a compressed message of {compressed} bytes that expands past {limit} bytes, the longest that this plan allows (it follows from message.padding and message.dialect)"
     )]
     Expands {
         /// The server's address.
@@ -141,7 +143,7 @@ pub enum ConnectError {
         limit: usize,
     },
     /// The framework refused the client.
-    #[error("{addr}: {words}; check --server-type and --origin")]
+    #[error("{addr}: {words}; check message.dialect and connection.origin")]
     Turned {
         /// The server's address.
         addr: Endpoint,
@@ -157,7 +159,7 @@ pub enum ConnectError {
         limit: u64,
     },
     /// No port is left.
-    #[error("no outgoing port is left for {sources} ({first}-{last}: about {} connections per source address, net.ipv4.ip_local_port_range); add source addresses with -l, on loopback for example -l 127.0.0.2 -l 127.0.0.3", u32::from(*last) - u32::from(*first) + 1)]
+    #[error("no outgoing port is left for {sources} ({first}-{last}: about {} connections per source address, net.ipv4.ip_local_port_range); add source addresses to target.local_addrs, on loopback for example 127.0.0.2 and 127.0.0.3", u32::from(*last) - u32::from(*first) + 1)]
     Ports {
         /// The source addresses in use.
         sources: String,
@@ -246,8 +248,8 @@ fn remedy_of_proxy(source: &ConnectRefusal) -> String {
         ConnectRefusal::Status {
             status: 407, says, ..
         } => format!(
-            "it wants authorization{}: write its user and password before the host of --proxy, or give \
-             -H 'Proxy-Authorization: ...'",
+            "it wants authorization{}: write its user and password before the host of target.proxy, or \
+             give a Proxy-Authorization in connection.headers",
             says.as_ref()
                 .map_or_else(String::new, |says| format!(" ({says})"))
         ),
@@ -257,7 +259,7 @@ fn remedy_of_proxy(source: &ConnectRefusal) -> String {
         ConnectRefusal::Status { .. } => {
             "check that the proxy can reach the server, and permits CONNECT to it".to_owned()
         }
-        _ => "check that --proxy (target.proxy) names an HTTP proxy".to_owned(),
+        _ => "check that target.proxy names an HTTP proxy".to_owned(),
     }
 }
 
@@ -266,17 +268,16 @@ fn remedy(source: &HandshakeError) -> String {
     const PATH: &str = "check the path of the URL and that it is a WebSocket server";
     match source {
         HandshakeError::Deflate(NegotiationError::Declined) => {
-            return "run without --compression (connection.compression), or turn it on at the server"
-                .to_owned();
+            return "run without connection.compression, or turn it on at the server".to_owned();
         }
         HandshakeError::Deflate(_) => {
-            return "the server negotiates compression wrongly: run without --compression"
+            return "the server negotiates compression wrongly: run without connection.compression"
                 .to_owned();
         }
         _ => {}
     }
     if let HandshakeError::Subprotocol { .. } = source {
-        return "name one that the server speaks (--subprotocol, or `subprotocol` of the dialect)"
+        return "name one that the server speaks (connection.subprotocols, or `subprotocol` of the dialect)"
             .to_owned();
     }
     let HandshakeError::Status { status, says, .. } = source else {
@@ -292,17 +293,17 @@ fn remedy(source: &HandshakeError) -> String {
             said(" (", ")")
         ),
         401 => format!(
-            "the server wants authorization{}: give what it takes with -H 'Authorization: ...', --bearer-file, user:password in the URL, --cookie or --query",
+            "the server wants authorization{}: give what it takes: an Authorization in connection.headers, user:password in the URL, connection.cookies or connection.query",
             said(" (", ")")
         ),
-        403 => "the server forbids it to this client: check the credentials (-H, --cookie, --query, --data), and --origin".to_owned(),
-        400 if says.is_none() => "it takes the request for a wrong one: check the path and the query of the URL, and what it wants beside them (-H, --query, --cookie, --subprotocol)".to_owned(),
+        403 => "the server forbids it to this client: check the credentials (connection.headers, connection.cookies, connection.query, connection.data), and connection.origin".to_owned(),
+        400 if says.is_none() => "it takes the request for a wrong one: check the path and the query of the URL, and what it wants beside them (connection.headers, connection.query, connection.cookies, connection.subprotocols)".to_owned(),
         400 | 426 => format!(
             "it takes no WebSocket of version 13 here{}: check that it is a WebSocket server, and the path of the URL",
             said(" (it names version ", ")")
         ),
         429 | 503 => format!(
-            "the server has too much to do{}: open fewer connections at once (--connect-concurrency, --connect-rate), or fewer clients",
+            "the server has too much to do{}: open fewer connections at once (connection.at_once, load.connect.rate), or fewer clients",
             said(" (it says to wait for ", ")")
         ),
         500..=599 => "the server failed at it: its log says why".to_owned(),
@@ -343,7 +344,7 @@ mod tests {
             (403, None, "check the credentials"),
             (404, None, "check the path of the URL"),
             (426, Some("8"), "(it names version 8)"),
-            (429, None, "--connect-concurrency"),
+            (429, None, "connection.at_once"),
             (500, None, "its log"),
             (503, Some("5"), "(it says to wait for 5)"),
         ] {

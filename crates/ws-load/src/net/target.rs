@@ -50,11 +50,11 @@ pub enum TargetError {
     },
     /// The URL of a printed plan, which lacks its secrets.
     #[error(
-        "the URL of the server or of the proxy has REDACTED in the place of a secret, as written plans have: give it in full, or its secret by --query NAME=env:VARIABLE or -H 'Authorization: Bearer file:PATH'"
+        "the URL of the server or of the proxy has REDACTED in the place of a secret, as written plans have: give it in full, or have connection.query or connection.headers refer to it by env:VARIABLE or file:PATH"
     )]
     Redacted,
     /// Addresses for another name.
-    #[error("--resolve {given} (target.resolve) is not used: clients connect to {host}:{port}")]
+    #[error("target.resolve {given} is not used: clients connect to {host}:{port}")]
     Unused {
         /// The host and port that it is for.
         given: String,
@@ -65,7 +65,7 @@ pub enum TargetError {
     },
     /// Not the URL of a proxy. It is not shown, since it may hold a password.
     #[error(
-        "target.proxy (--proxy) is no URL of a proxy ({reason}); expected http://HOST:PORT, with USER:PASSWORD@ before the host where it wants them"
+        "target.proxy is no URL of a proxy ({reason}); expected http://HOST:PORT, with USER:PASSWORD@ before the host where it wants them"
     )]
     Proxy {
         /// What is wrong with it.
@@ -81,7 +81,7 @@ pub enum TargetError {
     },
     /// A variable, and nothing that it could stand for.
     #[error(
-        "`{key}` has the variable {{{name}}}, and there is no data file: give --data FILE (connection.data), or write `{{{{` for a brace"
+        "`{key}` has the variable {{{name}}}, and there is no data file: give one in connection.data, or write `{{{{` for a brace"
     )]
     NoData {
         /// The plan's key.
@@ -113,7 +113,7 @@ pub enum TargetError {
     },
     /// A source address of the other family.
     #[error(
-        "the source address {local} cannot reach {remote}: one is IPv4, the other IPv6; pass -l addresses of the server's family"
+        "the source address {local} cannot reach {remote}: one is IPv4, the other IPv6; have addresses of the server's family in target.local_addrs"
     )]
     Family {
         /// The source address.
@@ -346,7 +346,7 @@ mod tests {
         let mut plan = crate::test_plan("ws://127.0.0.1/");
         plan.target.local_addrs = vec!["::1".parse().unwrap()];
         assert!(matches!(Target::of(&plan), Err(TargetError::Family { .. })));
-        assert!(words("ws://127.0.0.1/{t}").contains("--data"));
+        assert!(words("ws://127.0.0.1/{t}").contains("connection.data"));
         assert!(words("ws://{t}/").contains("path and query alone"));
         let mut plan = crate::test_plan("wss://127.0.0.1/");
         plan.target.ca_file = Some("/nonexistent.pem".into());

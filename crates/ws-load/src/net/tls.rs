@@ -161,7 +161,7 @@ impl Trusted {
         let chains = builder.build().map_err(|_| {
             unreadable(
                 path,
-                "there is not one; give the server's authority with --ca, or take --insecure"
+                "there is not one; give the server's authority in target.ca_file, or check nothing: target.verify_certificate = false"
                     .to_owned(),
             )
         })?;
@@ -254,17 +254,18 @@ pub(crate) fn words(error: &rustls::Error, offered: Offered) -> String {
     match error {
         Error::InvalidCertificate(Bad::UnknownIssuer) => {
             "its certificate is of no authority that is known here; give the authority's, or the \
-             server's own if it signed itself, with --ca FILE, or check nothing with --insecure"
+             server's own if it signed itself, in target.ca_file, or check nothing: \
+             target.verify_certificate = false"
                 .to_owned()
         }
         Error::InvalidCertificate(Bad::Expired | Bad::ExpiredContext { .. }) => {
             "its certificate has expired; renew it, look at the clock of this machine, or check \
-             nothing with --insecure"
+             nothing: target.verify_certificate = false"
                 .to_owned()
         }
         Error::InvalidCertificate(Bad::NotValidYet | Bad::NotValidYetContext { .. }) => {
             "its certificate is not valid yet; look at the clocks of both machines, or check \
-             nothing with --insecure"
+             nothing: target.verify_certificate = false"
                 .to_owned()
         }
         Error::InvalidCertificate(Bad::NotValidForName) => wrong_name("another name", "its name"),
@@ -280,18 +281,18 @@ pub(crate) fn words(error: &rustls::Error, offered: Offered) -> String {
         ),
         Error::InvalidCertificate(_) if is_authority_s(error) => {
             "its certificate is an authority's own (CA:TRUE) and no server's; give that very \
-             certificate with --ca FILE, have one issued by it for the server, or check nothing \
-             with --insecure"
+             certificate in target.ca_file, have one issued by it for the server, or check nothing: \
+             target.verify_certificate = false"
                 .to_owned()
         }
         Error::InvalidCertificate(other) => format!(
-            "its certificate is not accepted ({}); check nothing with --insecure",
+            "its certificate is not accepted ({}); check nothing: target.verify_certificate = false",
             shown(other.to_string())
         ),
         Error::AlertReceived(AlertDescription::ProtocolVersion) => no_version(offered),
         Error::AlertReceived(AlertDescription::CertificateRequired) => {
-            "it wants a client certificate: give one with --client-cert and --client-key \
-             (connection.tls)"
+            "it wants a client certificate: give one in connection.tls.client_cert, and its key in \
+             connection.tls.client_key"
                 .to_owned()
         }
         Error::AlertReceived(alert) => format!(
@@ -317,7 +318,7 @@ pub(crate) fn words(error: &rustls::Error, offered: Offered) -> String {
 fn no_version(offered: Offered) -> String {
     let remedy = match offered.min == offered.max {
         true => {
-            "offer another version with --tls-min and --tls-max (connection.tls), or have it \
+            "offer another version by connection.tls.min and connection.tls.max, or have it \
                  speak this one"
         }
         false => "older versions are not spoken here: have it speak one of these",
@@ -328,7 +329,7 @@ fn no_version(offered: Offered) -> String {
 fn wrong_name(names: &str, wanted: &str) -> String {
     format!(
         "its certificate is for {names}, and the URL asks for {wanted}; use a name of the \
-         certificate in the URL, or check nothing with --insecure"
+         certificate in the URL, or check nothing: target.verify_certificate = false"
     )
 }
 

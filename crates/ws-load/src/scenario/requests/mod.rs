@@ -260,7 +260,7 @@ impl Requests {
                  (docs/dialects.md), or the URL"
             }
             false => {
-                " (docs/protocol.md): check --server-type, and that the server speaks the protocol"
+                " (docs/protocol.md): check message.dialect, and that the server speaks the protocol"
             }
         };
         clients.report(Report::NotUnderstood(format!(

@@ -170,7 +170,7 @@ fn connections_that_are_not_upgraded_are_failures_and_the_others_are_held() {
         outcome.detail
     );
     assert!(
-        outcome.detail.contains("--connect-timeout"),
+        outcome.detail.contains("connection.timeout"),
         "{}",
         outcome.detail
     );

@@ -119,7 +119,7 @@ fn a_search_ends_where_the_generator_does_and_blames_no_server() {
     let edge = measured.outcome.edge.unwrap();
     assert_eq!((edge.passed, edge.failed), (None, None));
     assert!(
-        measured.outcome.detail.contains("lower --rate"),
+        measured.outcome.detail.contains("lower load.open.rate"),
         "{:?}",
         measured.outcome
     );

@@ -149,7 +149,12 @@ fn a_run_without_sites_is_refused() {
     let plan = crate::test_plan("ws://127.0.0.1:1/");
     let (_, heard) = std::sync::mpsc::channel();
     let refused = super::run_on(&plan, Vec::new(), heard, None, &false.into(), &mut |_| {});
-    assert!(refused.unwrap_err().to_string().contains("-w host:port"));
+    assert!(
+        refused
+            .unwrap_err()
+            .to_string()
+            .contains("at least one process")
+    );
 }
 
 #[test]
