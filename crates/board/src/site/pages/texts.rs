@@ -17,10 +17,10 @@ struct Text {
 }
 
 pub(super) fn method(site: &Site<'_>) -> Result<String, SiteError> {
-    let intro = "Each figure of this site follows from the records of a round, which lie in results/ of \
-                 the project: `./shootout check results/ROUND` makes every figure again from its \
-                 histogram. Under each ranking stands the command that measures it again and, where \
-                 enough figures were measured twice, how far one moves.";
+    let intro = "Every figure here comes from the records of a round, in results/ of the project. \
+                 `./shootout check results/ROUND` recomputes all of them. Below each ranking is the \
+                 command that measures it again and, if enough figures were measured twice, how far a \
+                 figure moves.";
     let document = match &site.gathered.methodology {
         Some(document) => text::html(document),
         None => text::html("METHODOLOGY.md is not in this project."),
@@ -34,8 +34,8 @@ pub(super) fn method(site: &Site<'_>) -> Result<String, SiteError> {
 }
 
 pub(super) fn add_yours(site: &Site<'_>) -> Result<String, SiteError> {
-    let intro = "A server is a folder with a manifest; nothing else names it. What follows is \
-                 docs/adding-a-server.md of the project.";
+    let intro = "A server is one folder with a manifest. This page is docs/adding-a-server.md of the \
+                 project.";
     let document = match &site.gathered.guide {
         Some(document) => text::html(document),
         None => text::html("docs/adding-a-server.md is not in this project."),
@@ -63,12 +63,12 @@ pub(super) fn bias(site: &Site<'_>) -> Result<String, SiteError> {
         .count();
     let mut words = format!(
         "## Who wrote these servers\n\n\
-         The {} servers were written in this project, each after the documentation of its library, and \
-         not by the authors of the libraries. The same project wrote the load generator, the checks and \
-         the rules. A library that its own authors would use otherwise is shown worse than it is; a pull \
-         request that touches its folder changes that. {} of them are tuned, that is, go beyond what the \
-         library's documentation shows. {} checks of variants are excused by a waiver, each with its \
-         reason on the page of the server.\n\n## On what machine\n\n",
+         This project wrote the {} servers, following the documentation of each library. The authors of \
+         the libraries did not. The same project wrote the load generator, the checks and the rules. If \
+         the authors of a library would use it differently, it may look worse here than it is; a pull \
+         request to its folder changes that. {} servers are tuned: they go beyond what the documentation \
+         shows. {} failed checks of variants have a documented exception (a waiver); the page of the \
+         server gives the reason.\n\n## On what machine\n\n",
         figures::count(gathered.manifests.len() as u64),
         figures::count(tuned as u64),
         figures::count(waived as u64),
@@ -92,18 +92,18 @@ pub(super) fn bias(site: &Site<'_>) -> Result<String, SiteError> {
     }
     words.push_str(
         "Server and generator run on the same machine, over loopback: no network card, no distance, no \
-         loss. The server has some of the cores and the generator the others.\n\n\
+         loss. Server and generator run on different cores.\n\n\
          ## What would change the order\n\n\
-         - **More cores.** Servers that use one core by design stand better here the fewer cores a \
-         machine has.\n\
-         - **A network.** Over loopback a system call costs more in proportion than on a network, where \
-         latency hides the differences of a millisecond.\n\
-         - **Another workload.** A place in one ranking says nothing of another. The table below has who \
-         is first where.\n\
+         - **More cores.** The fewer cores a machine has, the better servers look that use only one by \
+         design.\n\
+         - **A network.** On loopback, system calls make up a larger share of the time. On a network, \
+         latency hides differences of a millisecond.\n\
+         - **Another workload.** A place in one ranking says nothing about another. The table below \
+         shows who is first in each.\n\
          - **What an application does.** These servers do nothing but parse, echo and broadcast. Behind a \
          database the differences shrink.\n\
-         - **Other versions.** Figures are those of the versions that stand in the rows.\n\
-         - **The repetitions.** Where a place is a range, another round may turn the order round.\n\n",
+         - **Other versions.** The figures are of the versions in the rows.\n\
+         - **The repetitions.** Where a place is a range, another round may reverse the order.\n\n",
     );
     let mut table = String::new();
     for (_, ranking) in site.rankings() {
@@ -121,7 +121,7 @@ pub(super) fn bias(site: &Site<'_>) -> Result<String, SiteError> {
     if !table.is_empty() {
         let _ = write!(
             words,
-            "| ranking | first, alone or shared |\n|---|---|\n{table}"
+            "| ranking | first, or tied for first |\n|---|---|\n{table}"
         );
     }
     page(site, "Bias", "bias.html", vec![text::html(&words)])
