@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::Checked;
-use crate::target::{Dialect, Workload};
+use crate::target::{Dialect, ProtocolRequest};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use std::fmt;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub struct Check {
     pub expectation: &'static str,
     pub(crate) scope: Scope,
     /// The request that the check needs.
-    pub(crate) needs: Option<Workload>,
+    pub(crate) needs: Option<ProtocolRequest>,
     pub(crate) run: fn(&mut Context<'_>) -> Checked,
 }
 
@@ -88,7 +88,7 @@ impl fmt::Debug for Check {
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Found {
     /// The server did as expected.
     Pass,
     /// It did not.
@@ -105,26 +105,26 @@ pub enum Verdict {
 
 /// A check that was run or skipped, on one dialect where dialects matter.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct CheckRun {
     /// The check.
     pub check: &'static Check,
     /// The dialect that it was run on; `None` when the check has nothing to do with dialects.
     pub dialect: Option<Dialect>,
     /// What it found.
-    pub verdict: Verdict,
+    pub verdict: Found,
     /// How long it took.
     pub elapsed: Duration,
 }
 
-impl Outcome {
-    /// True for [`Verdict::Fail`].
+impl CheckRun {
+    /// True for [`Found::Fail`].
     pub const fn failed(&self) -> bool {
-        matches!(self.verdict, Verdict::Fail { .. })
+        matches!(self.verdict, Found::Fail { .. })
     }
 }
 
 /// Names the rule, the expectation and, on a failure, what was seen instead.
-impl fmt::Display for Outcome {
+impl fmt::Display for CheckRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Check {
             id,
@@ -137,21 +137,21 @@ impl fmt::Display for Outcome {
             write!(f, " ({dialect})")?;
         }
         match &self.verdict {
-            Verdict::Pass => write!(f, ": pass"),
-            Verdict::Skipped { reason } => write!(f, ": skipped: {reason}"),
-            Verdict::Fail { observed } => {
+            Found::Pass => write!(f, ": pass"),
+            Found::Skipped { reason } => write!(f, ": skipped: {reason}"),
+            Found::Fail { observed } => {
                 write!(f, ": FAIL [{section}] expected: {expectation}; {observed}")
             }
         }
     }
 }
 
-impl Serialize for Outcome {
+impl Serialize for CheckRun {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (verdict, observed, reason) = match &self.verdict {
-            Verdict::Pass => ("pass", None, None),
-            Verdict::Fail { observed } => ("fail", Some(observed), None),
-            Verdict::Skipped { reason } => ("skipped", None, Some(reason)),
+            Found::Pass => ("pass", None, None),
+            Found::Fail { observed } => ("fail", Some(observed), None),
+            Found::Skipped { reason } => ("skipped", None, Some(reason)),
         };
         let mut out = serializer.serialize_struct("Outcome", 9)?;
         out.serialize_field("id", self.check.id)?;

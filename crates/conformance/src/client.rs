@@ -9,7 +9,7 @@ pub(crate) use deflated::RSV1;
 
 use crate::dialect::{self, Speech};
 use crate::failure::Failure;
-use crate::message::Reply;
+use crate::message::{Reply, Unread};
 use crate::raw;
 use crate::stream::Stream;
 use crate::target::{Dialect, Target};
@@ -36,7 +36,7 @@ pub(crate) enum Incoming {
     Message {
         raw: Vec<u8>,
         /// The message as the dialect reads it, or what is wrong with it.
-        reply: Result<Reply, String>,
+        reply: Result<Reply, Unread>,
     },
     Pong(Vec<u8>),
     Close(Result<Option<CloseFrame>, CloseError>),
@@ -518,7 +518,7 @@ impl fmt::Display for Incoming {
             } => write!(f, "{reply}"),
             Self::Message {
                 reply: Err(what), ..
-            } => f.write_str(what),
+            } => write!(f, "{what}"),
             Self::Pong(payload) => write!(f, "a pong with {} bytes", payload.len()),
             Self::Close(Ok(None)) => f.write_str("a close frame without a code"),
             Self::Close(Ok(Some(frame))) => {

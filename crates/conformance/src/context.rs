@@ -5,7 +5,7 @@ use crate::dialect::Speech;
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload, Reply};
 use crate::raw;
-use crate::target::{Dialect, Target, Workload};
+use crate::target::{Dialect, ProtocolRequest, Target};
 use rand::RngCore;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -60,7 +60,7 @@ impl<'a> Context<'a> {
     }
 
     /// The server answers this request.
-    pub(crate) fn has(&self, workload: Workload) -> bool {
+    pub(crate) fn has(&self, workload: ProtocolRequest) -> bool {
         self.target.workloads.contains(&workload)
     }
 
@@ -175,7 +175,7 @@ impl<'a> Context<'a> {
     /// time decides: also returned is all that comes within [`SETTLE`] of the last broadcast.
     pub(crate) fn fence(&mut self, client: &mut Client) -> Result<Vec<Reply>, Failure> {
         let mut before = Vec::new();
-        if !self.has(Workload::Echo) || !self.speech().is_ordered() {
+        if !self.has(ProtocolRequest::Echo) || !self.speech().is_ordered() {
             let since = self.last_broadcast.get().map(|last| last.elapsed());
             let until = Instant::now() + SETTLE.saturating_sub(since.unwrap_or_default());
             let left = || until.saturating_duration_since(Instant::now());
@@ -183,7 +183,7 @@ impl<'a> Context<'a> {
                 before.push(as_reply(Some(incoming), SETTLE)?);
             }
         }
-        if self.has(Workload::Echo) {
+        if self.has(ProtocolRequest::Echo) {
             self.echo_fence(client, &mut before)?;
         } else {
             client.send_raw(&raw::frame(raw::FIN | Opcode::Ping as u8, b"fence"))?;
@@ -219,7 +219,7 @@ impl<'a> Context<'a> {
         &mut self,
         client: &mut Client,
     ) -> Result<Option<Incoming>, Failure> {
-        if !self.has(Workload::Echo) || !self.speech().is_ordered() {
+        if !self.has(ProtocolRequest::Echo) || !self.speech().is_ordered() {
             return self.quiet(client).map(|()| None);
         }
         let fence = self.payload();

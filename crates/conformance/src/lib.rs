@@ -15,7 +15,7 @@ mod stream;
 mod target;
 mod verify;
 
-pub use check::{Check, Outcome, Verdict};
+pub use check::{Check, CheckRun, Found};
 pub use checks::{check_ids, checks};
-pub use target::{Dialect, Target, Tls, Workload};
+pub use target::{Dialect, ProtocolRequest, Target, Tls};
 pub use verify::{ReadyError, ready, run_check, verify, verify_those};

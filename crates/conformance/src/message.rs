@@ -136,6 +136,48 @@ impl fmt::Display for Reply {
     }
 }
 
+/// Why a message of a server says nothing in its dialect.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unread {
+    #[error("a message that is not JSON ({reason}): {shown}")]
+    NotJson { reason: String, shown: String },
+    #[error("an event that is no array ({reason}): {shown}")]
+    NoArray { reason: String, shown: String },
+    #[error("a binary message of {0} bytes")]
+    Binary(usize),
+    /// It lacks something, or has something that it must not have.
+    #[error("{what}: {shown}")]
+    Wrong { what: &'static str, shown: String },
+    /// It is not about what was asked for.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Unread {
+    pub(crate) fn wrong(what: &'static str, message: &[u8]) -> Self {
+        Self::Wrong {
+            what,
+            shown: shown(message),
+        }
+    }
+
+    pub(crate) fn other(message: &[u8]) -> Self {
+        Self::Other(shown(message))
+    }
+}
+
+fn shown(message: &[u8]) -> String {
+    abbreviated(&String::from_utf8_lossy(message))
+}
+
+/// The JSON of a message.
+pub(crate) fn json(message: &[u8]) -> Result<Value, Unread> {
+    serde_json::from_slice(message).map_err(|error| Unread::NotJson {
+        reason: error.to_string(),
+        shown: shown(message),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

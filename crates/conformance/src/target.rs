@@ -23,7 +23,7 @@ pub struct Target {
     /// The dialects that it speaks, at least one.
     pub dialects: Vec<Dialect>,
     /// The requests that it answers; checks of the others are skipped.
-    pub workloads: Vec<Workload>,
+    pub workloads: Vec<ProtocolRequest>,
     /// It turns on permessage-deflate for clients that offer it; checks of it are skipped else.
     pub compression: bool,
     /// TLS, with the certificate that the server is to show; absent for plain TCP.
@@ -46,7 +46,7 @@ impl Target {
             host: addr.to_string(),
             path: "/".into(),
             dialects: vec![Dialect::Text, Dialect::Binary],
-            workloads: vec![Workload::Echo, Workload::Broadcast],
+            workloads: vec![ProtocolRequest::Echo, ProtocolRequest::Broadcast],
             compression: false,
             tls: None,
             multi_process: false,
@@ -105,7 +105,7 @@ impl Eq for Tls {}
 
 /// A request of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Workload {
+pub enum ProtocolRequest {
     /// Answered to the sender alone.
     Echo,
     /// Delivered to everyone.
@@ -114,7 +114,7 @@ pub enum Workload {
     Rooms,
 }
 
-impl fmt::Display for Workload {
+impl fmt::Display for ProtocolRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Echo => "echo",

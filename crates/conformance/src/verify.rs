@@ -1,12 +1,12 @@
 //! Runs the checks. Starts no server.
 
-use crate::check::{Check, Outcome, Scope, Verdict};
+use crate::check::{Check, CheckRun, Found, Scope};
 use crate::checks::checks;
 use crate::client::{Client, Incoming, OpenError};
 use crate::context::Context;
 use crate::failure::Checked;
 use crate::message::{Kind, Payload};
-use crate::target::{Dialect, Target, Workload};
+use crate::target::{Dialect, ProtocolRequest, Target};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,7 @@ pub fn ready(target: &Target) -> Result<(), ReadyError> {
         OpenError::Join(what) => ReadyError::Join(what),
     })?;
     let payload = context.payload();
-    let answered = if context.has(Workload::Echo) {
+    let answered = if context.has(ProtocolRequest::Echo) {
         context.echo(&mut client, &payload)
     } else {
         broadcast_once(&mut context, &mut client, &payload)
@@ -67,7 +67,7 @@ fn broadcast_once(context: &mut Context<'_>, client: &mut Client, payload: &Payl
 ///
 /// When a check has failed and the server opens no connections any more, the remaining checks are
 /// not run and fail with that reason: a rule that was not checked does not count as kept.
-pub fn verify(target: &Target, on_outcome: &mut dyn FnMut(&Outcome)) -> Vec<Outcome> {
+pub fn verify(target: &Target, on_outcome: &mut dyn FnMut(&CheckRun)) -> Vec<CheckRun> {
     verify_those(target, &|_| true, on_outcome)
 }
 
@@ -75,17 +75,17 @@ pub fn verify(target: &Target, on_outcome: &mut dyn FnMut(&Outcome)) -> Vec<Outc
 pub fn verify_those(
     target: &Target,
     is_wanted: &dyn Fn(&Check) -> bool,
-    on_outcome: &mut dyn FnMut(&Outcome),
-) -> Vec<Outcome> {
+    on_outcome: &mut dyn FnMut(&CheckRun),
+) -> Vec<CheckRun> {
     let mut outcomes = Vec::new();
     let mut gone: Option<String> = None;
     for check in checks().filter(|check| is_wanted(check)) {
         for run in runs(check, target) {
             let outcome = match (&gone, run) {
-                (_, Run::Skip(reason)) => not_run(check, None, Verdict::Skipped { reason }),
+                (_, Run::Skip(reason)) => not_run(check, None, Found::Skipped { reason }),
                 (Some(reason), Run::On(dialect)) => {
                     let observed = format!("not run: {reason}");
-                    not_run(check, shown(check, dialect), Verdict::Fail { observed })
+                    not_run(check, shown(check, dialect), Found::Fail { observed })
                 }
                 (None, Run::On(dialect)) => {
                     let number = outcomes.len() as u64 + 1;
@@ -132,21 +132,21 @@ fn settle(target: &Target) -> Result<(), OpenError> {
 }
 
 /// Runs one check on one dialect, which the target must speak.
-pub fn run_check(target: &Target, check: &'static Check, dialect: Dialect) -> Outcome {
+pub fn run_check(target: &Target, check: &'static Check, dialect: Dialect) -> CheckRun {
     run_numbered(target, check, dialect, 1)
 }
 
-fn run_numbered(target: &Target, check: &'static Check, dialect: Dialect, run: u64) -> Outcome {
+fn run_numbered(target: &Target, check: &'static Check, dialect: Dialect, run: u64) -> CheckRun {
     let started = Instant::now();
     let mut context = Context::new(target, dialect, run);
     let verdict = match (check.run)(&mut context) {
-        Ok(()) => Verdict::Pass,
-        Err(failure) => Verdict::Fail {
+        Ok(()) => Found::Pass,
+        Err(failure) => Found::Fail {
             // It holds what the server said.
             observed: ws_proto::escaped(&failure.0),
         },
     };
-    Outcome {
+    CheckRun {
         check,
         dialect: shown(check, dialect),
         verdict,
@@ -154,8 +154,8 @@ fn run_numbered(target: &Target, check: &'static Check, dialect: Dialect, run: u
     }
 }
 
-fn not_run(check: &'static Check, dialect: Option<Dialect>, verdict: Verdict) -> Outcome {
-    Outcome {
+fn not_run(check: &'static Check, dialect: Option<Dialect>, verdict: Found) -> CheckRun {
+    CheckRun {
         check,
         dialect,
         verdict,

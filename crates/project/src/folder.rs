@@ -18,7 +18,7 @@ pub struct Project {
 
 /// A folder under servers/ that has a manifest.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct ServerFolder {
     /// Folder name.
     pub name: String,
     /// The folder, absolute.
@@ -97,11 +97,11 @@ impl Project {
     ///
     /// # Errors
     /// When servers/ cannot be read.
-    pub fn servers(&self) -> Result<Vec<Entry>, Refusal> {
+    pub fn servers(&self) -> Result<Vec<ServerFolder>, Refusal> {
         let servers = self.root.join("servers");
         let listing = fs::read_dir(&servers)
             .map_err(|error| Refusal::new(format!("{}: {error}", servers.display())))?;
-        let mut entries: Vec<Entry> = listing
+        let mut entries: Vec<ServerFolder> = listing
             .filter_map(Result::ok)
             .map(|entry| entry.path())
             .filter(|dir| dir.join(manifest::FILE).is_file())
@@ -115,7 +115,7 @@ impl Project {
     ///
     /// # Errors
     /// When a name is unknown or a named server's manifest is wrong.
-    pub fn select(&self, names: &[String]) -> Result<Vec<Entry>, Refusal> {
+    pub fn select(&self, names: &[String]) -> Result<Vec<ServerFolder>, Refusal> {
         let mut all = self.servers()?;
         if names.is_empty() {
             if all.is_empty() {
@@ -126,7 +126,7 @@ impl Project {
             }
             return Ok(all);
         }
-        let mut selected: Vec<Entry> = Vec::new();
+        let mut selected: Vec<ServerFolder> = Vec::new();
         for name in names {
             if selected.iter().any(|entry| entry.name == *name) {
                 continue;
@@ -144,7 +144,7 @@ impl Project {
         Ok(selected)
     }
 
-    fn entry(&self, dir: PathBuf) -> Entry {
+    fn entry(&self, dir: PathBuf) -> ServerFolder {
         let name = dir
             .file_name()
             .unwrap_or_default()
@@ -160,7 +160,7 @@ impl Project {
                 message: error.to_string(),
             }]),
         };
-        Entry {
+        ServerFolder {
             name,
             dir,
             manifest,

@@ -12,7 +12,7 @@ mod names;
 mod refusal;
 pub mod workload;
 
-pub use folder::{Entry, LOCAL, Project};
+pub use folder::{LOCAL, Project, ServerFolder};
 pub use leaves::leaves;
 pub use names::{contestant, contestants, folder_of, in_results};
 pub use refusal::Refusal;

@@ -5,7 +5,7 @@
 
 use crate::interrupt::Interrupt;
 use crate::supervise::{Death, Server};
-use conformance::{Outcome, Verdict};
+use conformance::{CheckRun, Found};
 use project::manifest::{Manifest, Variant};
 use record::{CheckOutcome, CheckVerdict, Conformance};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -34,8 +34,8 @@ pub fn verify(
     server: &mut Server,
     variant: &Variant,
     interrupt: &Interrupt,
-    progress: &mut dyn FnMut(&Outcome),
-) -> Result<Vec<Outcome>, VerifyError> {
+    progress: &mut dyn FnMut(&CheckRun),
+) -> Result<Vec<CheckRun>, VerifyError> {
     let target = server.target(variant, ANSWER);
     let (sender, outcomes) = mpsc::channel();
     std::thread::spawn(move || {
@@ -44,7 +44,7 @@ pub fn verify(
             let _ = sender.send(outcome.clone());
         });
     });
-    let mut done: Vec<Outcome> = Vec::new();
+    let mut done: Vec<CheckRun> = Vec::new();
     loop {
         match outcomes.recv_timeout(POLL) {
             Ok(outcome) => {
@@ -66,7 +66,7 @@ pub fn verify(
 }
 
 /// The outcomes as they are recorded: a failure that the manifest waives is waived.
-pub fn judge(manifest: &Manifest, variant: &Variant, outcomes: &[Outcome]) -> Conformance {
+pub fn judge(manifest: &Manifest, variant: &Variant, outcomes: &[CheckRun]) -> Conformance {
     let checks = outcomes
         .iter()
         .map(|outcome| {
@@ -75,12 +75,12 @@ pub fn judge(manifest: &Manifest, variant: &Variant, outcomes: &[Outcome]) -> Co
                 .iter()
                 .find(|waiver| waiver.covers(outcome.check.id, &variant.name));
             let (verdict, detail) = match (&outcome.verdict, waiver) {
-                (Verdict::Pass, _) => (CheckVerdict::Pass, detail(outcome, None)),
-                (Verdict::Skipped { reason }, _) => (CheckVerdict::Skipped, Some(reason.clone())),
-                (Verdict::Fail { .. }, Some(waiver)) => {
+                (Found::Pass, _) => (CheckVerdict::Pass, detail(outcome, None)),
+                (Found::Skipped { reason }, _) => (CheckVerdict::Skipped, Some(reason.clone())),
+                (Found::Fail { .. }, Some(waiver)) => {
                     (CheckVerdict::Waived, Some(waiver.reason.clone()))
                 }
-                (Verdict::Fail { observed }, None) => {
+                (Found::Fail { observed }, None) => {
                     (CheckVerdict::Fail, detail(outcome, Some(observed)))
                 }
             };
@@ -101,7 +101,7 @@ pub fn judge(manifest: &Manifest, variant: &Variant, outcomes: &[Outcome]) -> Co
 
 /// True when a check failed that had waited as long as for one answer: then the server may have
 /// been slow and not wrong, and so may what failed after it.
-pub fn ran_out(outcomes: &[Outcome], conformance: &Conformance) -> bool {
+pub fn ran_out(outcomes: &[CheckRun], conformance: &Conformance) -> bool {
     let judged = outcomes.iter().zip(&conformance.checks);
     judged
         .filter(|(_, judged)| judged.verdict == CheckVerdict::Fail)
@@ -132,7 +132,7 @@ fn recorded(dialect: conformance::Dialect) -> Option<plan::Dialect> {
 
 /// The detail that is recorded. Records know one dialect for both serializers of Phoenix, so the
 /// detail names the serializer.
-fn detail(outcome: &Outcome, detail: Option<&String>) -> Option<String> {
+fn detail(outcome: &CheckRun, detail: Option<&String>) -> Option<String> {
     let serializer = outcome.dialect.filter(|dialect| dialect.is_phoenix());
     match (serializer, detail) {
         (Some(serializer), Some(detail)) => Some(format!("{serializer}: {detail}")),

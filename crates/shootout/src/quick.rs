@@ -3,7 +3,7 @@
 //! A first ranked table within five minutes, all over within ten: one server of each language, what
 //! is installed before what is not, and the cheap before the dear. Pure: the time is handed in.
 
-use project::Entry;
+use project::ServerFolder;
 use std::time::Duration;
 
 /// No row is begun that would end after this time.
@@ -17,7 +17,7 @@ const UNKNOWN: Duration = Duration::from_secs(240);
 
 /// Of each language the server that is the quickest to its first figure, by its manifest; of those
 /// that do not say it, the first. Folders whose manifest cannot be read stay. In the order of cost.
-pub fn one_of_each_language(mut entries: Vec<Entry>) -> Vec<Entry> {
+pub fn one_of_each_language(mut entries: Vec<ServerFolder>) -> Vec<ServerFolder> {
     entries.sort_by_cached_key(|entry| (cost(entry), entry.name.clone()));
     let mut languages: Vec<String> = Vec::new();
     entries.retain(|entry| match &entry.manifest {
@@ -32,7 +32,7 @@ pub fn one_of_each_language(mut entries: Vec<Entry>) -> Vec<Entry> {
 }
 
 /// From a machine without its toolchain to its figure.
-pub fn cost(entry: &Entry) -> Duration {
+pub fn cost(entry: &ServerFolder) -> Duration {
     let manifest = entry.manifest.as_ref().ok();
     manifest
         .and_then(|manifest| manifest.quick)
@@ -80,7 +80,7 @@ mod tests {
     use project::manifest::Manifest;
     use std::path::Path;
 
-    fn entry(name: &str, language: &str, more: &str) -> Entry {
+    fn entry(name: &str, language: &str, more: &str) -> ServerFolder {
         let text = format!(
             "manifest = 1\nname = \"{name}\"\nlanguage = \"{language}\"\nlibrary = \"l\"\n\
              homepage = \"h\"\nclass = \"idiomatic\"\nsummary = \"s\"\n{more}\n\
@@ -88,7 +88,7 @@ mod tests {
              [version]\ncommand = [\"x\"]\nmatches = '(.)'\n\
              [supports]\ndialects = [\"text\"]\nworkloads = [\"broadcast\"]\n"
         );
-        Entry {
+        ServerFolder {
             name: name.into(),
             dir: "/x".into(),
             manifest: Manifest::parse(&text, Path::new("server.toml"), name),
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_cheapest_of_each_language_is_taken_the_cheap_ones_first() {
-        let broken = Entry {
+        let broken = ServerFolder {
             manifest: Manifest::parse("manifest = 1", Path::new("server.toml"), "x-broken"),
             ..entry("x-broken", "X", "")
         };

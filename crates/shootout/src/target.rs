@@ -46,11 +46,11 @@ const fn checked(dialect: Dialect) -> &'static [conformance::Dialect] {
     }
 }
 
-const fn asked(workload: Workload) -> conformance::Workload {
+const fn asked(workload: Workload) -> conformance::ProtocolRequest {
     match workload {
         // Held connections need no more of the protocol than echoes.
-        Workload::Echo | Workload::Connect => conformance::Workload::Echo,
-        Workload::Broadcast => conformance::Workload::Broadcast,
-        Workload::Rooms => conformance::Workload::Rooms,
+        Workload::Echo | Workload::Connect => conformance::ProtocolRequest::Echo,
+        Workload::Broadcast => conformance::ProtocolRequest::Broadcast,
+        Workload::Rooms => conformance::ProtocolRequest::Rooms,
     }
 }

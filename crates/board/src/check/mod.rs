@@ -32,14 +32,14 @@ const MOST_FINDINGS: usize = 100;
 
 /// Something that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct Contradiction {
     /// The file, by its name in the directory; empty of the directory itself.
     pub file: String,
     /// What is wrong, and with what it was compared.
     pub words: String,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for Contradiction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.file.as_str() {
             "" => f.write_str(&self.words),
@@ -58,7 +58,7 @@ pub struct Checked {
     /// Distributions whose figures were made again from their histograms.
     pub histograms: usize,
     /// What does not hold.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Contradiction>,
 }
 
 /// A measurement and its file.
@@ -125,10 +125,11 @@ impl Checked {
         let more = words.len().saturating_sub(MOST_FINDINGS);
         let words = words.into_iter().take(MOST_FINDINGS);
         let rest = (more > 0).then(|| format!("and {more} things more do not hold"));
-        self.findings.extend(words.chain(rest).map(|words| Finding {
-            file: file.to_owned(),
-            words,
-        }));
+        self.findings
+            .extend(words.chain(rest).map(|words| Contradiction {
+                file: file.to_owned(),
+                words,
+            }));
     }
 }
 

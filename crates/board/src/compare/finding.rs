@@ -32,7 +32,7 @@ pub struct Comparison {
     /// Row by row.
     pub rows: Vec<RowFinding>,
     /// All of it in a word.
-    pub verdict: Verdict,
+    pub verdict: Overall,
 }
 
 /// A side.
@@ -136,7 +136,8 @@ pub enum Finding {
 /// All findings in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+#[schemars(rename = "Verdict")]
+pub enum Overall {
     /// Everything was compared and nothing is shown to be worse.
     NoRegression,
     /// Something is shown to be worse.

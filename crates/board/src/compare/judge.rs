@@ -2,7 +2,7 @@
 
 use super::figure::Figure;
 use super::finding::{
-    COMPARISON_FORMAT, Comparison, FigureFinding, Finding, RowFinding, SideName, Unit, Verdict,
+    COMPARISON_FORMAT, Comparison, FigureFinding, Finding, Overall, RowFinding, SideName, Unit,
 };
 use super::pair::{self, Common, Pair};
 use super::side::{Contestant, Side};
@@ -49,11 +49,11 @@ pub fn compare(a: &Side, b: &Side, question: &Question) -> Comparison {
     }
 }
 
-fn verdict(rows: &[RowFinding]) -> Verdict {
+fn verdict(rows: &[RowFinding]) -> Overall {
     let present = || rows.iter().filter(|row| !row.absent);
     let figures = || present().flat_map(|row| &row.figures);
     if figures().any(|figure| figure.regression) {
-        return Verdict::Regression;
+        return Overall::Regression;
     }
     let too_few = figures().any(|figure| figure.finding == Finding::TooFew);
     let nothing = |row: &RowFinding| {
@@ -66,9 +66,9 @@ fn verdict(rows: &[RowFinding]) -> Verdict {
                 .all(|figure| figure.finding == Finding::LeftOut)
     };
     if too_few || present().next().is_none() || present().any(nothing) {
-        return Verdict::NotComparable;
+        return Overall::NotComparable;
     }
-    Verdict::NoRegression
+    Overall::NoRegression
 }
 
 fn row((a, b): Pair<'_>, question: &Question) -> RowFinding {

@@ -28,7 +28,7 @@ pub mod text;
 
 pub use figure::{Figure, UnknownFigure};
 pub use finding::{
-    COMPARISON_FORMAT, Comparison, FigureFinding, Finding, RowFinding, SideName, Unit, Verdict,
+    COMPARISON_FORMAT, Comparison, FigureFinding, Finding, Overall, RowFinding, SideName, Unit,
     comparison_schema,
 };
 pub use judge::{Question, compare};

@@ -4,7 +4,7 @@ use super::*;
 use crate::report::fixture::{echo, measured, repeated, unmeasured, variant};
 use crate::report::ranking::rank;
 use crate::stats::Resampling;
-use record::{End, Measurement, Status, Verdict as StepVerdict};
+use record::{End, Measurement, Status, Verdict};
 
 /// How restarts of one server differ; the second has the same spread in another order.
 const ONE: [f64; 6] = [1.00, 1.02, 0.99, 1.012, 1.03, 0.998];
@@ -48,7 +48,7 @@ const ALL: &str = "p50,p95,p99,p99.9,clients";
 #[test]
 fn a_server_against_itself_shows_no_difference() {
     let found = compared(runs("a", &ONE, 1.0), runs("a", &OTHER, 1.0), ALL);
-    assert_eq!(found.verdict, Verdict::NoRegression);
+    assert_eq!(found.verdict, Overall::NoRegression);
     assert_eq!(found.comparisons, 3);
     let text = text::comparison(&found);
     assert_eq!(text.matches("no difference shown").count(), 3, "{text}");
@@ -77,7 +77,7 @@ fn a_ranking_and_a_comparison_have_the_same_medians() {
 fn a_slow_down_is_shown_with_its_interval_and_counts_beyond_the_tolerance() {
     let (a, b) = (runs("a", &ONE, 1.0), runs("a", &OTHER, 1.12));
     let found = compared(a.clone(), b.clone(), "p50,p95");
-    assert_eq!(found.verdict, Verdict::Regression);
+    assert_eq!(found.verdict, Overall::Regression);
     let p50 = &found.rows[0].figures[0];
     assert_eq!(p50.finding, Finding::Worse);
     // 2 of the 924 ways to deal 12 figures to two sides of 6, in the first of 2 comparisons.
@@ -91,7 +91,7 @@ fn a_slow_down_is_shown_with_its_interval_and_counts_beyond_the_tolerance() {
     );
     assert!(text.ends_with("\nRegression: a p50, a p95.\n"), "{text}");
     let tolerant = compare(&side(a.clone()), &side(b.clone()), &asked("p50", 0.1));
-    assert_eq!(tolerant.verdict, Verdict::NoRegression);
+    assert_eq!(tolerant.verdict, Overall::NoRegression);
     let text = text::comparison(&tolerant);
     assert!(
         text.contains("not shown to be beyond the tolerance of 10 %"),
@@ -99,7 +99,7 @@ fn a_slow_down_is_shown_with_its_interval_and_counts_beyond_the_tolerance() {
     );
     assert!(text.ends_with("\nNo regression shown.\n"), "{text}");
     let turned = compared(b, a, "p50");
-    assert_eq!(turned.verdict, Verdict::NoRegression);
+    assert_eq!(turned.verdict, Overall::NoRegression);
     let text = text::comparison(&turned);
     assert!(
         text.contains("B takes 11 % less time (95 % interval 8.5 to 12 %)"),
@@ -110,7 +110,7 @@ fn a_slow_down_is_shown_with_its_interval_and_counts_beyond_the_tolerance() {
 #[test]
 fn one_repetition_says_nothing_about_noise_and_shows_both_figures() {
     let found = compared(runs("a", &ONE[..1], 1.0), runs("a", &ONE[..1], 1.5), "p95");
-    assert_eq!(found.verdict, Verdict::NotComparable);
+    assert_eq!(found.verdict, Overall::NotComparable);
     let text = text::comparison(&found);
     assert!(
         text.contains("one repetition a side: nothing can be said about noise"),
@@ -125,16 +125,16 @@ fn one_repetition_says_nothing_about_noise_and_shows_both_figures() {
 #[test]
 fn too_few_repetitions_say_how_many_it_takes() {
     let three = compared(runs("a", &ONE[..3], 1.0), runs("a", &ONE[..3], 1.5), "p50");
-    assert_eq!(three.verdict, Verdict::NotComparable);
+    assert_eq!(three.verdict, Overall::NotComparable);
     assert!(text::comparison(&three).contains("it takes 4 a side"));
     let four = compared(runs("a", &ONE[..4], 1.0), runs("a", &ONE[..4], 1.5), "p50");
-    assert_eq!(four.verdict, Verdict::Regression);
+    assert_eq!(four.verdict, Overall::Regression);
     let four = compared(
         runs("a", &ONE[..4], 1.0),
         runs("a", &ONE[..4], 1.5),
         "p50,p95",
     );
-    assert_eq!(four.verdict, Verdict::NotComparable);
+    assert_eq!(four.verdict, Overall::NotComparable);
     let text = text::comparison(&four);
     assert!(
         text.contains("among 2 comparisons: it takes 5 a side"),
@@ -169,7 +169,7 @@ fn latencies_are_those_of_the_most_clients_that_all_repetitions_have() {
     let found = compared(runs("a", &ONE, 1.0), doubtful, "p50");
     assert_eq!(found.rows[0].clients, Some(2_000));
     let mut b = runs("a", &OTHER, 1.0);
-    b[0].run.as_mut().unwrap().steps[2].verdict = StepVerdict::GeneratorLimited;
+    b[0].run.as_mut().unwrap().steps[2].verdict = Verdict::GeneratorLimited;
     b[1].run.as_mut().unwrap().steps[1].samples = 99;
     let found = compared(runs("a", &ONE, 1.0), b, "p50");
     assert_eq!(found.rows[0].clients, Some(1_000));
@@ -181,7 +181,7 @@ fn latencies_are_those_of_the_most_clients_that_all_repetitions_have() {
     }
     let found = compared(carried, none, "p50,clients");
     assert_eq!(found.rows[0].figures[1].finding, Finding::NoDifference);
-    assert_eq!(found.verdict, Verdict::NotComparable);
+    assert_eq!(found.verdict, Overall::NotComparable);
     assert!(found.rows[0].remarks[0].contains("no number of clients"));
 }
 
@@ -200,7 +200,7 @@ fn clients_carried_are_compared_where_the_server_was_the_limit() {
         carried(&fewer, End::OverLimit),
         "clients",
     );
-    assert_eq!(found.verdict, Verdict::Regression);
+    assert_eq!(found.verdict, Overall::Regression);
     let text = text::comparison(&found);
     assert!(
         text.contains("B carries 29 % fewer clients (95 % interval 14 to 38 %)"),
@@ -217,19 +217,19 @@ fn clients_carried_are_compared_where_the_server_was_the_limit() {
         carried(&fewer, End::OverLimit),
         "clients",
     );
-    assert_eq!(found.verdict, Verdict::Regression);
+    assert_eq!(found.verdict, Overall::Regression);
     let found = compared(
         carried(&more, End::StepsDone),
         carried(&fewer, End::StepsDone),
         "clients",
     );
-    assert_eq!(found.verdict, Verdict::NotComparable);
+    assert_eq!(found.verdict, Overall::NotComparable);
     let same = compared(
         carried(&[8; 5], End::OverLimit),
         carried(&[8; 5], End::OverLimit),
         "clients",
     );
-    assert_eq!((same.verdict, same.comparisons), (Verdict::NoRegression, 0));
+    assert_eq!((same.verdict, same.comparisons), (Overall::NoRegression, 0));
 }
 
 #[test]
@@ -242,10 +242,10 @@ fn different_plans_are_not_compared_and_different_ports_are() {
         plan.clients = plan::Clients::steps(50, 10, Some(3));
     }
     let found = compared(runs("a", &ONE, 1.0), b.clone(), "p50");
-    assert_eq!(found.verdict, Verdict::NoRegression);
+    assert_eq!(found.verdict, Overall::NoRegression);
     b[3].run.as_mut().unwrap().plan.message.padding = 7;
     let found = compared(runs("a", &ONE, 1.0), b, "p50");
-    assert_eq!(found.verdict, Verdict::NotComparable);
+    assert_eq!(found.verdict, Overall::NotComparable);
     let text = text::comparison(&found);
     assert!(
         text.contains("different plans: message.padding 200 / 7"),
@@ -262,9 +262,9 @@ fn rows_without_a_partner_or_a_result_never_pass_for_equal() {
         all.extend(b);
         compared(a, all, "p50")
     };
-    assert_eq!(both(runs("b", &OTHER, 1.0)).verdict, Verdict::NoRegression);
+    assert_eq!(both(runs("b", &OTHER, 1.0)).verdict, Overall::NoRegression);
     let missing = both(Vec::new());
-    assert_eq!(missing.verdict, Verdict::NotComparable);
+    assert_eq!(missing.verdict, Overall::NotComparable);
     assert!(
         text::comparison(&missing)
             .contains("b, broadcast over JSON\n  not comparable: only A has this row")
@@ -272,10 +272,10 @@ fn rows_without_a_partner_or_a_result_never_pass_for_equal() {
     let mut crashed = runs("b", &OTHER, 1.0);
     crashed.push(repeated(unmeasured("b", Status::Crashed, "signal 11"), 7));
     let crashed = both(crashed);
-    assert_eq!(crashed.verdict, Verdict::NotComparable);
+    assert_eq!(crashed.verdict, Overall::NotComparable);
     assert!(text::comparison(&crashed).contains("repetition 7: crashed: signal 11"));
     let slower = both(runs("b", &OTHER, 1.5));
-    assert_eq!(slower.verdict, Verdict::Regression);
+    assert_eq!(slower.verdict, Overall::Regression);
     assert!(text::comparison(&slower).ends_with("Regression: b p50.\n"));
     let absent = |all: &mut Vec<Measurement>| {
         all.push(unmeasured("c", Status::MissingToolchain, "no compiler"));
@@ -284,7 +284,7 @@ fn rows_without_a_partner_or_a_result_never_pass_for_equal() {
     absent(&mut a);
     absent(&mut b);
     let found = compared(a, b, "p50");
-    assert_eq!(found.verdict, Verdict::NoRegression);
+    assert_eq!(found.verdict, Overall::NoRegression);
     assert!(text::comparison(&found).contains("1 rows have no result on either side."));
 }
 
@@ -306,13 +306,13 @@ fn rows_are_matched_by_server_variant_workload_and_dialect() {
     assert_eq!(names, ["a", "a", "a clustered"]);
     let lone = compared(runs("a", &ONE, 1.0), runs("b", &ONE, 1.0), "p50");
     assert_eq!(lone.rows[0].name, "a against b");
-    assert_eq!(lone.verdict, Verdict::NoRegression);
+    assert_eq!(lone.verdict, Overall::NoRegression);
     let unlike = compared(
         runs("a", &ONE, 1.0),
         runs("a", &ONE, 1.0).into_iter().map(echo).collect(),
         "p50",
     );
-    assert_eq!(unlike.verdict, Verdict::NotComparable);
+    assert_eq!(unlike.verdict, Overall::NotComparable);
 }
 
 #[test]

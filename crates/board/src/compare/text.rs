@@ -1,6 +1,6 @@
 //! Findings in words.
 
-use super::finding::{Comparison, FigureFinding, Finding, RowFinding, Unit, Verdict};
+use super::finding::{Comparison, FigureFinding, Finding, Overall, RowFinding, Unit};
 use crate::report::measure_name;
 use crate::report::{figures, words};
 use crate::terminal::{aligned, one_line};
@@ -130,7 +130,7 @@ fn rule(of: &Comparison) -> String {
 /// The verdict in a sentence.
 pub fn verdict(of: &Comparison) -> String {
     match of.verdict {
-        Verdict::Regression => {
+        Overall::Regression => {
             let worse = of
                 .rows
                 .iter()
@@ -142,12 +142,12 @@ pub fn verdict(of: &Comparison) -> String {
                 });
             format!("Regression: {}.", worse.collect::<Vec<_>>().join(", "))
         }
-        Verdict::NotComparable => {
+        Overall::NotComparable => {
             "Not comparable: nothing is shown to be worse, but see above what could not be \
              compared, and why."
                 .to_owned()
         }
-        Verdict::NoRegression => {
+        Overall::NoRegression => {
             let quiet =
                 of.rows.iter().flat_map(|row| &row.figures).all(|figure| {
                     matches!(figure.finding, Finding::NoDifference | Finding::LeftOut)

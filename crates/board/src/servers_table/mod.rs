@@ -4,8 +4,8 @@
 
 use crate::conformance_table::{Compared, REMEDY};
 use crate::report::markdown::escaped;
-use project::Entry;
 use project::Refusal;
+use project::ServerFolder;
 use project::manifest::{DEFAULT_VARIANT, Manifest};
 use std::fmt::Write as _;
 use std::fs;
@@ -54,7 +54,7 @@ impl Page {
     ///
     /// # Errors
     /// When the page has no place for it, or cannot be written.
-    pub fn write(&self, entries: &[Entry]) -> Result<(), Refusal> {
+    pub fn write(&self, entries: &[ServerFolder]) -> Result<(), Refusal> {
         let (before, _, after) = self.parts()?;
         let text = format!("{before}{}{after}", render(entries));
         fs::write(&self.path, text)
@@ -66,7 +66,7 @@ impl Page {
     ///
     /// # Errors
     /// When the page has no place for the table.
-    pub fn compared(&self, entries: &[Entry]) -> Result<Compared, Refusal> {
+    pub fn compared(&self, entries: &[ServerFolder]) -> Result<Compared, Refusal> {
         let (_, table, _) = self.parts()?;
         let known: Vec<(&str, &str)> = table.lines().filter_map(named).collect();
         let mut found = Compared::default();
@@ -84,9 +84,10 @@ impl Page {
                 }
             }
         }
-        let is_known = |entry: &Entry| known.iter().any(|(name, _)| entry.name == *name);
-        let (old, new): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|e| is_known(e));
-        let readable = |entry: &&Entry| entry.manifest.is_ok();
+        let is_known = |entry: &ServerFolder| known.iter().any(|(name, _)| entry.name == *name);
+        let (old, new): (Vec<&ServerFolder>, Vec<&ServerFolder>) =
+            entries.iter().partition(|e| is_known(e));
+        let readable = |entry: &&ServerFolder| entry.manifest.is_ok();
         let unknown = new.into_iter().filter(readable);
         found
             .unknown
@@ -119,7 +120,7 @@ impl Page {
 }
 
 /// The table of these servers, those with a manifest that cannot be read left out.
-fn render<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> String {
+fn render<'a>(entries: impl IntoIterator<Item = &'a ServerFolder>) -> String {
     let manifests = entries
         .into_iter()
         .filter_map(|entry| entry.manifest.as_ref().ok());

@@ -11,7 +11,7 @@ use crate::autobahn;
 use crate::conformance_table::{self, Line};
 use project::manifest::{Manifest, Role};
 use project::workload;
-use project::{Entry, LOCAL};
+use project::{LOCAL, ServerFolder};
 use record::AutobahnRecord;
 use std::collections::BTreeSet;
 use std::fs;
@@ -182,7 +182,7 @@ fn read_rounds(
     Ok(all)
 }
 
-fn readable(entry: Entry, warnings: &mut Vec<String>) -> Option<Manifest> {
+fn readable(entry: ServerFolder, warnings: &mut Vec<String>) -> Option<Manifest> {
     match entry.manifest {
         Ok(manifest) => Some(manifest),
         Err(problems) => {

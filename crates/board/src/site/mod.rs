@@ -37,7 +37,7 @@ pub struct Sources<'a> {
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct SiteSummary {
     /// Pages.
     pub pages: usize,
     /// Rounds that were found.
@@ -79,7 +79,7 @@ pub enum SiteError {
 ///
 /// # Errors
 /// [`SiteError`] when results or project cannot be read, or the folder cannot be written.
-pub fn write(sources: &Sources<'_>, out: &Path) -> Result<Summary, SiteError> {
+pub fn write(sources: &Sources<'_>, out: &Path) -> Result<SiteSummary, SiteError> {
     let gathered = gather::gather(sources)?;
     let workloads = sources.project.workloads();
     let mut files = pages::all(&gathered, &gathered.published, &workloads)?;
@@ -87,7 +87,7 @@ pub fn write(sources: &Sources<'_>, out: &Path) -> Result<Summary, SiteError> {
         files.add_folder(LOCAL, pages::all(&gathered, local, &workloads)?);
     }
     files.write(out)?;
-    Ok(Summary {
+    Ok(SiteSummary {
         pages: files.len(),
         rounds: gathered.rounds,
         warnings: gathered.warnings,

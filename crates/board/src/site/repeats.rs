@@ -60,7 +60,7 @@ struct Elsewhere {
 
 /// Where a figure is to lie, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Outlook {
     /// In another run on its machine, or on one like it.
     AnotherRun(String),
     /// On another machine; how far it moves on its own is not known.
@@ -174,10 +174,10 @@ impl Expected {
 
     /// Where the figure of a row is to lie on the machine of the ranking or on one like it, or on
     /// another where that alone is known; `None` for a row without a figure, and where it may be any.
-    pub(super) fn place(&self, row: &Row<'_>, subject: &Subject<'_>) -> Option<Place> {
+    pub(super) fn place(&self, row: &Row<'_>, subject: &Subject<'_>) -> Option<Outlook> {
         match &self.here {
-            Some(here) => interval(here.prediction, row, subject).map(Place::AnotherRun),
-            None => self.elsewhere(row, subject).map(Place::AnotherMachine),
+            Some(here) => interval(here.prediction, row, subject).map(Outlook::AnotherRun),
+            None => self.elsewhere(row, subject).map(Outlook::AnotherMachine),
         }
     }
 
@@ -258,7 +258,7 @@ impl Elsewhere {
     }
 }
 
-impl Place {
+impl Outlook {
     /// With the words that say where.
     pub(super) fn words(&self) -> String {
         match self {

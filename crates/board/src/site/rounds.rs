@@ -143,7 +143,7 @@ pub(super) struct Round {
 
 /// Where a round lies.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct RoundFolder {
     dir: PathBuf,
     /// Its runs, in the order of their names: the directory itself where that holds measurements.
     runs: Vec<PathBuf>,
@@ -151,7 +151,7 @@ pub(super) struct Place {
 }
 
 impl Round {
-    fn of(place: &Place, runs: Vec<Run>, known: &Known<'_>) -> Self {
+    fn of(place: &RoundFolder, runs: Vec<Run>, known: &Known<'_>) -> Self {
         let mut boards: Vec<Board> = Vec::new();
         let mut warnings = Vec::new();
         let about = about::read(&place.dir).unwrap_or_else(|words| {
@@ -215,7 +215,7 @@ fn by_machine(mut run: Run, known: &Known<'_>) -> Vec<(Option<Machine>, Measured
 
 /// The rounds of a results directory, the newest first: itself where it holds measurements, and each
 /// directory in it that does or whose own directories do.
-pub(super) fn places(results: &Path) -> Result<Vec<Place>, ReportError> {
+pub(super) fn places(results: &Path) -> Result<Vec<RoundFolder>, ReportError> {
     let mut found = Vec::new();
     found.extend(place(results.to_owned(), vec![results.to_owned()])?);
     for dir in directories(results)? {
@@ -233,7 +233,7 @@ pub(super) fn places(results: &Path) -> Result<Vec<Place>, ReportError> {
 }
 
 /// The round of those of these directories that hold measurements.
-fn place(dir: PathBuf, candidates: Vec<PathBuf>) -> Result<Option<Place>, ReportError> {
+fn place(dir: PathBuf, candidates: Vec<PathBuf>) -> Result<Option<RoundFolder>, ReportError> {
     let mut runs = Vec::new();
     let mut first: Option<String> = None;
     for run in candidates {
@@ -247,7 +247,7 @@ fn place(dir: PathBuf, candidates: Vec<PathBuf>) -> Result<Option<Place>, Report
         });
         runs.push(run);
     }
-    Ok(first.map(|started| Place { dir, runs, started }))
+    Ok(first.map(|started| RoundFolder { dir, runs, started }))
 }
 
 fn directories(dir: &Path) -> Result<Vec<PathBuf>, ReportError> {
@@ -259,7 +259,7 @@ fn directories(dir: &Path) -> Result<Vec<PathBuf>, ReportError> {
 }
 
 /// The measurements of a round.
-pub(super) fn read(place: &Place, known: &Known<'_>) -> Result<Round, ReportError> {
+pub(super) fn read(place: &RoundFolder, known: &Known<'_>) -> Result<Round, ReportError> {
     let runs = place.runs.iter().map(|dir| load::run(dir));
     Ok(Round::of(place, runs.collect::<Result<_, _>>()?, known))
 }

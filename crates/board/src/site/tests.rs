@@ -46,7 +46,7 @@ pub(super) fn save(results: &Path, round: &str, day: &str, all: &[Measurement]) 
 /// Scratch, the site's folder, and what was said of it.
 pub(super) struct Site {
     dir: tempfile::TempDir,
-    pub(super) summary: Summary,
+    pub(super) summary: SiteSummary,
 }
 
 impl Site {

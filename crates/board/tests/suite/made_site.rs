@@ -2,7 +2,7 @@
 
 use crate::fixture::{measured, repeated, unmeasured, waived};
 use crate::fixture_under::{plans, under};
-use board::site::{self, Sources, Summary};
+use board::site::{self, SiteSummary, Sources};
 use project::Project;
 use record::{End, Measurement, Status};
 use std::fs;
@@ -13,7 +13,7 @@ pub(crate) struct Made {
     pub(crate) scratch: PathBuf,
     pub(crate) out: PathBuf,
     #[allow(dead_code, reason = "not every test asks for it")]
-    pub(crate) summary: Summary,
+    pub(crate) summary: SiteSummary,
 }
 
 fn root() -> PathBuf {

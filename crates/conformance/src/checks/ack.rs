@@ -6,7 +6,7 @@ use crate::context::{Context, as_reply};
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
 use crate::raw;
-use crate::target::Workload;
+use crate::target::ProtocolRequest;
 use std::time::{Duration, Instant};
 
 /// How long several processes may take after the result. The protocol sets no limit. This one is
@@ -31,7 +31,7 @@ pub(super) static CHECKS: &[Check] = &[
         expectation: "every listener gets the broadcast before its echo (of several processes, and \
                       from Action Cable: within 1 s of the result)",
         scope: Scope::Each,
-        needs: Some(Workload::Broadcast),
+        needs: Some(ProtocolRequest::Broadcast),
         run: ack_rule,
     },
     Check {
@@ -40,7 +40,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends 20 broadcasts, one after the other.",
         expectation: "the sender gets each broadcast before its result",
         scope: Scope::Ordered,
-        needs: Some(Workload::Broadcast),
+        needs: Some(ProtocolRequest::Broadcast),
         run: own_connection,
     },
 ];

@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::context::Context;
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload, Reply};
-use crate::target::Workload;
+use crate::target::ProtocolRequest;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -14,7 +14,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Three of twelve clients broadcast in turn.",
         expectation: "every client, the sender included, gets each broadcast exactly once",
         scope: Scope::Each,
-        needs: Some(Workload::Broadcast),
+        needs: Some(ProtocolRequest::Broadcast),
         run: |context| {
             let mut clients = context.connect_many(12)?;
             for sender in [0, 11, 5] {
@@ -29,7 +29,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Broadcasts payloads of 1,000 bytes to six clients.",
         expectation: "every client gets the payload that was sent",
         scope: Scope::Each,
-        needs: Some(Workload::Broadcast),
+        needs: Some(ProtocolRequest::Broadcast),
         run: payload,
     },
     Check {
@@ -38,7 +38,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends three broadcasts.",
         expectation: "each is answered to the sender by one result with its payload",
         scope: Scope::Each,
-        needs: Some(Workload::Broadcast),
+        needs: Some(ProtocolRequest::Broadcast),
         run: result_payload,
     },
     Check {
@@ -47,7 +47,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "One of six clients broadcasts.",
         expectation: "the others get no result",
         scope: Scope::Each,
-        needs: Some(Workload::Broadcast),
+        needs: Some(ProtocolRequest::Broadcast),
         run: |context| {
             let mut clients = context.connect_many(6)?;
             let round = Round::run(context, &mut clients, 2, 700)?;
@@ -116,7 +116,7 @@ pub(super) fn everyone_once(
     sender: usize,
     padding: usize,
 ) -> Checked {
-    if !context.has(Workload::Broadcast) {
+    if !context.has(ProtocolRequest::Broadcast) {
         return clients
             .iter_mut()
             .try_for_each(|client| context.quiet(client));

@@ -8,7 +8,7 @@ use crate::context::{Context, as_reply, refused};
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload, Reply};
 use crate::raw::{FIN, fragments, frame};
-use crate::target::Workload;
+use crate::target::ProtocolRequest;
 use ws_proto::{DeflateOffer, DeflateTerms, NegotiationError, Opcode};
 
 const fn check(
@@ -24,7 +24,7 @@ const fn check(
         description,
         expectation,
         scope: Scope::Deflate,
-        needs: Some(Workload::Echo),
+        needs: Some(ProtocolRequest::Echo),
         run,
     }
 }
@@ -75,7 +75,7 @@ pub(super) static CHECKS: &[Check] = &[
         in_turn,
     ),
     Check {
-        needs: Some(Workload::Broadcast),
+        needs: Some(ProtocolRequest::Broadcast),
         ..check(
             "rfc7692-7.2.1-broadcast",
             "RFC 7692, 7.2.1",

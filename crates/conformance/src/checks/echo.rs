@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::context::Context;
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload, Reply};
-use crate::target::{Dialect, Workload};
+use crate::target::{Dialect, ProtocolRequest};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -15,7 +15,7 @@ pub(super) static CHECKS: &[Check] = &[
         expectation: "each is answered once, with its payload, in the dialect of the request and \
                       in order (Action Cable: in any order)",
         scope: Scope::Each,
-        needs: Some(Workload::Echo),
+        needs: Some(ProtocolRequest::Echo),
         run: echo,
     },
     Check {
@@ -24,7 +24,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Sends echoes while four other clients listen.",
         expectation: "the others get nothing",
         scope: Scope::Each,
-        needs: Some(Workload::Echo),
+        needs: Some(ProtocolRequest::Echo),
         run: sender_only,
     },
     Check {
@@ -34,7 +34,7 @@ pub(super) static CHECKS: &[Check] = &[
                       bytes.",
         expectation: "each comes back whole, its length in the shortest form",
         scope: Scope::Each,
-        needs: Some(Workload::Echo),
+        needs: Some(ProtocolRequest::Echo),
         run: lengths,
     },
     Check {
@@ -189,7 +189,7 @@ fn both_requests(
     listener: &mut Client,
     payload: &Payload,
 ) -> Checked {
-    if context.has(Workload::Echo) {
+    if context.has(ProtocolRequest::Echo) {
         context.echo(sender, payload)?;
     }
     broadcast_pair(context, sender, listener, payload)
@@ -203,7 +203,7 @@ pub(super) fn broadcast_pair(
     listener: &mut Client,
     payload: &Payload,
 ) -> Checked {
-    if !context.has(Workload::Broadcast) {
+    if !context.has(ProtocolRequest::Broadcast) {
         return Ok(());
     }
     context.request(sender, Kind::Broadcast, payload)?;

@@ -6,7 +6,7 @@ use crate::context::{Context, as_reply, refused};
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
 use crate::raw::{FIN, fragments, frame};
-use crate::target::{Dialect, Workload};
+use crate::target::{Dialect, ProtocolRequest};
 use serde_json::json;
 use ws_proto::Opcode;
 
@@ -18,7 +18,7 @@ pub(super) static CHECKS: &[Check] = &[
                       inside a UTF-8 sequence.",
         expectation: "each is answered as if it had come in one frame",
         scope: Scope::Each,
-        needs: Some(Workload::Echo),
+        needs: Some(ProtocolRequest::Echo),
         run: fragmented,
     },
     Check {
@@ -27,7 +27,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Echoes a message in three fragments with a ping after each of the first two.",
         expectation: "both pings are answered with their payloads, and the message too",
         scope: Scope::Each,
-        needs: Some(Workload::Echo),
+        needs: Some(ProtocolRequest::Echo),
         run: with_pings,
     },
     Check {

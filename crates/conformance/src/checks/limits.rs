@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
 use crate::raw::fragments;
-use crate::target::{Dialect, Workload};
+use crate::target::{Dialect, ProtocolRequest};
 use serde_json::json;
 use ws_proto::Opcode;
 
@@ -22,7 +22,7 @@ pub(super) static CHECKS: &[Check] = &[
         description: "Echoes a message of exactly 16 MiB.",
         expectation: "it comes back whole",
         scope: Scope::Each,
-        needs: Some(Workload::Echo),
+        needs: Some(ProtocolRequest::Echo),
         run: |context| {
             let mut client = context.connect_large()?;
             let payload = sized(context.dialect, LIMIT);

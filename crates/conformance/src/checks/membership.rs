@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::dialect::Speech;
 use crate::failure::{Checked, Failure};
 use crate::message::Kind;
-use crate::target::Workload;
+use crate::target::ProtocolRequest;
 use std::time::Duration;
 use ws_proto::Opcode;
 
@@ -21,7 +21,7 @@ pub(super) static CHECKS: &[Check] = &[Check {
                   subscribe to the channel) and one has left it.",
     expectation: "the sender gets its broadcast, the others nothing, and their connections live",
     scope: Scope::Joined,
-    needs: Some(Workload::Broadcast),
+    needs: Some(ProtocolRequest::Broadcast),
     run: members_only,
 }];
 

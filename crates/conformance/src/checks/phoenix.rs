@@ -5,7 +5,7 @@ use crate::client::{Client, Incoming};
 use crate::context::Context;
 use crate::dialect::phoenix::{JOIN_REF, Message, Phoenix, TOPIC};
 use crate::failure::{Checked, Failure};
-use crate::target::{Dialect, Workload};
+use crate::target::{Dialect, ProtocolRequest};
 use serde_json::{Value, json};
 use ws_proto::Opcode;
 
@@ -70,14 +70,14 @@ fn refs(context: &mut Context<'_>) -> Checked {
         Value::Null
     };
     let body = r#"{"body":"refs"}"#;
-    if context.has(Workload::Echo) {
+    if context.has(ProtocolRequest::Echo) {
         for reference in ["2", "3", "77", "a-Ref", "9007199254740993"] {
             let push = phoenix.message(reference, TOPIC, "echo", body);
             client.send(Opcode::Text, push.as_bytes())?;
             reply_to(&next(&mut client, &phoenix)?, reference, &join_ref)?;
         }
     }
-    if !context.has(Workload::Broadcast) {
+    if !context.has(ProtocolRequest::Broadcast) {
         return Ok(());
     }
     let push = phoenix.message("78", TOPIC, "broadcast", body);

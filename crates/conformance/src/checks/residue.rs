@@ -7,7 +7,7 @@ use crate::client::{Client, Incoming};
 use crate::context::Context;
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
-use crate::target::Workload;
+use crate::target::ProtocolRequest;
 use ws_proto::{CloseFrame, Opcode};
 
 /// Handshakes under way at once: small listen backlogs hold 50 (EventMachine, JRuby).
@@ -21,7 +21,7 @@ pub(super) static CHECKS: &[Check] = &[
                       not read.",
         expectation: "five other clients get each of the 40 exactly once",
         scope: Scope::Each,
-        needs: Some(Workload::Broadcast),
+        needs: Some(ProtocolRequest::Broadcast),
         run: reset_in_broadcast,
     },
     Check {
@@ -31,7 +31,7 @@ pub(super) static CHECKS: &[Check] = &[
                       within a frame.",
         expectation: "the other clients get every broadcast exactly once",
         scope: Scope::Each,
-        needs: Some(Workload::Broadcast),
+        needs: Some(ProtocolRequest::Broadcast),
         run: vanished,
     },
     Check {

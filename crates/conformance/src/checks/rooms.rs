@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::dialect::{Fault, Heard, Topics, Wish, Word};
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
-use crate::target::Workload;
+use crate::target::ProtocolRequest;
 use serde_json::json;
 use std::time::{Duration, Instant};
 use ws_proto::Opcode;
@@ -29,7 +29,7 @@ const fn check(
         description,
         expectation,
         scope: Scope::Topics,
-        needs: Some(Workload::Rooms),
+        needs: Some(ProtocolRequest::Rooms),
         run,
     }
 }

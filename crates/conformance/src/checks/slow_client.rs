@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::failure::{Checked, Failure};
 use crate::message::Kind;
 use crate::raw;
-use crate::target::Workload;
+use crate::target::ProtocolRequest;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ pub(super) static CHECKS: &[Check] = &[Check {
     expectation: "sender and a third client get every broadcast in time; the slow client gets \
                   64 MiB at most, beside what the sockets hold, and then the end of the connection",
     scope: Scope::Once,
-    needs: Some(Workload::Broadcast),
+    needs: Some(ProtocolRequest::Broadcast),
     run: slow_client,
 }];
 

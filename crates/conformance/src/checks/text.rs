@@ -5,7 +5,7 @@ use crate::check::{Check, Scope};
 use crate::context::Context;
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload};
-use crate::target::Workload;
+use crate::target::ProtocolRequest;
 use serde_json::Value;
 use ws_proto::Opcode;
 
@@ -44,7 +44,7 @@ pub(super) static CHECKS: &[Check] = &[
                       escaped type, and with payloads that look like requests.",
         expectation: "each is answered by its own type and payload",
         scope: Scope::Json,
-        needs: Some(Workload::Echo),
+        needs: Some(ProtocolRequest::Echo),
         run: really_parsed,
     },
 ];
@@ -106,7 +106,7 @@ fn values(context: &mut Context<'_>, texts: &[&str]) -> Checked {
     let mut listener = context.connect()?;
     for text in texts {
         let payload = parsed(text)?;
-        if context.has(Workload::Echo) {
+        if context.has(ProtocolRequest::Echo) {
             // The text itself, so that the escapes reach the server.
             let echo = context.speech().json_request(Kind::Echo, text);
             sender.send(Opcode::Text, echo.as_bytes())?;

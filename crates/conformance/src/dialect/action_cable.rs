@@ -2,7 +2,7 @@
 
 use super::topics::no_names;
 use super::{Fault, Heard, Opening, Owed, Speech, Topics, Wish, Word, kind};
-use crate::message::{Kind, Payload, Reply, abbreviated};
+use crate::message::{Kind, Payload, Reply, Unread, abbreviated, json as read_json};
 use serde_json::{Value, json};
 use ws_proto::Opcode;
 
@@ -67,17 +67,15 @@ impl Topics for ActionCable {
         false
     }
 
-    fn read(&self, message: &[u8]) -> Result<Heard, String> {
-        let shown = || abbreviated(&String::from_utf8_lossy(message));
-        let mut value: Value = serde_json::from_slice(message)
-            .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
-        let topic = topic_of(&value["identifier"]).ok_or_else(shown)?;
+    fn read(&self, message: &[u8]) -> Result<Heard, Unread> {
+        let mut value = read_json(message)?;
+        let topic = topic_of(&value["identifier"]).ok_or_else(|| Unread::other(message))?;
         let word = match (value["type"].as_str(), value["message"]["action"].as_str()) {
             (Some("confirm_subscription"), _) => Word::Subscribed,
             (None, Some("unsubscribed")) => Word::Unsubscribed,
             (None, Some("message")) => Word::Message,
             (None, Some("publishResult")) => Word::Published,
-            _ => return Err(shown()),
+            _ => return Err(Unread::other(message)),
         };
         let payload = value["message"].get_mut("payload").map(Value::take);
         Ok(Heard {
@@ -190,13 +188,11 @@ impl Speech for ActionCable {
         all
     }
 
-    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, String> {
-        let shown = || abbreviated(&String::from_utf8_lossy(message));
+    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, Unread> {
         if opcode != Opcode::Text {
-            return Err(format!("a binary message of {} bytes", message.len()));
+            return Err(Unread::Binary(message.len()));
         }
-        let mut value: Value = serde_json::from_slice(message)
-            .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
+        let mut value = read_json(message)?;
         let error = |payload| Reply {
             kind: Kind::Error,
             payload: Payload::Json(payload),
@@ -210,7 +206,7 @@ impl Speech for ActionCable {
             return Ok(error(value["message"]["payload"].take()));
         }
         if value["identifier"] != IDENTIFIER || value.get("type").is_some() {
-            return Err(format!("not a message of the subscription: {}", shown()));
+            return Err(Unread::wrong("not a message of the subscription", message));
         }
         let kind = kind(value["message"]["action"].as_str());
         let payload = value["message"].get_mut("payload").map(Value::take);
@@ -220,8 +216,8 @@ impl Speech for ActionCable {
                 payload: Payload::Json(payload),
                 len: message.len(),
             }),
-            (None, _) => Err(format!("a message without a known action: {}", shown())),
-            (_, None) => Err(format!("a message without a payload: {}", shown())),
+            (None, _) => Err(Unread::wrong("a message without a known action", message)),
+            (_, None) => Err(Unread::wrong("a message without a payload", message)),
         }
     }
 
@@ -281,7 +277,7 @@ impl Speech for ActionCable {
 mod tests {
     use super::*;
 
-    fn parse(message: &Value) -> Result<Kind, String> {
+    fn parse(message: &Value) -> Result<Kind, Unread> {
         let parsed = ActionCable.parse(Opcode::Text, message.to_string().as_bytes());
         parsed.map(|reply| reply.kind)
     }

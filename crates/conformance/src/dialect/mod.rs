@@ -12,7 +12,7 @@ mod topics;
 
 pub(crate) use topics::{Heard, Topics, Wish, Word};
 
-use crate::message::{Kind, Payload, Reply};
+use crate::message::{Kind, Payload, Reply, Unread};
 use crate::target::Dialect;
 use ws_proto::Opcode;
 
@@ -131,7 +131,7 @@ pub(crate) trait Speech: Sync {
     fn odd_spellings(&self) -> Vec<(String, &'static str)>;
 
     /// Reads a message of the server; an error says what is wrong with it.
-    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, String>;
+    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, Unread>;
 
     /// Text messages with this fault; none where the dialect cannot have it.
     fn faulty(&self, fault: Fault) -> Vec<String>;

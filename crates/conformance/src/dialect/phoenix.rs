@@ -2,7 +2,7 @@
 
 use super::topics::no_names;
 use super::{Fault, Heard, Opening, Owed, Speech, Topics, Wish, Word, kind};
-use crate::message::{Kind, Payload, Reply, abbreviated};
+use crate::message::{Kind, Payload, Reply, Unread, json as read_json};
 use serde_json::{Value, json};
 use ws_proto::Opcode;
 
@@ -77,10 +77,8 @@ impl Phoenix {
     }
 
     /// Reads a message of the server; an error says what is wrong with it.
-    pub(crate) fn read(&self, message: &[u8]) -> Result<Message, String> {
-        let shown = || abbreviated(&String::from_utf8_lossy(message));
-        let mut value: Value = serde_json::from_slice(message)
-            .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
+    pub(crate) fn read(&self, message: &[u8]) -> Result<Message, Unread> {
+        let mut value = read_json(message)?;
         let mut part = |index: usize, name: &str| {
             let found = match (&mut value, self.arrays) {
                 (Value::Array(parts), true) if parts.len() == 5 => parts.get_mut(index),
@@ -99,11 +97,11 @@ impl Phoenix {
             part(4, "payload"),
         );
         let (Some(topic), Some(event), Some(payload)) = parts else {
-            let version = if self.arrays { "2.0.0" } else { "1.0.0" };
-            return Err(format!(
-                "not a message of serializer {version}: {}",
-                shown()
-            ));
+            let what = match self.arrays {
+                true => "not a message of serializer 2.0.0",
+                false => "not a message of serializer 1.0.0",
+            };
+            return Err(Unread::wrong(what, message));
         };
         Ok(Message {
             join_ref: part(0, "join_ref").unwrap_or_default(),
@@ -145,11 +143,10 @@ impl Topics for Phoenix {
         false
     }
 
-    fn read(&self, message: &[u8]) -> Result<Heard, String> {
-        let shown = || abbreviated(&String::from_utf8_lossy(message));
+    fn read(&self, message: &[u8]) -> Result<Heard, Unread> {
         let mut got = Self::read(self, message)?;
         let topic = got.topic.strip_prefix(ROOM).filter(|_| got.topic != TOPIC);
-        let topic = topic.ok_or_else(shown)?.to_owned();
+        let topic = topic.ok_or_else(|| Unread::other(message))?.to_owned();
         let is_ok = got.payload["status"] == "ok";
         let reply = got.reference.as_str().filter(|_| is_ok);
         let (word, mut inner) = match (got.event.as_str(), reply) {
@@ -159,13 +156,13 @@ impl Topics for Phoenix {
             ("phx_close", _) => (Word::Closed, Value::Null),
             ("unsubscribed", _) => (Word::Unsubscribed, Value::Null),
             ("message", _) => (Word::Message, got.payload),
-            _ => return Err(shown()),
+            _ => return Err(Unread::other(message)),
         };
         let name = inner["type"].as_str();
         if matches!(word, Word::Message | Word::Published)
             && name != Some(word.to_string().as_str())
         {
-            return Err(format!("a message without its type: {}", shown()));
+            return Err(Unread::wrong("a message without its type", message));
         }
         Ok(Heard {
             word,
@@ -277,10 +274,9 @@ impl Speech for Phoenix {
         all
     }
 
-    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, String> {
-        let shown = || abbreviated(&String::from_utf8_lossy(message));
+    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, Unread> {
         if opcode != Opcode::Text {
-            return Err(format!("a binary message of {} bytes", message.len()));
+            return Err(Unread::Binary(message.len()));
         }
         let mut got = self.read(message)?;
         let reply = |kind, payload| Reply {
@@ -295,19 +291,19 @@ impl Speech for Phoenix {
             }
             "phx_error" => return Ok(reply(Kind::Error, got.payload)),
             _ if got.topic != TOPIC => {
-                return Err(format!("a message of another topic: {}", shown()));
+                return Err(Unread::wrong("a message of another topic", message));
             }
             "phx_reply" => got.payload["response"].take(),
             "broadcast" => got.payload,
-            _ => return Err(format!("an unknown event: {}", shown())),
+            _ => return Err(Unread::wrong("an unknown event", message)),
         };
         // Only a broadcast is an event of its own, and only the rest are replies.
         let kind = kind(inner["type"].as_str())
             .filter(|kind| (*kind == Kind::Broadcast) == (got.event == "broadcast"));
         match (kind, inner.get_mut("body").map(Value::take)) {
             (Some(kind), Some(body)) => Ok(reply(kind, body)),
-            (None, _) => Err(format!("a message without its type: {}", shown())),
-            (_, None) => Err(format!("a message without a body: {}", shown())),
+            (None, _) => Err(Unread::wrong("a message without its type", message)),
+            (_, None) => Err(Unread::wrong("a message without a body", message)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::topics::no_names;
 use super::{Fault, Heard, Owed, Speech, Topics, Wish, Word, kind};
-use crate::message::{Kind, Payload, Reply, abbreviated};
+use crate::message::{Kind, Payload, Reply, Unread, json as read_json};
 use serde_json::{Value, json};
 use ws_proto::Opcode;
 
@@ -17,20 +17,18 @@ pub(super) fn binary_request(kind: Kind, bytes: &[u8]) -> Vec<u8> {
     message
 }
 
-fn parse_text(message: &[u8]) -> Result<Reply, String> {
-    let shown = || abbreviated(&String::from_utf8_lossy(message));
-    let mut value: Value = serde_json::from_slice(message)
-        .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
+fn parse_text(message: &[u8]) -> Result<Reply, Unread> {
+    let mut value = read_json(message)?;
     let Some(kind) = kind(value["type"].as_str()) else {
-        return Err(format!("a message without a known type: {}", shown()));
+        return Err(Unread::wrong("a message without a known type", message));
     };
     let Some(payload) = value.get_mut("payload").map(Value::take) else {
-        return Err(format!("a message without a payload: {}", shown()));
+        return Err(Unread::wrong("a message without a payload", message));
     };
     if kind == Kind::Error && !payload.is_string() {
-        return Err(format!(
-            "an error whose payload is not a string: {}",
-            shown()
+        return Err(Unread::wrong(
+            "an error whose payload is not a string",
+            message,
         ));
     }
     Ok(Reply {
@@ -74,7 +72,7 @@ impl Speech for Plain {
         .into()
     }
 
-    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, String> {
+    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, Unread> {
         if opcode != Opcode::Binary {
             return parse_text(message);
         }
@@ -131,20 +129,21 @@ impl Topics for Plain {
         json!({"type": "publish", "topic": topic, "payload": payload}).to_string()
     }
 
-    fn read(&self, message: &[u8]) -> Result<Heard, String> {
-        let shown = || abbreviated(&String::from_utf8_lossy(message));
-        let mut value: Value = serde_json::from_slice(message)
-            .map_err(|error| format!("a message that is not JSON ({error}): {}", shown()))?;
+    fn read(&self, message: &[u8]) -> Result<Heard, Unread> {
+        let mut value = read_json(message)?;
         let word = match value["type"].as_str() {
             Some("subscribed") => Word::Subscribed,
             Some("unsubscribed") => Word::Unsubscribed,
             Some("message") => Word::Message,
             Some("publishResult") => Word::Published,
-            _ => return Err(shown()),
+            _ => return Err(Unread::other(message)),
         };
         Ok(Heard {
             word,
-            topic: value["topic"].as_str().ok_or_else(shown)?.to_owned(),
+            topic: value["topic"]
+                .as_str()
+                .ok_or_else(|| Unread::other(message))?
+                .to_owned(),
             payload: value.get_mut("payload").map(Value::take),
         })
     }
@@ -185,7 +184,12 @@ mod tests {
 
     #[test]
     fn what_is_no_reply_is_named() {
-        let error = |text: &str| Plain.parse(Opcode::Text, text.as_bytes()).unwrap_err();
+        let error = |text: &str| {
+            Plain
+                .parse(Opcode::Text, text.as_bytes())
+                .unwrap_err()
+                .to_string()
+        };
         assert!(error("{").contains("not JSON"));
         assert!(error(r#"{"type":"x"}"#).contains("known type"));
         assert!(error(r#"{"type":"echo"}"#).contains("without a payload"));

@@ -2,7 +2,7 @@
 
 use super::topics::no_names;
 use super::{Fault, Heard, Opening, Owed, Speech, Topics, Wish, Word, kind};
-use crate::message::{Kind, Payload, Reply, abbreviated};
+use crate::message::{Kind, Payload, Reply, Unread, abbreviated};
 use serde_json::{Value, json};
 use ws_proto::Opcode;
 
@@ -24,6 +24,14 @@ fn event(arguments: &str) -> String {
     format!("{EVENT}{arguments}")
 }
 
+/// The arguments of an event.
+fn arguments_of(text: &str) -> Result<Vec<Value>, Unread> {
+    serde_json::from_str(text).map_err(|error| Unread::NoArray {
+        reason: error.to_string(),
+        shown: abbreviated(&event(text)),
+    })
+}
+
 impl Topics for SocketIo {
     fn ask(&self, wish: Wish, topic: &str) -> String {
         event(&json!([wish.to_string(), topic]).to_string())
@@ -33,27 +41,30 @@ impl Topics for SocketIo {
         event(&json!(["publish", topic, payload]).to_string())
     }
 
-    fn read(&self, message: &[u8]) -> Result<Heard, String> {
+    fn read(&self, message: &[u8]) -> Result<Heard, Unread> {
         let text = String::from_utf8_lossy(message);
-        let shown = || abbreviated(&text);
-        let arguments = text.strip_prefix(EVENT).ok_or_else(shown)?;
-        let arguments: Vec<Value> = serde_json::from_str(arguments)
-            .map_err(|error| format!("an event that is no array ({error}): {}", shown()))?;
+        let arguments = text
+            .strip_prefix(EVENT)
+            .ok_or_else(|| Unread::other(message))?;
+        let arguments = arguments_of(arguments)?;
         let (name, topic, payload) = match &arguments[..] {
             [name, topic] => (name, topic, None),
             [name, topic, payload] => (name, topic, Some(payload.clone())),
-            _ => return Err(shown()),
+            _ => return Err(Unread::other(message)),
         };
         let word = match (name.as_str(), payload.is_some()) {
             (Some("subscribed"), false) => Word::Subscribed,
             (Some("unsubscribed"), false) => Word::Unsubscribed,
             (Some("message"), true) => Word::Message,
             (Some("publishResult"), true) => Word::Published,
-            _ => return Err(shown()),
+            _ => return Err(Unread::other(message)),
         };
         Ok(Heard {
             word,
-            topic: topic.as_str().ok_or_else(shown)?.to_owned(),
+            topic: topic
+                .as_str()
+                .ok_or_else(|| Unread::other(message))?
+                .to_owned(),
             payload,
         })
     }
@@ -136,11 +147,10 @@ impl Speech for SocketIo {
         all
     }
 
-    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, String> {
+    fn parse(&self, opcode: Opcode, message: &[u8]) -> Result<Reply, Unread> {
         let text = String::from_utf8_lossy(message);
-        let shown = || abbreviated(&text);
         if opcode != Opcode::Text {
-            return Err(format!("a binary message of {} bytes", message.len()));
+            return Err(Unread::Binary(message.len()));
         }
         let reply = |kind, payload| Reply {
             kind,
@@ -151,16 +161,15 @@ impl Speech for SocketIo {
             return Ok(reply(Kind::Error, Value::Null));
         }
         let Some(arguments) = text.strip_prefix(EVENT) else {
-            return Err(format!("a packet that is no event: {}", shown()));
+            return Err(Unread::wrong("a packet that is no event", message));
         };
-        let arguments: Vec<Value> = serde_json::from_str(arguments)
-            .map_err(|error| format!("an event that is no array ({error}): {}", shown()))?;
+        let arguments = arguments_of(arguments)?;
         let Ok([name, payload]) = <[Value; 2]>::try_from(arguments) else {
-            return Err(format!("an event without one argument: {}", shown()));
+            return Err(Unread::wrong("an event without one argument", message));
         };
         match kind(name.as_str()) {
             Some(kind) => Ok(reply(kind, payload)),
-            None => Err(format!("an unknown event: {}", shown())),
+            None => Err(Unread::wrong("an unknown event", message)),
         }
     }
 
@@ -199,11 +208,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn parsed(message: &str) -> Result<(Kind, Value), String> {
+    fn parsed(message: &str) -> Result<(Kind, Value), Unread> {
         let reply = SocketIo.parse(Opcode::Text, message.as_bytes())?;
         match reply.payload {
             Payload::Json(value) => Ok((reply.kind, value)),
-            Payload::Bytes(_) => Err("bytes".to_owned()),
+            Payload::Bytes(_) => Err(Unread::Other("bytes".to_owned())),
         }
     }
 

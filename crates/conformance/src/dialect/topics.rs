@@ -1,7 +1,7 @@
 //! Topics, where a dialect has them (docs/protocol.md, Rooms): how they are asked for, and what a
 //! message about them says.
 
-use crate::message::Payload;
+use crate::message::{Payload, Unread};
 use serde_json::Value;
 use std::fmt;
 
@@ -54,7 +54,7 @@ pub(crate) trait Topics: Sync {
     }
 
     /// Reads a message of the server about a topic; an error says what it is instead.
-    fn read(&self, message: &[u8]) -> Result<Heard, String>;
+    fn read(&self, message: &[u8]) -> Result<Heard, Unread>;
 
     /// Requests that the server must refuse: each with the topic that its client is subscribed to
     /// before, if it must be.

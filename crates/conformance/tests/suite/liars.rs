@@ -3,7 +3,7 @@
 
 use super::{PATIENCE, is_late};
 use conformance::{
-    Check, Dialect, Outcome, Target, Verdict, Workload, checks, run_check, verify_those,
+    Check, CheckRun, Dialect, Found, ProtocolRequest, Target, checks, run_check, verify_those,
 };
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -35,7 +35,11 @@ fn dialects(framework: Framework) -> Vec<Dialect> {
 fn target(server: &LiarServer, lie: Lie, framework: Framework, timeout: Duration) -> Target {
     Target {
         dialects: dialects(framework),
-        workloads: vec![Workload::Echo, Workload::Broadcast, Workload::Rooms],
+        workloads: vec![
+            ProtocolRequest::Echo,
+            ProtocolRequest::Broadcast,
+            ProtocolRequest::Rooms,
+        ],
         compression: lie == Lie::None || lie.id().starts_with("deflate-"),
         timeout,
         ..Target::new(server.addr())
@@ -46,7 +50,7 @@ fn target(server: &LiarServer, lie: Lie, framework: Framework, timeout: Duration
 const LARGEST: &str = "protocol-limit-slow-client";
 
 /// Of all checks; those that lie about something else are asked the largest with `TESTS=long` alone.
-fn outcomes(lie: Lie, framework: Framework, timeout: Duration) -> Vec<Outcome> {
+fn outcomes(lie: Lie, framework: Framework, timeout: Duration) -> Vec<CheckRun> {
     let server = LiarServer::start_as(lie, framework).expect("a port");
     let every = lie == Lie::None
         || lie.trips(framework) == Some(LARGEST)
@@ -58,12 +62,12 @@ fn outcomes(lie: Lie, framework: Framework, timeout: Duration) -> Vec<Outcome> {
 
 /// The outcomes with the first patience with which no check fails but that of the rule that is broken; or
 /// with one with which another fails that was not late.
-fn outcomes_in_time(lie: Lie, framework: Framework) -> Vec<Outcome> {
+fn outcomes_in_time(lie: Lie, framework: Framework) -> Vec<CheckRun> {
     let broken = lie.trips(framework);
     let mut all = Vec::new();
     for timeout in PATIENCE {
         all = outcomes(lie, framework, timeout);
-        let is_wrong = |of: &Outcome| of.failed() && Some(of.check.id) != broken;
+        let is_wrong = |of: &CheckRun| of.failed() && Some(of.check.id) != broken;
         if !all.iter().any(is_wrong) || !is_late(&all, timeout, broken) {
             break;
         }
@@ -71,7 +75,7 @@ fn outcomes_in_time(lie: Lie, framework: Framework) -> Vec<Outcome> {
     all
 }
 
-fn failures(outcomes: &[Outcome]) -> Vec<String> {
+fn failures(outcomes: &[CheckRun]) -> Vec<String> {
     let failed = outcomes.iter().filter(|outcome| outcome.failed());
     failed.map(ToString::to_string).collect()
 }
@@ -109,7 +113,7 @@ fn the_honest_server_passes_every_check_and_what_is_skipped_has_a_reason() {
         let skipped: BTreeSet<_> = outcomes
             .iter()
             .filter(|outcome| match &outcome.verdict {
-                Verdict::Skipped { reason } => !reason.is_empty(),
+                Found::Skipped { reason } => !reason.is_empty(),
                 _ => false,
             })
             .map(|outcome| outcome.check.id)
@@ -139,7 +143,7 @@ fn both_serializers_of_phoenix_are_run_and_told_apart() {
 
 /// The outcomes of what a lie is held against. A lie that a plain server can tell too is held in the
 /// frameworks against the check of its rule alone: that it trips no other is seen there.
-fn outcomes_of(lie: Lie, framework: Framework, timeout: Duration) -> Vec<Outcome> {
+fn outcomes_of(lie: Lie, framework: Framework, timeout: Duration) -> Vec<CheckRun> {
     let known = framework != Framework::Plain && Lie::all_in(Framework::Plain).any(|l| l == lie);
     let rule = lie.trips(framework).filter(|_| known);
     let Some(check) = checks().find(|check| Some(check.id) == rule) else {

@@ -1,6 +1,6 @@
 //! The checks against servers, honest and not, in one program: each more is linked anew.
 
-use conformance::Outcome;
+use conformance::CheckRun;
 use std::time::Duration;
 
 mod liars;
@@ -17,8 +17,8 @@ const PATIENCE: [Duration; 3] = [
 
 /// Whether the first check that failed, but for that of a rule that is broken, had waited a whole patience:
 /// that alone excuses a wrong blame, by a machine that is busy.
-fn is_late(outcomes: &[Outcome], patience: Duration, broken: Option<&str>) -> bool {
-    let is_wrong = |of: &&Outcome| of.failed() && Some(of.check.id) != broken;
+fn is_late(outcomes: &[CheckRun], patience: Duration, broken: Option<&str>) -> bool {
+    let is_wrong = |of: &&CheckRun| of.failed() && Some(of.check.id) != broken;
     let first = outcomes.iter().find(is_wrong);
     first.is_none_or(|first| first.elapsed >= patience)
 }

@@ -1,6 +1,6 @@
 //! Servers that are checked over TLS.
 
-use conformance::{ReadyError, Target, Tls, Verdict, checks, ready, run_check};
+use conformance::{Found, ReadyError, Target, Tls, checks, ready, run_check};
 use rustls::pki_types::PrivateKeyDer;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +43,7 @@ fn checks_are_run_over_tls() {
     ] {
         let check = checks().find(|check| check.id == id).expect(id);
         let outcome = run_check(&target, check, target.dialects[0]);
-        assert!(matches!(outcome.verdict, Verdict::Pass), "{outcome:?}");
+        assert!(matches!(outcome.verdict, Found::Pass), "{outcome:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 //! servers that are gone.
 
 use conformance::{
-    Dialect, Outcome, ReadyError, Target, Verdict, Workload, checks, ready, run_check, verify,
+    CheckRun, Dialect, Found, ProtocolRequest, ReadyError, Target, checks, ready, run_check, verify,
 };
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ fn target(addr: SocketAddr) -> Target {
 
 /// The outcomes for a server that does nothing wrong. A busy machine can make it too late for one
 /// patience: it is given a longer one then.
-fn verified(target: &Target, told: &mut dyn FnMut(&Outcome)) -> Vec<Outcome> {
+fn verified(target: &Target, told: &mut dyn FnMut(&CheckRun)) -> Vec<CheckRun> {
     let mut outcomes = Vec::new();
     for timeout in super::PATIENCE {
         let target = Target {
@@ -42,7 +42,7 @@ fn readiness(fault: Fault) -> Result<(), ReadyError> {
     ready(&target(server.addr()))
 }
 
-fn failed(outcomes: &[Outcome]) -> Vec<&'static str> {
+fn failed(outcomes: &[CheckRun]) -> Vec<&'static str> {
     let failed = outcomes.iter().filter(|outcome| outcome.failed());
     failed.map(|outcome| outcome.check.id).collect()
 }
@@ -119,8 +119,8 @@ fn checks_of_a_request_that_the_server_does_not_answer_are_skipped_with_a_reason
     ];
     thread::scope(|scope| {
         for (dialect, framework) in served {
-            let echo = (Workload::Echo, "protocol-broadcast-exactly-once");
-            let broadcast = (Workload::Broadcast, "protocol-echo");
+            let echo = (ProtocolRequest::Echo, "protocol-broadcast-exactly-once");
+            let broadcast = (ProtocolRequest::Broadcast, "protocol-echo");
             scope.spawn(move || answers_only(echo, dialect, framework));
             scope.spawn(move || answers_only(broadcast, dialect, framework));
         }
@@ -128,7 +128,7 @@ fn checks_of_a_request_that_the_server_does_not_answer_are_skipped_with_a_reason
 }
 
 /// A server that has this request alone; the check of this id is skipped.
-fn answers_only((workload, id): (Workload, &str), dialect: Dialect, framework: Framework) {
+fn answers_only((workload, id): (ProtocolRequest, &str), dialect: Dialect, framework: Framework) {
     let server = LiarServer::start_as(Lie::None, framework).unwrap();
     let target = Target {
         workloads: vec![workload],
@@ -142,7 +142,7 @@ fn answers_only((workload, id): (Workload, &str), dialect: Dialect, framework: F
     let skipped = outcomes.iter().find(|outcome| outcome.check.id == id);
     assert!(matches!(
         skipped.map(|outcome| &outcome.verdict),
-        Some(Verdict::Skipped { reason }) if reason.starts_with("the server has no ")
+        Some(Found::Skipped { reason }) if reason.starts_with("the server has no ")
     ));
 }
 
@@ -150,19 +150,27 @@ fn answers_only((workload, id): (Workload, &str), dialect: Dialect, framework: F
 fn a_server_without_one_request_is_still_caught_at_the_other() {
     for (workload, lie, id) in [
         (
-            Workload::Broadcast,
+            ProtocolRequest::Broadcast,
             Lie::DeliversTwice,
             "protocol-broadcast-exactly-once",
         ),
         (
-            Workload::Broadcast,
+            ProtocolRequest::Broadcast,
             Lie::ErrorToAll,
             "protocol-error-isolated",
         ),
-        (Workload::Echo, Lie::ErrorToAll, "protocol-error-isolated"),
-        (Workload::Echo, Lie::RoundsDoubles, "protocol-text-numbers"),
         (
-            Workload::Broadcast,
+            ProtocolRequest::Echo,
+            Lie::ErrorToAll,
+            "protocol-error-isolated",
+        ),
+        (
+            ProtocolRequest::Echo,
+            Lie::RoundsDoubles,
+            "protocol-text-numbers",
+        ),
+        (
+            ProtocolRequest::Broadcast,
             Lie::RoundsDoubles,
             "protocol-text-numbers",
         ),
@@ -191,7 +199,7 @@ fn checks_of_a_dialect_that_is_not_spoken_are_skipped_with_a_reason() {
     let skipped: Vec<_> = outcomes
         .iter()
         .filter(
-            |outcome| matches!(&outcome.verdict, Verdict::Skipped { reason } if !reason.is_empty()),
+            |outcome| matches!(&outcome.verdict, Found::Skipped { reason } if !reason.is_empty()),
         )
         .map(|outcome| outcome.check.id)
         .collect();
@@ -249,11 +257,11 @@ fn several_processes_owe_everything_else() {
 fn a_server_that_is_gone_is_not_asked_forty_times() {
     let server = FaultServer::start(Fault::NeverAnswers, 0).unwrap();
     let outcomes = verify(&target(server.addr()), &mut |_| {});
-    let run = |outcome: &&Outcome| !matches!(outcome.verdict, Verdict::Skipped { .. });
+    let run = |outcome: &&CheckRun| !matches!(outcome.verdict, Found::Skipped { .. });
     let rest: Vec<_> = outcomes[1..].iter().filter(run).collect();
     assert!(rest.len() > 50);
     assert!(rest.iter().all(|outcome| matches!(
         &outcome.verdict,
-        Verdict::Fail { observed } if observed.starts_with("not run: after rfc6455-4.2.2-accept-key")
+        Found::Fail { observed } if observed.starts_with("not run: after rfc6455-4.2.2-accept-key")
     )));
 }

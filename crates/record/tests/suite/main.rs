@@ -5,6 +5,7 @@ mod foreign_readers;
 mod fuzz_corpus;
 mod imports;
 mod judge;
+mod names;
 mod results_of_2016;
 mod schema;
 mod shown;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Verdict {
+struct CaseResult {
     behavior: String,
     behavior_close: String,
 }
@@ -14,7 +14,7 @@ struct Verdict {
 /// Counts the cases of `agent` in `index`, the text of the suite's index.json, in the order of
 /// their numbers.
 pub(super) fn count(index: &str, agent: &str, record: &mut AutobahnRecord) -> Result<(), String> {
-    let mut index: BTreeMap<String, BTreeMap<String, Verdict>> = serde_json::from_str(index)
+    let mut index: BTreeMap<String, BTreeMap<String, CaseResult>> = serde_json::from_str(index)
         .map_err(|error| format!("its report is not what it should be: {error}"))?;
     let Some(cases) = index.remove(agent) else {
         return Err("its report does not name the server".to_owned());

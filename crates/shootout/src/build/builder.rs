@@ -5,7 +5,7 @@
 //! as well.
 
 use super::stamp::{Sources, Stamp};
-use super::{BuildError, Builds, Built, Order, Outcome, logs};
+use super::{BuildError, BuildOutcome, Builds, Built, Order, logs};
 use crate::process::{Job, JobError, describe_exit, tail};
 use crate::toolchain::Survey;
 use project::manifest::{Receipt, Step, Values};
@@ -22,7 +22,7 @@ const LOG_LINES: usize = 20;
 pub(super) struct Builder<'a> {
     order: Order<'a>,
     /// What is settled, by variant.
-    done: BTreeMap<String, Outcome>,
+    done: BTreeMap<String, BuildOutcome>,
 }
 
 impl<'a> Builder<'a> {
@@ -55,7 +55,7 @@ impl<'a> Builder<'a> {
             .filter(|(_, stamp)| !force && stamp.is_current())
             .map(|(variant, _)| variant.clone())
             .collect();
-        let unchanged: BTreeMap<String, Outcome> = self
+        let unchanged: BTreeMap<String, BuildOutcome> = self
             .ask(&current, true)
             .into_iter()
             .filter(|(_, outcome)| outcome.is_ok())
@@ -192,7 +192,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Asks variants for their versions; the same command is run once for all that share it.
-    fn ask(&self, variants: &[String], reused: bool) -> BTreeMap<String, Outcome> {
+    fn ask(&self, variants: &[String], reused: bool) -> BTreeMap<String, BuildOutcome> {
         let mut asked: Vec<(&Receipt, Result<String, BuildError>)> = Vec::new();
         let mut outcomes = BTreeMap::new();
         for name in variants {

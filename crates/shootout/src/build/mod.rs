@@ -12,7 +12,7 @@ use crate::interrupt::Interrupt;
 use crate::toolchain::Missing;
 use builder::Builder;
 use project::manifest::Manifest;
-use project::{Entry, Project};
+use project::{Project, ServerFolder};
 use std::path::{Path, PathBuf};
 
 /// The fingerprint of a server's sources, build outputs left out; `None` when they cannot be read.
@@ -74,15 +74,15 @@ impl BuildError {
 }
 
 /// What became of a variant's build.
-pub type Outcome = Result<Built, BuildError>;
+pub type BuildOutcome = Result<Built, BuildError>;
 
 /// What became of several variants, in the manifest's order.
 #[derive(Clone, Debug)]
-pub struct Builds(pub Vec<(String, Outcome)>);
+pub struct Builds(pub Vec<(String, BuildOutcome)>);
 
 impl Builds {
     /// What became of the variant of that name; `None` when it was not asked for.
-    pub fn of(&self, variant: &str) -> Option<&Outcome> {
+    pub fn of(&self, variant: &str) -> Option<&BuildOutcome> {
         let found = self.0.iter().find(|(name, _)| name == variant);
         found.map(|(_, outcome)| outcome)
     }
@@ -101,7 +101,7 @@ pub struct Order<'a> {
     /// The project.
     pub project: &'a Project,
     /// The server.
-    pub entry: &'a Entry,
+    pub entry: &'a ServerFolder,
     /// Its manifest.
     pub manifest: &'a Manifest,
     /// Names of the variants that are wanted.

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::tally::Tally;
-use crate::build::{BuildError, Builds, Order, Outcome};
+use crate::build::{BuildError, BuildOutcome, Builds, Order};
 use crate::exit::Exit;
 use crate::rows::{Wanted, alike};
 use project::{Refusal, contestants};
@@ -61,7 +61,7 @@ pub(super) fn told(context: &Context<'_>, wanted: &Wanted<'_>, builds: &Builds) 
 }
 
 /// The version, or the reason with the last lines of the log indented below it.
-fn in_words(context: &Context<'_>, library: &str, outcome: &Outcome) -> String {
+fn in_words(context: &Context<'_>, library: &str, outcome: &BuildOutcome) -> String {
     let error = match outcome {
         Ok(built) => {
             let how = if built.reused { " (unchanged)" } else { "" };

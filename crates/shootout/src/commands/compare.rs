@@ -4,7 +4,7 @@ use super::Context;
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
 use crate::session;
-use board::compare::{Comparison, Figure, Question, Side, Verdict, read, text};
+use board::compare::{Comparison, Figure, Overall, Question, Side, read, text};
 use board::stats;
 use project::Refusal;
 use std::fs;
@@ -35,9 +35,9 @@ pub(super) fn compare(context: &Context<'_>, args: &CompareArgs) -> Result<Exit,
     }
     say!("{}", text::comparison(&comparison).trim_end());
     Ok(match comparison.verdict {
-        Verdict::NoRegression => Exit::Ok,
-        Verdict::Regression => Exit::Regression,
-        Verdict::NotComparable => Exit::Invalid,
+        Overall::NoRegression => Exit::Ok,
+        Overall::Regression => Exit::Regression,
+        Overall::NotComparable => Exit::Invalid,
     })
 }
 

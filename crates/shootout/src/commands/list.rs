@@ -3,8 +3,8 @@
 use super::Context;
 use crate::exit::Exit;
 use board::terminal::{aligned, one_line};
-use project::Entry;
 use project::Refusal;
+use project::ServerFolder;
 use project::manifest::lines;
 use project::manifest::{Manifest, RawEcho, Variant};
 use project::workload;
@@ -98,7 +98,7 @@ fn speaks(variant: &Variant) -> String {
     words.join(",")
 }
 
-fn entry_json(entry: &Entry) -> Value {
+fn entry_json(entry: &ServerFolder) -> Value {
     match &entry.manifest {
         Ok(manifest) => json!({
             "name": manifest.name,

@@ -25,7 +25,7 @@ use crate::toolchain::Survey;
 use project::Refusal;
 use project::manifest::lines;
 use project::manifest::suggestion;
-use project::{Entry, Project};
+use project::{Project, ServerFolder};
 
 /// What every command works with.
 pub(crate) struct Context<'a> {
@@ -101,7 +101,7 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
 impl Context<'_> {
     /// Every variant of those servers whose manifest can be read; the problems of the others are
     /// told on stderr.
-    fn readable<'e>(&self, entries: &'e [Entry]) -> Vec<Wanted<'e>> {
+    fn readable<'e>(&self, entries: &'e [ServerFolder]) -> Vec<Wanted<'e>> {
         for problems in entries.iter().filter_map(|e| e.manifest.as_ref().err()) {
             anstream::eprintln!("{}", lines(problems));
         }

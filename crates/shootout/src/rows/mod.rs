@@ -10,7 +10,7 @@ use project::manifest::{
     DEFAULT_VARIANT, Dialect, Manifest, Problem, Variant, Workload, suggestion,
 };
 use project::workload::{NamedPlan, Schedule};
-use project::{Entry, contestant, in_results};
+use project::{ServerFolder, contestant, in_results};
 use record::ServerIdentity;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The server's folder.
-    pub entry: Entry,
+    pub entry: ServerFolder,
     /// The variant, or what is wrong with the manifest.
     pub subject: Result<Variant, Vec<Problem>>,
     /// What it is measured with.
@@ -112,7 +112,7 @@ impl Row {
 ///
 /// # Errors
 /// When a variant is named that no selected server has, or nothing is left to measure.
-pub fn plan(entries: &[Entry], options: &RunOptions) -> Result<Rows, Refusal> {
+pub fn plan(entries: &[ServerFolder], options: &RunOptions) -> Result<Rows, Refusal> {
     check_names(entries, &options.variants)?;
     check_twice(entries, &options.twice)?;
     let mut planned = Rows::default();
@@ -158,7 +158,7 @@ fn distinct<'n>(names: &[&'n str]) -> Vec<&'n str> {
 
 impl Rows {
     /// Adds the rows of one workload; those that are there twice stand apart, at the end.
-    fn add(&mut self, entries: &[Entry], options: &RunOptions, workload: &Arc<NamedPlan>) {
+    fn add(&mut self, entries: &[ServerFolder], options: &RunOptions, workload: &Arc<NamedPlan>) {
         let first = self.rows.len();
         self.add_once(entries, options, workload);
         let again: Vec<Row> = self.rows[first..]
@@ -172,7 +172,12 @@ impl Rows {
         self.rows.extend(again);
     }
 
-    fn add_once(&mut self, entries: &[Entry], options: &RunOptions, workload: &Arc<NamedPlan>) {
+    fn add_once(
+        &mut self,
+        entries: &[ServerFolder],
+        options: &RunOptions,
+        workload: &Arc<NamedPlan>,
+    ) {
         let dialects: Vec<Dialect> = match workload.dialect() {
             Some(dialect) if options.dialects.is_empty() => vec![dialect],
             _ => options.dialects.clone(),
@@ -260,7 +265,7 @@ pub fn alike<'v, T: PartialEq>(
 #[derive(Clone, Debug)]
 pub struct Wanted<'a> {
     /// The server's folder.
-    pub entry: &'a Entry,
+    pub entry: &'a ServerFolder,
     /// Its manifest.
     pub manifest: &'a Manifest,
     /// Names of the variants.
@@ -269,7 +274,7 @@ pub struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     /// Every variant of the servers whose manifest can be read.
-    pub fn all(entries: &'a [Entry]) -> Vec<Self> {
+    pub fn all(entries: &'a [ServerFolder]) -> Vec<Self> {
         entries
             .iter()
             .filter_map(|entry| {
@@ -315,7 +320,7 @@ fn chosen(choice: &VariantChoice, is_first: bool, variant: &Variant) -> bool {
     }
 }
 
-fn check_twice(entries: &[Entry], twice: &[String]) -> Result<(), Refusal> {
+fn check_twice(entries: &[ServerFolder], twice: &[String]) -> Result<(), Refusal> {
     let known = || entries.iter().map(|entry| entry.name.as_str());
     match twice
         .iter()
@@ -329,7 +334,7 @@ fn check_twice(entries: &[Entry], twice: &[String]) -> Result<(), Refusal> {
     }
 }
 
-fn check_names(entries: &[Entry], choice: &VariantChoice) -> Result<(), Refusal> {
+fn check_names(entries: &[ServerFolder], choice: &VariantChoice) -> Result<(), Refusal> {
     let VariantChoice::Named(names) = choice else {
         return Ok(());
     };

@@ -4,7 +4,7 @@ use super::*;
 use plan::{Audience, Compression, Connect, Load, Rooms as InRooms};
 use std::path::Path;
 
-fn entry(name: &str, variants: &[&str]) -> Entry {
+fn entry(name: &str, variants: &[&str]) -> ServerFolder {
     let variants: String = variants
         .iter()
         .map(|variant| format!("[[variant]]\nname = \"{variant}\"\n"))
@@ -16,7 +16,7 @@ fn entry(name: &str, variants: &[&str]) -> Entry {
          [version]\ncommand = [\"x\"]\nmatches = '(.)'\n\
          [supports]\ndialects = [\"text\"]\nworkloads = [\"broadcast\"]\n{variants}"
     );
-    Entry {
+    ServerFolder {
         name: name.into(),
         dir: "/x".into(),
         manifest: Manifest::parse(&text, Path::new("server.toml"), name),
@@ -170,7 +170,8 @@ fn a_workload_over_tls_has_the_variants_with_tls_and_no_other_has() {
     options.variants = VariantChoice::First;
     let first = plan(&entries[..1], &options).unwrap();
     assert_eq!(names(&first), ["go-example.tls.broadcast.text.1"]);
-    let is_for = |entry: &Entry| options.workloads[0].is_for(entry.manifest.as_ref().unwrap());
+    let is_for =
+        |entry: &ServerFolder| options.workloads[0].is_for(entry.manifest.as_ref().unwrap());
     assert_eq!(entries.each_ref().map(is_for), [true, false]);
     let error = plan(&entries[1..], &options).unwrap_err().to_string();
     assert!(error.contains("declares no TLS"), "{error}");
@@ -178,7 +179,7 @@ fn a_workload_over_tls_has_the_variants_with_tls_and_no_other_has() {
 
 #[test]
 fn a_broken_manifest_is_a_row() {
-    let broken = Entry {
+    let broken = ServerFolder {
         manifest: Manifest::parse("manifest = 1", Path::new("server.toml"), "go-broken"),
         ..entry("go-broken", &[])
     };

@@ -2,7 +2,7 @@
 
 use board::servers_table::Page;
 use ignore::WalkBuilder;
-use project::{Entry, Project};
+use project::{Project, ServerFolder};
 use serde_json::Value;
 use shootout::options::RunOptions;
 use shootout::rows::{Row, plan};
@@ -46,7 +46,7 @@ fn farm(without: Option<&str>) -> TempDir {
 /// What is known of each server (its folder apart, which is elsewhere), and the rows of a full run.
 fn known(farm: &TempDir) -> (Vec<(String, String)>, Vec<String>) {
     let project = Project::find(Some(farm.path())).unwrap();
-    let entries: Vec<Entry> = project.servers().unwrap();
+    let entries: Vec<ServerFolder> = project.servers().unwrap();
     let rows = plan(&entries, &RunOptions::default()).unwrap();
     let manifests = entries
         .iter()

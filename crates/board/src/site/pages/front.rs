@@ -38,8 +38,8 @@ struct Front<'s> {
     builds: Vec<Build>,
     languages: Vec<Language>,
     between: Option<String>,
-    measured: Vec<Workload>,
-    others: Vec<Workload>,
+    measured: Vec<WorkloadShown>,
+    others: Vec<WorkloadShown>,
 }
 
 struct Answer {
@@ -90,7 +90,7 @@ struct Shown {
     variant: Option<String>,
 }
 
-struct Workload {
+struct WorkloadShown {
     name: String,
     href: String,
     reason: String,
@@ -104,7 +104,7 @@ const MEASURE: &str = "for w in workloads/*.toml; do n=$(basename \"$w\" .toml);
 pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
     let rankings = site.rankings();
     let field = Field::of(rankings.map(|(on, ranking)| (on.board.machine.as_ref(), ranking)));
-    let (measured, others): (Vec<Workload>, Vec<Workload>) = workloads(site)
+    let (measured, others): (Vec<WorkloadShown>, Vec<WorkloadShown>) = workloads(site)
         .into_iter()
         .partition(|workload| !workload.sentences.is_empty());
     let yardstick = field.yardstick.as_ref();
@@ -141,13 +141,13 @@ pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
     Ok(page.render()?)
 }
 
-fn workloads(site: &Site<'_>) -> Vec<Workload> {
+fn workloads(site: &Site<'_>) -> Vec<WorkloadShown> {
     let workloads = site.workload_names.iter().map(|name| {
         let known = &site.gathered.workloads;
         let reason = known.iter().find(|(known, _)| known == name);
         let of_it = site.rankings();
         let of_it = of_it.filter(|(_, ranking)| ranking.workload == *name);
-        Workload {
+        WorkloadShown {
             name: name.clone(),
             href: site.workload_href(name, ""),
             reason: match reason {

@@ -6,7 +6,7 @@ use crate::report::notes::Note;
 use crate::report::table::NOTHING;
 use crate::site::again::Again;
 use crate::site::board::{Ranked, Ranking};
-use crate::site::repeats::{Expected, Place};
+use crate::site::repeats::{Expected, Outlook};
 use plan::Workload;
 
 /// What the template shows of a ranking.
@@ -108,11 +108,11 @@ pub(super) fn view(
                 .as_ref()
                 .filter(|expected| expected.is_of_this_machine())
                 .and_then(|expected| expected.elsewhere(row, &subject))
-                .map(Place::AnotherMachine);
-            let words = place.iter().chain(&elsewhere).map(Place::words).collect();
+                .map(Outlook::AnotherMachine);
+            let words = place.iter().chain(&elsewhere).map(Outlook::words).collect();
             let interval = expected
                 .as_ref()
-                .map(|_| place.map_or_else(|| NOTHING.to_owned(), Place::interval));
+                .map(|_| place.map_or_else(|| NOTHING.to_owned(), Outlook::interval));
             Line {
                 key: ranked.key.clone(),
                 name: ranked.name.clone(),

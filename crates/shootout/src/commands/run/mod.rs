@@ -25,8 +25,8 @@ use board::report;
 use board::report::cost;
 use board::terminal::one_line;
 use plan::RankedBy;
-use project::Entry;
 use project::Refusal;
+use project::ServerFolder;
 use project::workload::Schedule;
 use record::{Environment, Measurement, Status};
 use run_page::figures;
@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context<'_>, args: &RunArgs) -> Result<Exit, Refusal
     let all = entries.len();
     let is_look_around = options.quick && options.servers.is_empty();
     if is_look_around {
-        let is_asked = |entry: &Entry| match &entry.manifest {
+        let is_asked = |entry: &ServerFolder| match &entry.manifest {
             Ok(manifest) => options.workloads.iter().any(|one| one.is_for(manifest)),
             Err(_) => true,
         };

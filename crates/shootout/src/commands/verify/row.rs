@@ -8,7 +8,7 @@ use crate::rows::Wanted;
 use crate::supervise::{self, Spec, StartError};
 use anstyle::AnsiColor;
 use board::conformance_table::Line;
-use conformance::{Outcome, Verdict};
+use conformance::{CheckRun, Found};
 use project::contestant;
 use project::manifest::{Manifest, Variant};
 use record::{CheckVerdict, Conformance};
@@ -85,7 +85,7 @@ pub(super) fn verify(
         }
     };
     let checked = conform::verify(&mut server, variant, context.interrupt, &mut |outcome| {
-        if choice.all && outcome.verdict == Verdict::Pass {
+        if choice.all && outcome.verdict == Found::Pass {
             let pass = painted(AnsiColor::Green, "pass");
             put!(said, "  {pass} {}", heading(outcome));
         }
@@ -136,13 +136,13 @@ fn today() -> String {
 }
 
 /// `late`: a wait ran out, and what follows may follow from that.
-fn put_failures(said: &mut String, outcomes: &[Outcome], conformance: &Conformance, late: bool) {
+fn put_failures(said: &mut String, outcomes: &[CheckRun], conformance: &Conformance, late: bool) {
     let label = match late {
         true => painted(AnsiColor::Yellow, "LATE"),
         false => painted(AnsiColor::Red, "FAIL"),
     };
     for (outcome, judged) in outcomes.iter().zip(&conformance.checks) {
-        let Verdict::Fail { observed } = &outcome.verdict else {
+        let Found::Fail { observed } = &outcome.verdict else {
             continue;
         };
         if judged.verdict == CheckVerdict::Fail {
@@ -195,7 +195,7 @@ fn put_waivers(
     }
 }
 
-fn summary(outcomes: &[Outcome], conformance: &Conformance) -> String {
+fn summary(outcomes: &[CheckRun], conformance: &Conformance) -> String {
     let count = |verdict| {
         conformance
             .checks
@@ -219,7 +219,7 @@ fn summary(outcomes: &[Outcome], conformance: &Conformance) -> String {
     format!("{words} in {elapsed:.1} s")
 }
 
-fn heading(outcome: &Outcome) -> String {
+fn heading(outcome: &CheckRun) -> String {
     let dialect = outcome
         .dialect
         .map(|d| format!(", {d}"))

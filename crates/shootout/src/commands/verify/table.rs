@@ -6,8 +6,8 @@ use crate::rows::Wanted;
 use anstyle::AnsiColor;
 use board::conformance_table::{self, Compared, Files, Line};
 use board::servers_table::Page;
-use project::Entry;
 use project::Refusal;
+use project::ServerFolder;
 
 /// What is done with the documentation's tables.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ pub(super) fn keep(context: &Context<'_>, table: Table, fresh: Vec<Line>) -> Res
     }
 }
 
-fn variants(entries: &[Entry]) -> Vec<(&str, &str)> {
+fn variants(entries: &[ServerFolder]) -> Vec<(&str, &str)> {
     let all = Wanted::all(entries).into_iter();
     let pairs = all.flat_map(|wanted| {
         let variants = wanted.manifest.variants.iter();
