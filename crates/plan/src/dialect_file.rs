@@ -3,8 +3,10 @@
 //! Pure data. Whether a file makes sense is found when the load generator compiles it.
 
 mod condition;
+mod heartbeat;
 
 pub use condition::{Condition, JsonType, Scalar};
+pub use heartbeat::{BeatInterval, Heartbeat};
 
 use super::Nanos;
 use schemars::generate::SchemaSettings;
@@ -20,7 +22,7 @@ pub fn dialect_schema() -> Schema {
 }
 
 /// A dialect: the messages of a protocol over WebSocket.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DialectFile {
     /// Lower-case letters, digits and hyphens.
@@ -57,6 +59,9 @@ pub struct DialectFile {
     /// Longest message of the server in bytes, besides the payload of a request.
     #[serde(default = "envelope")]
     pub longest_message: u32,
+    /// What a ready client sends by the clock, where the server closes clients that are silent.
+    #[serde(default)]
+    pub heartbeat: Option<Heartbeat>,
     /// The requests.
     pub send: Requests,
     /// What the messages of a ready client mean. The first rule that matches decides; a message that
@@ -375,6 +380,8 @@ pub enum Meaning {
     Ignored,
     /// The server asks whether the client lives; `send` is the answer.
     KeepAlive,
+    /// The answer to a heartbeat of the client.
+    Heartbeat,
     /// While a client opens: it is ready for requests.
     Ready,
     /// The client is subscribed to the topic; one that opens is ready with it.

@@ -114,7 +114,7 @@ pub const MQTT: &str = "MQTT 3.1.1: an echo goes to a topic of the client's own,
 pub const MQTT_5: &str = "The same by MQTT 5";
 
 /// What the messages are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Written", default, deny_unknown_fields)]
 #[schemars(!try_from)]
 pub struct Message {

@@ -48,7 +48,8 @@ impl DialectFile {
     /// True of a file as written plans have it where it holds secrets.
     pub(crate) fn lacks_secrets(&self) -> bool {
         let keys = self.open.signatures.values().map(|of| of.key.as_str());
-        let mut messages = self.exchange().chain(self.requests());
+        let beat = self.heartbeat.iter().map(|of| of.send.as_str());
+        let mut messages = self.exchange().chain(self.requests()).chain(beat);
         let is_replaced = |text: &str| text.replace(['"', '\\'], "").contains(":REDACTED");
         keys.into_iter().any(|key| key == REDACTED_VALUE) || messages.any(is_replaced)
     }

@@ -17,6 +17,7 @@ mod faults;
 mod file;
 mod format;
 mod handshakes;
+mod heartbeats;
 mod judge;
 mod latency;
 mod measurement;
@@ -41,6 +42,7 @@ pub use faults::{FaultClass, Faults};
 pub use file::{OutputFile, RecordFile, unwritable};
 pub use format::{Tool, VERSION};
 pub use handshakes::{TlsAgreed, TlsUse};
+pub use heartbeats::Heartbeats;
 pub use judge::{
     BUSY, Judgement, all_sent, counted_faults, judge, judge_interrupted, kept_too_much, not_back,
     remedy,

@@ -1,8 +1,8 @@
 //! The record of one run of the generator against one server.
 
 use super::{
-    Churn, CompressionUse, Connections, Environment, Faults, InFlight, Latency, SiteUse,
-    Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict,
+    Churn, CompressionUse, Connections, Environment, Faults, Heartbeats, InFlight, Latency,
+    SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict,
 };
 use plan::{Measure, Plan, SearchOf};
 use schemars::JsonSchema;
@@ -152,6 +152,9 @@ pub struct StepRecord {
     /// TLS handshakes; absent where the server was loaded without TLS, and in records from before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<Box<TlsUse>>,
+    /// Heartbeats of the clients; absent where the dialect has none, and in records from before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heartbeats: Option<Box<Heartbeats>>,
     /// Clients that read slowly; absent where all read everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_readers: Option<SlowReaders>,

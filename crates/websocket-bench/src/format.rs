@@ -2,8 +2,8 @@
 
 use plan::Plan;
 use record::{
-    CompressionUse, Connections, Latency, MemoryUse, SlowReaders, StepRecord, Throughput, TlsUse,
-    Verdict, latency_text as latency,
+    CompressionUse, Connections, Heartbeats, Latency, MemoryUse, SlowReaders, StepRecord,
+    Throughput, TlsUse, Verdict, latency_text as latency,
 };
 use ws_proto::escaped;
 
@@ -204,6 +204,19 @@ pub(crate) fn tls(of: &TlsUse) -> String {
         of.resumed,
         spread(&of.handshake),
     )
+}
+
+/// Heartbeats, and how many of them the server answered.
+pub(crate) fn heartbeats(of: &Heartbeats) -> String {
+    let answers = match (of.answered, of.unanswered) {
+        (0, 0) => String::new(),
+        (answered, 0) => format!(", {answered} answered{}", spread(&of.round_trip)),
+        (answered, unanswered) => format!(
+            ", {answered} answered{}; {unanswered} not answered in time",
+            spread(&of.round_trip)
+        ),
+    };
+    format!("    heartbeats   {} sent{answers}", of.sent)
 }
 
 /// What a `connect` step has besides: how it opened, what became of the pings, what it cost.

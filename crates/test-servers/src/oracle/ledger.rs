@@ -24,7 +24,18 @@ pub struct Told {
     pub answers: u64,
     /// Pings of clients.
     pub pings: u64,
+    /// Heartbeats of clients.
+    pub beats: u64,
+    /// Those of them that were not answered.
+    pub unheard: u64,
+    /// Heartbeats that name another client than the one that sent them.
+    pub wrong_beats: u64,
+    /// Connections that were ended since they sent no heartbeat.
+    pub silenced: u64,
 }
+
+/// A heartbeat that says nothing of its client.
+pub(super) struct Silent;
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 
 mod due;
 mod ledger;
+mod watch;
 
 pub use ledger::{Asked, Connection, Copy, Fate, Told};
 
@@ -23,6 +24,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use watch::Watch;
 use ws_proto::Opcode;
 
 /// One fault in so many messages, from a first one on; none in no messages.
@@ -67,6 +69,10 @@ pub struct OracleOptions {
     /// Subscriptions that are passed over, by their number among those of connections that had one
     /// before.
     pub ignored: Strikes,
+    /// A connection is ended that sends no heartbeat for so long.
+    pub silence: Option<Duration>,
+    /// Heartbeats that are not answered, by their number.
+    pub unheard: Strikes,
     /// New connections are refused from so long after the first request on.
     pub closes_door: Option<Duration>,
     /// Where more clients than this are connected, messages take [`CROWDED`] longer.
@@ -81,12 +87,14 @@ pub struct Oracle {
     server: Server,
     told: Arc<Mutex<Ledger>>,
     due: Arc<Due>,
+    watch: Arc<Watch>,
 }
 
 struct Knows {
     options: OracleOptions,
     ledger: Arc<Mutex<Ledger>>,
     due: Arc<Due>,
+    watch: Arc<Watch>,
 }
 
 impl Oracle {
@@ -120,10 +128,12 @@ impl Oracle {
     ) -> io::Result<Self> {
         let ledger = Arc::<Mutex<Ledger>>::default();
         let due = Due::start(Arc::clone(&ledger))?;
+        let watch = Watch::start(options.silence, &ledger)?;
         let behaviour = Knows {
             options,
             ledger: Arc::clone(&ledger),
             due: Arc::clone(&due),
+            watch: Arc::clone(&watch),
         };
         let make_wire = Box::new(move |stream| {
             Ok(Arc::new(DeflatedWire::new(Lie::None, wire(stream)?)) as Arc<dyn Wire>)
@@ -133,6 +143,7 @@ impl Oracle {
             server: Server::start(address, Arc::new(behaviour), make_wire)?,
             told: ledger,
             due,
+            watch,
         })
     }
 
@@ -150,6 +161,7 @@ impl Oracle {
 impl Drop for Oracle {
     fn drop(&mut self) {
         self.due.stop();
+        self.watch.stop();
     }
 }
 
@@ -286,6 +298,24 @@ impl Behaviour for Knows {
         Some(Upgrade { answer, open })
     }
 
+    fn opened(&self, peer: &Arc<Peer>) {
+        let now_ns = lock(&self.ledger).now_ns();
+        self.watch.lives(peer, now_ns);
+    }
+
+    fn message(
+        &self,
+        hub: &Arc<Hub>,
+        from: &Arc<Peer>,
+        opcode: Opcode,
+        message: &[u8],
+    ) -> Result<(), u16> {
+        match self.takes(from, opcode, message) {
+            true => Ok(()),
+            false => self.handle(hub, from, opcode, message),
+        }
+    }
+
     fn echo(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
         let peers = hub.lock();
         let others: Vec<_> = peers.iter().filter(|peer| peer.id != from.id).collect();
@@ -381,6 +411,7 @@ impl Behaviour for Knows {
     }
 
     fn ended(&self, _hub: &Arc<Hub>, peer: &Arc<Peer>, _how: Ended) {
+        self.watch.forget(peer.id);
         let mut ledger = lock(&self.ledger);
         let now = ledger.now_ns();
         if let Some(connection) = ledger.connection(peer.id) {

@@ -17,7 +17,7 @@ pub(crate) use hub::{Hub, Peer};
 pub(crate) use queued::{Overflow, QueuedWire};
 pub(crate) use request::{Rejection, Reply, Request};
 pub(crate) use rooms::{Act, RoomRequest};
-pub(crate) use speech::{Answer, Asked, Rejected, Speaker, Speech, read};
+pub(crate) use speech::{Answer, Asked, Rejected, Speaker, Speech, read, text_frame};
 pub(crate) use wire::{PlainWire, WRITE_TIMEOUT, Wire};
 
 use crate::listen::{listen, raise_file_limit};

@@ -264,6 +264,9 @@ impl Outputs {
             if let Some(of) = &step.tls {
                 writeln!(out, "{}", format::tls(of))?;
             }
+            if let Some(of) = step.heartbeats.as_ref().filter(|of| of.sent > 0) {
+                writeln!(out, "{}", format::heartbeats(of))?;
+            }
             if let Some(slow) = &step.slow_readers {
                 writeln!(out, "{}", format::slow_readers(slow))?;
             }

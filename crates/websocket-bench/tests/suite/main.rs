@@ -28,6 +28,7 @@ mod front;
 mod given_up;
 mod handmade;
 mod handshakes;
+mod heartbeats;
 mod help;
 mod hostile;
 mod hostile_coordinator;

@@ -2,7 +2,7 @@
 
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
-use crate::message::{HandshakePart, SlowPart, StepPart};
+use crate::message::{HandshakePart, HeartbeatPart, SlowPart, StepPart};
 use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
 use plan::{Measure, Plan, Reading, Workload};
@@ -64,6 +64,7 @@ impl Merged<'_> {
         let mut slow = SlowPart::default();
         let mut compression = CompressionUse::default();
         let mut handshakes = HandshakePart::default();
+        let mut beats: Option<Box<HeartbeatPart>> = None;
         if !rows.is_empty() {
             (generator.cpu_ns, generator.resident_bytes) = (0, 0);
         }
@@ -77,6 +78,9 @@ impl Merged<'_> {
             counts.add(part.counts);
             compression.add(part.compression);
             handshakes.merge(part.handshakes);
+            if let Some(of) = part.heartbeats {
+                beats.get_or_insert_default().merge(*of);
+            }
             series.merge(part.rows);
             generator.messages += part.messages;
             generator.reads += part.reads;
@@ -143,6 +147,7 @@ impl Merged<'_> {
                 .target
                 .is_secure()
                 .then(|| Box::new(handshakes.into_use())),
+            heartbeats: beats.map(|beats| Box::new(beats.into_record())),
             churn: None,
             slow_readers: slow_readers(self.plan, self.clients, slow),
             faults,

@@ -2,6 +2,7 @@
 
 use super::Stamps;
 use super::error::DialectError;
+use super::heartbeat::{self, Heartbeat};
 use super::kinds::Kinds;
 use super::payload::Body;
 use super::place::{Carries, OPEN, Place, is_answer};
@@ -30,6 +31,7 @@ pub(super) struct Interpreter {
     keeps_order: bool,
     reaches_sender: bool,
     separator: Option<String>,
+    heartbeat: Option<Heartbeat>,
     first: Option<String>,
     opening: Rules,
     receive: Rules,
@@ -144,6 +146,7 @@ impl Interpreter {
             topic_prefix: file.topic_prefix.clone(),
             exchanges: has_exchange(file),
             examples: file.receive.iter().filter_map(example).collect(),
+            heartbeat: heartbeat::compile(file)?,
             body,
             stamps,
         })
@@ -243,6 +246,7 @@ impl Interpreter {
             Meaning::KeepAlive => {
                 return Ok(Incoming::KeepAlive(found.rule.send.as_bytes().into()));
             }
+            Meaning::Heartbeat => return Ok(Incoming::Heartbeat),
             Meaning::Subscribed | Meaning::Unsubscribed => {
                 let is_subscribed = found.rule.means == Meaning::Subscribed;
                 return match self.topic(found)? {
@@ -349,6 +353,10 @@ impl Codec for Interpreter {
             Some(at) => (&message[..at], &message[at + separator.len()..]),
             None => (message, &[]),
         }
+    }
+
+    fn heartbeat(&self) -> Option<Heartbeat> {
+        self.heartbeat.clone()
     }
 
     fn captured(&self, message: &[u8]) -> Vec<(String, String)> {

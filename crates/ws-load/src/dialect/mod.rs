@@ -9,6 +9,7 @@ mod built_in;
 mod checks;
 mod error;
 pub mod for_fuzzing;
+mod heartbeat;
 mod interpreter;
 mod kinds;
 mod mqtt;
@@ -25,6 +26,7 @@ mod template;
 pub use error::DialectError;
 pub use interpreter::check_dialect;
 
+pub(crate) use heartbeat::{Beat, Every, Heartbeat};
 pub(crate) use place::Carries;
 pub(crate) use stamp::{StampForm, Stamps};
 pub(crate) use template::topic_of;
@@ -101,6 +103,8 @@ pub(crate) enum Incoming {
     UnsubscribedAs(u16),
     /// The server asks whether the client lives, and is to be sent this.
     KeepAlive(Box<[u8]>),
+    /// The answer to a heartbeat of the client.
+    Heartbeat,
 }
 
 /// A message that is not of the dialect, in words.
@@ -212,6 +216,11 @@ pub(crate) trait Codec: Send + Sync {
     /// is nothing.
     fn cut<'m>(&self, message: &'m [u8]) -> (&'m [u8], &'m [u8]) {
         (message, &[])
+    }
+
+    /// What each ready client sends by the clock.
+    fn heartbeat(&self) -> Option<Heartbeat> {
+        None
     }
 
     /// What a message that came before [`Opening::Ready`] tells for later messages of its client: names

@@ -272,6 +272,7 @@ fn check_meanings(list: &str, rules: &[Rule]) -> Result<(), DialectError> {
         Meaning::Refused,
         Meaning::Ignored,
         Meaning::KeepAlive,
+        Meaning::Heartbeat,
     ];
     let permitted = if list == OPEN {
         &of_opening[..]
@@ -398,6 +399,7 @@ const fn meaning_name(means: Meaning) -> &'static str {
         Meaning::Refused => "refused",
         Meaning::Ignored => "ignored",
         Meaning::KeepAlive => "keep-alive",
+        Meaning::Heartbeat => "heartbeat",
         Meaning::Ready => "ready",
         Meaning::Subscribed => "subscribed",
         Meaning::Unsubscribed => "unsubscribed",

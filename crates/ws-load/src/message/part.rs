@@ -2,7 +2,7 @@
 
 use super::HandshakePart;
 use crate::figures::{Counts, Latencies, Rows};
-use record::{AttemptFailures, CompressionUse, Drops, Faults, Recorder};
+use record::{AttemptFailures, CompressionUse, Drops, Faults, Heartbeats, Recorder};
 use serde::{Deserialize, Serialize};
 
 /// The part of a worker thread, or of a whole process.
@@ -33,6 +33,8 @@ pub struct StepPart {
     pub(crate) compression: CompressionUse,
     /// Empty without TLS.
     pub(crate) handshakes: HandshakePart,
+    /// Absent where clients have none.
+    pub(crate) heartbeats: Option<Box<HeartbeatPart>>,
     /// Of clients that no sample waits for.
     pub(crate) slow: SlowPart,
     /// Absent where no client may leave.
@@ -61,12 +63,45 @@ impl StepPart {
         self.rows.merge(other.rows);
         self.compression.add(other.compression);
         self.handshakes.merge(other.handshakes);
+        if let Some(beats) = other.heartbeats {
+            self.heartbeats.get_or_insert_default().merge(*beats);
+        }
         self.slow.merge(other.slow);
         if let Some(churn) = other.churn {
             self.churn.get_or_insert_default().merge(*churn);
         }
         self.held.merge(other.held);
         self.raw.merge(other.raw);
+    }
+}
+
+/// Messages that clients sent by the clock, so that the server knew that they lived.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct HeartbeatPart {
+    pub(crate) sent: u64,
+    pub(crate) answered: u64,
+    /// Not in time, or not at all.
+    pub(crate) unanswered: u64,
+    pub(crate) round_trip: Recorder,
+}
+
+impl HeartbeatPart {
+    /// Adds those of another worker.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.answered += other.answered;
+        self.unanswered += other.unanswered;
+        self.round_trip.merge(&other.round_trip);
+    }
+
+    /// The same for people.
+    pub(crate) fn into_record(self) -> Heartbeats {
+        Heartbeats {
+            sent: self.sent,
+            answered: self.answered,
+            unanswered: self.unanswered,
+            round_trip: self.round_trip.latency(),
+        }
     }
 }
 

@@ -215,6 +215,9 @@ impl Asks {
             for text in file.requests() {
                 compiler.message("message.definition.send", text, &captured);
             }
+            for beat in file.heartbeat.iter() {
+                compiler.message("message.definition.heartbeat", &beat.send, &captured);
+            }
         }
         asks.data = read(connection.data.as_deref(), &compiler)?.into();
         Ok(asks)

@@ -2,7 +2,7 @@
 //!
 //! It reads no memory and gives no verdict.
 
-use super::{Clients, Scenario, Setting, Slot, answer_keep_alive};
+use super::{Clients, Scenario, Setting, Slot, follow_asides};
 use crate::message::{Command, HeldPart, Report, StepPart};
 use crate::net::{ConnectError, Endpoint};
 use crate::plan;
@@ -251,7 +251,9 @@ impl Scenario for Hold {
     }
 
     fn follow_up(&mut self, _: u64, clients: &mut dyn Clients) {
-        answer_keep_alive(&mut self.verifier, clients);
+        if self.verifier.asides.is_some() {
+            follow_asides(&mut self.verifier, clients);
+        }
         self.note_lost(clients);
     }
 

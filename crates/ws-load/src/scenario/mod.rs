@@ -64,6 +64,8 @@ pub(crate) trait Clients {
     fn has_left_room(&mut self, slot: Slot);
     /// It has confirmed at `at_ns` that the client is in the next one.
     fn has_joined_room(&mut self, slot: Slot, at_ns: u64);
+    /// The answer to its heartbeat has reached a client at `at_ns`.
+    fn heartbeat_answered(&mut self, _slot: Slot, _at_ns: u64) {}
     /// 64 random bits, different in every draw of a run.
     fn draw(&mut self) -> u64;
     /// Tells the controller.
@@ -200,10 +202,17 @@ pub(crate) fn of(setting: Setting) -> Box<dyn Scenario> {
     }
 }
 
-/// Answers the keep-alive of the dialect that the last read brought, if it did.
-fn answer_keep_alive(verifier: &mut Verifier, clients: &mut dyn Clients) {
-    if let Some((slot, answer)) = verifier.keep_alive.take() {
+/// Follows up on what the last read brought besides answers to requests, if it did.
+#[cold]
+fn follow_asides(verifier: &mut Verifier, clients: &mut dyn Clients) {
+    let Some(asides) = verifier.asides.take() else {
+        return;
+    };
+    if let Some((slot, answer)) = asides.keep_alive {
         clients.send_latest(slot, verifier.codec().opcode(), &answer);
+    }
+    for (slot, at_ns) in asides.heartbeats {
+        clients.heartbeat_answered(slot, at_ns);
     }
 }
 

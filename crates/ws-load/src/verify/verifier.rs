@@ -2,9 +2,11 @@
 //!
 //! The verifier of one worker. It sees whole messages and knows neither sockets nor frames.
 
+mod asides;
 mod asked;
 mod unawaited;
 
+pub(crate) use asides::Asides;
 pub(crate) use unawaited::RoomConfirmed;
 
 use super::envelope::Envelopes;
@@ -100,8 +102,8 @@ pub(crate) struct Verifier {
     pub(crate) first_malformed: Option<String>,
     /// Whether anything of the run was understood.
     pub(crate) first_answers: FirstAnswers,
-    /// The client that got the latest keep-alive, and what it is to be answered with.
-    pub(crate) keep_alive: Option<(u32, Box<[u8]>)>,
+    /// What came besides answers to requests, if anything did.
+    pub(crate) asides: Option<Box<Asides>>,
     /// How the first connection ended that this side did not close, in words.
     pub(crate) first_disconnect: Option<String>,
     /// What the clients show the server, which no words repeat.
@@ -152,7 +154,7 @@ impl Verifier {
             done: Vec::new(),
             first_malformed: None,
             first_answers: FirstAnswers::new(understanding),
-            keep_alive: None,
+            asides: None,
             first_disconnect: None,
             asks: Asks::default(),
         }
@@ -428,7 +430,8 @@ impl Verifier {
             Ok(Incoming::Subscribed(room)) => self.subscription(slot, room, true, at_ns),
             Ok(Incoming::Unsubscribed(room)) => self.subscription(slot, room, false, at_ns),
             Ok(Incoming::Ignored) => {}
-            Ok(Incoming::KeepAlive(answer)) => self.keep_alive = Some((slot, answer)),
+            Ok(Incoming::KeepAlive(answer)) => self.asides().keep_alive = Some((slot, answer)),
+            Ok(Incoming::Heartbeat) => self.asides().heartbeats.push((slot, at_ns)),
             Err(why) => self.malformed_message(slot, payload, &why, at_ns),
         }
     }

@@ -26,7 +26,7 @@ impl Captured {
 
     /// A client begins anew.
     pub(super) fn forget(&mut self, slot: Token) {
-        if !self.names.is_empty() {
+        if !self.by_client.is_empty() {
             self.by_client.remove(&slot);
         }
     }

@@ -1,8 +1,10 @@
 //! The clients of a worker: frames out, and how a connection ends.
 
+use super::beats::Beats;
 use super::captured::Captured;
 use super::lives::Lives;
 use super::opening::Opening;
+use super::watch::watch;
 use super::{Common, Peer};
 use crate::clock;
 use crate::dialect::Codec;
@@ -36,6 +38,8 @@ pub(super) struct ClientTable {
     pub(super) opening: Opening,
     /// Absent where no client leaves during a step.
     pub(super) lives: Option<Box<Lives>>,
+    /// Absent where the dialect has no heartbeat.
+    pub(super) beats: Option<Box<Beats>>,
     /// How each client reads, where they differ.
     readings: Vec<Reading>,
     /// Clients that are ready.
@@ -98,6 +102,7 @@ impl ClientTable {
                 (number, workers),
                 clock::nanos(super::CLOSE_PATIENCE),
             ),
+            beats: Beats::of(&*codec, &common, number),
             readings: Vec::new(),
             ready: 0,
             cut_off: 0,
@@ -130,6 +135,7 @@ impl ClientTable {
     /// Has a slot begin anew, or the next one begin.
     pub(super) fn put(&mut self, slot: Token, transport: Transport) {
         self.captured.forget(slot);
+        self.beats.iter_mut().for_each(|beats| beats.forget(slot));
         let connection = Connection::connecting(transport, self.longest_message);
         match self.connections.get_mut(slot as usize) {
             Some(place) => *place = connection,
@@ -269,6 +275,7 @@ impl ClientTable {
     /// A client is ready.
     pub(super) fn note_ready(&mut self, slot: Token) {
         self.get(slot).phase = Phase::Ready;
+        self.begin_beats(slot);
         self.ready += 1;
         self.common
             .progress
@@ -384,7 +391,7 @@ impl Session<'_> {
     /// Sends bytes; a connection that cannot take them is broken. True when the kernel has taken
     /// all, `None` when the connection is broken or gone.
     #[inline]
-    fn write(
+    pub(super) fn write(
         &mut self,
         slot: Token,
         send: impl FnOnce(&mut Transport) -> io::Result<bool>,
@@ -559,6 +566,10 @@ impl scenario::Clients for Session<'_> {
         self.table.note_ready(slot);
     }
 
+    fn heartbeat_answered(&mut self, slot: Slot, at_ns: u64) {
+        self.table.beat_answered(slot, at_ns);
+    }
+
     #[inline]
     fn draw(&mut self) -> u64 {
         self.table.draw()
@@ -571,29 +582,4 @@ impl scenario::Clients for Session<'_> {
     fn tell(&mut self, worker: usize, command: Command) {
         self.table.peers[worker].tell(command);
     }
-}
-
-/// Asks to be told when the socket takes bytes again, if any wait now and none did before; stops
-/// asking when none do any more.
-#[inline]
-pub(super) fn watch(
-    control: &mut dyn Control,
-    slot: Token,
-    transport: &Transport,
-    was_waiting: bool,
-) -> io::Result<()> {
-    if transport.wants_write() == was_waiting {
-        return Ok(());
-    }
-    rewatch(control, slot, transport)
-}
-
-/// Watches for the socket to take bytes again, if any wait.
-#[cold]
-pub(super) fn rewatch(
-    control: &mut dyn Control,
-    slot: Token,
-    transport: &Transport,
-) -> io::Result<()> {
-    control.established(slot, transport.raw(), transport.wants_write())
 }

@@ -112,6 +112,7 @@ impl EventLoop {
             let session = &mut self.clients.session(backend.control());
             session.open_more();
             session.live_on();
+            session.beat();
             if self.pacing.has_paused() {
                 self.pacing.resume_due(clock::now_ns(), session);
             }
@@ -144,6 +145,8 @@ impl EventLoop {
         let next_ns = next_ns.min(caught_up_ns);
         let lives = self.clients.lives.as_ref();
         let next_ns = next_ns.min(lives.map_or(u64::MAX, |lives| lives.next_ns()));
+        let beats = self.clients.beats.as_ref();
+        let next_ns = next_ns.min(beats.map_or(u64::MAX, |beats| beats.next_ns()));
         if next_ns == u64::MAX {
             return IDLE_TURN;
         }
@@ -228,6 +231,7 @@ impl EventLoop {
         if let Some(lives) = &mut self.clients.lives {
             lives.finish(&mut part);
         }
+        part.heartbeats = self.clients.finish_beats();
         let mut part = Box::new(part);
         if self.given_up {
             part.slow.is_kept_unknown = true;

@@ -3,6 +3,7 @@
 //! A worker takes [`Command`]s and gives [`Report`]s. During a step it uses only the shared ledger, and
 //! sends commands to the worker whose client is to send the next sample.
 
+mod beats;
 mod captured;
 mod catch_up;
 mod clients;
@@ -15,6 +16,7 @@ mod pool;
 mod receive;
 mod signing;
 mod starts;
+mod watch;
 mod watchdog;
 
 pub(crate) use pool::{CLOSE_PATIENCE, HURRY, WorkerPool, hung};

@@ -570,8 +570,7 @@ impl Session<'_> {
                 self.lose(slot, ConnectError::Turned { addr, words });
             }
             dialect::Opening::Ready => {
-                if let Some(name) = self.table.captured.missing(slot) {
-                    let words = format!("it did not say `{name}`, which messages repeat");
+                if let Some(words) = self.table.untold(slot) {
                     self.lose(slot, ConnectError::Turned { addr, words });
                     return false;
                 }

@@ -1,8 +1,8 @@
 //! Bytes of a worker's connections: upgrades, frames, and what they mean for the scenario.
 
 use super::captured;
-use super::clients::{rewatch, watch};
 use super::event_loop::{EventLoop, Stamp};
+use super::watch::{rewatch, watch};
 use crate::clock;
 use crate::dialect::{self, Codec};
 use crate::io::{Control, Token};
@@ -84,7 +84,7 @@ impl Replies {
     }
 
     fn is_empty(&self) -> bool {
-        self.pongs.is_empty() && self.opening.is_none()
+        self.pongs.is_empty() && self.opening.is_none() && self.captured.is_empty()
     }
 }
 

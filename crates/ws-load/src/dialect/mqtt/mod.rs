@@ -2,8 +2,8 @@
 //!
 //! A broadcast is published with QoS 1 to a topic that every client subscribes to with QoS 0; its result
 //! is the broker's PUBACK. A room is a topic. An echo is published with QoS 0 to a topic that its client
-//! alone subscribes to. Not here: QoS 2, retained messages, sessions that stay, wills, names and
-//! passwords, PINGREQ.
+//! alone subscribes to. Clients send PINGREQ within the keep alive. Not here: QoS 2, retained messages,
+//! sessions that stay, wills, names and passwords.
 
 mod packet;
 #[cfg(test)]
@@ -11,7 +11,10 @@ mod tests;
 
 use super::payload::Body;
 use super::template::{room_of, topic_of};
-use super::{Codec, Incoming, Kind, Malformed, Opening, StampForm, Variables, identifier};
+use super::{
+    Beat, Codec, Every, Heartbeat, Incoming, Kind, Malformed, Opening, StampForm, Variables,
+    identifier,
+};
 use crate::lines::Lines;
 use packet::Packet;
 use plan::{Dialect, Workload};
@@ -21,6 +24,8 @@ use ws_proto::Opcode;
 const TOPICS: &str = "websocket-bench/";
 const ALL: &str = "all";
 const OWN: &str = "echo/";
+/// The name of what a broker of MQTT 5 says in place of the keep alive.
+const KEEP_ALIVE: &str = "server keep alive";
 /// The identifier of the subscriptions that are no room's.
 const FIRST: u16 = 1;
 
@@ -140,6 +145,32 @@ impl Codec for Mqtt {
         Opening::Refused(what)
     }
 
+    /// PINGREQ whatever else is sent, each within the second half of the keep alive.
+    fn heartbeat(&self) -> Option<Heartbeat> {
+        const SECOND_NS: u64 = 1_000_000_000;
+        Some(Heartbeat {
+            every: Every::Told {
+                name: KEEP_ALIVE.to_owned(),
+                unit_ns: SECOND_NS,
+                otherwise_ns: Some(u64::from(packet::KEEP_ALIVE) * SECOND_NS),
+            },
+            jitter: 0.5,
+            message: Beat::AsIs(packet::PINGREQ.to_vec()),
+            is_answered: true,
+            within_ns: None,
+        })
+    }
+
+    fn captured(&self, message: &[u8]) -> Vec<(String, String)> {
+        let told = match self.version {
+            Version::V3 => None,
+            Version::V5 => packet::server_keep_alive(message),
+        };
+        told.map(|seconds| (KEEP_ALIVE.to_owned(), seconds.to_string()))
+            .into_iter()
+            .collect()
+    }
+
     fn own_subscription(&self, client: u64) -> Vec<u8> {
         self.subscribe(FIRST, &format!("{OWN}{client}"))
     }
@@ -215,7 +246,7 @@ impl Codec for Mqtt {
             Packet::SubAck(identifier) => Ok(Incoming::SubscribedAs(identifier)),
             Packet::UnsubAck(identifier) => Ok(Incoming::UnsubscribedAs(identifier)),
             Packet::Refusal(_) => Ok(Incoming::Refused),
-            Packet::PingResp => Ok(Incoming::Ignored),
+            Packet::PingResp => Ok(Incoming::Heartbeat),
             Packet::ConnAck(_) => Err(Malformed("a second CONNACK".to_owned())),
         }
     }

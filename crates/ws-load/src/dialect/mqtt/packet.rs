@@ -6,9 +6,12 @@ use crate::dialect::Malformed;
 
 /// Most bytes of a remaining length (2.2.3; MQTT 5: 1.5.5).
 const MOST_LENGTH_BYTES: usize = 4;
-/// Seconds without a packet after which a broker may close: the most that can be said. With 0, for
-/// never, some brokers refuse a client.
-const KEEP_ALIVE: u16 = u16::MAX;
+/// The longest time without a packet of the client in seconds, which CONNECT promises: that of most
+/// client libraries. A broker closes after one and a half of it (3.1.2.10). With 0, for never, some
+/// brokers refuse a client.
+pub(super) const KEEP_ALIVE: u16 = 60;
+/// PINGREQ (3.12).
+pub(super) const PINGREQ: [u8; 2] = [0xC0, 0];
 /// The first return and reason code that is an error.
 const FAILURE: u8 = 0x80;
 
@@ -122,6 +125,42 @@ fn conn_ack(version: Version, body: &[u8]) -> Result<Packet<'_>, Malformed> {
     };
     code.map(Packet::ConnAck)
         .ok_or_else(|| bad("a CONNACK of another length than it says"))
+}
+
+/// The time that a broker gives in place of what CONNECT promised, in seconds: the property Server Keep
+/// Alive of CONNACK (MQTT 5: 3.2.2.3.14). 0 is none.
+pub(super) fn server_keep_alive(message: &[u8]) -> Option<u16> {
+    const CONNACK: u8 = 0x20;
+    const KEEP_ALIVE: u8 = 0x13;
+    let (first, rest) = message.split_first()?;
+    let (_, body) = variable_length(rest).filter(|_| *first == CONNACK)?;
+    let (length, properties) = variable_length(body.get(2..)?)?;
+    let mut properties = properties.get(..length)?;
+    while let Some((name, rest)) = properties.split_first() {
+        if *name == KEEP_ALIVE {
+            return two_bytes(rest)
+                .map(|(seconds, _)| seconds)
+                .filter(|seconds| *seconds > 0);
+        }
+        properties = behind_property(*name, rest)?;
+    }
+    None
+}
+
+/// What follows a property of CONNACK (MQTT 5: 2.2.2.2).
+fn behind_property(name: u8, value: &[u8]) -> Option<&[u8]> {
+    let behind_text = |value| {
+        let (length, behind) = two_bytes(value)?;
+        behind.get(length.into()..)
+    };
+    match name {
+        0x24 | 0x25 | 0x28..=0x2A => value.get(1..),
+        0x21 | 0x22 => value.get(2..),
+        0x11 | 0x27 => value.get(4..),
+        0x12 | 0x15 | 0x16 | 0x1A | 0x1C | 0x1F => behind_text(value),
+        0x26 => behind_text(value).and_then(behind_text),
+        _ => None,
+    }
 }
 
 /// 3.3 with QoS 0: topic, properties, payload.

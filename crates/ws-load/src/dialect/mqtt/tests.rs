@@ -30,7 +30,7 @@ fn message(kind: Kind, stamp: u64, topic: Option<u32>) -> Result<Incoming, Malfo
 #[test]
 fn packets_are_laid_out_as_the_standards_say() {
     let echo = codec(Version::V3, Workload::Echo, "xy");
-    let connect = b"\x10\x0c\0\x04MQTT\x04\x02\xff\xff\0\0".to_vec();
+    let connect = b"\x10\x0c\0\x04MQTT\x04\x02\0\x3c\0\0".to_vec();
     assert_eq!(echo.open(None), Opening::SendAsIs(connect));
     let own = b"\x82\x1b\0\x01\0\x16websocket-bench/echo/7\0";
     assert_eq!(echo.own_subscription(7), own);
@@ -43,7 +43,7 @@ fn packets_are_laid_out_as_the_standards_say() {
     assert_eq!(echo.parse(&out), message(Kind::Echo, 0x0102, None));
 
     let five = codec(Version::V5, Workload::Rooms, "");
-    let connect = b"\x10\x0d\0\x04MQTT\x05\x02\xff\xff\0\0\0".to_vec();
+    let connect = b"\x10\x0d\0\x04MQTT\x05\x02\0\x3c\0\0\0".to_vec();
     assert_eq!(five.open(None), Opening::SendAsIs(connect));
     let leave = b"\xa2\x1b\0\x04\0\0\x16websocket-bench/room-3".to_vec();
     assert_eq!(five.subscription(3, false), Some(leave));
@@ -121,7 +121,7 @@ fn answers_without_a_stamp_name_the_identifier() {
     assert_eq!(v3.parse(b"\xb0\x02\0\x09"), Ok(Incoming::UnsubscribedAs(9)));
     let left = Ok(Incoming::UnsubscribedAs(9));
     assert_eq!(v5.parse(b"\xb0\x04\0\x09\0\x11"), left);
-    assert_eq!(v3.parse(b"\xd0\0"), Ok(Incoming::Ignored));
+    assert_eq!(v3.parse(b"\xd0\0"), Ok(Incoming::Heartbeat));
     // An identifier is never 0, and follows from the number of the request.
     assert_eq!(
         (identifier(0), identifier(0xFFFE), identifier(0xFFFF)),

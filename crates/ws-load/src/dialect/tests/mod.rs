@@ -1,6 +1,7 @@
 //! The dialects of `dialects/` as a plan has them, and files that users may write.
 
 mod files;
+mod heartbeat;
 mod others;
 mod own;
 mod pusher;

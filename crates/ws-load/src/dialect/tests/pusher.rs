@@ -39,7 +39,8 @@ fn a_client_signs_for_the_channel_of_all_and_then_for_that_of_its_room() {
     let told = established(&json!({"socket_id": "12.34", "activity_timeout": 120}));
     assert_eq!(
         codec.captured(&told),
-        [("socket_id".to_owned(), "12.34".to_owned())]
+        [("socket_id", "12.34"), ("timeout", "120")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
     );
     let asks = |channel: &str, signature: &str| {
         Opening::Send(format!(

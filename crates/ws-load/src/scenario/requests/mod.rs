@@ -7,7 +7,7 @@ mod send_queue;
 
 pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
 
-use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, answer_keep_alive};
+use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, follow_asides};
 use crate::figures::{Counts, Cutter, Interval};
 use crate::message::{Command, Report, Samples, StepPart};
 use crate::plan::{Schedule, Script, population_of};
@@ -345,8 +345,8 @@ impl Scenario for Requests {
 
     #[inline]
     fn follow_up(&mut self, now_ns: u64, clients: &mut dyn Clients) {
-        if self.verifier.keep_alive.is_some() {
-            answer_keep_alive(&mut self.verifier, clients);
+        if self.verifier.asides.is_some() {
+            follow_asides(&mut self.verifier, clients);
         }
         if !self.verifier.confirmed.is_empty() {
             self.pass_on_confirmed(clients);
