@@ -102,7 +102,8 @@ impl DialectFile {
         }
     }
 
-    /// The names of what is kept of the exchange, and of the signatures made of that.
+    /// The names of what is kept of the exchange, and of the signatures made of that. What is kept later
+    /// has one of these names.
     pub fn captured(&self) -> impl Iterator<Item = &str> {
         let rules = self.open.receive.iter();
         let told = rules.flat_map(|rule| rule.capture.keys());
@@ -290,7 +291,8 @@ pub struct Rule {
     #[serde(default)]
     pub text: Option<String>,
     /// The message has this shape. `{any}` stands for any text, up to the next text of the pattern;
-    /// `{payload}`, `{stamp}` and `{padding}` are what a request carried.
+    /// `{payload}`, `{stamp}` and `{padding}` are what a request carried. In a keep-alive any other name
+    /// stands for any text, which `send` repeats.
     #[serde(default)]
     pub pattern: Option<String>,
     /// The message begins with this. If a message begins with the prefixes of several rules, only
@@ -326,15 +328,18 @@ pub struct Rule {
     /// Where `topic` leads to a string that holds JSON: JSON pointer to the topic in that.
     #[serde(default)]
     pub topic_in_string: Option<String>,
-    /// While a client opens: what is kept of the message for this client's later ones, by name: JSON
-    /// pointers to strings or numbers. `{name}` stands for the value in `send` and in requests.
+    /// What is kept of the message for this client's later ones, by name: JSON pointers to strings or
+    /// numbers. `{name}` stands for the value in `send` and in requests. What a ready client is told
+    /// takes the place of what it was told while it opened. In a keep-alive: pointers to any values,
+    /// which its `send` alone repeats.
     #[serde(default)]
     pub capture: BTreeMap<String, String>,
     /// Where that stands in a string that holds JSON: JSON pointer to the string. The pointers of
     /// `capture` apply to what it holds.
     #[serde(default)]
     pub capture_in_string: Option<String>,
-    /// Sent in answer: the next message of the opening exchange, or the answer to a keep-alive.
+    /// Sent in answer: the next message of the opening exchange, or the answer to a keep-alive, which may
+    /// repeat what is captured of that.
     #[serde(default)]
     pub send: Option<String>,
     /// What the user is told of a refusal while a client opens.
@@ -378,7 +383,7 @@ pub enum Meaning {
     Refused,
     /// Traffic of the framework itself.
     Ignored,
-    /// The server asks whether the client lives; `send` is the answer.
+    /// The server asks whether the client lives, or something else; `send` is the answer.
     KeepAlive,
     /// The answer to a heartbeat of the client.
     Heartbeat,

@@ -1,5 +1,7 @@
 //! A plan drawn at random, with the server that it is carried out against.
 
+mod beats;
+
 use super::super::bench::Draws;
 use plan::{
     Arrivals, Audience, BackLimit, Backoff, ChangesRoom, Clients, ComesAndGoes, Compression,
@@ -120,12 +122,13 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
         Clients::Steps(_) => Nanos(plan.limits.sample_timeout.ns() - 1),
         Clients::Search(_) => COMFORT,
     };
-    let case = Case {
+    let mut case = Case {
         plan,
         server,
         processes,
         has_lines,
     };
+    beats::draw(&mut dice, &mut case);
     case.fit(able)
 }
 

@@ -1,5 +1,6 @@
 //! What must hold between the record of a run and the ledger of its server, whatever the plan. Pure.
 
+mod beats;
 mod kinds;
 mod leaving;
 
@@ -79,6 +80,7 @@ pub(super) fn broken(case: &Case, told: &Told, record: &Reported) -> Vec<Broken>
         broken: Vec::new(),
     };
     trial.hold_requests();
+    trial.hold_beats();
     trial.hold_end();
     if matches!(case.plan.load, Load::Connect(_)) {
         trial.hold_connections();

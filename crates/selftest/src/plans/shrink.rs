@@ -57,6 +57,7 @@ const STEPS: &[Smaller] = &[
     |case| change(&mut case.server.unanswered, Strikes::default()),
     |case| change(&mut case.server.ignored, Strikes::default()),
     |case| change(&mut case.server.closes_door, None),
+    |case| change(&mut case.server.asks, 0),
     |case| without_population(case, 0),
     |case| without_population(case, 1),
     |case| without_population(case, 2),
@@ -65,6 +66,7 @@ const STEPS: &[Smaller] = &[
         if changed {
             case.server.framework = Framework::Plain;
             case.plan.message.definition = None;
+            (case.server.silence, case.server.asks) = (None, 0);
             let scheme = if case.plan.target.is_secure() {
                 "wss"
             } else {

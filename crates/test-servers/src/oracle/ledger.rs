@@ -30,6 +30,12 @@ pub struct Told {
     pub unheard: u64,
     /// Heartbeats that name another client than the one that sent them.
     pub wrong_beats: u64,
+    /// Questions that clients were asked.
+    pub questions: u64,
+    /// Answers that repeat the oldest question which has no answer.
+    pub right_answers: u64,
+    /// All other answers.
+    pub wrong_answers: u64,
     /// Connections that were ended since they sent no heartbeat.
     pub silenced: u64,
 }

@@ -71,6 +71,9 @@ pub struct OracleOptions {
     pub ignored: Strikes,
     /// A connection is ended that sends no heartbeat for so long.
     pub silence: Option<Duration>,
+    /// Each heartbeat of text is followed by so many questions, which the client has to answer with what
+    /// it was asked: `{"type":"question","what":5}` with `{"type":"answer","to":5}`.
+    pub asks: u32,
     /// Heartbeats that are not answered, by their number.
     pub unheard: Strikes,
     /// New connections are refused from so long after the first request on.

@@ -4,7 +4,8 @@ use super::Knows;
 use super::ledger::{Ledger, Silent};
 use super::lock;
 use crate::threaded::{Asked, Peer, Speech, read, text_frame};
-use std::collections::{HashMap, HashSet};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +26,8 @@ struct Watched {
     peer: Arc<Peer>,
     /// When it last said that it lives.
     at_ns: u64,
+    /// What it was asked and has not answered.
+    asked: VecDeque<Value>,
 }
 
 impl Watch {
@@ -63,8 +66,27 @@ impl Watch {
 
     /// A connection is open, or says that it lives.
     pub(super) fn lives(&self, peer: &Arc<Peer>, at_ns: u64) {
-        let peer = Arc::clone(peer);
-        self.lock().insert(peer.id, Watched { peer, at_ns });
+        let mut watched = self.lock();
+        let new = || Watched {
+            peer: Arc::clone(peer),
+            at_ns,
+            asked: VecDeque::new(),
+        };
+        watched.entry(peer.id).or_insert_with(new).at_ns = at_ns;
+    }
+
+    /// Asks a connection a question.
+    fn ask(&self, id: u64, question: Value) {
+        if let Some(watched) = self.lock().get_mut(&id) {
+            watched.asked.push_back(question);
+        }
+    }
+
+    /// True where an answer repeats the oldest question that a connection has not answered.
+    fn is_right(&self, id: u64, answer: &Value) -> bool {
+        let mut watched = self.lock();
+        let due = watched.get_mut(&id).and_then(|of| of.asked.pop_front());
+        due.is_some_and(|due| due == *answer)
     }
 
     pub(super) fn forget(&self, id: u64) {
@@ -82,9 +104,18 @@ impl Watch {
 }
 
 impl Knows {
-    /// Takes a message that is no request: a heartbeat, with its answer, of a connection that has them.
+    /// Takes a message that is no request: a heartbeat, which is answered, or the answer to a question.
     /// False of any other.
     pub(super) fn takes(&self, from: &Arc<Peer>, opcode: Opcode, message: &[u8]) -> bool {
+        const ANSWER: &[u8] = br#"{"type":"answer","to":"#;
+        if self.options.asks > 0 && message.starts_with(ANSWER) {
+            let answer: Value = serde_json::from_slice(message).unwrap_or_default();
+            let is_right = self.watch.is_right(from.id, &answer["to"]);
+            let told = &mut lock(&self.ledger).told;
+            told.right_answers += u64::from(is_right);
+            told.wrong_answers += u64::from(!is_right);
+            return true;
+        }
         let Some(answer) = self.heartbeat(from, opcode, message) else {
             return false;
         };
@@ -101,9 +132,34 @@ impl Knows {
                 if !unheard {
                     from.send(&answer);
                 }
+                self.ask(from);
             }
         }
         true
+    }
+
+    /// Asks what each answer repeats, several things at once.
+    fn ask(&self, of: &Arc<Peer>) {
+        if self.options.asks == 0 || of.speech != Speech::Plain {
+            return;
+        }
+        let mut frames = Vec::new();
+        for _ in 0..self.options.asks {
+            let number = {
+                let told = &mut lock(&self.ledger).told;
+                told.questions += 1;
+                told.questions
+            };
+            let what = match number % 3 {
+                0 => json!(number),
+                1 => json!(format!("\"{number}\\ {{client}} \u{e9}\n")),
+                _ => json!({"number": number, "of": [null, -1.5, true]}),
+            };
+            let question = json!({"type": "question", "what": what}).to_string();
+            frames.extend(text_frame(&question));
+            self.watch.ask(of.id, what);
+        }
+        of.send(&frames);
     }
 
     /// The answer to a heartbeat, where the message is one. Text has heartbeats where clients say which

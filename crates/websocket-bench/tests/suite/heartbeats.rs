@@ -12,8 +12,8 @@ use test_servers::Framework;
 use test_servers::oracle::{Oracle, OracleOptions, Strikes, Told};
 
 /// Clients are silent for longer than this in every run but for their heartbeats.
-const SILENCE: Duration = Duration::from_secs(2);
-const NEVER: u64 = 1 << 40;
+pub(crate) const SILENCE: Duration = Duration::from_secs(2);
+pub(crate) const NEVER: u64 = 1 << 40;
 
 /// `name` of `dialects/`, with heartbeats as often as the server of a test wants them.
 fn often(name: &str) -> DialectFile {
@@ -26,7 +26,7 @@ fn often(name: &str) -> DialectFile {
 }
 
 /// The text dialect with a heartbeat that says whose it is.
-fn text() -> DialectFile {
+pub(crate) fn text() -> DialectFile {
     let mut file = often("text");
     let more: DialectFile = toml::from_str(
         r#"
@@ -49,7 +49,7 @@ fn text() -> DialectFile {
 }
 
 /// Carries out a plan with this dialect, and the lines of `--set` besides.
-fn measured(
+pub(crate) fn measured(
     options: OracleOptions,
     file: &DialectFile,
     plan: &str,
@@ -78,7 +78,7 @@ fn measured(
     (assert_valid(&json), server.told())
 }
 
-fn only(record: &RunRecord) -> (&StepRecord, &Heartbeats) {
+pub(crate) fn only(record: &RunRecord) -> (&StepRecord, &Heartbeats) {
     let [step] = &record.steps[..] else {
         panic!("{record:#?}");
     };
@@ -86,7 +86,7 @@ fn only(record: &RunRecord) -> (&StepRecord, &Heartbeats) {
 }
 
 /// 500 clients, most of which ask nothing.
-const MANY: &str = r#"
+pub(crate) const MANY: &str = r#"
     audience = "sender"
     [clients.steps]
     first = 500
@@ -99,7 +99,7 @@ const MANY: &str = r#"
     duration = "5s"
     [limits]
     time = "20s"
-    sample_timeout = "20s"
+    sample_timeout = "25s"
 "#;
 
 #[test]
@@ -137,7 +137,7 @@ fn five_hundred_silent_clients_are_kept_and_one_loss_is_counted_beside_them() {
     assert_eq!(beats.round_trip.as_ref().unwrap().count, beats.answered);
     // Heartbeats are no requests.
     let throughput = step.throughput.as_ref().unwrap();
-    assert_eq!(throughput.sent, 200);
+    assert_eq!(throughput.sent, told.asked.len() as u64);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn clients_beat_whatever_they_do() {
         count = 1
         [limits]
         time = "20s"
-        sample_timeout = "20s"
+        sample_timeout = "25s"
     "#;
     const OPEN: &str = "[load.open]\nrate = 10.0\nduration = \"4s\"\n";
     let rooms = "audience = { room = { equal = 2 } }\n";
@@ -261,7 +261,7 @@ fn the_server_says_how_often_and_one_that_says_nonsense_is_named() {
         ),
         (
             "9e9",
-            Some("it said 9000000000 for `interval`, the time between two heartbeats"),
+            Some("it said 9000000000.0 for `interval`, the time between two heartbeats"),
         ),
     ] {
         let addr = lines::start(move || {
@@ -301,6 +301,6 @@ fn wrong_uses_are_refused_with_the_place_and_a_remedy() {
         let file = write(folder.path(), &TOLD.replace(from, to));
         let ran = run(&format!("echo ws://127.0.0.1:1/ --dialect {file}"));
         assert!(ran.stderr.contains(words), "{ran:#?}");
-        assert_eq!(ran.code, 2, "{ran:#?}");
+        assert_eq!(ran.code, 1, "{ran:#?}");
     }
 }

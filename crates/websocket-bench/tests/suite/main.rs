@@ -45,6 +45,7 @@ mod page;
 mod payload_lines;
 mod plans;
 mod proxies;
+mod questions;
 mod raw_peer;
 mod recorded;
 mod records;

@@ -37,8 +37,9 @@ pub(super) struct Interpreter {
     receive: Rules,
     kinds: Kinds,
     answers_in_order: bool,
-    /// The server tells values in the exchange.
+    /// The server tells values in the exchange, and to ready clients.
     captures: bool,
+    renews: bool,
     broadcast: Option<Template>,
     publish: Option<Template>,
     subscribe: Option<Template>,
@@ -138,6 +139,7 @@ impl Interpreter {
             receive: Rules::compile(READY, &file.receive, file)?,
             kinds: Kinds::compile(file, &body)?,
             captures: file.captured().next().is_some(),
+            renews: file.receive.iter().any(is_renewing),
             answers_in_order: file.receive.iter().any(|rule| rule.in_order),
             broadcast: request("send.broadcast", &file.send.broadcast)?,
             publish: of_topic("send.publish", &file.send.publish)?,
@@ -244,7 +246,10 @@ impl Interpreter {
             Meaning::Published => Kind::Published,
             Meaning::Refused => return Ok(Incoming::Refused),
             Meaning::KeepAlive => {
-                return Ok(Incoming::KeepAlive(found.rule.send.as_bytes().into()));
+                return Ok(match found.answer()? {
+                    (answer, false) => Incoming::KeepAlive(answer),
+                    (answer, true) => Incoming::Question(answer),
+                });
             }
             Meaning::Heartbeat => return Ok(Incoming::Heartbeat),
             Meaning::Subscribed | Meaning::Unsubscribed => {
@@ -277,6 +282,11 @@ impl Interpreter {
             ))),
         }
     }
+}
+
+/// True of a rule that tells something for later messages.
+fn is_renewing(rule: &Rule) -> bool {
+    !rule.capture.is_empty() && rule.means != Meaning::KeepAlive
 }
 
 /// True of a script whose last rule passes over whatever no other takes.
@@ -368,6 +378,18 @@ impl Codec for Interpreter {
         values.unwrap_or_default()
     }
 
+    fn renews(&self) -> bool {
+        self.renews
+    }
+
+    fn renewed(&self, message: &[u8]) -> Vec<(String, String)> {
+        let found = text_of(message).and_then(|text| self.receive.find(text));
+        let is_told = |found: &Match<'_, '_>| found.rule.means != Meaning::KeepAlive;
+        let values = found.ok().filter(is_told);
+        let values = values.and_then(|found| found.captures().ok());
+        values.unwrap_or_default()
+    }
+
     fn subscription(&self, room: u32, wanted: bool) -> Option<Vec<u8>> {
         let template = match wanted {
             true => self.subscribe.as_ref(),
@@ -451,6 +473,9 @@ impl Codec for Interpreter {
 
     fn parse(&self, message: &[u8]) -> Result<Incoming, Malformed> {
         let found = text_of(message).and_then(|text| self.receive.find(text))?;
+        if self.renews && found.rule.means != Meaning::KeepAlive {
+            found.captures().map_err(Malformed)?;
+        }
         self.understand(&found)
     }
 }

@@ -17,6 +17,7 @@ mod pattern;
 mod payload;
 mod place;
 mod pointers;
+mod question;
 mod requirements;
 mod rules;
 mod script;
@@ -103,6 +104,8 @@ pub(crate) enum Incoming {
     UnsubscribedAs(u16),
     /// The server asks whether the client lives, and is to be sent this.
     KeepAlive(Box<[u8]>),
+    /// The server asks something, and is to be sent this, which repeats some of it.
+    Question(Box<[u8]>),
     /// The answer to a heartbeat of the client.
     Heartbeat,
 }
@@ -226,6 +229,16 @@ pub(crate) trait Codec: Send + Sync {
     /// What a message that came before [`Opening::Ready`] tells for later messages of its client: names
     /// and values.
     fn captured(&self, _message: &[u8]) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// True where messages to a ready client tell something for its later ones.
+    fn renews(&self) -> bool {
+        false
+    }
+
+    /// What a message to a ready client tells for its later ones.
+    fn renewed(&self, _message: &[u8]) -> Vec<(String, String)> {
         Vec::new()
     }
 

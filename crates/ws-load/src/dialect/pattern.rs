@@ -5,7 +5,7 @@
 
 use super::StampForm;
 use super::error::DialectError;
-use super::template::{Hole, Token, tokens};
+use super::template::{Hole, Token, cut};
 
 /// The shape of a message.
 #[derive(Debug)]
@@ -14,11 +14,13 @@ pub(super) struct Pattern {
 }
 
 /// What stands in the holes of a pattern.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Captured<'m> {
     pub(super) stamp: Option<&'m str>,
     pub(super) payload: Option<&'m str>,
     pub(super) padding: Option<&'m str>,
+    /// What has a name in the pattern, in the order of [`Pattern::names`].
+    pub(super) named: Vec<&'m str>,
 }
 
 const OF_PATTERNS: [Hole; 4] = [Hole::Payload, Hole::Stamp, Hole::Padding, Hole::Any];
@@ -33,9 +35,43 @@ impl Pattern {
     /// # Errors
     /// When the pattern could match in several ways, or has a placeholder of the request twice.
     pub(super) fn compile(key: &str, text: &str) -> Result<Self, DialectError> {
-        let tokens = tokens(key, text, &OF_PATTERNS)?;
-        let open_ended = |token: &Token| matches!(token, Token::Hole(hole) if *hole != Hole::Stamp);
-        let is_unclear = |pair: &[Token]| open_ended(&pair[0]) && matches!(pair[1], Token::Hole(_));
+        Self::of(key, text, false)
+    }
+
+    /// The same, where a name in braces that is none of these stands for any text, and is kept.
+    ///
+    /// # Errors
+    /// As [`Pattern::compile`]; a name that stands there twice.
+    pub(super) fn with_names(key: &str, text: &str) -> Result<Self, DialectError> {
+        let pattern = Self::of(key, text, true)?;
+        let names: Vec<&str> = pattern.names().collect();
+        match (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
+            None => Ok(pattern),
+            Some(at) => Err(DialectError::unfit(
+                key,
+                format!("has {{{}}} twice", names[at]),
+                "write another name, or {any}",
+            )),
+        }
+    }
+
+    /// The names in the pattern, in their order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.tokens.iter().filter_map(|token| match token {
+            Token::Variable(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    fn of(key: &str, text: &str, has_names: bool) -> Result<Self, DialectError> {
+        let tokens = cut(key, text, &OF_PATTERNS, has_names)?;
+        let open_ended = |token: &Token| match token {
+            Token::Hole(hole) => *hole != Hole::Stamp,
+            Token::Variable(_) => true,
+            Token::Literal(_) => false,
+        };
+        let is_unclear =
+            |pair: &[Token]| open_ended(&pair[0]) && !matches!(pair[1], Token::Literal(_));
         if tokens.windows(2).any(is_unclear) {
             return Err(DialectError::unfit(
                 key,
@@ -85,13 +121,13 @@ impl Pattern {
         for (index, token) in self.tokens.iter().enumerate() {
             match (token, open) {
                 (Token::Literal(text), None) => rest = rest.strip_prefix(text.as_str())?,
-                (Token::Literal(text), Some(hole)) => {
+                (Token::Literal(text), Some(token)) => {
                     let is_last = index + 1 == self.tokens.len();
                     let (held, after) = match is_last {
                         true => (rest.strip_suffix(text.as_str())?, ""),
                         false => rest.split_once(text.as_str())?,
                     };
-                    captured.keep(hole, held);
+                    captured.keep(token, held);
                     rest = after;
                     open = None;
                 }
@@ -100,12 +136,11 @@ impl Pattern {
                     captured.stamp = Some(stamp);
                     rest = after;
                 }
-                (Token::Hole(hole), _) => open = Some(*hole),
-                (Token::Variable(_), _) => unreachable!("patterns have no variables"),
+                (token, _) => open = Some(token),
             }
         }
-        if let Some(hole) = open {
-            captured.keep(hole, rest);
+        if let Some(token) = open {
+            captured.keep(token, rest);
             rest = "";
         }
         rest.is_empty().then_some(captured)
@@ -117,10 +152,11 @@ fn has(tokens: &[Token], hole: Hole) -> bool {
 }
 
 impl<'m> Captured<'m> {
-    fn keep(&mut self, hole: Hole, held: &'m str) {
-        match hole {
-            Hole::Payload => self.payload = Some(held),
-            Hole::Padding => self.padding = Some(held),
+    fn keep(&mut self, token: &Token, held: &'m str) {
+        match token {
+            Token::Hole(Hole::Payload) => self.payload = Some(held),
+            Token::Hole(Hole::Padding) => self.padding = Some(held),
+            Token::Variable(_) => self.named.push(held),
             _ => {}
         }
     }

@@ -109,7 +109,7 @@ pub(super) fn place_of(
 fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
     let answers = is_answer(rule.means);
     let sends = matches!(rule.means, Meaning::Send | Meaning::KeepAlive);
-    let captures = key.starts_with(OPEN) && rule.means != Meaning::Refused;
+    let captures = rule.means != Meaning::Refused;
     let echoes = rule.means == Meaning::Echo;
     let refuses = rule.means == Meaning::Refused && key.starts_with(OPEN);
     let of_topic = matches!(

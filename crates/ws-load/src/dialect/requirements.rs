@@ -26,7 +26,38 @@ pub(super) fn check(file: &DialectFile) -> Result<(), DialectError> {
     check_requests(file)?;
     check_meanings(OPEN, &file.open.receive)?;
     check_meanings(READY, &file.receive)?;
+    check_renewed(file)?;
     check_opening(file)
+}
+
+/// What a ready client is told is something that it was told before, and knows from then on. What the
+/// answer to a keep-alive repeats is known to that answer alone.
+fn check_renewed(file: &DialectFile) -> Result<(), DialectError> {
+    for (index, rule) in file.receive.iter().enumerate() {
+        for name in rule.capture.keys() {
+            let key = format!("{READY}[{}].capture.{name}", index + 1);
+            let mut opening = file.open.receive.iter();
+            let is_known = opening.any(|rule| rule.capture.contains_key(name));
+            match (is_known, rule.means == Meaning::KeepAlive) {
+                (true, true) => {
+                    return Err(DialectError::unfit(
+                        key,
+                        "has the name of a value that [open] captures",
+                        "write another name; this one is for the rule's own `send`",
+                    ));
+                }
+                (false, false) => {
+                    return Err(DialectError::unfit(
+                        key,
+                        "is captured by no rule of [open], and a client has no value before",
+                        "write `capture` with that name there too, or leave it out",
+                    ));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
 }
 
 fn is_name(name: &str) -> bool {

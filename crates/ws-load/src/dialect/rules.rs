@@ -11,6 +11,7 @@ use super::pattern::{Captured, Pattern, differ};
 use super::payload::{Body, read_stamp, stamp_of};
 use super::place::{Carries, Place, place_of};
 use super::pointers::{PointerId, Pointers, Values, parse_whole, pointer};
+use super::question::{self, Answer};
 use super::template::{Hole, plain, with_variables};
 use crate::lines::Form;
 use plan::{Condition, DialectFile, Meaning, PLACEHOLDERS, PayloadForm, Rule, is_variable};
@@ -40,6 +41,8 @@ pub(super) struct Compiled {
     /// The padding that stands beside the stamp or the number.
     line: Option<PointerId>,
     pub(super) send: String,
+    /// What a keep-alive is answered with.
+    answer: Option<Answer>,
     pub(super) words: String,
     pub(super) reason: Option<PointerId>,
     topic: Option<Topic>,
@@ -143,7 +146,8 @@ impl Rules {
             check_variable(&key, name)?;
             let within = &mut Pointers::default();
             let pointers = string.map_or(&mut self.pointers, |_| within);
-            let id = pointer(&key, text, false, pointers)?;
+            let is_whole = rule.means == Meaning::KeepAlive;
+            let id = pointer(&key, text, is_whole, pointers)?;
             Ok(Capture {
                 name: name.clone(),
                 pointer: text.clone(),
@@ -151,8 +155,19 @@ impl Rules {
                 is_in_string: string.is_some(),
             })
         });
+        let captures = captures.collect::<Result<Vec<Capture>, _>>()?;
+        let answer = match rule.send.as_deref() {
+            Some(send) if rule.means == Meaning::KeepAlive => {
+                let told = captures.iter().map(|capture| capture.name.as_str());
+                let named = pattern.into_iter().flat_map(Pattern::names);
+                let names: Vec<&str> = told.chain(named).collect();
+                Some(Answer::compile(key, send, &names, pattern.is_some())?)
+            }
+            _ => None,
+        };
         Ok(Compiled {
-            captures: captures.collect::<Result<_, _>>()?,
+            captures,
+            answer,
             means: rule.means,
             place: place_of(key, rule, pattern, &mut self.pointers)?,
             line: at("line", &rule.line, &mut self.pointers)?,
@@ -161,7 +176,7 @@ impl Rules {
                 Some(text) if rule.means == Meaning::Send => {
                     with_variables(&format!("{key}.send"), text)?
                 }
-                send => optional(&format!("{key}.send"), send)?,
+                _ => String::new(),
             },
             words: optional(&format!("{key}.words"), &rule.words)?,
             reason: at("reason", &rule.reason, &mut self.pointers)?,
@@ -197,7 +212,12 @@ impl Rules {
             return Ok(How::Text(plain(&format!("{key}.text"), text)?));
         }
         if let Some(pattern) = &rule.pattern {
-            return Pattern::compile(&format!("{key}.pattern"), pattern).map(How::Pattern);
+            let key = format!("{key}.pattern");
+            return match rule.means {
+                Meaning::KeepAlive => Pattern::with_names(&key, pattern),
+                _ => Pattern::compile(&key, pattern),
+            }
+            .map(How::Pattern);
         }
         let prefix = rule.prefix.as_deref().unwrap_or_default();
         let prefix = plain(&format!("{key}.prefix"), prefix)?;
@@ -408,21 +428,46 @@ impl Match<'_, '_> {
         Some(named.unwrap_or_default())
     }
 
+    /// What a keep-alive is to be answered with; the second is true where that repeats something of it.
+    ///
+    /// # Errors
+    /// Something that the answer is to repeat is not there.
+    pub(super) fn answer(&self) -> Result<(Box<[u8]>, bool), Malformed> {
+        let pieces = match &self.rule.answer {
+            None => return Ok((Box::default(), false)),
+            Some(Answer::Fixed(text)) => return Ok((text.as_bytes().into(), false)),
+            Some(Answer::Repeats(pieces)) => pieces,
+        };
+        let of = |capture: &Capture| {
+            let value = self.value_of(capture);
+            value.ok_or_else(|| question::lacks(&capture.name, &capture.pointer))
+        };
+        let mut values: Vec<Value> = self
+            .rule
+            .captures
+            .iter()
+            .map(of)
+            .collect::<Result<_, _>>()?;
+        let named = self.captured.named.iter().copied();
+        values.extend(named.map(Value::from));
+        let answer = Answer::with(pieces, &values);
+        Ok((answer.into_bytes().into(), true))
+    }
+
+    /// A value that is captured, if it is there and no name stands twice in it.
+    fn value_of(&self, capture: &Capture) -> Option<Value> {
+        let seen = self.values.as_ref()?.get(capture.id)?;
+        match capture.is_in_string {
+            false => (!seen.repeats).then(|| seen.value.clone()),
+            true => value_within(seen.value.as_str()?, &capture.pointer),
+        }
+    }
+
     /// What is kept of a message, or why it cannot be, in words.
     pub(super) fn captures(&self) -> Result<Vec<(String, String)>, String> {
         let of = |capture: &Capture| {
             let Capture { name, pointer, .. } = capture;
-            let seen = self.values.as_ref();
-            let seen = seen.and_then(|values| values.get(capture.id));
-            let value = match (seen, capture.is_in_string) {
-                (Some(seen), false) => Some(seen.value.clone()),
-                (Some(seen), true) => seen
-                    .value
-                    .as_str()
-                    .and_then(|text| value_within(text, pointer)),
-                (None, _) => None,
-            };
-            let value = match value {
+            let value = match self.value_of(capture) {
                 Some(Value::String(text)) => text,
                 Some(Value::Number(number)) => number.to_string(),
                 _ => {

@@ -74,7 +74,7 @@ pub(super) fn tokens(key: &str, text: &str, known: &[Hole]) -> Result<Vec<Token>
 }
 
 /// The same, where what is no placeholder is a variable.
-fn cut(
+pub(super) fn cut(
     key: &str,
     text: &str,
     known: &[Hole],

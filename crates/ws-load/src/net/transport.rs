@@ -48,6 +48,8 @@ struct Waiting {
     bytes: Vec<u8>,
     /// So many of `bytes` have gone.
     gone: usize,
+    /// So many at the end of `bytes` are answers to what the server asked.
+    answers: usize,
     /// A frame to be sent after all others. A later one replaces it.
     last: Vec<u8>,
 }
@@ -183,6 +185,26 @@ impl Transport {
         last.clear();
         last.extend_from_slice(frame);
         Ok(false)
+    }
+
+    /// Sends the answer to a question behind all that waits.
+    ///
+    /// # Errors
+    /// As [`Transport::send`].
+    pub(crate) fn send_answer(&mut self, frame: &[u8]) -> io::Result<bool> {
+        let taken = self.send(frame)?;
+        if let Some(waiting) = &mut self.waiting {
+            let left = waiting.bytes.len() - waiting.gone;
+            waiting.answers = (waiting.answers + frame.len()).min(left);
+        }
+        Ok(taken)
+    }
+
+    /// True where nothing waits but answers to what the server asked.
+    pub(crate) fn has_answers_alone(&self) -> bool {
+        let within = self.tls.as_ref().map_or(0, |tls| tls.within);
+        let waiting = self.waiting.as_ref();
+        within == 0 && waiting.is_none_or(|of| of.bytes.len() - of.gone <= of.answers)
     }
 
     /// Sends what is waiting. True when nothing waits any more.
@@ -331,6 +353,7 @@ impl Waiting {
         if self.gone == self.bytes.len() {
             self.bytes = std::mem::take(&mut self.last);
             self.gone = 0;
+            self.answers = self.bytes.len();
         }
         &self.bytes[self.gone..]
     }

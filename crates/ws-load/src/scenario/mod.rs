@@ -51,6 +51,19 @@ pub(crate) trait Clients {
     /// Answers a ping, or a keep-alive of the dialect. While the peer does not read, only the answer to
     /// the most recent is kept (RFC 6455, 5.5.3).
     fn send_latest(&mut self, slot: Slot, opcode: Opcode, payload: &[u8]);
+    /// Answers a question of the server, behind what was sent before. A server that asks on and reads no
+    /// answer is left.
+    fn answer(&mut self, slot: Slot, opcode: Opcode, payload: &[u8]) {
+        self.send_latest(slot, opcode, payload);
+    }
+    /// The server has told a client values, by name, for its later messages.
+    fn keep_told(&mut self, _slot: Slot, _values: Vec<(String, String)>) {}
+    /// Leaves a server that asks a client for more than is answered.
+    fn end_flooded(&mut self, _slot: Slot) {}
+    /// True where the kernel has all that was sent, but for answers to questions and pings.
+    fn has_gone(&self, slot: Slot) -> bool {
+        !self.is_blocked(slot)
+    }
     /// Ends a connection.
     fn end(&mut self, slot: Slot, error: ConnectError);
     /// A client that was ready and is lost, with the reason. Each is returned once.
@@ -210,6 +223,15 @@ fn follow_asides(verifier: &mut Verifier, clients: &mut dyn Clients) {
     };
     if let Some((slot, answer)) = asides.keep_alive {
         clients.send_latest(slot, verifier.codec().opcode(), &answer);
+    }
+    for (slot, values) in asides.renewed {
+        clients.keep_told(slot, values);
+    }
+    for (slot, answer) in asides.questions {
+        clients.answer(slot, verifier.codec().opcode(), &answer);
+    }
+    if let Some(slot) = asides.flooded {
+        clients.end_flooded(slot);
     }
     for (slot, at_ns) in asides.heartbeats {
         clients.heartbeat_answered(slot, at_ns);

@@ -392,6 +392,7 @@ impl Verifier {
 
     #[cold]
     fn parse(&mut self, slot: u32, payload: &[u8], at_ns: u64) {
+        let tells = self.codec.renews() && self.note_renewed(slot, payload);
         match self.codec.parse(payload) {
             Ok(Incoming::Message {
                 kind,
@@ -403,7 +404,7 @@ impl Verifier {
                 let room = self.room(slot);
                 if !intact {
                     self.faults.corrupt += 1;
-                } else if topic.is_none_or(|topic| topic == room) {
+                } else if !tells && topic.is_none_or(|topic| topic == room) {
                     self.envelopes
                         .learn(room, payload, kind, stamp, &*self.codec);
                 }
@@ -431,6 +432,7 @@ impl Verifier {
             Ok(Incoming::Unsubscribed(room)) => self.subscription(slot, room, false, at_ns),
             Ok(Incoming::Ignored) => {}
             Ok(Incoming::KeepAlive(answer)) => self.asides().keep_alive = Some((slot, answer)),
+            Ok(Incoming::Question(answer)) => self.asides().ask(slot, answer),
             Ok(Incoming::Heartbeat) => self.asides().heartbeats.push((slot, at_ns)),
             Err(why) => self.malformed_message(slot, payload, &why, at_ns),
         }

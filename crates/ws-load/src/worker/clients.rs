@@ -456,25 +456,6 @@ impl Session<'_> {
             _ => {}
         }
     }
-
-    /// Sends a close frame on every connection. Returns until when the peers have time to answer.
-    pub(super) fn close(&mut self) -> u64 {
-        self.table.opening.stop();
-        self.end_lives();
-        let close = CloseFrame {
-            code: 1000,
-            reason: String::new(),
-        };
-        let end_ns = clock::now_ns() + clock::nanos(super::CLOSE_PATIENCE);
-        for slot in 0..self.table.len() as Token {
-            if !self.table.get(slot).is_in_use() {
-                continue;
-            }
-            self.table.note_closing(slot);
-            self.send_frame(slot, Opcode::Close, &close.encode());
-        }
-        end_ns
-    }
 }
 
 impl scenario::Clients for Session<'_> {
@@ -530,6 +511,23 @@ impl scenario::Clients for Session<'_> {
         let mut frame = Vec::new();
         encode_frame(&mut frame, opcode, Some(mask), payload);
         self.write(slot, |transport| transport.send_latest(&frame));
+    }
+
+    fn answer(&mut self, slot: Slot, opcode: Opcode, payload: &[u8]) {
+        self.answer_question(slot, opcode, payload);
+    }
+
+    fn keep_told(&mut self, slot: Slot, values: Vec<(String, String)>) {
+        self.table.keep_told(slot, values);
+    }
+
+    fn end_flooded(&mut self, slot: Slot) {
+        self.leave_flood(slot);
+    }
+
+    fn has_gone(&self, slot: Slot) -> bool {
+        let transport = &self.table.connections[slot as usize].transport;
+        transport.as_ref().is_none_or(Transport::has_answers_alone)
     }
 
     fn end(&mut self, slot: Slot, error: ConnectError) {

@@ -125,6 +125,25 @@ impl Session<'_> {
         }
     }
 
+    /// Sends a close frame on every connection. Returns until when the peers have time to answer.
+    pub(super) fn close(&mut self) -> u64 {
+        self.table.opening.stop();
+        self.end_lives();
+        let close = CloseFrame {
+            code: 1000,
+            reason: String::new(),
+        };
+        let end_ns = clock::now_ns() + clock::nanos(super::CLOSE_PATIENCE);
+        for slot in 0..self.table.len() as Token {
+            if !self.table.get(slot).is_in_use() {
+                continue;
+            }
+            self.table.note_closing(slot);
+            self.send_frame(slot, Opcode::Close, &close.encode());
+        }
+        end_ns
+    }
+
     fn try_again(&mut self, slot: Token) {
         if let Err(error) = self.connect(slot, Attempt::Again) {
             let error = self.table.explain(error, Stage::Connect, slot);

@@ -13,6 +13,7 @@ mod lives;
 mod opening;
 mod pacing;
 mod pool;
+mod questions;
 mod receive;
 mod signing;
 mod starts;

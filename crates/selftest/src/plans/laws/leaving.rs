@@ -36,7 +36,7 @@ impl Trial<'_> {
         let (late, late_results) = self.under_way();
         let least = known.saturating_sub(2 * late + late_results);
         // Those that leave take a message while they do, and those that change rooms are told so.
-        let most = known + self.told.answers + self.last_words();
+        let most = known + self.told.answers + self.last_words() + self.asides();
         let law = "messages that were checked";
         self.within(law, least..=most, reported.saturating_sub(of_others));
     }

@@ -6,7 +6,7 @@ use plan::{
     Arrivals, Clients, ComesAndGoes, Connect, Cut, Life, Nanos, OpenLoop, Population, Rooms,
     Search, SearchOf,
 };
-use record::{Connections, CutRecord, Drops, Edge, Pings};
+use record::{Connections, CutRecord, Drops, Edge, Heartbeats, Pings};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use test_servers::oracle::{OracleOptions, Strikes};
@@ -178,6 +178,15 @@ fn a_client_that_publishes_to_a_room_of_others_breaks_a_law() {
 
 /// The laws that a report of these steps breaks when no client has connected to the server.
 fn laws_of(case: &Case, steps: Vec<StepRecord>, edge: Option<Edge>) -> Vec<&'static str> {
+    laws_beside(&Told::default(), case, steps, edge)
+}
+
+fn laws_beside(
+    told: &Told,
+    case: &Case,
+    steps: Vec<StepRecord>,
+    edge: Option<Edge>,
+) -> Vec<&'static str> {
     let outcome = Outcome {
         end: End::StepsDone,
         detail: "".into(),
@@ -191,7 +200,7 @@ fn laws_of(case: &Case, steps: Vec<StepRecord>, edge: Option<Edge>) -> Vec<&'sta
         faults: Faults::default(),
         exit: Some(0),
     };
-    let broken = broken(case, &Told::default(), &reported);
+    let broken = broken(case, told, &reported);
     broken.iter().map(|broken| broken.law).collect()
 }
 
@@ -275,4 +284,41 @@ fn connections_that_were_never_opened_break_a_law() {
     };
     let laws = laws_of(&case, vec![step], None);
     assert!(laws.contains(&"connections that were opened"), "{laws:?}");
+}
+
+#[test]
+fn heartbeats_that_did_not_come_and_answers_that_are_wrong_break_a_law() {
+    let step = |sent, answered| StepRecord {
+        heartbeats: Some(Box::new(Heartbeats {
+            sent,
+            answered,
+            ..Heartbeats::default()
+        })),
+        ..StepRecord::default()
+    };
+    let laws = laws_of(&case(), vec![step(3, 3)], None);
+    assert!(laws.contains(&"heartbeats that came"), "{laws:?}");
+    let laws = laws_of(&case(), vec![step(0, 1)], None);
+    assert!(laws.contains(&"heartbeats that were answered"), "{laws:?}");
+
+    let told = |change: fn(&mut Told)| {
+        let mut told = Told::default();
+        change(&mut told);
+        laws_beside(&told, &case(), Vec::new(), None)
+    };
+    for (law, change) in [
+        (
+            "clients that were silent",
+            (|of| of.silenced = 1) as fn(&mut Told),
+        ),
+        ("heartbeats and answers that are wrong", |of| {
+            of.wrong_beats = 1
+        }),
+        ("heartbeats and answers that are wrong", |of| {
+            of.wrong_answers = 1
+        }),
+        ("questions without an answer", |of| of.questions = 1),
+    ] {
+        assert!(told(change).contains(&law), "{law}");
+    }
 }

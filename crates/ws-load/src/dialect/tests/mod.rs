@@ -5,6 +5,7 @@ mod heartbeat;
 mod others;
 mod own;
 mod pusher;
+mod questions;
 mod topics;
 
 use super::*;

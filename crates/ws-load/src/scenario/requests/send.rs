@@ -69,7 +69,7 @@ impl Requests {
         let Some(ledger) = self.verifier.step().cloned() else {
             return;
         };
-        if clients.is_blocked(slot) {
+        if !clients.has_gone(slot) {
             if let Some(request) = self.backlog.cut(slot) {
                 ledger.take_back(request.index);
             }
@@ -77,6 +77,10 @@ impl Requests {
         }
         if let Some(request) = self.backlog.take_cut(slot) {
             self.tell_sent(&ledger, slot, request.index, clients);
+        }
+        // What the server asked for and does not read.
+        if clients.is_blocked(slot) {
+            return;
         }
         self.send_waiting(&ledger, slot, clients);
     }

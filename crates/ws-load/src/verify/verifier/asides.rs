@@ -2,6 +2,10 @@
 
 use super::Verifier;
 
+/// Most bytes of answers to the questions of one read. A server that asks for more than that at once
+/// does not wait for answers.
+const MOST_ANSWERS: usize = 1 << 20;
+
 /// A client, by its slot, and a message for the server.
 pub(crate) type Answer = (u32, Box<[u8]>);
 
@@ -10,11 +14,42 @@ pub(crate) type Answer = (u32, Box<[u8]>);
 pub(crate) struct Asides {
     /// The client that got the latest keep-alive, and what it is to be answered with.
     pub(crate) keep_alive: Option<Answer>,
+    /// Questions of the server, each with its answer, in their order.
+    pub(crate) questions: Vec<Answer>,
+    /// A client that was asked for more than is answered.
+    pub(crate) flooded: Option<u32>,
+    answer_bytes: usize,
+    /// Names and values that clients were told for their later messages.
+    pub(crate) renewed: Vec<(u32, Vec<(String, String)>)>,
     /// Clients whose heartbeats were answered, and when.
     pub(crate) heartbeats: Vec<(u32, u64)>,
 }
 
+impl Asides {
+    /// A client was asked something.
+    pub(super) fn ask(&mut self, slot: u32, answer: Box<[u8]>) {
+        // So that a message without a byte counts too.
+        self.answer_bytes += answer.len() + size_of::<Answer>();
+        if self.answer_bytes > MOST_ANSWERS {
+            self.flooded = Some(slot);
+        } else {
+            self.questions.push((slot, answer));
+        }
+    }
+}
+
 impl Verifier {
+    /// Notes what a message tells for later ones of its client. True where it does: it is then parsed
+    /// each time, whoever gets it.
+    pub(super) fn note_renewed(&mut self, slot: u32, message: &[u8]) -> bool {
+        let values = self.codec.renewed(message);
+        let tells = !values.is_empty();
+        if tells {
+            self.asides().renewed.push((slot, values));
+        }
+        tells
+    }
+
     pub(super) fn asides(&mut self) -> &mut Asides {
         self.asides.get_or_insert_default()
     }

@@ -1,0 +1,36 @@
+//! What must hold of heartbeats, and of what clients are asked.
+
+use super::Trial;
+
+impl Trial<'_> {
+    /// No client was silent or said what another one says, and each answered what it was asked.
+    pub(super) fn hold_beats(&mut self) {
+        let beats = |of: fn(&record::Heartbeats) -> u64| {
+            self.sum(|step| step.heartbeats.as_deref().map_or(0, of))
+        };
+        let (sent, answered) = (beats(|of| of.sent), beats(|of| of.answered));
+        let unanswered = beats(|of| of.unanswered);
+        // What was on its way when a connection ended may not have come.
+        let ended = self.told.connections.len() as u64;
+        let came = self.told.beats + ended;
+        self.within("heartbeats that came", 0..=came, sent);
+        self.within(
+            "heartbeats that were answered",
+            0..=sent - sent.min(unanswered),
+            answered,
+        );
+        let silenced = self.told.silenced;
+        self.exactly("clients that were silent", 0, silenced);
+        let wrong = self.told.wrong_beats + self.told.wrong_answers;
+        self.exactly("heartbeats and answers that are wrong", 0, wrong);
+        // All but those of a connection's last heartbeat.
+        let open = self.told.questions - self.told.right_answers.min(self.told.questions);
+        let most = ended * u64::from(self.case.server.asks) * 2;
+        self.within("questions without an answer", 0..=most, open);
+    }
+
+    /// Messages that brought no answer to a request.
+    pub(super) fn asides(&self) -> u64 {
+        self.told.beats - self.told.unheard + self.told.questions
+    }
+}
