@@ -232,9 +232,20 @@ pub struct Requests {
     /// and `subscribe` are then answered while the client is ready.
     #[serde(default)]
     pub unsubscribe: Option<String>,
-    /// False where a broadcast or a publication reaches all but its sender, who gets no result.
+    /// False where a broadcast or a publication reaches all but its sender.
     #[serde(default = "yes")]
     pub reaches_sender: bool,
+    /// Whether the sender of a broadcast or a publication gets a result. Absent: where it reaches its
+    /// sender.
+    #[serde(default)]
+    pub acknowledged: Option<bool>,
+}
+
+impl Requests {
+    /// True where the sender of a broadcast or a publication gets a result.
+    pub fn is_acknowledged(&self) -> bool {
+        self.acknowledged.unwrap_or(self.reaches_sender)
+    }
 }
 
 /// The names that templates of requests have a meaning for; others are variables.

@@ -3,6 +3,7 @@
 mod beats;
 
 use super::super::bench::Draws;
+use super::returns::Returns;
 use plan::{
     Arrivals, Audience, BackLimit, Backoff, ChangesRoom, Clients, ComesAndGoes, Compression,
     Connect, Cut, Dialect, Io, Life, Load, Message, Nanos, OpenLoop, Plan, Population, Ramp,
@@ -66,19 +67,19 @@ impl Case {
 }
 
 /// Draws that answer questions.
-struct Dice(Draws);
+pub(super) struct Dice(Draws);
 
 impl Dice {
     /// True once in so many times.
-    fn once_in(&mut self, times: u64) -> bool {
+    pub(super) fn once_in(&mut self, times: u64) -> bool {
         self.0.up_to(times - 1) == 0
     }
 
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(super) fn of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.0.up_to(all.len() as u64 - 1) as usize]
     }
 
-    fn between(&mut self, least: u64, most: u64) -> u64 {
+    pub(super) fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.0.up_to(most - least)
     }
 }
@@ -136,6 +137,7 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
 fn small(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
     plan.audience = audience(dice);
     let framework = speak(dice, plan);
+    let returns = Returns::draw(dice, plan);
     plan.populations = populations(dice, plan);
     plan.load = load(dice, plan);
     let is_life = |life: fn(&Life) -> bool| plan.populations.iter().any(|of| life(&of.life));
@@ -163,7 +165,7 @@ fn small(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
     slow_down(plan, has_lines);
     limit_returns(dice, plan);
     encrypt(dice, plan);
-    let server = server(dice, plan, framework);
+    let server = returns.given_by(server(dice, plan, framework));
     if let (true, Some(open)) = (server.ignored.every > 0, plan.open_loop()) {
         // What is not answered in a step is given up between two: a fault would end the run before.
         let longer = open.length().ns() + PATIENCE.ns();
@@ -334,7 +336,7 @@ fn speak(dice: &mut Dice, plan: &mut Plan) -> Framework {
 }
 
 /// Has the dialect of a message be that of a file which says the same.
-fn describe(message: &mut Message) {
+pub(super) fn describe(message: &mut Message) {
     // The serializer of Phoenix follows from the URL, and each has a file of its own.
     let name = match message.dialect {
         Dialect::Phoenix => return,

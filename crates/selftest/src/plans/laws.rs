@@ -131,9 +131,15 @@ impl Trial<'_> {
         copies.filter(|copy| self.kind(copy.client) == Kind::Awaited)
     }
 
+    /// Senders get results.
+    fn has_results(&self) -> bool {
+        let is_to_others = self.plan().audience != Audience::Sender;
+        is_to_others && !self.case.server.acknowledges_nothing
+    }
+
     /// All of it was written, the result too, where there is to be one.
     fn is_whole(&self, asked: &Asked) -> bool {
-        let answered = self.plan().audience == Audience::Sender || asked.result_ns.is_some();
+        let answered = !self.has_results() || asked.result_ns.is_some();
         answered && self.awaited(asked).all(|copy| copy.written_ns.is_some())
     }
 
@@ -204,7 +210,9 @@ impl Trial<'_> {
             let kinds = asked.copies.iter().map(|copy| self.kind(copy.client));
             !kinds.into_iter().any(|kind| kind == Kind::Awaited)
         });
-        let unheard = unheard.count() as u64;
+        // What passes its sender over may have no other in its room.
+        let is_for_sender = !self.case.server.passes_sender_over;
+        let unheard = unheard.count() as u64 * u64::from(is_for_sender);
         self.exactly("each message has a client that waits for it", 0, unheard);
     }
 
@@ -242,7 +250,7 @@ impl Trial<'_> {
             let took = |at: u64| (at - asked.at_ns) as f64;
             let written = || self.awaited(asked).filter_map(|copy| copy.written_ns);
             if self.is_whole(asked) {
-                completions.extend(written().max().map(took));
+                completions.push(written().max().map_or(0.0, took));
             }
             deliveries.extend(written().map(took));
             acks.extend(asked.result_ns.map(took));
@@ -319,9 +327,8 @@ impl Trial<'_> {
         let most = least + self.strays(Kind::Leaves) + self.strays(Kind::Slow);
         let surely = least.saturating_sub(late);
         self.within("misdirected messages", surely..=most, all.misdirected);
-        let to_others = self.plan().audience != Audience::Sender;
         let unanswered = self.told.asked.iter().filter(|asked| !asked.awaits_result);
-        let unanswered = unanswered.count() as u64 * u64::from(to_others);
+        let unanswered = unanswered.count() as u64 * u64::from(self.has_results());
         let joins = self.told.ignored;
         self.within(
             "unanswered requests",
@@ -398,7 +405,7 @@ impl Trial<'_> {
         let fails = matches!(end, End::OverLimit | End::TimedOut) && holds_back;
         self.says(
             "the run comes to its end",
-            ends_well || fails || kept_out,
+            ends_well || fails || kept_out || self.is_contradicted(),
             || broken,
         );
         let is_noisy = |step: &StepRecord| step.verdict == Verdict::Noisy;
@@ -412,7 +419,11 @@ impl Trial<'_> {
                     | End::WorkerLost
             )
             || self.record.steps.iter().all(is_noisy);
-        let due = if is_invalid { 3 } else { 0 };
+        let due = match end {
+            End::DialectContradicted => 1,
+            _ if is_invalid => 3,
+            _ => 0,
+        };
         let exit = self.record.exit;
         let broken = format!("{due} is due, {exit:?} came");
         self.says("the exit code", exit == Some(due), || broken);

@@ -5,6 +5,7 @@
 mod case;
 mod kept;
 mod laws;
+mod returns;
 mod run;
 mod shrink;
 

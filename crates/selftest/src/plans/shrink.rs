@@ -62,6 +62,10 @@ const STEPS: &[Smaller] = &[
     |case| without_population(case, 1),
     |case| without_population(case, 2),
     |case| {
+        let server = &case.server;
+        if server.passes_sender_over || server.acknowledges_nothing {
+            return false;
+        }
         let changed = change(&mut case.plan.message.dialect, Dialect::Text);
         if changed {
             case.server.framework = Framework::Plain;

@@ -54,6 +54,10 @@ pub struct OracleOptions {
     pub delay: Duration,
     /// From the deliveries of a request to its result.
     pub result: Duration,
+    /// Broadcasts and publications reach all but their sender.
+    pub passes_sender_over: bool,
+    /// Their senders get no result.
+    pub acknowledges_nothing: bool,
     /// Publications of a client that is not subscribed to the topic are refused, in every format.
     pub members_only: bool,
     /// Deliveries and echoes that are left out, by their number.
@@ -155,6 +159,11 @@ impl Oracle {
         self.server.addr()
     }
 
+    /// How many clients are connected.
+    pub fn connected(&self) -> u64 {
+        lock(&self.told).connected()
+    }
+
     /// What it has done.
     pub fn told(&self) -> Told {
         lock(&self.told).told.clone()
@@ -223,7 +232,8 @@ impl Knows {
             self.due
                 .push(at, stranger, of.delivery.to_vec(), Frame::Stray(stray));
         }
-        let answers = !self.options.unanswered.hits(number as u64);
+        let answers =
+            !self.options.acknowledges_nothing && !self.options.unanswered.hits(number as u64);
         let result = of.result.filter(|_| answers);
         let asked = Asked {
             client: ledger.client(from.id),
@@ -239,6 +249,11 @@ impl Knows {
             let at = at + self.options.result.as_nanos() as u64;
             self.due.push(at, from, frame, Frame::Result(number));
         }
+    }
+
+    /// A member hears what this client sends.
+    fn is_told(&self, member: &Peer, from: &Peer) -> bool {
+        !self.options.passes_sender_over || member.id != from.id
     }
 
     fn fate(&self, number: u64) -> Fate {
@@ -333,7 +348,8 @@ impl Behaviour for Knows {
 
     fn broadcast(&self, hub: &Arc<Hub>, from: &Arc<Peer>, request: Request) {
         let peers = hub.lock();
-        let members: Vec<_> = peers.iter().filter(|peer| peer.is_member()).collect();
+        let is_told = |peer: &&Arc<Peer>| peer.is_member() && self.is_told(peer, from);
+        let members: Vec<_> = peers.iter().filter(is_told).collect();
         let message = Message {
             stamp: request.stamp(),
             room: None,
@@ -376,7 +392,8 @@ impl Behaviour for Knows {
         let subscribed = from.follows(topic);
         match request.act {
             Act::Publish(_) => {
-                let members: Vec<_> = peers.iter().filter(|peer| peer.follows(topic)).collect();
+                let is_told = |peer: &&Arc<Peer>| peer.follows(topic) && self.is_told(peer, from);
+                let members: Vec<_> = peers.iter().filter(is_told).collect();
                 // One that follows none is not ready, and would fail where a message comes.
                 let is_elsewhere =
                     |peer: &&Arc<Peer>| !peer.follows(topic) && !peer.topics().is_empty();

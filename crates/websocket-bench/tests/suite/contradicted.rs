@@ -103,7 +103,7 @@ fn copies_of_all_messages_to_their_senders_are_a_disagreement() {
         let ran = ran.exits(1).says(&[
             "invalid: the dialect file and the server disagree: 60 of 60 broadcasts came back",
             "`reaches_sender = false` under [send]",
-            "write a rule that means `result`",
+            "write `reaches_sender = true` and `acknowledged = false` under [send]",
         ]);
         assert!(!ran.stderr.contains("at fault"), "{ran:#?}");
         assert_eq!(record.outcome.end, End::DialectContradicted);

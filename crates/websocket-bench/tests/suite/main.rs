@@ -50,6 +50,7 @@ mod raw_peer;
 mod recorded;
 mod records;
 mod replay;
+mod returns;
 mod room_answers;
 mod room_frameworks;
 mod run_flags;

@@ -12,7 +12,7 @@ use super::untold::Untold;
 use super::warm_up::WarmingUp;
 use super::workers::Workers;
 use crate::clock;
-use crate::message::{Command, Report, Unable};
+use crate::message::{Command, OfSender, Report, Unable};
 use crate::scenario::Work;
 use crate::worker::TICK;
 use plan::{OpenLoop, Plan, Timestamps};
@@ -102,8 +102,8 @@ pub(crate) struct Controller<'a, W> {
     pub(super) first_disconnect: Option<String>,
     /// The first malformed message of the run, in words.
     pub(super) first_malformed: Option<String>,
-    /// Messages of the last step that came back to their sender, which the dialect says do not.
-    pub(super) own_copies: u64,
+    /// Of the last step.
+    pub(super) of_sender: OfSender,
 }
 
 /// The load of a step.
@@ -140,7 +140,7 @@ impl<'a, W: Workers> Controller<'a, W> {
             untold: Untold::default(),
             first_disconnect: None,
             first_malformed: None,
-            own_copies: 0,
+            of_sender: OfSender::default(),
         }
     }
 
@@ -224,6 +224,10 @@ impl<'a, W: Workers> Controller<'a, W> {
             {
                 Some(limited)
             }
+            // Where none of a kind comes, the first that is awaited is late.
+            Some(contradicted) if contradicted.end == End::DialectContradicted => early_end
+                .filter(|early| early.end != End::TimedOut)
+                .or(Some(contradicted)),
             verdict => early_end.or(verdict),
         })
     }

@@ -2,12 +2,7 @@
 
 use super::merge::FirstFaults;
 use super::{Controller, Workers};
-use plan::Audience;
 use record::{End, StepRecord, Verdict};
-
-/// Share of the requests of a step that stands for all of them: the copies of the last may still be on
-/// their way when it ends.
-const ALL: f64 = 0.9;
 
 const MALFORMED: &str = "malformed message";
 
@@ -29,7 +24,7 @@ impl Ended {
 impl<W: Workers> Controller<'_, W> {
     /// Keeps, in words, the first faults of a step that its counts do not show.
     pub(super) fn note_first(&mut self, record: &mut StepRecord, first: FirstFaults) {
-        self.own_copies = first.own_copies;
+        self.of_sender = first.of_sender;
         if record.verdict == Verdict::Fail {
             for (which, words) in [
                 (MALFORMED, &first.malformed),
@@ -103,29 +98,6 @@ impl<W: Workers> Controller<'_, W> {
             let words = format!("at {} clients {words}", record.clients);
             Some(Ended::new(End::OverLimit, words))
         })
-    }
-
-    /// The end, where every request of a step came back to its sender, the user's dialect file says that
-    /// none does, and nothing else was wrong: a server that only fails does not do so each time.
-    fn contradicted(&self, record: &StepRecord) -> Option<Ended> {
-        let (own, sent) = (self.own_copies, record.throughput.as_ref()?.sent);
-        let is_all = own > 0 && own >= (sent as f64 * ALL) as u64;
-        if !is_all || own != record.faults.total() || !self.plan.message.has_own_definition() {
-            return None;
-        }
-        let (what, answer) = match self.plan.audience {
-            Audience::Room(_) => ("publications", "published"),
-            Audience::Everyone | Audience::Sender => ("broadcasts", "result"),
-        };
-        Some(Ended::new(
-            End::DialectContradicted,
-            format!(
-                "the dialect file and the server disagree: {own} of {sent} {what} came back to the \
-                 client that sent them, and the file says that none does (`reaches_sender = false` \
-                 under [send]); leave that key out and write a rule that means `{answer}`, or mend \
-                 the server"
-            ),
-        ))
     }
 
     /// The end, where connections were lost in a step in which so many were open at one time or another:

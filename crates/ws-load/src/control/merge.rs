@@ -2,7 +2,7 @@
 
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
-use crate::message::{HandshakePart, HeartbeatPart, SlowPart, StepPart};
+use crate::message::{HandshakePart, HeartbeatPart, OfSender, SlowPart, StepPart};
 use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
 use plan::{Measure, Plan, Reading, Workload};
@@ -42,8 +42,7 @@ pub(super) struct Merged<'a> {
 /// What the counts of a step do not show: the first fault of a class in words, if there was one.
 #[derive(Debug, Default)]
 pub(super) struct FirstFaults {
-    /// Copies to the sender, which the dialect says do not come.
-    pub(super) own_copies: u64,
+    pub(super) of_sender: OfSender,
     pub(super) malformed: Option<String>,
     pub(super) disconnect: Option<String>,
 }
@@ -71,7 +70,7 @@ impl Merged<'_> {
         for (site, part) in self.parts {
             all.merge(&part.latencies);
             faults.merge(&part.faults);
-            first.own_copies += part.own_copies;
+            first.of_sender.merge(part.of_sender);
             first.malformed = first.malformed.or(part.first_malformed);
             first.disconnect = first.disconnect.or(part.first_disconnect);
             slow.merge(part.slow);

@@ -3,6 +3,7 @@
 mod afford;
 mod churn;
 mod connect;
+mod contradicted;
 mod controller;
 mod end;
 mod error;

@@ -9,7 +9,7 @@ use super::place::{Carries, OPEN, Place, is_answer};
 use super::requirements::{self, READY, has_exchange};
 use super::rules::{Match, Rules};
 use super::template::{Template, room_of, shown, with_variables};
-use super::{Codec, Incoming, Kind, Malformed, NoVariables, Opening, Variables};
+use super::{Codec, Incoming, Kind, Malformed, NoVariables, Opening, Returns, Variables};
 use crate::lines::Lines;
 use plan::{DialectFile, Meaning, MessageType, OriginRule, Rule, Workload};
 use ws_proto::{Opcode, printable};
@@ -29,7 +29,7 @@ pub(super) struct Interpreter {
     /// A script whose last rule passes over whatever else comes.
     ignores_all_else: bool,
     keeps_order: bool,
-    reaches_sender: bool,
+    returns: Returns,
     separator: Option<String>,
     heartbeat: Option<Heartbeat>,
     first: Option<String>,
@@ -130,7 +130,10 @@ impl Interpreter {
             },
             ignores_all_else: ignores_all_else(file),
             keeps_order: file.keeps_order,
-            reaches_sender: file.send.reaches_sender,
+            returns: Returns {
+                copy: file.send.reaches_sender,
+                result: file.send.is_acknowledged(),
+            },
             separator: file.separator.clone(),
             first: first
                 .map(|first| with_variables("open.send", first))
@@ -317,8 +320,8 @@ impl Codec for Interpreter {
         self.keeps_order
     }
 
-    fn reaches_sender(&self) -> bool {
-        self.reaches_sender
+    fn returns(&self) -> Returns {
+        self.returns
     }
 
     fn open(&self, room: Option<u32>) -> Opening {

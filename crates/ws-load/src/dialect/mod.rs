@@ -73,6 +73,22 @@ impl Kind {
     }
 }
 
+/// What the sender of a broadcast or a publication gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Returns {
+    /// A copy, as all others of the audience.
+    pub(crate) copy: bool,
+    /// A result.
+    pub(crate) result: bool,
+}
+
+impl Returns {
+    pub(crate) const BOTH: Self = Self {
+        copy: true,
+        result: true,
+    };
+}
+
 /// A parsed message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Incoming {
@@ -195,9 +211,9 @@ pub(crate) trait Codec: Send + Sync {
         true
     }
 
-    /// False where a broadcast or a publication reaches all but its sender, who gets no result.
-    fn reaches_sender(&self) -> bool {
-        true
+    /// What a broadcast or a publication brings to its sender.
+    fn returns(&self) -> Returns {
+        Returns::BOTH
     }
 
     /// The first move after the handshake of a client in `room`, if there are rooms.
@@ -335,9 +351,9 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
         Workload::Connect => return Ok(()),
     };
     let needs_result = plan.workload() != Workload::Echo && plan.limits.of == Measure::Ack;
-    if needs_result && !file.send.reaches_sender {
+    if needs_result && !file.send.is_acknowledged() {
         return Err(DialectError::unfit(
-            "send.reaches_sender",
+            requirements::silencing(file),
             "is false: there are no results, whose time the plan limits",
             "limit the completion or the delivery",
         ));

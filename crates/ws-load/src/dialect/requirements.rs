@@ -134,31 +134,51 @@ fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
         }
         let [told, result] = answers;
         check_result(file, result)?;
-        for means in std::iter::once(told).chain(file.send.reaches_sender.then_some(result)) {
+        let is_acknowledged = file.send.is_acknowledged();
+        for means in std::iter::once(told).chain(is_acknowledged.then_some(result)) {
             if !file.receive.iter().any(|rule| rule.means == means) {
                 let name = meaning_name(means);
+                let or_none = match means == result {
+                    true => ", or `acknowledged = false` under [send] where the sender gets none",
+                    false => "",
+                };
                 return Err(DialectError::unfit(
                     key,
                     format!("has no rule for its answer `{name}`"),
-                    format!("write [[receive]] with `means = \"{name}\"`"),
+                    format!("write [[receive]] with `means = \"{name}\"`{or_none}"),
                 ));
             }
         }
     }
-    Ok(())
+    match file.send.acknowledged {
+        Some(_) if broadcast.0.is_none() && publish.0.is_none() => Err(DialectError::unfit(
+            "send.acknowledged",
+            "is about `broadcast` and `publish`, and there is neither",
+            "leave it out",
+        )),
+        _ => Ok(()),
+    }
 }
 
-/// A sender that is not reached gets no result.
+/// The key that says of a file that there are no results.
+pub(super) const fn silencing(file: &DialectFile) -> &'static str {
+    match file.send.acknowledged {
+        Some(_) => "send.acknowledged",
+        None => "send.reaches_sender",
+    }
+}
+
+/// A sender that gets no result needs no rule for one.
 fn check_result(file: &DialectFile, result: Meaning) -> Result<(), DialectError> {
     let has_rule = file.receive.iter().any(|rule| rule.means == result);
-    match has_rule && !file.send.reaches_sender {
-        false => Ok(()),
-        true => Err(DialectError::unfit(
-            "send.reaches_sender",
-            format!("is false, and a rule means `{}`", meaning_name(result)),
-            "leave the rule out, or `reaches_sender`",
-        )),
+    if !has_rule || file.send.is_acknowledged() {
+        return Ok(());
     }
+    Err(DialectError::unfit(
+        silencing(file),
+        format!("is false, and a rule means `{}`", meaning_name(result)),
+        "leave the rule out, or write `acknowledged = true` under [send]",
+    ))
 }
 
 fn incomplete(key: &str) -> DialectError {

@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct StepPart {
     pub(crate) latencies: Latencies,
     pub(crate) faults: Faults,
-    /// Misdirected messages that reached the client that sent them, where the dialect says that none
-    /// does.
-    pub(crate) own_copies: u64,
+    pub(crate) of_sender: OfSender,
     pub(crate) first_malformed: Option<String>,
     pub(crate) first_disconnect: Option<String>,
     pub(crate) messages: u64,
@@ -50,7 +48,7 @@ impl StepPart {
     pub(crate) fn merge(&mut self, other: Self) {
         self.latencies.merge(&other.latencies);
         self.faults.merge(&other.faults);
-        self.own_copies += other.own_copies;
+        self.of_sender.merge(other.of_sender);
         self.first_malformed = self.first_malformed.take().or(other.first_malformed);
         self.first_disconnect = self.first_disconnect.take().or(other.first_disconnect);
         self.messages += other.messages;
@@ -102,6 +100,26 @@ impl HeartbeatPart {
             unanswered: self.unanswered,
             round_trip: self.round_trip.latency(),
         }
+    }
+}
+
+/// How often what the sender of a broadcast or a publication got is not what the dialect says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OfSender {
+    /// Copies that came and must not.
+    pub(crate) copies: u64,
+    /// Copies that did not come, where everything else came that their worker waits for.
+    pub(crate) missing: u64,
+    /// Messages that no rule matches, at most one for each request, where there is no result.
+    pub(crate) unasked: u64,
+}
+
+impl OfSender {
+    /// Adds those of another worker.
+    pub(crate) const fn merge(&mut self, other: Self) {
+        self.copies += other.copies;
+        self.missing += other.missing;
+        self.unasked += other.unasked;
     }
 }
 

@@ -15,9 +15,9 @@ use super::ledger::{
     Confirmed, Listeners, Lost, Missing, Read, Received, Seats, StepLedger, Window,
 };
 use super::visits::Visits;
-use crate::dialect::{Codec, Incoming, Kind, Malformed, Stamps};
+use crate::dialect::{Codec, Incoming, Kind, Malformed, Returns, Stamps};
 use crate::figures::{Arrival, Latencies};
-use crate::message::{Done, SlowPart, StepPart, VisitsPart};
+use crate::message::{Done, OfSender, SlowPart, StepPart, VisitsPart};
 use crate::net::{Asks, ConnectError};
 use asked::Asked;
 use plan::Measure;
@@ -47,8 +47,8 @@ pub(crate) struct Verifier {
     opcode: Opcode,
     /// A delivery that was overtaken is a fault.
     keeps_order: bool,
-    /// Else a message that reaches its own sender is a fault.
-    reaches_sender: bool,
+    /// What a sender gets of what it sends to others; else it is a fault.
+    returns: Returns,
     envelopes: Envelopes,
     stamps: Stamps,
     asked: Asked,
@@ -84,8 +84,10 @@ pub(crate) struct Verifier {
     workers: u32,
     /// What went wrong since it was last taken.
     pub(crate) faults: Faults,
-    /// Those of them that are copies to the sender, which the dialect says do not come.
-    own_copies: u64,
+    /// How the dialect and what senders get disagree.
+    of_sender: OfSender,
+    /// Without results: requests of each client that no message has been taken for a result of.
+    unconfirmed: Vec<u32>,
     /// Latencies since they were last taken.
     pub(crate) latencies: Latencies,
     /// Messages since they were last taken.
@@ -122,7 +124,7 @@ impl Verifier {
         Self {
             opcode: codec.opcode(),
             keeps_order: codec.keeps_order(),
-            reaches_sender: codec.reaches_sender(),
+            returns: codec.returns(),
             asked: Asked::new(&*codec),
             envelopes: Envelopes::new(codec.stamp_form()),
             codec,
@@ -145,7 +147,8 @@ impl Verifier {
             worker,
             workers,
             faults: Faults::default(),
-            own_copies: 0,
+            of_sender: OfSender::default(),
+            unconfirmed: Vec::new(),
             latencies: Latencies::default(),
             messages: 0,
             slow: SlowPart::default(),
@@ -281,7 +284,7 @@ impl Verifier {
     pub(crate) fn finish(&mut self, part: &mut StepPart) {
         part.latencies.merge(&std::mem::take(&mut self.latencies));
         part.faults.merge(&std::mem::take(&mut self.faults));
-        part.own_copies += std::mem::take(&mut self.own_copies);
+        part.of_sender.merge(std::mem::take(&mut self.of_sender));
         part.first_malformed = self.first_malformed.take();
         part.first_disconnect = self.first_disconnect.take();
         part.slow = std::mem::take(&mut self.slow);
@@ -454,6 +457,7 @@ impl Verifier {
             self.first_answers.not_understood(at_ns);
         }
         self.faults.malformed += 1;
+        self.note_unasked(slot);
         if self.first_malformed.is_none() {
             let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
             self.first_malformed = Some(self.asks.silent(client, &why.of(payload)));
@@ -508,8 +512,7 @@ impl Verifier {
             return;
         }
         if self.is_of_itself(step, kind, index, slot) {
-            self.faults.misdirected += 1;
-            self.own_copies += 1;
+            self.count_returned(kind);
             return;
         }
         let listeners = listeners!(self);
@@ -580,6 +583,7 @@ impl Verifier {
     fn count_missing(&mut self, missing: Missing) {
         self.faults.lost += missing.deliveries;
         self.faults.unanswered += missing.results;
+        self.of_sender.missing += missing.own;
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Trial;
 use plan::Clients;
 use record::End;
+use test_servers::oracle::{Asked, Fate};
 
 impl Trial<'_> {
     /// Connections that are opened and held.
@@ -28,6 +29,26 @@ impl Trial<'_> {
         self.exactly("connections that nobody ended", 0, dropped + lost);
         self.exactly("pings that were answered", sent, answered);
         self.exactly("pings that came", self.told.pings, sent);
+    }
+
+    /// The run ended because no sender of its last step got what the dialect file says, and the server
+    /// gave that to none.
+    pub(super) fn is_contradicted(&self) -> bool {
+        if self.record.outcome.end != End::DialectContradicted {
+            return false;
+        }
+        let last = self.record.steps.last();
+        let sent = last.map_or(0, |step| step.throughput.unwrap_or_default().sent);
+        let asked = self.told.asked.iter().rev().take(sent as usize);
+        let is_own = |asked: &Asked| {
+            let mut own = asked
+                .copies
+                .iter()
+                .filter(|copy| copy.client == asked.client);
+            own.any(|copy| copy.fate != Fate::Lost)
+        };
+        let has_results = asked.clone().any(|asked| asked.result_ns.is_some());
+        !has_results || !asked.clone().any(is_own)
     }
 
     /// The edge that a search has found lies where its server is comfortable no more.

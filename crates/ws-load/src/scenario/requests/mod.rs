@@ -8,6 +8,7 @@ mod send_queue;
 pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
 
 use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, follow_asides};
+use crate::dialect::Returns;
 use crate::figures::{Counts, Cutter, Interval};
 use crate::message::{Command, Report, Samples, StepPart};
 use crate::plan::{Schedule, Script, population_of};
@@ -27,8 +28,8 @@ pub(super) struct Requests {
     workers: u32,
     step: Arc<CurrentStep>,
     verifier: Verifier,
-    /// What is sent to others comes back to its sender.
-    reaches_sender: bool,
+    /// What the sender of a request gets.
+    returns: Returns,
     /// Samples that this worker's clients are to send next.
     to_send: VecDeque<Request>,
     /// Where requests say their number: which of this worker's samples is sent next.
@@ -63,8 +64,10 @@ impl Requests {
             workers,
             step: Arc::clone(&setting.step),
             verifier: setting.verifier(),
-            reaches_sender: setting.codec.reaches_sender()
-                || setting.plan.workload() == Workload::Echo,
+            returns: match setting.plan.workload() {
+                Workload::Echo => Returns::BOTH,
+                _ => setting.codec.returns(),
+            },
             to_send: VecDeque::new(),
             rising: (setting.codec.says_number()).then(|| Rising::new(number, workers)),
             backlog: Backlog::default(),
@@ -238,7 +241,7 @@ impl Requests {
     /// Tells the end of a run whose answers are not of the dialect.
     fn heed_first_answers(&mut self, clients: &mut dyn Clients) {
         let plan = &self.setting.plan;
-        let has_result = plan.workload() != Workload::Echo && self.reaches_sender;
+        let has_result = plan.workload() != Workload::Echo && self.returns.result;
         let due = match has_result {
             true => Answers::ALL,
             false => Answers::TOLD,
@@ -255,9 +258,14 @@ impl Requests {
             (false, false) => "no message to those who listen",
         };
         let remedy = match plan.message.has_own_definition() {
-            true => {
+            true if has_result || plan.workload() == Workload::Echo => {
                 ": the dialect file and the server disagree; change the rules of the file \
                  (docs/dialects.md), or the URL"
+            }
+            true => {
+                ": the dialect file and the server disagree; change the rules of the file \
+                 (docs/dialects.md), or the URL; if it tells a sender that the others were told, write \
+                 `acknowledged = true` under [send] and a rule for it"
             }
             false => {
                 " (docs/protocol.md): check message.dialect, and that the server speaks the protocol"

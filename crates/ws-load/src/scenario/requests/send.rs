@@ -6,7 +6,7 @@
 
 use super::backlog::Request;
 use super::{Clients, Requests, Slot};
-use crate::dialect::Variables;
+use crate::dialect::{Returns, Variables};
 use crate::message::{Report, Samples, SentSample};
 use crate::verify::{Sent, StepLedger};
 use std::mem::swap;
@@ -202,8 +202,8 @@ impl Requests {
         clients: &mut dyn Clients,
     ) {
         self.sent += 1;
-        if !self.reaches_sender {
-            self.verifier.sent_to_others(ledger, index, slot);
+        if self.returns != Returns::BOTH {
+            self.verifier.sent_in_part(ledger, index, slot);
         }
         if !ledger.is_answered(index) {
             self.verifier

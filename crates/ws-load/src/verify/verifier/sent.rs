@@ -15,23 +15,57 @@ impl Verifier {
         }
     }
 
-    /// A request was sent that reaches all but its sender, which is the client in `slot`: that one waits
-    /// for nothing of it.
-    pub(crate) fn sent_to_others(&mut self, step: &Arc<StepLedger>, index: u32, slot: u32) {
+    /// A request was sent by the client in `slot`, which does not get both its copy and a result: it does
+    /// not wait for what it does not get.
+    pub(crate) fn sent_in_part(&mut self, step: &Arc<StepLedger>, index: u32, slot: u32) {
         let Some(sent) = step.when_sent(index) else {
             return;
         };
         let at = Arrival::from(sent.at_ns);
+        if !self.returns.result {
+            self.expect_no_result(slot);
+        }
         let listeners = listeners!(self);
-        let is_member = self.room(slot) == step.room(index);
-        let own = is_member.then(|| self.window.deliver(step, listeners, index, slot, at));
-        let result = self.window.result(step, listeners, index, slot, at);
-        let last = own.into_iter().chain([result]).find_map(|of| match of {
+        let has_copy = !self.returns.copy && self.room(slot) == step.room(index);
+        let copy = has_copy.then(|| self.window.deliver(step, listeners, index, slot, at));
+        let has_result = !self.returns.result;
+        let result = has_result.then(|| self.window.result(step, listeners, index, slot, at));
+        let last = copy.into_iter().chain(result).find_map(|of| match of {
             Received::Due { party_done, .. } => party_done,
             _ => None,
         });
         if let Some(last) = last {
             self.settle(step, index, last);
+        }
+    }
+
+    /// A request was sent that has no result.
+    fn expect_no_result(&mut self, slot: u32) {
+        let slot = slot as usize;
+        if self.unconfirmed.len() <= slot {
+            self.unconfirmed.resize(slot + 1, 0);
+        }
+        self.unconfirmed[slot] += 1;
+    }
+
+    /// Takes a message that no rule matches for the result of a request of its client, if that has sent
+    /// one more than it got such messages.
+    pub(super) fn note_unasked(&mut self, slot: u32) {
+        if let Some(requests) = self.unconfirmed.get_mut(slot as usize)
+            && *requests > 0
+        {
+            *requests -= 1;
+            self.of_sender.unasked += 1;
+        }
+    }
+
+    /// Counts what reached its own sender, where it must not.
+    #[cold]
+    pub(super) fn count_returned(&mut self, kind: Kind) {
+        self.faults.misdirected += 1;
+        match kind.is_result() {
+            true => self.of_sender.unasked += 1,
+            false => self.of_sender.copies += 1,
         }
     }
 
@@ -44,6 +78,11 @@ impl Verifier {
         index: u32,
         slot: u32,
     ) -> bool {
-        !self.reaches_sender && kind != Kind::Echo && listeners!(self).sent(step, index, slot)
+        let comes = match kind {
+            Kind::Echo => true,
+            Kind::Broadcast | Kind::Message => self.returns.copy,
+            Kind::Result | Kind::Published => self.returns.result,
+        };
+        !comes && listeners!(self).sent(step, index, slot)
     }
 }

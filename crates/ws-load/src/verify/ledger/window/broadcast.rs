@@ -127,6 +127,9 @@ impl Broadcasts {
                 Entry::Live(live) => {
                     missing.deliveries += u64::from(live.missing);
                     missing.results += u64::from(live.awaits_result);
+                    let place = listeners.place_of(live.sent.sender, live.room);
+                    let is_own = live.missing == 1 && place.is_some_and(|place| !live.has(place));
+                    missing.own += u64::from(is_own);
                 }
                 Entry::Unconfirmed(unconfirmed) => missing.unsent += unconfirmed.receipts(),
                 Entry::Free => {}
@@ -316,6 +319,8 @@ impl Broadcasts {
             let hearers = listeners.hearers(ledger.room(index));
             missing.deliveries += u64::from(hearers.count);
             missing.results += u64::from(listeners.has(sent.sender));
+            let place = listeners.place_of(sent.sender, ledger.room(index));
+            missing.own += u64::from(hearers.count == 1 && place.is_some());
         }
         missing
     }

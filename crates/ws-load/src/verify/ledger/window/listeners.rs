@@ -107,6 +107,12 @@ impl<'a> Listeners<'a> {
         sent.is_some_and(|sent| self.is_slot_of(sent.sender, slot))
     }
 
+    /// The place in a room of a client of this worker that is alive and that samples wait for.
+    pub(super) fn place_of(&self, client: u32, room: u32) -> Option<u32> {
+        let seat = self.has(client).then(|| self.seat(client / self.workers))?;
+        (seat.room == room && seat.place != u32::MAX).then_some(seat.place)
+    }
+
     /// True when the client is this worker's and its slot is set in `slots`.
     fn is_set(&self, client: u32, slots: &[u64]) -> bool {
         let slot = client / self.workers;

@@ -76,6 +76,8 @@ pub(crate) struct Missing {
     pub(crate) results: u64,
     /// Receipts of samples that no site has sent.
     pub(crate) unsent: u64,
+    /// Deliveries to the senders, where nothing else is missing of what is to reach this worker.
+    pub(crate) own: u64,
 }
 
 impl Window {

@@ -1,17 +1,31 @@
-//! Messages that reach all but their sender.
+//! Messages that reach all but their sender, or of which it gets no result.
 
 use super::*;
+use crate::dialect::Returns;
+
+const NOTHING: Returns = Returns {
+    copy: false,
+    result: false,
+};
+const COPY: Returns = Returns {
+    copy: true,
+    result: false,
+};
+const RESULT: Returns = Returns {
+    copy: false,
+    result: true,
+};
 
 /// Three clients, of which one that sends hears nothing.
 fn verifier_to_others() -> Verifier {
     let mut verifier = verifier(3);
-    verifier.reaches_sender = false;
+    verifier.returns = NOTHING;
     verifier
 }
 
 fn tell_sent(verifier: &mut Verifier, step: &Arc<StepLedger>, index: u32, sender: u32) {
     send(step, index, sender, 100);
-    verifier.sent_to_others(step, index, sender);
+    verifier.sent_in_part(step, index, sender);
 }
 
 #[test]
@@ -82,10 +96,87 @@ fn a_sender_that_is_lost_had_nothing_due() {
 #[test]
 fn the_only_client_has_sent_when_it_has_sent() {
     let mut verifier = verifier(1);
-    verifier.reaches_sender = false;
+    verifier.returns = NOTHING;
     let terms = with(TERMS, |of| of.step.clients = 1);
     let step = open(&mut verifier, terms);
     tell_sent(&mut verifier, &step, 0, 0);
     assert_eq!((verifier.finished, step.settled()), (1, 1));
     assert_eq!(us(&verifier.latencies.completion), [20]);
+}
+
+#[test]
+fn without_results_a_sample_is_complete_when_all_have_it() {
+    let mut verifier = verifier(3);
+    verifier.returns = COPY;
+    let step = open(&mut verifier, TERMS);
+    tell_sent(&mut verifier, &step, 0, 1);
+    hear(&mut verifier, 0, "broadcast", 0, 150);
+    hear(&mut verifier, 2, "broadcast", 0, 170);
+    assert_eq!(verifier.finished, 0);
+    hear(&mut verifier, 1, "broadcast", 0, 190);
+    assert_eq!((verifier.finished, step.settled()), (1, 1));
+    assert_eq!(us(&verifier.latencies.delivery), [50, 70, 90]);
+    assert_eq!(us(&verifier.latencies.completion), [90]);
+    assert_eq!(verifier.latencies.ack.count(), 0);
+    assert_faults(&verifier, "none");
+    hear(&mut verifier, 1, "broadcastResult", 0, 200);
+    assert_faults(&verifier, "1 misdirected");
+    assert_eq!(verifier.of_sender.unasked, 1);
+}
+
+#[test]
+fn a_result_is_awaited_of_what_reaches_all_but_its_sender() {
+    let mut verifier = verifier(3);
+    verifier.returns = RESULT;
+    let step = open(&mut verifier, TERMS);
+    tell_sent(&mut verifier, &step, 0, 1);
+    hear(&mut verifier, 0, "broadcast", 0, 150);
+    hear(&mut verifier, 2, "broadcast", 0, 170);
+    assert_eq!(verifier.finished, 0);
+    hear(&mut verifier, 1, "broadcastResult", 0, 190);
+    assert_eq!((verifier.finished, step.settled()), (1, 1));
+    assert_eq!(us(&verifier.latencies.ack), [90]);
+    assert_faults(&verifier, "none");
+    hear(&mut verifier, 1, "broadcast", 0, 200);
+    assert_faults(&verifier, "1 misdirected");
+    assert_eq!(verifier.of_sender.copies, 1);
+}
+
+#[test]
+fn what_does_not_come_is_missing_by_its_kind() {
+    for (returns, told, faults, missing) in [
+        (COPY, vec![0, 2], "1 lost", 1),
+        (COPY, vec![0, 1], "1 lost", 0),
+        (COPY, vec![0], "2 lost", 0),
+        (RESULT, vec![0, 2], "1 unanswered", 0),
+        (RESULT, vec![0], "1 lost, 1 unanswered", 0),
+        (Returns::BOTH, vec![0, 2], "1 lost, 1 unanswered", 1),
+    ] {
+        let mut verifier = verifier(3);
+        verifier.returns = returns;
+        let step = open(&mut verifier, TERMS);
+        match returns {
+            Returns::BOTH => send(&step, 0, 1, 100),
+            _ => tell_sent(&mut verifier, &step, 0, 1),
+        }
+        for slot in told {
+            hear(&mut verifier, slot, "broadcast", 0, 150);
+        }
+        verifier.give_up_step(true, 0);
+        assert_faults(&verifier, faults);
+        assert_eq!(verifier.of_sender.missing, missing, "{returns:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_no_rule_matches_counts_once_for_each_request_of_its_client() {
+    let mut verifier = verifier(3);
+    verifier.returns = NOTHING;
+    let step = open(&mut verifier, TERMS);
+    tell_sent(&mut verifier, &step, 0, 1);
+    for slot in [0, 1, 1] {
+        verifier.message(slot, Opcode::Text, b"ok", 150_000);
+    }
+    assert_faults(&verifier, "3 malformed");
+    assert_eq!(verifier.of_sender.unasked, 1);
 }

@@ -238,9 +238,13 @@ impl Model {
 
     fn close(&self) -> Missing {
         let mut missing = Missing::default();
-        for of in self.samples.iter().flatten() {
-            missing.deliveries += u64::from((of.due & !of.had).count_ones());
+        for (sample, of) in self.samples.iter().enumerate() {
+            let Some(of) = of else { continue };
+            let without = of.due & !of.had;
+            let own = self.own_slot(sample).map_or(0, |slot| 1 << slot);
+            missing.deliveries += u64::from(without.count_ones());
             missing.results += u64::from(of.awaits_result);
+            missing.own += u64::from(!self.is_echo() && own != 0 && without == own);
         }
         missing
     }
