@@ -87,7 +87,7 @@ impl DialectFile {
         }
         let is_bare = |rule: &Rule| {
             let is_named = rule.stamp.is_some() || rule.number.is_some();
-            is_named && rule.line.is_none() || rule.is_bare_pattern()
+            is_named && rule.line.is_none() || rule.is_bare_pattern() || rule.has_sequence()
         };
         match () {
             () if echoes.clone().any(|rule| rule.in_order) => Some(
@@ -127,7 +127,7 @@ impl DialectFile {
     /// may have variables.
     pub fn exchange(&self) -> impl Iterator<Item = &str> {
         let rules = self.open.receive.iter();
-        let answers = rules.filter(|rule| rule.means == Meaning::Send);
+        let answers = rules.filter(|rule| matches!(rule.means, Meaning::Send | Meaning::Ready));
         let signatures = self.open.signatures.values();
         let first = self.open.send.iter();
         first
@@ -177,6 +177,10 @@ pub struct OpeningExchange {
     /// Sent right after the handshake.
     #[serde(default)]
     pub send: Option<String>,
+    /// Where nothing confirms what a client sent last: time from then on, or from the handshake if it
+    /// sends nothing, until it is ready.
+    #[serde(default)]
+    pub ready_after: Option<Nanos>,
     /// What the messages mean that come before the client is ready. The first rule that matches
     /// decides; a message that no rule matches refuses the client.
     #[serde(default)]
@@ -201,7 +205,8 @@ pub struct Signature {
 /// The templates of requests. `{payload}` stands for `{"stamp":"...","padding":"..."}`,
 /// `{escaped_payload}` for the same within a JSON string, `{stamp}` for 16 hexadecimal digits,
 /// `{padding}` for the plan's padding or line, `{line}` for the same within a JSON string, `{number}`
-/// for the number of the request, from 1 on, which rises on each connection, `{topic}` for the topic of
+/// for the number of the request, from 1 on, which rises on each connection, `{sequence}` for how many
+/// messages with it the client has sent on its connection, this one included, `{topic}` for the topic of
 /// a room, and `{{` for a brace. A closing brace is written once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -249,9 +254,10 @@ impl Requests {
 }
 
 /// The names that templates of requests have a meaning for; others are variables.
-pub const PLACEHOLDERS: [&str; 7] = [
+pub const PLACEHOLDERS: [&str; 8] = [
     "stamp",
     "number",
+    "sequence",
     "payload",
     "escaped_payload",
     "padding",
@@ -302,8 +308,8 @@ pub struct Rule {
     #[serde(default)]
     pub text: Option<String>,
     /// The message has this shape. `{any}` stands for any text, up to the next text of the pattern;
-    /// `{payload}`, `{stamp}` and `{padding}` are what a request carried. In a keep-alive any other name
-    /// stands for any text, which `send` repeats.
+    /// `{payload}`, `{stamp}`, `{padding}` and `{sequence}` are what a request carried. In a keep-alive any
+    /// other name stands for any text, which `send` repeats.
     #[serde(default)]
     pub pattern: Option<String>,
     /// The message begins with this. If a message begins with the prefixes of several rules, only
@@ -322,6 +328,10 @@ pub struct Rule {
     /// JSON pointer to the number of the request, in such an answer.
     #[serde(default)]
     pub number: Option<String>,
+    /// JSON pointer to the `{sequence}` of the request, in such an answer: it belongs to that request of
+    /// the same connection.
+    #[serde(default)]
+    pub sequence: Option<String>,
     /// Beside `stamp` or `number`: JSON pointer to the string that `{line}` stands for in the request,
     /// which is compared with it.
     #[serde(default)]
@@ -349,8 +359,8 @@ pub struct Rule {
     /// `capture` apply to what it holds.
     #[serde(default)]
     pub capture_in_string: Option<String>,
-    /// Sent in answer: the next message of the opening exchange, or the answer to a keep-alive, which may
-    /// repeat what is captured of that.
+    /// Sent in answer: the next message of the opening exchange, the last one where the rule means
+    /// `ready`, or the answer to a keep-alive, which may repeat what is captured of that.
     #[serde(default)]
     pub send: Option<String>,
     /// What the user is told of a refusal while a client opens.
@@ -369,6 +379,12 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// True of an answer that says the sequence of its request.
+    pub fn has_sequence(&self) -> bool {
+        let pattern = self.pattern.as_deref();
+        self.sequence.is_some() || pattern.is_some_and(|of| of.contains("{sequence}"))
+    }
+
     /// True of a pattern that finds the stamp alone.
     pub fn is_bare_pattern(&self) -> bool {
         let has = |hole| self.pattern.as_deref().is_some_and(|of| of.contains(hole));

@@ -39,7 +39,7 @@ const OF_PLANS: [&str; 22] = [
 ];
 /// Texts that this program or this machine fills, names and places in messages, and paths. The command
 /// is in the hands of the program that was given it.
-const OWN: [&str; 44] = [
+const OWN: [&str; 45] = [
     "Connection.data",
     "DialectFile.name",
     "DialectFile.separator",
@@ -64,6 +64,7 @@ const OWN: [&str; 44] = [
     "Rule.pattern",
     "Rule.payload",
     "Rule.prefix",
+    "Rule.sequence",
     "Rule.stamp",
     "Rule.topic",
     "Rule.topic_in_string",

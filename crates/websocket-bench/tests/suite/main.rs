@@ -47,6 +47,7 @@ mod plans;
 mod proxies;
 mod questions;
 mod raw_peer;
+mod ready_after;
 mod recorded;
 mod records;
 mod replay;

@@ -37,6 +37,7 @@ pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
         let each = plan::built_in_dialects().iter().zip(dialects);
         each.filter_map(|(file, dialect)| {
             drop(dialect.opened(message, Some(1)));
+            drop(dialect.heard_before_ready(message));
             let Ok(Incoming::Message {
                 stamp,
                 intact: true,

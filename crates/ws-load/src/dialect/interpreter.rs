@@ -6,12 +6,13 @@ use super::heartbeat::{self, Heartbeat};
 use super::kinds::Kinds;
 use super::payload::Body;
 use super::place::{Carries, OPEN, Place, is_answer};
-use super::requirements::{self, READY, has_exchange};
+use super::requirements::{self, READY};
 use super::rules::{Match, Rules};
-use super::template::{Template, room_of, shown, with_variables};
-use super::{Codec, Incoming, Kind, Malformed, NoVariables, Opening, Returns, Variables};
+use super::template::{Template, shown, with_variables};
+use super::topic::room_of;
+use super::{Codec, Incoming, Kind, Malformed, Opening, Returns, Variables};
 use crate::lines::Lines;
-use plan::{DialectFile, Meaning, MessageType, OriginRule, Rule, Workload};
+use plan::{DialectFile, Meaning, MessageType, Nanos, OriginRule, Rule, Workload};
 use ws_proto::{Opcode, printable};
 
 /// Most bytes of a server's text that are shown.
@@ -33,10 +34,13 @@ pub(super) struct Interpreter {
     separator: Option<String>,
     heartbeat: Option<Heartbeat>,
     first: Option<String>,
+    ready_after: Option<Nanos>,
     opening: Rules,
     receive: Rules,
     kinds: Kinds,
     answers_in_order: bool,
+    /// Answers that say the sequence of their request.
+    by_sequence: Vec<Meaning>,
     /// The server tells values in the exchange, and to ready clients.
     captures: bool,
     renews: bool,
@@ -45,7 +49,8 @@ pub(super) struct Interpreter {
     subscribe: Option<Template>,
     unsubscribe: Option<Template>,
     topic_prefix: String,
-    /// There is an exchange before a client is ready, besides its subscription to a topic.
+    /// A message of the server ends the exchange before a client is ready, but for its subscription to a
+    /// topic.
     exchanges: bool,
     /// Examples of answers, with their meaning.
     examples: Vec<(Meaning, String)>,
@@ -138,18 +143,29 @@ impl Interpreter {
             first: first
                 .map(|first| with_variables("open.send", first))
                 .transpose()?,
+            ready_after: file.open.ready_after,
             opening: Rules::compile(OPEN, &file.open.receive, file)?,
             receive: Rules::compile(READY, &file.receive, file)?,
             kinds: Kinds::compile(file, &body)?,
             captures: file.captured().next().is_some(),
             renews: file.receive.iter().any(is_renewing),
             answers_in_order: file.receive.iter().any(|rule| rule.in_order),
+            by_sequence: file
+                .receive
+                .iter()
+                .filter(|rule| is_answer(rule.means) && rule.has_sequence())
+                .map(|rule| rule.means)
+                .collect(),
             broadcast: request("send.broadcast", &file.send.broadcast)?,
             publish: of_topic("send.publish", &file.send.publish)?,
             subscribe: of_topic("send.subscribe", &file.send.subscribe)?,
             unsubscribe: of_topic("send.unsubscribe", &file.send.unsubscribe)?,
             topic_prefix: file.topic_prefix.clone(),
-            exchanges: has_exchange(file),
+            exchanges: file
+                .open
+                .receive
+                .iter()
+                .any(|rule| rule.means == Meaning::Ready),
             examples: file.receive.iter().filter_map(example).collect(),
             heartbeat: heartbeat::compile(file)?,
             body,
@@ -164,6 +180,14 @@ impl Interpreter {
         }
         self.broadcast = self.broadcast.filter(|_| workload == Workload::Broadcast);
         self.publish = self.publish.filter(|_| workload == Workload::Rooms);
+        self.answers_in_order &= workload == Workload::Echo;
+        self.by_sequence.retain(|means| match means {
+            Meaning::Echo => workload == Workload::Echo,
+            Meaning::Result => workload == Workload::Broadcast,
+            _ => workload == Workload::Rooms,
+        });
+        // Connections that are held hear no requests.
+        self.ready_after = self.ready_after.filter(|_| workload != Workload::Connect);
         self
     }
 
@@ -178,7 +202,7 @@ impl Interpreter {
             None => Template::compile(&key, example, &self.body),
             Some(_) => Template::of_topic(&key, example, &self.topic_prefix, &self.body),
         }?;
-        example.write(ROOM, stamp, &NoVariables, &mut message);
+        example.write(ROOM, stamp, &FirstMessage, &mut message);
         let (message, behind) = self.cut(&message);
         if !behind.is_empty() {
             return Err(DialectError::unfit(
@@ -193,6 +217,7 @@ impl Interpreter {
                 format!("rule {} matches it first", found.index + 1)
             }
             Ok(_) if rule.in_order => return Ok(()),
+            Ok(found) if found.sequence() == Some(1) => return Ok(()),
             Ok(found) => match found.carried(&self.body, self.stamps) {
                 Some((carried, true)) if carried == stamp => match self.topic(&found) {
                     Ok(topic) if topic.is_none_or(|room| room == ROOM) => return Ok(()),
@@ -220,16 +245,30 @@ impl Interpreter {
         }
     }
 
-    /// What makes a client ready that has got through the exchange.
-    fn first_subscription(&self, room: Option<u32>) -> Opening {
-        let (Some(room), Some(subscribe)) = (room, &self.subscribe) else {
-            return Opening::Ready;
+    /// What makes a client ready that has got through the exchange, but for its last message.
+    fn last_moves(&self, room: Option<u32>, last: Option<&str>) -> Opening {
+        let subscription = self.first_subscription(room);
+        let then = match (self.ready_after, &subscription) {
+            (Some(_), _) => Some(Opening::ReadyLater),
+            (None, Some(_)) => None,
+            (None, None) => Some(Opening::Ready),
         };
+        let last = last.map(|last| Opening::Send(last.to_owned()));
+        let mut moves: Vec<Opening> = last.into_iter().chain(subscription).chain(then).collect();
+        match moves.len() {
+            1 => moves.remove(0),
+            _ => Opening::Several(moves),
+        }
+    }
+
+    /// The subscription of a client in a room.
+    fn first_subscription(&self, room: Option<u32>) -> Option<Opening> {
+        let (room, subscribe) = (room?, self.subscribe.as_ref()?);
         let mut message = Vec::new();
         subscribe.write(room, 0, &ByName, &mut message);
         match String::from_utf8(message) {
-            Ok(text) if subscribe.has_variables() => Opening::Send(text),
-            Ok(text) => Opening::SendAsIs(text.into_bytes()),
+            Ok(text) if subscribe.has_variables() => Some(Opening::Send(text)),
+            Ok(text) => Some(Opening::SendAsIs(text.into_bytes())),
             Err(_) => unreachable!("a template is text"),
         }
     }
@@ -272,6 +311,20 @@ impl Interpreter {
             return Ok(Incoming::InOrder(of_kind));
         }
         let topic = self.topic(found)?;
+        if let Place::Sequence(_) = found.rule.place {
+            return match found.sequence() {
+                Some(sequence) => Ok(Incoming::Numbered {
+                    kind,
+                    sequence,
+                    of_kind,
+                    topic,
+                }),
+                None => Err(Malformed(format!(
+                    "{} without a readable sequence",
+                    name_of(kind)
+                ))),
+            };
+        }
         match found.carried(&self.body, self.stamps) {
             Some((stamp, intact)) => Ok(Incoming::Message {
                 kind,
@@ -326,9 +379,9 @@ impl Codec for Interpreter {
 
     fn open(&self, room: Option<u32>) -> Opening {
         match &self.first {
-            Some(first) => Opening::Send(first.clone()),
+            Some(first) if self.exchanges => Opening::Send(first.clone()),
             None if self.exchanges => Opening::Await,
-            None => self.first_subscription(room),
+            first => self.last_moves(room, first.as_deref()),
         }
     }
 
@@ -344,7 +397,10 @@ impl Codec for Interpreter {
             return Opening::Refused(words);
         }
         match found.rule.means {
-            Meaning::Ready => self.first_subscription(room),
+            Meaning::Ready => {
+                let last = &found.rule.send;
+                self.last_moves(room, (!last.is_empty()).then_some(last))
+            }
             Meaning::Subscribed => match self.topic(&found) {
                 Ok(topic) if topic == room => Opening::Ready,
                 _ => Opening::Refused(
@@ -354,6 +410,21 @@ impl Codec for Interpreter {
             Meaning::Send => Opening::Send(found.rule.send.clone()),
             Meaning::Refused => Opening::Refused(refusal(&found)),
             _ => Opening::Await,
+        }
+    }
+
+    fn ready_after_ns(&self) -> u64 {
+        self.ready_after.map_or(0, Nanos::ns)
+    }
+
+    fn heard_before_ready(&self, message: &[u8]) -> Opening {
+        let found = text_of(message).and_then(|text| self.opening.find(text));
+        match found {
+            Ok(found) if found.rule.means == Meaning::Refused => Opening::Refused(refusal(&found)),
+            _ => match self.parse(message) {
+                Ok(Incoming::KeepAlive(answer)) => Opening::SendAsIs(answer.into()),
+                _ => Opening::Await,
+            },
         }
     }
 
@@ -393,13 +464,13 @@ impl Codec for Interpreter {
         values.unwrap_or_default()
     }
 
-    fn subscription(&self, room: u32, wanted: bool) -> Option<Vec<u8>> {
+    fn subscription(&self, room: u32, wanted: bool, variables: &dyn Variables) -> Option<Vec<u8>> {
         let template = match wanted {
             true => self.subscribe.as_ref(),
             false => self.unsubscribe.as_ref(),
         }?;
         let mut message = Vec::new();
-        template.write(room, 0, &NoVariables, &mut message);
+        template.write(room, 0, variables, &mut message);
         Some(message)
     }
 
@@ -463,6 +534,16 @@ impl Codec for Interpreter {
         self.answers_in_order
     }
 
+    fn answers_by_identifier(&self) -> bool {
+        !self.by_sequence.is_empty()
+    }
+
+    fn says_sequence(&self) -> bool {
+        let others = [&self.broadcast, &self.publish];
+        let mut all = self.kinds.templates().chain(others.into_iter().flatten());
+        all.any(Template::says_sequence)
+    }
+
     fn expects(&self, workload: Workload) -> String {
         let meanings: &[Meaning] = match workload {
             Workload::Echo | Workload::Connect => &[Meaning::Echo],
@@ -480,6 +561,15 @@ impl Codec for Interpreter {
             found.captures().map_err(Malformed)?;
         }
         self.understand(&found)
+    }
+}
+
+/// Those of the first message of a connection.
+struct FirstMessage;
+
+impl Variables for FirstMessage {
+    fn write(&self, _name: &str, out: &mut Vec<u8>) {
+        out.push(b'1');
     }
 }
 

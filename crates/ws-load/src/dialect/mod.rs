@@ -23,6 +23,7 @@ mod rules;
 mod script;
 mod stamp;
 mod template;
+mod topic;
 
 pub use error::DialectError;
 pub use interpreter::check_dialect;
@@ -30,7 +31,8 @@ pub use interpreter::check_dialect;
 pub(crate) use heartbeat::{Beat, Every, Heartbeat};
 pub(crate) use place::Carries;
 pub(crate) use stamp::{StampForm, Stamps};
-pub(crate) use template::topic_of;
+pub(crate) use template::SEQUENCE;
+pub(crate) use topic::topic_of;
 
 use crate::lines::{Form, Lines, LinesError};
 use interpreter::Interpreter;
@@ -112,6 +114,14 @@ pub(crate) enum Incoming {
     /// The answer to the oldest request of its connection that has none, of this kind if its rule is
     /// for one.
     InOrder(Option<u32>),
+    /// Of one of the kinds, for the request of its connection that has this sequence, of this kind if its
+    /// rule is for one.
+    Numbered {
+        kind: Kind,
+        sequence: u64,
+        of_kind: Option<u32>,
+        topic: Option<u32>,
+    },
     /// The result of the request of its connection that has this identifier.
     Acknowledged(u16),
     /// The client is now a subscriber of the topic that it asked for with this identifier.
@@ -155,8 +165,30 @@ pub(crate) enum Opening {
     SendAsIs(Vec<u8>),
     /// Send the subscription to the topic of the client's own, then wait.
     SubscribeToOwn,
+    /// Ready once the time of [`Codec::ready_after_ns`] is over.
+    ReadyLater,
+    /// One of these after the other.
+    Several(Vec<Opening>),
     /// The server refused the client.
     Refused(String),
+}
+
+impl Opening {
+    /// Makes the client ready at once.
+    pub(crate) fn makes_ready(&self) -> bool {
+        match self {
+            Self::Several(moves) => moves.contains(&Self::Ready),
+            one => *one == Self::Ready,
+        }
+    }
+
+    /// Makes the client ready later on, whatever comes until then.
+    pub(crate) fn makes_ready_later(&self) -> bool {
+        match self {
+            Self::Several(moves) => moves.contains(&Self::ReadyLater),
+            one => *one == Self::ReadyLater,
+        }
+    }
 }
 
 /// What the variables of one client stand for.
@@ -226,6 +258,17 @@ pub(crate) trait Codec: Send + Sync {
         Opening::Ready
     }
 
+    /// From [`Opening::ReadyLater`] until a client is ready, in nanoseconds.
+    fn ready_after_ns(&self) -> u64 {
+        0
+    }
+
+    /// The move after a message that came within that time: it may ask whether the client lives, or
+    /// refuse it.
+    fn heard_before_ready(&self, _message: &[u8]) -> Opening {
+        Opening::Await
+    }
+
     /// The message that subscribes a client to the topic of its own.
     fn own_subscription(&self, _client: u64) -> Vec<u8> {
         Vec::new()
@@ -260,7 +303,12 @@ pub(crate) trait Codec: Send + Sync {
 
     /// The message with which a ready client subscribes to the topic of a room, or ends that. `None`
     /// where the dialect has none.
-    fn subscription(&self, _room: u32, _wanted: bool) -> Option<Vec<u8>> {
+    fn subscription(
+        &self,
+        _room: u32,
+        _wanted: bool,
+        _variables: &dyn Variables,
+    ) -> Option<Vec<u8>> {
         None
     }
 
@@ -322,7 +370,12 @@ pub(crate) trait Codec: Send + Sync {
         false
     }
 
-    /// True where results name the [`identifier`] of their request.
+    /// True where requests say their sequence, which begins anew on each connection.
+    fn says_sequence(&self) -> bool {
+        false
+    }
+
+    /// True where answers name the sequence of their request, or where there is none its [`identifier`].
     fn answers_by_identifier(&self) -> bool {
         false
     }
@@ -356,6 +409,14 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
             requirements::silencing(file),
             "is false: there are no results, whose time the plan limits",
             "limit the completion or the delivery",
+        ));
+    }
+    let (after, time_out) = (file.open.ready_after, plan.connection.timeout);
+    if let Some(after) = after.filter(|after| *after >= time_out) {
+        return Err(DialectError::unfit(
+            "open.ready_after",
+            format!("is {after}, and connection.timeout gives a client {time_out} to be ready"),
+            "write a shorter time, or a longer connection.timeout (--connect-timeout)",
         ));
     }
     let changes_room = |of: &Population| matches!(of.life, Life::ChangesRoom(_));

@@ -19,11 +19,18 @@ pub(super) struct Captured<'m> {
     pub(super) stamp: Option<&'m str>,
     pub(super) payload: Option<&'m str>,
     pub(super) padding: Option<&'m str>,
+    pub(super) sequence: Option<&'m str>,
     /// What has a name in the pattern, in the order of [`Pattern::names`].
     pub(super) named: Vec<&'m str>,
 }
 
-const OF_PATTERNS: [Hole; 4] = [Hole::Payload, Hole::Stamp, Hole::Padding, Hole::Any];
+const OF_PATTERNS: [Hole; 5] = [
+    Hole::Payload,
+    Hole::Stamp,
+    Hole::Padding,
+    Hole::Sequence,
+    Hole::Any,
+];
 
 /// True where neither text begins with the other.
 pub(super) fn differ(one: &str, other: &str) -> bool {
@@ -79,8 +86,17 @@ impl Pattern {
                 "write a text between them",
             ));
         }
-        for hole in [Hole::Payload, Hole::Stamp, Hole::Padding] {
+        let carries = [Hole::Payload, Hole::Stamp, Hole::Padding];
+        let has_other = carries.into_iter().any(|hole| has(&tokens, hole));
+        for hole in [Hole::Payload, Hole::Stamp, Hole::Padding, Hole::Sequence] {
             let times = tokens.iter().filter(|t| **t == Token::Hole(hole)).count();
+            if hole == Hole::Sequence && times > 0 && (times > 1 || has_other) {
+                return Err(DialectError::unfit(
+                    key,
+                    "says twice which request it answers",
+                    "write {sequence} once, and {any} for the others",
+                ));
+            }
             if times > 1 || times == 1 && hole != Hole::Payload && has(&tokens, Hole::Payload) {
                 return Err(DialectError::unfit(
                     key,
@@ -156,6 +172,7 @@ impl<'m> Captured<'m> {
         match token {
             Token::Hole(Hole::Payload) => self.payload = Some(held),
             Token::Hole(Hole::Padding) => self.padding = Some(held),
+            Token::Hole(Hole::Sequence) => self.sequence = Some(held),
             Token::Variable(_) => self.named.push(held),
             _ => {}
         }
@@ -212,6 +229,9 @@ mod tests {
         assert!(refused("{any}{stamp}").contains("write a text between them"));
         assert!(refused("{stamp} {payload}").contains("twice"));
         assert!(refused("{stamp} {stamp}").contains("twice"));
-        assert!(refused("{number}").contains("known here: {stamp}, {payload}, {padding}, {any}"));
+        assert!(refused("{sequence} {stamp}").contains("twice"));
+        assert!(refused("{sequence} {sequence}").contains("twice"));
+        let known = "known here: {stamp}, {sequence}, {payload}, {padding}, {any}";
+        assert!(refused("{number}").contains(known));
     }
 }

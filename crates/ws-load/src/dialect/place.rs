@@ -21,6 +21,8 @@ pub(super) enum Place {
     Stamp(PointerId),
     /// A pointer leads to the number of the request.
     Number(PointerId),
+    /// A pointer leads to the sequence of the request alone, or a pattern has it.
+    Sequence(Option<PointerId>),
     /// In the holes of a pattern.
     Captured,
     /// Nowhere: it is the answer to the oldest request of its connection that has none.
@@ -67,6 +69,14 @@ pub(super) fn place_of(
     let has = |hole| pattern.is_some_and(|pattern| pattern.has(hole));
     let captured = has(Hole::Payload) || has(Hole::Stamp) && (has(Hole::Padding) || may_be_bare);
     let names_place = rule.payload.is_some() || rule.stamp.is_some() || rule.number.is_some();
+    if rule.has_sequence() && may_be_bare && !rule.in_order && !names_place && !captured {
+        let pointer = rule.sequence.as_deref();
+        let id = pointer
+            .map(|text| at("sequence", text, false))
+            .transpose()?;
+        return Ok(Place::Sequence(id));
+    }
+    let names_place = names_place || rule.has_sequence();
     if rule.in_order && !names_place && !captured {
         return Ok(Place::Order);
     }
@@ -90,11 +100,12 @@ pub(super) fn place_of(
             "does not say in one way where an answer carries what was sent",
             match may_be_bare {
                 true if rule.means == Meaning::Echo => {
-                    "write `payload`, `stamp` or `number`, a pattern with {payload} or {stamp}, or \
-                     `in_order = true`"
+                    "write `payload`, `stamp`, `number` or `sequence`, a pattern with {payload}, \
+                     {stamp} or {sequence}, or `in_order = true`"
                 }
                 true => {
-                    "write `payload`, `stamp` or `number`, or a pattern with {payload} or {stamp}"
+                    "write `payload`, `stamp`, `number` or `sequence`, or a pattern with {payload}, \
+                     {stamp} or {sequence}"
                 }
                 false => {
                     "write `payload`, or `stamp` and `line`, or a pattern with {payload} or with {stamp} \
@@ -129,6 +140,7 @@ fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
         ("payload", rule.payload.is_some(), answers, false),
         ("stamp", rule.stamp.is_some(), answers, false),
         ("number", rule.number.is_some(), answers, false),
+        ("sequence", rule.sequence.is_some(), answers, false),
         ("capture", !rule.capture.is_empty(), captures, false),
         (
             "capture_in_string",
@@ -140,7 +152,12 @@ fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
         ("line", rule.line.is_some(), answers && names_request, false),
         ("in_order", rule.in_order, echoes, false),
         ("example", rule.example.is_some(), answers, answers),
-        ("send", rule.send.is_some(), sends, sends),
+        (
+            "send",
+            rule.send.is_some(),
+            sends || rule.means == Meaning::Ready,
+            sends,
+        ),
         ("words", rule.words.is_some(), refuses, false),
         ("reason", rule.reason.is_some(), refuses, false),
     ];

@@ -6,10 +6,13 @@ use super::place::OPEN;
 use super::rules::check_variable;
 use super::script;
 use super::template::Template;
-use plan::{DialectFile, Meaning, PLACEHOLDERS, Part, Rule, parts};
+use plan::{DialectFile, Meaning, Nanos, PLACEHOLDERS, Part, Rule, parts};
 
 /// The key of the rules for a ready client.
 pub(super) const READY: &str = "receive";
+/// Shortest and longest time after which a client may be ready.
+const SHORTEST: Nanos = Nanos::millis(1);
+const LONGEST: Nanos = Nanos::secs(60);
 /// Longest summary in bytes.
 const MOST_SUMMARY: usize = 200;
 /// Longest separator in bytes.
@@ -134,6 +137,10 @@ fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
         }
         let [told, result] = answers;
         check_result(file, result)?;
+        let by_sequence = |rule: &&Rule| rule.means == result && rule.has_sequence();
+        if file.receive.iter().any(|rule| by_sequence(&rule)) && !text.contains("{sequence}") {
+            return Err(without_sequence(key));
+        }
         let is_acknowledged = file.send.is_acknowledged();
         for means in std::iter::once(told).chain(is_acknowledged.then_some(result)) {
             if !file.receive.iter().any(|rule| rule.means == means) {
@@ -179,6 +186,14 @@ fn check_result(file: &DialectFile, result: Meaning) -> Result<(), DialectError>
         format!("is false, and a rule means `{}`", meaning_name(result)),
         "leave the rule out, or write `acknowledged = true` under [send]",
     ))
+}
+
+fn without_sequence(key: &str) -> DialectError {
+    DialectError::unfit(
+        key,
+        "carries no sequence, by which a rule finds its answers",
+        "write {sequence}",
+    )
 }
 
 fn incomplete(key: &str) -> DialectError {
@@ -261,6 +276,7 @@ fn check_carried(kind: &kinds::Written<'_>, rule: &Rule) -> Result<(), DialectEr
     }
     let (carries, missing, remedy) = match rule {
         Rule { in_order: true, .. } => return Ok(()),
+        rule if rule.has_sequence() => (text.contains("{sequence}"), "sequence", "{sequence}"),
         Rule {
             number: Some(_), ..
         } => (text.contains("{number}"), "number", "{number}"),
@@ -279,7 +295,7 @@ fn check_carried(kind: &kinds::Written<'_>, rule: &Rule) -> Result<(), DialectEr
 }
 
 fn check_rules_of_kinds(file: &DialectFile) -> Result<(), DialectError> {
-    let mut in_order = None;
+    let (mut in_order, mut by_sequence) = (None, None);
     for (index, rule) in file.receive.iter().enumerate() {
         let key = |name: &str| format!("{READY}[{}].{name}", index + 1);
         let names = |kind: &String| file.send.kinds.iter().any(|of| of.name == *kind);
@@ -292,6 +308,14 @@ fn check_rules_of_kinds(file: &DialectFile) -> Result<(), DialectError> {
         }
         if rule.means != Meaning::Echo {
             continue;
+        }
+        if *by_sequence.get_or_insert(rule.has_sequence()) != rule.has_sequence() {
+            return Err(DialectError::unfit(
+                key("sequence"),
+                "is not what the other rules for answers say",
+                "write `sequence`, or {sequence} in the pattern, in each rule that means `echo`, or in \
+                 none",
+            ));
         }
         if *in_order.get_or_insert(rule.in_order) != rule.in_order {
             return Err(DialectError::unfit(
@@ -349,33 +373,83 @@ fn check_meanings(list: &str, rules: &[Rule]) -> Result<(), DialectError> {
 
 fn check_opening(file: &DialectFile) -> Result<(), DialectError> {
     let has = |means| file.open.receive.iter().any(|rule| rule.means == means);
-    if has_exchange(file) && !has(Meaning::Ready) {
+    check_ready_after(file)?;
+    let is_timed = file.open.ready_after.is_some();
+    if has_exchange(file) && !has(Meaning::Ready) && !is_timed {
         return Err(DialectError::unfit(
             "open",
             "has no rule that makes a client ready",
-            "write [[open.receive]] with `means = \"ready\"`, or leave [open] out",
+            "write [[open.receive]] with `means = \"ready\"`, or `ready_after = \"500ms\"` where \
+             nothing says so, or leave [open] out",
         ));
     }
     let subscribe = file.send.subscribe.as_deref();
-    if subscribe.is_some() != has(Meaning::Subscribed)
+    if subscribe.is_some() != has(Meaning::Subscribed) && !is_timed
         || subscribe.is_some_and(|text| !text.contains("{topic}"))
     {
         return Err(DialectError::unfit(
             "send.subscribe",
             "does not go with a rule for its answer",
-            "write `subscribe` with {topic}, and [[open.receive]] with `means = \"subscribed\"`; \
-             or neither",
+            "write `subscribe` with {topic}, and [[open.receive]] with `means = \"subscribed\"`, or \
+             `ready_after` under [open] where nothing confirms it; or none of them",
         ));
     }
     check_signatures(file)?;
     check_unsubscribing(file)
 }
 
+/// A client is ready after a time where nothing says that it is.
+fn check_ready_after(file: &DialectFile) -> Result<(), DialectError> {
+    let Some(after) = file.open.ready_after else {
+        return Ok(());
+    };
+    let unfit =
+        |problem: &str, remedy: &str| Err(DialectError::unfit("open.ready_after", problem, remedy));
+    if !(SHORTEST..=LONGEST).contains(&after) {
+        return unfit(
+            &format!("is {after}"),
+            &format!("write {SHORTEST} to {LONGEST}"),
+        );
+    }
+    let rules = &file.open.receive;
+    let of = |means| rules.iter().filter(move |rule| rule.means == means);
+    if of(Meaning::Subscribed).next().is_some() || file.send.unsubscribe.is_some() {
+        return unfit(
+            "stands beside rules that mean `subscribed`, which says when a client is ready",
+            "leave it out, or these rules and `unsubscribe`",
+        );
+    }
+    let is_last = |rule: &Rule| rule.send.is_none() && file.send.subscribe.is_none();
+    if of(Meaning::Ready).any(is_last) {
+        return unfit(
+            "stands beside a rule that means `ready` and sends nothing, at which a client is ready",
+            "leave it out, or write `send` in that rule for what nothing confirms",
+        );
+    }
+    match of(Meaning::Send).next().is_some() && of(Meaning::Ready).next().is_none() {
+        false => Ok(()),
+        true => unfit(
+            "stands beside rules that mean `send`, none of which is the last",
+            "have the one mean `ready` whose `send` is the last message",
+        ),
+    }
+}
+
 /// A signature is made of what the server tells.
 fn check_signatures(file: &DialectFile) -> Result<(), DialectError> {
-    for name in file.open.signatures.keys() {
+    for (name, signature) in &file.open.signatures {
         let key = format!("open.signatures.{name}");
         check_variable(&key, name)?;
+        if [&signature.key, &signature.of]
+            .into_iter()
+            .any(|text| text.contains("{sequence}"))
+        {
+            return Err(DialectError::unfit(
+                key,
+                "has {sequence}, which counts messages",
+                "leave it out",
+            ));
+        }
         let mut rules = file.open.receive.iter();
         if rules.clone().any(|rule| rule.capture.contains_key(name)) {
             return Err(DialectError::unfit(

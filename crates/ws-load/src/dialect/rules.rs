@@ -173,7 +173,7 @@ impl Rules {
             line: at("line", &rule.line, &mut self.pointers)?,
             how,
             send: match &rule.send {
-                Some(text) if rule.means == Meaning::Send => {
+                Some(text) if matches!(rule.means, Meaning::Send | Meaning::Ready) => {
                     with_variables(&format!("{key}.send"), text)?
                 }
                 _ => String::new(),
@@ -194,7 +194,13 @@ impl Rules {
     }
 
     fn how(&mut self, key: &str, rule: &Rule) -> Result<How, DialectError> {
-        let places = [&rule.payload, &rule.stamp, &rule.number, &rule.line];
+        let places = [
+            &rule.payload,
+            &rule.stamp,
+            &rule.number,
+            &rule.sequence,
+            &rule.line,
+        ];
         let looks_into = places.into_iter().any(Option::is_some);
         let has_json = rule.prefix.is_some()
             || !rule.when.is_empty()
@@ -355,7 +361,7 @@ impl Match<'_, '_> {
     pub(super) fn carried(&self, body: &Body, stamps: Stamps) -> Option<(u64, bool)> {
         let values = self.values.as_ref();
         match self.rule.place {
-            Place::Nowhere | Place::Order => None,
+            Place::Nowhere | Place::Order | Place::Sequence(_) => None,
             Place::Payload(id, PayloadForm::Json) => {
                 let seen = values?.get(id)?;
                 let (stamp, intact) = body.read(&seen.value)?;
@@ -382,6 +388,18 @@ impl Match<'_, '_> {
                     padding.is_none_or(|padding| padding == body.padding(stamp).text),
                 ))
             }
+        }
+    }
+
+    /// The sequence of the request that it answers, if it says one that can be read.
+    pub(super) fn sequence(&self) -> Option<u64> {
+        match self.rule.place {
+            Place::Sequence(Some(id)) => match &self.values.as_ref()?.get(id)?.value {
+                Value::String(text) => text.parse().ok(),
+                value => value.as_u64(),
+            },
+            Place::Sequence(None) => self.captured.sequence?.parse().ok(),
+            _ => None,
         }
     }
 

@@ -5,6 +5,7 @@
 
 use super::error::DialectError;
 use super::payload::{AFTER_STAMP, BEFORE_STAMP, Body, number_of};
+use super::topic::TOPIC;
 use super::{StampForm, Variables};
 use crate::lines::Form;
 use std::borrow::Cow;
@@ -15,27 +16,13 @@ pub(super) const MOST_TEMPLATE: usize = 1 << 20;
 /// Characters that are shown before a brace in a template.
 const SHOWN_BEFORE: usize = 30;
 
-/// A topic is this and the number of its room.
-const TOPIC: &str = "room-";
-
-/// The topic of a room.
-pub(crate) fn topic_of(room: u32) -> String {
-    format!("{TOPIC}{room}")
-}
-
-/// The room of a topic, if it is one of a run.
-pub(super) fn room_of(topic: &str) -> Option<u32> {
-    let digits = topic.strip_prefix(TOPIC)?;
-    let room = digits.parse().ok()?;
-    // One spelling: no sign, no leading zeros.
-    (u32::to_string(&room) == digits).then_some(room)
-}
-
 /// What a placeholder stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hole {
     Stamp,
     Number,
+    /// How many messages with it the connection has had.
+    Sequence,
     Payload,
     EscapedPayload,
     Padding,
@@ -45,9 +32,13 @@ pub(super) enum Hole {
     Topic,
 }
 
-const NAMES: [(&str, Hole); 8] = [
+/// The name of [`Hole::Sequence`], which is written as a variable of the client.
+pub(crate) const SEQUENCE: &str = "sequence";
+
+const NAMES: [(&str, Hole); 9] = [
     ("stamp", Hole::Stamp),
     ("number", Hole::Number),
+    (SEQUENCE, Hole::Sequence),
     ("payload", Hole::Payload),
     ("escaped_payload", Hole::EscapedPayload),
     ("padding", Hole::Padding),
@@ -209,6 +200,7 @@ pub(super) fn with_variables(key: &str, text: &str) -> Result<String, DialectErr
     let parts = plan::parts(text);
     for part in &parts {
         if let plan::Part::Variable(name) = part
+            && *name != SEQUENCE
             && NAMES.iter().any(|(known, _)| known == name)
         {
             return Err(unknown(key, name, &[]));
@@ -249,7 +241,7 @@ enum Around {
 }
 
 /// The placeholders of requests that go to a topic.
-const OF_PUBLICATIONS: [Hole; 7] = [
+const OF_PUBLICATIONS: [Hole; 8] = [
     Hole::Topic,
     Hole::Payload,
     Hole::EscapedPayload,
@@ -257,16 +249,18 @@ const OF_PUBLICATIONS: [Hole; 7] = [
     Hole::Padding,
     Hole::Line,
     Hole::Number,
+    Hole::Sequence,
 ];
 
 /// The placeholders of requests.
-const OF_REQUESTS: [Hole; 6] = [
+const OF_REQUESTS: [Hole; 7] = [
     Hole::Payload,
     Hole::EscapedPayload,
     Hole::Stamp,
     Hole::Padding,
     Hole::Line,
     Hole::Number,
+    Hole::Sequence,
 ];
 
 impl Template {
@@ -336,6 +330,13 @@ impl Template {
         pieces.any(|piece| matches!(piece, Piece::Variable(_)))
     }
 
+    /// True where it has the sequence of its message.
+    pub(super) fn says_sequence(&self) -> bool {
+        let is_sequence =
+            |piece: &Piece| matches!(piece, Piece::Variable(name) if name == SEQUENCE);
+        self.pieces.iter().any(is_sequence)
+    }
+
     /// True where it has the number of the request.
     pub(super) fn says_number(&self) -> bool {
         self.pieces
@@ -373,6 +374,7 @@ impl Template {
             Token::Variable(name) => self.pieces.push(Piece::Variable(name.clone())),
             Token::Hole(Hole::Stamp) => self.pieces.push(Piece::Stamp),
             Token::Hole(Hole::Number) => self.pieces.push(Piece::Number),
+            Token::Hole(Hole::Sequence) => self.pieces.push(Piece::Variable(SEQUENCE.to_owned())),
             Token::Hole(Hole::Topic) => self.pieces.push(Piece::Topic),
             Token::Hole(Hole::Padding | Hole::Any) => {
                 self.padding(body, Around::Nothing, Form::AsIs);
@@ -487,6 +489,7 @@ pub(super) fn shown(text: &str) -> String {
         .replace("{padding}", "...")
         .replace("{line}", "...")
         .replace("{number}", "...")
+        .replace("{sequence}", "...")
         .replace("{topic}", "...")
 }
 
@@ -535,8 +538,8 @@ mod tests {
         };
         assert_eq!(
             refused("{stmp}"),
-            "`send.echo` has the placeholder {stmp}; known here: {stamp}, {number}, {payload}, \
-             {escaped_payload}, {padding}, {line}; write `{{` for a brace"
+            "`send.echo` has the placeholder {stmp}; known here: {stamp}, {number}, {sequence}, \
+             {payload}, {escaped_payload}, {padding}, {line}; write `{{` for a brace"
         );
         assert!(refused("{any}").contains("placeholder {any}"));
         assert_eq!(

@@ -31,6 +31,10 @@ pub(crate) enum Phase {
     Tunnelling(Box<Tunnelling>),
     Upgrading(Box<Upgrade>),
     Subscribing,
+    /// Nothing is awaited but this time.
+    Settling {
+        until_ns: u64,
+    },
     Ready,
     /// It leaves a room, or is in none, or enters the next.
     Between,
@@ -83,7 +87,7 @@ impl Connection {
             Phase::Connecting => Stage::Connect,
             Phase::Tunnelling(_) => Stage::Tunnel,
             Phase::Upgrading(_) => Stage::Upgrade,
-            Phase::Subscribing => Stage::Subscribe,
+            Phase::Subscribing | Phase::Settling { .. } => Stage::Subscribe,
             Phase::Ready | Phase::Between | Phase::Closing | Phase::Gone => Stage::Ready,
         }
     }
@@ -97,7 +101,11 @@ impl Connection {
     pub(crate) const fn is_opening(&self) -> bool {
         matches!(
             self.phase,
-            Phase::Connecting | Phase::Tunnelling(_) | Phase::Upgrading(_) | Phase::Subscribing
+            Phase::Connecting
+                | Phase::Tunnelling(_)
+                | Phase::Upgrading(_)
+                | Phase::Subscribing
+                | Phase::Settling { .. }
         )
     }
 }

@@ -45,6 +45,10 @@ pub(crate) trait Clients {
     }
     /// Appends what a variable of messages stands for with this client.
     fn write_variable(&self, slot: Slot, name: &str, out: &mut Vec<u8>);
+    /// A message in which variables stand is written whole. Returns its sequence, if it says one.
+    fn end_message(&mut self, _slot: Slot) -> Option<u64> {
+        None
+    }
     /// Sends bytes. True when the kernel has taken all of them; `None` when the connection is
     /// broken or gone. What the kernel has not taken follows by itself.
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Option<bool>;

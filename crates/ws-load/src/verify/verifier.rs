@@ -417,6 +417,15 @@ impl Verifier {
                 self.first_answers.understood(Answers::TOLD);
                 self.answered_in_order(slot, kind, at_ns);
             }
+            Ok(Incoming::Numbered {
+                kind,
+                sequence,
+                of_kind,
+                topic,
+            }) => {
+                self.first_answers.understood(kind.into());
+                self.numbered(slot, kind, (sequence, of_kind), topic, at_ns);
+            }
             Ok(Incoming::Acknowledged(identifier)) => {
                 self.first_answers.understood(Answers::RESULT);
                 self.acknowledged(slot, identifier, at_ns);
@@ -439,16 +448,6 @@ impl Verifier {
             Ok(Incoming::Heartbeat) => self.asides().heartbeats.push((slot, at_ns)),
             Err(why) => self.malformed_message(slot, payload, &why, at_ns),
         }
-    }
-
-    /// The kind of the request with this stamp, where there are several.
-    fn kind_of(&self, stamp: u64) -> Option<u32> {
-        let of_script = || {
-            let step = self.step.as_ref()?;
-            let index = self.stamps.sample(stamp)?.checked_sub(step.first_sample)?;
-            step.kind(u32::try_from(index).ok()?)
-        };
-        of_script().or_else(|| self.codec.request_kind(stamp))
     }
 
     /// Notes a message that is not of the dialect.

@@ -1,7 +1,9 @@
 //! What a server told its clients while they opened, and what their messages repeat.
 
+use super::clients::ClientTable;
+use crate::dialect::SEQUENCE;
 use crate::io::Token;
-use plan::Plan;
+use plan::{Part, Plan, parts};
 use std::collections::HashMap;
 
 /// A name of a value, and the value.
@@ -51,5 +53,32 @@ impl Captured {
     pub(super) fn missing(&self, slot: Token) -> Option<&str> {
         let mut names = self.names.iter().map(String::as_str);
         names.find(|name| self.value(slot, name).is_none())
+    }
+}
+
+impl ClientTable {
+    /// Appends what a variable of messages stands for with a client.
+    pub(super) fn write_variable(&self, slot: Token, name: &str, out: &mut String) {
+        match self.captured.value(slot, name) {
+            Some(value) => out.push_str(value),
+            None if name == SEQUENCE => out.push_str(&self.sequences.say(slot).to_string()),
+            None => {
+                let asks = &self.common.target.asks;
+                asks.write_variable(name, self.client(slot), out);
+            }
+        }
+    }
+
+    /// A text in which variables stand, with those of a client.
+    pub(super) fn filled(&self, slot: Token, text: &str) -> String {
+        let mut out = String::new();
+        for part in parts(text) {
+            match part {
+                Part::Text(text) => out.push_str(&text),
+                Part::Variable(name) => self.write_variable(slot, name, &mut out),
+            }
+        }
+        self.sequences.end(slot);
+        out
     }
 }

@@ -4,6 +4,7 @@ use super::beats::Beats;
 use super::captured::Captured;
 use super::lives::Lives;
 use super::opening::Opening;
+use super::sequences::Sequences;
 use super::watch::watch;
 use super::{Common, Peer};
 use crate::clock;
@@ -13,7 +14,7 @@ use crate::message::{Command, HandshakePart, OpenTerms, Report};
 use crate::net::{ConnectError, Connection, Deflate, Phase, Sessions, Transport};
 use crate::plan::{self, WorkerRooms};
 use crate::scenario::{self, Deed, Slot};
-use ::plan::{Part, Reading, parts};
+use ::plan::Reading;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::collections::VecDeque;
@@ -55,6 +56,7 @@ pub(super) struct ClientTable {
     pub(super) codec: Arc<dyn Codec>,
     /// What the server told clients while they opened.
     pub(super) captured: Captured,
+    pub(super) sequences: Sequences,
     pub(super) common: Common,
     /// Number of this worker among its peers, who are those of this process.
     pub(super) thread: u32,
@@ -110,6 +112,7 @@ impl ClientTable {
             done: VecDeque::new(),
             closing: 0,
             captured: Captured::new(&common.plan),
+            sequences: Sequences::default(),
             codec,
             common,
             thread,
@@ -136,6 +139,7 @@ impl ClientTable {
     pub(super) fn put(&mut self, slot: Token, transport: Transport) {
         self.captured.forget(slot);
         self.beats.iter_mut().for_each(|beats| beats.forget(slot));
+        self.sequences.forget(slot);
         let connection = Connection::connecting(transport, self.longest_message);
         match self.connections.get_mut(slot as usize) {
             Some(place) => *place = connection,
@@ -222,29 +226,6 @@ impl ClientTable {
     /// The number of a slot's client among all of the run.
     pub(super) fn client(&self, slot: Token) -> u64 {
         u64::from(slot) * u64::from(self.workers) + u64::from(self.number)
-    }
-
-    /// Appends what a variable of messages stands for with a client.
-    fn write_variable(&self, slot: Token, name: &str, out: &mut String) {
-        match self.captured.value(slot, name) {
-            Some(value) => out.push_str(value),
-            None => {
-                let asks = &self.common.target.asks;
-                asks.write_variable(name, self.client(slot), out);
-            }
-        }
-    }
-
-    /// A text in which variables stand, with those of a client.
-    pub(super) fn filled(&self, slot: Token, text: &str) -> String {
-        let mut out = String::new();
-        for part in parts(text) {
-            match part {
-                Part::Text(text) => out.push_str(&text),
-                Part::Variable(name) => self.write_variable(slot, name, &mut out),
-            }
-        }
-        out
     }
 
     /// Words of the server in which it has not told the secrets of a client.
@@ -444,6 +425,9 @@ impl Session<'_> {
         connection.codecs = None;
         let phase = std::mem::replace(&mut connection.phase, Phase::Gone);
         if was_opening {
+            if matches!(phase, Phase::Settling { .. }) {
+                self.table.note_settled(slot);
+            }
             self.control.close(transport.abort());
             self.table.attempt_failed(slot, error);
             return;
@@ -499,6 +483,10 @@ impl scenario::Clients for Session<'_> {
         let mut value = String::new();
         self.table.write_variable(slot, name, &mut value);
         out.extend_from_slice(value.as_bytes());
+    }
+
+    fn end_message(&mut self, slot: Slot) -> Option<u64> {
+        self.table.sequences.end(slot)
     }
 
     #[inline]

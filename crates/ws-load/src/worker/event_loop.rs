@@ -113,6 +113,10 @@ impl EventLoop {
             session.open_more();
             session.live_on();
             session.beat();
+            if session.table.opening.settling.next_ns() != u64::MAX {
+                self.end_settling(backend.control());
+            }
+            let session = &mut self.clients.session(backend.control());
             if self.pacing.has_paused() {
                 self.pacing.resume_due(clock::now_ns(), session);
             }
@@ -140,6 +144,7 @@ impl EventLoop {
     fn patience(&self, turned_ns: u64) -> Duration {
         let next_ns = self.scenario.next_ns(turned_ns);
         let next_ns = next_ns.min(self.clients.opening.next_start_ns());
+        let next_ns = next_ns.min(self.clients.opening.settling.next_ns());
         let next_ns = next_ns.min(self.pacing.next_ns());
         let caught_up_ns = self.catch_up.as_ref().map_or(u64::MAX, CatchUp::next_ns);
         let next_ns = next_ns.min(caught_up_ns);

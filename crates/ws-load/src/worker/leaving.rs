@@ -6,6 +6,7 @@ use super::clients::{ClientTable, Session};
 use super::lives::{ACTS, Act};
 use super::opening::Attempt;
 use crate::clock;
+use crate::dialect::Variables;
 use crate::io::Token;
 use crate::net::{Phase, Stage};
 use crate::scenario::Deed;
@@ -107,7 +108,12 @@ impl Session<'_> {
     fn ask(&mut self, slot: Token, room: u32, wanted: bool) {
         let codec = &self.table.codec;
         let opcode = codec.opcode();
-        if let Some(message) = codec.subscription(room, wanted) {
+        let variables = OfClient {
+            table: self.table,
+            slot,
+        };
+        if let Some(message) = codec.subscription(room, wanted, &variables) {
+            self.table.sequences.end(slot);
             self.send_frame(slot, opcode, &message);
         }
     }
@@ -149,5 +155,19 @@ impl Session<'_> {
             let error = self.table.explain(error, Stage::Connect, slot);
             self.table.attempt_failed(slot, error);
         }
+    }
+}
+
+/// The variables of a client.
+struct OfClient<'a> {
+    table: &'a ClientTable,
+    slot: Token,
+}
+
+impl Variables for OfClient<'_> {
+    fn write(&self, name: &str, out: &mut Vec<u8>) {
+        let mut value = String::new();
+        self.table.write_variable(self.slot, name, &mut value);
+        out.extend_from_slice(value.as_bytes());
     }
 }

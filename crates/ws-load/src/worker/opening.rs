@@ -3,9 +3,9 @@
 
 use super::clients::{ClientTable, Session};
 use super::pacing;
+use super::settling::Settling;
 use super::starts::Starts;
 use crate::clock;
-use crate::dialect;
 use crate::figures::Latencies;
 use crate::io::Token;
 use crate::message::{HeldPart, OpenTerms, Report, StepPart, Unable};
@@ -38,6 +38,7 @@ pub(super) struct Opening {
     patience_ns: u64,
     /// Attempts in the order of their start, each with the time at which it is given up.
     deadlines: VecDeque<(u64, Token)>,
+    pub(super) settling: Settling,
     /// All wanted clients have been reported as ready.
     reported: bool,
     /// This machine's limit, reported once the attempts under way have ended.
@@ -69,6 +70,7 @@ impl Opening {
             next_start_ns: u64::MAX,
             patience_ns: plan.connection.timeout.ns(),
             deadlines: VecDeque::new(),
+            settling: Settling::default(),
             reported: true,
             exhausted: None,
             last_lost: String::new(),
@@ -102,7 +104,8 @@ impl Opening {
     fn take_start(&mut self) -> Option<u64> {
         let now_ns = clock::now_ns();
         let Some(starts) = &mut self.starts else {
-            return (self.under_way < self.at_once).then_some(now_ns);
+            let under_way = self.under_way - self.settling.attempts();
+            return (under_way < self.at_once).then_some(now_ns);
         };
         if now_ns < self.next_start_ns {
             return None;
@@ -154,7 +157,7 @@ impl Opening {
     }
 
     /// Notes that a client is ready.
-    fn note_ready(&mut self, slot: Token, at_ns: u64) {
+    pub(super) fn note_ready(&mut self, slot: Token, at_ns: u64) {
         self.under_way -= 1;
         let intended_ns = self.intended_ns(slot);
         if let (Some(figures), Some(intended_ns)) = (&mut self.figures, intended_ns) {
@@ -528,61 +531,6 @@ impl Session<'_> {
                 false
             }
         }
-    }
-
-    /// The dialect's next move for a client that is not ready yet. True when it is ready now.
-    pub(super) fn on_opening(
-        &mut self,
-        slot: Token,
-        opening: dialect::Opening,
-        at_ns: u64,
-    ) -> bool {
-        let Some(transport) = &self.table.get(slot).transport else {
-            return false;
-        };
-        let is_answer_unread = transport.unsent() > 0;
-        let addr = self.table.common.target.endpoint.clone();
-        match opening {
-            dialect::Opening::Await => {}
-            dialect::Opening::SendAsIs(_)
-            | dialect::Opening::SubscribeToOwn
-            | dialect::Opening::Send(_)
-                if is_answer_unread =>
-            {
-                let words = "it asks again and does not read what it was answered".to_owned();
-                self.lose(slot, ConnectError::Turned { addr, words });
-            }
-            dialect::Opening::SendAsIs(message) => {
-                let opcode = self.table.codec.opcode();
-                self.send_frame(slot, opcode, &message);
-            }
-            dialect::Opening::SubscribeToOwn => {
-                let message = self.table.codec.own_subscription(self.table.client(slot));
-                let opcode = self.table.codec.opcode();
-                self.send_frame(slot, opcode, &message);
-            }
-            dialect::Opening::Send(text) => {
-                let opcode = self.table.codec.opcode();
-                let message = self.table.filled(slot, &text);
-                self.send_frame(slot, opcode, message.as_bytes());
-            }
-            dialect::Opening::Refused(words) => {
-                self.lose(slot, ConnectError::Turned { addr, words });
-            }
-            dialect::Opening::Ready => {
-                if let Some(words) = self.table.untold(slot) {
-                    self.lose(slot, ConnectError::Turned { addr, words });
-                    return false;
-                }
-                match self.table.lives.as_mut().filter(|of| of.is_trying(slot)) {
-                    Some(lives) => lives.returned(slot, at_ns),
-                    None => self.table.opening.note_ready(slot, at_ns),
-                }
-                self.table.note_ready(slot);
-                return true;
-            }
-        }
-        false
     }
 
     fn draw_nonce(&mut self) -> [u8; 16] {

@@ -56,6 +56,10 @@ struct Replies {
     pongs: Vec<Vec<u8>>,
     opening: Option<dialect::Opening>,
     captured: Vec<captured::Value>,
+    /// The client is ready after a time, whatever comes until then.
+    settles: bool,
+    /// The answer to the latest message that asked meanwhile whether the client lives.
+    lives: Option<Vec<u8>>,
 }
 
 impl Replies {
@@ -70,13 +74,24 @@ impl Replies {
     /// Takes a message that came before the client was ready. True when it is ready now.
     #[cold]
     fn open(&mut self, codec: &dyn Codec, message: &[u8], room: Option<u32>) -> Result<bool, Stop> {
+        if self.settles {
+            return match codec.heard_before_ready(message) {
+                dialect::Opening::Refused(words) => Err(Stop::Turned(words)),
+                dialect::Opening::SendAsIs(answer) => {
+                    self.lives = Some(answer);
+                    Ok(false)
+                }
+                _ => Ok(false),
+            };
+        }
         let next = codec.opened(message, room);
         self.captured.extend(codec.captured(message));
         match next {
             dialect::Opening::Await => Ok(false),
             dialect::Opening::Refused(words) => Err(Stop::Turned(words)),
             next => {
-                let is_ready = next == dialect::Opening::Ready;
+                let is_ready = next.makes_ready();
+                self.settles = next.makes_ready_later();
                 self.opening = Some(next);
                 Ok(is_ready)
             }
@@ -84,7 +99,10 @@ impl Replies {
     }
 
     fn is_empty(&self) -> bool {
-        self.pongs.is_empty() && self.opening.is_none() && self.captured.is_empty()
+        self.pongs.is_empty()
+            && self.opening.is_none()
+            && self.captured.is_empty()
+            && self.lives.is_none()
     }
 }
 
@@ -144,8 +162,11 @@ impl EventLoop {
         if has_unsent {
             scenario.before_flush(slot, clock::now_ns());
         }
-        let mut replies = Replies::default();
-        let mut ready = !matches!(phase, Phase::Subscribing);
+        let mut replies = Replies {
+            settles: matches!(phase, Phase::Settling { .. }),
+            ..Replies::default()
+        };
+        let mut ready = !matches!(phase, Phase::Subscribing | Phase::Settling { .. });
         let verified = matches!(phase, Phase::Ready | Phase::Between | Phase::Subscribing);
         let received_bytes = &mut self.received_bytes;
         let mut feed = |plain: &[u8], is_last: bool| {
@@ -255,6 +276,19 @@ impl EventLoop {
         self.clients.keep_told(slot, replies.captured);
         if let Some(opening) = replies.opening {
             self.on_opening(control, slot, opening, at_ns);
+        }
+        if let Some(answer) = replies.lives {
+            let opcode = self.codec.opcode();
+            let session = &mut self.clients.session(control);
+            session.send_latest(slot, opcode, &answer);
+        }
+    }
+
+    /// The clients are ready that only waited for a time, which is over.
+    pub(super) fn end_settling(&mut self, control: &mut dyn Control) {
+        let now_ns = clock::now_ns();
+        while let Some(slot) = self.clients.take_settled(now_ns) {
+            self.on_opening(control, slot, dialect::Opening::Ready, now_ns);
         }
     }
 

@@ -10,10 +10,10 @@ mod packet;
 mod tests;
 
 use super::payload::Body;
-use super::template::{room_of, topic_of};
+use super::topic::{room_of, topic_of};
 use super::{
-    Beat, Codec, Every, Heartbeat, Incoming, Kind, Malformed, Opening, StampForm, Variables,
-    identifier,
+    Beat, Codec, Every, Heartbeat, Incoming, Kind, Malformed, NoVariables, Opening, StampForm,
+    Variables, identifier,
 };
 use crate::lines::Lines;
 use packet::Packet;
@@ -114,7 +114,7 @@ impl Codec for Mqtt {
         let what = match packet::read(self.version, message) {
             Ok(Packet::ConnAck(0)) => {
                 return match (room, self.workload) {
-                    (Some(room), _) => match self.subscription(room, true) {
+                    (Some(room), _) => match self.subscription(room, true, &NoVariables) {
                         Some(subscribe) => Opening::SendAsIs(subscribe),
                         None => Opening::Ready,
                     },
@@ -179,7 +179,7 @@ impl Codec for Mqtt {
         packet::cut(message)
     }
 
-    fn subscription(&self, room: u32, wanted: bool) -> Option<Vec<u8>> {
+    fn subscription(&self, room: u32, wanted: bool, _variables: &dyn Variables) -> Option<Vec<u8>> {
         let (identifier, topic) = (identifier(room.into()), topic_of(room));
         Some(match wanted {
             true => self.subscribe(identifier, &topic),

@@ -46,7 +46,7 @@ fn packets_are_laid_out_as_the_standards_say() {
     let connect = b"\x10\x0d\0\x04MQTT\x05\x02\0\x3c\0\0\0".to_vec();
     assert_eq!(five.open(None), Opening::SendAsIs(connect));
     let leave = b"\xa2\x1b\0\x04\0\0\x16websocket-bench/room-3".to_vec();
-    assert_eq!(five.subscription(3, false), Some(leave));
+    assert_eq!(five.subscription(3, false, &NoVariables), Some(leave));
     out.clear();
     five.request(Workload::Rooms, 3, 0x0102, &NoVariables, &mut out);
     let publish = b"\x32\x23\0\x16websocket-bench/room-3\x01\x03\0\0\0\0\0\0\0\x01\x02";
@@ -72,7 +72,7 @@ fn a_client_is_ready_when_the_broker_has_confirmed_its_subscription() {
         };
         assert!(subscribe.ends_with(b"websocket-bench/all\0"));
         let rooms = codec(version, Workload::Rooms, "");
-        let asked = rooms.subscription(0, true).unwrap();
+        let asked = rooms.subscription(0, true, &NoVariables).unwrap();
         assert_eq!(rooms.opened(connected, Some(0)), Opening::SendAsIs(asked));
         assert_eq!(rooms.opened(subscribed, Some(0)), Opening::Ready);
         assert!(matches!(

@@ -72,7 +72,7 @@ fn the_examples_of_the_documentation_make_sense() {
     let text = include_str!("../../../../../docs/dialects.md");
     let examples = text.split("```toml\n").skip(1);
     let examples: Vec<&str> = examples.map(|of| of.split("```").next().unwrap()).collect();
-    assert_eq!(examples.len(), 6);
+    assert_eq!(examples.len(), 7);
     for example in examples {
         check_dialect(&read_dialect(example).unwrap()).unwrap();
     }
@@ -94,7 +94,8 @@ fn rules_have_to_be_clear() {
         (
             "text = \"a\"",
             "`receive[1]` does not say in one way where an answer carries what was sent; write \
-             `payload`, `stamp` or `number`, a pattern with {payload} or {stamp}, or `in_order = true`",
+             `payload`, `stamp`, `number` or `sequence`, a pattern with {payload}, {stamp} or \
+             {sequence}, or `in_order = true`",
         ),
         (
             "pattern = \"echo {stamp}\"",
@@ -160,7 +161,7 @@ fn a_client_has_to_become_ready() {
     assert_eq!(
         error,
         "`open` has no rule that makes a client ready; write [[open.receive]] with \
-         `means = \"ready\"`, or leave [open] out"
+         `means = \"ready\"`, or `ready_after = \"500ms\"` where nothing says so, or leave [open] out"
     );
     let ready = "[[open.receive]]\nmeans = \"ready\"\ntext = \"ok\"\n[send]";
     check_dialect(&read_dialect(&LINES.replace("[send]", ready)).unwrap()).unwrap();

@@ -6,6 +6,7 @@ mod others;
 mod own;
 mod pusher;
 mod questions;
+mod ready;
 mod topics;
 
 use super::*;

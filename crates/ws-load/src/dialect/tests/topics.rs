@@ -7,7 +7,7 @@ use plan::built_in_dialects;
 const ROOM: u32 = 17;
 
 fn sent(codec: &dyn Codec, wanted: bool) -> Value {
-    serde_json::from_slice(&codec.subscription(ROOM, wanted).unwrap()).unwrap()
+    serde_json::from_slice(&codec.subscription(ROOM, wanted, &NoVariables).unwrap()).unwrap()
 }
 
 fn published(codec: &dyn Codec) -> Value {

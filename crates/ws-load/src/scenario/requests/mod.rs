@@ -30,6 +30,8 @@ pub(super) struct Requests {
     verifier: Verifier,
     /// What the sender of a request gets.
     returns: Returns,
+    /// Requests say their sequence.
+    says_sequence: bool,
     /// Samples that this worker's clients are to send next.
     to_send: VecDeque<Request>,
     /// Where requests say their number: which of this worker's samples is sent next.
@@ -68,6 +70,7 @@ impl Requests {
                 Workload::Echo => Returns::BOTH,
                 _ => setting.codec.returns(),
             },
+            says_sequence: setting.codec.says_sequence(),
             to_send: VecDeque::new(),
             rising: (setting.codec.says_number()).then(|| Rising::new(number, workers)),
             backlog: Backlog::default(),

@@ -150,6 +150,10 @@ impl Requests {
             None => Way::Room(room),
         };
         self.encode_request(way, stamp, mask, slot, clients);
+        let sequence = match self.says_sequence {
+            true => clients.end_message(slot),
+            false => None,
+        };
         let sent = self.sent_at(clients.now_ns(), slot, request);
         if sent.at_ns >= self.cutter.end_ns {
             self.cut(sent.at_ns);
@@ -158,7 +162,7 @@ impl Requests {
         let request = self.note_lag(ledger, request, sent.at_ns);
         ledger.sent(request.index, sent);
         if ledger.is_answered(request.index) {
-            self.verifier.asked(slot, stamp);
+            self.verifier.asked(slot, stamp, sequence);
         }
         if clients.send(slot, &self.frame[self.frame_start..]) == Some(false) {
             ledger.take_back(request.index);

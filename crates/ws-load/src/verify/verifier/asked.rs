@@ -12,8 +12,8 @@ pub(super) enum Asked {
     Stamped,
     /// Answers come in the order of the requests: oldest first.
     InOrder(HashMap<u32, VecDeque<u64>>),
-    /// Results name identifiers.
-    Identified(HashMap<u32, HashMap<u16, u64>>),
+    /// Answers name the sequences or identifiers of requests.
+    Identified(HashMap<u32, HashMap<u64, u64>>),
 }
 
 impl Asked {
@@ -27,15 +27,16 @@ impl Asked {
         }
     }
 
-    /// A client is about to send the request with this stamp.
+    /// A client is about to send the request with this stamp and sequence.
     #[inline]
-    pub(super) fn note(&mut self, slot: u32, stamp: u64) {
+    pub(super) fn note(&mut self, slot: u32, stamp: u64, sequence: Option<u64>) {
         match self {
             Self::Stamped => {}
             Self::InOrder(asked) => asked.entry(slot).or_default().push_back(stamp),
             Self::Identified(asked) => {
                 let of_client = asked.entry(slot).or_default();
-                of_client.insert(identifier(stamp), stamp);
+                let named = sequence.unwrap_or_else(|| identifier(stamp).into());
+                of_client.insert(named, stamp);
             }
         }
     }
@@ -57,16 +58,26 @@ impl Asked {
         }
     }
 
-    /// The request of a client with this identifier that has no result, which has one now.
-    pub(super) fn take(&mut self, slot: u32, identifier: u16) -> Option<u64> {
+    /// The request of a client with this sequence or identifier that has no answer, which has one now.
+    pub(super) fn take(&mut self, slot: u32, named: u64) -> Option<u64> {
         match self {
-            Self::Identified(asked) => asked.get_mut(&slot)?.remove(&identifier),
+            Self::Identified(asked) => asked.get_mut(&slot)?.remove(&named),
             _ => None,
         }
     }
 }
 
 impl Verifier {
+    /// The kind of the request with this stamp, where there are several.
+    fn kind_of(&self, stamp: u64) -> Option<u32> {
+        let of_script = || {
+            let step = self.step.as_ref()?;
+            let index = self.stamps.sample(stamp)?.checked_sub(step.first_sample)?;
+            step.kind(u32::try_from(index).ok()?)
+        };
+        of_script().or_else(|| self.codec.request_kind(stamp))
+    }
+
     /// The answer to the oldest request of a client that has none.
     pub(super) fn answered_in_order(&mut self, slot: u32, kind: Option<u32>, at_ns: u64) {
         let Some(stamp) = self.asked.take_oldest(slot) else {
@@ -81,7 +92,7 @@ impl Verifier {
 
     /// The result of the request of a client that has this identifier.
     pub(super) fn acknowledged(&mut self, slot: u32, identifier: u16, at_ns: u64) {
-        let stamp = self.asked.take(slot, identifier);
+        let stamp = self.asked.take(slot, identifier.into());
         let Some((stamp, step)) = stamp.zip(self.step.as_ref()) else {
             self.faults.duplicate += 1;
             return;
@@ -93,9 +104,28 @@ impl Verifier {
         self.account(slot, kind, stamp, None, at_ns);
     }
 
-    /// A client is about to send the request with this stamp.
+    /// The answer to the request of a client that has this sequence.
+    pub(super) fn numbered(
+        &mut self,
+        slot: u32,
+        kind: Kind,
+        (sequence, of_kind): (u64, Option<u32>),
+        topic: Option<u32>,
+        at_ns: u64,
+    ) {
+        let Some(stamp) = self.asked.take(slot, sequence) else {
+            self.faults.duplicate += 1;
+            return;
+        };
+        if of_kind.is_some() && of_kind != self.kind_of(stamp) {
+            self.faults.corrupt += 1;
+        }
+        self.account(slot, kind, stamp, topic, at_ns);
+    }
+
+    /// A client is about to send the request with this stamp, and with this sequence if requests say one.
     #[inline]
-    pub(crate) fn asked(&mut self, slot: u32, stamp: u64) {
-        self.asked.note(slot, stamp);
+    pub(crate) fn asked(&mut self, slot: u32, stamp: u64, sequence: Option<u64>) {
+        self.asked.note(slot, stamp, sequence);
     }
 }

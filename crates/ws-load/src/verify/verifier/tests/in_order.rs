@@ -29,7 +29,7 @@ fn answered(choose: impl Fn(usize) -> usize) -> Verifier {
     let mut kinds = HashSet::new();
     for index in 0..SAMPLES {
         let stamp = STAMPS.of(FIRST + u64::from(index));
-        verifier.asked(0, stamp);
+        verifier.asked(0, stamp, None);
         send(&step, index, 0, 100);
         let kind = verifier.codec().request_kind(stamp).unwrap() as usize;
         kinds.insert(kind);

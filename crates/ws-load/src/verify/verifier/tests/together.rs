@@ -101,7 +101,7 @@ fn a_puback_belongs_to_the_request_of_its_client_with_that_identifier() {
         for index in 0..2 {
             send(&step, index, index, 0);
             let stamp = STAMPS.of(FIRST + u64::from(index));
-            verifier.asked(index, stamp);
+            verifier.asked(index, stamp, None);
             codec.request(Workload::Broadcast, 0, stamp, &NoVariables, &mut delivery);
         }
         // As a broker delivers them: with QoS 0, and so without the identifier.
