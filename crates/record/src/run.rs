@@ -4,7 +4,7 @@ use super::{
     Churn, CompressionUse, Connections, Environment, Faults, Heartbeats, InFlight, Latency,
     SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict,
 };
-use plan::{Measure, Plan, SearchOf};
+use plan::{Audience, DialectFile, Meaning, Measure, Plan, SearchOf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use std::net::SocketAddr;
@@ -344,6 +344,43 @@ pub struct Edge {
     pub failed: Option<f64>,
 }
 
+/// The keys of a dialect file that would have the same be no fault, in words.
+fn keys(file: &DialectFile, faults: Faults, audience: Audience) -> String {
+    let to_others = audience != Audience::Sender;
+    let send = &file.send;
+    let has = |means| file.open.receive.iter().any(|rule| rule.means == means);
+    let is_told = has(match audience {
+        Audience::Room(_) => Meaning::Subscribed,
+        Audience::Everyone | Audience::Sender => Meaning::Ready,
+    });
+    let keys = [
+        (
+            faults.reordered > 0 && file.keeps_order,
+            "where the server may deliver the broadcasts of one sender in any order, write \
+             `keeps_order = false` in the file",
+        ),
+        (
+            faults.lost > 0 && to_others && !is_told && file.open.ready_after.is_none(),
+            "where a client hears nothing until the server has subscribed it, say in \
+             [[open.receive]], or with `ready_after` under [open], when it is ready",
+        ),
+        (
+            faults.misdirected > 0 && to_others && !send.reaches_sender,
+            "where what a client sends comes back to it, leave `reaches_sender = false` out",
+        ),
+        (
+            faults.unanswered > 0 && to_others && send.is_acknowledged(),
+            "where a sender gets no result, write `acknowledged = false` under [send]",
+        ),
+        (
+            faults.malformed > 0 && to_others && !send.is_acknowledged(),
+            "where a sender gets a result, write `acknowledged = true` under [send] and a rule for it",
+        ),
+    ];
+    let of_faults = keys.into_iter().filter(|(is_so, _)| *is_so);
+    of_faults.map(|(_, words)| format!("; {words}")).collect()
+}
+
 impl RunRecord {
     /// The clients of the last step of the unbroken row of passed steps; one that says nothing
     /// breaks no row.
@@ -377,14 +414,8 @@ impl RunRecord {
         let Some(file) = file.filter(|_| !of_messages.is_empty()) else {
             return format!("the server is at fault: {faults}");
         };
-        let order = match faults.reordered > 0 && file.keeps_order {
-            true => {
-                "; where the server may deliver the broadcasts of one sender in any order, write \
-                 `keeps_order = false` in the file"
-            }
-            false => "",
-        };
-        format!("the server or the dialect file is at fault: {faults}{order}")
+        let keys = keys(file, faults, self.plan.audience);
+        format!("the server or the dialect file is at fault: {faults}{keys}")
     }
 
     /// Faults of the server in all steps together, those of a warm-up included: what is missing from a step that the generator

@@ -115,8 +115,10 @@ fn copies_of_all_messages_to_their_senders_are_a_disagreement() {
 fn copies_of_some_are_a_fault_of_the_server_or_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let (ran, record) = broadcast(chat(3), CHAT, "--step-size 4", folder.path());
-    ran.exits(3)
-        .says(&["invalid: the server or the dialect file is at fault: 3 misdirected"]);
+    ran.exits(3).says(&[
+        "invalid: the server or the dialect file is at fault: 3 misdirected",
+        "leave `reaches_sender = false` out",
+    ]);
     assert_eq!(record.outcome.end, End::StepsDone);
     let (ran, record) = broadcast(chat(0), CHAT, "--step-size 4", folder.path());
     ran.exits(0);

@@ -214,7 +214,7 @@ fn with_500_clients_each_kind_is_whole_and_one_loss_is_counted_once() {
         // One at a time, so that no other is under way when the run gives the one up.
         let plan = closed(500, 1, 10, 10);
         let (ran, record) = carry_out(kind, chat(kind, Leaves::Delivery(777)), &plan, "");
-        ran.exits(3).says(&["1 lost"]);
+        ran.exits(3).says(&["1 lost", "[[open.receive]]"]);
         let one = Faults {
             lost: 1,
             ..Faults::default()
@@ -298,9 +298,13 @@ fn a_file_and_a_server_of_two_kinds_disagree_and_what_to_write_is_named() {
 fn some_copies_and_results_that_are_left_out_are_faults_and_are_counted() {
     let open = "[clients.steps]\nfirst = 5\ncount = 1\n[load.open]\nrate = 100\nduration = \"500ms\"\n\
                 [limits]\ntime = \"2s\"\nsample_timeout = \"10s\"\n";
-    for (kind, leaves) in [
-        (of(true, false), Leaves::Copies(5)),
-        (of(false, true), Leaves::Results(5)),
+    for (kind, leaves, key) in [
+        (of(true, false), Leaves::Copies(5), "[[open.receive]]"),
+        (
+            of(false, true),
+            Leaves::Results(5),
+            "`acknowledged = false`",
+        ),
     ] {
         let (ran, record) = carry_out(kind, chat(kind, leaves), open, "");
         let left_out = record.steps[0].throughput.unwrap().sent.div_ceil(5);
@@ -316,6 +320,6 @@ fn some_copies_and_results_that_are_left_out_are_faults_and_are_counted() {
         };
         assert_eq!(record.faults(), faults, "{kind:?}");
         ran.exits(3)
-            .says(&["the server or the dialect file is at fault"]);
+            .says(&["the server or the dialect file is at fault", key]);
     }
 }
