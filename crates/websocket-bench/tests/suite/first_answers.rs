@@ -112,3 +112,55 @@ fn a_first_message_that_is_no_framework_s_is_shown() {
         ran.exits(1).says(&[words]);
     }
 }
+
+/// A server of no framework takes the WebSocket: what is likely is said, and no time-out is blamed first.
+#[test]
+fn a_server_that_does_not_open_the_dialect_is_said_to_be_another_one() {
+    let silent = || start(Script::default()).0;
+    let echoing = || answering(Opcode::Text, br#"["1","1","room:lobby","phx_join",{}]"#);
+    for (addr, kind, words) in [
+        (
+            silent(),
+            "socketio",
+            [
+                "did not answer as a server of socketio does",
+                "no message came; no Socket.IO server answered on this path",
+                "/socket.io/?EIO=4&transport=websocket",
+            ],
+        ),
+        (
+            silent(),
+            "phoenix",
+            [
+                "no message came",
+                "no Phoenix server answered on this path",
+                "check --server-type",
+            ],
+        ),
+        (
+            echoing(),
+            "phoenix",
+            [
+                "the last message was `[\"1\",\"1\",\"room:lobby\"",
+                "no Phoenix server answered on this path",
+                "raise --connect-timeout if it is only slow",
+            ],
+        ),
+        (
+            silent(),
+            "centrifugo",
+            [
+                "did not answer as a server of centrifugo does",
+                "no message came; no Centrifugo server answered on this path",
+                "/connection/websocket",
+            ],
+        ),
+    ] {
+        let path = if kind == "phoenix" { "?vsn=2.0.0" } else { "" };
+        run(&format!(
+            "broadcast ws://{addr}/{path} --server-type {kind} -c 1 --step-size 1 --total-steps 1 --connect-timeout 5s"
+        ))
+        .exits(1)
+        .says(&words);
+    }
+}

@@ -8,6 +8,9 @@ use ws_proto::{
     CloseFrame, ConnectRefusal, DecodeError, HandshakeError, NegotiationError, escaped, printable,
 };
 
+/// Most bytes of a message that are shown.
+const SHOWN: usize = 160;
+
 /// How far a connection attempt had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
@@ -56,6 +59,22 @@ pub enum ConnectError {
         /// The time that it had.
         seconds: f64,
     },
+    /// The WebSocket is open, and the dialect is not.
+    #[error(
+        "{addr} opened the WebSocket and did not answer as a server of {dialect} does within {seconds} s: {}; {}, or raise connection.timeout if it is only slow",
+        last_heard(heard),
+        path_of(dialect)
+    )]
+    NotOpened {
+        /// The server's address.
+        addr: Endpoint,
+        /// The time that it had.
+        seconds: f64,
+        /// Name of the dialect.
+        dialect: String,
+        /// How the last message began that it said before the dialect was open; empty where it said none.
+        heard: String,
+    },
     /// Every other address of the server's name had failed before.
     #[error("{last}; tried before: {others}")]
     Unreachable {
@@ -65,7 +84,7 @@ pub enum ConnectError {
         others: String,
     },
     /// The server ended the connection.
-    #[error("{addr} {} the connection {stage}{}", if *reset { "reset" } else { "closed" }, with_close(close.as_ref()))]
+    #[error("{addr} {} the connection {stage}{}{}", if *reset { "reset" } else { "closed" }, with_close(close.as_ref()), if_subscribing(*stage))]
     Closed {
         /// The server's address.
         addr: Endpoint,
@@ -215,6 +234,7 @@ impl ConnectError {
             Self::Handshake { source, .. } => source.words_mut().for_each(replace),
             Self::Proxy { source, .. } => source.words_mut().for_each(replace),
             Self::Turned { words, .. } => replace(words),
+            Self::NotOpened { heard, .. } => replace(heard),
             _ => {}
         }
         self
@@ -240,6 +260,46 @@ fn with_close(close: Option<&CloseFrame>) -> String {
         "" => format!(" with {code}"),
         reason => format!(" with {code} \"{reason}\""),
     }
+}
+
+/// What to do when the connection ends there.
+const fn if_subscribing(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Subscribe => "; check message.dialect, and the path of the URL",
+        _ => "",
+    }
+}
+
+/// What came in the place of an answer of the dialect.
+fn last_heard(heard: &str) -> String {
+    match heard {
+        "" => "no message came".to_owned(),
+        heard => format!(
+            "the last message was `{}`",
+            printable(heard.as_bytes(), SHOWN)
+        ),
+    }
+}
+
+/// What is likely when a server does not answer as the dialect says, and where such servers listen.
+fn path_of(dialect: &str) -> String {
+    let (what, path) = match dialect {
+        "socketio" => ("Socket.IO", "/socket.io/?EIO=4&transport=websocket"),
+        "phoenix" | "phoenix-2" => ("Phoenix", "/socket/websocket"),
+        "actioncable" => ("Action Cable", "/cable"),
+        "centrifugo" => ("Centrifugo", "/connection/websocket"),
+        "pusher" => ("Pusher", "/app/KEY"),
+        "graphql-ws" => ("GraphQL", "/graphql"),
+        _ => {
+            return "it is likely no such server, or this is not its path: check message.dialect (or the \
+                    dialect file), and the path of the URL"
+                .to_owned();
+        }
+    };
+    format!(
+        "no {what} server answered on this path: check message.dialect, and the path of the URL (often \
+         {path})"
+    )
 }
 
 /// What to do when CONNECT was answered like this.

@@ -3,14 +3,22 @@
 use super::clients::ClientTable;
 use crate::dialect::SEQUENCE;
 use crate::io::Token;
+use crate::net::{ConnectError, Endpoint};
 use plan::{Part, Plan, parts};
 use std::collections::HashMap;
 
 /// A name of a value, and the value.
 pub(super) type Value = (String, String);
 
+/// Bytes of a message by which it is shown.
+pub(super) const SHOWN: usize = 120;
+
 #[derive(Debug, Default)]
 pub(super) struct Captured {
+    /// Name of the plan's dialect.
+    dialect: String,
+    /// How the latest message began that came to any client before it was ready.
+    latest: Vec<u8>,
     /// Every name of the plan's dialect.
     names: Vec<String>,
     by_client: HashMap<Token, Vec<Value>>,
@@ -20,7 +28,10 @@ impl Captured {
     pub(super) fn new(plan: &Plan) -> Self {
         let file = plan.message.definition.as_deref();
         let names = file.map(|file| file.captured().map(str::to_owned).collect());
+        let dialect = plan.message.dialect.name();
         Self {
+            dialect: file.map_or(dialect, |file| &file.name).to_owned(),
+            latest: Vec::new(),
             names: names.unwrap_or_default(),
             by_client: HashMap::new(),
         }
@@ -41,6 +52,24 @@ impl Captured {
         let known = self.by_client.entry(slot).or_default();
         known.retain(|(name, _)| values.iter().all(|(of, _)| of != name));
         known.extend(values);
+    }
+
+    /// Notes a message that came to a client before it was ready.
+    pub(super) fn note(&mut self, message: &[u8]) {
+        if !message.is_empty() {
+            self.latest.clear();
+            self.latest.extend(&message[..message.len().min(SHOWN)]);
+        }
+    }
+
+    /// The error of a client that is not ready after so many seconds.
+    pub(super) fn not_opened(&self, addr: Endpoint, seconds: f64) -> ConnectError {
+        ConnectError::NotOpened {
+            addr,
+            seconds,
+            dialect: self.dialect.clone(),
+            heard: String::from_utf8_lossy(&self.latest).into_owned(),
+        }
     }
 
     pub(super) fn value(&self, slot: Token, name: &str) -> Option<&str> {

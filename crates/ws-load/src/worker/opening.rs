@@ -306,10 +306,15 @@ impl ClientTable {
 
     /// The error of an attempt that took too long.
     pub(super) fn late(&self, stage: Stage) -> ConnectError {
+        let addr = self.common.target.endpoint.clone();
+        let seconds = self.common.plan.connection.timeout.ns() as f64 / 1e9;
+        if stage == Stage::Subscribe {
+            return self.captured.not_opened(addr, seconds);
+        }
         let error = ConnectError::TimedOut {
-            addr: self.common.target.endpoint.clone(),
+            addr,
             stage,
-            seconds: self.common.plan.connection.timeout.ns() as f64 / 1e9,
+            seconds,
         };
         match stage {
             Stage::Connect => self.after_others(error),

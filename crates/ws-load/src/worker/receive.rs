@@ -60,6 +60,8 @@ struct Replies {
     settles: bool,
     /// The answer to the latest message that asked meanwhile whether the client lives.
     lives: Option<Vec<u8>>,
+    /// How the latest message began that came before the client was ready.
+    heard: Vec<u8>,
 }
 
 impl Replies {
@@ -85,6 +87,7 @@ impl Replies {
             };
         }
         let next = codec.opened(message, room);
+        self.heard = message[..message.len().min(captured::SHOWN)].to_vec();
         self.captured.extend(codec.captured(message));
         match next {
             dialect::Opening::Await => Ok(false),
@@ -103,6 +106,7 @@ impl Replies {
             && self.opening.is_none()
             && self.captured.is_empty()
             && self.lives.is_none()
+            && self.heard.is_empty()
     }
 }
 
@@ -273,6 +277,7 @@ impl EventLoop {
                 .session(control)
                 .send_latest(slot, Opcode::Pong, &payload);
         }
+        self.clients.captured.note(&replies.heard);
         self.clients.keep_told(slot, replies.captured);
         if let Some(opening) = replies.opening {
             self.on_opening(control, slot, opening, at_ns);

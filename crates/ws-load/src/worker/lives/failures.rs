@@ -8,7 +8,9 @@ pub(super) fn reason<'a>(of: &'a mut AttemptFailures, error: &ConnectError) -> &
     match error {
         ConnectError::Unreachable { last, .. } => reason(of, last),
         ConnectError::Refused { .. } => &mut of.refused,
-        ConnectError::TimedOut { .. } | ConnectError::PingUnanswered { .. } => &mut of.timed_out,
+        ConnectError::TimedOut { .. }
+        | ConnectError::NotOpened { .. }
+        | ConnectError::PingUnanswered { .. } => &mut of.timed_out,
         ConnectError::Closed { .. } => &mut of.closed,
         ConnectError::Handshake { .. }
         | ConnectError::Protocol { .. }
