@@ -189,7 +189,7 @@ fn settle(classes: &mut BTreeMap<usize, Class>, heard: &[u32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conversation::Said;
+    use super::super::conversation::{Asked, Said};
     use super::super::looks::example;
     use super::super::variables::Known;
     use super::*;
@@ -203,6 +203,7 @@ mod tests {
     fn conversation<'l>(lines: &[&'l str]) -> Conversation<'l> {
         let said = lines.iter().map(|line| Said {
             number: 1,
+            asked: Asked::Nothing,
             at_ns: 0,
             is_sent: line.starts_with('>'),
             text: line.trim_start_matches('>'),

@@ -2,9 +2,25 @@
 //! without the heartbeats that a dialect answers by itself.
 
 use super::har::Connection;
+use super::leaves::leaves;
+use super::purposes::says_purpose;
+use super::secrets::{is_demand, is_secret_name};
 
 /// Most messages of a client.
 const MOST_SENDS: usize = 10_000;
+/// Longest last line of a text that asks for a secret, in bytes.
+const LONGEST_PROMPT: usize = 120;
+
+/// What the server said before a message of the client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Asked {
+    #[default]
+    Nothing,
+    /// A message that asks who the client is: `auth_required`.
+    WhoItIs,
+    /// A prompt: `Password:`.
+    ByPrompt,
+}
 
 /// A message of a conversation.
 #[derive(Debug)]
@@ -15,6 +31,8 @@ pub(super) struct Said<'c> {
     /// Its number in the capture's list, from 1 on.
     pub(super) number: u32,
     pub(super) is_sent: bool,
+    /// What the server last asked for, of a message of the client.
+    pub(super) asked: Asked,
 }
 
 /// A conversation.
@@ -55,7 +73,16 @@ impl<'c> Conversation<'c> {
                 text: frames.text(frame),
                 number: frame.number,
                 is_sent: frame.is_sent,
+                asked: Asked::Nothing,
             });
+        }
+        let mut asked = Asked::Nothing;
+        for said in &mut said {
+            if said.is_sent {
+                said.asked = asked;
+            } else {
+                asked = asks(said.text);
+            }
         }
         let is_engine_io = is_engine_io(&connection.url, &said);
         let mut conversation = Self {
@@ -104,6 +131,36 @@ impl<'c> Conversation<'c> {
                 .retain(|said| !(is_question(said) || said.is_sent && said.text == "3"));
         }
     }
+}
+
+/// What a message of the server asks for.
+fn asks(text: &str) -> Asked {
+    let mut asked = match is_prompt(text) {
+        true => Asked::ByPrompt,
+        false if is_demand(text.trim()) => Asked::WhoItIs,
+        false => Asked::Nothing,
+    };
+    for leaf in leaves(text).filter(|leaf| leaf.is_string) {
+        let value = &text[leaf.range];
+        let said = value.replace("\\n", "\n").replace("\\r", "\r");
+        if is_prompt(&said) {
+            return Asked::ByPrompt;
+        }
+        if (says_purpose(leaf.key) || leaf.key == "value") && is_demand(value) {
+            asked = Asked::WhoItIs;
+        }
+    }
+    asked
+}
+
+/// True of a text whose last line asks for a secret, as `Password for ann:` does.
+fn is_prompt(text: &str) -> bool {
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || c == '\0');
+    let line = text.rsplit(['\n', '\r']).next().unwrap_or_default();
+    let words = || line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
+    line.len() <= LONGEST_PROMPT
+        && line.ends_with([':', '?', '>', '：'])
+        && words().any(|word| is_secret_name(word) || word.eq_ignore_ascii_case("login"))
 }
 
 /// The URL asks for a version of Engine.IO, or the server begins with the packet that opens it.

@@ -59,6 +59,8 @@ pub(super) struct Handshake {
     pub(super) columns: Vec<String>,
     /// Header lines that are left out, and what else was.
     pub(super) left_out: Vec<String>,
+    /// Parameters of the URL that are copied with their values.
+    pub(super) copied: Vec<String>,
     /// Names and values of secrets, to find them where else they stand.
     pub(super) secrets: Vec<(String, String)>,
     /// The user says that secrets are copied.
@@ -180,7 +182,11 @@ impl Handshake {
                     self.secrets.push(("parameter".to_owned(), name.to_owned()));
                     self.left_out.push("a parameter of the URL".to_owned());
                 }
-                () if value.is_empty() || !has_name && !is_hidden(value) => kept.push(pair),
+                () if value.is_empty() || !has_name && !is_hidden(value) => {
+                    kept.push(pair);
+                    self.copied
+                        .extend((!value.is_empty()).then(|| name.to_owned()));
+                }
                 () if is_token(name) && self.query.len() < MOST_ENTRIES => {
                     let what = format!("the parameter {name} of the URL");
                     let reference = self.want(&format!("QUERY_{name}"), value, what);

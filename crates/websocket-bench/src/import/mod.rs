@@ -14,6 +14,7 @@ mod leaves;
 mod looks;
 mod loose;
 mod notes;
+mod prompts;
 mod purposes;
 mod secrets;
 mod source;
@@ -30,7 +31,9 @@ use document::{
 use handshake::{Handshake, place_of};
 use har::Connection;
 use looks::{Look, Sight};
-use notes::{SHOWN, note_answers, note_choice, note_conversation, note_handshake, note_repeated};
+use notes::{
+    SHOWN, note_answers, note_choice, note_conversation, note_copied, note_handshake, note_repeated,
+};
 use plan::{DialectFile, LONGEST_NS, Nanos};
 use plan_file::PlanFile;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -87,6 +90,9 @@ pub(crate) fn import(args: &ImportArgs) -> Result<Imported, String> {
     let answers = answers(&conversation, &sight);
     let hides = (!args.keep_values).then_some(&known);
     let templates = with_variables(&conversation, &others, args, hides, &mut notes)?;
+    if !args.keep_values {
+        note_copied(&handshake, &templates, &known, &mut notes);
+    }
     let data = write_data(&handshake, &templates, args.data_out.as_deref(), &mut notes)?;
     note_repeated(&conversation, &mut notes);
     let document = document(args, handshake, &conversation, &templates, &answers, data)?;

@@ -6,11 +6,14 @@ use super::handshake::{Handshake, place_of};
 use super::har::Connection;
 use super::leaves::leaves;
 use super::secrets::is_like_token;
+use super::variables::{Known, Templates};
 use plan::Nanos;
 use std::collections::{HashMap, HashSet};
 
 /// Most names of a list.
 pub(super) const SHOWN: usize = 8;
+/// Most names of what is copied.
+const MOST_COPIED: usize = 40;
 /// Shortest text of a server that is looked for in what the client says later, in bytes.
 const SHORTEST_REPEATED: usize = 8;
 /// Most texts of a client that are looked for in what the server said before.
@@ -92,6 +95,39 @@ pub(super) fn note_handshake(handshake: &Handshake, notes: &mut Vec<String>) {
             left_out[..shown].join(", ")
         ));
     }
+}
+
+/// Names what is copied and might be a secret that nothing tells from a word.
+pub(super) fn note_copied(
+    handshake: &Handshake,
+    templates: &Templates,
+    known: &Known,
+    notes: &mut Vec<String>,
+) {
+    let is_shown = |name: &&String| known.first_in(name).is_none();
+    let of_url = handshake.copied.iter().map(|name| format!("{name} (URL)"));
+    let mut all: Vec<String> = of_url.collect();
+    let fields = &templates.copied.fields;
+    for is_strange in [true, false] {
+        let own = fields.iter().filter(|(_, of)| **of == is_strange);
+        all.extend(own.map(|(name, _)| name.clone()));
+    }
+    let texts = &templates.copied.texts;
+    all.extend(texts.iter().map(|number| format!("message {number}")));
+    all.retain(|name| is_shown(&name));
+    if all.is_empty() {
+        return;
+    }
+    let shown = all.len().min(MOST_COPIED);
+    let more = match all.len() - shown {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    notes.push(format!(
+        "copied as recorded: {}{more}. A secret that looks like a word is not recognised: read them in \
+         the plan before you pass it on",
+        all[..shown].join(", ")
+    ));
 }
 
 /// Names what the client had from the server: each replayed client is told something else.

@@ -1,9 +1,11 @@
 //! Texts of the client with variables in the places of what is secret, and of what differs between
 //! connections.
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, Said};
 use super::leaves::leaves;
-use super::secrets::{Secret, apart, is_like_token, secrets};
+use super::prompts::secrets_of;
+use super::purposes::says_purpose;
+use super::secrets::{Secret, apart, is_like_token, is_word};
 use plan::{LONGEST_VARIABLE, PLACEHOLDERS, escaped_braces};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -32,7 +34,7 @@ impl Known {
             known.add(name, value);
         }
         for said in conversations.iter().flat_map(|of| of.sends()) {
-            for secret in secrets(said.text) {
+            for secret in secrets_of(said) {
                 known.add(&secret.name, &said.text[secret.range]);
             }
         }
@@ -81,6 +83,32 @@ pub(super) struct Templates {
     pub(super) differing: Vec<(String, Vec<String>)>,
     /// Columns that must be filled in, since they are secret.
     pub(super) secret: Vec<String>,
+    pub(super) copied: Copied,
+}
+
+/// What stays as it was recorded.
+#[derive(Debug, Default)]
+pub(super) struct Copied {
+    /// Names of fields with a text, and whether one of their texts is no word.
+    pub(super) fields: BTreeMap<String, bool>,
+    /// Numbers of messages that are no JSON.
+    pub(super) texts: Vec<u32>,
+}
+
+impl Copied {
+    fn add(&mut self, text: &str, piece: &Piece<'_>, number: u32) {
+        let value = &text[piece.range.clone()];
+        let is_said = piece.is_string && !value.is_empty();
+        if !is_said || says_purpose(piece.key) && is_word(value) {
+            return;
+        }
+        let name = match piece.key {
+            "value" => format!("an item of message {number}"),
+            name if is_like_token(name) => "a field with a long name".to_owned(),
+            name => name.to_owned(),
+        };
+        *self.fields.entry(name).or_default() |= !is_word(value);
+    }
 }
 
 /// A part of a text that may be a variable: a string or a number of JSON, or what is secret.
@@ -88,6 +116,7 @@ pub(super) struct Templates {
 struct Piece<'t> {
     range: Range<usize>,
     key: &'t str,
+    is_string: bool,
     secrets: Vec<Secret>,
 }
 
@@ -99,11 +128,13 @@ impl Piece<'_> {
 }
 
 /// The pieces of a text in their order and apart from each other. Without `known` nothing is secret.
-fn pieces<'t>(text: &'t str, known: Option<&Known>) -> Vec<Piece<'t>> {
+fn pieces<'t>(said: &Said<'t>, known: Option<&Known>) -> Vec<Piece<'t>> {
+    let text = said.text;
     let mut pieces: Vec<Piece<'t>> = leaves(text)
         .map(|leaf| Piece {
             range: leaf.range,
             key: leaf.key,
+            is_string: leaf.is_string,
             secrets: Vec::new(),
         })
         .collect();
@@ -111,7 +142,7 @@ fn pieces<'t>(text: &'t str, known: Option<&Known>) -> Vec<Piece<'t>> {
         return pieces;
     };
     let leaves = pieces.len();
-    let mut hidden = secrets(text);
+    let mut hidden = secrets_of(said);
     hidden.extend(known.in_text(text));
     for secret in apart(text, hidden) {
         let at = pieces[..leaves].partition_point(|leaf| leaf.range.end < secret.range.end);
@@ -120,6 +151,7 @@ fn pieces<'t>(text: &'t str, known: Option<&Known>) -> Vec<Piece<'t>> {
             _ => pieces.push(Piece {
                 range: secret.range.clone(),
                 key: "value",
+                is_string: false,
                 secrets: vec![secret],
             }),
         }
@@ -161,23 +193,22 @@ pub(super) fn templates(all: &[&Conversation<'_>], known: Option<&Known>) -> Opt
     let (first, others) = all.split_first().expect("there is one");
     let mut out = Templates::default();
     let mut columns = Columns::default();
-    let others: Vec<Vec<&str>> = others
-        .iter()
-        .map(|of| of.sends().map(|said| said.text).collect())
-        .collect();
-    let sends: Vec<&str> = first.sends().map(|said| said.text).collect();
+    let others: Vec<Vec<&Said<'_>>> = others.iter().map(|of| of.sends().collect()).collect();
+    let sends: Vec<&Said<'_>> = first.sends().collect();
     if others.iter().any(|of| of.len() != sends.len()) {
         return None;
     }
-    for (at, text) in sends.into_iter().enumerate() {
-        let own = pieces(text, known);
+    for (at, said) in sends.into_iter().enumerate() {
+        let text = said.text;
+        let own = pieces(said, known);
         let mut theirs = Vec::new();
-        for texts in &others {
-            let pieces = pieces(texts[at], known);
-            if !is_alike((text, &own), (texts[at], &pieces)) {
+        for others in &others {
+            let pieces = pieces(others[at], known);
+            let other = others[at].text;
+            if !is_alike((text, &own), (other, &pieces)) {
                 return None;
             }
-            theirs.push((texts[at], pieces));
+            theirs.push((other, pieces));
         }
         let mut holes: Vec<(Range<usize>, String)> = Vec::new();
         for (index, piece) in own.iter().enumerate() {
@@ -195,6 +226,9 @@ pub(super) fn templates(all: &[&Conversation<'_>], known: Option<&Known>) -> Opt
                     let name = columns.secret(&secret.name, value);
                     holes.push((secret.range.clone(), name));
                 }
+                if piece.secrets.is_empty() {
+                    out.copied.add(text, piece, said.number);
+                }
                 continue;
             }
             let hidden = std::iter::once(piece).chain(theirs.iter().map(|(_, of)| &of[index]));
@@ -207,6 +241,9 @@ pub(super) fn templates(all: &[&Conversation<'_>], known: Option<&Known>) -> Opt
                 return None;
             }
             holes.push((piece.range.clone(), columns.differing(piece.key, row)));
+        }
+        if own.is_empty() && !is_word(text) {
+            out.copied.texts.push(said.number);
         }
         out.texts.push(with_holes(text, &holes));
         if columns.names.len() > MOST_VARIABLES {

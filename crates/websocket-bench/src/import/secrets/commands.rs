@@ -12,11 +12,11 @@ static FLAG: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// `-uann:x` and `-px`.
 static GLUED: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?:^|\s)(?:-u([^\s:]+:[^\s]+)|-p([^\s-]\S*))"));
+    LazyLock::new(|| regex(r"(?:^|\s)(?:-u([^\s:]+:[^\s]+)|-[pPw]([^\s-]\S*))"));
 /// Programs that take a password behind one letter.
 static PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"(?:^|[\s/])(?:sshpass|mysql\w*|mariadb|redis-cli|htpasswd|openssl|(?:docker|podman|helm|az) login)\s",
+        r"(?:^|[\s/])(?:sshpass|mysql\w*|mariadb|redis-cli|htpasswd|openssl|zip|unzip|7za?|ssh-keygen|ldap\w+|mosquitto_\w+|mongo\w*|smbclient|(?:docker|podman|helm|az) login)\s",
     )
 });
 /// A statement of SQL and the like, with its string.
@@ -91,7 +91,7 @@ fn takes_secret(flag: &str, value: &str, takes_letters: bool) -> bool {
     let is_user = ["u", "user", "proxy-user", "U"].contains(&bare);
     is_secret_name(bare) && bare.len() > 1
         || is_user && value.contains(':') && !value.contains("//")
-        || takes_letters && ["a", "k", "p"].contains(&bare)
+        || takes_letters && ["a", "k", "N", "p", "P", "w"].contains(&bare)
 }
 
 /// The first group of those from this one on that took part.

@@ -5,8 +5,10 @@ use super::super::purposes::says_purpose;
 use super::commands;
 use super::escaped::Decoded;
 use super::names::{
-    is_identifier, is_of_client, is_of_session, is_open, is_secret_name, is_user, is_verb,
+    is_entrance, is_entrance_key, is_identifier, is_of_client, is_of_session, is_open,
+    is_secret_name, is_user, is_verb, may_be_secret,
 };
+use super::places;
 use super::secret::Secret;
 use super::values;
 use serde::de::IgnoredAny;
@@ -329,7 +331,9 @@ impl<'a> Search<'a> {
         let pairs = pairs.map(|(at, pair)| (at + 1, pair[0]));
         let arguments = commands::of_arguments(&strings).into_iter();
         let arguments = arguments.map(|at| (at, "argument"));
-        pairs.chain(arguments).collect()
+        let placed = places::of_words(&strings).into_iter();
+        let placed = placed.map(|at| (at, "value"));
+        pairs.chain(arguments).chain(placed).collect()
     }
 
     /// Hides the values that stand where a list beside them has the name of a secret.
@@ -414,7 +418,9 @@ impl<'a> Search<'a> {
             Node::String(value) => &text[name.clone()] == "query" && calls(value),
             _ => false,
         });
-        let says_who = around == Around::Verb || is_query || says(&is_verb);
+        let says_verb = says(&is_verb);
+        let says_who = around == Around::Verb || is_query || says_verb;
+        let comes_in = says(&is_entrance);
         for (range, value) in members {
             let decoded = Decoded::of_json(&text[range.clone()]);
             let name = match values::tokens(&decoded.text).is_empty() {
@@ -444,7 +450,14 @@ impl<'a> Search<'a> {
                         "p" if has_user && !is_word() => Around::Named,
                         "key" | "Key" | "KEY" if values::is_mixed(value) => Around::Named,
                         _ if members.len() == 1 && is_verb(name) && !is_word() => Around::Placed,
-                        _ if says_who && !says_purpose(name) && !is_open(name) && !is_word() => {
+                        _ if comes_in && is_entrance_key(name) => Around::Named,
+                        _ if may_be_secret(name) && !is_word() => Around::Named,
+                        // Where the purpose is said outside of it, a field of that name says none.
+                        _ if says_who
+                            && !(says_verb && says_purpose(name))
+                            && !is_open(name)
+                            && !is_word() =>
+                        {
                             Around::Placed
                         }
                         _ => Around::Nothing,

@@ -3,6 +3,7 @@
 
 use super::super::purposes::says_purpose;
 use super::names::{is_secret_name, is_verb};
+use super::places;
 use super::values::regex;
 use regex::Regex;
 use std::ops::Range;
@@ -18,6 +19,8 @@ static FIX: LazyLock<Regex> =
 static WITHIN_RUN: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)(?:password|passwd|passcode|passphrase|secret|token|api_?key|credentials?)")
 });
+/// How Guacamole's answer to `args` begins.
+const GUACAMOLE: &str = "7.connect,";
 /// Longest name in a list, in bytes.
 const LONGEST_NAME: usize = 64;
 /// Most digits of a length.
@@ -30,6 +33,9 @@ pub(super) fn look(text: &str, depth: usize, out: &mut dyn FnMut(Range<usize>, S
     if text.bytes().any(|byte| byte.is_ascii_digit()) {
         for group in counted(text) {
             look_at_items(text, &group, out);
+            if text.starts_with(GUACAMOLE) {
+                look_at_answers(text, &group, out);
+            }
         }
     }
     if is_binary(text) {
@@ -55,9 +61,25 @@ pub(super) fn look(text: &str, depth: usize, out: &mut dyn FnMut(Range<usize>, S
     }
 }
 
+/// Of the answers to what Guacamole asked for by name (its protocol, `args`): all but its version, hosts
+/// and numbers.
+fn look_at_answers(text: &str, items: &[Range<usize>], out: &mut dyn FnMut(Range<usize>, String)) {
+    for item in items.iter().skip(1) {
+        let value = &text[item.clone()];
+        let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number && !value.starts_with("VERSION_") && !value.contains(['.', '/']) {
+            out(item.clone(), "connect".to_owned());
+        }
+    }
+}
+
 /// Of strings in their order: the one behind a secret's name, and all that follow what a client calls it
 /// when it says who it is.
 fn look_at_items(text: &str, items: &[Range<usize>], out: &mut dyn FnMut(Range<usize>, String)) {
+    let words: Vec<&str> = items.iter().map(|item| &text[item.clone()]).collect();
+    for at in places::of_words(&words) {
+        out(items[at].clone(), "value".to_owned());
+    }
     let mut items = items.iter().cloned();
     let mut before = "";
     while let Some(item) = items.next() {

@@ -9,12 +9,16 @@ mod json;
 mod lines;
 mod lists;
 mod names;
+mod places;
 mod plain;
 mod secret;
 mod values;
 
-pub(super) use names::is_secret_name;
+pub(super) use names::{is_demand, is_open, is_secret_name};
 pub(super) use secret::Secret;
+pub(super) use values::is_word;
+
+use std::ops::Range;
 
 /// Texts within strings within texts that are looked into.
 const DEEPEST: usize = 5;
@@ -51,19 +55,38 @@ fn look(text: &str, depth: usize) -> Vec<Secret> {
             secret.range = from + secret.range.start..from + secret.range.end;
         }
     };
-    for fragment in fragments {
+    for fragment in &fragments {
         plain(from, fragment.start, &mut found);
         from = fragment.end;
         json::look(
             text,
-            fragment,
+            fragment.clone(),
             &|within| look(within, depth + 1),
             &mut found,
         );
     }
     plain(from, text.len(), &mut found);
+    if !fragments.is_empty() {
+        let mut whole = Vec::new();
+        plain(0, text.len(), &mut whole);
+        whole.retain(|secret| crosses(text, &secret.range, &fragments));
+        found.extend(whole);
+    }
     plain::look_at_frame(text, &mut found);
     found
+}
+
+/// True of a part of a text that goes over JSON, and has more of the text before or behind it:
+/// `password=a["b"]c`.
+fn crosses(text: &str, range: &Range<usize>, fragments: &[Range<usize>]) -> bool {
+    let Some(first) = fragments
+        .iter()
+        .find(|of| of.start < range.end && range.start < of.end)
+    else {
+        return false;
+    };
+    let behind = text.get(first.end..range.end).unwrap_or_default();
+    range.start < first.start || range.start == first.start && !behind.trim().is_empty()
 }
 
 /// Puts together what overlaps, and leaves out what is empty.

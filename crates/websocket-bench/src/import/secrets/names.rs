@@ -5,7 +5,12 @@ use plan::{is_secret, words_of as words};
 /// Names that say a secret only in handshakes: as names of a message's fields they are common.
 const COMMON: [&str; 2] = ["code", "key"];
 /// A name with one of these words is that of a secret ...
-const WORDS: [&str; 57] = [
+const WORDS: [&str; 62] = [
+    "mfa",
+    "psk",
+    "pswrd",
+    "sas",
+    "tfa",
     "clave",
     "haslo",
     "hasło",
@@ -65,7 +70,10 @@ const WORDS: [&str; 57] = [
     "xsrf",
 ];
 /// ... and so is one with one of these in it, where its words are not told apart.
-const WITHIN: [&str; 30] = [
+const WITHIN: [&str; 33] = [
+    "connectionstring",
+    "masterauth",
+    "primaryauth",
     "lösenord",
     "privkey",
     "recoveryphrase",
@@ -293,6 +301,73 @@ const VERBS: [&str; 17] = [
     "token",
 ];
 
+/// Names of what often is a secret: it is one where its value is no word.
+const MAY_BE: [&str; 21] = [
+    "activation",
+    "captcha",
+    "digest",
+    "guardian",
+    "handshake",
+    "invitation",
+    "invite",
+    "licence",
+    "license",
+    "magic",
+    "pat",
+    "proof",
+    "recovery",
+    "redeem",
+    "serial",
+    "solution",
+    "static",
+    "ticket",
+    "unlock",
+    "verifier",
+    "voucher",
+];
+/// What a client calls it when it comes in, with a key where it needs one.
+const ENTRANCES: [&str; 6] = ["enter", "join", "redeem", "unlock", "verify", "watch"];
+/// What the key is called then.
+const ENTRANCE_KEYS: [&str; 4] = ["code", "invite", "key", "k"];
+/// What a server calls it when it asks who the client is, beside a verb.
+const DEMANDS: [&str; 10] = [
+    "ask",
+    "challenge",
+    "demand",
+    "enter",
+    "needed",
+    "prompt",
+    "req",
+    "request",
+    "requested",
+    "required",
+];
+
+/// True of the name of what often is a secret.
+pub(super) fn may_be_secret(name: &str) -> bool {
+    words(name).iter().any(|word| MAY_BE.contains(&&**word))
+        && !words(name)
+            .last()
+            .is_some_and(|last| ABOUT.contains(&&**last) || IDENTIFIERS.contains(&&**last))
+}
+
+/// True of what a client calls it when it comes in somewhere: `join`, `room:enter`.
+pub(super) fn is_entrance(text: &str) -> bool {
+    let words = words(text);
+    words.len() <= 3 && words.iter().any(|word| ENTRANCES.contains(&&**word))
+}
+
+/// True of the field that then has the key.
+pub(super) fn is_entrance_key(name: &str) -> bool {
+    ENTRANCE_KEYS.contains(&name)
+}
+
+/// True of what a server says when it asks who the client is: `auth_required`, `Password:`.
+pub(in super::super) fn is_demand(text: &str) -> bool {
+    let words = words(text);
+    is_verb(text) && (words.len() == 1 || words.iter().any(|word| DEMANDS.contains(&&**word)))
+}
+
 /// True of the name of a message's field or header whose value is a secret.
 pub(in super::super) fn is_secret_name(name: &str) -> bool {
     let words = words(name);
@@ -340,7 +415,7 @@ pub(super) fn is_of_client(name: &str) -> bool {
 }
 
 /// True of the name of what a client says of itself that is no secret.
-pub(super) fn is_open(name: &str) -> bool {
+pub(in super::super) fn is_open(name: &str) -> bool {
     let bare: String = words(name).concat();
     let last = words(name).pop().unwrap_or_default();
     OPEN.contains(&&*bare) || IDENTIFIERS.contains(&&*last) || ABOUT.contains(&&*last)

@@ -1,10 +1,10 @@
 //! The secrets of a text that is no JSON: `name: value`, `name=value`, commands of a line, elements of
 //! XML, users in URLs, and tokens.
 
-use super::names::{is_secret_name, is_verb};
+use super::names::{is_secret_name, is_verb, may_be_secret};
 use super::secret::Secret;
 use super::values::{is_word, regex, tokens};
-use super::{commands, json, lines, lists};
+use super::{commands, json, lines, lists, places};
 use regex::{Captures, Regex};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -105,6 +105,7 @@ pub(super) fn look(text: &str, depth: usize, out: &mut dyn FnMut(Range<usize>, S
         }
     }
     commands::look(text, out);
+    places::look(text, out);
     lines::look(text, out);
     lists::look(text, depth, out);
     for range in tokens(text) {
@@ -121,7 +122,8 @@ fn look_at_elements(text: &str, out: &mut dyn FnMut(Range<usize>, String)) {
         });
         let is_secret = |name: &str| is_secret_name(name) || is_sasl;
         let inner = found.get(3).is_some_and(|name| is_secret(name.as_str()));
-        if is_secret(&found[1]) || inner || named {
+        let may_be = may_be_secret(&found[1]) && !is_word(&found[4]);
+        if is_secret(&found[1]) || inner || named || may_be {
             out(range_of(&found, 4), found[1].to_owned());
         }
     }
@@ -168,6 +170,11 @@ fn look_at_pairs(text: &str, out: &mut dyn FnMut(Range<usize>, String)) {
             let value = value_at(text, from);
             from = value.end;
             out(value, found[1].to_owned());
+        } else if may_be_secret(&found[1]) {
+            let value = value_at(text, from);
+            if !is_word(&text[value.clone()]) {
+                out(value, found[1].to_owned());
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Values that look like a secret, whatever they are called: tokens, keys, digests.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -20,6 +22,13 @@ const SHORTEST_HEX: usize = 32;
 /// Shortest random text of letters alone, in bytes: in words the letters change their size less often.
 const SHORTEST_LETTERS: usize = 24;
 
+/// Shortest text in which small and large letters and digits are mixed, and shortest password, in bytes.
+const SHORTEST_MIXED: usize = 12;
+const SHORTEST_PASSWORD: usize = 8;
+const LONGEST_PASSWORD: usize = 64;
+/// Signs of passwords that are none of addresses, forms and lists.
+const SIGNS: &[u8] = b"!#$^&*?";
+
 pub(super) fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("it is one")
 }
@@ -27,7 +36,10 @@ pub(super) fn regex(pattern: &str) -> Regex {
 /// Where tokens stand in a text.
 pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut found = keys(text);
-    if text.len() < SHORTEST {
+    if is_password(text) {
+        found.push(0..text.len());
+    }
+    if text.len() < SHORTEST_RUN {
         return found;
     }
     let is_of_run = |c: char| c.is_ascii_alphanumeric() || "_+/=.~%-".contains(c);
@@ -39,12 +51,12 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
         if whole.len() < SHORTEST_RUN {
             continue;
         }
-        if is_base64(whole) {
+        if is_base64(whole) || holds_user(whole) {
             found.push(at..at + whole.len());
             continue;
         }
         for piece in whole.split(['.', '/', '~', '%']) {
-            if is_hex(piece) || is_random(piece) {
+            if is_hex(piece) || is_random(piece) || is_mixed_up(piece) {
                 found.push(at..at + piece.len());
             }
             at += piece.len() + 1;
@@ -108,8 +120,43 @@ fn is_random(text: &str) -> bool {
         || is_of_letters && changes(text) * 10 >= text.len() * 4
 }
 
+/// True of a shorter one that has all three of them.
+fn is_mixed_up(text: &str) -> bool {
+    let count = |is: fn(&u8) -> bool| text.bytes().filter(is).count();
+    text.len() >= SHORTEST_MIXED
+        && count(u8::is_ascii_lowercase) > 1
+        && count(u8::is_ascii_uppercase) > 1
+        && count(u8::is_ascii_digit) > 1
+        && !is_uuid(text)
+        && changes(text) * 10 >= text.len() * 4
+}
+
+/// True of letters of both sizes, digits and a sign among them, as programs demand them of a password.
+fn is_password(text: &str) -> bool {
+    let bare = text.trim_start_matches(|c: char| c.is_ascii_punctuation());
+    let has = |is: fn(&u8) -> bool| bare.as_bytes().iter().any(is);
+    (SHORTEST_PASSWORD..=LONGEST_PASSWORD).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_graphic())
+        && !text.contains([
+            '=', ':', '/', '%', '<', '>', '{', '}', '[', ']', '(', ')', '"', ',', ';',
+        ])
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_digit)
+        && has(|byte| SIGNS.contains(byte))
+        && changes(text) > 2
+}
+
+/// True of base64 of a text with a colon in it, as `Basic` has of a user and a password (RFC 7617, 2).
+fn holds_user(text: &str) -> bool {
+    let bytes = STANDARD_NO_PAD.decode(text.trim_end_matches('='));
+    bytes.is_ok_and(|bytes| {
+        bytes.contains(&b':') && bytes.iter().all(|byte| (b' '..=b'~').contains(byte))
+    })
+}
+
 /// True of what people write as a value: a number, or letters as words have them.
-pub(super) fn is_word(text: &str) -> bool {
+pub(in super::super) fn is_word(text: &str) -> bool {
     let letters = text.trim_end_matches(|c: char| c.is_ascii_digit());
     let is_of_word = |c: char| c.is_alphabetic() || "_-./".contains(c);
     let has_large_pair = || {
@@ -176,6 +223,9 @@ mod tests {
             "dXNlcjpwYXNzd29yZA==",
             "aB3/xY9+Qw1Er5Ty7Ui0Op3As5Df8Gh2Jk4Lz6",
             "x 9f86d081884c7d659a2feaa0c55ad015 y",
+            "xK9mP2vL7qRt",
+            "Tr0ub4dor&3",
+            "YW5uOmh1bnRlcg",
         ] {
             assert!(!tokens(text).is_empty(), "{text}");
         }
@@ -191,6 +241,11 @@ mod tests {
             "orderBookL2_25",
             "a sentence of many words, and 2 numbers",
             "012345678901234567890123",
+            "Hello123!",
+            "#Room12",
+            "subscription",
+            "iPhone14Pro",
+            "ann42@Shop1.example",
         ] {
             assert!(tokens(text).is_empty(), "{text}");
         }
