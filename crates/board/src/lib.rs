@@ -15,6 +15,7 @@ pub mod quiet;
 pub mod records;
 pub mod report;
 pub mod servers_table;
+mod side_by_side;
 pub mod site;
 pub mod stats;
 pub mod status;

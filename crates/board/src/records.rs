@@ -24,6 +24,8 @@ pub const SESSION_FILE: &str = "session.json";
 /// How the name of a record ends, and what a packed one (gzip, RFC 1952) has behind that.
 const ENDING: &str = ".json";
 const PACKED: &str = ".gz";
+/// Most bytes of the names and the reason of a measurement: one of a published round has 700.
+const MOST_NAMES: usize = 16 << 10;
 /// Most files of a directory that may be records: a published run has 345, and one workload of all 107
 /// variants, six times, 642. All 21 workloads in one run would have 13,482, and more bytes than are read.
 pub const MOST_FILES: usize = 5_000;
@@ -136,6 +138,14 @@ pub(crate) fn parse(text: &str, formats: &[&str]) -> Result<Option<Record>, Stri
         SELFTEST_FORMAT => Record::Certificate(broken_or(text)?),
         _ => return Ok(None),
     };
+    if let Record::Measurement(measurement) = &record {
+        let names = names_of(measurement);
+        if names > MOST_NAMES {
+            return Err(format!(
+                "its names and its reason have {names} bytes, and at most {MOST_NAMES} are read"
+            ));
+        }
+    }
     let run = match &record {
         Record::Measurement(measurement) => measurement.run.as_ref(),
         Record::Run(run) => Some(&**run),
@@ -151,6 +161,14 @@ pub(crate) fn parse(text: &str, formats: &[&str]) -> Result<Option<Record>, Stri
         }
     }
     Ok(Some(record))
+}
+
+/// Bytes of what every table and page says of a measurement.
+fn names_of(measurement: &Measurement) -> usize {
+    let server = serde_json::to_string(&measurement.server).map_or(0, |text| text.len());
+    let texts = [&measurement.workload_name, &measurement.reason];
+    let texts = texts.into_iter().flatten().map(String::len);
+    server + measurement.started.len() + texts.sum::<usize>()
 }
 
 fn broken_or<T: DeserializeOwned>(text: &str) -> Result<Box<T>, String> {

@@ -17,6 +17,7 @@ mod step;
 mod together;
 
 use crate::records::{self, Record, Texts};
+use crate::side_by_side::side_by_side;
 use record::{Certificate, MEASUREMENT_FORMAT, Measurement, SELFTEST_FORMAT};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -29,6 +30,12 @@ mod tests;
 
 /// Most findings of a file that are told one by one.
 const MOST_FINDINGS: usize = 100;
+/// Most characters of a finding: the names in it are those of a stranger.
+const LONGEST_FINDING: usize = 2_000;
+/// Findings of a directory after which no more of its records are looked at.
+const MOST_FINDINGS_IN_ALL: usize = 500;
+/// Records that are looked at at once: what is found does not depend on how many cores there are.
+const BATCH: usize = 64;
 
 /// Something that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,29 +82,35 @@ pub fn check(dir: &Path) -> io::Result<Checked> {
     let mut checked = Checked::default();
     let mut rows = Vec::new();
     let mut certificates = Vec::new();
-    let texts = Texts::default();
-    for path in records::files(dir)? {
-        let file = records::name(&path);
-        match read(&texts, &path) {
-            Ok(Read::Row(mut measurement, value)) => {
-                let (count, broken) = figures::recomputed(&value);
-                checked.histograms += count;
-                checked.note(&file, broken);
-                checked.note(&file, row::check(&file, &measurement));
-                // What all rows are held against is no figure of a step.
-                if let Some(run) = &mut measurement.run {
-                    run.steps = Vec::new();
-                }
-                rows.push(Row {
+    let texts = &Texts::default();
+    for batch in records::files(dir)?.chunks(BATCH) {
+        let looked = side_by_side(batch, |path| look(texts, path));
+        let files = batch.iter().map(|path| records::name(path));
+        if texts.is_spent() {
+            let spent = |(_, of): &(String, Looked)| of.is_spent;
+            if let Some((file, of)) = files.zip(looked).find(spent) {
+                checked.note(&file, of.findings);
+            }
+            return Ok(checked);
+        }
+        for (file, of) in files.zip(looked) {
+            checked.histograms += of.histograms;
+            checked.note(&file, of.findings);
+            match of.read {
+                Read::Row(measurement) => rows.push(Row {
                     file,
                     measurement: *measurement,
-                });
+                }),
+                Read::Certificate(certificate) => certificates.push(*certificate),
+                Read::Other => {}
             }
-            Ok(Read::Certificate(certificate)) => certificates.push(*certificate),
-            Ok(Read::Other) => {}
-            Err(words) => checked.note(&file, vec![words]),
         }
-        if texts.is_spent() {
+        if checked.findings.len() >= MOST_FINDINGS_IN_ALL {
+            let words = format!(
+                "has {} findings so far: the rest of its records is not looked at",
+                checked.findings.len()
+            );
+            checked.note("", vec![words]);
             return Ok(checked);
         }
     }
@@ -128,27 +141,75 @@ impl Checked {
         self.findings
             .extend(words.chain(rest).map(|words| Contradiction {
                 file: file.to_owned(),
-                words,
+                words: shortened(words),
             }));
     }
 }
 
+fn shortened(words: String) -> String {
+    match words.len() > LONGEST_FINDING {
+        true => words
+            .chars()
+            .take(LONGEST_FINDING)
+            .chain("...".chars())
+            .collect(),
+        false => words,
+    }
+}
+
 enum Read {
-    Row(Box<Measurement>, Value),
+    /// Without its steps: what all rows are held against is no figure of a step.
+    Row(Box<Measurement>),
     Certificate(Box<Certificate>),
     Other,
 }
 
-fn read(texts: &Texts, path: &Path) -> Result<Read, String> {
-    let text = texts.text(path).map_err(|error| error.to_string())?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    Ok(
-        match records::parse(&text, &[MEASUREMENT_FORMAT, SELFTEST_FORMAT])? {
-            Some(Record::Measurement(measurement)) => Read::Row(measurement, value),
-            Some(Record::Certificate(certificate)) => Read::Certificate(certificate),
-            Some(Record::Run(_)) | None => Read::Other,
-        },
-    )
+/// What was found in a file by itself.
+struct Looked {
+    read: Read,
+    histograms: usize,
+    findings: Vec<String>,
+    /// The records of the directory are together more than are read.
+    is_spent: bool,
+}
+
+fn look(texts: &Texts, path: &Path) -> Looked {
+    let mut looked = Looked {
+        read: Read::Other,
+        histograms: 0,
+        findings: Vec::new(),
+        is_spent: false,
+    };
+    let text = match texts.text(path) {
+        Ok(text) => text,
+        Err(error) => {
+            looked.is_spent = texts.is_spent();
+            looked.findings.push(error.to_string());
+            return looked;
+        }
+    };
+    match records::parse(&text, &[MEASUREMENT_FORMAT, SELFTEST_FORMAT]) {
+        Ok(Some(Record::Measurement(mut measurement))) => {
+            match serde_json::from_str::<Value>(&text) {
+                Ok(value) => {
+                    (looked.histograms, looked.findings) = figures::recomputed(&value);
+                }
+                Err(error) => looked.findings.push(error.to_string()),
+            }
+            let file = records::name(path);
+            looked.findings.extend(row::check(&file, &measurement));
+            if let Some(run) = &mut measurement.run {
+                run.steps = Vec::new();
+            }
+            looked.read = Read::Row(measurement);
+        }
+        Ok(Some(Record::Certificate(certificate))) => {
+            looked.read = Read::Certificate(certificate);
+        }
+        Ok(Some(Record::Run(_)) | None) => {}
+        Err(words) => looked.findings.push(words),
+    }
+    looked
 }
 
 /// Whether the table for people is the one that the records make.

@@ -2,13 +2,11 @@
 
 use super::ReportError;
 use crate::records::{self, Record, Texts};
+use crate::side_by_side::side_by_side;
 use record::{Certificate, MEASUREMENT_FORMAT, Measurement, SELFTEST_FORMAT};
 use serde::Deserialize;
 use std::io;
-use std::num::NonZeroUsize;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 /// The measurements of one result directory.
 #[derive(Debug)]
@@ -48,24 +46,8 @@ pub(crate) fn runs(dirs: &[PathBuf]) -> Result<Vec<Run>, ReportError> {
 /// Reads one directory. Its files are read side by side, on every core.
 pub(crate) fn run(dir: &Path) -> Result<Run, ReportError> {
     let files = files(dir)?;
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let texts = &Texts::default();
-    let share = files.len().div_ceil(threads).max(1);
-    let found: Vec<(&PathBuf, Result<Option<Record>, String>)> = thread::scope(|scope| {
-        let readers: Vec<_> = files
-            .chunks(share)
-            .map(|part| {
-                scope.spawn(move || part.iter().map(|path| (path, read(texts, path))).collect())
-            })
-            .collect();
-        let parts = readers.into_iter().map(|reader| reader.join());
-        // A reader that panicked has said why: so does this one.
-        parts
-            .flat_map(|part: thread::Result<Vec<_>>| {
-                part.unwrap_or_else(|panic| resume_unwind(panic))
-            })
-            .collect()
-    });
+    let found = side_by_side(&files, |path| read(texts, path));
     if texts.is_spent() {
         let words = "its records are more than a run has (docs/submitting.md, Bounds)";
         return Err(ReportError::UnreadableDirectory {
@@ -75,7 +57,7 @@ pub(crate) fn run(dir: &Path) -> Result<Run, ReportError> {
     }
     let (mut measurements, mut certificates) = (Vec::new(), Vec::new());
     let mut warnings = Vec::new();
-    for (path, record) in found {
+    for (path, record) in files.iter().zip(found) {
         match record {
             Ok(Some(Record::Measurement(measurement))) => measurements.push(*measurement),
             Ok(Some(Record::Certificate(certificate))) => certificates.push(*certificate),

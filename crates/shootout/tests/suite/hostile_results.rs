@@ -22,7 +22,7 @@ struct Hostile {
     words: &'static str,
 }
 
-const ALL: [Hostile; 15] = [
+const ALL: [Hostile; 18] = [
     Hostile {
         name: "link-to-zeros",
         make: |dir| symlink("/dev/zero", dir.join("a.json")).unwrap(),
@@ -99,7 +99,7 @@ const ALL: [Hostile; 15] = [
                 fs::write(dir.join(format!("{number}.json.gz")), &packed).unwrap();
             }
         },
-        words: "have more than 384 MiB unpacked",
+        words: "have more than 256 MiB unpacked",
     },
     Hostile {
         name: "nested",
@@ -133,6 +133,36 @@ const ALL: [Hostile; 15] = [
             fs::write(dir.join("a.json"), text).unwrap();
         },
         words: "has other bounds than a recorder's",
+    },
+    Hostile {
+        name: "long-name",
+        make: |dir| {
+            let text = measured(|record| record["server"]["name"] = json!("n".repeat(15 << 20)));
+            for number in 0..3 {
+                fs::write(dir.join(format!("{number}.json")), &text).unwrap();
+            }
+        },
+        words: "has a text of more than 256 KiB",
+    },
+    Hostile {
+        name: "name-of-a-page",
+        make: |dir| {
+            let text = measured(|record| record["server"]["name"] = json!("n".repeat(200_000)));
+            for number in 0..20 {
+                fs::write(dir.join(format!("{number}.json")), &text).unwrap();
+            }
+        },
+        words: "its names and its reason have",
+    },
+    Hostile {
+        name: "one-measurement-in-many-files",
+        make: |dir| {
+            let text = measured(|_| {});
+            for number in 0..600 {
+                fs::write(dir.join(format!("{number}.json")), &text).unwrap();
+            }
+        },
+        words: "the rest of its records is not looked at",
     },
     Hostile {
         name: "many-files",

@@ -83,7 +83,7 @@ fn records_together_are_no_more_than_those_of_a_run() {
     }
     fs::write(&path, "{}").unwrap();
     let words = texts.text(&path).unwrap_err().to_string();
-    assert!(words.contains("more than 384 MiB"), "{words}");
+    assert!(words.contains("more than 256 MiB"), "{words}");
     assert!(texts.is_spent());
 
     let texts = Texts {
@@ -112,4 +112,19 @@ fn directories_are_counted_and_links_to_them_are_refused() {
     }
     let words = directories(dir.path()).unwrap_err().to_string();
     assert!(words.contains("201 directories"), "{words}");
+}
+
+#[test]
+fn a_text_may_be_as_long_as_those_of_records() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("long.json");
+    for (long, is_refused) in [
+        ("x".repeat(LONGEST_TEXT), false),
+        ("x".repeat(LONGEST_TEXT + 1), true),
+        ("\\\"".repeat(LONGEST_TEXT / 2 + 1), true),
+    ] {
+        fs::write(&path, format!("{{\"a\":\"{long}\",\"b\":1}}")).unwrap();
+        assert_eq!(text(&path).is_err(), is_refused);
+    }
+    assert!(refusal(&path).contains("a text of more than 256 KiB"));
 }
