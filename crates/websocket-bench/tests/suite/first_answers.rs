@@ -134,7 +134,7 @@ fn a_server_that_does_not_open_the_dialect_is_said_to_be_another_one() {
             [
                 "no message came",
                 "no Phoenix server answered on this path",
-                "check --server-type",
+                "check message.dialect (--server-type)",
             ],
         ),
         (
@@ -143,7 +143,7 @@ fn a_server_that_does_not_open_the_dialect_is_said_to_be_another_one() {
             [
                 "the last message was `[\"1\",\"1\",\"room:lobby\"",
                 "no Phoenix server answered on this path",
-                "raise --connect-timeout if it is only slow",
+                "raise connection.timeout (--connect-timeout) if it is only slow",
             ],
         ),
         (

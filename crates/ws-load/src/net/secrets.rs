@@ -28,9 +28,8 @@ impl Secrets {
         let entries = plan
             .entries()
             .filter(|entry| !entry.name.eq_ignore_ascii_case("host"));
-        let query = target.split_once('?').map_or("", |(_, query)| query);
-        let parameters = query.split('&').filter_map(|text| text.split_once('='));
-        let parameters = parameters.filter(|(name, _)| is_secret(name));
+        let origin = plan.origin.as_deref().unwrap_or_default();
+        let of_origin = user_of(origin).into_iter().map(str::to_owned);
         let literal = |text: &str| {
             let texts = parts(text).into_iter().filter_map(|part| match part {
                 Part::Text(text) => Some(text.into_owned()),
@@ -40,10 +39,12 @@ impl Secrets {
         };
         let values = entries
             .map(|entry| entry.value)
-            .chain(parameters.map(|(_, value)| value))
+            .chain(parameters_of(target))
+            .chain(parameters_of(origin))
             .chain(plan.subprotocols.iter().map(String::as_str))
             .flat_map(literal)
-            .chain(users.map(Cow::into_owned));
+            .chain(users.map(Cow::into_owned))
+            .chain(of_origin);
         let is_end = |c: char| matches!(c, ' ' | ';' | ',' | '=' | ':');
         let is_scheme = |part: &str| {
             ["basic", "bearer", "digest"].contains(&part.to_ascii_lowercase().as_str())
@@ -79,6 +80,21 @@ impl Secrets {
         }
         words
     }
+}
+
+/// The values of a URL's parameters that are secrets by their names.
+fn parameters_of(url: &str) -> impl Iterator<Item = &str> {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let parameters = query.split('&').filter_map(|text| text.split_once('='));
+    let secret = parameters.filter(|(name, _)| is_secret(name));
+    secret.map(|(_, value)| value)
+}
+
+/// What stands before the `@` of a URL's host.
+fn user_of(url: &str) -> Option<&str> {
+    let (_, behind) = url.split_once("://")?;
+    let authority = behind.split(['/', '?', '#']).next()?;
+    authority.rsplit_once('@').map(|(user, _)| user)
 }
 
 /// The words without the beginning of a secret at their end, and at each place where they were cut.
@@ -124,6 +140,7 @@ mod tests {
                 "Authorization: Bearer abcd-and{{the}rest".to_owned(),
             ];
             plan.connection.cookies = vec!["id=cookie-1".to_owned()];
+            plan.connection.origin = Some("https://ann:of-origin@h/?token=of-query".to_owned());
         });
         let users = ["Basic dTpw", "pass word", "pass"].into_iter();
         let target = "/ws?room=lobby&token=in%2Bthe+url";
@@ -148,6 +165,7 @@ mod tests {
             silent(&[], "in%2Bthe+url in+the+url of lobby, dTpw"),
             "<redacted> <redacted> of lobby, <redacted>"
         );
+        assert_eq!(silent(&[], "of-origin of-query"), "<redacted> <redacted>");
         assert_eq!(
             silent(&["a+b\\c"], "a%2Bb%5Cc a+b\\\\c"),
             "<redacted> <redacted>"

@@ -3,7 +3,7 @@
 use super::clients::ClientTable;
 use crate::dialect::SEQUENCE;
 use crate::io::Token;
-use crate::net::{ConnectError, Endpoint};
+use crate::net::ConnectError;
 use plan::{Part, Plan, parts};
 use std::collections::HashMap;
 
@@ -62,13 +62,16 @@ impl Captured {
         }
     }
 
-    /// The error of a client that is not ready after so many seconds.
-    pub(super) fn not_opened(&self, addr: Endpoint, seconds: f64) -> ConnectError {
-        ConnectError::NotOpened {
-            addr,
-            seconds,
-            dialect: self.dialect.clone(),
-            heard: String::from_utf8_lossy(&self.latest).into_owned(),
+    /// What it means that an attempt took too long whose WebSocket is open.
+    pub(super) fn not_opened(&self, late: ConnectError) -> ConnectError {
+        match late {
+            ConnectError::TimedOut { addr, seconds, .. } => ConnectError::NotOpened {
+                addr,
+                seconds,
+                dialect: self.dialect.clone(),
+                heard: String::from_utf8_lossy(&self.latest).into_owned(),
+            },
+            other => other,
         }
     }
 

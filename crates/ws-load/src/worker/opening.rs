@@ -306,18 +306,14 @@ impl ClientTable {
 
     /// The error of an attempt that took too long.
     pub(super) fn late(&self, stage: Stage) -> ConnectError {
-        let addr = self.common.target.endpoint.clone();
-        let seconds = self.common.plan.connection.timeout.ns() as f64 / 1e9;
-        if stage == Stage::Subscribe {
-            return self.captured.not_opened(addr, seconds);
-        }
         let error = ConnectError::TimedOut {
-            addr,
+            addr: self.common.target.endpoint.clone(),
             stage,
-            seconds,
+            seconds: self.common.plan.connection.timeout.ns() as f64 / 1e9,
         };
         match stage {
             Stage::Connect => self.after_others(error),
+            Stage::Subscribe => self.captured.not_opened(error),
             _ => error,
         }
     }
