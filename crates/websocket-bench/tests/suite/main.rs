@@ -58,6 +58,7 @@ mod run_flags;
 mod search;
 mod seccomp;
 mod secrets;
+mod secrets_of_settings;
 mod seeds;
 mod selftest;
 mod shared;

@@ -70,7 +70,8 @@ fn errors_and_ends_say_no_secret() {
 }
 
 /// Every way to give a secret, with the canary in it; `ROWS` and `TOKEN` are files that hold it.
-const WAYS: [&[&str]; 15] = [
+const WAYS: [&[&str]; 16] = [
+    &["--origin", "https://u:Kx82nvQ0@h/?token=Kx82nvQ0"],
     &["-H=Authorization: Kx82nvQ0 rest"],
     &["-H", "X-Auth-Key: Kx82nvQ0"],
     &["-H", "X-Short: Kx82", "--cookie", "a=Kx82nvQ0"],
