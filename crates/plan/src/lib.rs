@@ -28,8 +28,9 @@ mod variables;
 mod whole;
 
 pub use bounds::{
-    FRAGMENTS, LEVELS, LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES, MOST_IN_FLIGHT,
-    MOST_PADDING, MOST_SAMPLES, MOST_THREADS, PRECISIONS, RATES, TRIES, WINDOWS, is_percentile,
+    FRAGMENTS, LEVELS, LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES,
+    MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS, PRECISIONS, RATES, TRIES, WINDOWS,
+    is_percentile,
 };
 pub use built_in::built_in_dialects;
 pub use clients::{Clients, Population, Reading, Search, SearchOf, Steps};

@@ -268,7 +268,11 @@ pub fn encode_fragments(
             out,
             &FrameHeader {
                 fin: number + 1 == frames,
-                opcode: if number == 0 { opcode } else { Opcode::Continuation },
+                opcode: if number == 0 {
+                    opcode
+                } else {
+                    Opcode::Continuation
+                },
                 mask: Some(mask),
                 payload_len: part.len() as u64,
             },

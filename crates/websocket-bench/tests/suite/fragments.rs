@@ -122,8 +122,22 @@ fn fragments_are_verified_in_every_dialect_compressed_and_from_several_processes
         let json = tempfile::NamedTempFile::new().unwrap();
         let mut command = bench();
         command.args(["broadcast", &url(server.addr())]).args(more);
-        command.args(["--step-size", "6", "--total-steps", "1", "--sample-size", "20"]);
-        command.args(["--payload-padding", "700", "--fragment", "16", "--limit-rtt", "60s"]);
+        command.args([
+            "--step-size",
+            "6",
+            "--total-steps",
+            "1",
+            "--sample-size",
+            "20",
+        ]);
+        command.args([
+            "--payload-padding",
+            "700",
+            "--fragment",
+            "16",
+            "--limit-rtt",
+            "60s",
+        ]);
         let ran = finish(command.arg("--json").arg(json.path()));
         assert_eq!(ran.code, 0, "{ran:?}");
         let record = assert_valid(json.path());

@@ -10,7 +10,9 @@ mod terms;
 
 pub(crate) use handshakes::HandshakePart;
 pub use part::StepPart;
-pub(crate) use part::{ChurnPart, HeartbeatPart, HeldPart, OfSender, RawPart, SlowPart, VisitsPart};
+pub(crate) use part::{
+    ChurnPart, HeartbeatPart, HeldPart, OfSender, RawPart, SlowPart, VisitsPart,
+};
 pub use terms::{OpenTerms, RawTerms, Share, StartByClock, StepTerms};
 
 use crate::figures::{Arrival, Interval};

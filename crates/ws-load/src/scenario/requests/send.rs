@@ -259,7 +259,13 @@ impl Requests {
         if self.frame.len() - MAX_HEADER > fragment {
             let kind = (codec.opcode(), is_compressed);
             self.fragments.clear();
-            encode_fragments(&mut self.fragments, kind, mask, &self.frame[MAX_HEADER..], fragment);
+            encode_fragments(
+                &mut self.fragments,
+                kind,
+                mask,
+                &self.frame[MAX_HEADER..],
+                fragment,
+            );
             swap(&mut self.frame, &mut self.fragments);
             self.frame_start = 0;
             return;
