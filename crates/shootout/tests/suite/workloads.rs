@@ -163,7 +163,7 @@ fn plans_that_cannot_be_run_are_refused_before_anything_is_measured() {
 fn a_workload_over_tls_loads_the_variant_with_tls_which_shows_the_certificate_of_the_run() {
     let project = Project::new();
     project.add(&Server {
-        script: "exec \"$PROGRAMS/liar-server\" --port $PORT ${2:+--tls-cert \"$2\" --tls-key \"$3\"}",
+        script: "exec \"$PROGRAMS/liar-server\" --port $PORT ${3:+--tls-cert \"$3\" --tls-key \"$4\"}",
         // The checks of broadcasts take a while with a server that bounds nothing over TLS.
         more: "[[variant]]\nname = \"plain\"\n\
                [[variant]]\nname = \"tls\"\nargs = [\"{cert}\", \"{key}\"]\ntls = true\n\
