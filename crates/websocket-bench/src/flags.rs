@@ -75,6 +75,9 @@ impl Flags {
                 continue;
             }
             let whole = |at: &usize| {
+                if words[at + key.len()..].starts_with(" (--") {
+                    return false;
+                }
                 let mut after = words[at + key.len()..].chars();
                 let next = after
                     .next()

@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 7] = [
     &["report"],
     &["about", "autobahn"],
     &["quiet", "records", "stats", "status", "terminal"],
-    &["network"],
+    &["network", "side_by_side"],
 ];
 
 #[test]

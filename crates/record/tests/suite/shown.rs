@@ -13,12 +13,13 @@ use std::collections::BTreeSet;
 const SECRET: &str = "Kx82nvQ0";
 
 /// Texts of a plan that can hold a secret, by type and member. `plan` plants one in each.
-const OF_PLANS: [&str; 22] = [
+const OF_PLANS: [&str; 23] = [
     "Connection.cookies",
     "Connection.headers",
     "Connection.origin",
     "Connection.query",
     "Connection.subprotocols",
+    "Heartbeat.send",
     "OpeningExchange.send",
     "Plan.name",
     "Plan.reason",
@@ -39,7 +40,7 @@ const OF_PLANS: [&str; 22] = [
 ];
 /// Texts that this program or this machine fills, names and places in messages, and paths. The command
 /// is in the hands of the program that was given it.
-const OWN: [&str; 45] = [
+const OWN: [&str; 46] = [
     "Connection.data",
     "DialectFile.name",
     "DialectFile.separator",
@@ -50,6 +51,7 @@ const OWN: [&str; 45] = [
     "Environment.cpu_model",
     "Environment.distribution",
     "Environment.kernel",
+    "Heartbeat.every",
     "Latency.histogram",
     "Message.dialect",
     "Message.lines",
@@ -142,6 +144,7 @@ fn plan() -> Plan {
     let file = json!({
         "name": "own",
         "summary": "one",
+        "heartbeat": { "every": "30s", "send": message },
         "open": {
             "send": message,
             "signatures": { "signature": { "key": SECRET, "of": "{id}" } },

@@ -264,7 +264,11 @@ impl Outputs {
             if let Some(of) = &step.tls {
                 writeln!(out, "{}", format::tls(of))?;
             }
-            if let Some(of) = step.heartbeats.as_ref().filter(|of| of.sent > 0) {
+            // What goes well is no news beside the figures of a load.
+            let is_news =
+                |of: &::record::Heartbeats| of.unanswered > 0 || step.connections.is_some();
+            let shown = |of: &&::record::Heartbeats| of.sent > 0 && (self.verbose || is_news(of));
+            if let Some(of) = step.heartbeats.as_deref().filter(shown) {
                 writeln!(out, "{}", format::heartbeats(of))?;
             }
             if let Some(slow) = &step.slow_readers {

@@ -51,10 +51,10 @@ fn a_server_s_own_certificate_is_trusted_by_file_even_where_it_is_an_authority_s
     std::fs::write(&ca, &pem).unwrap();
     run(&format!("{start} --ca {}", ca.display()))
         .exits(1)
-        .says_in_one_line(&["--ca FILE", "--insecure"]);
+        .says_in_one_line(&["target.ca_file (--ca)", "--insecure"]);
     run(&start).exits(1).says_in_one_line(&[
         "is an authority's own (CA:TRUE)",
-        "give that very certificate with --ca FILE",
+        "give that very certificate in target.ca_file (--ca)",
     ]);
 }
 

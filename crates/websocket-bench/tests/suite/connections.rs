@@ -92,7 +92,11 @@ fn each_client_shows_its_own_row_whatever_carries_it() {
     }
     let wrong = [&BY_ROW[..6], &["--data", &path]].concat();
     let ran = echo(&format!("{}/{{user}}?a=b", front.url()), &wrong).exits(1);
-    ran.says_in_one_line(&["HTTP 401", "wants authorization (Bearer)", "-H"]);
+    ran.says_in_one_line(&[
+        "HTTP 401",
+        "wants authorization (Bearer)",
+        "connection.headers (--bearer-file)",
+    ]);
 }
 
 #[test]
@@ -196,7 +200,7 @@ fn what_cannot_stand_in_a_handshake_is_refused_in_one_line_without_its_value() {
         ),
         (
             &["--resolve", "h:80:127.0.0.1"],
-            &["--resolve h:80", "is not used"],
+            &["target.resolve (--resolve) h:80", "is not used"],
         ),
         (&["--proxy", "https://u:Kx82nvQ0@h"], &["target.proxy"]),
         (&["--sni", "h"], &["--sni", "not a wss:// URL"]),

@@ -88,7 +88,7 @@ fn a_long_request_comes_in_frames_of_that_size_and_a_short_one_in_one() {
     let of = |padding: &str| {
         kept.lock().unwrap().clear();
         run(&format!(
-            "echo {} --step-size 1 --total-steps 1 --sample-size 1 --limit-rtt 60s --fragment 100 \
+            "echo {} --step-size 1 --total-steps 1 --sample-size 1 --limit-rtt 20s --fragment 100 \
              --payload-padding {padding}",
             url(addr)
         ))
@@ -136,7 +136,7 @@ fn fragments_are_verified_in_every_dialect_compressed_and_from_several_processes
             "--fragment",
             "16",
             "--limit-rtt",
-            "60s",
+            "20s",
         ]);
         let ran = finish(command.arg("--json").arg(json.path()));
         assert_eq!(ran.code, 0, "{ran:?}");
@@ -149,10 +149,8 @@ fn fragments_are_verified_in_every_dialect_compressed_and_from_several_processes
 #[test]
 fn a_load_without_requests_has_nothing_to_divide() {
     let addr = honest().addr();
-    run(&format!(
-        "run --set url=\"{}\" --set load.connect={{}} --set connection.fragment=100",
-        url(addr)
-    ))
-    .exits(2);
-    run(&format!("echo {} --fragment 3", url(addr))).exits(2);
+    run(&format!("connect {} --clients 1 --fragment 100", url(addr)))
+        .exits(1)
+        .says_in_one_line(&["connection.fragment", "this load sends none"]);
+    run(&format!("echo {} --fragment 3", url(addr))).exits(1);
 }

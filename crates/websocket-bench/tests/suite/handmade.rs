@@ -102,6 +102,7 @@ pub(crate) fn phoenix() -> SocketAddr {
                         reply(json!({"type": "broadcastResult", "body": body})),
                     ]
                 }
+                Some("heartbeat") => vec![reply(json!({}))],
                 other => panic!("{other:?} was pushed"),
             }
         }),

@@ -105,7 +105,7 @@ fn proxies_that_open_no_way_end_the_run_with_what_they_said() {
                 "the proxy 127.0.0.1:",
                 "HTTP 407 No",
                 "wants authorization",
-                "user and password before the host of --proxy",
+                "user and password before the host of target.proxy (--proxy)",
             ][..],
         ),
         (

@@ -416,7 +416,7 @@ pub fn check_message(plan: &Plan) -> Result<(), DialectError> {
         return Err(DialectError::unfit(
             "open.ready_after",
             format!("is {after}, and connection.timeout gives a client {time_out} to be ready"),
-            "write a shorter time, or a longer connection.timeout (--connect-timeout)",
+            "write a shorter time, or a longer connection.timeout",
         ));
     }
     let changes_room = |of: &Population| matches!(of.life, Life::ChangesRoom(_));

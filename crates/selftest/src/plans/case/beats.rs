@@ -46,7 +46,9 @@ pub(super) fn draw(dice: &mut Dice, case: &mut Case) {
             Some(with_heartbeats(file))
         }
         (Framework::Phoenix, _) if dice.once_in(2) => {
-            Some(phoenix(case.plan.target.url.contains("vsn=2.")))
+            let is_2 = case.plan.target.url.contains("vsn=2.");
+            let own = message.definition.as_deref().cloned();
+            Some(own.unwrap_or_else(|| phoenix(is_2)))
         }
         _ => None,
     }) else {

@@ -204,7 +204,9 @@ fn a_sequence_that_makes_no_sense_is_refused() {
         "`send.echo` carries no sequence, by which a rule finds its answers",
     );
     refused(
-        &numbered("sequence = \"/id\"\nnumber = \"/id\"\nexample = '{\"id\":{sequence}}'"),
+        &numbered(
+            "sequence = \"/id\"\nnumber = \"/n\"\nexample = '{\"id\":{sequence},\"n\":{number}}'",
+        ),
         "`receive[1]` does not say in one way where an answer carries what was sent",
     );
     refused(

@@ -111,5 +111,5 @@ fn a_server_that_confirms_no_subscription_is_told_as_one() {
     let measured = run_undisturbed(&plan);
     assert!(measured.steps.is_empty());
     let words = format!("{:?}", measured.outcome);
-    assert!(words.contains("subscri"), "{words}");
+    assert!(words.contains("did not answer as a server of text does"), "{words}");
 }
