@@ -80,22 +80,8 @@ pub(super) fn place_of(
     if rule.in_order && !names_place && !captured {
         return Ok(Place::Order);
     }
-    match (&rule.payload, &rule.stamp, &rule.number) {
-        _ if rule.in_order => Err(DialectError::unfit(
-            key,
-            "says that answers carry nothing of a request, and where they carry it",
-            "leave `in_order` out, or the other",
-        )),
-        (Some(payload), None, None) => Ok(Place::Payload(
-            at("payload", payload, is_whole)?,
-            rule.payload_form,
-        )),
-        (None, Some(stamp), None) if may_be_bare => Ok(Place::Stamp(at("stamp", stamp, false)?)),
-        (None, None, Some(number)) if may_be_bare => {
-            Ok(Place::Number(at("number", number, false)?))
-        }
-        (None, None, None) if captured => Ok(Place::Captured),
-        _ => Err(DialectError::unfit(
+    let unclear = || {
+        DialectError::unfit(
             key,
             "does not say in one way where an answer carries what was sent",
             match may_be_bare {
@@ -112,7 +98,25 @@ pub(super) fn place_of(
                      and {padding}"
                 }
             },
+        )
+    };
+    match (&rule.payload, &rule.stamp, &rule.number) {
+        _ if rule.in_order => Err(DialectError::unfit(
+            key,
+            "says that answers carry nothing of a request, and where they carry it",
+            "leave `in_order` out, or the other",
         )),
+        _ if rule.sequence.is_some() => Err(unclear()),
+        (Some(payload), None, None) => Ok(Place::Payload(
+            at("payload", payload, is_whole)?,
+            rule.payload_form,
+        )),
+        (None, Some(stamp), None) if may_be_bare => Ok(Place::Stamp(at("stamp", stamp, false)?)),
+        (None, None, Some(number)) if may_be_bare => {
+            Ok(Place::Number(at("number", number, false)?))
+        }
+        (None, None, None) if captured => Ok(Place::Captured),
+        _ => Err(unclear()),
     }
 }
 
