@@ -33,7 +33,9 @@ impl Network {
     /// The values as `shootout run --network` takes them.
     pub fn values(&self) -> String {
         let whole = |value: u64, units: [(u64, &str); 3]| {
-            let largest = units.into_iter().find(|(unit, _)| value % unit == 0);
+            let largest = units
+                .into_iter()
+                .find(|(unit, _)| value.is_multiple_of(*unit));
             let (unit, name) = largest.unwrap_or(units[2]);
             format!("{}{name}", value / unit)
         };

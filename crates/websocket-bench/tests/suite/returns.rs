@@ -144,8 +144,7 @@ fn chat(returns: Returns, leaves: Leaves) -> SocketAddr {
                             continue;
                         }
                         let number = chat.copies.fetch_add(1, Ordering::SeqCst);
-                        is_left_out |=
-                            matches!(leaves, Leaves::Copies(one_in) if number % one_in == 0);
+                        is_left_out |= matches!(leaves, Leaves::Copies(one_in) if number.is_multiple_of(one_in));
                     }
                     let number = chat.deliveries.fetch_add(1, Ordering::SeqCst);
                     is_left_out |= matches!(leaves, Leaves::Delivery(nth) if number == nth);

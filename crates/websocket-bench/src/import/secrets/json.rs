@@ -454,9 +454,7 @@ impl<'a> Search<'a> {
                         _ if may_be_secret(name) && !is_word() => Around::Named,
                         // Where the purpose is said outside of it, a field of that name says none.
                         _ if says_who
-                            && !(says_verb && says_purpose(name))
-                            && !is_open(name)
-                            && !is_word() =>
+                            && !(says_verb && says_purpose(name) || is_open(name) || is_word()) =>
                         {
                             Around::Placed
                         }

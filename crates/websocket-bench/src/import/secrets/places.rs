@@ -83,7 +83,7 @@ pub(super) fn look(text: &str, out: &mut dyn FnMut(Range<usize>, String)) {
 /// Those of a command whose words stand in a list, by their place in it.
 pub(super) fn of_words(words: &[&str]) -> Vec<usize> {
     let is_word = |word: &&str| !word.is_empty() && !word.contains(char::is_whitespace);
-    if !(2..=MOST_WORDS).contains(&words.len()) || !words.iter().all(|word| is_word(word)) {
+    if !(2..=MOST_WORDS).contains(&words.len()) || !words.iter().all(is_word) {
         return Vec::new();
     }
     let line = words.join(" ");
