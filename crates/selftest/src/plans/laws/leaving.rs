@@ -253,7 +253,9 @@ impl Trial<'_> {
             (awaited - size * share).powi(2) / (size * share * (1.0 - share))
         });
         let (squares, rooms) = (squares.sum::<f64>(), large.len() as f64);
-        let most = rooms + 8.0 * (2.0 * rooms).sqrt();
+        // Exceeded once in a million plans (Laurent and Massart 2000, lemma 1).
+        let rare = 1e6_f64.ln();
+        let most = rooms + 2.0 * (rooms * rare).sqrt() + 2.0 * rare;
         self.says(
             "kinds of clients are spread over rooms",
             squares <= most,
