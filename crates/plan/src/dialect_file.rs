@@ -308,8 +308,8 @@ pub struct Rule {
     #[serde(default)]
     pub text: Option<String>,
     /// The message has this shape. `{any}` stands for any text, up to the next text of the pattern;
-    /// `{payload}`, `{stamp}`, `{padding}` and `{sequence}` are what a request carried. In a keep-alive any
-    /// other name stands for any text, which `send` repeats.
+    /// `{payload}`, `{stamp}`, `{padding}` and `{sequence}` are what a request carried. In a keep-alive, any
+    /// other name stands for a text that `send` can repeat.
     #[serde(default)]
     pub pattern: Option<String>,
     /// The message begins with this. If a message begins with the prefixes of several rules, only
@@ -349,10 +349,9 @@ pub struct Rule {
     /// Where `topic` leads to a string that holds JSON: JSON pointer to the topic in that.
     #[serde(default)]
     pub topic_in_string: Option<String>,
-    /// What is kept of the message for this client's later ones, by name: JSON pointers to strings or
-    /// numbers. `{name}` stands for the value in `send` and in requests. What a ready client is told
-    /// takes the place of what it was told while it opened. In a keep-alive: pointers to any values,
-    /// which its `send` alone repeats.
+    /// JSON pointers to the strings or numbers to keep, by name. `{name}` stands for the value in this
+    /// client's later messages. A value captured once the client is ready replaces the one captured while
+    /// it opened. In a keep-alive, the pointers may lead to any value, and only its `send` can repeat it.
     #[serde(default)]
     pub capture: BTreeMap<String, String>,
     /// Where that stands in a string that holds JSON: JSON pointer to the string. The pointers of

@@ -15,6 +15,6 @@ pub struct Heartbeats {
     pub answered: u64,
     /// Those that it did not answer in time.
     pub unanswered: u64,
-    /// From the write of a heartbeat to the arrival of its answer, of those that were answered in time.
+    /// Time from writing a heartbeat to receiving its answer, for those that the server answered in time.
     pub round_trip: Option<Latency>,
 }

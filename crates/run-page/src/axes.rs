@@ -93,7 +93,7 @@ impl Axis {
         matches!(self.scale, Scale::Logarithmic(..))
     }
 
-    /// Where a figure stands on an axis between two places; one beyond an end is at the end.
+    /// The place of a figure on an axis between two places. A figure beyond an end is placed at that end.
     pub fn place(&self, value: f64, (from, to): (f64, f64)) -> f64 {
         from + (to - from) * self.scale.share(value)
     }

@@ -112,7 +112,7 @@ impl Server {
     }
 }
 
-/// `None` where nobody is left to read it.
+/// `None` where the peer is gone and cannot read it.
 fn code(error: &Error) -> Option<u16> {
     match error {
         Error::Io(_) | Error::ConnectionClosed | Error::ConnectionReset | Error::Closed(_) => None,

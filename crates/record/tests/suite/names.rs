@@ -69,7 +69,7 @@ impl<'ast> Visit<'ast> for Types {
         self.note(&item.vis, &item.ident);
     }
 
-    // What is within a function is nobody else's.
+    // Other files cannot name a type that a function declares for itself.
     fn visit_block(&mut self, _: &'ast syn::Block) {}
 }
 

@@ -132,7 +132,7 @@ impl Namespace {
         })?
     }
 
-    /// Packets that the kernel dropped because nobody took them from the interface in time.
+    /// Packets that the kernel dropped because the link's thread did not read them from the interface in time.
     pub(super) fn missed(&self) -> io::Result<u64> {
         // Of `RX` and `TX` each eight columns, of which the fourth are drops (proc_pid_net(5)).
         const SENT_DROPS: usize = 8 + 3;

@@ -1,12 +1,11 @@
 //! Servers that close clients which are silent, whatever the clients are there for.
 
 use crate::lines;
-use crate::support::{assert_valid, bench, finish, run};
+use crate::support::{assert_valid, bench, dialect_file, finish, run};
 use plan::{DialectFile, built_in_dialects};
 use record::{End, Faults, Heartbeats, RunRecord, StepRecord};
 use std::fs;
 use std::net::TcpStream;
-use std::path::Path;
 use std::time::Duration;
 use test_servers::Framework;
 use test_servers::oracle::{Oracle, OracleOptions, Strikes, Told};
@@ -242,16 +241,10 @@ payload = "/echo"
 example = '{"echo":{payload}}'
 "#;
 
-fn write(folder: &Path, text: &str) -> String {
-    let path = folder.join("told.toml");
-    fs::write(&path, text).unwrap();
-    path.display().to_string()
-}
-
 #[test]
 fn the_server_says_how_often_and_one_that_says_nonsense_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let file = write(folder.path(), TOLD);
+    let file = dialect_file(folder.path(), TOLD);
     let json = folder.path().join("run.json");
     for (hello, words) in [
         ("50", None),
@@ -298,7 +291,7 @@ fn wrong_uses_are_refused_with_the_place_and_a_remedy() {
         ),
         ("{client}", "{token}", "message.definition.heartbeat"),
     ] {
-        let file = write(folder.path(), &TOLD.replace(from, to));
+        let file = dialect_file(folder.path(), &TOLD.replace(from, to));
         let ran = run(&format!("echo ws://127.0.0.1:1/ --dialect {file}"));
         assert!(ran.stderr.contains(words), "{ran:#?}");
         assert_eq!(ran.code, 1, "{ran:#?}");

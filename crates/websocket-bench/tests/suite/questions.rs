@@ -2,12 +2,10 @@
 
 use crate::heartbeats::{MANY, NEVER, SILENCE, measured, only, text};
 use crate::lines::{self, write};
-use crate::support::{assert_valid, run};
+use crate::support::{assert_valid, dialect_file, run};
 use plan::DialectFile;
 use record::{End, Faults};
-use std::fs;
 use std::net::TcpStream;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use test_servers::oracle::{OracleOptions, Strikes};
@@ -101,16 +99,10 @@ payload = "/echo"
 example = '{"echo":{payload}}'
 "#;
 
-fn file(folder: &Path, text: &str) -> String {
-    let path = folder.join("dialect.toml");
-    fs::write(&path, text).unwrap();
-    path.display().to_string()
-}
-
 #[test]
 fn a_server_that_asks_and_does_not_read_is_left() {
     let folder = tempfile::tempdir().unwrap();
-    let file = file(folder.path(), FLOOD);
+    let file = dialect_file(folder.path(), FLOOD);
     let json = folder.path().join("run.json");
     let addr = lines::start(|| {
         |line: &str, client: &TcpStream| match line {
@@ -166,7 +158,7 @@ example = '{"echo":{payload},"next":1}'
 #[test]
 fn later_messages_have_the_value_that_was_told_last() {
     let folder = tempfile::tempdir().unwrap();
-    let file = file(folder.path(), RENEWED);
+    let file = dialect_file(folder.path(), RENEWED);
     for more in ["", "--processes 2"] {
         let wrong = Arc::new(AtomicU64::new(0));
         let seen = Arc::clone(&wrong);
@@ -215,7 +207,7 @@ fn wrong_uses_are_refused_with_the_place_and_a_remedy() {
         ),
     ] {
         assert!(text.contains(from));
-        let file = file(folder.path(), &text.replace(from, to));
+        let file = dialect_file(folder.path(), &text.replace(from, to));
         let ran = run(&format!("echo ws://127.0.0.1:1/ --dialect {file}"));
         assert!(ran.stderr.contains(words), "{ran:#?}");
         assert_eq!(ran.code, 1, "{ran:#?}");

@@ -2,8 +2,8 @@
 //! nothing; and messages that count those of their connection.
 
 use crate::lines::{self, write};
-use crate::support::{Ran, assert_valid, run};
-use record::{Faults, RunRecord};
+use crate::support::run_with_dialect;
+use record::Faults;
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Mutex;
@@ -102,23 +102,6 @@ fn enter(chat: &'static Chat, port: u16, topic: &str) {
     });
 }
 
-fn carry_out(dialect: &str, server: SocketAddr, plan: &str, more: &str) -> (Ran, RunRecord) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    std::fs::write(path("own.toml"), dialect).unwrap();
-    let message = "[message]\ndialect = \"./own.toml\"\n[clients";
-    let text = plan.replacen("[clients", message, 1);
-    std::fs::write(path("plan.toml"), text).unwrap();
-    let ran = run(&format!(
-        "run {} ws://{server}/ {more} --json {}",
-        path("plan.toml").display(),
-        path("run.json").display()
-    ));
-    assert!(path("run.json").exists(), "{ran:#?}");
-    let record = assert_valid(&path("run.json"));
-    (ran, record)
-}
-
 const CLOSED: &str = "[clients.steps]\nfirst = 12\ncount = 1\n[load.closed]\nin_flight = 3\n\
                       samples = 30\n[limits]\ntime = \"20s\"\nsample_timeout = \"60s\"\n";
 
@@ -133,7 +116,7 @@ fn clients_that_are_subscribed_late_lose_nothing_when_they_wait() {
         (&rooms, "--processes 2"),
     ] {
         let (server, chat) = chat();
-        let (ran, record) = carry_out(&dialect, server, plan, more);
+        let (ran, record) = run_with_dialect(&dialect, server, plan, more);
         ran.exits(0);
         assert_eq!(record.faults(), Faults::default(), "{more}\n{plan}");
         assert_eq!(record.steps[0].samples, 30);
@@ -154,7 +137,7 @@ fn clients_that_come_back_hear_what_is_sent_once_they_are_ready() {
         format!("[audience.room]\nmembers = 6\n{leaving}"),
     ] {
         let (server, _) = chat();
-        let (ran, record) = carry_out(&dialect, server, &plan, "");
+        let (ran, record) = run_with_dialect(&dialect, server, &plan, "");
         ran.exits(0);
         assert_eq!(record.faults(), Faults::default(), "{plan}");
         let churn = record.steps[0].churn.as_deref().unwrap();
@@ -176,7 +159,7 @@ fn without_the_time_messages_are_lost() {
         );
     let (server, _) = chat();
     let plan = CLOSED.replace("60s", "2s").replace("20s", "1s");
-    let (ran, record) = carry_out(&dialect, server, &plan, "");
+    let (ran, record) = run_with_dialect(&dialect, server, &plan, "");
     let ran = ran
         .exits(3)
         .says(&["the server or the dialect file is at fault"]);
@@ -251,15 +234,16 @@ fn answers_belong_to_the_requests_of_their_connection_with_that_number() {
     let plan = "audience = \"sender\"\n[clients.steps]\nfirst = 6\nadd = 6\ncount = 2\n[load.closed]\n\
                 in_flight = 12\nsamples = 120\n[limits]\ntime = \"20s\"\nsample_timeout = \"60s\"\n";
     for more in ["", "--processes 2", "--set generator.threads=2"] {
-        let (ran, record) = carry_out(NUMBERED, numbered(0), plan, more);
+        let (ran, record) = run_with_dialect(NUMBERED, numbered(0), plan, more);
         ran.exits(0);
         assert_eq!(record.faults(), Faults::default(), "{more}");
         assert_eq!(record.steps[1].samples, 120, "{more}");
     }
     let plan = plan.replace("60s", "2s").replace("20s", "1s");
-    let (ran, record) = carry_out(NUMBERED, numbered(1), &plan, "");
+    let (ran, record) = run_with_dialect(NUMBERED, numbered(1), &plan, "");
     ran.exits(3);
-    // Each connection has one that nobody asked, in place of one that does not come.
+    // The first answer of each connection has the number of a later request: it is a duplicate, and that
+    // request's own answer is lost.
     let faults = record.faults();
     assert_eq!((faults.duplicate, faults.lost), (6, 6), "{faults}");
 }

@@ -2,7 +2,7 @@
 //! against a server that does so, and against those that do not.
 
 use crate::lines::{self, write};
-use crate::support::{Ran, assert_valid, run};
+use crate::support::{Ran, run_with_dialect};
 use record::{End, Faults, RunRecord, StepRecord};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -167,19 +167,7 @@ fn chat(returns: Returns, leaves: Leaves) -> SocketAddr {
 
 /// Runs a plan with a dialect that says so.
 fn carry_out(says: Returns, server: SocketAddr, plan: &str, more: &str) -> (Ran, RunRecord) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    std::fs::write(path("own.toml"), dialect(says)).unwrap();
-    let text = format!("[message]\ndialect = \"./own.toml\"\n{plan}");
-    std::fs::write(path("plan.toml"), text).unwrap();
-    let ran = run(&format!(
-        "run {} ws://{server}/ {more} --json {}",
-        path("plan.toml").display(),
-        path("run.json").display()
-    ));
-    assert!(path("run.json").exists(), "{ran:#?}");
-    let record = assert_valid(&path("run.json"));
-    (ran, record)
+    run_with_dialect(&dialect(says), server, plan, more)
 }
 
 fn closed(clients: u32, in_flight: u32, samples: u32, seconds: u32) -> String {
@@ -236,7 +224,7 @@ fn each_kind_goes_with_rooms_processes_lives_and_the_clock() {
                 format!("[audience.room]\nmembers = 4\n{}", closed(20, 4, 60, 60)),
                 "--processes 2",
             ),
-            // Most rooms have nobody but the one that sends.
+            // In most rooms the sender is the only client.
             (
                 format!("[audience.room]\nequal = 15\n{}", closed(20, 4, 60, 60)),
                 "--set generator.threads=2",

@@ -79,6 +79,34 @@ pub(crate) fn assert_valid(path: &Path) -> RunRecord {
     record(path)
 }
 
+/// Writes a dialect file of that text into a folder, and gives its path.
+pub(crate) fn dialect_file(folder: &Path, text: &str) -> String {
+    let path = folder.join("dialect.toml");
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+/// Runs a plan in a dialect of that text.
+pub(crate) fn run_with_dialect(
+    dialect: &str,
+    server: SocketAddr,
+    plan: &str,
+    more: &str,
+) -> (Ran, RunRecord) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    dialect_file(folder.path(), dialect);
+    let text = format!("[message]\ndialect = \"./dialect.toml\"\n{plan}");
+    std::fs::write(path("plan.toml"), text).unwrap();
+    let ran = run(&format!(
+        "run {} ws://{server}/ {more} --json {}",
+        path("plan.toml").display(),
+        path("run.json").display()
+    ));
+    assert!(path("run.json").exists(), "{ran:#?}");
+    (ran, assert_valid(&path("run.json")))
+}
+
 /// A server that does everything right.
 pub(crate) fn honest() -> NullServer {
     NullServer::start(NullOptions::default()).unwrap()

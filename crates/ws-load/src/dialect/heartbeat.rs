@@ -1,7 +1,7 @@
 //! What a client sends by the clock.
 
 use super::error::DialectError;
-use super::template::with_variables;
+use super::placeholders::with_variables;
 use plan::{BeatInterval, DialectFile, Meaning, Nanos};
 
 /// What each ready client sends by the clock.

@@ -16,6 +16,7 @@ mod mqtt;
 mod pattern;
 mod payload;
 mod place;
+mod placeholders;
 mod pointers;
 mod question;
 mod requirements;
@@ -30,8 +31,8 @@ pub use interpreter::check_dialect;
 
 pub(crate) use heartbeat::{Beat, Every, Heartbeat};
 pub(crate) use place::Carries;
+pub(crate) use placeholders::SEQUENCE;
 pub(crate) use stamp::{StampForm, Stamps};
-pub(crate) use template::SEQUENCE;
 pub(crate) use topic::topic_of;
 
 use crate::lines::{Form, Lines, LinesError};

@@ -5,7 +5,7 @@
 
 use super::StampForm;
 use super::error::DialectError;
-use super::template::{Hole, Token, cut};
+use super::placeholders::{Hole, Token, cut};
 
 /// The shape of a message.
 #[derive(Debug)]

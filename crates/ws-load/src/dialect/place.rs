@@ -2,8 +2,8 @@
 
 use super::error::DialectError;
 use super::pattern::Pattern;
+use super::placeholders::Hole;
 use super::pointers::{PointerId, Pointers, pointer};
-use super::template::Hole;
 use crate::lines::Form;
 use plan::{Meaning, PayloadForm, Rule};
 

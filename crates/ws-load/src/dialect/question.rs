@@ -2,7 +2,8 @@
 
 use super::Malformed;
 use super::error::DialectError;
-use super::template::{Template, with_variables};
+use super::placeholders::with_variables;
+use super::template::Template;
 use plan::{Part, parts};
 use serde_json::Value;
 

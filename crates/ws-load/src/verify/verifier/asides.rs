@@ -39,8 +39,8 @@ impl Asides {
 }
 
 impl Verifier {
-    /// Notes what a message tells for later ones of its client. True where it does: it is then parsed
-    /// each time, whoever gets it.
+    /// Notes the values that a message renews for its client. True where there are any: such a message is
+    /// parsed for each client that gets it.
     pub(super) fn note_renewed(&mut self, slot: u32, message: &[u8]) -> bool {
         let values = self.codec.renewed(message);
         let tells = !values.is_empty();
