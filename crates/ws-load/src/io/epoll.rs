@@ -7,6 +7,7 @@
 //! the rest in later turns, in which all such sockets take turns. A peer that sends faster than it
 //! is read would otherwise keep a turn from ending.
 
+use super::looks::Looks;
 use super::stamping::{self, Offset};
 use super::{Backend, Control, Event, Handler, Token, Turn, Waker};
 use crate::clock;
@@ -36,6 +37,7 @@ pub(crate) struct Epoll {
     buffer: Box<[u8]>,
     /// The kernel's stamps are read, and converted with this.
     stamps: Option<Offset>,
+    looks: Looks,
     events: Vec<libc::epoll_event>,
 }
 
@@ -46,6 +48,8 @@ pub(crate) struct EpollControl {
     given_up: Vec<Socket>,
     unread: Unread,
     paused: HashSet<RawFd>,
+    /// Those that were resumed and not read since: they may hold bytes that came long ago.
+    resumed: HashSet<RawFd>,
 }
 
 /// Sockets that may hold bytes for which no further edge comes, in the order in which they are read.
@@ -116,6 +120,11 @@ impl EpollControl {
         !self.paused.is_empty() && self.paused.contains(&socket)
     }
 
+    #[inline]
+    fn was_resumed(&mut self, socket: RawFd) -> bool {
+        !self.resumed.is_empty() && self.resumed.remove(&socket)
+    }
+
     #[cold]
     fn is_given_up(&self, socket: RawFd) -> bool {
         self.given_up
@@ -159,7 +168,9 @@ impl Control for EpollControl {
 
     /// The kernel looks at the socket anew, and reports what it holds by now.
     fn resume(&mut self, token: Token, socket: RawFd, writable: bool) -> io::Result<()> {
-        self.paused.remove(&socket);
+        if self.paused.remove(&socket) {
+            self.resumed.insert(socket);
+        }
         self.established(token, socket, writable)
     }
 
@@ -168,6 +179,7 @@ impl Control for EpollControl {
         let _ = self.ctl(libc::EPOLL_CTL_DEL, socket.as_raw_fd(), 0, 0);
         self.unread.forget(socket.as_raw_fd());
         self.paused.remove(&socket.as_raw_fd());
+        self.resumed.remove(&socket.as_raw_fd());
         self.given_up.push(socket);
     }
 }
@@ -195,6 +207,7 @@ impl Backend for Epoll {
             given_up: Vec::new(),
             unread: Unread::default(),
             paused: HashSet::new(),
+            resumed: HashSet::new(),
         };
         control.ctl(libc::EPOLL_CTL_ADD, wake.as_raw_fd(), libc::EPOLLIN, WAKER)?;
         Ok(Self {
@@ -202,6 +215,7 @@ impl Backend for Epoll {
             wake: Arc::new(wake),
             buffer: vec![0; BUFFER].into_boxed_slice(),
             stamps: kernel_stamps.then(Offset::new),
+            looks: Looks::default(),
             events: Vec::with_capacity(EVENTS),
         })
     }
@@ -224,6 +238,7 @@ impl Backend for Epoll {
         handler: &mut H,
     ) -> io::Result<Turn> {
         let is_behind = !self.control.unread.is_empty();
+        let began_ns = clock::now_ns();
         let count = self.wait(if is_behind { Duration::ZERO } else { timeout })?;
         let mut turn = Turn {
             woke_ns: clock::now_ns(),
@@ -253,13 +268,16 @@ impl Backend for Epoll {
             if read >= TURN || is_behind && self.control.unread.sockets.contains_key(&socket) {
                 self.control.unread.push(token, socket, finished);
             } else {
-                read += self.drain(token, socket, finished, &mut turn, handler);
+                read += self.drain(token, socket, finished, true, &mut turn, handler);
             }
         }
         if is_behind {
             self.read_on(earlier, &mut turn, handler);
         }
         self.control.given_up.clear();
+        if count < EVENTS {
+            self.looks.complete(began_ns);
+        }
         Ok(turn)
     }
 }
@@ -313,22 +331,24 @@ impl Epoll {
             let Some((token, socket, finished)) = self.control.unread.pop() else {
                 return;
             };
-            read += self.drain(token, socket, finished, turn, handler);
+            read += self.drain(token, socket, finished, false, turn, handler);
         }
     }
 
     /// Reads until the socket is empty; to the very end when the peer has `finished`, since no
-    /// further edge would tell. What is too much at once is left for a later turn. Counts the reads
-    /// that brought bytes; returns the bytes.
+    /// further edge would tell. What is too much at once is left for a later turn. `was_empty` before
+    /// the wait that told of it. Counts the reads that brought bytes; returns the bytes.
     #[inline]
     fn drain<H: Handler<EpollControl>>(
         &mut self,
         token: Token,
         socket: RawFd,
         finished: bool,
+        was_empty: bool,
         turn: &mut Turn,
         handler: &mut H,
     ) -> usize {
+        let was_empty = was_empty && !self.control.was_resumed(socket);
         let mut bytes = 0;
         for _ in 0..READS {
             // The descriptor is open: the caller keeps a watched socket, `given_up` one that it
@@ -360,6 +380,11 @@ impl Epoll {
                 bytes: &self.buffer[..received],
                 at_ns,
                 there_ns,
+                since_ns: if was_empty {
+                    self.looks.since_ns(at_ns)
+                } else {
+                    0
+                },
                 read_ns,
                 stamped,
             };

@@ -22,6 +22,7 @@
 //!   [`Event::Writable`] when the kernel takes no more.
 
 mod epoll;
+mod looks;
 mod stamping;
 #[cfg(test)]
 mod tests;
@@ -55,6 +56,9 @@ pub(crate) enum Event<'a> {
         /// When they were surely there already: `at_ns` with the kernel's stamps, the report of
         /// the kernel without them.
         there_ns: u64,
+        /// None of them arrived before this time: when the kernel was asked for the sockets that
+        /// have bytes, it did not tell of this one. Zero where nothing is known.
+        since_ns: u64,
         /// When they were read.
         read_ns: u64,
         /// `at_ns` is the kernel's stamp of the last of them, and whatever of this socket is read

@@ -1,9 +1,11 @@
 //! The contract, held against each backend.
 
 mod pausing;
+mod since;
 
 use super::*;
 use pausing::*;
+use since::*;
 use socket2::{Domain, SockAddr, Type};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -55,6 +57,7 @@ impl<C: Control> Handler<C> for Notes {
                 there_ns,
                 read_ns,
                 stamped,
+                ..
             } => {
                 self.last = Some((at_ns, there_ns, read_ns));
                 self.stamped.push(stamped);
@@ -545,4 +548,6 @@ laws!(
     the_end_of_a_paused_socket_is_told_when_it_is_resumed,
     a_resumed_socket_that_is_paused_at_its_next_read_makes_one,
     a_descriptor_used_again_is_not_paused,
+    what_is_read_came_after_the_last_wait_that_did_not_tell_of_it,
+    of_what_a_resumed_socket_holds_it_is_not_known,
 );

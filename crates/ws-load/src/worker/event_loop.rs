@@ -53,6 +53,7 @@ pub(super) struct EventLoop {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
     pub(super) at_ns: u64,
+    pub(super) since_ns: u64,
     pub(super) read_ns: u64,
     /// As of [`crate::io::Event::Data`].
     pub(super) stamped: bool,
@@ -272,6 +273,7 @@ impl<C: Control> Handler<C> for EventLoop {
                 bytes,
                 at_ns,
                 there_ns,
+                since_ns,
                 read_ns,
                 stamped,
             } => {
@@ -284,6 +286,7 @@ impl<C: Control> Handler<C> for EventLoop {
                 self.scenario.read(read, self.received_bytes);
                 let stamp = Stamp {
                     at_ns,
+                    since_ns,
                     read_ns,
                     stamped,
                 };

@@ -152,7 +152,7 @@ impl EventLoop {
         } = connection;
         // Without stamps a latency ends with the read, whose time is known exactly.
         let slack_ns = match self.kernel_stamps {
-            true => at_ns.saturating_sub(*stamped_ns),
+            true => at_ns.saturating_sub(stamp.since_ns.max(*stamped_ns)),
             false => 0,
         };
         if stamp.stamped {

@@ -18,6 +18,7 @@ mod watches;
 
 pub(crate) use probe::probe;
 
+use super::looks::Looks;
 use super::stamping::{self, Offset};
 use super::{Backend, Control, Event, Handler, Token, Turn, Waker};
 use crate::clock;
@@ -38,6 +39,9 @@ use watches::{Ask, Name, Watches};
 const SUBMISSIONS: u32 = 1024;
 /// Completions that fit before the kernel must keep them elsewhere.
 const COMPLETIONS: u32 = 8192;
+/// A wait that brought fewer has begun with all receives that were due: since Linux 6.13 it leaves
+/// some to the next where there are more than 20 (IO_LOCAL_TW_DEFAULT_MAX).
+const LEAVES_NONE: usize = 16;
 
 pub(crate) struct Uring {
     /// Before `buffers`, so that no receive is under way when these are dropped.
@@ -48,6 +52,7 @@ pub(crate) struct Uring {
     waking: bool,
     /// The kernel's stamps are read, and converted with this.
     stamps: Option<Offset>,
+    looks: Looks,
     /// What a call of ours has read.
     scratch: Box<[u8]>,
     moderation: Moderation,
@@ -208,6 +213,7 @@ impl Backend for Uring {
         handler: &mut H,
     ) -> io::Result<Turn> {
         self.await_waker()?;
+        let began_ns = clock::now_ns();
         self.wait(timeout)?;
         let mut turn = Turn {
             woke_ns: clock::now_ns(),
@@ -219,10 +225,15 @@ impl Backend for Uring {
         let mut batch = std::mem::take(&mut self.batch);
         batch.extend(self.control.ring.completion());
         self.moderation.note(turn.woke_ns, batch.len());
+        let mut leaves_none = batch.len() < LEAVES_NONE;
         for completion in batch.drain(..) {
             let name = Name::unpack(completion.user_data());
             match name.ask {
-                Ask::Receive => self.received(name, &completion, &mut turn, handler)?,
+                Ask::Receive => {
+                    // A receive that has ended may have left bytes.
+                    leaves_none &= cqueue::more(completion.flags());
+                    self.received(name, &completion, &mut turn, handler)?;
+                }
                 Ask::Readable => self.readable(name, &mut turn, handler)?,
                 Ask::Writable => self.writable(name, handler),
                 Ask::Wake => {
@@ -235,6 +246,9 @@ impl Backend for Uring {
         self.batch = batch;
         self.buffers.publish();
         self.control.watches.parting.clear();
+        if leaves_none {
+            self.looks.complete(began_ns);
+        }
         Ok(turn)
     }
 }
@@ -263,6 +277,7 @@ impl Uring {
             wake: Arc::new(wake),
             waking: false,
             stamps: kernel_stamps.then(Offset::new),
+            looks: Looks::default(),
             scratch: vec![0; buffers::SIZE].into_boxed_slice(),
             moderation: Moderation::new(moderated),
             batch: Vec::with_capacity(COMPLETIONS as usize),
@@ -363,6 +378,7 @@ impl Uring {
             bytes: &self.scratch[..count],
             at_ns,
             there_ns,
+            since_ns: 0,
             read_ns,
             stamped,
         };
@@ -442,6 +458,7 @@ impl Uring {
             bytes,
             at_ns,
             there_ns,
+            since_ns: self.looks.since_ns(at_ns),
             read_ns,
             stamped,
         };
