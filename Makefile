@@ -15,7 +15,7 @@ test:
 	@scripts/test
 
 # the same, with what `make test` leaves out because it proves little more and takes long: each faulty
-# peer with both backends, each lying server against the largest check too, and whether the generated
+# peer with both backends, each lying server against the large checks too, and whether the generated
 # code of crates/remote is what its generator writes
 test-long:
 	cargo run --locked --quiet --target-dir target/generate \

@@ -1,4 +1,4 @@
-//! Measuring a row again that other programs disturbed.
+//! Measuring a row again that other programs disturbed, or of which nothing is known.
 //!
 //! Disturbance makes figures worse, and is the reason to measure again. It makes no fault: what a
 //! server did wrong stands, or a run in which it does not happen would take its place.
@@ -27,12 +27,42 @@ pub(super) fn least_disturbed(
         say(&words);
         let again = measure();
         // One that did not come to measuring takes no result away.
-        let is_measured = again.busy_during.is_some() && again.status != Status::Interrupted;
-        if is_measured && (is_at_fault(&again) || again.busy_during <= kept.busy_during) {
+        let is_better = is_at_fault(&again) || again.busy_during <= kept.busy_during;
+        if is_measured(&again) && is_better {
             kept = again;
         }
     }
     kept
+}
+
+/// Measures a row, and once more where nothing is known of it because the generator was the limit: the
+/// second measurement if that says more.
+pub(super) fn until_known(
+    mut measure: impl FnMut() -> Measurement,
+    is_over: impl Fn() -> bool,
+    mut say: impl FnMut(&str),
+) -> Measurement {
+    let first = measure();
+    if !is_unknown(&first) || is_over() {
+        return first;
+    }
+    say("the generator was the limit of its first step");
+    let again = measure();
+    let says_more = is_measured(&again) && !is_unknown(&again);
+    if says_more { again } else { first }
+}
+
+/// Whether the generator was the limit before any clients were carried.
+fn is_unknown(of: &Measurement) -> bool {
+    let run = of.run.as_ref();
+    of.status == Status::GeneratorLimited
+        && run.is_some_and(|run| run.outcome.carried_clients.is_none())
+        && !is_at_fault(of)
+}
+
+/// Whether the measuring has begun and was not interrupted.
+fn is_measured(of: &Measurement) -> bool {
+    of.busy_during.is_some() && of.status != Status::Interrupted
 }
 
 /// Whether something went wrong under the load that no busy machine explains.
@@ -126,6 +156,35 @@ mod tests {
             ..lost
         };
         assert_eq!(kept(&[slow(doubled)]), (0, 1));
+    }
+
+    #[test]
+    fn a_row_of_which_nothing_is_known_is_measured_once_more() {
+        let limited = |carried| {
+            let mut row = row(0.0);
+            row.status = Status::GeneratorLimited;
+            row.run.as_mut().unwrap().outcome.carried_clients = carried;
+            row
+        };
+        let of = |all: &[Measurement]| {
+            let mut made = 0;
+            let next = || {
+                made += 1;
+                all[made - 1].clone()
+            };
+            let kept = until_known(next, || false, |_| {});
+            (all.iter().position(|one| *one == kept).unwrap(), made)
+        };
+        let (unknown, bounded) = (limited(None), limited(Some(10)));
+        assert_eq!(of(&[row(0.3)]), (0, 1));
+        assert_eq!(of(std::slice::from_ref(&bounded)), (0, 1));
+        assert_eq!(of(&[unknown.clone(), row(0.3)]), (1, 2));
+        assert_eq!(of(&[unknown.clone(), bounded]), (1, 2));
+        assert_eq!(of(&[unknown.clone(), unknown.clone()]), (0, 2));
+        assert_eq!(of(&[unknown.clone(), faulty(0.0)]), (1, 2));
+        let mut lossy = unknown;
+        lossy.run.as_mut().unwrap().steps[0].faults.lost = 3;
+        assert_eq!(of(&[lossy]), (0, 1));
     }
 
     #[test]

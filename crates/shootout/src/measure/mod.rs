@@ -195,15 +195,15 @@ impl<'a> Bench<'a> {
 
     /// Measures one row.
     pub fn measure(&mut self, row: &Row, progress: &Progress) -> Measurement {
-        if !self.undisturbed {
-            return self.measure_once(row, progress);
+        let (undisturbed, interrupt) = (self.undisturbed, self.interrupt);
+        let measure = || self.measure_once(row, progress);
+        let is_over = || interrupt.requested();
+        let say =
+            |words: &str| progress.line(&format!("  {}: measured again: {words}", row.label()));
+        match undisturbed {
+            true => again::least_disturbed(measure, is_over, say),
+            false => again::until_known(measure, is_over, say),
         }
-        let interrupt = self.interrupt;
-        again::least_disturbed(
-            || self.measure_once(row, progress),
-            || interrupt.requested(),
-            |words| progress.line(&format!("  {}: measured again: {words}", row.label())),
-        )
     }
 
     fn measure_once(&mut self, row: &Row, progress: &Progress) -> Measurement {

@@ -126,7 +126,8 @@ fn an_interrupt_keeps_what_was_measured_and_resume_goes_on_with_the_next_workloa
     let project = project(&[("one", &echo), ("two", &broadcast)]);
     project.add(&Server::default());
     let mut child = project.spawn(
-        "run --out out --workload one,two --set two:load.samples=400 --set two:clients.count=40",
+        "run --out out --workload one,two --set two:load.samples=400 --set two:clients.count=40 \
+         --set two:clients.add=1",
     );
     eventually("the second workload is being measured", || {
         let log = "out/logs/go-example.default.two.text.1.generator.log";

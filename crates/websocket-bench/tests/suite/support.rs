@@ -96,7 +96,7 @@ pub(crate) fn run_with_dialect(
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     dialect_file(folder.path(), dialect);
-    let text = format!("[message]\ndialect = \"./dialect.toml\"\n{plan}");
+    let text = format!("{plan}\n[message]\ndialect = \"./dialect.toml\"\n");
     std::fs::write(path("plan.toml"), text).unwrap();
     let ran = run(&format!(
         "run {} ws://{server}/ {more} --json {}",
