@@ -239,3 +239,45 @@ fn the_page_of_figures_side_by_side_holds_every_row() {
     }
     assert!(page.contains("<noscript>"), "{page}");
 }
+
+#[test]
+fn the_page_of_a_server_says_where_it_stands() {
+    let names = ["a", "b", "c", "d", "e"];
+    let site = |wanted: &[&str]| {
+        let mut all = Vec::new();
+        for (index, name) in wanted.iter().enumerate() {
+            let us = 1_000 << index;
+            all.extend([one("ticker", name, us), one("rooms", name, us)]);
+        }
+        Site::new(&names.map(|name| (name, "")), |results| {
+            save(results, "2026-01", "2026-01-02", &all);
+        })
+    };
+    let five = site(&names);
+    let cheapest = five.page("servers/a.html");
+    let costs = "A delivered broadcast costs 1.00 times what it costs with the cheapest server; the \
+                 median server costs 4.00 times.";
+    assert!(cheapest.contains(costs), "{cheapest}");
+    assert!(
+        cheapest.contains("Much better than the median server: p99 in rooms "),
+        "{cheapest}"
+    );
+    assert!(!cheapest.contains("Much worse"), "{cheapest}");
+    let middle = five.page("servers/c.html");
+    assert!(!middle.contains("Much "), "{middle}");
+    let dearest = five.page("servers/e.html");
+    assert!(
+        dearest.contains("Much worse than the median server: p99 in rooms "),
+        "{dearest}"
+    );
+    assert!(!dearest.contains("Much better"), "{dearest}");
+    // Of four servers there is no median to speak of.
+    let few = site(&names[..4]).page("servers/d.html");
+    assert!(
+        few.contains(
+            "A delivered broadcast costs 8.00 times what it costs with the cheapest server."
+        ),
+        "{few}"
+    );
+    assert!(!few.contains("Much "), "{few}");
+}

@@ -101,22 +101,20 @@ struct WorkloadShown {
 /// than a run may have (`records::MOST_FILES`).
 const MEASURE: &str = "for w in workloads/*.toml; do n=$(basename \"$w\" .toml); ./shootout run --workload \"$n\" --repeat 5 --out \"results/$(date +%Y-%m)/$n\"; done";
 
-pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
-    let rankings = site.rankings();
-    let field = Field::of(rankings.map(|(on, ranking)| (on.board.machine.as_ref(), ranking)));
+pub(super) fn render(site: &Site<'_>, field: &Field<'_>) -> Result<String, SiteError> {
     let (measured, others): (Vec<WorkloadShown>, Vec<WorkloadShown>) = workloads(site)
         .into_iter()
         .partition(|workload| !workload.sentences.is_empty());
     let yardstick = field.yardstick.as_ref();
-    let languages = languages::languages(site, &field);
+    let languages = languages::languages(site, field);
     let page = Front {
         page: site.page("WebSocket servers: what a message costs", "index.html", ""),
-        lead: lead(site, &field),
-        answer: answer(site, &field),
+        lead: lead(site, field),
+        answer: answer(site, field),
         other: site.shown.other.as_ref(),
         command: site.round.is_none().then_some(MEASURE),
         warnings: &site.gathered.warnings,
-        caption: caption(&field),
+        caption: caption(field),
         heads: heads(),
         line: yardstick
             .filter(|_| !field.lines.is_empty())
@@ -124,13 +122,13 @@ pub(super) fn render(site: &Site<'_>) -> Result<String, SiteError> {
         rows: field
             .lines
             .iter()
-            .map(|line| row(site, &field, line))
+            .map(|line| row(site, field, line))
             .collect(),
-        origin: origin(site, &field),
+        origin: origin(site, field),
         note: site.round.and_then(|round| round.about.note.clone()),
         builds: match field.source(Column::Cost).is_none() && site.round.is_none() {
             true => Vec::new(),
-            false => builds::builds(site, &field),
+            false => builds::builds(site, field),
         },
         between: languages::between(&languages),
         languages,

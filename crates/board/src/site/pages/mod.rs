@@ -10,11 +10,13 @@ mod ranking;
 mod server;
 mod servers;
 mod side;
+mod standing;
 mod texts;
 mod workload;
 
 use super::SiteError;
 use super::board::{Known, Ranking, key};
+use super::field::Field;
 use super::gather::{self, Gathered, Shown};
 use super::history::{self as past, Point};
 use super::names::Names;
@@ -196,12 +198,17 @@ pub(super) fn all(
         workload_names,
     };
     let mut files = Files::default();
-    files.add("index.html", front::render(&site)?);
+    let rankings = site.rankings();
+    let field = Field::of(rankings.map(|(on, ranking)| (on.board.machine.as_ref(), ranking)));
+    files.add("index.html", front::render(&site, &field)?);
     files.add("side-by-side.html", side::render(&site)?);
     files.add("places.html", places::render(&site)?);
     files.add("servers.html", servers::render(&site)?);
     for name in &site.server_names {
-        files.add(site.server_href(name, ""), server::render(&site, name)?);
+        files.add(
+            site.server_href(name, ""),
+            server::render(&site, &field, name)?,
+        );
     }
     for name in &site.workload_names {
         files.add(site.workload_href(name, ""), workload::render(&site, name)?);

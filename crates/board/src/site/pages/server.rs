@@ -1,7 +1,7 @@
 //! The page of a server: its figures under every workload, conformance, waivers, history.
 
 use super::history::{History, histories};
-use super::{Page, Ranked, Site};
+use super::{Page, Ranked, Site, standing};
 use crate::report::figures;
 use crate::report::markdown::is_web_address;
 use crate::report::over_time::OverTime;
@@ -9,6 +9,7 @@ use crate::report::table::{Cell, NOTHING};
 use crate::site::SiteError;
 use crate::site::board::Ranking;
 use crate::site::chart::{self, Curve, Drawing, Of};
+use crate::site::field::Field;
 use askama::Template;
 use project::manifest::Manifest;
 use record::{CheckVerdict, Status};
@@ -22,6 +23,7 @@ struct Server {
     name: String,
     summary: Option<String>,
     homepage: Option<String>,
+    standing: Vec<String>,
     facts: Vec<(&'static str, String)>,
     variants: Vec<(String, String)>,
     tables: Vec<Table>,
@@ -69,7 +71,7 @@ struct Tested {
     failed: Vec<String>,
 }
 
-pub(super) fn render(site: &Site<'_>, name: &str) -> Result<String, SiteError> {
+pub(super) fn render(site: &Site<'_>, field: &Field<'_>, name: &str) -> Result<String, SiteError> {
     let manifest = site
         .gathered
         .manifests
@@ -84,6 +86,7 @@ pub(super) fn render(site: &Site<'_>, name: &str) -> Result<String, SiteError> {
         homepage: manifest
             .map(|m| m.homepage.clone())
             .filter(|link| is_web_address(link)),
+        standing: standing::sentences(field, name),
         facts: manifest.map(facts).unwrap_or_default(),
         variants: variants.collect(),
         tables: tables(site, name)?,
