@@ -10,6 +10,7 @@ pub mod autobahn;
 pub mod check;
 pub mod compare;
 pub mod conformance_table;
+pub mod explain;
 mod network;
 pub mod quiet;
 pub mod records;

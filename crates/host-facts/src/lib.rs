@@ -15,10 +15,12 @@ mod listener;
 mod others;
 pub mod process;
 mod sockets;
+mod threads;
 mod tree;
 
 pub use kernel::busy_share;
 pub use listener::listeners;
 pub use others::Others;
 pub use sockets::{Side, Sockets};
+pub use threads::{ThreadCounts, Threads};
 pub use tree::{Identity, Kin, Tree};

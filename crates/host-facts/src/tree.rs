@@ -7,6 +7,7 @@
 
 use procfs::process::all_processes;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// A process, told apart from later ones of the same number by its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +31,11 @@ pub struct Kin {
     pub session: i32,
     /// It has ended and waits for its parent: it has no memory any more, but still its clock.
     pub zombie: bool,
+    /// Processor time in the program itself, ended threads included, to a hundredth of a second.
+    pub user: Duration,
+    /// Processor time in the kernel on its behalf, ended threads included, to a hundredth of a
+    /// second.
+    pub kernel: Duration,
 }
 
 /// Members of the tree, past and present.
@@ -50,6 +56,7 @@ impl Tree {
 
     /// Looks through all processes for members; returns those that are there now.
     pub fn search(&mut self) -> Vec<Kin> {
+        let tick = Duration::from_secs(1) / procfs::ticks_per_second() as u32;
         // Processes end while the list is read; those are left out.
         let all: Vec<Kin> = all_processes()
             .into_iter()
@@ -64,6 +71,8 @@ impl Tree {
                 group: stat.pgrp,
                 session: stat.session,
                 zombie: matches!(stat.state, 'Z' | 'X'),
+                user: tick * stat.utime as u32,
+                kernel: tick * stat.stime as u32,
             })
             .collect();
         self.sort_out(&all)
@@ -129,6 +138,8 @@ mod tests {
             group,
             session,
             zombie: false,
+            user: Duration::ZERO,
+            kernel: Duration::ZERO,
         }
     }
 

@@ -50,7 +50,7 @@ pub use judge::{
 pub use latency::{EncodeError, Latency, Recorder, latency_text};
 pub use measurement::{
     CheckOutcome, CheckVerdict, Conformance, MEASUREMENT_FORMAT, Measurement, Pinning,
-    ServerIdentity, ServerStep, Status,
+    ServerIdentity, ServerStep, Status, Switches,
 };
 pub use memory::Memory;
 pub use network::{Network, NetworkProbe, NetworkTraffic, NetworkUse};

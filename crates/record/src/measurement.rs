@@ -217,6 +217,32 @@ pub struct ServerStep {
     /// When that began, in nanoseconds since `server_series` did. Absent in records from before.
     #[serde(default)]
     pub from_ns: Option<u64>,
+    /// The part of `cpu_ns` that the programs themselves took, in nanoseconds. The kernel tells it to a
+    /// hundredth of a second of each process. Absent in records from before.
+    #[serde(default)]
+    pub user_ns: Option<u64>,
+    /// The part of `cpu_ns` that the kernel took on their behalf, in nanoseconds, as `user_ns`. Absent
+    /// in records from before.
+    #[serde(default)]
+    pub kernel_ns: Option<u64>,
+    /// Context switches of all threads. Absent where the kernel does not tell, and in records from
+    /// before.
+    #[serde(default)]
+    pub switches: Option<Switches>,
     /// Memory while the step was measured (the largest sample).
     pub memory: Memory,
+}
+
+/// How often the threads of a server left their cores during a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Switches {
+    /// Times that a thread waited for something, and gave up its core.
+    pub voluntary: u64,
+    /// Times that the kernel gave the core of a thread to another.
+    pub involuntary: u64,
+    /// Threads of the process tree at the end of the step.
+    pub threads: u64,
+    /// Threads that ended during the step. What they counted after their last reading is missing above,
+    /// and so is all of a thread that lived between two readings.
+    pub ended_threads: u64,
 }

@@ -143,6 +143,11 @@ pub struct StepRecord {
     /// before they were counted.
     #[serde(default)]
     pub throughput: Option<Throughput>,
+    /// TCP segments with data that came to the clients, from before the first request until all was
+    /// received. Absent in a `connect` run, where a connection came or went meanwhile, over Unix sockets,
+    /// where a kernel does not tell, and in records from before.
+    #[serde(default)]
+    pub received_segments: Option<u64>,
     /// The step second by second. Absent where `throughput` is.
     #[serde(default)]
     pub series: Option<TimeSeries>,

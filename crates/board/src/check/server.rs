@@ -16,6 +16,9 @@ const READINGS: (f64, u64) = (0.1, 1 << 20);
 /// How long the reading takes with which a step begins.
 const READ_NS: u64 = 50_000_000;
 
+/// The unit in which the kernel tells the parts of processor time, proc_pid_stat(5).
+const TICK_NS: u64 = 10_000_000;
+
 /// A kind of memory: of one reading, and of an interval.
 struct Kind {
     name: &'static str,
@@ -84,6 +87,7 @@ pub(super) fn check(of: &Measurement, run: &RunRecord) -> Vec<String> {
             "its cores",
             most_ns,
         );
+        split(&mut claims, &place, server);
         used(&mut claims, &place, server, series);
         read(
             &mut claims,
@@ -93,6 +97,27 @@ pub(super) fn check(of: &Measurement, run: &RunRecord) -> Vec<String> {
         );
     }
     claims.wrong()
+}
+
+/// The parts of the processor time against the whole. They are kept in hundredths of a second for each
+/// process, rounded down, and read a moment before.
+fn split(claims: &mut Claims, place: &str, server: &ServerStep) {
+    let parts = server.user_ns.zip(server.kernel_ns);
+    claims.equal(
+        format!("{place}.kernel_ns"),
+        server.kernel_ns.is_some(),
+        "user_ns",
+        server.user_ns.is_some(),
+    );
+    let Some((user_ns, kernel_ns)) = parts else {
+        return;
+    };
+    let sum_ns = user_ns.saturating_add(kernel_ns);
+    let rounding_ns = u64::from(server.memory.processes).saturating_mul(2 * TICK_NS);
+    let with_rounding = |cpu_ns: u64| with_lag(cpu_ns).saturating_add(rounding_ns);
+    let name = format!("{place}.user_ns and kernel_ns");
+    claims.at_most(&name, sum_ns, "cpu_ns", with_rounding(server.cpu_ns));
+    claims.at_least(&name, with_rounding(sum_ns), "cpu_ns", server.cpu_ns);
 }
 
 /// The step against the series.
@@ -111,7 +136,10 @@ fn used(claims: &mut Claims, place: &str, server: &ServerStep, series: &ServerSe
         claims.at_least(&name, stored, by, least);
     }
     let name = format!("{place}.cpu_ns");
-    let spent = |rows: &[ServerRow]| rows.iter().map(|row| row.cpu_ns).sum::<u64>();
+    let spent = |rows: &[ServerRow]| {
+        let each = rows.iter().map(|row| row.cpu_ns);
+        each.fold(0, u64::saturating_add)
+    };
     claims.at_most(&name, server.cpu_ns, by, with_lag(spent(touched)));
     let least = within.iter().map(|rows| spent(rows)).min();
     claims.at_least(
@@ -158,7 +186,9 @@ impl<'a> Window<'a> {
 /// Processor time as it may be when a clock was read a little later: clocks of processes are read one
 /// after the other, ten times a second.
 fn with_lag(cpu_ns: u64) -> u64 {
-    cpu_ns / 100 * 105 + 150_000_000
+    (cpu_ns / 100)
+        .saturating_mul(105)
+        .saturating_add(150_000_000)
 }
 
 /// The step and the idle server against what the generator of a `connect` run has read of the same

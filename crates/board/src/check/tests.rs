@@ -238,6 +238,35 @@ fn what_a_step_used_is_held_against_its_part_of_the_series() {
 }
 
 #[test]
+fn the_parts_of_the_processor_time_are_held_against_the_whole() {
+    let mut of = whole("ticker");
+    let step = &mut of.server_steps[0];
+    (step.elapsed_ns, step.cpu_ns) = (4_000_000_000, 2_000_000_000);
+    (step.user_ns, step.kernel_ns) = (Some(600_000_000), Some(1_390_000_000));
+    let record = serde_json::to_value(of).unwrap();
+    assert_eq!(found(&record), [""; 0]);
+    for (part, other, words) in [
+        ("user_ns", json!(900_000_000), "2290000000, and by cpu_ns"),
+        ("kernel_ns", json!(0), "by cpu_ns 2000000000 at least"),
+        ("kernel_ns", json!(u64::MAX), "by cpu_ns"),
+        ("cpu_ns", json!(u64::MAX), "by its cores"),
+        (
+            "kernel_ns",
+            json!(null),
+            "kernel_ns is false, and by user_ns true",
+        ),
+    ] {
+        let mut changed = record.clone();
+        changed["server_steps"][0][part] = other.clone();
+        let found = found(&changed);
+        assert!(
+            found.iter().any(|found| found.contains(words)),
+            "{part} {other}: {found:?}"
+        );
+    }
+}
+
+#[test]
 fn clients_that_change_rooms_are_counted_by_their_confirmations() {
     let record = serde_json::to_value(whole("room-changes")).unwrap();
     assert_eq!(found(&record), [""; 0]);

@@ -37,6 +37,9 @@ pub(crate) fn measured(name: &str, steps: u64, base_us: u64, end: End) -> Measur
             cpu_ns: base_us * record.clients * 10,
             elapsed_ns: record.elapsed_ns,
             from_ns: None,
+            user_ns: None,
+            kernel_ns: None,
+            switches: None,
             memory: Memory {
                 resident_bytes: IDLE.resident_bytes + record.clients * (base_us % 13 + 4) * 1_024,
                 proportional_bytes: Some(9_000_000 + record.clients * (base_us % 13 + 3) * 1_024),

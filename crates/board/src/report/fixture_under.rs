@@ -60,6 +60,9 @@ pub(crate) fn under(plan: &Plan, name: &str, median_us: u64) -> Measurement {
             cpu_ns: median_us * step.clients * 10,
             elapsed_ns: step.elapsed_ns,
             from_ns: None,
+            user_ns: None,
+            kernel_ns: None,
+            switches: None,
             memory: memory(step.clients),
         })
         .collect();

@@ -7,7 +7,7 @@ use std::path::Path;
 const LAYERS: [&[&str]; 7] = [
     &["site"],
     &["check", "servers_table"],
-    &["compare", "conformance_table"],
+    &["compare", "conformance_table", "explain"],
     &["report"],
     &["about", "autobahn"],
     &["quiet", "records", "stats", "status", "terminal"],

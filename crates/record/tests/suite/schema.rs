@@ -3,7 +3,7 @@
 use crate::support::{record, step};
 use ::record::{
     MEASUREMENT_FORMAT, Measurement, Memory, ServerIdentity, ServerRow, ServerSeries, ServerStep,
-    Status, VERSION, autobahn_schema, measurement_schema, run_schema, selftest_schema,
+    Status, Switches, VERSION, autobahn_schema, measurement_schema, run_schema, selftest_schema,
 };
 use plan::{Dialect, Workload, plan_schema};
 use serde_json::{Value, json};
@@ -90,6 +90,9 @@ fn measurement() -> Value {
             cpu_ns: 1,
             elapsed_ns: 2,
             from_ns: Some(1),
+            user_ns: Some(1),
+            kernel_ns: Some(0),
+            switches: Some(Switches::default()),
             memory: Memory::default(),
         }],
         server_series: Some(ServerSeries {
@@ -161,6 +164,8 @@ fn broken_measurements_are_refused() {
         ("/reasn", json!("none")),
         ("/server/language", json!(REMOVED)),
         ("/server_steps/0/memory/resident_bytes", json!(-4096)),
+        ("/server_steps/0/kernel_ns", json!(-1)),
+        ("/server_steps/0/switches/voluntary", json!(REMOVED)),
         ("/run/plan/target/url", json!(null)),
         ("/run/steps/0/generator/lag", json!(0)),
     ];

@@ -3,9 +3,11 @@
 //! Checks what can be checked without looking at the project; executes nothing.
 
 mod compare;
+mod explain;
 mod run;
 
 pub use compare::CompareArgs;
+pub use explain::ExplainArgs;
 pub use run::{CpuList, RunArgs};
 
 use clap::{Parser, Subcommand};
@@ -22,6 +24,7 @@ Examples:
   shootout run --servers a,b --repeat 3 two servers, three times, interleaved
   shootout run --resume                 continues the newest run
   shootout compare before/ after/       is it slower now? exit code 2 if so
+  shootout explain my-server            why does it cost what it costs?
   shootout verify my-server             is it correct? every check of the protocol
   shootout site results --out site      the board: a static site of all rounds
   shootout check results/local/a        do its figures follow from its records?
@@ -36,7 +39,8 @@ Exit codes:
        not hold
   2    compare: a regression
   3    run: a row has no valid result, its status says why; a row that cannot be built here counts
-       only when its server was named. compare: not comparable
+       only when its server was named. compare: not comparable. explain: a part is not in the
+       records
   130  interrupted; what was finished is kept
   141  the reader of stdout went away (`| head`); all else was done
 
@@ -215,6 +219,8 @@ pub enum Command {
     },
     /// Compares two runs, records or servers: is B slower than A, and how sure is that
     Compare(CompareArgs),
+    /// Says what a message costs a row, and where that differs from the other rows of the run
+    Explain(ExplainArgs),
 }
 
 #[cfg(test)]

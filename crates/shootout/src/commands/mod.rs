@@ -7,6 +7,7 @@ mod build;
 mod check;
 mod compare;
 mod doctor;
+mod explain;
 mod list;
 mod pack;
 mod report;
@@ -82,6 +83,7 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
             Command::Check { dirs } => check::check(&context, dirs),
             Command::Pack { dirs } => pack::pack(&context, &dirs),
             Command::Compare(args) => compare::compare(&context, &args),
+            Command::Explain(args) => explain::explain(&context, &args),
         }
     });
     match result {

@@ -6,7 +6,7 @@
 //! measurement and a little of the connecting.
 
 use crate::sample::{Sampler, Snapshot};
-use record::{Event, ServerStep};
+use record::{Event, ServerStep, Switches};
 use std::time::{Duration, Instant};
 
 /// A window that covers this share of the measurement is taken for the measurement.
@@ -51,6 +51,9 @@ impl<'a> Steps<'a> {
                     cpu_ns: nanoseconds(end.cpu.saturating_sub(begin.cpu)),
                     elapsed_ns: nanoseconds(end.at.saturating_duration_since(begin.at)),
                     from_ns: Some(nanoseconds(begin.at.saturating_duration_since(self.origin))),
+                    user_ns: Some(nanoseconds(end.user.saturating_sub(begin.user))),
+                    kernel_ns: Some(nanoseconds(end.kernel.saturating_sub(begin.kernel))),
+                    switches: switches(begin, &end),
                     memory: self.sampler.window(begin.at, end.at),
                 });
                 self.begins = vec![end];
@@ -74,6 +77,16 @@ fn begin<'s>(begins: &'s [Snapshot], end: &Snapshot, measured: Duration) -> &'s 
         .unwrap_or(&begins[0])
 }
 
+fn switches(begin: &Snapshot, end: &Snapshot) -> Option<Switches> {
+    let (begin, end) = (begin.threads?, end.threads?);
+    Some(Switches {
+        voluntary: end.voluntary.saturating_sub(begin.voluntary),
+        involuntary: end.involuntary.saturating_sub(begin.involuntary),
+        threads: end.alive,
+        ended_threads: end.ended.saturating_sub(begin.ended),
+    })
+}
+
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -90,6 +103,9 @@ mod tests {
         let at = |ms| Snapshot {
             at: start + Duration::from_millis(ms),
             cpu: Duration::ZERO,
+            user: Duration::ZERO,
+            kernel: Duration::ZERO,
+            threads: None,
             memory: Memory::default(),
         };
         let begins = [at(0), at(100), at(200)];

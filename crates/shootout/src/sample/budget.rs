@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-/// Share of one core that one kind of reading may use. There are four kinds (the clocks and
-/// resident memory, the search for new processes, proportional memory, sockets), which makes
-/// 2 percent together.
+/// Share of one core that one kind of reading may use. There are five kinds (the clocks and
+/// resident memory, the search for new processes, their threads, proportional memory, sockets),
+/// which makes 2.5 percent together.
 const SHARE: f64 = 0.005;
 
 /// Says when a reading may be made again.

@@ -3,7 +3,7 @@
 use super::Snapshot;
 use super::budget::Budget;
 use super::series::Series;
-use host_facts::{Identity, Kin, Side, Sockets, Tree, process};
+use host_facts::{Identity, Kin, Side, Sockets, ThreadCounts, Threads, Tree, process};
 use record::{Memory, ServerRow, ServerSeries};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -15,6 +15,9 @@ pub(super) struct State {
     alive: Vec<Kin>,
     /// Last seen processor time of every process, ended ones too.
     cpu: BTreeMap<Identity, Duration>,
+    /// Last seen parts of it in the program and in the kernel.
+    parts: BTreeMap<Identity, (Duration, Duration)>,
+    threads: Threads,
     sockets: Sockets,
     /// The sum of `cpu` over time.
     used: Series<Duration>,
@@ -28,6 +31,7 @@ pub(super) struct State {
 struct Budgets {
     search: Budget,
     usage: Budget,
+    threads: Budget,
     proportional: Budget,
     sockets: Budget,
 }
@@ -38,6 +42,8 @@ impl State {
             tree: Tree::new(pids),
             alive: Vec::new(),
             cpu: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            threads: Threads::default(),
             sockets: Sockets::new(port, Side::Local),
             used: Series::default(),
             resident: Series::default(),
@@ -46,6 +52,7 @@ impl State {
             budgets: Budgets {
                 search: Budget::new(interval),
                 usage: Budget::new(interval),
+                threads: Budget::new(interval),
                 proportional: Budget::new(interval),
                 sockets: Budget::new(interval),
             },
@@ -61,6 +68,9 @@ impl State {
         if self.budgets.usage.due(now) {
             self.usage();
         }
+        if self.budgets.threads.due(now) {
+            self.threads();
+        }
         if self.budgets.proportional.due(now) {
             self.proportional();
         }
@@ -74,10 +84,12 @@ impl State {
         self.search();
         let at = Instant::now();
         let (resident_bytes, processes) = self.usage();
-        let cpu = self.cpu.values().sum();
         Snapshot {
             at,
-            cpu,
+            cpu: self.cpu.values().sum(),
+            user: self.parts.values().map(|(user, _)| *user).sum(),
+            kernel: self.parts.values().map(|(_, kernel)| *kernel).sum(),
+            threads: self.threads(),
             memory: Memory {
                 resident_bytes,
                 proportional_bytes: self.proportional(),
@@ -108,6 +120,14 @@ impl State {
 
     fn search(&mut self) {
         self.alive = self.budgets.search.charge(|| self.tree.search());
+        for kin in &self.alive {
+            self.parts.insert(kin.identity, (kin.user, kin.kernel));
+        }
+    }
+
+    fn threads(&mut self) -> Option<ThreadCounts> {
+        let (threads, alive) = (&mut self.threads, &self.alive);
+        self.budgets.threads.charge(|| threads.read(alive))
     }
 
     /// Reads clocks and resident memory; returns the memory and the number of processes.

@@ -75,6 +75,63 @@ fn processor_time_of_ended_children_is_kept() {
     sampler.stop();
 }
 
+/// User and kernel time of a shell that does this between two lines, until it used two tenths of a
+/// second.
+fn parts_of(work: &str) -> (Duration, Duration) {
+    let mut shell = Shell::start(&format!("while read go; do {work}; echo done; done"));
+    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
+    let before = sampler.snapshot();
+    let mut after = before;
+    eventually("it has worked", || {
+        writeln!(shell.0.stdin.as_mut().unwrap(), "go").unwrap();
+        assert_eq!(shell.line(), "done");
+        after = sampler.snapshot();
+        after.cpu - before.cpu > Duration::from_millis(200)
+    });
+    let (user, kernel) = (after.user - before.user, after.kernel - before.kernel);
+    let apart = (after.cpu - before.cpu).abs_diff(user + kernel);
+    assert!(apart <= Duration::from_millis(40), "{before:?} {after:?}");
+    (user, kernel)
+}
+
+#[test]
+fn time_in_the_program_is_told_from_time_in_the_kernel() {
+    let (user, kernel) = parts_of(BURN);
+    assert!(
+        user > kernel * 2,
+        "a loop: {user:?} user, {kernel:?} kernel"
+    );
+    // Opens a file and closes it, which the shell does by itself.
+    let calls = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); : </proc/self/status; done";
+    let (called_user, called) = parts_of(calls);
+    let share = |user: Duration, kernel: Duration| kernel.div_duration_f64(user + kernel);
+    assert!(
+        share(called_user, called) > share(user, kernel) + 0.1,
+        "system calls: {called_user:?} user, {called:?} kernel"
+    );
+}
+
+#[test]
+fn a_server_that_waits_gives_up_its_core_each_time() {
+    let mut shell = Shell::start("while read go; do echo answer; done");
+    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
+    let voluntary = || sampler.snapshot().threads.unwrap().voluntary;
+    let before = voluntary();
+    eventually("it has waited a hundred times", || {
+        writeln!(shell.0.stdin.as_mut().unwrap(), "go").unwrap();
+        assert_eq!(shell.line(), "answer");
+        voluntary() >= before + 100
+    });
+    let alive = sampler.snapshot().threads.unwrap();
+    assert_eq!((alive.alive, alive.ended), (1, 0));
+    drop(shell.0.stdin.take());
+    shell.0.wait().unwrap();
+    let ended = sampler.snapshot().threads.unwrap();
+    assert!(ended.voluntary >= alive.voluntary && ended.involuntary >= alive.involuntary);
+    assert_eq!(ended.alive, 0);
+    assert!(ended.ended >= 1);
+}
+
 #[test]
 fn a_worker_that_forked_twice_is_counted() {
     let mut shell = Shell::start("(sleep 60 & echo $!); echo forked; read end");

@@ -7,6 +7,7 @@ mod check;
 mod commands;
 mod compare;
 mod every_workload;
+mod explain;
 #[path = "../../../board/src/report/fixture.rs"]
 mod fixture;
 mod hostile_results;

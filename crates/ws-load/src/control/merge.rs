@@ -2,7 +2,7 @@
 
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
-use crate::message::{HandshakePart, HeartbeatPart, OfSender, SlowPart, StepPart};
+use crate::message::{HandshakePart, HeartbeatPart, OfSender, SegmentsPart, SlowPart, StepPart};
 use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
 use plan::{Measure, Plan, Reading, Workload};
@@ -61,6 +61,7 @@ impl Merged<'_> {
         };
         let mut first = FirstFaults::default();
         let mut slow = SlowPart::default();
+        let mut segments = SegmentsPart::default();
         let mut compression = CompressionUse::default();
         let mut handshakes = HandshakePart::default();
         let mut beats: Option<Box<HeartbeatPart>> = None;
@@ -75,6 +76,7 @@ impl Merged<'_> {
             first.disconnect = first.disconnect.or(part.first_disconnect);
             slow.merge(part.slow);
             counts.add(part.counts);
+            segments.merge(part.segments);
             compression.add(part.compression);
             handshakes.merge(part.handshakes);
             if let Some(of) = part.heartbeats {
@@ -139,6 +141,7 @@ impl Merged<'_> {
             over_limit: limited_ns.is_some_and(|ns| ns > limit.time.ns()),
             timed_out: self.timed_out,
             throughput: has_samples.then(|| throughput(counts, self.elapsed_ns)),
+            received_segments: (has_samples && !segments.is_unknown).then_some(segments.received),
             series: series.series().filter(|_| has_samples),
             compression: self.plan.connection.compression.map(|_| compression),
             tls: self

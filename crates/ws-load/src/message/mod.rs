@@ -11,7 +11,7 @@ mod terms;
 pub(crate) use handshakes::HandshakePart;
 pub use part::StepPart;
 pub(crate) use part::{
-    ChurnPart, HeartbeatPart, HeldPart, OfSender, RawPart, SlowPart, VisitsPart,
+    ChurnPart, HeartbeatPart, HeldPart, OfSender, RawPart, SegmentsPart, SlowPart, VisitsPart,
 };
 pub use terms::{OpenTerms, RawTerms, Share, StartByClock, StepTerms};
 

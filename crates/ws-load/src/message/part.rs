@@ -27,6 +27,7 @@ pub struct StepPart {
     /// Everything that was sent and received.
     pub(crate) counts: Counts,
     pub(crate) rows: Rows,
+    pub(crate) segments: SegmentsPart,
     /// Empty without compression.
     pub(crate) compression: CompressionUse,
     /// Empty without TLS.
@@ -59,6 +60,7 @@ impl StepPart {
         self.largest_lag_ns = self.largest_lag_ns.max(other.largest_lag_ns);
         self.counts.add(other.counts);
         self.rows.merge(other.rows);
+        self.segments.merge(other.segments);
         self.compression.add(other.compression);
         self.handshakes.merge(other.handshakes);
         if let Some(beats) = other.heartbeats {
@@ -70,6 +72,23 @@ impl StepPart {
         }
         self.held.merge(other.held);
         self.raw.merge(other.raw);
+    }
+}
+
+/// TCP segments with data, counted by the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SegmentsPart {
+    /// That came to the clients.
+    pub(crate) received: u64,
+    /// Some connection came or went, or its kernel does not tell.
+    pub(crate) is_unknown: bool,
+}
+
+impl SegmentsPart {
+    /// Adds those of another worker.
+    pub(crate) const fn merge(&mut self, other: Self) {
+        self.received += other.received;
+        self.is_unknown |= other.is_unknown;
     }
 }
 

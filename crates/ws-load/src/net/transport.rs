@@ -15,6 +15,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd as _, RawFd};
 use std::sync::Arc;
 
+/// Where the kernel's answer has the number of segments with data that came (`tcpi_data_segs_in` of
+/// tcp_info in linux/tcp.h, since Linux 4.6).
+const DATA_SEGMENTS: std::ops::Range<usize> = 152..156;
+
 /// One connection's socket.
 #[derive(Debug)]
 pub(crate) struct Transport {
@@ -103,8 +107,38 @@ impl Transport {
         Ok(())
     }
 
+    /// A connection that stands, without TLS.
+    #[cfg(test)]
+    pub(crate) fn established(socket: std::os::fd::OwnedFd) -> Self {
+        Self {
+            socket: socket.into(),
+            tls: None,
+            waiting: None,
+        }
+    }
+
     pub(crate) fn raw(&self) -> RawFd {
         self.socket.as_raw_fd()
+    }
+
+    /// TCP segments with data that came so far; the count goes round. `None` of a Unix socket, and
+    /// where the kernel does not tell.
+    pub(crate) fn received_segments(&self) -> Option<u32> {
+        let mut info = [0u8; DATA_SEGMENTS.end];
+        let mut length = info.len() as libc::socklen_t;
+        // SAFETY: the buffer is as long as is said, and outlives the call.
+        let done = unsafe {
+            libc::getsockopt(
+                self.raw(),
+                libc::IPPROTO_TCP,
+                libc::TCP_INFO,
+                info.as_mut_ptr().cast(),
+                &raw mut length,
+            )
+        };
+        let is_told = done == 0 && length as usize == info.len();
+        let bytes = is_told.then(|| info[DATA_SEGMENTS].first_chunk().copied());
+        Some(u32::from_ne_bytes(bytes??))
     }
 
     /// What the TLS handshake has come to, told once, when it has ended.
@@ -414,19 +448,13 @@ fn bind_address_alone(socket: &Socket) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
 
     fn pair() -> (UnixStream, Transport) {
         let (near, far) = UnixStream::pair().unwrap();
         far.set_nonblocking(true).unwrap();
         near.set_nonblocking(true).unwrap();
-        let transport = Transport {
-            socket: Socket::from(OwnedFd::from(far)),
-            tls: None,
-            waiting: None,
-        };
-        (near, transport)
+        (near, Transport::established(far.into()))
     }
 
     /// Sends until the socket takes no more; returns what was sent.

@@ -4,6 +4,7 @@ use super::beats::Beats;
 use super::captured::Captured;
 use super::lives::Lives;
 use super::opening::Opening;
+use super::segments::Segments;
 use super::sequences::Sequences;
 use super::watch::watch;
 use super::{Common, Peer};
@@ -57,6 +58,7 @@ pub(super) struct ClientTable {
     /// What the server told clients while they opened.
     pub(super) captured: Captured,
     pub(super) sequences: Sequences,
+    pub(super) segments: Segments,
     pub(super) common: Common,
     /// Number of this worker among its peers, who are those of this process.
     pub(super) thread: u32,
@@ -113,6 +115,7 @@ impl ClientTable {
             closing: 0,
             captured: Captured::new(&common.plan),
             sequences: Sequences::default(),
+            segments: Segments::default(),
             codec,
             common,
             thread,
@@ -121,6 +124,10 @@ impl ClientTable {
             workers,
             drawn: 0,
         }
+    }
+
+    pub(super) fn connections(&self) -> &[Connection] {
+        &self.connections
     }
 
     pub(super) fn len(&self) -> usize {
@@ -140,6 +147,7 @@ impl ClientTable {
         self.captured.forget(slot);
         self.beats.iter_mut().for_each(|beats| beats.forget(slot));
         self.sequences.forget(slot);
+        self.segments.note_new();
         let connection = Connection::connecting(transport, self.longest_message);
         match self.connections.get_mut(slot as usize) {
             Some(place) => *place = connection,

@@ -196,6 +196,9 @@ impl EventLoop {
             _ => {}
         }
         let begins = matches!(command, Command::OpenAndHold(_) | Command::Begin(_));
+        if let Command::Begin(_) = command {
+            session.table.begin_segments();
+        }
         self.scenario.obey(command, &mut session);
         if begins {
             // Beginning takes longer than a short step, and is not its work.
@@ -230,6 +233,7 @@ impl EventLoop {
             ..StepPart::default()
         };
         part.counts.received_bytes = self.received_bytes;
+        part.segments = self.clients.segments();
         self.scenario.finish(&mut part, clock::now_ns());
         part.latencies.receive_lag.merge(&self.receive_lag);
         self.receive_lag.reset();

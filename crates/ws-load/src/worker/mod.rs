@@ -16,6 +16,7 @@ mod pacing;
 mod pool;
 mod questions;
 mod receive;
+mod segments;
 mod sequences;
 mod settling;
 mod signing;

@@ -23,6 +23,7 @@
 //! This module reads records and nothing else: it opens no file and formats nothing.
 
 mod carried;
+mod costs;
 mod extra;
 mod place;
 mod score;
@@ -31,6 +32,7 @@ mod steps;
 mod usage;
 
 pub(crate) use carried::{Carried, carried_by};
+pub(crate) use costs::Costs;
 pub(crate) use extra::{CutOff, Leaving};
 pub(crate) use place::Place;
 pub use score::cost;
@@ -192,6 +194,11 @@ impl<'a> Row<'a> {
         let is_fixed = self.plan().is_some_and(|plan| !grows(plan));
         let last = self.steps.last().filter(|_| is_fixed);
         self.at_carried().or(last)
+    }
+
+    /// What a delivered message costs at this number of clients, over all repetitions.
+    pub(crate) fn costs(&self, clients: u64) -> Costs {
+        costs::of(&self.repetitions, clients)
     }
 
     /// What the server used over time, of the first repetition that has it.

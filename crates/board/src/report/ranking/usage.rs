@@ -86,7 +86,7 @@ pub(super) fn cpu_per_message(parts: &Parts<'_>) -> Option<f64> {
 }
 
 /// Requests of a step, as a multiple of the timed ones: its processor time is that of its warm-up, too.
-fn with_warm_up(step: &StepRecord) -> f64 {
+pub(super) fn with_warm_up(step: &StepRecord) -> f64 {
     let sent = step.throughput.map_or(0, |of| of.sent);
     (sent as f64 / step.samples_planned.max(1) as f64).max(1.0)
 }

@@ -41,6 +41,10 @@ fn part(times: u64) -> StepPart {
         largest_lag_ns: 60 * times,
         process_cpu_ns: 70 * times,
         resident_bytes: 80 * times,
+        segments: SegmentsPart {
+            received: 90 * times,
+            is_unknown: false,
+        },
         counts: Counts {
             sent: 100 * times,
             received: 200 * times,
@@ -128,6 +132,21 @@ fn throughput_is_of_all_parts_over_the_length_of_the_step() {
     assert_eq!(counts, [300, 600, 900, 1200]);
     // 300 in a microsecond.
     assert_eq!(throughput.sent_per_second, 300e6);
+}
+
+#[test]
+fn segments_are_those_of_all_parts_or_not_known() {
+    let plan = plan(Workload::Echo);
+    let all = |last: StepPart| record(merged(&plan, vec![(0, part(1)), (1, last)]));
+    assert_eq!(all(part(2)).received_segments, Some(270));
+    let mut threads = part(2);
+    threads.merge(part(3));
+    assert_eq!(all(threads).received_segments, Some(540));
+    let mut unknown = part(2);
+    unknown.segments.is_unknown = true;
+    let mut threads = part(3);
+    threads.merge(unknown);
+    assert_eq!(all(threads).received_segments, None);
 }
 
 #[test]
