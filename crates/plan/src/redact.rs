@@ -2,6 +2,7 @@
 //! them is in `shown.rs`.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 /// What stands in the place of a secret.
 const REDACTED: &str = "REDACTED";
@@ -199,6 +200,19 @@ fn without_members(text: &str, is_secret_value: &dyn Fn(&str) -> bool) -> Option
     }
     out.push_str(rest);
     changed.then_some(out)
+}
+
+/// The values that [`redacted_but`] would replace in members of JSON.
+pub(crate) fn members_but(text: &str, is_secret_value: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let found = RefCell::default();
+    let keep = |value: &str| {
+        if is_secret_value(value) {
+            Vec::push(&mut found.borrow_mut(), value.to_owned());
+        }
+        false
+    };
+    without_members(text, &keep);
+    found.into_inner()
 }
 
 /// The name of a member before its colon, and the quote that it is in with the backslashes before it.

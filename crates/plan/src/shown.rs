@@ -1,7 +1,7 @@
 //! What is written of plans and dialect files: each without its secrets.
 
 use super::handshake::{Entry, REDACTED_VALUE, is_literal, is_secret_subprotocol};
-use super::redact::{redacted_but, redacted_url};
+use super::redact::{members_but, redacted_but, redacted_url};
 use super::{DialectFile, Plan};
 use serde_json::Value;
 use std::convert::Infallible;
@@ -45,6 +45,15 @@ impl Plan {
 }
 
 impl DialectFile {
+    /// What written plans leave out of its messages and signatures.
+    pub fn secrets(&self) -> Vec<String> {
+        let keys = self.open.signatures.values().map(|of| of.key.clone());
+        let beat = self.heartbeat.iter().map(|of| of.send.as_str());
+        let messages = self.exchange().chain(self.requests()).chain(beat);
+        let members = messages.flat_map(|text| members_but(text, &is_literal));
+        keys.filter(|key| is_literal(key)).chain(members).collect()
+    }
+
     /// True of a file as written plans have it where it holds secrets.
     pub(crate) fn lacks_secrets(&self) -> bool {
         let keys = self.open.signatures.values().map(|of| of.key.as_str());

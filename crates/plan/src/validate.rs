@@ -364,6 +364,13 @@ impl Tls {
             // RFC 1035, 2.3.4.
             within("connection.tls.server_name", name.len(), (1, 253))?;
         }
+        let mut key = self.client_key.iter().map(|path| path.to_string_lossy());
+        if key.any(|path| path.contains(char::is_control)) {
+            return refused(
+                "connection.tls.client_key",
+                "has a line break: give the path of a PEM file that holds the key, and not the key",
+            );
+        }
         match (&self.client_cert, &self.client_key) {
             (Some(_), None) => refused(
                 "connection.tls.client_cert",

@@ -112,7 +112,8 @@ impl Credentials {
     ) -> Result<Self, RemoteError> {
         let token = match (token_file, variable) {
             (Some(path), _) => {
-                let text = String::from_utf8_lossy(&read(path)?).into_owned();
+                let bytes = read_secret("--token-file", "the token", path)?;
+                let text = String::from_utf8_lossy(&bytes).into_owned();
                 Some(Token::new(&text, &path.display().to_string())?)
             }
             (None, Some(text)) => Some(Token::new(text, TOKEN_VARIABLE)?),
@@ -192,7 +193,7 @@ impl Credentials {
 
 impl Mutual {
     fn read([cert, key, ca]: [&Path; 3]) -> Result<Self, RemoteError> {
-        let key_pem = read(key)?;
+        let key_pem = read_secret("--tls-key", "the key", key)?;
         PrivateKeyDer::from_pem_slice(&key_pem).map_err(|error| RemoteError::Pem {
             path: key.to_owned(),
             reason: format!("no private key in PEM: {error}"),
@@ -220,6 +221,18 @@ fn certificates(path: &Path) -> Result<Vec<u8>, RemoteError> {
         return Err(wrong("no certificate in PEM".to_owned()));
     }
     Ok(pem)
+}
+
+fn read_secret(
+    flag: &'static str,
+    holds: &'static str,
+    path: &Path,
+) -> Result<Vec<u8>, RemoteError> {
+    std::fs::read(path).map_err(|source| RemoteError::Secret {
+        flag,
+        holds,
+        source,
+    })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, RemoteError> {
@@ -315,13 +328,12 @@ mod tests {
             read.err().expect("none of them can be used").to_string()
         };
         for (error, place, words) in [
-            (refused(Some(&missing), None), &missing, "cannot read"),
-            (refused(Some(&short), None), &short, "fewer than 16"),
             (
-                refused(None, Some([&plain, &missing, &plain])),
+                refused(None, Some([&missing, &key, &plain])),
                 &missing,
                 "cannot read",
             ),
+            (refused(Some(&short), None), &short, "fewer than 16"),
             (
                 refused(None, Some([&plain, &plain, &plain])),
                 &plain,
@@ -345,6 +357,13 @@ mod tests {
         ] {
             let place = place.display().to_string();
             assert!(error.contains(&place) && error.contains(words), "{error}");
+        }
+        for (error, flag) in [
+            (refused(Some(&missing), None), "--token-file"),
+            (refused(None, Some([&plain, &missing, &plain])), "--tls-key"),
+        ] {
+            assert!(error.starts_with(flag), "{error}");
+            assert!(!error.contains("missing"), "{error}");
         }
         let token = file("token", &format!("{TOKEN}\n"));
         // The token of the file counts, and not that of the variable.

@@ -28,6 +28,18 @@ pub enum RemoteError {
         /// Why not.
         source: io::Error,
     },
+    /// A file with a secret that cannot be read. Its path is not shown: it may be the secret.
+    #[error(
+        "{flag}: cannot read the file: {source}; give the path of a file that holds {holds}, and not what it holds"
+    )]
+    Secret {
+        /// The flag that names it.
+        flag: &'static str,
+        /// What is to be in it.
+        holds: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
     /// A file of credentials that does not hold what it should.
     #[error("{}: {reason}", path.display())]
     Pem {

@@ -67,7 +67,7 @@ pub(crate) fn bench(
         server: None,
     };
     let records = Records::new(output, &record)?;
-    let mut outputs = Outputs::new(output, &plan, flags)?;
+    let mut outputs = Outputs::new(output, &record.plan, flags)?;
     if lacks_stamps {
         outputs.no_kernel_stamps();
     }

@@ -3,14 +3,23 @@
 
 use crate::args::RunArgs;
 use crate::draft::{Draft, fill_path};
+use crate::secrets;
 use plan::Dialect;
 use plan_file::PlanFile;
+use std::path::Path;
 
 /// The plan of `run`.
 ///
 /// # Errors
 /// In words, when the file cannot be read or something in it or over it is no plan.
 pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
+    let is_stdin = args.plan == Path::new("-");
+    if !is_stdin && !args.plan.exists() && secrets::are_given(std::env::args()) {
+        return Err(format!(
+            "cannot read the plan: no such file; {}",
+            secrets::IN_QUOTES
+        ));
+    }
     let mut file = PlanFile::read(&args.plan)?;
     for set in &args.set {
         file.set(set)?;
@@ -29,8 +38,8 @@ pub(crate) fn draft(args: &RunArgs) -> Result<Draft, String> {
             file.name()
         ));
     }
-    args.tls.apply(&mut plan, args.handshake.sni.as_ref())?;
     args.handshake.apply(&mut plan)?;
+    args.tls.apply(&mut plan, args.handshake.sni.as_ref())?;
     args.format.apply(&mut plan.message)?;
     if args.origin.is_some() {
         plan.connection.origin.clone_from(&args.origin);

@@ -21,12 +21,12 @@ mod proving;
 mod secrets;
 
 use args::{Cli, Command, ImportArgs, Output, Sites};
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 use draft::Draft;
 use exit::Exit;
 use flags::Flags;
-use plan::redacted;
+use plan::{redacted, redacted_url};
 use record::RunRecord;
 use std::error::Error;
 use std::fs::File;
@@ -98,6 +98,7 @@ fn run(
     if output.print_plan {
         draft.plan.validate()?;
         ws_load::check_message(&draft.plan)?;
+        secrets::check_printed(&draft.plan)?;
         write_out(from_file::printed(&draft)?.as_bytes())?;
         return Ok(Exit::Measured);
     }
@@ -167,8 +168,24 @@ fn refused(error: &clap::Error) -> Exit {
     {
         words = words.replace(value.as_str(), &plan_file::shown_key(value));
     }
+    if let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) {
+        words = words.replace(value.as_str(), &redacted_url(value));
+    }
+    if error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg)
+        && !is_flag(argument)
+        && secrets::are_given(std::env::args())
+    {
+        words = words.replace(argument.as_str(), plan::REDACTED_VALUE);
+        words.push_str(&format!("\n  note: {}\n", secrets::IN_QUOTES));
+    }
     let _ = write!(anstream::stderr().lock(), "{}", redacted(&words));
     Exit::Usage
+}
+
+fn is_flag(argument: &str) -> bool {
+    let name = argument.strip_prefix("--").unwrap_or_default();
+    name.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
 /// Writes the completions of a shell to stdout.

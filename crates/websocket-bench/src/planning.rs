@@ -180,10 +180,10 @@ pub(crate) fn connect(args: &ConnectArgs) -> Result<Draft, String> {
 fn basis(url: &str, steps: &args::Steps, connections: &Connections) -> Result<Draft, String> {
     let mut plan = Plan::new(url);
     plan.target.local_addrs.clone_from(&connections.local_addr);
+    connections.handshake.apply(&mut plan)?;
     connections
         .tls
         .apply(&mut plan, connections.handshake.sni.as_ref())?;
-    connections.handshake.apply(&mut plan)?;
     plan.connection.origin.clone_from(&connections.origin);
     plan.connection.compression = connections.compression;
     plan.connection.fragment = connections.fragment;

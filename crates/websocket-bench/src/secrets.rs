@@ -1,6 +1,6 @@
 //! Secrets: read from where a plan says that they are kept, and left out of what is written.
 
-use plan::{Plan, REDACTED_VALUE, Reference, escaped_braces, redacted, redacted_url};
+use plan::{Entry, Plan, REDACTED_VALUE, Reference, escaped_braces, redacted, redacted_url};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -19,8 +19,7 @@ pub(crate) fn filled_in(plan: &Plan) -> Result<Plan, String> {
         let Some((before, reference)) = entry.reference() else {
             return Ok(None);
         };
-        let secret = secret(reference)
-            .map_err(|why| format!("{} for `{}`: {why}", entry.field, entry.name))?;
+        let secret = secret(reference).map_err(|why| of_entry(entry, &why))?;
         // What is in it stands for itself.
         Ok::<_, String>(Some(format!("{before}{}", escaped_braces(&secret))))
     })?;
@@ -28,20 +27,66 @@ pub(crate) fn filled_in(plan: &Plan) -> Result<Plan, String> {
     Ok(plan)
 }
 
+/// Whether the references of a plan can be printed: one that leads nowhere may be the secret itself.
+///
+/// # Errors
+/// As of [`filled_in`], but for variables with names in capitals, as programs have them (POSIX, XBD
+/// 8.1): they may be set where the plan is carried out.
+pub(crate) fn check_printed(plan: &Plan) -> Result<(), String> {
+    let is_of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    for entry in plan.connection.entries() {
+        match entry.reference() {
+            Some((_, Reference::Env(name))) if name.chars().all(is_of_name) => {}
+            Some((_, reference)) => {
+                secret(reference).map_err(|why| of_entry(entry, &why))?;
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn of_entry(entry: Entry<'_>, why: &str) -> String {
+    format!("{} for `{}`: {why}", entry.field, entry.name)
+}
+
+/// Neither a name nor a path is in an error: who gives the secret in its place has given it there.
 fn secret(reference: Reference<'_>) -> Result<String, String> {
-    let (text, place) = match reference {
+    match reference {
         Reference::Env(name) => {
             let value = std::env::var(name).map_err(|_| {
-                format!("the environment variable {name} is not set, or is no text")
+                "the environment variable behind `env:` is not set, or is no text; give the name of \
+                 one, as in env:TOKEN, and not its value, as env:$TOKEN does"
             })?;
-            (value, format!("the environment variable {name}"))
+            one_line(&value, "the environment variable behind `env:`")
         }
         Reference::File(path) => {
-            let text = first_line(path)
-                .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-            (text, path.display().to_string())
+            let text = first_line(path).map_err(|error| {
+                format!(
+                    "cannot read the file behind `file:`: {error}; give the path of a file that \
+                     holds the secret, and not the secret"
+                )
+            })?;
+            one_line(&text, "the file behind `file:`")
         }
-    };
+    }
+}
+
+/// Whether a file holds a token that can be shown, before any plan refers to it.
+///
+/// # Errors
+/// In words, with the flag and without the path, when it does not.
+pub(crate) fn check_token_file(flag: &str, path: &Path) -> Result<(), String> {
+    let text = first_line(path).map_err(|error| {
+        format!(
+            "{flag}: cannot read the file: {error}; give the path of a file that holds the token on \
+             its first line, and not the token"
+        )
+    })?;
+    one_line(&text, &format!("{flag}: the file")).map(|_| ())
+}
+
+fn one_line(text: &str, place: &str) -> Result<String, String> {
     let text = text.trim();
     let fits = |c: char| matches!(c, ' '..='~');
     match text.is_empty() || !text.chars().all(fits) {
@@ -55,6 +100,21 @@ fn first_line(path: &Path) -> std::io::Result<String> {
     BufReader::new(File::open(path)?.take(LONGEST)).read_line(&mut line)?;
     Ok(line)
 }
+
+/// True when a flag with a secret is among the arguments, whose value may stand beside it in parts.
+pub(crate) fn are_given(mut arguments: impl Iterator<Item = String>) -> bool {
+    arguments.any(|argument| {
+        let name = argument.split('=').next().unwrap_or_default();
+        known(name).is_some() || FILES.contains(&name) || short_flag(&argument).is_some()
+    })
+}
+
+/// Flags that name a file with a secret.
+const FILES: [&str; 4] = ["--bearer-file", "--token-file", "--tls-key", "--client-key"];
+
+/// What is said of an argument that stands where the value of such a flag may have ended.
+pub(crate) const IN_QUOTES: &str =
+    "a value with a blank in it stands in quotes, as in -H 'Authorization: Bearer env:TOKEN'";
 
 /// Flags whose values are secret, or may have a secret in them.
 const FLAGS: [&str; 7] = [
@@ -337,6 +397,26 @@ mod tests {
     }
 
     #[test]
+    fn a_reference_is_printed_that_leads_somewhere_or_may_elsewhere() {
+        for (value, is_printed) in [
+            ("env:PATH", true),
+            ("Bearer env:NO_SUCH_VARIABLE_1", true),
+            ("env:Kx82nvQ0", false),
+            ("Bearer env:Kx82.nvQ0", false),
+            ("file:/proc/self/comm", true),
+            ("file:Kx82nvQ0", false),
+            ("Kx82nvQ0", true),
+        ] {
+            let plan = Plan::new("ws://h/").with(|plan| {
+                plan.connection.headers = vec![format!("Authorization: {value}")];
+            });
+            let checked = check_printed(&plan);
+            assert_eq!(checked.is_ok(), is_printed, "{value}");
+            assert!(!checked.is_err_and(|words| words.contains(SECRET)));
+        }
+    }
+
+    #[test]
     fn a_secret_is_read_from_its_place_and_stands_for_itself() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "to{ken}\nsecond line\n").unwrap();
@@ -359,10 +439,11 @@ mod tests {
         }
         let missing = plan
             .with(|plan| plan.connection.headers = vec!["X: env:NO_SUCH_VARIABLE_1".to_owned()]);
+        let words = filled_in(&missing).unwrap_err();
         assert!(
-            filled_in(&missing)
-                .unwrap_err()
-                .contains("NO_SUCH_VARIABLE_1 is not set")
+            words.contains("for `X`: the environment variable"),
+            "{words}"
         );
+        assert!(!words.contains("NO_SUCH_VARIABLE_1"), "{words}");
     }
 }

@@ -175,12 +175,12 @@ fn what_cannot_stand_in_a_handshake_is_refused_in_one_line_without_its_value() {
         ),
         (&["-H", "Origin: http://Kx82nvQ0"], &["--origin"]),
         (
-            &["-H", "Authorization: env:NO_SUCH_VARIABLE_2"],
-            &["NO_SUCH_VARIABLE_2 is not set"],
+            &["-H", "Authorization: env:Kx82nvQ0"],
+            &["connection.headers (--header)", "is not set", "env:TOKEN"],
         ),
         (
-            &["--bearer-file", "/nonexistent/token"],
-            &["/nonexistent/token"],
+            &["--bearer-file", "/nonexistent/Kx82nvQ0"],
+            &["--bearer-file", "No such file", "the path of a file"],
         ),
         (
             &["--cookie", "Kx82nvQ0"],

@@ -33,7 +33,7 @@ fn get(addr: SocketAddr, path: &str) -> String {
 
 /// Waits until a run can be asked.
 // timed: polls; the end is only for a hang.
-fn started(addr: SocketAddr) -> String {
+pub(crate) fn started(addr: SocketAddr) -> String {
     let end = Instant::now() + Duration::from_secs(120);
     loop {
         let answer = get(addr, "/metrics");

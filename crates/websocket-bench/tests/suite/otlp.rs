@@ -15,9 +15,9 @@ use tonic::{Request, Response, Status};
 
 /// A collector that takes so many pushes, and keeps them.
 #[derive(Clone)]
-struct Collector {
+pub(crate) struct Collector {
     takes: usize,
-    pushes: Arc<Mutex<Vec<ExportMetricsServiceRequest>>>,
+    pub(crate) pushes: Arc<Mutex<Vec<ExportMetricsServiceRequest>>>,
 }
 
 #[tonic::async_trait]
@@ -36,7 +36,7 @@ impl MetricsService for Collector {
 }
 
 impl Collector {
-    fn start(takes: usize) -> (Self, SocketAddr) {
+    pub(crate) fn start(takes: usize) -> (Self, SocketAddr) {
         let pushes = Arc::default();
         let collector = Self { takes, pushes };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -148,7 +148,11 @@ fn a_collector_that_is_not_there_is_told_before_the_run() {
             "https://127.0.0.1:4317".to_owned(),
             "expected http://HOST:PORT",
         ),
-        ("http://".to_owned(), "--otlp http://: "),
+        ("http://".to_owned(), "expected http://HOST:PORT"),
+        (
+            format!("http://{addr}/v1/metrics"),
+            "without a user, a path and a query",
+        ),
     ] {
         run(&format!("echo {} --otlp {collector}", url(server.addr())))
             .exits(1)

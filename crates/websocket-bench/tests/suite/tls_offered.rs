@@ -173,7 +173,10 @@ fn a_certificate_that_cannot_be_shown_is_told_before_the_run() {
         ),
         (
             format!("--client-cert {cert} --client-key /nowhere.key"),
-            ["cannot read the key", "/nowhere.key"],
+            [
+                "cannot read the key",
+                "connection.tls.client_key (--client-key)",
+            ],
         ),
     ] {
         run(&echo(&server, &flags))

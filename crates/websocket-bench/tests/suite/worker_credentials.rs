@@ -123,7 +123,7 @@ fn tokens_that_protect_nothing_are_refused() {
     }
     run("worker --token-file no-such-file")
         .exits(1)
-        .says_in_one_line(&["cannot read no-such-file"]);
+        .says_in_one_line(&["--token-file: cannot read the file", "the path of a file"]);
 }
 
 /// Certificates in files.

@@ -173,7 +173,12 @@ impl Asks {
         let users = shown
             .chain(&places.users)
             .map(|text| Cow::from(text.as_str()));
-        let secrets = Secrets::of(connection, places.target, users);
+        let of_dialect = plan
+            .message
+            .definition
+            .iter()
+            .flat_map(|file| file.secrets());
+        let secrets = Secrets::of(connection, places.target, users).and(of_dialect);
         let mut asks = Self {
             target: Text::default(),
             host: Text::default(),
@@ -279,9 +284,16 @@ impl Asks {
         }
     }
 
-    /// Words of the server or the proxy in which it has not told the secrets of a client.
-    pub(crate) fn silent(&self, client: u64, words: &str) -> String {
-        self.secrets.silent(self.data.row(client), words)
+    /// Words of the server or the proxy in which it has not told the secrets of a client, nor what
+    /// `told` has of it.
+    pub(crate) fn silent<'a>(
+        &'a self,
+        client: u64,
+        told: impl IntoIterator<Item = &'a str>,
+        words: &str,
+    ) -> String {
+        self.secrets
+            .silent(self.data.row(client).chain(told), words)
     }
 
     /// What the proxy is asked for; `None` where there is none.

@@ -57,6 +57,12 @@ impl Secrets {
         Self(all)
     }
 
+    /// With values that are told as they are.
+    pub(super) fn and(mut self, values: impl Iterator<Item = String>) -> Self {
+        self.0.extend(values);
+        self
+    }
+
     /// Words of a peer without these values and those of a row, however a peer writes them, and
     /// without the beginning of one where the words were cut.
     pub(super) fn silent<'a>(&'a self, row: impl Iterator<Item = &'a str>, words: &str) -> String {

@@ -129,11 +129,11 @@ pub enum TargetError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A key file that cannot be used.
-    #[error("cannot read the key of the clients' certificate from {}: {reason}", path.display())]
+    /// A key file that cannot be used. Its path is not shown: it may be the key.
+    #[error(
+        "cannot read the key of the clients' certificate: {reason}; have connection.tls.client_key name a PEM file that holds it"
+    )]
     Key {
-        /// The file.
-        path: PathBuf,
         /// What is wrong with it.
         reason: String,
     },

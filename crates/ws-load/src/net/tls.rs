@@ -103,7 +103,6 @@ impl Tls {
 fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, TargetError> {
     use rustls::pki_types::pem::Error;
     PrivateKeyDer::from_pem_file(path).map_err(|error| TargetError::Key {
-        path: path.to_owned(),
         reason: match error {
             Error::NoItemsFound => "no PEM private key in it; an encrypted key has to be \
                                     decrypted first"

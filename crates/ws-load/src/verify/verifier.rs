@@ -459,7 +459,7 @@ impl Verifier {
         self.note_unasked(slot);
         if self.first_malformed.is_none() {
             let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
-            self.first_malformed = Some(self.asks.silent(client, &why.of(payload)));
+            self.first_malformed = Some(self.asks.silent(client, [], &why.of(payload)));
         }
     }
 

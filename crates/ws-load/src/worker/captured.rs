@@ -13,6 +13,9 @@ pub(super) type Value = (String, String);
 /// Bytes of a message by which it is shown.
 pub(super) const SHOWN: usize = 120;
 
+/// Bytes of what a server tells a client that no words of it repeat.
+const SHORTEST_SECRET: usize = 8;
+
 #[derive(Debug, Default)]
 pub(super) struct Captured {
     /// Name of the plan's dialect.
@@ -21,6 +24,8 @@ pub(super) struct Captured {
     latest: Vec<u8>,
     /// Every name of the plan's dialect.
     names: Vec<String>,
+    /// How often clients beat: perhaps as often as they are told.
+    every: String,
     by_client: HashMap<Token, Vec<Value>>,
 }
 
@@ -28,11 +33,13 @@ impl Captured {
     pub(super) fn new(plan: &Plan) -> Self {
         let file = plan.message.definition.as_deref();
         let names = file.map(|file| file.captured().map(str::to_owned).collect());
+        let beat = file.and_then(|file| file.heartbeat.as_ref());
         let dialect = plan.message.dialect.name();
         Self {
             dialect: file.map_or(dialect, |file| &file.name).to_owned(),
             latest: Vec::new(),
             names: names.unwrap_or_default(),
+            every: beat.map_or_else(String::new, |beat| beat.every.clone()),
             by_client: HashMap::new(),
         }
     }
@@ -73,6 +80,19 @@ impl Captured {
             },
             other => other,
         }
+    }
+
+    /// What a client was told, where it may be a secret.
+    pub(super) fn of(&self, slot: Token) -> impl Iterator<Item = &str> {
+        let is_interval = |name: &str| {
+            let rest = self.every.strip_prefix('{');
+            rest.and_then(|rest| rest.strip_prefix(name))
+                .is_some_and(|rest| rest.starts_with('}'))
+        };
+        let known = self.by_client.get(&slot).into_iter().flatten();
+        let secrets =
+            known.filter(move |(name, value)| value.len() >= SHORTEST_SECRET && !is_interval(name));
+        secrets.map(|(_, value)| value.as_str())
     }
 
     pub(super) fn value(&self, slot: Token, name: &str) -> Option<&str> {

@@ -238,7 +238,11 @@ impl ClientTable {
 
     /// Words of the server in which it has not told the secrets of a client.
     pub(super) fn silent(&self, slot: Token, words: &str) -> String {
-        self.common.target.asks.silent(self.client(slot), words)
+        let told = self.captured.of(slot);
+        self.common
+            .target
+            .asks
+            .silent(self.client(slot), told, words)
     }
 
     /// How a client reads.

@@ -12,12 +12,14 @@ use opentelemetry_proto::tonic::metrics::v1::{
     ResourceMetrics, ScopeMetrics, Sum,
 };
 use opentelemetry_proto::tonic::resource::v1::Resource;
+use plan::redacted;
 use record::Buckets;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
+use tonic::codegen::http::uri::{Authority, Uri};
 use tonic::transport::{Channel, Endpoint};
 
 /// Between two pushes.
@@ -27,7 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A thread that pushes metrics until it is told to end.
 pub(super) struct Push {
-    url: String,
+    /// The collector's host and port.
+    place: String,
     over: Arc<Notify>,
     thread: JoinHandle<Pushes>,
 }
@@ -46,18 +49,13 @@ impl Push {
     /// # Errors
     /// In words, when the first push fails.
     pub(super) fn start(url: &str, figures: Arc<Mutex<Figures>>) -> Result<Self, String> {
+        let (channel, place) = collector(url)?;
         let failed = |words: String| {
+            let words = redacted(&words);
             format!(
-                "--otlp {url}: {words}; is a collector listening there for OTLP over gRPC (port 4317)?"
+                "--otlp {place}: {words}; is a collector listening there for OTLP over gRPC (port 4317)?"
             )
         };
-        if !url.starts_with("http://") {
-            return Err(format!(
-                "--otlp {url}: expected http://HOST:PORT; what is pushed over TLS goes through a collector on this machine"
-            ));
-        }
-        let channel =
-            Endpoint::from_shared(url.to_owned()).map_err(|error| failed(words(&error)))?;
         let channel = channel.connect_timeout(PATIENCE).timeout(PATIENCE);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -79,7 +77,7 @@ impl Push {
             .spawn(move || go_on(&runtime, client, &figures, began_ns, &told))
             .map_err(|error| failed(error.to_string()))?;
         Ok(Self {
-            url: url.to_owned(),
+            place,
             over,
             thread,
         })
@@ -92,8 +90,34 @@ impl Push {
         let first = pushes.first_failure?;
         Some(format!(
             "{} of {} pushes of metrics to {} failed; the first: {first}",
-            pushes.failed, pushes.count, self.url
+            pushes.failed,
+            pushes.count,
+            self.place,
+            first = redacted(&first)
         ))
+    }
+}
+
+/// The collector at a URL, and what messages call it.
+///
+/// # Errors
+/// In words, without the URL, which may have a secret, when it is not one of a host and a port alone:
+/// nothing else of it would be sent.
+fn collector(url: &str) -> Result<(Endpoint, String), String> {
+    if url.starts_with("https://") {
+        return Err("--otlp: expected http://HOST:PORT; what is pushed over TLS goes through a collector on this machine".to_owned());
+    }
+    let unfit = "--otlp: expected http://HOST:PORT, without a user, a path and a query: OTLP over gRPC (port 4317) sends none of them";
+    let parsed = url.parse::<Uri>().map_err(|_| unfit)?;
+    let authority = parsed.authority().map(Authority::as_str);
+    let place = authority.filter(|text| !text.contains('@'));
+    let is_bare = parsed.path_and_query().is_none_or(|of| of.as_str() == "/");
+    match place {
+        Some(place) if parsed.scheme_str() == Some("http") && is_bare => {
+            let place = format!("http://{place}");
+            Ok((Endpoint::from(parsed), place))
+        }
+        _ => Err(unfit.to_owned()),
     }
 }
 

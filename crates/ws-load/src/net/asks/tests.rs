@@ -137,7 +137,7 @@ fn a_server_that_repeats_a_secret_does_not_get_it_into_the_error() {
             body: Some("head-secret is not cookie-1, nor head-sec".to_owned()),
         },
     };
-    let told = error.with_words(|words| target.asks.silent(0, words));
+    let told = error.with_words(|words| target.asks.silent(0, [], words));
     let ConnectError::Handshake { source, .. } = told else {
         panic!("{told:?}");
     };
