@@ -23,6 +23,7 @@ use std::time::SystemTime;
 /// Value of `format` in session.json.
 pub const FORMAT: &str = "websocket-shootout/session";
 const VERSION: u32 = 3;
+const LOGS: &str = "logs";
 
 /// A run's directory.
 #[derive(Debug)]
@@ -162,7 +163,7 @@ impl Session {
     /// The session in `dir`, or the newest under results/local/.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// When there is none, it cannot be read, or its directory has what no run makes.
     pub fn open(project: &Project, dir: Option<&Path>) -> Result<Self, Refusal> {
         let dir = match dir {
             Some(dir) => absolute(dir)?,
@@ -173,8 +174,9 @@ impl Session {
                 ))
             })?,
         };
+        refuse_links(&dir, project)?;
         let path = dir.join(SESSION_FILE);
-        let text = fs::read_to_string(&path).map_err(|error| {
+        let text = records::text(&path).map_err(|error| {
             Refusal::new(format!(
                 "nothing to resume: {}: {error}",
                 project.shown(&path)
@@ -202,7 +204,7 @@ impl Session {
 
     /// Where logs go.
     pub fn logs(&self) -> PathBuf {
-        self.dir.join("logs")
+        self.dir.join(LOGS)
     }
 
     /// Writes a measurement. A failure leaves the file as it was.
@@ -239,6 +241,24 @@ impl Session {
         out.sync_all()?;
         fs::rename(temporary, self.dir.join(file))
     }
+}
+
+/// Refuses a run whose directory has anything but files and directories: what is read would have no end,
+/// and what is written would go where a link leads.
+fn refuse_links(dir: &Path, project: &Project) -> Result<(), Refusal> {
+    for place in [dir, &dir.join(LOGS)] {
+        for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+            let kind = entry.file_type();
+            if kind.is_ok_and(|kind| !kind.is_file() && !kind.is_dir()) {
+                return Err(Refusal::new(format!(
+                    "nothing to resume: {}: is no file and no directory, and no run has made it; \
+                     start a new run",
+                    project.shown(&entry.path())
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn refuse_a_run_in(dir: &Path, project: &Project) -> Result<(), Refusal> {

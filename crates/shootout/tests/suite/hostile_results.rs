@@ -193,6 +193,32 @@ fn wide() -> Value {
     })
 }
 
+/// The exit code of a command that takes no more than [`MEMORY`], and what it says.
+#[track_caller]
+fn bounded(project: &Project, arguments: &str) -> (Option<i32>, String) {
+    let mut command = project.command(arguments);
+    // SAFETY: setrlimit may be called between fork and exec (signal-safety(7) names it not, and it is a
+    // system call alone).
+    unsafe {
+        command.pre_exec(|| {
+            let limit = libc::rlimit {
+                rlim_cur: MEMORY,
+                rlim_max: MEMORY,
+            };
+            match libc::setrlimit(libc::RLIMIT_DATA, &raw const limit) {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        });
+    }
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert_eq!(output.status.signal(), None, "{arguments}: {text}");
+    assert!(!text.contains("panicked"), "{arguments}: {text}");
+    (output.status.code(), text)
+}
+
 #[test]
 fn a_directory_that_was_made_to_hurt_is_refused_within_bounded_memory() {
     for hostile in ALL {
@@ -206,29 +232,10 @@ fn a_directory_that_was_made_to_hurt_is_refused_within_bounded_memory() {
             "compare results/hostile results/hostile",
             "site results --out site",
         ] {
-            let mut command = project.command(arguments);
-            // SAFETY: setrlimit may be called between fork and exec (signal-safety(7) names it not, and
-            // it is a system call alone).
-            unsafe {
-                command.pre_exec(|| {
-                    let limit = libc::rlimit {
-                        rlim_cur: MEMORY,
-                        rlim_max: MEMORY,
-                    };
-                    match libc::setrlimit(libc::RLIMIT_DATA, &raw const limit) {
-                        0 => Ok(()),
-                        _ => Err(std::io::Error::last_os_error()),
-                    }
-                });
-            }
-            let output = command.output().unwrap();
-            let text = [output.stdout, output.stderr].concat();
-            let text = String::from_utf8_lossy(&text);
             let name = hostile.name;
-            assert_eq!(output.status.signal(), None, "{name}: {arguments}: {text}");
-            assert!(!text.contains("panicked"), "{name}: {arguments}: {text}");
+            let (code, text) = bounded(&project, arguments);
             if arguments.starts_with("check") {
-                assert_eq!(output.status.code(), Some(1), "{name}: {text}");
+                assert_eq!(code, Some(1), "{name}: {text}");
                 assert!(text.contains(hostile.words), "{name}: {text}");
             }
             if name.starts_with("link") && !arguments.starts_with("check") {
@@ -257,4 +264,40 @@ fn a_report_is_not_written_through_a_link_of_the_directory() {
         assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
         fs::remove_file(dir.join(name)).unwrap();
     }
+}
+
+#[test]
+fn a_run_that_was_made_to_hurt_is_not_resumed_and_leads_nowhere() {
+    const RESUME: &str = "run --resume results/hostile";
+    let project = Project::new();
+    let dir = project.path("results/hostile");
+    let session = dir.join("session.json");
+    fs::create_dir_all(dir.join("logs")).unwrap();
+    let mine = project.path("mine.txt");
+    fs::write(&mine, "mine").unwrap();
+    let no_file = "is no file and no directory";
+    for name in ["session.json", ".lock", ".session.json.tmp", "logs/a.log"] {
+        for to in [Path::new("/dev/zero"), &mine] {
+            symlink(to, dir.join(name)).unwrap();
+            let (code, text) = bounded(&project, RESUME);
+            assert_eq!(code, Some(1), "{name}: {text}");
+            assert!(text.contains(no_file), "{name}: {text}");
+            fs::remove_file(dir.join(name)).unwrap();
+        }
+    }
+    let mut command = std::process::Command::new("mkfifo");
+    assert!(command.arg(&session).status().unwrap().success());
+    let (code, text) = bounded(&project, RESUME);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains(no_file), "{text}");
+    fs::remove_file(&session).unwrap();
+    File::create(&session).unwrap().set_len(1 << 40).unwrap();
+    let (code, text) = bounded(&project, RESUME);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("has more than 16 MiB"), "{text}");
+    fs::write(&session, format!("[{}0]", "0,".repeat(300_000))).unwrap();
+    let (code, text) = bounded(&project, RESUME);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("more than 250000 values"), "{text}");
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
 }
