@@ -97,10 +97,27 @@ fn was_undisturbed(row: &Row<'_>) -> bool {
     measured.all(|m| m.busy_during.is_some_and(|busy| busy <= quiet::DURING))
 }
 
-/// Whether two rows are measured by one command: their plans differ in nothing that it says.
-pub(super) fn is_alike(a: &Row<'_>, b: &Row<'_>) -> bool {
-    let of = |row: &Row<'_>| row.plan().map(own);
-    of(a).is_some() && of(a) == of(b)
+/// What rows have in common that are measured by one command: plans that differ in nothing that it says.
+pub(super) fn alike_by(row: &&Row<'_>) -> Option<String> {
+    row.plan()
+        .and_then(|plan| serde_json::to_string(&own(plan)).ok())
+}
+
+/// The largest group of those with one key, of which the later one where two are as large. Each is asked
+/// for its key once: a stranger's round may have thousands.
+pub(super) fn largest<T: Copy>(
+    all: &[T],
+    mut key: impl FnMut(&T) -> Option<String>,
+) -> Option<Vec<T>> {
+    let keys: Vec<Option<String>> = all.iter().map(&mut key).collect();
+    let mut groups: BTreeMap<&str, Vec<T>> = BTreeMap::new();
+    for (one, key) in all.iter().zip(&keys) {
+        if let Some(key) = key {
+            groups.entry(key).or_default().push(*one);
+        }
+    }
+    let of_each = keys.iter().flatten().filter_map(|key| groups.get(&**key));
+    of_each.max_by_key(|group| group.len()).cloned()
 }
 
 /// A plan as far as it decides what is compared, as one text.
@@ -201,6 +218,27 @@ mod tests {
 
     fn workloads() -> std::path::PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads")
+    }
+
+    #[test]
+    fn the_largest_group_is_found_with_one_look_at_each() {
+        for (keys, found) in [
+            ("", None),
+            ("--", None),
+            ("aba-a", Some(vec![0, 2, 4])),
+            ("abab", Some(vec![1, 3])),
+            ("bbaa", Some(vec![2, 3])),
+            ("baab", Some(vec![0, 3])),
+        ] {
+            let all: Vec<usize> = (0..keys.len()).collect();
+            let mut looks = 0;
+            let group = largest(&all, |at| {
+                looks += 1;
+                Some(keys[*at..=*at].to_owned()).filter(|key| key != "-")
+            });
+            assert_eq!(group, found, "{keys}");
+            assert_eq!(looks, keys.len());
+        }
     }
 
     #[test]

@@ -211,15 +211,7 @@ impl<'a> Ranking<'a> {
 
 /// The rows that one command measures: those whose plan most of them have.
 fn alike<'r, 'a>(rows: &[&'r Row<'a>]) -> Option<Vec<&'r Row<'a>>> {
-    let groups = rows.iter().map(|row| -> Vec<&'r Row<'a>> {
-        rows.iter()
-            .copied()
-            .filter(|other| again::is_alike(row, other))
-            .collect()
-    });
-    groups
-        .max_by_key(Vec::len)
-        .filter(|group| !group.is_empty())
+    again::largest(rows, again::alike_by)
 }
 
 /// The figure that a row is ranked by: clients, or the score.
