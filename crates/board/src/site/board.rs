@@ -53,6 +53,8 @@ pub(super) struct Ranking<'a> {
     pub(super) again: Option<(Again, usize)>,
     /// The rows themselves, for curves: those of `lines`, then those of `ceilings`.
     pub(super) rows: Vec<Row<'a>>,
+    /// `None` without any rows.
+    about: Option<Subject<'a>>,
 }
 
 /// The kind of figure that rows are ranked by.
@@ -174,6 +176,12 @@ impl<'a> Ranking<'a> {
             let again = again::command(&rows, known.workloads)?;
             Some((again, rows.len()))
         });
+        let shown: Vec<Row<'a>> = applicable
+            .iter()
+            .copied()
+            .cloned()
+            .chain(ceilings.clone())
+            .collect();
         let first = &all[0];
         let (front, rest): (Vec<Column>, Vec<Column>) = table
             .columns
@@ -199,13 +207,14 @@ impl<'a> Ranking<'a> {
             remark: table.remark,
             absent: table.absent,
             again,
-            rows: applicable.into_iter().cloned().chain(ceilings).collect(),
+            about: (!shown.is_empty()).then(|| Subject::of(&shown)),
+            rows: shown,
         }
     }
 
-    /// What the ranking is about.
-    pub(super) fn subject(&self) -> Subject<'_> {
-        Subject::of(&self.rows)
+    /// What the ranking is about. It looks at every row, so that it is made once and not for each page.
+    pub(super) fn subject(&self) -> Subject<'a> {
+        self.about.expect("a ranking that is shown has rows")
     }
 }
 
