@@ -55,11 +55,11 @@ fn the_record_of_a_broadcast_agrees_with_the_lines_and_adds_up() {
         assert_decodes(step.ack.as_ref(), 40);
         assert_decodes(step.delivery.as_ref(), 40 * step.clients);
         assert!(step.generator.cpu_ns > 0 && step.generator.resident_bytes > 1 << 20);
-        // It writes each message by itself, and no client came or went.
+        // The server writes what is there for a client at once, and no client came or went.
         let received = step.throughput.unwrap().received;
         let segments = step.received_segments.unwrap();
         assert!(
-            (received / 2..received * 2).contains(&segments),
+            (1..=received * 2).contains(&segments),
             "{segments} of {received}"
         );
     }

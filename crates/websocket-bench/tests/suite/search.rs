@@ -10,7 +10,10 @@ use ::record::{End, RunRecord};
 use std::collections::BTreeSet;
 use test_servers::{DelayOptions, DelayServer, Pace, Truth};
 
-const RUNS: u32 = 5;
+/// Runs that show something.
+const RUNS: usize = 5;
+/// Those that show nothing, because the machine disturbed them, included.
+const MOST_RUNS: usize = 20;
 /// The two sides of the edge differ by no more at the end.
 const PRECISION: f64 = 0.02;
 /// By so much a server may be slower than its pace.
@@ -34,7 +37,10 @@ fn assert_found(
     load: impl Fn(&RunRecord, usize) -> f64,
 ) {
     let mut seen = Vec::new();
-    for _ in 0..RUNS {
+    for _ in 0..MOST_RUNS {
+        if seen.len() == RUNS {
+            break;
+        }
         let Some((record, ledger)) = found(pace, arguments) else {
             return;
         };
