@@ -1,9 +1,9 @@
 //! How often the threads of processes gave up a core, and how often one was taken from them.
 //!
-//! The kernel counts per thread (/proc/PID/task/TID/status) and shows nobody but the parent what a
-//! thread that has ended had counted. So the last reading of each thread is kept: no sum goes back
-//! when a thread ends, and what it counted after its last reading is lost. A thread that lived
-//! between two readings is never seen.
+//! The kernel counts per thread (/proc/PID/task/TID/status). When a thread ends, its count is gone from
+//! there. So the last reading of each thread is kept: no sum decreases when a thread ends, but what the
+//! thread counted after that reading is lost. A thread that begins and ends between two readings is
+//! never seen.
 //!
 //! Two lines of each status are read and nothing else: a server may have thousands of threads, and a
 //! parser of the whole took four times as long.

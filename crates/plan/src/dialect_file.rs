@@ -309,7 +309,7 @@ pub struct Rule {
     pub text: Option<String>,
     /// The message has this shape. `{any}` stands for any text, up to the next text of the pattern;
     /// `{payload}`, `{stamp}`, `{padding}` and `{sequence}` are what a request carried. In a keep-alive, any
-    /// other name stands for a text that `send` can repeat.
+    /// other name captures a text, and `send` can repeat it.
     #[serde(default)]
     pub pattern: Option<String>,
     /// The message begins with this. If a message begins with the prefixes of several rules, only
@@ -349,8 +349,8 @@ pub struct Rule {
     /// Where `topic` leads to a string that holds JSON: JSON pointer to the topic in that.
     #[serde(default)]
     pub topic_in_string: Option<String>,
-    /// JSON pointers to the strings or numbers to keep, by name. `{name}` stands for the value in this
-    /// client's later messages. A value captured once the client is ready replaces the one captured while
+    /// JSON pointers to the strings or numbers to keep, by name. The client's later messages may contain
+    /// the value as `{name}`. A value captured once the client is ready replaces the one captured while
     /// it opened. In a keep-alive, the pointers may lead to any value, and only its `send` can repeat it.
     #[serde(default)]
     pub capture: BTreeMap<String, String>,

@@ -114,7 +114,7 @@ const FILES: [&str; 4] = ["--bearer-file", "--token-file", "--tls-key", "--clien
 
 /// What is said of an argument that stands where the value of such a flag may have ended.
 pub(crate) const IN_QUOTES: &str =
-    "a value with a blank in it stands in quotes, as in -H 'Authorization: Bearer env:TOKEN'";
+    "put a value that contains a space in quotes, as in -H 'Authorization: Bearer env:TOKEN'";
 
 /// Flags whose values are secret, or may have a secret in them.
 const FLAGS: [&str; 7] = [

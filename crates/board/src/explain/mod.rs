@@ -3,8 +3,8 @@
 //! The rules:
 //! - A figure is for one message delivered and verified, at the clients that the row is shown with, over
 //!   all repetitions that hold it. Of a repetition it is the last step that passed, else the last.
-//! - It stands beside the median of the other rows that have a place under the same load, at as many
-//!   clients.
+//! - It is compared with the median of the other rows that have a place under the same load, at the same
+//!   number of clients.
 //! - It *differs* from the median where it is a quarter more or a fifth less, and the kernel's share
 //!   where it is 5 percentage points away. That is a threshold for what is worth a line, and no test:
 //!   [`crate::compare`] has the test.

@@ -4,10 +4,11 @@ use clap::Args;
 use std::path::PathBuf;
 
 const HELP: &str = "\
-Says for each load that the run has of the row what a delivered message takes: processor time, the
-kernel's part of it, context switches, TCP segments, bytes and reads. Each figure stands beside the
-median of the other rows that have a place under that load, at as many clients. What is far from it
-has a line of its own: a quarter more or a fifth less. That is no test; shootout compare has one.
+Says what a delivered message takes under each load of the run: processor time, the kernel's part of
+it, context switches, TCP segments, bytes and reads. Each figure is compared with the median of the
+other rows that have a place under that load, at the same number of clients. A figure that is a
+quarter more or a fifth less has a line of its own. This is no statistical test; for one, use
+shootout compare.
 
 User and kernel time are kept in hundredths of a second for each process: a short step tells little.
 docs/result-format.md says how switches of threads that end are counted.

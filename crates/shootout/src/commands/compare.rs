@@ -1,14 +1,11 @@
 //! `shootout compare`: whether B is slower than A.
 
-use super::Context;
+use super::{Context, read_again};
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
-use crate::session;
-use board::compare::{Comparison, Figure, Overall, Question, Side, read, text};
+use board::compare::{Figure, Overall, Question, Side, read, text};
 use board::stats;
 use project::Refusal;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 pub(super) fn compare(context: &Context<'_>, args: &CompareArgs) -> Result<Exit, Refusal> {
     let [a, b] = sides(context, args)?;
@@ -31,7 +28,7 @@ pub(super) fn compare(context: &Context<'_>, args: &CompareArgs) -> Result<Exit,
     };
     let comparison = board::compare::compare(&a, &b, &question);
     if let Some(file) = &args.json {
-        store(file, &comparison)?;
+        read_again::store(file, "comparison", &comparison)?;
     }
     say!("{}", text::comparison(&comparison).trim_end());
     Ok(match comparison.verdict {
@@ -46,7 +43,11 @@ fn sides(context: &Context<'_>, args: &CompareArgs) -> Result<[Side; 2], Refusal
         (Some(names), paths) if paths.len() < 2 => {
             let dir = match paths.first() {
                 Some(dir) => dir.clone(),
-                None => newest(context)?,
+                None => read_again::newest(
+                    context,
+                    "compare",
+                    "measure first: shootout run --repeat 5",
+                )?,
             };
             read::servers(&dir, names)
         }
@@ -56,25 +57,4 @@ fn sides(context: &Context<'_>, args: &CompareArgs) -> Result<[Side; 2], Refusal
              compare --help",
         )),
     }
-}
-
-fn newest(context: &Context<'_>) -> Result<PathBuf, Refusal> {
-    let results = context.project.results();
-    session::newest(&results).ok_or_else(|| {
-        Refusal::new(format!(
-            "nothing to compare: no run under {}; measure first: shootout run --repeat 5",
-            context.project.shown(&results)
-        ))
-    })
-}
-
-fn store(file: &Path, comparison: &Comparison) -> Result<(), Refusal> {
-    let text = serde_json::to_string_pretty(comparison)
-        .map_err(|error| Refusal::new(format!("the comparison cannot be written: {error}")))?;
-    fs::write(file, text + "\n").map_err(|error| {
-        Refusal::new(format!(
-            "{}: cannot write the comparison: {error}; choose another place",
-            file.display()
-        ))
-    })
 }

@@ -10,6 +10,7 @@ mod doctor;
 mod explain;
 mod list;
 mod pack;
+mod read_again;
 mod report;
 mod run;
 mod setup;

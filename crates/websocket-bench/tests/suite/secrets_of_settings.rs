@@ -103,7 +103,7 @@ fn a_secret_in_the_place_of_its_file_or_variable_is_in_no_message() {
     let (cookies, query) = (set("cookies"), set("query"));
     let variable = "the name of one, as in env:TOKEN";
     let file = "give the path of a file";
-    let quotes = "stands in quotes";
+    let quotes = "contains a space in quotes";
     for (arguments, flag, remedy) in [
         (
             &["echo", plain, "--bearer-file", TOKEN][..],

@@ -233,8 +233,8 @@ impl EventLoop {
             ..StepPart::default()
         };
         part.counts.received_bytes = self.received_bytes;
-        part.segments = self.clients.segments();
         self.scenario.finish(&mut part, clock::now_ns());
+        part.segments = self.clients.segments();
         part.latencies.receive_lag.merge(&self.receive_lag);
         self.receive_lag.reset();
         self.clients.opening.finish(&mut part);

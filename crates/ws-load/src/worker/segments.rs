@@ -1,7 +1,7 @@
 //! TCP segments with data that came to the clients of a worker during a step, counted by the kernel.
 //!
 //! Every socket is asked before the step may begin and after it has ended. A step in which a connection
-//! came or went has no count: nobody knows how many came over that one.
+//! came or went has no count, because the segments of that connection are unknown.
 
 use super::clients::ClientTable;
 use crate::message::SegmentsPart;

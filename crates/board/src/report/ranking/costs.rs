@@ -8,7 +8,7 @@ use record::{Measurement, ServerStep, StepRecord};
 /// hold a figure, over the messages of these. A figure is absent where no repetition holds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Costs {
-    /// Repetitions that have a step of so many clients with messages.
+    /// Repetitions with a step of this number of clients in which messages were delivered.
     pub repetitions: usize,
     /// Processor time of the server in nanoseconds.
     pub cpu_ns: Option<f64>,

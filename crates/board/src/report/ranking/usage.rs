@@ -101,9 +101,32 @@ fn growth(
     (step.clients > 0).then(|| (busy as f64 - idle as f64) / step.clients as f64)
 }
 
+/// What the server used in a step of the record. A search has several steps of as many clients.
 fn server_step<'a>(measurement: &'a Measurement, step: &StepRecord) -> Option<&'a ServerStep> {
-    measurement
-        .server_steps
-        .iter()
-        .find(|server| server.clients == step.clients)
+    let mut steps = measurement.run.as_ref()?.steps.iter();
+    let number = steps.position(|one| std::ptr::eq(one, step))?;
+    measurement.server_steps.get(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture::measured;
+    use record::End;
+
+    #[test]
+    fn steps_of_as_many_clients_have_each_their_own_use() {
+        let mut of = measured("a", 2, 9_000, End::StepsDone);
+        let run = of.run.as_mut().unwrap();
+        run.steps[1].clients = run.steps[0].clients;
+        of.server_steps[1].clients = of.server_steps[0].clients;
+        for (step, server) in of
+            .run
+            .iter()
+            .flat_map(|run| &run.steps)
+            .zip(&of.server_steps)
+        {
+            assert!(std::ptr::eq(server_step(&of, step).unwrap(), server));
+        }
+    }
 }
