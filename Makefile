@@ -15,12 +15,14 @@ test:
 	@scripts/test
 
 # the same, with what `make test` leaves out because it proves little more and takes long: each faulty
-# peer with both backends, each lying server against the large checks too, and whether the generated
-# code of crates/remote is what its generator writes
+# peer with both backends, each lying server against the large checks too, whether the generated code
+# of crates/remote is what its generator writes, and every variant of every server
 test-long:
 	cargo run --locked --quiet --target-dir target/generate \
 	  --manifest-path crates/remote/proto/generate/Cargo.toml -- --check
 	@TESTS=long scripts/test
+	./shootout setup --yes
+	./shootout verify --check-table --jobs 3
 
 # websocket-bench as a static program: target/static/websocket-bench
 static:

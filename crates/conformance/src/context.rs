@@ -104,6 +104,26 @@ impl<'a> Context<'a> {
         Payload::tagged(self.dialect, self.run << TAG_BITS | self.tags, padding)
     }
 
+    /// A payload of so many random bytes in binary, and of nearly so many random letters in text.
+    pub(crate) fn random_payload(&mut self, len: usize) -> Payload {
+        let mut bytes = vec![0; len];
+        self.keys.fill_bytes(&mut bytes);
+        if self.dialect == Dialect::Binary {
+            return Payload::binary(&bytes);
+        }
+        let letter = |byte: &u8| char::from(b'0' + byte % 64);
+        let letters = bytes.iter().map(letter);
+        // Not what JSON escapes.
+        let text: String = letters.filter(|letter| *letter != '\\').collect();
+        Payload::Json(text.into())
+    }
+
+    /// The binary dialect, where the server speaks it beside this one.
+    pub(crate) fn binary(&self) -> Option<Dialect> {
+        let spoken = self.target.dialects.contains(&Dialect::Binary);
+        (spoken && self.dialect != Dialect::Binary).then_some(Dialect::Binary)
+    }
+
     /// The result may overtake the broadcast to other clients: between processes, and where a
     /// dialect keeps no order.
     pub(crate) fn hands_over(&self) -> bool {

@@ -20,6 +20,15 @@ pub(super) static CHECKS: &[Check] = &[
         run: ping,
     },
     Check {
+        id: "rfc6455-5.5.3-pings-at-once",
+        section: "RFC 6455, 5.5.3",
+        description: "Sends 50 pings in one segment and reads what comes.",
+        expectation: "each is answered once and in order; pings before the last may go unanswered",
+        scope: Scope::Once,
+        needs: None,
+        run: pings_at_once,
+    },
+    Check {
         id: "rfc6455-5.5.3-unsolicited-pong",
         section: "RFC 6455, 5.5.3",
         description: "Sends two unsolicited pongs.",
@@ -61,6 +70,37 @@ pub(super) static CHECKS: &[Check] = &[
         },
     },
 ];
+
+/// A server may answer "only the most recently processed Ping frame" (RFC 6455, 5.5.3).
+fn pings_at_once(context: &mut Context<'_>) -> Checked {
+    const PINGS: u8 = 50;
+    let mut client = context.connect()?;
+    let pings: Vec<Vec<u8>> = (0..PINGS)
+        .map(|number| frame(FIN | PING, &[number]))
+        .collect();
+    client.send_raw(&pings.concat())?;
+    let wait = client.timeout;
+    let mut latest = None;
+    while latest != Some(PINGS - 1) {
+        match client.next_within(wait) {
+            Some(Incoming::Pong(pong)) => match pong[..] {
+                [number] if number < PINGS && latest < Some(number) => latest = Some(number),
+                _ => {
+                    return Err(Failure(format!(
+                        "a pong carries {pong:?} after that of ping {latest:?}"
+                    )));
+                }
+            },
+            Some(other) => return Err(Failure(format!("got {other}"))),
+            None => {
+                return Err(Failure(format!(
+                    "no pong for the last of {PINGS} pings within {wait:?}; the latest is of ping {latest:?}"
+                )));
+            }
+        }
+    }
+    context.quiet(&mut client)
+}
 
 fn ping(context: &mut Context<'_>) -> Checked {
     let mut client = context.connect()?;

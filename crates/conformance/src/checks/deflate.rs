@@ -86,6 +86,14 @@ pub(super) static CHECKS: &[Check] = &[
         )
     },
     check(
+        "rfc7692-7.2.1-incompressible",
+        "RFC 7692, 7.2.1",
+        "Echoes random payloads of 60 bytes to 70 KB, which compression makes hardly smaller: letters \
+         in text, bytes in binary.",
+        "each comes back as it was sent",
+        incompressible,
+    ),
+    check(
         "rfc7692-6.1-rsv1",
         "RFC 7692, 6.1",
         "Sets RSV1 on a continuation frame, and on a ping.",
@@ -369,6 +377,22 @@ fn everyone_gets(
                 Some(other) => format!("got {other} for {payload}"),
                 None => format!("got nothing for {payload}"),
             })));
+        }
+    }
+    Ok(())
+}
+
+fn incompressible(context: &mut Context<'_>) -> Checked {
+    for dialect in [Some(context.dialect), context.binary()]
+        .into_iter()
+        .flatten()
+    {
+        context.dialect = dialect;
+        let mut client = deflating(context)?;
+        for size in [60, 125, 1_000, 8_000, 32_768, 65_536, 70_000] {
+            let payload = context.random_payload(size);
+            echo(context, &mut client, &payload)
+                .map_err(|failure| failure.at(format_args!("{dialect}, {size} random bytes")))?;
         }
     }
     Ok(())

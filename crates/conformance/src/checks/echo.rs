@@ -5,6 +5,7 @@ use crate::client::Client;
 use crate::context::Context;
 use crate::failure::{Checked, Failure};
 use crate::message::{Kind, Payload, Reply};
+use crate::raw::{FIN, frame};
 use crate::target::{Dialect, ProtocolRequest};
 
 pub(super) static CHECKS: &[Check] = &[
@@ -26,6 +27,15 @@ pub(super) static CHECKS: &[Check] = &[
         scope: Scope::Each,
         needs: Some(ProtocolRequest::Echo),
         run: sender_only,
+    },
+    Check {
+        id: "protocol-many-messages",
+        section: "protocol, Text and Binary",
+        description: "Echoes 20,000 messages on one connection, up to 100 at a time.",
+        expectation: "each is answered once, with its payload",
+        scope: Scope::Once,
+        needs: Some(ProtocolRequest::Echo),
+        run: many,
     },
     Check {
         id: "rfc6455-5.2-payload-lengths",
@@ -84,18 +94,53 @@ pub(super) static CHECKS: &[Check] = &[
 
 fn echo(context: &mut Context<'_>) -> Checked {
     let mut client = context.connect()?;
-    let payloads: Vec<Payload> = (0..32).map(|_| context.payload()).collect();
-    for payload in &payloads {
-        context.request(&mut client, Kind::Echo, payload)?;
-    }
-    if context.speech().is_ordered() {
-        for payload in &payloads {
-            context.expect(&mut client, Kind::Echo, payload)?;
-        }
-    } else {
-        in_any_order(context, &mut client, &payloads)?;
+    echoes(context, &mut client, (32, 16))?;
+    context.quiet(&mut client)
+}
+
+/// More than the 16,384 after which a counter of frames that is never set back has closed connections.
+const MANY: usize = 20_000;
+const MANY_AT_ONCE: usize = 100;
+
+fn many(context: &mut Context<'_>) -> Checked {
+    let mut client = context.connect()?;
+    for batch in 0..MANY / MANY_AT_ONCE {
+        echoes(context, &mut client, (MANY_AT_ONCE, 300)).map_err(|failure| {
+            let count = batch * MANY_AT_ONCE;
+            failure.at(format_args!("after {count} messages"))
+        })?;
     }
     context.quiet(&mut client)
+}
+
+/// Asks for a number of echoes at once, with so much filling each, and expects all of them.
+fn echoes(
+    context: &mut Context<'_>,
+    client: &mut Client,
+    (count, padding): (usize, usize),
+) -> Checked {
+    let payloads = (0..count).map(|_| context.payload_padded(padding));
+    let payloads: Vec<Payload> = payloads.collect();
+    let mut requests = Vec::new();
+    for payload in &payloads {
+        let (opcode, message) = context.message(Kind::Echo, payload);
+        requests.extend(frame(FIN | opcode as u8, &message));
+    }
+    client.send_raw(&requests)?;
+    all_answered(context, client, &payloads)
+}
+
+/// Expects the echo of each of these payloads, in their order where the dialect keeps one.
+pub(super) fn all_answered(
+    context: &Context<'_>,
+    client: &mut Client,
+    payloads: &[Payload],
+) -> Checked {
+    if !context.speech().is_ordered() {
+        return in_any_order(context, client, payloads);
+    }
+    let mut payloads = payloads.iter();
+    payloads.try_for_each(|payload| context.expect(client, Kind::Echo, payload))
 }
 
 fn in_any_order(context: &Context<'_>, client: &mut Client, payloads: &[Payload]) -> Checked {

@@ -1,10 +1,12 @@
 //! Fragmented messages (RFC 6455, section 5.4).
 
+use super::echo::all_answered;
+use super::limits::sized;
 use crate::check::{Check, Scope};
 use crate::client::Incoming;
 use crate::context::{Context, as_reply, refused};
 use crate::failure::{Checked, Failure};
-use crate::message::{Kind, Payload};
+use crate::message::{Kind, Payload, Reply};
 use crate::raw::{FIN, fragments, frame};
 use crate::target::{Dialect, ProtocolRequest};
 use serde_json::json;
@@ -29,6 +31,26 @@ pub(super) static CHECKS: &[Check] = &[
         scope: Scope::Each,
         needs: Some(ProtocolRequest::Echo),
         run: with_pings,
+    },
+    Check {
+        id: "rfc6455-5.4-message-behind-fragments",
+        section: "RFC 6455, 5.4",
+        description: "Sends a message in three fragments and another message behind them, all in one \
+                      segment.",
+        expectation: "both are echoed",
+        scope: Scope::Each,
+        needs: Some(ProtocolRequest::Echo),
+        run: with_message_behind,
+    },
+    Check {
+        id: "rfc6455-5.4-many-fragments",
+        section: "RFC 6455, 5.4",
+        description: "Echoes a message of 50,000 bytes in fragments of one byte, with an empty one \
+                      between any two.",
+        expectation: "it comes back whole, or the server refuses it with 1008 or 1009",
+        scope: Scope::Once,
+        needs: Some(ProtocolRequest::Echo),
+        run: many_fragments,
     },
     Check {
         id: "rfc6455-5.4-continuation-without-start",
@@ -97,6 +119,42 @@ fn fragmented(context: &mut Context<'_>) -> Checked {
     Ok(())
 }
 
+fn with_message_behind(context: &mut Context<'_>) -> Checked {
+    let mut client = context.connect()?;
+    let (first, opcode, message, cut) = cut_payload(context);
+    let (start, end) = message.split_at(cut);
+    let second = context.payload();
+    let (other, behind) = context.message(Kind::Echo, &second);
+    let mut segment = fragments(opcode, &[&start[..1], &start[1..], end]).concat();
+    segment.extend(frame(FIN | other as u8, &behind));
+    client.send_raw(&segment)?;
+    all_answered(context, &mut client, &[first, second])
+}
+
+/// A message in this many bytes, each of them a fragment.
+const MANY: usize = 50_000;
+
+fn many_fragments(context: &mut Context<'_>) -> Checked {
+    let mut client = context.connect_large()?;
+    let payload = sized(context.dialect, MANY);
+    let (opcode, message) = context.message(Kind::Echo, &payload);
+    let parts: Vec<&[u8]> = message.chunks(1).flat_map(|byte| [byte, b""]).collect();
+    client.send_raw(&fragments(opcode, &parts).concat())?;
+    let wait = client.timeout;
+    match client.next_within(wait) {
+        Some(Incoming::Close(Ok(Some(frame)))) if matches!(frame.code, 1008 | 1009) => Ok(()),
+        other => is_echo(&as_reply(other, wait)?, &payload),
+    }
+}
+
+fn is_echo(reply: &Reply, payload: &Payload) -> Checked {
+    if reply.kind == Kind::Echo && reply.payload.equals(payload) {
+        Ok(())
+    } else {
+        Err(Failure(format!("got {reply} for the echo of {payload}")))
+    }
+}
+
 fn with_pings(context: &mut Context<'_>) -> Checked {
     let mut client = context.connect()?;
     let (payload, opcode, message, cut) = cut_payload(context);
@@ -126,10 +184,7 @@ fn with_pings(context: &mut Context<'_>) -> Checked {
                 )));
             }
             other => {
-                let reply = as_reply(other, wait)?;
-                if reply.kind != Kind::Echo || !reply.payload.equals(&payload) {
-                    return Err(Failure(format!("got {reply} for the echo of {payload}")));
-                }
+                is_echo(&as_reply(other, wait)?, &payload)?;
                 echoed = true;
             }
         }

@@ -30,6 +30,24 @@ pub(super) static CHECKS: &[Check] = &[
         },
     },
     Check {
+        id: "protocol-limit-accepted-in-fragments",
+        section: "protocol, Limits",
+        description: "Echoes a message of exactly 16 MiB in two fragments.",
+        expectation: "it comes back whole",
+        scope: Scope::Each,
+        needs: Some(ProtocolRequest::Echo),
+        run: |context| {
+            let mut client = context.connect_large()?;
+            let payload = sized(context.dialect, LIMIT);
+            let (opcode, message) = context.message(Kind::Echo, &payload);
+            let (start, end) = message.split_at(LIMIT / 2);
+            for fragment in fragments(opcode, &[start, end]) {
+                client.send_raw(&fragment)?;
+            }
+            context.expect(&mut client, Kind::Echo, &payload)
+        },
+    },
+    Check {
         id: "protocol-limit-refused",
         section: "protocol, Limits",
         description: "Sends an echo of 16 MiB and one byte in one frame.",
@@ -63,7 +81,7 @@ pub(super) static CHECKS: &[Check] = &[
 ];
 
 /// A payload whose echo request has exactly this many bytes.
-fn sized(dialect: Dialect, bytes: usize) -> Payload {
+pub(super) fn sized(dialect: Dialect, bytes: usize) -> Payload {
     match dialect {
         Dialect::Binary => Payload::binary(&vec![b'x'; bytes - 5]),
         _ => {

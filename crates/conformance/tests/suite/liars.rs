@@ -47,8 +47,9 @@ fn target(server: &LiarServer, lie: Lie, framework: Framework, timeout: Duration
 }
 
 /// Send 16 to a hundred megabytes each, of which no other check sends more than two.
-const LARGE: [&str; 4] = [
+const LARGE: [&str; 5] = [
     "protocol-limit-accepted",
+    "protocol-limit-accepted-in-fragments",
     "protocol-limit-refused",
     "protocol-limit-refused-in-fragments",
     "protocol-limit-slow-client",

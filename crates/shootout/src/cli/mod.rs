@@ -121,7 +121,10 @@ pub enum Command {
         /// Only these variants
         #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
         variants: Vec<String>,
-        /// Lists the passed checks too
+        /// Only one variant of each server, drawn at random
+        #[arg(long, conflicts_with = "variants")]
+        one_each: bool,
+        /// Lists the passed checks too, with the seconds that each took
         #[arg(long)]
         all: bool,
         /// Uses the servers as they are, without building them

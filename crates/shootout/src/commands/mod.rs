@@ -51,6 +51,7 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
             Command::Verify {
                 servers,
                 variants,
+                one_each,
                 all,
                 skip_build,
                 jobs,
@@ -61,6 +62,7 @@ pub fn execute(cli: Cli, interrupt: &Interrupt) -> Exit {
                 &verify::Choice {
                     servers,
                     variants,
+                    one_each,
                     all,
                     skip_build,
                     jobs,

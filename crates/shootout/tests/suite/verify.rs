@@ -35,6 +35,28 @@ fn verify_knows_the_honest_from_the_liars() {
         .expect(1, &["no selected server has a variant \"nine\""]);
 }
 
+#[test]
+fn one_variant_of_each_server_is_drawn() {
+    let project = Project::new();
+    for name in ["a-server", "b-server"] {
+        project.add(&Server {
+            name,
+            more: "[[variant]]\nname = \"none\"\n[[variant]]\nname = \"other\"\n",
+            ..Server::default()
+        });
+    }
+    let done = project.shootout("verify --one-each");
+    done.expect(0, &["2 variants: 2 ok"]);
+    for name in ["a-server", "b-server"] {
+        let of_server = |line: &&str| line.starts_with(name) && line.contains(" passed, ");
+        let told = done.stdout.lines().filter(of_server).count();
+        assert_eq!(told, 1, "{}", done.stdout);
+    }
+    project
+        .shootout("verify --one-each --variants none")
+        .expect(1, &["--one-each", "cannot be used with", "--variants"]);
+}
+
 /// A server that cannot be built here, which fails only those who name it.
 fn add_foreign(project: &Project, name: &str) {
     project.add(&Server {

@@ -29,6 +29,8 @@ pub(super) struct Liar {
 struct Spoken {
     first: Option<Opcode>,
     echoes: u32,
+    messages: u32,
+    pings: u32,
     /// A message was ignored; everything after it is, too.
     deaf: bool,
 }
@@ -45,6 +47,13 @@ impl Liar {
 
     fn spoken(&self) -> MutexGuard<'_, HashMap<u64, Spoken>> {
         self.spoken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_tired_of_pings(&self, from: &Peer) -> bool {
+        let mut spoken = self.spoken();
+        let pings = &mut spoken.entry(from.id).or_default().pings;
+        *pings += 1;
+        *pings > 20
     }
 
     /// The error that this lie reports for a correct request.
@@ -148,7 +157,6 @@ impl Behaviour for Liar {
 
     fn max_message(&self) -> u32 {
         match self.lie {
-            Lie::LowLimit => 15 * MIB,
             Lie::LimitInFragmentsOnly | Lie::LimitPerFrame => 17 * MIB,
             _ => 16 * MIB,
         }
@@ -169,11 +177,16 @@ impl Behaviour for Liar {
             hub.set_member(from, *member, frame.as_deref());
             return Ok(());
         }
-        let (first, deaf) = {
+        let (first, deaf, messages) = {
             let mut spoken = self.spoken();
             let spoken = spoken.entry(from.id).or_default();
-            (*spoken.first.get_or_insert(opcode), spoken.deaf)
+            spoken.messages += 1;
+            let first = *spoken.first.get_or_insert(opcode);
+            (first, spoken.deaf, spoken.messages)
         };
+        if self.lie == Lie::CountsMessages && messages > 16_384 {
+            return Err(1008);
+        }
         if self.lie == Lie::OneDialect && opcode != first {
             return Err(1003);
         }
@@ -231,11 +244,11 @@ impl Behaviour for Liar {
             *echoes
         };
         match self.lie {
-            Lie::EchoesTwice if echoes == 30 && message.len() < 1024 => from.send(&frame.repeat(2)),
+            Lie::EchoesTwice if echoes == 30 && message.len() < 300 => from.send(&frame.repeat(2)),
             Lie::LeaksEchoes if (4096..16_384).contains(&message.len()) => {
                 send_all(&hub.members(), &frame);
             }
-            Lie::DelaysEcho if echoes == 10 => {
+            Lie::DelaysEcho if echoes == 10 && message.len() < 300 => {
                 let from = Arc::clone(from);
                 std::thread::spawn(move || {
                     std::thread::sleep(Duration::from_millis(20));
@@ -324,6 +337,7 @@ impl Behaviour for Liar {
     fn ping(&self, from: &Arc<Peer>, payload: &[u8]) {
         let len = match self.lie {
             Lie::CutsPongs => payload.len().min(100),
+            Lie::TiresOfPings if self.is_tired_of_pings(from) => return,
             _ => payload.len(),
         };
         from.send_frame(Opcode::Pong, &payload[..len]);

@@ -77,6 +77,7 @@ struct Deflating {
     decoder: Decoder,
     deflater: Deflater,
     broadcasts: Broadcasts,
+    loses_incompressible: bool,
 }
 
 impl DeflatedWire {
@@ -357,6 +358,7 @@ impl Deflating {
         };
         Self {
             broadcasts,
+            loses_incompressible: lie == Lie::DeflateLosesIncompressible,
             decoder: Decoder::new(Sender::Server, u32::MAX),
             deflater: Deflater::new(&kept, Sender::Server, LEVEL),
         }
@@ -365,6 +367,7 @@ impl Deflating {
     /// Appends the compressed frames of what the server sends. What are no frames goes as it is.
     fn take(&mut self, bytes: &[u8], marks_plain: bool, out: &mut Vec<u8>) {
         let (deflater, broadcasts) = (&mut self.deflater, &mut self.broadcasts);
+        let loses = self.loses_incompressible;
         let begin = out.len();
         let fed = self.decoder.feed(bytes, |event| {
             let (opcode, payload) = match event {
@@ -374,6 +377,8 @@ impl Deflating {
                         deflated.extend_from_slice(payload);
                     } else {
                         broadcasts.deflate(deflater, payload, &mut deflated);
+                        let is_hard = payload.len() > 20_000 && 2 * deflated.len() > payload.len();
+                        deflated.truncate(deflated.len() / if loses && is_hard { 2 } else { 1 });
                     }
                     let first = out.len();
                     encode_frame(out, opcode, None, &deflated);

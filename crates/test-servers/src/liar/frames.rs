@@ -6,6 +6,7 @@ use ws_proto::apply_mask;
 
 const FIN: u8 = 0x80;
 const LIMIT: usize = 16 * 1024 * 1024;
+const LOW_LIMIT: usize = 15 * 1024 * 1024;
 
 /// A filter for the lies that need one.
 pub(super) fn filter(lie: Lie) -> Option<Box<dyn FrameFilter>> {
@@ -15,6 +16,10 @@ pub(super) fn filter(lie: Lie) -> Option<Box<dyn FrameFilter>> {
             | Lie::IgnoresReservedBits
             | Lie::SkipsReservedOpcodes
             | Lie::LosesFragments
+            | Lie::LosesLateFragments
+            | Lie::LosesBehindFragments
+            | Lie::LowLimit
+            | Lie::LowLimitInFragments
             | Lie::DeafWithinMessage
             | Lie::SkipsContinuation
             | Lie::SkipsInterleaved
@@ -30,6 +35,9 @@ pub(super) fn filter(lie: Lie) -> Option<Box<dyn FrameFilter>> {
             lie,
             bytes: Vec::new(),
             fragments: 0,
+            length: 0,
+            ended: false,
+            has_empty: false,
             message: Vec::new(),
         }) as Box<dyn FrameFilter>
     })
@@ -42,6 +50,12 @@ struct Lenient {
     bytes: Vec<u8>,
     /// Fragments so far of the message under way.
     fragments: usize,
+    /// Bytes in them.
+    length: usize,
+    /// A fragmented message has ended in what came at once.
+    ended: bool,
+    /// The second fragment is empty.
+    has_empty: bool,
     /// Their payload, for the lies that look at whole messages.
     message: Vec<u8>,
 }
@@ -111,6 +125,7 @@ impl FrameFilter for Lenient {
         self.bytes.extend_from_slice(bytes);
         let mut out = Vec::new();
         let mut at = 0;
+        self.ended = false;
         while let Some((mut frame, len)) = Frame::parse(&self.bytes[at..]) {
             at += len;
             if self.keep(&mut frame)? {
@@ -145,9 +160,23 @@ impl Lenient {
             return Ok(true);
         }
         let fragment = self.fragments;
-        self.fragments = if fin { 0 } else { fragment + 1 };
+        let length = self.length + frame.payload.len();
+        (self.fragments, self.length) = if fin { (0, 0) } else { (fragment + 1, length) };
+        let is_whole = fin && fragment == 0;
+        self.ended |= fin && fragment > 0;
         match self.lie {
-            Lie::LosesFragments => Ok(fin || fragment < 5),
+            Lie::LosesFragments => {
+                self.has_empty = match fragment {
+                    0 => false,
+                    1 => frame.payload.is_empty(),
+                    _ => self.has_empty,
+                };
+                Ok(fin || fragment < 5 || self.has_empty)
+            }
+            Lie::LosesLateFragments => Ok(fin || !(10_000..20_000).contains(&fragment)),
+            Lie::LosesBehindFragments => Ok(!is_whole || !self.ended),
+            Lie::LowLimit if is_whole && length > LOW_LIMIT => Err(1009),
+            Lie::LowLimitInFragments if !is_whole && length > LOW_LIMIT => Err(1009),
             Lie::LimitPerFrame if frame.payload.len() > LIMIT => Err(1009),
             Lie::AcceptsInvalidFragments | Lie::LimitInFragmentsOnly if !fin || fragment > 0 => {
                 self.join(frame)

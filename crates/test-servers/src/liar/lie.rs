@@ -26,10 +26,12 @@ pub enum Lie {
     NoSubprotocol,
     /// Answers the 30th echo of a connection twice, if it is a small one.
     EchoesTwice,
-    /// Sends the 10th echo of a connection 20 ms late, behind others.
+    /// Sends the 10th echo of a connection 20 ms late, behind others, if it is a small one.
     DelaysEcho,
     /// Sends echoes of 4 to 16 KiB to all other clients too.
     LeaksEchoes,
+    /// Closes a connection with 1008 at its 16,385th message.
+    CountsMessages,
     /// Writes the length 65,535 in eight bytes.
     LongLengthForm,
     /// Delivers broadcasts of 512 to 1,025 KiB to their sender alone.
@@ -99,6 +101,9 @@ pub enum Lie {
     DeflateTakesLarger,
     /// Turns compression on for offers that it must decline.
     DeflateTakesBadOffers,
+    /// Loses the end of each message of more than 20,000 bytes that compression makes smaller by less than
+    /// a half.
+    DeflateLosesIncompressible,
     /// Agrees to forget each message, and refers to earlier ones.
     DeflateKeepsContext,
     /// Loses the sixth and further fragments of a message where compression is on, but for the
@@ -128,8 +133,12 @@ pub enum Lie {
     IgnoresReservedBits,
     /// Skips frames with reserved opcodes.
     SkipsReservedOpcodes,
-    /// Loses the sixth and further fragments of a message, but for the last.
+    /// Loses the sixth and further fragments of a message, but for the last, where the second is not empty.
     LosesFragments,
+    /// Loses the 10,000th to the 20,000th fragment of a message, but for the last.
+    LosesLateFragments,
+    /// Loses a message that comes in one segment with the end of a fragmented one.
+    LosesBehindFragments,
     /// Does not answer a ping between fragments.
     DeafWithinMessage,
     /// Skips a continuation frame with no message under way.
@@ -138,6 +147,8 @@ pub enum Lie {
     SkipsInterleaved,
     /// Answers a ping with at most 100 bytes.
     CutsPongs,
+    /// Answers the first 20 pings of a connection alone.
+    TiresOfPings,
     /// Answers a pong with a pong.
     AnswersPongs,
     /// Takes a ping without FIN for a whole one.
@@ -177,8 +188,10 @@ pub enum Lie {
     IgnoresUnknownByte,
     /// Sends error answers to everyone.
     ErrorToAll,
-    /// Refuses messages over 15 MiB.
+    /// Refuses messages over 15 MiB that come in one frame.
     LowLimit,
+    /// Refuses messages over 15 MiB that come in fragments.
+    LowLimitInFragments,
     /// Accepts 17 MiB in one frame.
     LimitInFragmentsOnly,
     /// Accepts 17 MiB in fragments.
@@ -263,6 +276,7 @@ impl Lie {
             Self::AnyVersion => "rfc6455-4.2.2-version",
             Self::NoKeyNeeded => "rfc6455-4.2.1-missing-key",
             Self::EchoesTwice | Self::DelaysEcho => "protocol-echo",
+            Self::CountsMessages => "protocol-many-messages",
             Self::LeaksEchoes => "protocol-echo-sender-only",
             Self::LongLengthForm => "rfc6455-5.2-payload-lengths",
             Self::LosesLargeBroadcasts => "protocol-large-payloads",
@@ -296,6 +310,7 @@ impl Lie {
             Self::DeflateTakesBadOffers => "rfc7692-7.1-bad-offers",
             Self::DeflateKeepsContext => "rfc7692-7.1.1.1-no-context-takeover",
             Self::DeflateLosesFragments => "rfc7692-6.1-fragments",
+            Self::DeflateLosesIncompressible => "rfc7692-7.2.1-incompressible",
             Self::DeflateMarksAll => "rfc7692-6.1-in-turn",
             Self::DeflateOneForAll => "rfc7692-7.2.1-broadcast",
             Self::DeflateIgnoresRsv1 => "rfc7692-6.1-rsv1",
@@ -310,10 +325,13 @@ impl Lie {
             Self::IgnoresReservedBits => "rfc6455-5.2-reserved-bits",
             Self::SkipsReservedOpcodes => "rfc6455-5.2-reserved-opcodes",
             Self::LosesFragments => "rfc6455-5.4-fragments",
+            Self::LosesLateFragments => "rfc6455-5.4-many-fragments",
+            Self::LosesBehindFragments => "rfc6455-5.4-message-behind-fragments",
             Self::DeafWithinMessage => "rfc6455-5.4-ping-between-fragments",
             Self::SkipsContinuation => "rfc6455-5.4-continuation-without-start",
             Self::SkipsInterleaved => "rfc6455-5.4-interleaved-message",
             Self::CutsPongs => "rfc6455-5.5.2-ping",
+            Self::TiresOfPings => "rfc6455-5.5.3-pings-at-once",
             Self::AnswersPongs => "rfc6455-5.5.3-unsolicited-pong",
             Self::AcceptsFragmentedPing => "rfc6455-5.5-fragmented-control",
             Self::SkipsLongPing => "rfc6455-5.5-long-control",
@@ -332,6 +350,7 @@ impl Lie {
             Self::IgnoresEmptyBinary => "protocol-error-empty-binary",
             Self::IgnoresUnknownByte => "protocol-error-unknown-byte-0",
             Self::ErrorToAll => "protocol-error-isolated",
+            Self::LowLimitInFragments => "protocol-limit-accepted-in-fragments",
             Self::LowLimit => "protocol-limit-accepted",
             Self::LimitInFragmentsOnly => "protocol-limit-refused",
             Self::LimitPerFrame => "protocol-limit-refused-in-fragments",

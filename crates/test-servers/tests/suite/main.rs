@@ -1,5 +1,6 @@
 //! The test servers from outside, in one program: each more is linked anew.
 
+mod again;
 mod delay;
 mod fault;
 mod null;

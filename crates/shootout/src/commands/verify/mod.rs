@@ -12,16 +12,23 @@ use crate::build::BuildError;
 use crate::exit::Exit;
 use crate::machine;
 use crate::options::Pin;
+use crate::rows::Wanted;
 use anstyle::{AnsiColor, Style};
 use board::conformance_table::Line;
 use project::Refusal;
+use rand::SeedableRng as _;
+use rand::seq::IndexedRandom as _;
+use rand_chacha::ChaCha8Rng;
 use record::Environment;
 use std::num::NonZeroUsize;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What is verified and how much is told.
 pub(super) struct Choice {
     pub(super) servers: Vec<String>,
     pub(super) variants: Vec<String>,
+    /// One variant of each server, another each time.
+    pub(super) one_each: bool,
     pub(super) all: bool,
     pub(super) skip_build: bool,
     /// Rows at once; as many as there are cores, when absent.
@@ -67,6 +74,9 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
     let mut tally = Tally::default();
     tally.unreadable(entries.len() - readable.len());
     only(&mut readable, &choice.variants)?;
+    if choice.one_each {
+        draw_one_each(&mut readable);
+    }
     // At least two, so that messages between loops or processes are checked, too.
     let threads = machine::cores(&Pin::Auto, &Environment::collect())?
         .server_threads
@@ -102,6 +112,16 @@ pub(super) fn verify(context: &Context<'_>, choice: &Choice) -> Result<Exit, Ref
         Some(table) => table::keep(context, table, lines)?,
     };
     Ok(if kept { exit } else { Exit::Failed })
+}
+
+/// Leaves one variant of each server.
+fn draw_one_each(readable: &mut [Wanted<'_>]) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let mut dice = ChaCha8Rng::seed_from_u64(now.map_or(0, |since| since.as_nanos() as u64));
+    for wanted in readable {
+        let drawn = wanted.variants.choose(&mut dice).cloned();
+        wanted.variants = drawn.into_iter().collect();
+    }
 }
 
 fn painted(color: AnsiColor, word: &str) -> String {

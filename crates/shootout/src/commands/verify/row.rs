@@ -87,7 +87,8 @@ pub(super) fn verify(
     let checked = conform::verify(&mut server, variant, context.interrupt, &mut |outcome| {
         if choice.all && outcome.verdict == Found::Pass {
             let pass = painted(AnsiColor::Green, "pass");
-            put!(said, "  {pass} {}", heading(outcome));
+            let took = outcome.elapsed.as_secs_f64();
+            put!(said, "  {pass} {}, {took:.2} s", heading(outcome));
         }
     });
     let tail = server.log_tail();
