@@ -5,8 +5,8 @@ import io.smallrye.mutiny.Uni;
 import jakarta.inject.Singleton;
 
 /**
- * Adds a client before its handshake is answered: no broadcast sent after that passes it by. The endpoint
- * is told of the open connection when the answer is on its way already.
+ * Adds a client before its handshake is answered: no broadcast sent after that passes it by. The
+ * library tells the endpoint of the open connection when the answer is on its way already.
  */
 @Singleton
 final class JoiningCheck implements HttpUpgradeCheck {
@@ -22,7 +22,7 @@ final class JoiningCheck implements HttpUpgradeCheck {
         Client client = new Client();
         context.userData().put(Client.KEY, client);
         handler.join(client);
-        // Also the end of a handshake that is refused afterwards, of which no endpoint is told.
+        // Also the end of a handshake that is refused afterwards, of which no endpoint learns.
         context.httpRequest().connection().closeHandler(closed -> handler.leave(client));
         return CheckResult.permitUpgrade();
     }
