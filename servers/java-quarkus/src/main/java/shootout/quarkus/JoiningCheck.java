@@ -2,6 +2,7 @@ package shootout.quarkus;
 
 import io.quarkus.websockets.next.HttpUpgradeCheck;
 import io.smallrye.mutiny.Uni;
+import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Singleton;
 
 /**
@@ -22,8 +23,10 @@ final class JoiningCheck implements HttpUpgradeCheck {
         Client client = new Client();
         context.userData().put(Client.KEY, client);
         handler.join(client);
-        // Also the end of a handshake that is refused afterwards, of which no endpoint learns.
-        context.httpRequest().connection().closeHandler(closed -> handler.leave(client));
+        HttpServerRequest request = context.httpRequest();
+        request.connection().closeHandler(closed -> handler.leave(client));
+        // No endpoint learns of a handshake that is refused from here on; others may follow on the connection.
+        request.response().endHandler(refused -> handler.leave(client));
         return CheckResult.permitUpgrade();
     }
 }
