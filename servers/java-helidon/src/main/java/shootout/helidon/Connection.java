@@ -3,11 +3,14 @@ package shootout.helidon;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.http.Headers;
 import io.helidon.http.HttpPrologue;
+import io.helidon.webserver.websocket.WsUpgrader;
 import io.helidon.websocket.WsCloseCodes;
 import io.helidon.websocket.WsListener;
 import io.helidon.websocket.WsSession;
+import io.helidon.websocket.WsUpgradeException;
 
 import java.io.ByteArrayOutputStream;
+import java.util.Base64;
 import java.util.Optional;
 
 /** The library's events of one connection, all of them in its own virtual thread: whole messages from fragments. */
@@ -15,6 +18,7 @@ final class Connection implements WsListener {
 
     private static final int LARGEST_MESSAGE = 16 * 1024 * 1024;
     private static final int LARGEST_CONTROL = 125;
+    private static final int KEY_BYTES = 16;
 
     private final Handler handler;
     private final Client client = new Client();
@@ -27,13 +31,24 @@ final class Connection implements WsListener {
 
     /** Adds the client before its handshake is answered: no broadcast sent after that passes it by. */
     @Override
-    public Optional<Headers> onHttpUpgrade(HttpPrologue prologue, Headers headers) {
+    public Optional<Headers> onHttpUpgrade(HttpPrologue prologue, Headers headers) throws WsUpgradeException {
+        // The library looks at the key later, and serves the connection on when it has refused it.
+        if (!isKey(headers.get(WsUpgrader.WS_KEY).get())) {
+            throw new WsUpgradeException("no key of 16 bytes");
+        }
         handler.join(client);
-        // The library tells no listener of a connection that ends without a close frame, nor of a handshake
-        // that fails from here on; its thread ends with it.
+        // The library tells no listener of a connection that ends without a close frame; its thread ends with it.
         Thread connection = Thread.currentThread();
         Thread.ofVirtual().start(() -> leaveAfter(connection));
         return Optional.empty();
+    }
+
+    private static boolean isKey(String key) {
+        try {
+            return Base64.getDecoder().decode(key).length == KEY_BYTES;
+        } catch (IllegalArgumentException notBase64) {
+            return false;
+        }
     }
 
     private void leaveAfter(Thread connection) {

@@ -29,43 +29,54 @@ final class Client {
     private volatile WebSocketConnection connection;
 
     synchronized void open(WebSocketConnection opened) {
-        early.forEach(message -> queue(opened, message));
+        early.forEach(message -> write(opened, message));
         early.clear();
         connection = opened;
+        if (cutOff.get()) {
+            close(opened);
+        }
     }
 
     /** Never waits. */
     void send(Message message) {
-        if (connection == null && waits(message)) {
-            return;
-        }
-        queue(connection, message);
-    }
-
-    private synchronized boolean waits(Message message) {
-        return connection == null && early.add(message);
-    }
-
-    private void queue(WebSocketConnection to, Message message) {
-        if (cutOff.get() || to.isClosed()) {
+        if (cutOff.get()) {
             return;
         }
         long size = message.size();
         long before = queued.getAndAdd(size);
         // One message is always taken: JSON numbers may grow when they are written anew.
         if (before > 0 && before + size > MOST_QUEUED) {
-            close(to, POLICY_VIOLATION);
-            return;
+            cutOff();
+        } else if (connection != null || !waits(message)) {
+            write(connection, message);
         }
-        message.sendTo(to).subscribe().with(
-                sent -> queued.addAndGet(-size),
-                failed -> queued.addAndGet(-size));
+    }
+
+    private synchronized boolean waits(Message message) {
+        return connection == null && early.add(message);
+    }
+
+    private void write(WebSocketConnection to, Message message) {
+        if (!to.isClosed()) {
+            message.sendTo(to).subscribe().with(
+                    sent -> queued.addAndGet(-message.size()),
+                    failed -> queued.addAndGet(-message.size()));
+        }
+    }
+
+    private synchronized void cutOff() {
+        if (cutOff.compareAndSet(false, true)) {
+            early.clear();
+            if (connection != null) {
+                close(connection);
+            }
+        }
     }
 
     /** The close frame goes behind what is queued: the library cannot end a connection at once. */
-    private void close(WebSocketConnection to, int code) {
-        if (cutOff.compareAndSet(false, true)) {
-            to.close(new CloseReason(code)).subscribe().with(closed -> {}, failed -> {});
+    private static void close(WebSocketConnection to) {
+        if (!to.isClosed()) {
+            to.close(new CloseReason(POLICY_VIOLATION)).subscribe().with(closed -> {}, failed -> {});
         }
     }
 }

@@ -2,11 +2,12 @@ package shootout.quarkus;
 
 import io.quarkus.websockets.next.HttpUpgradeCheck;
 import io.smallrye.mutiny.Uni;
+import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Singleton;
 
 /**
- * Adds a client before its handshake is answered: no broadcast sent after that passes it by. The endpoint
- * is told of the open connection when the answer is on its way already.
+ * Adds a client before its handshake is answered: no broadcast sent after that passes it by. The
+ * library tells the endpoint of the open connection when the answer is on its way already.
  */
 @Singleton
 final class JoiningCheck implements HttpUpgradeCheck {
@@ -22,8 +23,10 @@ final class JoiningCheck implements HttpUpgradeCheck {
         Client client = new Client();
         context.userData().put(Client.KEY, client);
         handler.join(client);
-        // Also the end of a handshake that is refused afterwards, of which no endpoint is told.
-        context.httpRequest().connection().closeHandler(closed -> handler.leave(client));
+        HttpServerRequest request = context.httpRequest();
+        request.connection().closeHandler(closed -> handler.leave(client));
+        // No endpoint learns of a handshake that is refused from here on; others may follow on the connection.
+        request.response().endHandler(refused -> handler.leave(client));
         return CheckResult.permitUpgrade();
     }
 }
