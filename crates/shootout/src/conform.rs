@@ -6,7 +6,7 @@
 use crate::interrupt::Interrupt;
 use crate::supervise::{Death, Server};
 use conformance::{CheckRun, Found};
-use project::manifest::{Manifest, Variant};
+use project::manifest::{Manifest, Variant, Waiver};
 use record::{CheckOutcome, CheckVerdict, Conformance};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -67,6 +67,7 @@ pub fn verify(
 
 /// The outcomes as they are recorded: a failure that the manifest waives is waived.
 pub fn judge(manifest: &Manifest, variant: &Variant, outcomes: &[CheckRun]) -> Conformance {
+    let waived = |waiver: &Waiver| (CheckVerdict::Waived, Some(waiver.reason.clone()));
     let checks = outcomes
         .iter()
         .map(|outcome| {
@@ -75,11 +76,10 @@ pub fn judge(manifest: &Manifest, variant: &Variant, outcomes: &[CheckRun]) -> C
                 .iter()
                 .find(|waiver| waiver.covers(outcome.check.id, &variant.name));
             let (verdict, detail) = match (&outcome.verdict, waiver) {
+                (Found::Pass, Some(waiver)) if waiver.sometimes => waived(waiver),
                 (Found::Pass, _) => (CheckVerdict::Pass, detail(outcome, None)),
                 (Found::Skipped { reason }, _) => (CheckVerdict::Skipped, Some(reason.clone())),
-                (Found::Fail { .. }, Some(waiver)) => {
-                    (CheckVerdict::Waived, Some(waiver.reason.clone()))
-                }
+                (Found::Fail { .. }, Some(waiver)) => waived(waiver),
                 (Found::Fail { observed }, None) => {
                     (CheckVerdict::Fail, detail(outcome, Some(observed)))
                 }

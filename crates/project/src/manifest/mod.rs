@@ -180,6 +180,9 @@ pub struct Waiver {
     pub variants: Scope,
     /// Why.
     pub reason: String,
+    /// The library passes it most of the time. It counts as waived whenever it is run, so that a table does
+    /// not change by chance.
+    pub sometimes: bool,
     /// A page about it.
     pub link: Option<String>,
     /// When it was granted.

@@ -140,6 +140,8 @@ pub(super) struct Waiver {
     pub(super) check: Spanned<String>,
     pub(super) variants: Option<Words>,
     pub(super) reason: Spanned<String>,
+    #[serde(default)]
+    pub(super) sometimes: bool,
     pub(super) link: Option<String>,
     pub(super) date: Option<Spanned<String>>,
 }

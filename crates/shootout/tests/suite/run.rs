@@ -494,6 +494,24 @@ fn a_waived_check_does_not_forbid_a_number() {
     assert_eq!(measurement.status, Status::Ok);
 }
 
+/// The table must say the same, whether the check passes or fails this time.
+#[test]
+fn a_check_that_fails_sometimes_is_waived_also_when_it_passes() {
+    let project = Project::new();
+    let waiver = "[[waiver]]\ncheck = \"rfc6455-5.5.2-ping\"\nreason = \"at times\"\n";
+    for (sometimes, said) in [("", " passed, "), ("sometimes = true\n", "1 waived, ")] {
+        project.add(&Server {
+            script: "exec \"$PROGRAMS/liar-server\" --lie none --port $PORT",
+            more: &format!("{waiver}{sometimes}"),
+            ..Server::default()
+        });
+        let done = project.shootout("verify go-example");
+        done.expect(0, &[said]);
+        let is_waived = done.stdout.contains("1 waived");
+        assert_eq!(is_waived, !sometimes.is_empty(), "{}", done.stdout);
+    }
+}
+
 #[test]
 fn what_cannot_work_is_said_before_anything_is_measured() {
     let project = Project::new();

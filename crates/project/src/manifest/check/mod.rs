@@ -164,6 +164,7 @@ fn waiver(raw: raw::Waiver, variants: &[String], p: &mut Problems<'_>) -> Waiver
         check: raw.check.into_inner(),
         variants: scope(raw.variants, variants, p),
         reason: raw.reason.into_inner(),
+        sometimes: raw.sometimes,
         link: raw.link,
         date: raw.date.map(Spanned::into_inner),
     }
