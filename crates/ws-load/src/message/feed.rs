@@ -89,7 +89,7 @@ impl RatesPart {
         };
         Some(FeedRates {
             min,
-            median: median.clamp(min, max),
+            median: median.max(min).min(max),
             max,
         })
     }
