@@ -222,6 +222,7 @@ fn numbers_that_cannot_be_read_are_malformed() {
     assert!(ran.stderr.contains("that can be read"), "{ran:#?}");
 }
 
+// timed: what the run took bounds what each message took, however long that was.
 #[test]
 fn ages_lie_between_what_the_server_says_and_what_the_run_took() {
     let stale = Duration::from_secs(100);
@@ -232,7 +233,6 @@ fn ages_lie_between_what_the_server_says_and_what_the_run_took() {
         ..Feeding::default()
     };
     let few = few(20);
-    // timed: the time that the run took bounds what each message took, however long that was.
     let began = Instant::now();
     let (ran, record, told) = carried_out(server(feeding), &fed(ALL), &few, &[]);
     let most = stale + began.elapsed();
@@ -261,4 +261,34 @@ fn messages_from_the_future_are_counted_apart() {
     assert_eq!((age.negative, &age.age), (all(&told).messages, &None));
     assert!(age.most_negative_ns <= 100_000 * 1_000_000_000);
     assert!(age.most_negative_ns > 0);
+}
+
+#[test]
+fn the_page_and_the_table_of_a_run_show_its_feed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (page, table) = (path("run.html"), path("run.csv"));
+    let more = ["--html", &page, "--csv", &table];
+    let feeding = Feeding {
+        burst: 13,
+        keys: 1,
+        lost: each(12, 2),
+        ..Feeding::default()
+    };
+    let (_, record, told) = carried_out(server(feeding), &fed(ALL), &few(3), &more);
+    let known = all(&told);
+    let feed = feed(&record);
+    assert_eq!(feed.numbers.unwrap().missing, known.missing);
+    let page = std::fs::read_to_string(page).unwrap();
+    let section = page.split("<h2>Feed</h2>").nth(1).unwrap();
+    let cell = |text: u64| format!("<td class=\"number\">{text}</td>");
+    assert!(section.contains(&cell(known.missing)), "{section}");
+    let mut table = csv::Reader::from_path(table).unwrap();
+    let names = table.headers().unwrap().clone();
+    let row = table.records().next().unwrap().unwrap();
+    let value = |name: &str| &row[names.iter().position(|of| of == name).unwrap()];
+    assert_eq!(value("feed_messages"), known.messages.to_string());
+    assert_eq!(value("feed_missing"), known.missing.to_string());
+    let count = feed.age.as_ref().unwrap().age.as_ref().unwrap().count;
+    assert_eq!(value("feed_age_count"), count.to_string());
 }

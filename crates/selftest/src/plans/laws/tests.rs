@@ -323,6 +323,9 @@ fn heartbeats_that_did_not_come_and_answers_that_are_wrong_break_a_law() {
     }
 }
 
+/// A change of what is reported of a feed, and a law that it breaks.
+type FeedMisreport = (&'static str, fn(&mut Feed));
+
 #[test]
 fn numbers_of_a_feed_that_are_misreported_break_a_law() {
     let mut case = case();
@@ -369,7 +372,7 @@ fn numbers_of_a_feed_that_are_misreported_break_a_law() {
         };
         laws_beside(&told, &case, vec![step], None)
     };
-    let changes: [(&str, fn(&mut Feed)); 6] = [
+    let changes: [FeedMisreport; 6] = [
         ("messages of feeds", |of| of.messages = 10),
         ("gaps of feeds", |of| of.numbers.as_mut().unwrap().gaps -= 1),
         ("repeats of feeds", |of| {
