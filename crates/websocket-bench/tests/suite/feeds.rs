@@ -292,3 +292,43 @@ fn the_page_and_the_table_of_a_run_show_its_feed() {
     let count = feed.age.as_ref().unwrap().age.as_ref().unwrap().count;
     assert_eq!(value("feed_age_count"), count.to_string());
 }
+
+/// Half of the clients come and go, and each delivery comes behind a part of the feed.
+const RETURNING: &str = r#"
+    audience = "everyone"
+    [clients.steps]
+    first = 20
+    count = 1
+    [connection]
+    timeout = "60s"
+    [[populations]]
+    [[populations]]
+    [populations.life.comes_and_goes]
+    stays = "300ms"
+    away = "20ms"
+    [load.open]
+    rate = 50.0
+    duration = "3s"
+    [limits]
+    time = "50s"
+    sample_timeout = "60s"
+"#;
+
+#[test]
+fn numbers_begin_anew_with_a_connection_unless_they_resume() {
+    let feeding = Feeding {
+        burst: 2,
+        keys: 1,
+        ..Feeding::default()
+    };
+    for resumes in [false, true] {
+        let rule = format!("sequence = \"/seq\"\nresumes = {resumes}");
+        let (_, record, told) = carried_out(server(feeding), &fed(&rule), RETURNING, &[]);
+        assert!(told.connections.len() > 20, "{told:?}");
+        let numbers = feed(&record).numbers.unwrap();
+        // This server begins anew, which is wrong where its clients expect it to go on.
+        assert_eq!(numbers.repeats > 0, resumes, "{numbers:?}");
+        assert_eq!(numbers.missing + numbers.steps_back, 0, "{numbers:?}");
+        assert_eq!(record.steps[0].faults.duplicate, numbers.repeats);
+    }
+}
