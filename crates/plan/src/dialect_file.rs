@@ -330,7 +330,7 @@ pub struct Rule {
     /// The message has this shape. `{any}` stands for any text, up to the next text of the pattern;
     /// `{payload}`, `{stamp}`, `{padding}` and `{sequence}` are what a request carried. In a keep-alive, any
     /// other name captures a text, and `send` can repeat it. In a feed, `{sequence}`, `{key}` and
-    /// `{sent_at}` stand where the keys of the same names would lead.
+    /// `{sent_at}` take the place of the keys of the same names.
     #[serde(default)]
     pub pattern: Option<String>,
     /// The message begins with this. If a message begins with the prefixes of several rules, only

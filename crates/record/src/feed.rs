@@ -33,7 +33,7 @@ pub struct Feed {
 pub struct FeedRates {
     /// Of the client with the fewest.
     pub min: f64,
-    /// As many clients have fewer as have more. Within a thousandth.
+    /// Of the client in the middle, within a thousandth.
     pub median: f64,
     /// Of the client with the most.
     pub max: f64,

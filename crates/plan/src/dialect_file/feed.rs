@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// remember.
 pub const MOST_FEED_KEYS: usize = 256;
 
-/// The names that stand in the pattern of a feed for what its keys otherwise lead to.
+/// The names in the pattern of a feed that take the place of its keys.
 pub const FEED_NAMES: [&str; 2] = ["key", "sent_at"];
 
 /// How the time of sending is written.

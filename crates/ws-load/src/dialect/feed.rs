@@ -64,7 +64,7 @@ impl FeedTerms {
     }
 }
 
-/// Where a text stands in a message.
+/// Where a text is in a message.
 #[derive(Clone, Copy, Debug)]
 enum At {
     Pointer(PointerId),
@@ -235,7 +235,7 @@ impl Match<'_, '_> {
     }
 }
 
-/// A string, or what stands in a pattern; or a number of JSON.
+/// A string, or what a pattern found; or a number of JSON.
 #[derive(Clone, Copy, Debug)]
 enum Text<'m> {
     Raw(&'m str),

@@ -19,7 +19,7 @@ struct Gap {
 /// What a number is, after those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// The next one, or one above it; then so many are missing.
+    /// The next one, or one above it, and how many are missing in between.
     Ahead { missing: u64 },
     /// One that was missing, or is below the first. It was counted as missing if it was due.
     Back { was_missing: bool },
