@@ -2,30 +2,17 @@
 //!
 //! They end and do not panic. A message that one of them calls an intact answer has one value at the
 //! pointer that the dialect's file names, an object that holds the stamp once, the padding once, and
-//! nothing else. The values are found here by a walk over the text, not by the parser under test.
+//! nothing else. A number that is read of a feed is the only value at its pointer, and so is its key.
+//! The values are found here by a walk over the text, not by the parser under test.
 
-use ws_load::for_fuzzing::{Intact, PADDING, intact_answers};
+use ws_load::for_fuzzing::{FEED_KEY, FEED_NUMBER, Intact, PADDING, feed_number, intact_answers};
 
 /// Any message. Returns what was found intact.
 pub(crate) fn check(data: &[u8]) -> Vec<Intact> {
     let found = intact_answers(data);
     for answer in &found {
         let text = std::str::from_utf8(data).expect("an intact answer is UTF-8");
-        let mut places = vec![text.trim_matches(is_space)];
-        for name in answer.payload.split('/').skip(1) {
-            places = places
-                .into_iter()
-                .flat_map(members)
-                .filter(|(known, _)| known == name)
-                .map(|(_, value)| value)
-                .collect();
-        }
-        let [payload] = places[..] else {
-            panic!(
-                "{answer:?} has {} values at its place: {text:?}",
-                places.len()
-            );
-        };
+        let payload = only(text, &answer.payload);
         let mut held = members(payload);
         held.sort();
         let held: Vec<_> = held
@@ -37,7 +24,41 @@ pub(crate) fn check(data: &[u8]) -> Vec<Intact> {
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(held, expected, "{answer:?}: {text:?}");
     }
+    check_feed(data);
     found
+}
+
+/// The number of any message, if one was read as that of a feed.
+pub(crate) fn check_feed(data: &[u8]) -> Option<u64> {
+    let number = feed_number(data)?;
+    let text = std::str::from_utf8(data).expect("a message of a feed is UTF-8");
+    let written = only(text, FEED_NUMBER);
+    let written = match written.starts_with('"') {
+        true => unescaped(written),
+        false => written.to_owned(),
+    };
+    assert_eq!(written.parse(), Ok(number), "{text:?}");
+    let key = only(text, FEED_KEY);
+    let is_key = key.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit());
+    assert!(is_key, "{text:?}");
+    Some(number)
+}
+
+/// The value at a pointer, of which there is one.
+fn only<'t>(text: &'t str, pointer: &str) -> &'t str {
+    let mut places = vec![text.trim_matches(is_space)];
+    for name in pointer.split('/').skip(1) {
+        places = places
+            .into_iter()
+            .flat_map(members)
+            .filter(|(known, _)| known == name)
+            .map(|(_, value)| value)
+            .collect();
+    }
+    match places[..] {
+        [value] => value,
+        _ => panic!("{} values at {pointer}: {text:?}", places.len()),
+    }
 }
 
 /// The names and values of an object, or indices and values of an array, as they are written.

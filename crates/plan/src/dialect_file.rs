@@ -3,9 +3,11 @@
 //! Pure data. Whether a file makes sense is found when the load generator compiles it.
 
 mod condition;
+mod feed;
 mod heartbeat;
 
 pub use condition::{Condition, JsonType, Scalar};
+pub use feed::{FEED_NAMES, MOST_FEED_KEYS, SentUnit};
 pub use heartbeat::{BeatInterval, Heartbeat};
 
 use super::Nanos;
@@ -62,7 +64,8 @@ pub struct DialectFile {
     /// What a ready client sends by the clock, where the server closes clients that are silent.
     #[serde(default)]
     pub heartbeat: Option<Heartbeat>,
-    /// The requests.
+    /// The requests. A file may do without them that has a rule which means `feed`.
+    #[serde(default)]
     pub send: Requests,
     /// What the messages of a ready client mean. The first rule that matches decides; a message that
     /// no rule matches is malformed.
@@ -246,6 +249,23 @@ pub struct Requests {
     pub acknowledged: Option<bool>,
 }
 
+impl Default for Requests {
+    fn default() -> Self {
+        Self {
+            echo: None,
+            kinds: Vec::new(),
+            script: Vec::new(),
+            repeat_after: None,
+            broadcast: None,
+            publish: None,
+            subscribe: None,
+            unsubscribe: None,
+            reaches_sender: true,
+            acknowledged: None,
+        }
+    }
+}
+
 impl Requests {
     /// True where the sender of a broadcast or a publication gets a result.
     pub fn is_acknowledged(&self) -> bool {
@@ -309,7 +329,8 @@ pub struct Rule {
     pub text: Option<String>,
     /// The message has this shape. `{any}` stands for any text, up to the next text of the pattern;
     /// `{payload}`, `{stamp}`, `{padding}` and `{sequence}` are what a request carried. In a keep-alive, any
-    /// other name captures a text, and `send` can repeat it.
+    /// other name captures a text, and `send` can repeat it. In a feed, `{sequence}`, `{key}` and
+    /// `{sent_at}` take the place of the keys of the same names.
     #[serde(default)]
     pub pattern: Option<String>,
     /// The message begins with this. If a message begins with the prefixes of several rules, only
@@ -329,9 +350,24 @@ pub struct Rule {
     #[serde(default)]
     pub number: Option<String>,
     /// JSON pointer to the `{sequence}` of the request, in such an answer: it belongs to that request of
-    /// the same connection.
+    /// the same connection. In a feed: to the number of the message, which rises by 1 from message to
+    /// message.
     #[serde(default)]
     pub sequence: Option<String>,
+    /// In a feed with several sequences on a connection: JSON pointer to the string or number that tells
+    /// them apart, a symbol or a channel.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// In a feed: JSON pointer to the time at which the server sent the message.
+    #[serde(default)]
+    pub sent_at: Option<String>,
+    /// How that time is written; `ms` where it is left out.
+    #[serde(default)]
+    pub sent_unit: Option<SentUnit>,
+    /// In a feed: on a client's next connection, and in its next room, its numbers go on where they
+    /// were, and do not begin anew.
+    #[serde(default)]
+    pub resumes: bool,
     /// Beside `stamp` or `number`: JSON pointer to the string that `{line}` stands for in the request,
     /// which is compared with it.
     #[serde(default)]
@@ -413,6 +449,8 @@ pub enum Meaning {
     KeepAlive,
     /// The answer to a heartbeat of the client.
     Heartbeat,
+    /// One of a stream of messages that the server sends by itself.
+    Feed,
     /// While a client opens: it is ready for requests.
     Ready,
     /// The client is subscribed to the topic; one that opens is ready with it.

@@ -57,6 +57,21 @@ impl Faults {
         self.classes().iter().map(|(_, count)| count).sum()
     }
 
+    /// Those that are not among `some`.
+    pub const fn without(&self, some: &Self) -> Self {
+        Self {
+            lost: self.lost.saturating_sub(some.lost),
+            duplicate: self.duplicate.saturating_sub(some.duplicate),
+            reordered: self.reordered.saturating_sub(some.reordered),
+            corrupt: self.corrupt.saturating_sub(some.corrupt),
+            misdirected: self.misdirected.saturating_sub(some.misdirected),
+            unanswered: self.unanswered.saturating_sub(some.unanswered),
+            refused: self.refused.saturating_sub(some.refused),
+            malformed: self.malformed.saturating_sub(some.malformed),
+            disconnected: self.disconnected.saturating_sub(some.disconnected),
+        }
+    }
+
     /// Adds the counts of another part of the same step.
     pub fn merge(&mut self, other: &Self) {
         self.lost += other.lost;
@@ -102,6 +117,8 @@ mod tests {
         let mut twice = ones;
         twice.merge(&ones);
         assert!(twice.classes().iter().all(|(_, count)| *count == 2));
+        assert_eq!(twice.without(&ones), ones);
+        assert!(ones.without(&twice).is_empty());
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod connections;
 mod environment;
 mod event;
 mod faults;
+mod feed;
 mod file;
 mod format;
 mod handshakes;
@@ -39,6 +40,7 @@ pub use connections::{Connections, Drops, KernelMemory, KernelUse, MemoryUse, Pi
 pub use environment::{Environment, FileLimit};
 pub use event::Event;
 pub use faults::{FaultClass, Faults};
+pub use feed::{Feed, FeedAge, FeedClock, FeedNumbers, FeedRates};
 pub use file::{OutputFile, RecordFile, unwritable};
 pub use format::{Tool, VERSION};
 pub use handshakes::{TlsAgreed, TlsUse};

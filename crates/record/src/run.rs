@@ -1,7 +1,7 @@
 //! The record of one run of the generator against one server.
 
 use super::{
-    Churn, CompressionUse, Connections, Environment, Faults, Heartbeats, InFlight, Latency,
+    Churn, CompressionUse, Connections, Environment, Faults, Feed, Heartbeats, InFlight, Latency,
     SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict,
 };
 use plan::{Audience, DialectFile, Meaning, Measure, Plan, SearchOf};
@@ -160,6 +160,10 @@ pub struct StepRecord {
     /// Heartbeats of the clients; absent where the dialect has none, and in records from before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heartbeats: Option<Box<Heartbeats>>,
+    /// Messages that the server sent by itself; absent where the dialect has no feed, and in records from
+    /// before.
+    #[serde(default)]
+    pub feed: Option<Box<Feed>>,
     /// Clients that read slowly; absent where all read everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_readers: Option<SlowReaders>,
@@ -202,6 +206,12 @@ impl StepRecord {
             Measure::Ack => &self.ack,
         };
         chosen.as_ref().or(self.completion.as_ref())
+    }
+
+    /// Those of its faults that the numbers of a feed showed.
+    pub fn feed_faults(&self) -> Faults {
+        let numbers = self.feed.as_ref().and_then(|feed| feed.numbers);
+        numbers.map_or_else(Faults::default, |numbers| numbers.faults())
     }
 
     /// True when every planned sample was taken; an interrupt or a time-out ends a step before.
@@ -349,8 +359,10 @@ pub struct Edge {
     pub failed: Option<f64>,
 }
 
-/// The keys of a dialect file that would have the same be no fault, in words.
-fn keys(file: &DialectFile, faults: Faults, audience: Audience) -> String {
+/// The keys of a dialect file that would have the same be no fault, in words. `feed` are those of the
+/// faults that the numbers of feeds showed.
+fn keys(file: &DialectFile, faults: Faults, feed: Faults, audience: Audience) -> String {
+    let faults = faults.without(&feed);
     let to_others = audience != Audience::Sender;
     let send = &file.send;
     let has = |means| file.open.receive.iter().any(|rule| rule.means == means);
@@ -376,6 +388,11 @@ fn keys(file: &DialectFile, faults: Faults, audience: Audience) -> String {
         (
             faults.unanswered > 0 && to_others && send.is_acknowledged(),
             "where a sender gets no result, write `acknowledged = false` under [send]",
+        ),
+        (
+            !feed.is_empty(),
+            "where the numbers of the feed do not rise by 1 on each connection, name the sequences with \
+             `key`, or change or leave out `sequence`, in the rule that means `feed`",
         ),
         (
             faults.malformed > 0 && to_others && !send.is_acknowledged(),
@@ -419,8 +436,17 @@ impl RunRecord {
         let Some(file) = file.filter(|_| !of_messages.is_empty()) else {
             return format!("the server is at fault: {faults}");
         };
-        let keys = keys(file, faults, self.plan.audience);
+        let keys = keys(file, faults, self.feed_faults(), self.plan.audience);
         format!("the server or the dialect file is at fault: {faults}{keys}")
+    }
+
+    /// Those of its faults that the numbers of feeds showed.
+    fn feed_faults(&self) -> Faults {
+        let cold = self.warm_up.iter().map(|warm_up| &warm_up.cold);
+        let steps = self.steps.iter().chain(cold);
+        let mut all = Faults::default();
+        steps.for_each(|step| all.merge(&step.feed_faults()));
+        all
     }
 
     /// Faults of the server in all steps together, those of a warm-up included: what is missing from a step that the generator

@@ -3,6 +3,7 @@
 
 pub mod axes;
 mod chart;
+mod feed;
 pub mod figures;
 mod heat;
 mod lines;

@@ -1,8 +1,8 @@
 //! The page of a record: what it says, in which order.
 
 use crate::chart::Chart;
-use crate::figures;
 use crate::timeline::Timeline;
+use crate::{feed, figures};
 use crate::{heat, lines};
 use askama::Template;
 use plan::{Measure, Workload};
@@ -20,6 +20,9 @@ struct Page<'a> {
     charts: Vec<Chart>,
     columns: Vec<&'static str>,
     steps: Vec<Step>,
+    /// Of each step that has a feed.
+    feeds: Vec<[String; feed::COLUMNS.len()]>,
+    feed_columns: [&'static str; feed::COLUMNS.len()],
     faults: Vec<(&'static str, String)>,
     facts: Vec<(&'static str, String)>,
     plan: String,
@@ -66,6 +69,8 @@ pub fn page(record: &RunRecord, expected: &[Expected]) -> Result<String, askama:
         charts: charts.into_iter().flatten().collect(),
         columns: columns(is_connect),
         steps: record.steps.iter().map(step).collect(),
+        feeds: record.steps.iter().filter_map(feed::row).collect(),
+        feed_columns: feed::COLUMNS,
         faults: faults(record),
         facts: facts(record),
         plan,

@@ -11,6 +11,7 @@ mod distributed;
 mod draft;
 mod exit;
 mod expect;
+mod feed_format;
 mod flags;
 mod format;
 mod from_file;

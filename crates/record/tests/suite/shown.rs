@@ -40,7 +40,7 @@ const OF_PLANS: [&str; 23] = [
 ];
 /// Texts that this program or this machine fills, names and places in messages, and paths. The command
 /// is in the hands of the program that was given it.
-const OWN: [&str; 46] = [
+const OWN: [&str; 48] = [
     "Connection.data",
     "DialectFile.name",
     "DialectFile.separator",
@@ -60,12 +60,14 @@ const OWN: [&str; 46] = [
     "RequestKind.name",
     "Rule.capture",
     "Rule.capture_in_string",
+    "Rule.key",
     "Rule.kind",
     "Rule.line",
     "Rule.number",
     "Rule.pattern",
     "Rule.payload",
     "Rule.prefix",
+    "Rule.sent_at",
     "Rule.sequence",
     "Rule.stamp",
     "Rule.topic",

@@ -1,6 +1,7 @@
 //! A plan drawn at random, with the server that it is carried out against.
 
 mod beats;
+mod feeds;
 
 use super::super::bench::Draws;
 use super::returns::Returns;
@@ -130,6 +131,7 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
         has_lines,
     };
     beats::draw(&mut dice, &mut case);
+    feeds::draw(&mut dice, &mut case);
     case.fit(able)
 }
 

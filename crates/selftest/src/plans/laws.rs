@@ -1,6 +1,7 @@
 //! What must hold between the record of a run and the ledger of its server, whatever the plan. Pure.
 
 mod beats;
+mod feeds;
 mod kinds;
 mod leaving;
 
@@ -82,6 +83,9 @@ pub(super) fn broken(case: &Case, told: &Told, record: &Reported) -> Vec<Broken>
     trial.hold_requests();
     trial.hold_beats();
     trial.hold_end();
+    if !record.is_limited() {
+        trial.hold_feeds();
+    }
     if matches!(case.plan.load, Load::Connect(_)) {
         trial.hold_connections();
         return trial.broken;
@@ -308,7 +312,7 @@ impl Trial<'_> {
 
     fn hold_faults(&mut self) {
         let lost = self.count(Kind::Awaited, Fate::Lost);
-        let all = self.record.faults;
+        let all = self.record.faults.without(&self.feed_faults());
         let unclaimed = all.lost - self.churn(|churn| churn.lost).min(all.lost);
         let (late, late_results) = self.under_way();
         let law = "lost to clients that samples wait for";

@@ -58,6 +58,7 @@ const STEPS: &[Smaller] = &[
     |case| change(&mut case.server.ignored, Strikes::default()),
     |case| change(&mut case.server.closes_door, None),
     |case| change(&mut case.server.asks, 0),
+    |case| change(&mut case.server.feed, None),
     |case| without_population(case, 0),
     |case| without_population(case, 1),
     |case| without_population(case, 2),
@@ -71,6 +72,7 @@ const STEPS: &[Smaller] = &[
             case.server.framework = Framework::Plain;
             case.plan.message.definition = None;
             (case.server.silence, case.server.asks) = (None, 0);
+            case.server.feed = None;
             let scheme = if case.plan.target.is_secure() {
                 "wss"
             } else {

@@ -1,5 +1,6 @@
 //! What is to be written at a known time, and the thread that writes it.
 
+use super::feed::Feeding;
 use super::ledger::Ledger;
 use super::lock;
 use crate::threaded::Peer;
@@ -47,14 +48,17 @@ struct Waiting {
 
 impl Due {
     /// Starts the thread.
-    pub(super) fn start(ledger: Arc<Mutex<Ledger>>) -> io::Result<Arc<Self>> {
+    pub(super) fn start(
+        ledger: Arc<Mutex<Ledger>>,
+        feed: Option<Feeding>,
+    ) -> io::Result<Arc<Self>> {
         let due = Arc::new(Self {
             waiting: Mutex::default(),
             news: Condvar::new(),
         });
         let own = Arc::clone(&due);
         let thread = std::thread::Builder::new().name("due".into());
-        thread.spawn(move || own.write_all(&ledger))?;
+        thread.spawn(move || own.write_all(&ledger, feed.as_ref()))?;
         Ok(due)
     }
 
@@ -105,15 +109,19 @@ impl Due {
         }
     }
 
-    fn write_all(&self, ledger: &Mutex<Ledger>) {
+    fn write_all(&self, ledger: &Mutex<Ledger>, feed: Option<&Feeding>) {
         while let Some(Written { to, bytes, frame }) = self.next(ledger) {
             // Noted before the write, so that no client has what is not in the ledger.
-            {
+            let before = {
                 let mut ledger = lock(ledger);
                 if ledger.has_ended(to.id) {
                     continue;
                 }
                 let now = Some(ledger.now_ns());
+                let before = match frame {
+                    Frame::Delivery(..) => ledger.feed(to.id, feed),
+                    _ => Vec::new(),
+                };
                 let told = &mut ledger.told;
                 match frame {
                     Frame::Delivery(asked, copy) => told.asked[asked].copies[copy].written_ns = now,
@@ -122,6 +130,10 @@ impl Due {
                     Frame::Answer(messages) => told.answers += messages,
                     Frame::Opening => {}
                 }
+                before
+            };
+            if !before.is_empty() {
+                to.send(&before);
             }
             to.send(&bytes);
         }

@@ -1,5 +1,6 @@
 //! What the oracle saw and did. Times are nanoseconds since it started.
 
+use super::feed::{Fed, Feeding, Stream};
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -101,6 +102,8 @@ pub struct Connection {
     pub opened_ns: u64,
     /// When its end was seen.
     pub ended_ns: Option<u64>,
+    /// What was to be found in its feed.
+    pub fed: Fed,
 }
 
 impl Copy {
@@ -123,6 +126,8 @@ pub(super) struct Ledger {
     deliveries: u64,
     /// How often a connection subscribed.
     subscriptions: HashMap<u64, u64>,
+    /// The feed of each connection.
+    streams: HashMap<u64, Stream>,
 }
 
 impl Default for Ledger {
@@ -133,6 +138,7 @@ impl Default for Ledger {
             places: HashMap::new(),
             deliveries: 0,
             subscriptions: HashMap::new(),
+            streams: HashMap::new(),
         }
     }
 }
@@ -166,6 +172,23 @@ impl Ledger {
     pub(super) const fn next_delivery(&mut self) -> u64 {
         self.deliveries += 1;
         self.deliveries - 1
+    }
+
+    /// What comes next of a connection's feed, as frames.
+    pub(super) fn feed(&mut self, id: u64, of: Option<&Feeding>) -> Vec<u8> {
+        let is_silent = |of: &&Feeding| {
+            let client = self.client(id);
+            client.is_some_and(|client| of.silent.hits(client))
+        };
+        match of.filter(|of| !is_silent(of)) {
+            None => Vec::new(),
+            Some(of) => self.streams.entry(id).or_default().next(of),
+        }
+    }
+
+    /// What was to be found in it.
+    pub(super) fn fed(&self, id: u64) -> Fed {
+        self.streams.get(&id).map_or_else(Fed::default, |of| of.fed)
     }
 
     /// A connection has subscribed more than once.

@@ -2,9 +2,11 @@
 //! is made by number, and a ledger has all of it.
 
 mod due;
+mod feed;
 mod ledger;
 mod watch;
 
+pub use feed::{Fed, Feeding};
 pub use ledger::{Asked, Connection, Copy, Fate, Told};
 
 use crate::Framework;
@@ -82,6 +84,8 @@ pub struct OracleOptions {
     pub unheard: Strikes,
     /// New connections are refused from so long after the first request on.
     pub closes_door: Option<Duration>,
+    /// What each connection is sent without asking, if anything. Only text has it.
+    pub feed: Option<Feeding>,
     /// Where more clients than this are connected, messages take [`CROWDED`] longer.
     pub comfortable: Option<u32>,
 }
@@ -134,7 +138,7 @@ impl Oracle {
         wire: impl Fn(TcpStream) -> io::Result<Arc<dyn Wire>> + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let ledger = Arc::<Mutex<Ledger>>::default();
-        let due = Due::start(Arc::clone(&ledger))?;
+        let due = Due::start(Arc::clone(&ledger), options.feed)?;
         let watch = Watch::start(options.silence, &ledger)?;
         let behaviour = Knows {
             options,
@@ -166,7 +170,12 @@ impl Oracle {
 
     /// What it has done.
     pub fn told(&self) -> Told {
-        lock(&self.told).told.clone()
+        let ledger = lock(&self.told);
+        let mut told = ledger.told.clone();
+        for connection in &mut told.connections {
+            connection.fed = ledger.fed(connection.id);
+        }
+        told
     }
 }
 
@@ -308,6 +317,7 @@ impl Behaviour for Knows {
             was_refused: refusal.is_some(),
             opened_ns,
             ended_ns: None,
+            fed: Fed::default(),
         });
         let (answer, open) = match refusal {
             Some(refusal) => (refusal.response().into(), false),
@@ -426,7 +436,13 @@ impl Behaviour for Knows {
     }
 
     fn ping(&self, from: &Arc<Peer>, payload: &[u8]) {
-        lock(&self.ledger).told.pings += 1;
+        let mut ledger = lock(&self.ledger);
+        ledger.told.pings += 1;
+        let feed = ledger.feed(from.id, self.options.feed.as_ref());
+        drop(ledger);
+        if !feed.is_empty() {
+            from.send(&feed);
+        }
         from.send_frame(Opcode::Pong, payload);
     }
 

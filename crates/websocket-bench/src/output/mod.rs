@@ -10,11 +10,11 @@ mod record;
 pub(crate) use record::Records;
 
 use crate::args;
-use crate::churn_format;
 use crate::exit::{Exit, none_opened};
 use crate::expect::Expectation;
 use crate::flags::Flags;
 use crate::format;
+use crate::{churn_format, feed_format};
 use ::record::{
     BUSY, End, Event, RunRecord, StepRecord, Verdict, WarmUp, latency_text, unwritable,
 };
@@ -270,6 +270,9 @@ impl Outputs {
             let shown = |of: &&::record::Heartbeats| of.sent > 0 && (self.verbose || is_news(of));
             if let Some(of) = step.heartbeats.as_deref().filter(shown) {
                 writeln!(out, "{}", format::heartbeats(of))?;
+            }
+            if let Some(of) = step.feed.as_deref() {
+                writeln!(out, "{}", feed_format::feed(of))?;
             }
             if let Some(slow) = &step.slow_readers {
                 writeln!(out, "{}", format::slow_readers(slow))?;

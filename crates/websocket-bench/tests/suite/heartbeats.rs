@@ -1,7 +1,7 @@
 //! Servers that close clients which are silent, whatever the clients are there for.
 
 use crate::lines;
-use crate::support::{assert_valid, bench, dialect_file, finish, run};
+use crate::support::{Ran, assert_valid, bench, dialect_file, finish, run};
 use plan::{DialectFile, built_in_dialects};
 use record::{End, Faults, Heartbeats, RunRecord, StepRecord};
 use std::fs;
@@ -54,6 +54,17 @@ pub(crate) fn measured(
     plan: &str,
     more: &[&str],
 ) -> (RunRecord, Told) {
+    let (_, record, told) = carried_out(options, file, plan, more);
+    (record, told)
+}
+
+/// The same, with what the program printed.
+pub(crate) fn carried_out(
+    options: OracleOptions,
+    file: &DialectFile,
+    plan: &str,
+    more: &[&str],
+) -> (Ran, RunRecord, Told) {
     let server = Oracle::start(options).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let within = |name: &str| folder.path().join(name);
@@ -74,7 +85,8 @@ pub(crate) fn measured(
     let json = within("run.json");
     let ran = finish(command.args(more).arg("--json").arg(&json));
     assert!(json.exists(), "{ran:#?}");
-    (assert_valid(&json), server.told())
+    let record = assert_valid(&json);
+    (ran, record, server.told())
 }
 
 pub(crate) fn only(record: &RunRecord) -> (&StepRecord, &Heartbeats) {

@@ -20,6 +20,7 @@ mod events;
 mod examples;
 mod expectations;
 mod faulty_peers;
+mod feeds;
 mod files;
 mod first_answers;
 mod forms;

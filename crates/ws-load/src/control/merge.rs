@@ -2,7 +2,9 @@
 
 use super::Kept;
 use crate::figures::{Counts, Latencies, SharedStamps};
-use crate::message::{HandshakePart, HeartbeatPart, OfSender, SegmentsPart, SlowPart, StepPart};
+use crate::message::{
+    FeedPart, HandshakePart, HeartbeatPart, OfSender, SegmentsPart, SlowPart, StepPart,
+};
 use crate::plan::{Hearing as _, count_of};
 use crate::verify::Flight;
 use plan::{Measure, Plan, Reading, Workload};
@@ -65,6 +67,7 @@ impl Merged<'_> {
         let mut compression = CompressionUse::default();
         let mut handshakes = HandshakePart::default();
         let mut beats: Option<Box<HeartbeatPart>> = None;
+        let mut feed: Option<Box<FeedPart>> = None;
         if !rows.is_empty() {
             (generator.cpu_ns, generator.resident_bytes) = (0, 0);
         }
@@ -81,6 +84,9 @@ impl Merged<'_> {
             handshakes.merge(part.handshakes);
             if let Some(of) = part.heartbeats {
                 beats.get_or_insert_default().merge(*of);
+            }
+            if let Some(of) = part.feed {
+                feed.get_or_insert_default().merge(*of);
             }
             series.merge(part.rows);
             generator.messages += part.messages;
@@ -150,6 +156,7 @@ impl Merged<'_> {
                 .is_secure()
                 .then(|| Box::new(handshakes.into_use())),
             heartbeats: beats.map(|beats| Box::new(beats.into_record())),
+            feed: feed.map(|feed| Box::new(feed.into_record())),
             churn: None,
             slow_readers: slow_readers(self.plan, self.clients, slow),
             faults,

@@ -4,8 +4,9 @@ use super::Stamps;
 use super::interpreter::Interpreter;
 use super::mqtt::{Mqtt, Version};
 use super::payload::Body;
-use super::{Codec, Incoming, Kind};
-use plan::Workload;
+use super::{Codec, Incoming, Kind, Said};
+use plan::{DialectFile, Workload};
+use serde_json::json;
 
 /// The padding of the requests whose answers are looked for.
 pub const PADDING: &str = "1234567890";
@@ -55,6 +56,41 @@ pub fn intact_answers(message: &[u8]) -> Vec<Intact> {
         })
         .collect()
     })
+}
+
+/// Where [`feed_number`] looks for the number of a message.
+pub const FEED_NUMBER: &str = "/data/seq";
+/// Where it looks for the key of its sequence.
+pub const FEED_KEY: &str = "/data/symbol";
+
+/// The number of a message of a feed, if it can be read.
+pub fn feed_number(message: &[u8]) -> Option<u64> {
+    thread_local! {
+        static FED: Interpreter = {
+            let file = json!({
+                "name": "fed",
+                "summary": "A feed.",
+                "receive": [{
+                    "means": "feed",
+                    "sequence": FEED_NUMBER,
+                    "key": FEED_KEY,
+                    "sent_at": "/data/sent",
+                    "sent_unit": "iso",
+                }],
+            });
+            let file: DialectFile = serde_json::from_value(file).expect("it is a dialect file");
+            let body = Body::new(PADDING.to_owned());
+            Interpreter::compile(&file, body, "ws://h/", Stamps::of_run(1))
+                .expect("the file makes sense")
+        };
+    }
+    match FED.with(|fed| fed.parse(message)) {
+        Ok(Incoming::Feed(message)) => match message.number {
+            Said::This(of) => Some(of.number),
+            Said::NotAsked | Said::Unreadable => None,
+        },
+        _ => None,
+    }
 }
 
 /// A packet of MQTT, and of a message the stamp and the name of its kind.

@@ -5,6 +5,7 @@ mod compile;
 pub use compile::check_dialect;
 
 use super::Stamps;
+use super::feed::FeedTerms;
 use super::heartbeat::Heartbeat;
 use super::kinds::Kinds;
 use super::payload::Body;
@@ -33,6 +34,7 @@ pub(super) struct Interpreter {
     returns: Returns,
     separator: Option<String>,
     heartbeat: Option<Heartbeat>,
+    feed: Option<FeedTerms>,
     first: Option<String>,
     ready_after: Option<Nanos>,
     opening: Rules,
@@ -120,6 +122,7 @@ impl Interpreter {
                 });
             }
             Meaning::Heartbeat => return Ok(Incoming::Heartbeat),
+            Meaning::Feed => return Ok(Incoming::Feed(found.feed())),
             Meaning::Subscribed | Meaning::Unsubscribed => {
                 let is_subscribed = found.rule.means == Meaning::Subscribed;
                 return match self.topic(found)? {
@@ -255,6 +258,10 @@ impl Codec for Interpreter {
 
     fn heartbeat(&self) -> Option<Heartbeat> {
         self.heartbeat.clone()
+    }
+
+    fn feed(&self) -> Option<FeedTerms> {
+        self.feed
     }
 
     fn captured(&self, message: &[u8]) -> Vec<(String, String)> {

@@ -8,6 +8,7 @@ mod binary;
 mod built_in;
 mod checks;
 mod error;
+mod feed;
 pub mod for_fuzzing;
 mod heartbeat;
 mod interpreter;
@@ -29,6 +30,7 @@ mod topic;
 pub use error::DialectError;
 pub use interpreter::check_dialect;
 
+pub(crate) use feed::{FeedMessage, FeedNumber, FeedTerms, Said};
 pub(crate) use heartbeat::{Beat, Every, Heartbeat};
 pub(crate) use place::Carries;
 pub(crate) use placeholders::SEQUENCE;
@@ -135,6 +137,8 @@ pub(crate) enum Incoming {
     Question(Box<[u8]>),
     /// The answer to a heartbeat of the client.
     Heartbeat,
+    /// One of those that the server sends by itself.
+    Feed(FeedMessage),
 }
 
 /// A message that is not of the dialect, in words.
@@ -283,6 +287,11 @@ pub(crate) trait Codec: Send + Sync {
 
     /// What each ready client sends by the clock.
     fn heartbeat(&self) -> Option<Heartbeat> {
+        None
+    }
+
+    /// What the messages say of themselves that the server sends by itself, if it sends any.
+    fn feed(&self) -> Option<FeedTerms> {
         None
     }
 

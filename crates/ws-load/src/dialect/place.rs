@@ -1,6 +1,7 @@
 //! Where an answer carries what was sent, and which keys a rule of each meaning has.
 
 use super::error::DialectError;
+use super::feed;
 use super::pattern::Pattern;
 use super::placeholders::Hole;
 use super::pointers::{PointerId, Pointers, pointer};
@@ -122,10 +123,12 @@ pub(super) fn place_of(
 
 /// Which keys a rule has to have and may have, by its meaning.
 fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
+    feed::check_keys(key, rule)?;
     let answers = is_answer(rule.means);
     let sends = matches!(rule.means, Meaning::Send | Meaning::KeepAlive);
     let captures = rule.means != Meaning::Refused;
     let echoes = rule.means == Meaning::Echo;
+    let feeds = rule.means == Meaning::Feed;
     let refuses = rule.means == Meaning::Refused && key.starts_with(OPEN);
     let of_topic = matches!(
         rule.means,
@@ -144,7 +147,7 @@ fn check_keys(key: &str, rule: &Rule) -> Result<(), DialectError> {
         ("payload", rule.payload.is_some(), answers, false),
         ("stamp", rule.stamp.is_some(), answers, false),
         ("number", rule.number.is_some(), answers, false),
-        ("sequence", rule.sequence.is_some(), answers, false),
+        ("sequence", rule.sequence.is_some(), answers || feeds, false),
         ("capture", !rule.capture.is_empty(), captures, false),
         (
             "capture_in_string",

@@ -122,11 +122,13 @@ fn check_requests(file: &DialectFile) -> Result<(), DialectError> {
             "write both, each with {topic}, or neither",
         ));
     }
-    if kinds::written(file).is_empty() && broadcast.0.is_none() && publish.0.is_none() {
+    let is_fed = file.receive.iter().any(|rule| rule.means == Meaning::Feed);
+    let asks = !kinds::written(file).is_empty() || broadcast.0.is_some() || publish.0.is_some();
+    if !asks && !is_fed {
         return Err(DialectError::unfit(
             "send",
             "has no request",
-            "write `echo`, `broadcast`, `publish` or [[send.kinds]]",
+            "write `echo`, `broadcast`, `publish` or [[send.kinds]], or a rule that means `feed`",
         ));
     }
     check_kinds(file)?;
@@ -348,6 +350,7 @@ fn check_meanings(list: &str, rules: &[Rule]) -> Result<(), DialectError> {
         Meaning::Ignored,
         Meaning::KeepAlive,
         Meaning::Heartbeat,
+        Meaning::Feed,
     ];
     let permitted = if list == OPEN {
         &of_opening[..]
@@ -525,6 +528,7 @@ const fn meaning_name(means: Meaning) -> &'static str {
         Meaning::Ignored => "ignored",
         Meaning::KeepAlive => "keep-alive",
         Meaning::Heartbeat => "heartbeat",
+        Meaning::Feed => "feed",
         Meaning::Ready => "ready",
         Meaning::Subscribed => "subscribed",
         Meaning::Unsubscribed => "unsubscribed",

@@ -7,6 +7,7 @@ use super::Malformed;
 use super::Stamps;
 use super::checks::{Check, Miss, checks, first_broken};
 use super::error::{DialectError, at_most};
+use super::feed::FeedPlaces;
 use super::pattern::{Captured, Pattern, differ};
 use super::payload::{Body, read_stamp, stamp_of};
 use super::place::{Carries, Place, place_of};
@@ -43,6 +44,8 @@ pub(super) struct Compiled {
     pub(super) send: String,
     /// What a keep-alive is answered with.
     answer: Option<Answer>,
+    /// What a message of a feed says of itself.
+    pub(super) feed: Option<FeedPlaces>,
     pub(super) words: String,
     pub(super) reason: Option<PointerId>,
     topic: Option<Topic>,
@@ -86,8 +89,8 @@ enum How {
 pub(super) struct Match<'r, 'm> {
     pub(super) index: usize,
     pub(super) rule: &'r Compiled,
-    values: Option<Values>,
-    captured: Captured<'m>,
+    pub(super) values: Option<Values>,
+    pub(super) captured: Captured<'m>,
 }
 
 impl Rules {
@@ -170,6 +173,7 @@ impl Rules {
             answer,
             means: rule.means,
             place: place_of(key, rule, pattern, &mut self.pointers)?,
+            feed: FeedPlaces::of(key, rule, pattern, &mut self.pointers)?,
             line: at("line", &rule.line, &mut self.pointers)?,
             how,
             send: match &rule.send {
@@ -200,6 +204,8 @@ impl Rules {
             &rule.number,
             &rule.sequence,
             &rule.line,
+            &rule.key,
+            &rule.sent_at,
         ];
         let looks_into = places.into_iter().any(Option::is_some);
         let has_json = rule.prefix.is_some()
@@ -220,7 +226,7 @@ impl Rules {
         if let Some(pattern) = &rule.pattern {
             let key = format!("{key}.pattern");
             return match rule.means {
-                Meaning::KeepAlive => Pattern::with_names(&key, pattern),
+                Meaning::KeepAlive | Meaning::Feed => Pattern::with_names(&key, pattern),
                 _ => Pattern::compile(&key, pattern),
             }
             .map(How::Pattern);

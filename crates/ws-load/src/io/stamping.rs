@@ -162,9 +162,10 @@ impl Offset {
     }
 }
 
-/// Measured between two readings of the monotonic clock, which bound the error. Measured again when the
+/// How far the realtime clock is ahead of the monotonic one. Measured between two readings of the
+/// latter, which bound the error. Measured again when the
 /// thread was descheduled between them, which would look like a step of the clock.
-fn lead_ns() -> i64 {
+pub(crate) fn lead_ns() -> i64 {
     let measure = || {
         let before = clock::now_ns();
         let realtime = clock::realtime_ns();

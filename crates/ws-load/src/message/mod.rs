@@ -4,10 +4,12 @@
 //! process and to processes elsewhere. All times are of the clock of the worker that takes the
 //! command or makes the report; a coordinator converts them in both directions.
 
+mod feed;
 mod handshakes;
 mod part;
 mod terms;
 
+pub(crate) use feed::{AgesPart, FeedPart};
 pub(crate) use handshakes::HandshakePart;
 pub use part::StepPart;
 pub(crate) use part::{

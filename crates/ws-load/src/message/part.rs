@@ -1,6 +1,6 @@
 //! A worker's part of a step: whole histograms, exact counts.
 
-use super::HandshakePart;
+use super::{FeedPart, HandshakePart};
 use crate::figures::{Counts, Latencies, Rows};
 use record::{AttemptFailures, CompressionUse, Drops, Faults, Heartbeats, Recorder};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,8 @@ pub struct StepPart {
     pub(crate) handshakes: HandshakePart,
     /// Absent where clients have none.
     pub(crate) heartbeats: Option<Box<HeartbeatPart>>,
+    /// Absent where the dialect has none.
+    pub(crate) feed: Option<Box<FeedPart>>,
     /// Of clients that no sample waits for.
     pub(crate) slow: SlowPart,
     /// Absent where no client may leave.
@@ -65,6 +67,9 @@ impl StepPart {
         self.handshakes.merge(other.handshakes);
         if let Some(beats) = other.heartbeats {
             self.heartbeats.get_or_insert_default().merge(*beats);
+        }
+        if let Some(feed) = other.feed {
+            self.feed.get_or_insert_default().merge(*feed);
         }
         self.slow.merge(other.slow);
         if let Some(churn) = other.churn {

@@ -6,7 +6,7 @@ use super::{Clients, Scenario, Setting, Slot, follow_asides};
 use crate::message::{Command, HeldPart, Report, StepPart};
 use crate::net::{ConnectError, Endpoint};
 use crate::plan;
-use crate::verify::Verifier;
+use crate::verify::{Read, Verifier};
 use ::plan::{Connect, Dialect};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -67,6 +67,7 @@ impl Hold {
     /// Begins a step: pings what is there.
     fn begin(&mut self, clients: &dyn Clients) {
         let now_ns = clients.now_ns();
+        self.verifier.begin_feeds(now_ns, 0);
         for slot in (0..clients.slots()).filter(|slot| clients.is_ready(*slot)) {
             self.ping_later(slot, now_ns);
         }
@@ -164,6 +165,7 @@ impl Hold {
                 _ => &mut drops.reset,
             } += 1;
             self.verifier.disconnected(&error);
+            self.verifier.feed_ends(slot, clients.now_ns());
         }
     }
 }
@@ -221,7 +223,13 @@ impl Scenario for Hold {
     }
 
     fn ready(&mut self, slot: Slot, at_ns: u64, _: &mut dyn Clients) {
+        self.verifier.feed_begins(slot, at_ns);
         self.ping_later(slot, at_ns);
+    }
+
+    #[inline]
+    fn read(&mut self, read: Read, _: u64) {
+        self.verifier.read = read;
     }
 
     fn message(&mut self, slot: Slot, opcode: Opcode, payload: &[u8], at_ns: u64, _: u64) {
@@ -261,7 +269,8 @@ impl Scenario for Hold {
         self.verifier.messages = 0;
     }
 
-    fn finish(&mut self, part: &mut StepPart, _: u64) {
+    fn finish(&mut self, part: &mut StepPart, now_ns: u64) {
+        part.feed = self.verifier.finish_feeds(now_ns);
         self.verifier.finish(part);
         part.held.merge(std::mem::take(&mut self.part));
     }

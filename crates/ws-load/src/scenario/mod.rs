@@ -195,6 +195,7 @@ impl Setting {
         let mut verifier =
             Verifier::new(codec, self.stamps, limited, worker, workers, understanding);
         verifier.asks = self.asks.clone();
+        verifier.follow_feeds(&self.addr);
         verifier
     }
 }

@@ -1,6 +1,7 @@
 //! Every message is checked: what it is, which clients were to get it, and when it came.
 
 mod envelope;
+mod feeds;
 mod first_answers;
 pub mod for_benches;
 mod ledger;

@@ -4,22 +4,23 @@
 
 mod asides;
 mod asked;
+mod fed;
 mod unawaited;
 
 pub(crate) use asides::Asides;
 pub(crate) use unawaited::RoomConfirmed;
 
 use super::envelope::Envelopes;
+use super::feeds::Feeds;
 use super::first_answers::{Answers, FirstAnswers, Understanding};
-use super::ledger::{
-    Confirmed, Listeners, Lost, Missing, Read, Received, Seats, StepLedger, Window,
-};
+use super::ledger::{Listeners, Lost, Missing, Read, Received, Seats, StepLedger, Window};
 use super::visits::Visits;
 use crate::dialect::{Codec, Incoming, Kind, Malformed, Returns, Stamps};
 use crate::figures::{Arrival, Latencies};
-use crate::message::{Done, OfSender, SlowPart, StepPart, VisitsPart};
+use crate::message::{Done, OfSender, SlowPart, VisitsPart};
 use crate::net::{Asks, ConnectError};
 use asked::Asked;
+use fed::Lead;
 use plan::Measure;
 use record::Faults;
 use std::collections::{HashMap, HashSet};
@@ -40,6 +41,7 @@ macro_rules! listeners {
     };
 }
 
+mod ending;
 mod sent;
 
 pub(crate) struct Verifier {
@@ -106,6 +108,9 @@ pub(crate) struct Verifier {
     pub(crate) first_answers: FirstAnswers,
     /// What came besides answers to requests, if anything did.
     pub(crate) asides: Option<Box<Asides>>,
+    /// Absent where the dialect has none.
+    pub(crate) feeds: Option<Box<Feeds>>,
+    lead: Lead,
     /// How the first connection ended that this side did not close, in words.
     pub(crate) first_disconnect: Option<String>,
     /// What the clients show the server, which no words repeat.
@@ -158,6 +163,8 @@ impl Verifier {
             first_malformed: None,
             first_answers: FirstAnswers::new(understanding),
             asides: None,
+            feeds: None,
+            lead: Lead::default(),
             first_disconnect: None,
             asks: Asks::default(),
         }
@@ -280,73 +287,6 @@ impl Verifier {
         self.step.as_ref()
     }
 
-    /// Adds what was counted and recorded since the last time to a worker's part of a step.
-    pub(crate) fn finish(&mut self, part: &mut StepPart) {
-        part.latencies.merge(&std::mem::take(&mut self.latencies));
-        part.faults.merge(&std::mem::take(&mut self.faults));
-        part.of_sender.merge(std::mem::take(&mut self.of_sender));
-        part.first_malformed = self.first_malformed.take();
-        part.first_disconnect = self.first_disconnect.take();
-        part.slow = std::mem::take(&mut self.slow);
-        part.messages = self.messages;
-        part.counts.received = self.messages;
-        part.counts.faults = part.faults.total();
-    }
-
-    /// Ends a step whose samples are all complete. Messages of it are recognised as late until the
-    /// next one begins.
-    pub(crate) fn close_step(&mut self) {
-        if !self.given_up {
-            let unsent = self.close_window().unsent;
-            self.faults.misdirected += unsent;
-        }
-    }
-
-    /// Ends a step before its time; what has not come is counted as missing when `count` is set.
-    pub(crate) fn give_up_step(&mut self, count: bool, now_ns: u64) {
-        if count {
-            self.count_visits(now_ns);
-        }
-        let missing = self.close_window();
-        if count {
-            self.count_missing(missing);
-        }
-        self.given_up = true;
-    }
-
-    fn close_window(&mut self) -> Missing {
-        self.settle_lost();
-        let Some(step) = self.step.clone() else {
-            return Missing::default();
-        };
-        let listeners = listeners!(self);
-        let missing = self.window.close(&step, listeners);
-        let confirmed = self.window.take_confirmed();
-        self.count_confirmed(&step, confirmed);
-        missing
-    }
-
-    /// Records what had to wait until another site said when it sent.
-    fn count_confirmed(&mut self, step: &StepLedger, confirmed: Option<Confirmed>) {
-        let Some(confirmed) = confirmed else { return };
-        for (index, latency_ns, error_ns) in confirmed.latencies {
-            if step.is_timed(index) {
-                self.latencies.delivery.record(latency_ns);
-                if error_ns > 0 {
-                    let is_limited = limits(self.limited, Kind::Broadcast);
-                    self.latencies
-                        .shared
-                        .note(error_ns, is_limited.then_some(latency_ns));
-                }
-            }
-        }
-        self.faults.duplicate += confirmed.faults.duplicate;
-        self.faults.lost += confirmed.faults.lost;
-        if self.keeps_order {
-            self.faults.reordered += confirmed.faults.reordered;
-        }
-    }
-
     /// Verifies one message that reached the client in `slot` at `at_ns`.
     #[inline]
     pub(crate) fn message(&mut self, slot: u32, opcode: Opcode, payload: &[u8], at_ns: u64) {
@@ -446,6 +386,7 @@ impl Verifier {
             Ok(Incoming::KeepAlive(answer)) => self.asides().keep_alive = Some((slot, answer)),
             Ok(Incoming::Question(answer)) => self.asides().ask(slot, answer),
             Ok(Incoming::Heartbeat) => self.asides().heartbeats.push((slot, at_ns)),
+            Ok(Incoming::Feed(message)) => self.feed(slot, &message, payload, at_ns),
             Err(why) => self.malformed_message(slot, payload, &why, at_ns),
         }
     }
@@ -455,8 +396,12 @@ impl Verifier {
         if self.step.is_some() && !self.given_up {
             self.first_answers.not_understood(at_ns);
         }
-        self.faults.malformed += 1;
         self.note_unasked(slot);
+        self.note_malformed(slot, payload, why);
+    }
+
+    fn note_malformed(&mut self, slot: u32, payload: &[u8], why: &Malformed) {
+        self.faults.malformed += 1;
         if self.first_malformed.is_none() {
             let client = u64::from(slot) * u64::from(self.workers) + u64::from(self.worker);
             self.first_malformed = Some(self.asks.silent(client, [], &why.of(payload)));

@@ -34,9 +34,16 @@ impl Trial<'_> {
         let of_others = self.churn(|churn| churn.messages) + self.slow(|slow| slow.messages);
         let reported = self.sum(|step| step.generator.messages);
         let (late, late_results) = self.under_way();
-        let least = known.saturating_sub(2 * late + late_results);
+        let (of_feeds, perhaps) = self.fed();
+        let surely = if self.is_partial() {
+            0
+        } else {
+            of_feeds.messages
+        };
+        let least = surely + known.saturating_sub(2 * late + late_results);
         // Those that leave take a message while they do, and those that change rooms are told so.
-        let most = known + self.told.answers + self.last_words() + self.asides();
+        let of_feeds = of_feeds.messages + perhaps.messages;
+        let most = known + self.told.answers + self.last_words() + self.asides() + of_feeds;
         let law = "messages that were checked";
         self.within(law, least..=most, reported.saturating_sub(of_others));
     }

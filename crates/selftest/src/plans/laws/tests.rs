@@ -6,10 +6,10 @@ use plan::{
     Arrivals, Clients, ComesAndGoes, Connect, Cut, Life, Nanos, OpenLoop, Population, Rooms,
     Search, SearchOf,
 };
-use record::{Connections, CutRecord, Drops, Edge, Heartbeats, Pings};
+use record::{Connections, CutRecord, Drops, Edge, Feed, FeedNumbers, Heartbeats, Pings};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use test_servers::oracle::{OracleOptions, Strikes};
+use test_servers::oracle::{Fed, OracleOptions, Strikes};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -320,5 +320,76 @@ fn heartbeats_that_did_not_come_and_answers_that_are_wrong_break_a_law() {
         ("questions without an answer", |of| of.questions = 1),
     ] {
         assert!(told(change).contains(&law), "{law}");
+    }
+}
+
+/// A change of what is reported of a feed, and a law that it breaks.
+type FeedMisreport = (&'static str, fn(&mut Feed));
+
+#[test]
+fn numbers_of_a_feed_that_are_misreported_break_a_law() {
+    let mut case = case();
+    case.plan.populations = vec![Population::default()];
+    let connection = test_servers::oracle::Connection {
+        id: 1,
+        client: Some(0),
+        was_refused: false,
+        opened_ns: 0,
+        ended_ns: None,
+        fed: Fed {
+            messages: 9,
+            gaps: 3,
+            missing: 2,
+            repeats: 1,
+            steps_back: 1,
+        },
+    };
+    let told = Told {
+        connections: vec![connection],
+        ..Told::default()
+    };
+    let laws = |change: fn(&mut Feed)| {
+        let mut feed = Feed {
+            clients: 1,
+            silent_clients: 0,
+            messages: 9,
+            elapsed_ns: 1,
+            per_second: 9e9,
+            per_client: None,
+            numbers: Some(FeedNumbers {
+                gaps: 3,
+                missing: 2,
+                repeats: 1,
+                steps_back: 1,
+                ..FeedNumbers::default()
+            }),
+            age: None,
+        };
+        change(&mut feed);
+        let step = StepRecord {
+            feed: Some(Box::new(feed)),
+            ..StepRecord::default()
+        };
+        laws_beside(&told, &case, vec![step], None)
+    };
+    let changes: [FeedMisreport; 6] = [
+        ("messages of feeds", |of| of.messages = 10),
+        ("gaps of feeds", |of| of.numbers.as_mut().unwrap().gaps -= 1),
+        ("repeats of feeds", |of| {
+            of.numbers.as_mut().unwrap().repeats = 0
+        }),
+        ("steps back of feeds", |of| {
+            of.numbers.as_mut().unwrap().steps_back = 2
+        }),
+        ("numbers that are missing in feeds", |of| {
+            of.numbers.as_mut().unwrap().missing = 1
+        }),
+        ("numbers of feeds that cannot be read", |of| {
+            of.numbers.as_mut().unwrap().unreadable = 1
+        }),
+    ];
+    for (law, change) in changes {
+        assert!(!laws(|_| {}).contains(&law), "{law}");
+        assert!(laws(change).contains(&law), "{law}");
     }
 }

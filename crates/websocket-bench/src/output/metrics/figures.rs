@@ -1,6 +1,6 @@
 //! What a run has shown so far, as other programs collect it.
 
-use record::{Buckets, Event, Faults, Latency, Recorder, StepRecord, TimeRow};
+use record::{Buckets, Event, Faults, Feed, Latency, Recorder, StepRecord, TimeRow};
 
 /// A metric: what it is called, what it means, and what it is now.
 pub(super) struct Family {
@@ -43,6 +43,23 @@ struct Totals {
     completed_ns: f64,
 }
 
+/// What servers sent by themselves in steps that have ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct FeedTotals {
+    messages: u64,
+    missing: u64,
+    repeats: u64,
+}
+
+impl FeedTotals {
+    fn add(&mut self, of: &Feed) {
+        let numbers = of.numbers.unwrap_or_default();
+        self.messages += of.messages;
+        self.missing = self.missing.saturating_add(numbers.missing);
+        self.repeats += numbers.repeats;
+    }
+}
+
 /// What a run has shown so far.
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
@@ -54,6 +71,7 @@ pub(crate) struct Figures {
     done: Totals,
     under_way: Totals,
     faults: Faults,
+    feed: Option<FeedTotals>,
     last: Option<Box<StepRecord>>,
     carried: Option<u64>,
     has_ended: bool,
@@ -90,6 +108,9 @@ impl Figures {
                 self.under_way = Totals::default();
                 self.done.add_step(record);
                 self.faults.merge(&record.faults);
+                if let Some(feed) = &record.feed {
+                    self.feed.get_or_insert_default().add(feed);
+                }
                 if record.passed() {
                     self.carried = self.carried.max(Some(record.clients));
                 }
@@ -119,6 +140,17 @@ impl Figures {
             help,
             unit,
             value: Value::Gauge(value.map(|value| (Vec::new(), value)).into_iter().collect()),
+        };
+        let of_feed = |name, help, of: &dyn Fn(&FeedTotals) -> u64| Family {
+            name,
+            help,
+            unit: Unit::None,
+            value: Value::Counter(
+                self.feed
+                    .iter()
+                    .map(|feed| (Vec::new(), of(feed) as f64))
+                    .collect(),
+            ),
         };
         let none = Unit::None;
         let last = self.last.as_deref();
@@ -214,6 +246,27 @@ impl Figures {
                 unit: Unit::Seconds,
                 value: Value::Gauge(last.map(quantiles).unwrap_or_default()),
             },
+            of_feed(
+                "step_feed_messages",
+                "Messages that the server sent by itself, of steps that have ended",
+                &|of| of.messages,
+            ),
+            of_feed(
+                "step_feed_missing",
+                "Numbers of such messages that are missing, of steps that have ended",
+                &|of| of.missing,
+            ),
+            of_feed(
+                "step_feed_repeats",
+                "Numbers of such messages that came once more, of steps that have ended",
+                &|of| of.repeats,
+            ),
+            gauge(
+                "step_feed_rate",
+                "Such messages per second in the last step that has ended",
+                none,
+                last.and_then(|step| Some(step.feed.as_ref()?.per_second)),
+            ),
             gauge(
                 "step_passed",
                 "1 when the last step that has ended passed, else 0",

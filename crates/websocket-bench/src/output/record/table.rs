@@ -1,11 +1,31 @@
 //! A record as CSV (RFC 4180): a line for each step, with the names of the record.
 
-use record::{Latency, RunRecord, StepRecord};
+use record::{Feed, Latency, RunRecord, StepRecord};
 use std::io::{self, Write};
 
 /// The columns of a distribution, after its name.
 const FIGURES: [&str; 9] = [
     "count", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns",
+];
+/// The columns of a feed, after its name, but for the ages.
+const FEED: [&str; 17] = [
+    "clients",
+    "silent_clients",
+    "messages",
+    "per_second",
+    "per_client_min",
+    "per_client_median",
+    "per_client_max",
+    "gaps",
+    "missing",
+    "repeats",
+    "steps_back",
+    "after_step",
+    "unreadable",
+    "unfollowed",
+    "age_negative",
+    "age_most_negative_ns",
+    "age_unreadable",
 ];
 const DISTRIBUTIONS: [&str; 4] = ["completion", "delivery", "ack", "send_lag"];
 
@@ -66,6 +86,8 @@ fn header(record: &RunRecord) -> Vec<String> {
         ]
         .map(String::from),
     );
+    names.extend(FEED.map(|column| format!("feed_{column}")));
+    names.extend(FIGURES.map(|figure| format!("feed_age_{figure}")));
     names
 }
 
@@ -107,7 +129,36 @@ fn line(number: usize, step: &StepRecord) -> Vec<String> {
         field(opened.map(|of| of.opened_per_second)),
         step.verdict_reasons.join("; "),
     ]);
+    let feed = step.feed.as_deref();
+    fields.extend(of_feed(feed));
+    let age = feed.and_then(|feed| feed.age.as_ref());
+    fields.extend(figures(age.and_then(|age| age.age.as_ref())));
     fields
+}
+
+fn of_feed(feed: Option<&Feed>) -> [String; FEED.len()] {
+    let rates = feed.and_then(|feed| feed.per_client);
+    let numbers = feed.and_then(|feed| feed.numbers);
+    let age = feed.and_then(|feed| feed.age.as_ref());
+    [
+        field(feed.map(|of| of.clients)),
+        field(feed.map(|of| of.silent_clients)),
+        field(feed.map(|of| of.messages)),
+        field(feed.map(|of| of.per_second)),
+        field(rates.map(|of| of.min)),
+        field(rates.map(|of| of.median)),
+        field(rates.map(|of| of.max)),
+        field(numbers.map(|of| of.gaps)),
+        field(numbers.map(|of| of.missing)),
+        field(numbers.map(|of| of.repeats)),
+        field(numbers.map(|of| of.steps_back)),
+        field(numbers.map(|of| of.after_step)),
+        field(numbers.map(|of| of.unreadable)),
+        field(numbers.map(|of| of.unfollowed)),
+        field(age.map(|of| of.negative)),
+        field(age.map(|of| of.most_negative_ns)),
+        field(age.map(|of| of.unreadable)),
+    ]
 }
 
 fn figures(of: Option<&Latency>) -> [String; FIGURES.len()] {

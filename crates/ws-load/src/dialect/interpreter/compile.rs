@@ -2,6 +2,7 @@
 
 use super::{Interpreter, text_of};
 use crate::dialect::error::DialectError;
+use crate::dialect::feed::FeedTerms;
 use crate::dialect::heartbeat;
 use crate::dialect::kinds::Kinds;
 use crate::dialect::payload::Body;
@@ -130,6 +131,7 @@ impl Interpreter {
                 .any(|rule| rule.means == Meaning::Ready),
             examples: file.receive.iter().filter_map(example).collect(),
             heartbeat: heartbeat::compile(file)?,
+            feed: FeedTerms::of(&file.receive),
             body,
             stamps,
         })

@@ -14,7 +14,7 @@ use crate::message::{Command, Report, Samples, StepPart};
 use crate::plan::{Schedule, Script, population_of};
 use crate::verify::{Answers, Read, RoomConfirmed, Verifier};
 use backlog::{Backlog, Request};
-use plan::{OpenLoop, Population, Workload};
+use plan::{Load, OpenLoop, Population, Reading, Workload};
 use rising::Rising;
 use send_queue::SendQueue;
 use std::collections::VecDeque;
@@ -94,6 +94,10 @@ impl Requests {
             self.verifier.open_step(ledger);
             self.verifier.visits_begin(clients.now_ns());
         }
+        // The end of a warm-up is known when the load begins.
+        let warms_up = matches!(&self.setting.plan.load, Load::Open(open) if open.warm_up.ns() > 0);
+        let aged_from_ns = if warms_up { u64::MAX } else { 0 };
+        self.verifier.begin_feeds(clients.now_ns(), aged_from_ns);
         self.rising.iter_mut().for_each(Rising::begin);
         clients.report(Report::Begun);
     }
@@ -103,6 +107,9 @@ impl Requests {
         let Some(ledger) = self.verifier.step().cloned() else {
             return;
         };
+        if load.warm_up.ns() > 0 {
+            self.verifier.age_feeds_from(start_ns + load.warm_up.ns());
+        }
         let plan = &self.setting.plan;
         let schedule = Schedule::new(load, plan.generator.seed, ledger.first_sample)
             .with_script(Script::of(plan).as_ref(), ledger.clients());
@@ -154,14 +161,24 @@ impl Requests {
     fn settle_lost(&mut self, clients: &mut dyn Clients) {
         while let Some((slot, deed)) = clients.take_done() {
             match deed {
-                Deed::Left { at_ns } => self.verifier.visit_ends(slot, at_ns),
-                Deed::LeavesRoom { room } => self.verifier.leaves_room(slot, room),
+                Deed::Left { at_ns } => {
+                    self.verifier.visit_ends(slot, at_ns);
+                    self.verifier.feed_ends(slot, at_ns);
+                }
+                Deed::LeavesRoom { room } => {
+                    self.verifier.leaves_room(slot, room);
+                    self.verifier.feed_stays(slot, clients.now_ns());
+                }
                 Deed::JoinsRoom { room } => self.verifier.joins_room(slot, room),
-                Deed::WasNotAnswered => self.verifier.was_not_answered(),
+                Deed::WasNotAnswered => {
+                    self.verifier.was_not_answered();
+                    self.verifier.feed_ends(slot, clients.now_ns());
+                }
             }
         }
         while let Some((slot, error)) = clients.take_lost() {
             self.send_elsewhere(slot);
+            self.verifier.feed_ends(slot, clients.now_ns());
             if self.verifier.is_visiting(slot) {
                 self.verifier
                     .visit_cut_short(slot, clients.now_ns(), &error);
@@ -332,6 +349,9 @@ impl Scenario for Requests {
             self.verifier
                 .client_in_room(slot, room, population.is_awaited());
         }
+        if population.reads == Reading::Full {
+            self.verifier.feed_begins(slot, at_ns);
+        }
         match (population.is_awaited(), population.leaves()) {
             (true, _) => self.verifier.client_ready(slot),
             (false, false) => self.verifier.slow_client_ready(slot),
@@ -396,6 +416,7 @@ impl Scenario for Requests {
         self.forget_sends();
         self.verifier.visits_end(now_ns);
         self.verifier.close_step();
+        part.feed = self.verifier.finish_feeds(now_ns);
         self.received_bytes = part.counts.received_bytes;
         let cutter = std::mem::take(&mut self.cutter);
         part.rows = cutter.finish(self.counts(), &self.verifier.latencies.completion);

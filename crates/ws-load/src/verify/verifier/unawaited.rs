@@ -128,6 +128,7 @@ impl Verifier {
                 if let Some(seats) = &mut self.seats {
                     seats.leave_room(slot);
                 }
+                self.feed_leaves_room(slot);
                 self.confirmed.push(RoomConfirmed::Left { slot });
             }
             (Some(Between::Joining { room: next }), true) if *next == room => {
