@@ -1,0 +1,77 @@
+//! Every task of docs/cookbook.md, carried out as the page has it against a server that demands what
+//! servers of that kind demand. Most are carried out once more, against one that fails or refuses.
+
+mod handshakes;
+mod loads;
+mod page;
+mod protocols;
+mod results;
+mod servers;
+mod task;
+
+use std::collections::BTreeSet;
+
+/// A heading of the page, and how it is carried out.
+type Case = (&'static str, fn(task::Task));
+
+const GROUPS: [&[Case]; 7] = [
+    handshakes::CONNECTIONS,
+    handshakes::LOGINS,
+    protocols::FRAMEWORKS,
+    protocols::BROKERS,
+    protocols::OTHERS,
+    loads::CASES,
+    results::CASES,
+];
+
+/// Carries out the tasks of a group, one after the other.
+fn carry_out(group: &[Case]) {
+    for (heading, case) in group {
+        case(task::Task::of(heading));
+    }
+}
+
+#[test]
+fn each_task_of_the_page_is_carried_out_once() {
+    let of_page: Vec<&str> = page::entries().iter().map(|e| &*e.heading).collect();
+    let tested: Vec<&str> = GROUPS.iter().flat_map(|group| group.iter().map(|c| c.0)).collect();
+    let unique: BTreeSet<&str> = tested.iter().copied().collect();
+    assert_eq!(unique.len(), tested.len());
+    assert_eq!(unique, of_page.iter().copied().collect());
+    assert!(of_page.len() >= 30);
+}
+
+#[test]
+fn connections() {
+    carry_out(handshakes::CONNECTIONS);
+}
+
+#[test]
+fn logins() {
+    carry_out(handshakes::LOGINS);
+}
+
+#[test]
+fn frameworks() {
+    carry_out(protocols::FRAMEWORKS);
+}
+
+#[test]
+fn brokers() {
+    carry_out(protocols::BROKERS);
+}
+
+#[test]
+fn other_protocols() {
+    carry_out(protocols::OTHERS);
+}
+
+#[test]
+fn loads() {
+    carry_out(loads::CASES);
+}
+
+#[test]
+fn results() {
+    carry_out(results::CASES);
+}
