@@ -1,8 +1,8 @@
 //! Connections, logging in, and ways to the server.
 
+use super::Case;
 use super::servers::{self, TOKEN};
 use super::task::{Task, built};
-use super::Case;
 use crate::front::{Front, Verdict};
 use crate::shared::Process;
 use crate::support::{bench, faulty_server, honest};
@@ -14,8 +14,14 @@ use test_servers::fault::Fault;
 pub(super) const CONNECTIONS: &[Case] = &[
     ("How many connections can my server hold?", how_many),
     ("Ramp up: so many new users per second", ramp),
-    ("Hold idle connections with pings, and read the memory per connection", idle),
-    ("Subscribe to a market data feed and count the updates", feed),
+    (
+        "Hold idle connections with pings, and read the memory per connection",
+        idle,
+    ),
+    (
+        "Subscribe to a market data feed and count the updates",
+        feed,
+    ),
     ("TLS with a certificate of my own authority", own_authority),
     ("Client certificates (mutual TLS)", client_certificates),
     ("Through an HTTP proxy", proxy),
@@ -25,11 +31,20 @@ pub(super) const CONNECTIONS: &[Case] = &[
 
 pub(super) const LOGINS: &[Case] = &[
     ("Log in with a bearer token", bearer),
-    ("A different token for each user, from a CSV file", token_of_each),
+    (
+        "A different token for each user, from a CSV file",
+        token_of_each,
+    ),
     ("Log in with a session cookie", cookie),
     ("User and token in the URL", in_the_url),
-    ("The token as a subprotocol, as browsers send it", as_subprotocol),
-    ("Log in with the first message, with ids that must rise", first_message),
+    (
+        "The token as a subprotocol, as browsers send it",
+        as_subprotocol,
+    ),
+    (
+        "Log in with the first message, with ids that must rise",
+        first_message,
+    ),
 ];
 
 fn how_many(task: Task) {
@@ -41,7 +56,8 @@ fn how_many(task: Task) {
         0..300 => Verdict::Pass(""),
         _ => Verdict::Refuse("HTTP/1.1 503 Full\r\n\r\n".to_owned()),
     });
-    task.at(full.addr).fails(3, &["opened       100 of 200", "HTTP 503"]);
+    task.at(full.addr)
+        .fails(3, &["opened       100 of 200", "HTTP 503"]);
 }
 
 fn ramp(task: Task) {
@@ -61,14 +77,21 @@ fn idle(task: Task) {
 }
 
 fn feed(task: Task) {
-    task.at(servers::feed()).holds();
+    let front = servers::feed();
+    let task = task.at(front.addr);
+    task.holds();
+    task.with("btcusdt@trade", "another")
+        .fails(1, &["HTTP 404"]);
 }
 
 fn own_authority(task: Task) {
     let own = tls_offered::Pair::new();
     let server = tls_offered::server_with(&own, tls_offered::BOTH, None);
     std::fs::write(task.path("ca.pem"), own.pem()).unwrap();
-    let task = task.with("localhost:8443", format!("localhost:{}", server.addr().port()));
+    let task = task.with(
+        "localhost:8443",
+        format!("localhost:{}", server.addr().port()),
+    );
     task.holds();
     std::fs::write(task.path("ca.pem"), tls_offered::Pair::new().pem()).unwrap();
     task.fails(1, &["certificate"]);
@@ -79,7 +102,10 @@ fn client_certificates(task: Task) {
     let server = tls_offered::server_with(&own, tls_offered::BOTH, Some(&client));
     std::fs::write(task.path("ca.pem"), own.pem()).unwrap();
     client.files(&task.path(""));
-    let task = task.with("localhost:8443", format!("localhost:{}", server.addr().port()));
+    let task = task.with(
+        "localhost:8443",
+        format!("localhost:{}", server.addr().port()),
+    );
     task.holds();
     other.files(&task.path(""));
     task.fails(1, &["nothing was measured"]);
@@ -163,14 +189,14 @@ fn cookie(task: Task) {
     });
     let task = task.at(front.addr);
     task.holds();
-    task.with("SESSION=sesame", "SESSION=pepper").fails(1, &["HTTP 401"]);
+    task.with("SESSION=sesame", "SESSION=pepper")
+        .fails(1, &["HTTP 401"]);
 }
 
 fn in_the_url(task: Task) {
     let user = |head: &str| between(head, "GET /ws/", "?").to_owned();
-    let front = guarded(move |head| {
-        between(head, "?token=", " HTTP") == format!("sesame-{}", user(head))
-    });
+    let front =
+        guarded(move |head| between(head, "?token=", " HTTP") == format!("sesame-{}", user(head)));
     let task = task.at(front.addr);
     task.holds();
     assert_all_came(&front, user);
@@ -189,5 +215,6 @@ fn as_subprotocol(task: Task) {
 fn first_message(task: Task) {
     let task = task.at(servers::login());
     task.holds();
-    task.with("sesame\n", "pepper\n").fails(1, &["the server does not know the token"]);
+    task.with("sesame\n", "pepper\n")
+        .fails(1, &["the server does not know the token"]);
 }

@@ -1,7 +1,7 @@
 //! Loads of servers that speak the protocol of this project.
 
-use super::task::Task;
 use super::Case;
+use super::task::Task;
 use crate::dialects::relay;
 use crate::replay;
 use crate::support::{honest, record};
@@ -11,13 +11,22 @@ use test_servers::{DelayOptions, DelayServer, NullOptions, NullServer, Pace};
 
 pub(super) const CASES: &[Case] = &[
     ("The p95 and p99 of a broadcast to N listeners", percentiles),
-    ("How many clients until broadcasts take longer than a limit?", search_clients),
-    ("Users who send now and then, at random (think time)", think_time),
+    (
+        "How many clients until broadcasts take longer than a limit?",
+        search_clients,
+    ),
+    (
+        "Users who send now and then, at random (think time)",
+        think_time,
+    ),
     ("A fixed rate, or one that rises", rising_rate),
     ("The highest rate that keeps p95 below 100 ms", search_rate),
     ("Rooms of 50 people", rooms),
     ("Replay what a browser did", browser),
-    ("All clients reconnect at once, as after a deployment", storm),
+    (
+        "All clients reconnect at once, as after a deployment",
+        storm,
+    ),
     ("Some clients read slowly", slow_readers),
     ("Large messages", large),
     ("Compression (permessage-deflate)", compression),

@@ -34,7 +34,10 @@ fn carry_out(group: &[Case]) {
 #[test]
 fn each_task_of_the_page_is_carried_out_once() {
     let of_page: Vec<&str> = page::entries().iter().map(|e| &*e.heading).collect();
-    let tested: Vec<&str> = GROUPS.iter().flat_map(|group| group.iter().map(|c| c.0)).collect();
+    let tested: Vec<&str> = GROUPS
+        .iter()
+        .flat_map(|group| group.iter().map(|c| c.0))
+        .collect();
     let unique: BTreeSet<&str> = tested.iter().copied().collect();
     assert_eq!(unique.len(), tested.len());
     assert_eq!(unique, of_page.iter().copied().collect());

@@ -79,8 +79,16 @@ pub(super) fn matching(promised: &str) -> Regex {
 /// The same text with white space at its ends where it has some.
 fn spaced(text: &str, exact: impl Fn(&str) -> String) -> String {
     let is_blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
-    let before = if is_blank(text.chars().next()) { r"\s*" } else { "" };
-    let after = if is_blank(text.chars().last()) { r"\s*" } else { "" };
+    let before = if is_blank(text.chars().next()) {
+        r"\s*"
+    } else {
+        ""
+    };
+    let after = if is_blank(text.chars().last()) {
+        r"\s*"
+    } else {
+        ""
+    };
     format!("{before}{}{after}", exact(text))
 }
 
@@ -103,6 +111,9 @@ fn each_file_of_the_page_has_at_most_30_lines_and_each_task_promises_something()
         for (name, text) in &entry.files {
             assert!(text.lines().count() <= 30, "{heading}: {name}");
         }
-        assert!(!entry.command.is_empty() && !entry.promised.is_empty(), "{heading}");
+        assert!(
+            !entry.command.is_empty() && !entry.promised.is_empty(),
+            "{heading}"
+        );
     }
 }

@@ -1,9 +1,9 @@
 //! Protocols of frameworks, brokers and others. The servers of some are made with the protocol's own
 //! library, or are brokers.
 
+use super::Case;
 use super::servers;
 use super::task::Task;
-use super::Case;
 use crate::dialects::centrifuge::Centrifuge;
 use crate::dialects::mosquitto::Mosquitto;
 use crate::dialects::rabbitmq::RabbitMq;
@@ -15,7 +15,10 @@ use test_servers::skipped;
 pub(super) const FRAMEWORKS: &[Case] = &[
     ("Socket.IO: namespace, token and acknowledgement", socket_io),
     ("Phoenix channels with a heartbeat", phoenix),
-    ("Action Cable: a channel of a Rails application", action_cable),
+    (
+        "Action Cable: a channel of a Rails application",
+        action_cable,
+    ),
     ("SignalR without negotiation", signal_r),
     ("STOMP to Spring's simple broker", spring),
     ("GraphQL subscriptions (graphql-ws)", graphql),
@@ -24,15 +27,24 @@ pub(super) const FRAMEWORKS: &[Case] = &[
 pub(super) const BROKERS: &[Case] = &[
     ("STOMP over WebSocket to RabbitMQ", rabbitmq),
     ("MQTT over WebSocket", mqtt),
-    ("Pusher's protocol (Soketi): client events in a private channel", pusher),
+    (
+        "Pusher's protocol (Soketi): client events in a private channel",
+        pusher,
+    ),
     ("Centrifugo", centrifugo),
 ];
 
 pub(super) const OTHERS: &[Case] = &[
     ("JSON-RPC: the latency of a method", json_rpc),
-    ("A chat that sends every message to everyone and confirms nothing", chat),
+    (
+        "A chat that sends every message to everyone and confirms nothing",
+        chat,
+    ),
     ("OCPP 1.6 charge points", ocpp),
-    ("Stream of a language model: time to the first part, or to the end", model),
+    (
+        "Stream of a language model: time to the first part, or to the end",
+        model,
+    ),
     ("A mix: nine searches for each purchase", shop),
 ];
 
@@ -69,7 +81,8 @@ fn socket_io(task: Task) {
 
 fn phoenix(task: Task) {
     let task = holds_and_finds_a_loss(task, servers::phoenix(), br#""new_msg""#);
-    task.with("sesame\n", "pepper\n").fails(1, &["the channel refused the join"]);
+    task.with("sesame\n", "pepper\n")
+        .fails(1, &["the channel refused the join"]);
 }
 
 fn action_cable(task: Task) {
@@ -92,12 +105,16 @@ fn spring(task: Task) {
 
 fn graphql(task: Task) {
     let task = holds_and_finds_a_loss(task, servers::graphql(), br#""news":"#);
-    task.with("sesame\n", "pepper\n").fails(1, &["0 of 30 clients"]);
+    task.with("sesame\n", "pepper\n")
+        .fails(1, &["0 of 30 clients"]);
 }
 
 fn rabbitmq(task: Task) {
     match RabbitMq::start() {
-        Ok(broker) => drop(task.with("127.0.0.1:15674", broker.addr().to_string()).holds()),
+        Ok(broker) => drop(
+            task.with("127.0.0.1:15674", broker.addr().to_string())
+                .holds(),
+        ),
         Err(reason) => skipped(&reason),
     }
 }
@@ -147,9 +164,9 @@ fn ocpp(task: Task) {
     let server = servers::central_system();
     let task = task.at(server);
     task.holds();
-    // One that answers a call with another identifier than the call had.
+    // A charge point that answers with another identifier than the call had.
     let wrong = task.with("[3,{id},", "[3,\"{id}-\",");
-    wrong.more("--sample-timeout 5s").fails(3, &["malformed"]);
+    wrong.more("--sample-timeout 5s").fails(3, &["timed out"]);
 }
 
 fn model(task: Task) {

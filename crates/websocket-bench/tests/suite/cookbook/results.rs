@@ -1,8 +1,8 @@
 //! What comes of a run: faults, gates, comparisons, metrics, several machines, conformance.
 
+use super::Case;
 use super::servers;
 use super::task::{Task, built};
-use super::Case;
 use crate::metrics;
 use crate::otlp::Collector;
 use crate::shared::Process;
@@ -13,8 +13,14 @@ use test_servers::fault::Fault;
 use test_servers::{Delay, DelayOptions, DelayServer};
 
 pub(super) const CASES: &[Case] = &[
-    ("Does my server lose messages, or send them twice?", duplicates),
-    ("Which message of the server does my dialect not understand?", not_understood),
+    (
+        "Does my server lose messages, or send them twice?",
+        duplicates,
+    ),
+    (
+        "Which message of the server does my dialect not understand?",
+        not_understood,
+    ),
     ("Fail the build in CI when p99 is too high", gate),
     ("Is the new build slower than the old one?", two_builds),
     ("A table for a spreadsheet, and a page to show", table),
@@ -56,7 +62,8 @@ fn gate(task: Task) {
     let junit = fs::read_to_string(task.path("junit.xml")).unwrap();
     assert!(junit.contains("expect p99&lt;250ms"), "{junit}");
     let server = late(400);
-    task.at(server.addr()).fails(2, &["expectation failed: p99<250ms"]);
+    task.at(server.addr())
+        .fails(2, &["expectation failed: p99<250ms"]);
 }
 
 fn two_builds(task: Task) {
@@ -65,8 +72,13 @@ fn two_builds(task: Task) {
         fs::create_dir(task.path(folder)).unwrap();
     }
     let shootout = built("shootout");
-    task.program("shootout", &format!("#!/bin/sh\nexec {} \"$@\"\n", shootout.display()));
-    let task = task.at(old.addr()).with("127.0.0.1:8081", new.addr().to_string());
+    task.program(
+        "shootout",
+        &format!("#!/bin/sh\nexec {} \"$@\"\n", shootout.display()),
+    );
+    let task = task
+        .at(old.addr())
+        .with("127.0.0.1:8081", new.addr().to_string());
     task.holds_with(2);
 }
 
@@ -81,7 +93,9 @@ fn table(task: Task) {
 fn prometheus(task: Task) {
     let server = honest();
     let addr = free_addr();
-    let task = task.at(server.addr()).with("127.0.0.1:9464", addr.to_string());
+    let task = task
+        .at(server.addr())
+        .with("127.0.0.1:9464", addr.to_string());
     let mut run = Process::start(&mut task.command());
     let mut seen = metrics::started(addr);
     while run.child.try_wait().unwrap().is_none() {
@@ -97,7 +111,9 @@ fn prometheus(task: Task) {
 fn collector(task: Task) {
     let server = honest();
     let (collector, addr) = Collector::start(100);
-    let task = task.at(server.addr()).with("127.0.0.1:4317", addr.to_string());
+    let task = task
+        .at(server.addr())
+        .with("127.0.0.1:4317", addr.to_string());
     task.holds();
     assert!(!collector.pushes.lock().unwrap().is_empty());
 }
@@ -112,9 +128,14 @@ fn conformance(task: Task) {
     let [shootout, server] = ["shootout", "liar-server"].map(built);
     let script = |lie: &str| {
         let server = server.display();
-        format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 1.0 && exit\nexec {server} {lie} \"$@\"\n")
+        format!(
+            "#!/bin/sh\n[ \"$1\" = --version ] && echo 1.0 && exit\nexec {server} {lie} \"$@\"\n"
+        )
     };
-    task.program("shootout", &format!("#!/bin/sh\nexec {} \"$@\"\n", shootout.display()));
+    task.program(
+        "shootout",
+        &format!("#!/bin/sh\nexec {} \"$@\"\n", shootout.display()),
+    );
     task.program("my-server", &script(""));
     task.holds();
     task.program("my-server", &script("--lie cuts-pongs"));

@@ -1,12 +1,15 @@
 //! Servers of the kinds that the page names and no library here serves: each demands what that kind
 //! demands, and answers nothing else. A thread for each connection, in the memory of the test.
 
+use crate::front::{Front, Verdict};
 use crate::lines::{self, Entry, write};
+use crate::raw_peer::{self, Script, frame};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
+use ws_proto::Opcode;
 
 /// The token of the page.
 pub(super) const TOKEN: &str = "sesame";
@@ -53,28 +56,22 @@ fn speaking<F: FnMut(&str, &TcpStream) + Send>(
     lines::serving(enters, connected)
 }
 
-/// Tells each client of one path the price every 50 ms, and ends after the client.
-// timed: the test counts at least one update for each client, of a run that lasts seconds.
-pub(super) fn feed() -> SocketAddr {
-    let silent = || |_: &str, _: &TcpStream| {};
-    lines::serving(
-        |head, stream| {
-            let mut client = stream.try_clone().unwrap();
-            let is_known = head.starts_with("GET /ws/btcusdt@trade ");
-            thread::spawn(move || {
-                use std::io::Write as _;
-                let update = br#"{"e":"trade","p":"64000.1"}"#;
-                let frame = crate::raw_peer::frame(ws_proto::Opcode::Text, update);
-                // Behind the answer to the handshake, which the other thread writes.
-                thread::sleep(Duration::from_millis(200));
-                while is_known && client.write_all(&frame).is_ok() {
-                    thread::sleep(Duration::from_millis(50));
-                }
-            });
-            is_known.then_some(Entry::default())
-        },
-        silent,
-    )
+/// Prices that each client of the feed is told.
+pub(super) const UPDATES: usize = 20;
+
+/// Tells each client of one path its prices, and listens to nothing.
+pub(super) fn feed() -> Front {
+    let update = frame(Opcode::Text, br#"{"e":"trade","p":"64000.1"}"#);
+    let (prices, _) = raw_peer::start(Script {
+        greeting: update.repeat(UPDATES),
+        ..Script::default()
+    });
+    Front::before(prices, |head| {
+        match head.starts_with("GET /ws/btcusdt@trade ") {
+            true => Verdict::Pass(""),
+            false => Verdict::Refuse("HTTP/1.1 404 No\r\n\r\n".to_owned()),
+        }
+    })
 }
 
 /// Home Assistant's way to log in, with ids that must rise.
@@ -107,12 +104,23 @@ pub(super) fn json_rpc(method: &'static str) -> SocketAddr {
             let call = parse(line);
             calls += 1;
             if calls % 2 == 0 {
-                answer(client, &json!({"jsonrpc": "2.0", "method": "eth_subscription", "params": {}}));
+                answer(
+                    client,
+                    &json!({"jsonrpc": "2.0", "method": "eth_subscription", "params": {}}),
+                );
             }
-            let is_known = call["method"] == method && call["params"].is_array() && call["jsonrpc"] == "2.0";
+            let is_known =
+                call["method"] == method && call["params"].is_array() && call["jsonrpc"] == "2.0";
             let key = if is_known { "result" } else { "error" };
-            let value = if is_known { json!("0x7") } else { json!({"code": -32601}) };
-            answer(client, &json!({"jsonrpc": "2.0", "id": call["id"], key: value}));
+            let value = if is_known {
+                json!("0x7")
+            } else {
+                json!({"code": -32601})
+            };
+            answer(
+                client,
+                &json!({"jsonrpc": "2.0", "id": call["id"], key: value}),
+            );
         }
     })
 }
@@ -136,28 +144,35 @@ pub(super) fn chat(name: &'static str) -> SocketAddr {
 /// One channel of Phoenix, which wants a token and replies to what it broadcasts.
 pub(super) fn phoenix() -> SocketAddr {
     let hub = Hub::default();
-    speaking(&["GET /socket/websocket?vsn=2.0.0 "], Entry::default(), move || {
-        let hub = hub.clone();
-        let mut joined = false;
-        move |line: &str, client: &TcpStream| {
-            let push = parse(line);
-            let status = match (push[2].as_str(), push[3].as_str()) {
-                (Some("phoenix"), Some("heartbeat")) => "ok",
-                (Some("chat:lobby"), Some("phx_join")) if push[4]["token"] == TOKEN => {
-                    joined = true;
-                    hub.join(client);
-                    "ok"
-                }
-                (Some("chat:lobby"), Some("new_msg")) if joined => {
-                    hub.say_json(&json!([null, null, "chat:lobby", "new_msg", push[4]]));
-                    "ok"
-                }
-                _ => "error",
-            };
-            let reply = json!({"status": status, "response": {}});
-            answer(client, &json!([push[0], push[1], push[2], "phx_reply", reply]));
-        }
-    })
+    speaking(
+        &["GET /socket/websocket?vsn=2.0.0 "],
+        Entry::default(),
+        move || {
+            let hub = hub.clone();
+            let mut joined = false;
+            move |line: &str, client: &TcpStream| {
+                let push = parse(line);
+                let status = match (push[2].as_str(), push[3].as_str()) {
+                    (Some("phoenix"), Some("heartbeat")) => "ok",
+                    (Some("chat:lobby"), Some("phx_join")) if push[4]["token"] == TOKEN => {
+                        joined = true;
+                        hub.join(client);
+                        "ok"
+                    }
+                    (Some("chat:lobby"), Some("new_msg")) if joined => {
+                        hub.say_json(&json!([null, null, "chat:lobby", "new_msg", push[4]]));
+                        "ok"
+                    }
+                    _ => "error",
+                };
+                let reply = json!({"status": status, "response": {}});
+                answer(
+                    client,
+                    &json!([push[0], push[1], push[2], "phx_reply", reply]),
+                );
+            }
+        },
+    )
 }
 
 /// One channel of Action Cable.
@@ -167,7 +182,11 @@ pub(super) fn action_cable() -> SocketAddr {
         adds: "Sec-WebSocket-Protocol: actioncable-v1-json\r\n",
         greeting: r#"{"type":"welcome"}"#,
     };
-    let wanted = &["GET /cable ", "Origin: http", "Sec-WebSocket-Protocol: actioncable-v1-json"];
+    let wanted = &[
+        "GET /cable ",
+        "Origin: http",
+        "Sec-WebSocket-Protocol: actioncable-v1-json",
+    ];
     let hub = Hub::default();
     speaking(wanted, entry, move || {
         let hub = hub.clone();
@@ -181,7 +200,10 @@ pub(super) fn action_cable() -> SocketAddr {
                 is_subscribed = true;
                 hub.join(client);
                 answer(client, &json!({"type": "ping", "message": 1}));
-                answer(client, &json!({"identifier": CHANNEL, "type": "confirm_subscription"}));
+                answer(
+                    client,
+                    &json!({"identifier": CHANNEL, "type": "confirm_subscription"}),
+                );
             }
             let data = parse(command["data"].as_str().unwrap_or_default());
             if is_subscribed && data["action"] == "speak" {
@@ -207,7 +229,8 @@ pub(super) fn signal_r() -> SocketAddr {
                 hub.join(client);
                 write(client, "{}\u{1e}");
             } else if is_open && said["type"] == 1 && said["target"] == "Send" {
-                let call = json!({"type": 1, "target": "ReceiveMessage", "arguments": said["arguments"]});
+                let call =
+                    json!({"type": 1, "target": "ReceiveMessage", "arguments": said["arguments"]});
                 hub.say(&format!("{call}\u{1e}"));
                 let done = json!({"type": 3, "invocationId": said["invocationId"], "result": null});
                 write(client, &format!("{}\u{1e}{done}\u{1e}", json!({"type": 6})));
@@ -256,60 +279,82 @@ pub(super) fn graphql() -> SocketAddr {
         greeting: "",
     };
     let hub = Hub::default();
-    speaking(&["Sec-WebSocket-Protocol: graphql-transport-ws"], entry, move || {
-        let hub = hub.clone();
-        let mut is_known = false;
-        move |line: &str, client: &TcpStream| {
-            let said = parse(line);
-            let (id, payload) = (&said["id"], &said["payload"]);
-            match (said["type"].as_str(), payload["query"].as_str()) {
-                (Some("connection_init"), _) if payload["token"] == TOKEN => {
-                    is_known = true;
-                    answer(client, &json!({"type": "connection_ack"}));
-                    answer(client, &json!({"type": "ping"}));
+    speaking(
+        &["Sec-WebSocket-Protocol: graphql-transport-ws"],
+        entry,
+        move || {
+            let hub = hub.clone();
+            let mut is_known = false;
+            move |line: &str, client: &TcpStream| {
+                let said = parse(line);
+                let (id, payload) = (&said["id"], &said["payload"]);
+                match (said["type"].as_str(), payload["query"].as_str()) {
+                    (Some("connection_init"), _) if payload["token"] == TOKEN => {
+                        is_known = true;
+                        answer(client, &json!({"type": "connection_ack"}));
+                        answer(client, &json!({"type": "ping"}));
+                    }
+                    (Some("subscribe"), Some("subscription{news}")) if is_known => hub.join(client),
+                    (Some("subscribe"), Some(SAY)) if is_known => {
+                        let news = json!({"data": {"news": payload["variables"]["text"]}});
+                        hub.say_json(&json!({"id": "news", "type": "next", "payload": news}));
+                        let done = json!({"data": {"say": true}});
+                        answer(client, &json!({"id": id, "type": "next", "payload": done}));
+                        answer(client, &json!({"id": id, "type": "complete"}));
+                    }
+                    (Some("pong"), _) => {}
+                    _ => drop(client.shutdown(std::net::Shutdown::Both)),
                 }
-                (Some("subscribe"), Some("subscription{news}")) if is_known => hub.join(client),
-                (Some("subscribe"), Some(SAY)) if is_known => {
-                    let news = json!({"data": {"news": payload["variables"]["text"]}});
-                    hub.say_json(&json!({"id": "news", "type": "next", "payload": news}));
-                    let done = json!({"data": {"say": true}});
-                    answer(client, &json!({"id": id, "type": "next", "payload": done}));
-                    answer(client, &json!({"id": id, "type": "complete"}));
-                }
-                (Some("pong"), _) => {}
-                _ => drop(client.shutdown(std::net::Shutdown::Both)),
             }
-        }
-    })
+        },
+    )
 }
 
-/// A central system of OCPP 1.6. It asks each charge point once, with a call that must be answered before
-/// it answers anything else, and wants a heartbeat each second.
+/// A central system of OCPP 1.6. It asks each charge point once, and answers its meter values when that
+/// call has been answered. It asks for a heartbeat each second.
 pub(super) fn central_system() -> SocketAddr {
     let entry = Entry {
         adds: "Sec-WebSocket-Protocol: ocpp1.6\r\n",
         greeting: "",
     };
-    speaking(&["GET /ocpp/CP-", "Sec-WebSocket-Protocol: ocpp1.6"], entry, || {
-        let (mut is_booted, mut has_answered) = (false, false);
-        move |line: &str, client: &TcpStream| {
-            let said = parse(line);
-            let result = |payload: Value| answer(client, &json!([3, said[1], payload]));
-            match (said[0].as_u64(), said[2].as_str()) {
-                (Some(2), Some("BootNotification")) => {
-                    is_booted = said[3]["chargePointModel"].is_string();
-                    result(json!({"status": "Accepted", "interval": 1, "currentTime": "now"}));
-                    answer(client, &json!([2, "ask-1", "TriggerMessage", {"requestedMessage": "Heartbeat"}]));
+    speaking(
+        &["GET /ocpp/CP-", "Sec-WebSocket-Protocol: ocpp1.6"],
+        entry,
+        || {
+            let (mut is_booted, mut has_answered, mut waiting) = (false, false, Vec::new());
+            move |line: &str, client: &TcpStream| {
+                let said = parse(line);
+                let result = |payload: Value| answer(client, &json!([3, said[1], payload]));
+                match (said[0].as_u64(), said[2].as_str()) {
+                    (Some(2), Some("BootNotification")) => {
+                        is_booted = said[3]["chargePointModel"].is_string();
+                        result(json!({"status": "Accepted", "interval": 1, "currentTime": "now"}));
+                        answer(
+                            client,
+                            &json!([2, "ask-1", "TriggerMessage", {"requestedMessage": "Heartbeat"}]),
+                        );
+                    }
+                    (Some(3), _) if said[1] == "ask-1" && said[2]["status"] == "Accepted" => {
+                        has_answered = true;
+                        for id in waiting.drain(..) {
+                            answer(client, &json!([3, id, {}]));
+                        }
+                    }
+                    (Some(3), _) => {}
+                    (Some(2), Some("Heartbeat")) if is_booted => {
+                        result(json!({"currentTime": "now"}))
+                    }
+                    (Some(2), Some("MeterValues")) if said[3]["meterValue"].is_array() => {
+                        match has_answered {
+                            true => result(json!({})),
+                            false => waiting.push(said[1].clone()),
+                        }
+                    }
+                    _ => answer(client, &json!([4, said[1], "ProtocolError", "", {}])),
                 }
-                (Some(3), _) => has_answered = said[1] == "ask-1" && said[2]["status"] == "Accepted",
-                (Some(2), Some("Heartbeat")) if is_booted => result(json!({"currentTime": "now"})),
-                (Some(2), Some("MeterValues")) if has_answered && said[3]["meterValue"].is_array() => {
-                    result(json!({}));
-                }
-                _ => answer(client, &json!([4, said[1], "ProtocolError", "", {}])),
             }
-        }
-    })
+        },
+    )
 }
 
 /// Answers a question with three parts between a start and an end.
@@ -317,9 +362,19 @@ pub(super) fn model() -> SocketAddr {
     lines::start(|| {
         |line: &str, client: &TcpStream| {
             let asked = parse(line);
-            let part = |kind: &str| answer(client, &json!({"type": kind, "id": asked["id"], "text": "..."}));
-            if asked["prompt"].as_str().is_some_and(|text| text.ends_with(['?', '.'])) {
-                ["start", "delta", "delta", "delta", "done"].into_iter().for_each(part);
+            let part = |kind: &str| {
+                answer(
+                    client,
+                    &json!({"type": kind, "id": asked["id"], "text": "..."}),
+                )
+            };
+            if asked["prompt"]
+                .as_str()
+                .is_some_and(|text| text.ends_with(['?', '.']))
+            {
+                ["start", "delta", "delta", "delta", "done"]
+                    .into_iter()
+                    .for_each(part);
             }
         }
     })

@@ -130,8 +130,12 @@ impl Task {
         let ran = self.ran();
         assert_eq!(ran.code, code, "{heading}: {ran:#?}");
         let text = self.entry.text.to_lowercase();
-        let is_named = text.contains(&format!("exit code {code}")) || text.contains(&format!("exit code is then {code}"));
-        assert!(code == 0 || is_named, "{heading}: the page does not name {code}");
+        let is_named = text.contains(&format!("exit code {code}"))
+            || text.contains(&format!("exit code is then {code}"));
+        assert!(
+            code == 0 || is_named,
+            "{heading}: the page does not name {code}"
+        );
         self.assert_promised(&format!("{}{}", ran.stdout, ran.stderr));
         ran
     }
