@@ -5,7 +5,7 @@ use super::servers::{self, TOKEN};
 use super::task::{Task, built};
 use crate::front::{Front, Verdict};
 use crate::shared::Process;
-use crate::support::{bench, faulty_server, honest};
+use crate::support::{faulty_server, honest};
 use crate::tls_offered;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};

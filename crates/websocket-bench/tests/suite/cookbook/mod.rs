@@ -10,6 +10,7 @@ mod servers;
 mod task;
 
 use std::collections::BTreeSet;
+use std::thread;
 
 /// A heading of the page, and how it is carried out.
 type Case = (&'static str, fn(task::Task));
@@ -29,6 +30,15 @@ fn carry_out(group: &[Case]) {
     for (heading, case) in group {
         case(task::Task::of(heading));
     }
+}
+
+/// Carries them out side by side: those that mostly wait for a message that does not come.
+fn carry_out_at_once(group: &'static [Case]) {
+    thread::scope(|scope| {
+        for case in group {
+            scope.spawn(|| carry_out(std::slice::from_ref(case)));
+        }
+    });
 }
 
 #[test]
@@ -56,17 +66,32 @@ fn logins() {
 
 #[test]
 fn frameworks() {
-    carry_out(protocols::FRAMEWORKS);
+    carry_out_at_once(protocols::FRAMEWORKS);
 }
 
 #[test]
-fn brokers() {
-    carry_out(protocols::BROKERS);
+fn rabbitmq() {
+    carry_out(&protocols::BROKERS[..1]);
+}
+
+#[test]
+fn mosquitto() {
+    carry_out(&protocols::BROKERS[1..2]);
+}
+
+#[test]
+fn soketi() {
+    carry_out(&protocols::BROKERS[2..3]);
+}
+
+#[test]
+fn centrifuge() {
+    carry_out(&protocols::BROKERS[3..]);
 }
 
 #[test]
 fn other_protocols() {
-    carry_out(protocols::OTHERS);
+    carry_out_at_once(protocols::OTHERS);
 }
 
 #[test]

@@ -48,6 +48,9 @@ pub(super) const OTHERS: &[Case] = &[
     ("A mix: nine searches for each purchase", shop),
 ];
 
+/// A sample whose message was left out is given up.
+const GIVE_UP: &str = "--sample-timeout 8s --limit-rtt 7s";
+
 /// The authority of a URL.
 fn addr_of(url: &str) -> SocketAddr {
     url.split('/').nth(2).unwrap().parse().unwrap()
@@ -67,7 +70,7 @@ fn finds_a_loss(
     separator: Option<&'static [u8]>,
 ) -> Task {
     let (between, _) = relay::leaving_out(server, mark, separator, 17);
-    let task = task.at(between).more("--sample-timeout 5s");
+    let task = task.at(between).more(GIVE_UP);
     task.fails(3, &["1 lost"]);
     task.at(server).more("")
 }
@@ -166,7 +169,7 @@ fn ocpp(task: Task) {
     task.holds();
     // A charge point that answers with another identifier than the call had.
     let wrong = task.with("[3,{id},", "[3,\"{id}-\",");
-    wrong.more("--sample-timeout 5s").fails(3, &["timed out"]);
+    wrong.more(GIVE_UP).fails(3, &["timed out"]);
 }
 
 fn model(task: Task) {
