@@ -54,7 +54,7 @@ fn search_clients(task: Task) {
         comfortable: Some(40),
         ..OracleOptions::default()
     });
-    task.at(server.addr()).holds();
+    task.at(server.addr()).holds_once();
 }
 
 fn think_time(task: Task) {
@@ -67,7 +67,7 @@ fn rising_rate(task: Task) {
     task.holds();
     let series = record(&task.path("run.json")).steps[0].series.clone();
     let sent: u64 = series.unwrap().rows.iter().map(|row| row.sent).sum();
-    // Poisson's and the line's sum are the same: 25 a second on average, for three seconds.
+    // 25 a second on average, for three seconds.
     assert!((70..=80).contains(&sent), "{sent}");
 }
 
@@ -76,7 +76,8 @@ fn search_rate(task: Task) {
         pace: Some(Pace::requests_per_second(300.0)),
         ..DelayOptions::default()
     });
-    task.at(server.unwrap().addr()).holds();
+    let server = server.unwrap();
+    task.at(server.addr()).holds_once();
 }
 
 fn rooms(task: Task) {

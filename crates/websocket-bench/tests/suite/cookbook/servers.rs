@@ -7,8 +7,6 @@ use crate::raw_peer::{self, Script, frame};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Duration;
 use ws_proto::Opcode;
 
 /// The token of the page.
@@ -239,7 +237,7 @@ pub(super) fn signal_r() -> SocketAddr {
     })
 }
 
-/// Spring's simple broker: no receipts, and a subscription that is there a while after it was asked for.
+/// Spring's simple broker: it confirms neither messages nor subscriptions.
 pub(super) fn spring() -> SocketAddr {
     let entry = Entry {
         adds: "Sec-WebSocket-Protocol: v12.stomp\r\n",
@@ -258,10 +256,7 @@ pub(super) fn spring() -> SocketAddr {
                     is_connected = true;
                     write(client, "CONNECTED\nversion:1.2\nheart-beat:0,0\n\n\0");
                 }
-                "SUBSCRIBE" if is_connected && has("destination:/topic/chat") => {
-                    thread::sleep(Duration::from_millis(20));
-                    hub.join(client);
-                }
+                "SUBSCRIBE" if is_connected && has("destination:/topic/chat") => hub.join(client),
                 "SEND" if is_connected && has("destination:/app/chat") => hub.say(&format!(
                     "MESSAGE\ndestination:/topic/chat\nsubscription:0\n\n{body}"
                 )),

@@ -140,17 +140,35 @@ impl Task {
         ran
     }
 
+    /// Asserts that of nine runs one holds, where the page has a limit that a busy machine may break.
+    #[track_caller]
+    pub(super) fn holds_once(&self) {
+        let held = (0..8).map(|_| self.ran()).find(|ran| self.is_kept(ran));
+        if held.is_none() {
+            self.holds();
+        }
+    }
+
+    fn is_kept(&self, ran: &Ran) -> bool {
+        let output = format!("{}{}", ran.stdout, ran.stderr);
+        ran.code == 0 && self.missing(&output).is_none()
+    }
+
+    /// The first line of the page that an output does not have, in their order.
+    fn missing(&self, output: &str) -> Option<String> {
+        let mut lines = output.lines();
+        let mut promised = self.entry.promised.iter().map(|line| self.placed(line));
+        promised.find(|promised| {
+            let wanted = matching(promised);
+            !lines.any(|line| wanted.is_match(line))
+        })
+    }
+
     /// Asserts that an output has the lines of the page, in their order.
     #[track_caller]
     pub(super) fn assert_promised(&self, output: &str) {
-        let mut lines = output.lines();
-        for promised in &self.entry.promised {
-            let wanted = matching(&self.placed(promised));
-            assert!(
-                lines.any(|line| wanted.is_match(line)),
-                "{}: {promised:?} ({wanted}) is missing in {output}",
-                self.entry.heading
-            );
+        if let Some(line) = self.missing(output) {
+            panic!("{}: {line:?} is missing in {output}", self.entry.heading);
         }
     }
 
