@@ -66,7 +66,8 @@ fn gate(task: Task) {
 
 fn two_builds(task: Task) {
     let (old, new) = (late(5), late(100));
-    for folder in ["old", "new"] {
+    // `servers` makes it the folder of a project.
+    for folder in ["old", "new", "servers"] {
         fs::create_dir(task.path(folder)).unwrap();
     }
     let shootout = built("shootout");
