@@ -15,14 +15,17 @@ use std::thread;
 /// A heading of the page, and how it is carried out.
 type Case = (&'static str, fn(task::Task));
 
-const GROUPS: [&[Case]; 7] = [
+const GROUPS: [&[Case]; 10] = [
     handshakes::CONNECTIONS,
     handshakes::LOGINS,
     protocols::FRAMEWORKS,
     protocols::BROKERS,
     protocols::OTHERS,
-    loads::CASES,
-    results::CASES,
+    loads::RATES,
+    loads::SEARCHES,
+    loads::CLIENTS,
+    results::VERDICTS,
+    results::OUTPUTS,
 ];
 
 /// Carries out the tasks of a group, one after the other.
@@ -95,11 +98,26 @@ fn other_protocols() {
 }
 
 #[test]
-fn loads() {
-    carry_out(loads::CASES);
+fn rates() {
+    carry_out(loads::RATES);
 }
 
 #[test]
-fn results() {
-    carry_out(results::CASES);
+fn searches() {
+    carry_out(loads::SEARCHES);
+}
+
+#[test]
+fn clients() {
+    carry_out(loads::CLIENTS);
+}
+
+#[test]
+fn verdicts() {
+    carry_out(results::VERDICTS);
+}
+
+#[test]
+fn outputs() {
+    carry_out(results::OUTPUTS);
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use test_servers::fault::Fault;
 use test_servers::{Delay, DelayOptions, DelayServer};
 
-pub(super) const CASES: &[Case] = &[
+pub(super) const VERDICTS: &[Case] = &[
     (
         "Does my server lose messages, or send them twice?",
         duplicates,
@@ -23,12 +23,15 @@ pub(super) const CASES: &[Case] = &[
         not_understood,
     ),
     ("Fail the build in CI when p99 is too high", gate),
+    ("Does my server conform to RFC 6455?", conformance),
+];
+
+pub(super) const OUTPUTS: &[Case] = &[
     ("Is the new build slower than the old one?", two_builds),
     ("A table for a spreadsheet, and a page to show", table),
     ("Watch a run in Prometheus and Grafana", prometheus),
     ("Send metrics to an OpenTelemetry collector", collector),
     ("Several machines as one run", machines),
-    ("Does my server conform to RFC 6455?", conformance),
 ];
 
 /// A server that answers so late.
