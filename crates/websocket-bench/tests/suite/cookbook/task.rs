@@ -12,6 +12,7 @@ use tempfile::TempDir;
 /// Adds what the page says: a limit for latencies where the command gives none.
 const WRAPPER: &str = r#"#!/bin/sh
 case "$1 $*" in
+  import*) exec PROGRAM "$@" ;;
   *--limit-rtt*) ;;
   echo* | broadcast* | connect*) set -- "$@" --limit-rtt 20s ;;
   run*) set -- "$@" --set limits.time=20s ;;
