@@ -19,13 +19,7 @@ pub(crate) fn start_guarded<F: FnMut(&str, &TcpStream) + Send>(
     connected: impl Fn() -> F + Send + Sync + 'static,
 ) -> SocketAddr {
     serving(
-        move |head, mut stream| {
-            let is_admitted = admitted(head);
-            if !is_admitted {
-                let _ = stream.write_all(b"HTTP/1.1 401 Unauthorized\r\n\r\nno token, no entry\n");
-            }
-            is_admitted
-        },
+        move |head, _| admitted(head).then_some(Entry::default()),
         connected,
     )
 }
@@ -38,14 +32,24 @@ pub(crate) fn start_with<F: FnMut(&str, &TcpStream) + Send>(
     serving(
         move |_, stream| {
             opened(stream);
-            true
+            Some(Entry::default())
         },
         connected,
     )
 }
 
-fn serving<F: FnMut(&str, &TcpStream) + Send>(
-    opens: impl Fn(&str, &TcpStream) -> bool + Send + Sync + 'static,
+/// What a client gets that is let in.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Entry {
+    /// Header lines of the answer besides the usual ones.
+    pub(crate) adds: &'static str,
+    /// A message right behind it; none if empty.
+    pub(crate) greeting: &'static str,
+}
+
+/// The same, where a handshake without an entry gets 401 and a body.
+pub(crate) fn serving<F: FnMut(&str, &TcpStream) + Send>(
+    opens: impl Fn(&str, &TcpStream) -> Option<Entry> + Send + Sync + 'static,
     connected: impl Fn() -> F + Send + Sync + 'static,
 ) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -64,7 +68,7 @@ fn serving<F: FnMut(&str, &TcpStream) + Send>(
 
 fn serve(
     mut stream: TcpStream,
-    opens: impl Fn(&str, &TcpStream) -> bool,
+    opens: impl Fn(&str, &TcpStream) -> Option<Entry>,
     mut obey: impl FnMut(&str, &TcpStream),
 ) -> Option<()> {
     let mut head = Vec::new();
@@ -75,9 +79,13 @@ fn serve(
     }
     let head = String::from_utf8(head).ok()?;
     let (_, key) = head.split_once("Sec-WebSocket-Key: ")?;
-    let answer = switching(&accept_for(key.lines().next()?), "");
-    if !opens(&head, &stream) {
-        return None;
+    let Some(entry) = opens(&head, &stream) else {
+        let refusal = b"HTTP/1.1 401 Unauthorized\r\n\r\nno token, no entry\n";
+        return stream.write_all(refusal).ok();
+    };
+    let mut answer = switching(&accept_for(key.lines().next()?), entry.adds);
+    if !entry.greeting.is_empty() {
+        answer.extend(frame(Opcode::Text, entry.greeting.as_bytes()));
     }
     stream.write_all(&answer).ok()?;
     let mut decoder = Decoder::new(Sender::Client, 1 << 20);

@@ -12,6 +12,7 @@ mod compression;
 mod connect;
 mod connections;
 mod contradicted;
+mod cookbook;
 mod deploy;
 mod dialect_file;
 mod dialects;

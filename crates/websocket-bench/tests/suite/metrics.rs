@@ -27,7 +27,7 @@ fn ask(addr: SocketAddr, request: &str) -> String {
     answer
 }
 
-fn get(addr: SocketAddr, path: &str) -> String {
+pub(crate) fn get(addr: SocketAddr, path: &str) -> String {
     ask(addr, &format!("GET {path} HTTP/1.0\r\nHost: here\r\n\r\n"))
 }
 

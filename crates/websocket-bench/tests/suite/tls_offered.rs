@@ -11,13 +11,13 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use test_servers::TlsServer;
 
-const BOTH: &[&SupportedProtocolVersion] = &[&version::TLS12, &version::TLS13];
+pub(crate) const BOTH: &[&SupportedProtocolVersion] = &[&version::TLS12, &version::TLS13];
 
 /// A certificate and its key.
-struct Pair(rcgen::CertifiedKey<rcgen::KeyPair>);
+pub(crate) struct Pair(rcgen::CertifiedKey<rcgen::KeyPair>);
 
 impl Pair {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap())
     }
 
@@ -31,9 +31,13 @@ impl Pair {
         )
     }
 
-    fn files(&self, folder: &Path) -> (PathBuf, PathBuf) {
+    pub(crate) fn pem(&self) -> String {
+        self.0.cert.pem()
+    }
+
+    pub(crate) fn files(&self, folder: &Path) -> (PathBuf, PathBuf) {
         let (cert, key) = (folder.join("client.pem"), folder.join("client.key"));
-        std::fs::write(&cert, self.0.cert.pem()).unwrap();
+        std::fs::write(&cert, self.pem()).unwrap();
         std::fs::write(&key, self.0.signing_key.serialize_pem()).unwrap();
         (cert, key)
     }
@@ -41,7 +45,15 @@ impl Pair {
 
 /// A server that speaks these versions and, if given, asks its clients for that certificate.
 fn server(versions: &[&'static SupportedProtocolVersion], clients: Option<&Pair>) -> TlsServer {
-    let own = Pair::new().0;
+    server_with(&Pair::new(), versions, clients)
+}
+
+/// The same with that certificate.
+pub(crate) fn server_with(
+    Pair(own): &Pair,
+    versions: &[&'static SupportedProtocolVersion],
+    clients: Option<&Pair>,
+) -> TlsServer {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(versions)

@@ -1,12 +1,12 @@
 //! The dialects of other protocols, each against a server that is made with that protocol's own
 //! library, or a broker. The libraries come from npm, by the lock file in `servers/`.
 
-mod centrifuge;
-mod mosquitto;
+pub(crate) mod centrifuge;
+pub(crate) mod mosquitto;
 mod planted;
-mod rabbitmq;
-mod relay;
-mod soketi;
+pub(crate) mod rabbitmq;
+pub(crate) mod relay;
+pub(crate) mod soketi;
 
 use crate::support::{Ran, undisturbed};
 use centrifuge::Centrifuge;
@@ -70,13 +70,13 @@ fn await_port(name: &str, child: &mut Child, addr: SocketAddr, log: &Path) {
     }
 }
 
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Server {
-    fn start(script: &str, environment: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(script: &str, environment: &[(&str, &str)]) -> Self {
         let mut child = Command::new("node")
             .arg(script)
             .current_dir(servers())

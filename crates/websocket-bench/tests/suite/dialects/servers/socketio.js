@@ -44,6 +44,16 @@ io.on("connection", (socket) => {
   });
 });
 
+// A namespace that wants a token and acknowledges what it is sent.
+const orders = io.of("/orders");
+orders.use((socket, next) => {
+  const { token } = socket.handshake.auth;
+  next(token === "sesame" ? undefined : new Error(`${token} does not open the door`));
+});
+orders.on("connection", (socket) => {
+  socket.on("save", (order, acknowledge) => acknowledge(order));
+});
+
 http.listen(0, "127.0.0.1", 4096, () => {
   console.log(`ws://127.0.0.1:${http.address().port}/socket.io/?EIO=4&transport=websocket`);
 });

@@ -1,0 +1,190 @@
+//! Protocols of frameworks, brokers and others. The servers of some are made with the protocol's own
+//! library, or are brokers.
+
+use super::Case;
+use super::servers;
+use super::task::Task;
+use crate::dialects::centrifuge::Centrifuge;
+use crate::dialects::mosquitto::Mosquitto;
+use crate::dialects::rabbitmq::RabbitMq;
+use crate::dialects::soketi::Soketi;
+use crate::dialects::{Server, relay};
+use std::net::SocketAddr;
+use test_servers::skipped;
+
+pub(super) const FRAMEWORKS: &[Case] = &[
+    ("Socket.IO: namespace, token and acknowledgement", socket_io),
+    ("Phoenix channels with a heartbeat", phoenix),
+    (
+        "Action Cable: a channel of a Rails application",
+        action_cable,
+    ),
+    ("SignalR without negotiation", signal_r),
+    ("STOMP to Spring's simple broker", spring),
+    ("GraphQL subscriptions (graphql-ws)", graphql),
+];
+
+pub(super) const BROKERS: &[Case] = &[
+    ("STOMP over WebSocket to RabbitMQ", rabbitmq),
+    ("MQTT over WebSocket", mqtt),
+    (
+        "Pusher's protocol (Soketi): client events in a private channel",
+        pusher,
+    ),
+    ("Centrifugo", centrifugo),
+];
+
+pub(super) const OTHERS: &[Case] = &[
+    ("JSON-RPC: the latency of a method", json_rpc),
+    (
+        "A chat that sends every message to everyone and confirms nothing",
+        chat,
+    ),
+    ("OCPP 1.6 charge points", ocpp),
+    (
+        "Stream of a language model: time to the first part, or to the end",
+        model,
+    ),
+    ("A mix: nine searches for each purchase", shop),
+];
+
+/// A sample whose message was left out is given up.
+const GIVE_UP: &str = "--sample-timeout 8s --limit-rtt 7s";
+
+/// The authority of a URL.
+fn addr_of(url: &str) -> SocketAddr {
+    url.split('/').nth(2).unwrap().parse().unwrap()
+}
+
+/// The task of the page holds, and of a message with this mark that is left out it says that it is lost.
+fn holds_and_finds_a_loss(task: Task, server: SocketAddr, mark: &'static [u8]) -> Task {
+    let task = task.at(server);
+    task.holds();
+    finds_a_loss(task, server, mark, None)
+}
+
+fn finds_a_loss(
+    task: Task,
+    server: SocketAddr,
+    mark: &'static [u8],
+    separator: Option<&'static [u8]>,
+) -> Task {
+    let (between, _) = relay::leaving_out(server, mark, separator, 17);
+    let task = task.at(between).more(GIVE_UP);
+    task.fails(3, &["1 lost"]);
+    task.at(server).more("")
+}
+
+fn socket_io(task: Task) {
+    let server = Server::start("socketio.js", &[]);
+    let task = holds_and_finds_a_loss(task, addr_of(&server.url), b"43/orders,");
+    let words = ["the server refused the namespace", "does not open the door"];
+    task.with("sesame\n", "pepper\n").fails(1, &words);
+}
+
+fn phoenix(task: Task) {
+    let task = holds_and_finds_a_loss(task, servers::phoenix(), br#""new_msg""#);
+    task.with("sesame\n", "pepper\n")
+        .fails(1, &["the channel refused the join"]);
+}
+
+fn action_cable(task: Task) {
+    let task = holds_and_finds_a_loss(task, servers::action_cable(), br#""body""#);
+    task.with("/cable", "/another").fails(1, &["HTTP 401"]);
+}
+
+fn signal_r(task: Task) {
+    let task = holds_and_finds_a_loss(task, servers::signal_r(), b"ReceiveMessage");
+    task.with(r#"\"version\":1"#, r#"\"version\":2"#)
+        .more("--connect-timeout 2s")
+        .fails(1, &["0 of 30 clients"]);
+}
+
+fn spring(task: Task) {
+    let task = holds_and_finds_a_loss(task, servers::spring(), b"MESSAGE\n");
+    task.with("accept-version:1.2", "accept-version:1.0")
+        .fails(1, &["the broker refused the client"]);
+}
+
+fn graphql(task: Task) {
+    let task = holds_and_finds_a_loss(task, servers::graphql(), br#""news":"#);
+    task.with("sesame\n", "pepper\n")
+        .fails(1, &["0 of 30 clients"]);
+}
+
+fn rabbitmq(task: Task) {
+    match RabbitMq::start() {
+        Ok(broker) => drop(
+            task.with("127.0.0.1:15674", broker.addr().to_string())
+                .holds(),
+        ),
+        Err(reason) => skipped(&reason),
+    }
+}
+
+fn mqtt(task: Task) {
+    match Mosquitto::start() {
+        Ok(broker) => {
+            let addr = addr_of(broker.url()).to_string();
+            drop(task.with("127.0.0.1:9001", addr).holds());
+        }
+        Err(reason) => skipped(&reason),
+    }
+}
+
+fn pusher(task: Task) {
+    let server = match Soketi::start() {
+        Ok(server) => server,
+        Err(reason) => return skipped(&reason),
+    };
+    let task = task.with("127.0.0.1:6001", addr_of(&server.url()).to_string());
+    task.holds();
+    task.with("the-secret-of-the-application", "another-secret")
+        .fails(1, &["the server refused the client"]);
+}
+
+fn centrifugo(task: Task) {
+    match Centrifuge::start() {
+        Ok(server) => {
+            let addr = addr_of(server.url()).to_string();
+            drop(task.with("127.0.0.1:8000", addr).holds());
+        }
+        Err(reason) => skipped(&reason),
+    }
+}
+
+fn json_rpc(task: Task) {
+    let task = holds_and_finds_a_loss(task, servers::json_rpc("eth_getBalance"), b"\"result\"");
+    let other = servers::json_rpc("eth_chainId");
+    task.at(other).more(GIVE_UP).fails(3, &["50 refused"]);
+}
+
+fn chat(task: Task) {
+    holds_and_finds_a_loss(task, servers::chat("text"), b"\"text\"");
+}
+
+fn ocpp(task: Task) {
+    let server = servers::central_system();
+    let task = task.at(server);
+    task.holds();
+    // A charge point that answers with another identifier than the call had.
+    let wrong = task.with("[3,{id},", "[3,\"{id}-\",");
+    wrong.more(GIVE_UP).fails(3, &["timed out"]);
+}
+
+fn model(task: Task) {
+    let task = task.at(servers::model());
+    let first = task.holds();
+    assert!(first.stdout.contains("95per-rtt"));
+    let whole = task
+        .with("\"/type\" = \"start\"", "\"/type\" = \"done\"")
+        .with("\"type\":\"start\"", "\"type\":\"done\"")
+        .with("\"delta\", \"done\"", "\"delta\", \"start\"");
+    whole.holds();
+}
+
+fn shop(task: Task) {
+    let task = task.at(servers::shop(false));
+    task.holds();
+    task.at(servers::shop(true)).fails(3, &["corrupt"]);
+}
