@@ -22,6 +22,7 @@ pub(super) const CONNECTIONS: &[Case] = &[
         "Subscribe to a market data feed and count the updates",
         feed,
     ),
+    ("Does a market data feed skip updates?", numbered_feed),
     ("TLS with a certificate of my own authority", own_authority),
     ("Client certificates (mutual TLS)", client_certificates),
     ("Through an HTTP proxy", proxy),
@@ -82,6 +83,21 @@ fn feed(task: Task) {
     task.holds();
     task.with("btcusdt@trade", "another")
         .fails(1, &["HTTP 404"]);
+}
+
+fn numbered_feed(task: Task) {
+    let (whole, skipping) = (servers::trades(None), servers::trades(Some(7)));
+    let task = task.at(whole.addr);
+    task.holds();
+    // Of each symbol, at each client.
+    task.at(skipping.addr).fails(
+        3,
+        &[
+            "numbers      100 missing, 100 gaps",
+            "100 lost",
+            "`sequence`",
+        ],
+    );
 }
 
 fn own_authority(task: Task) {

@@ -72,6 +72,23 @@ pub(super) fn feed() -> Front {
     })
 }
 
+/// Tells each client of one path the trades of two symbols, numbered, but for one of these trades.
+pub(super) fn trades(without: Option<usize>) -> Front {
+    let trade = |number: usize| {
+        let of = |symbol| json!({"e": "trade", "s": symbol, "t": number, "p": "64000.1"});
+        ["BTCUSDT", "ETHUSDT"].map(|symbol| frame(Opcode::Text, of(symbol).to_string().as_bytes()))
+    };
+    let numbers = (1..=UPDATES).filter(|number| Some(*number) != without);
+    let (trades, _) = raw_peer::start(Script {
+        greeting: numbers.flat_map(trade).collect::<Vec<_>>().concat(),
+        ..Script::default()
+    });
+    Front::before(trades, |head| match head.starts_with("GET /ws/trades ") {
+        true => Verdict::Pass(""),
+        false => Verdict::Refuse("HTTP/1.1 404 No\r\n\r\n".to_owned()),
+    })
+}
+
 /// Home Assistant's way to log in, with ids that must rise.
 pub(super) fn login() -> SocketAddr {
     lines::start(|| {
