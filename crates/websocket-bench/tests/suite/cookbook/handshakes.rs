@@ -79,7 +79,9 @@ fn idle(task: Task) {
 fn feed(task: Task) {
     let front = servers::feed();
     let task = task.at(front.addr);
-    task.holds();
+    let all = format!(" {} messages came", 50 * servers::UPDATES);
+    let ran = task.holds();
+    assert!(ran.stdout.contains(&all), "{ran:#?}");
     task.with("btcusdt@trade", "another")
         .fails(1, &["HTTP 404"]);
 }
