@@ -13,7 +13,7 @@ use test_servers::fault::Fault;
 
 pub(super) const CONNECTIONS: &[Case] = &[
     ("How many connections can my server hold?", how_many),
-    ("Ramp up: so many new users per second", ramp),
+    ("Ramp up: N new users per second", ramp),
     (
         "Hold idle connections with pings, and read the memory per connection",
         idle,
