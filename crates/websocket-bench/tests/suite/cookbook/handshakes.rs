@@ -13,7 +13,7 @@ use test_servers::fault::Fault;
 
 pub(super) const CONNECTIONS: &[Case] = &[
     ("How many connections can my server hold?", how_many),
-    ("Ramp up: so many new users per second", ramp),
+    ("Ramp up: N new users per second", ramp),
     (
         "Hold idle connections with pings, and read the memory per connection",
         idle,
@@ -80,7 +80,9 @@ fn idle(task: Task) {
 fn feed(task: Task) {
     let front = servers::feed();
     let task = task.at(front.addr);
-    task.holds();
+    let all = format!(" {} messages came", 50 * servers::UPDATES);
+    let ran = task.holds();
+    assert!(ran.stdout.contains(&all), "{ran:#?}");
     task.with("btcusdt@trade", "another")
         .fails(1, &["HTTP 404"]);
 }

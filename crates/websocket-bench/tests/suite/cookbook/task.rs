@@ -26,7 +26,7 @@ pub(super) const SERVER: &str = "127.0.0.1:8080";
 pub(super) struct Task {
     entry: &'static Entry,
     folder: TempDir,
-    /// What stands in the place of addresses of the page.
+    /// What replaces the addresses of the page.
     places: Vec<(&'static str, String)>,
     more: String,
 }
