@@ -17,6 +17,22 @@ fn a_port_without_a_listener_is_refused() {
 }
 
 #[test]
+fn a_search_against_a_port_without_a_listener_is_no_measurement() {
+    for flags in [
+        "echo URL --initial-clients 4 --search",
+        "echo URL --initial-clients 4 --rate 50 --search rate",
+    ] {
+        let addr = no_listener();
+        run(&flags.replace("URL", &format!("ws://{addr}/")))
+            .exits(1)
+            .says_in_one_line(&[
+                "clients connected",
+                &format!("{addr} refused the connection"),
+            ]);
+    }
+}
+
+#[test]
 fn a_source_address_of_another_machine_is_named() {
     run(&format!(
         "broadcast ws://{}/ -l 192.0.2.1 --step-size 10",

@@ -89,23 +89,30 @@ impl<W: Workers> Controller<'_, W> {
         let is_noisy = record.is_some_and(|record| record.verdict == Verdict::Noisy);
         let passed = record.is_some_and(|record| record.passed());
         let is_measured = record.is_some();
-        match ended {
-            None
-            | Some(Ended {
-                end: End::OverLimit,
-                ..
-            }) => {}
-            // Connections are gone, or wait for what will never come.
-            Some(Ended {
-                end: End::TimedOut | End::ServerLost | End::ConnectFailed,
-                ..
-            }) => self.workers.renew(self.interrupted)?,
-            Some(ended) => return Err(ended),
-        }
+        self.can_go_on(ended, of, value)?;
         if !is_measured {
             self.unmeasured.push(value);
         }
         Ok((!is_noisy).then_some(passed))
+    }
+
+    /// Makes the workers ready for another try after one that ended so.
+    ///
+    /// # Errors
+    /// With the end of the search, where no other try can say more.
+    fn can_go_on(&mut self, ended: Option<Ended>, of: SearchOf, value: f64) -> Result<(), Ended> {
+        let Some(ended) = ended else { return Ok(()) };
+        // What is left to be tried has no fewer clients.
+        let has_fewest = of == SearchOf::Rate || value <= 1.0;
+        match ended.end {
+            End::OverLimit => Ok(()),
+            End::ConnectFailed if self.steps.is_empty() && has_fewest => Err(ended),
+            // Connections are gone, or wait for what will never come.
+            End::TimedOut | End::ServerLost | End::ConnectFailed => {
+                self.workers.renew(self.interrupted)
+            }
+            _ => Err(ended),
+        }
     }
 
     fn load_of(&self, of: SearchOf, value: f64) -> StepLoad {
