@@ -54,7 +54,8 @@ impl Faults {
 
     /// All faults together.
     pub fn total(&self) -> u64 {
-        self.classes().iter().map(|(_, count)| count).sum()
+        let counts = self.classes().map(|(_, count)| count);
+        counts.into_iter().fold(0, u64::saturating_add)
     }
 
     /// Those that are not among `some`.
@@ -74,15 +75,15 @@ impl Faults {
 
     /// Adds the counts of another part of the same step.
     pub fn merge(&mut self, other: &Self) {
-        self.lost += other.lost;
-        self.duplicate += other.duplicate;
-        self.reordered += other.reordered;
-        self.corrupt += other.corrupt;
-        self.misdirected += other.misdirected;
-        self.unanswered += other.unanswered;
-        self.refused += other.refused;
-        self.malformed += other.malformed;
-        self.disconnected += other.disconnected;
+        self.lost = self.lost.saturating_add(other.lost);
+        self.duplicate = self.duplicate.saturating_add(other.duplicate);
+        self.reordered = self.reordered.saturating_add(other.reordered);
+        self.corrupt = self.corrupt.saturating_add(other.corrupt);
+        self.misdirected = self.misdirected.saturating_add(other.misdirected);
+        self.unanswered = self.unanswered.saturating_add(other.unanswered);
+        self.refused = self.refused.saturating_add(other.refused);
+        self.malformed = self.malformed.saturating_add(other.malformed);
+        self.disconnected = self.disconnected.saturating_add(other.disconnected);
     }
 }
 
@@ -119,6 +120,20 @@ mod tests {
         assert!(twice.classes().iter().all(|(_, count)| *count == 2));
         assert_eq!(twice.without(&ones), ones);
         assert!(ones.without(&twice).is_empty());
+    }
+
+    /// The numbers of a feed are what a server says.
+    #[test]
+    fn counts_beyond_all_numbers_are_still_faults() {
+        let mut faults = Faults {
+            lost: u64::MAX - 1,
+            duplicate: 2,
+            ..Faults::default()
+        };
+        assert!(!faults.is_empty());
+        let other = faults;
+        faults.merge(&other);
+        assert_eq!((faults.lost, faults.duplicate), (u64::MAX, 4));
     }
 
     #[test]

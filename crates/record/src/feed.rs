@@ -39,8 +39,8 @@ pub struct FeedRates {
     pub max: f64,
 }
 
-/// What the numbers of the messages show, since the step before, or since the run began. Each number is
-/// expected to be that of the message before and 1, on each connection, and of each key.
+/// What the numbers of the messages show, since the step before, or since the run began. On each
+/// connection, and for each key, a number is expected to be one more than the number before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FeedNumbers {
     /// How often a number came that was too high.

@@ -443,7 +443,8 @@ impl RunRecord {
     /// Those of its faults that the numbers of feeds showed.
     fn feed_faults(&self) -> Faults {
         let cold = self.warm_up.iter().map(|warm_up| &warm_up.cold);
-        let steps = self.steps.iter().chain(cold);
+        let is_counted = |step: &&StepRecord| step.verdict != Verdict::GeneratorLimited;
+        let steps = self.steps.iter().filter(is_counted).chain(cold);
         let mut all = Faults::default();
         steps.for_each(|step| all.merge(&step.feed_faults()));
         all

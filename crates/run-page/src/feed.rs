@@ -41,7 +41,7 @@ pub(crate) fn row(step: &StepRecord) -> Option<[String; COLUMNS.len()]> {
         match age.map(|age| age.clock) {
             None => none(),
             Some(FeedClock::Shared) => "shared".to_owned(),
-            Some(FeedClock::Unknown) => "another".to_owned(),
+            Some(FeedClock::Unknown) => "unknown".to_owned(),
         },
     ])
 }

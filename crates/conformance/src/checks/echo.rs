@@ -98,7 +98,7 @@ fn echo(context: &mut Context<'_>) -> Checked {
     context.quiet(&mut client)
 }
 
-/// More than the 16,384 after which a counter of frames that is never set back has closed connections.
+/// A server once closed each connection after 16,384 frames, because its counter was never reset.
 const MANY: usize = 20_000;
 const MANY_AT_ONCE: usize = 100;
 

@@ -161,9 +161,17 @@ fn begin(project: &Project) -> Child {
     command
         .args(["--network", "delay=5ms loss=1%"])
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+        .stderr(Stdio::null());
+    // A shell that runs tests in the background has SIGINT ignored, and so would the program have it until
+    // it takes the signal over: one that comes before would be lost.
+    // SAFETY: plain system call between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    command.spawn().unwrap()
 }
 
 /// Ends a run by a signal once `moment` is there: nothing may be left of it.

@@ -20,6 +20,7 @@ fn a_port_without_a_listener_is_refused() {
 fn a_search_against_a_port_without_a_listener_is_no_measurement() {
     for flags in [
         "echo URL --initial-clients 4 --search",
+        "echo URL --initial-clients 1500 --search",
         "echo URL --initial-clients 4 --rate 50 --search rate",
     ] {
         let addr = no_listener();

@@ -94,6 +94,8 @@ pub(crate) struct Controller<'a, W> {
     pub(super) edge: Option<Edge>,
     /// Loads that a search could not measure, since connections failed.
     pub(super) unmeasured: Vec<f64>,
+    /// The end of the latest try of a search, where it could not connect and no step was measured.
+    pub(super) unreachable: Option<Ended>,
     /// Memory of both sides, in a `connect` run.
     pub(super) watch: Option<Watch>,
     /// What has become known of the step that no event has told.
@@ -136,6 +138,7 @@ impl<'a, W: Workers> Controller<'a, W> {
             samples: 0,
             edge: None,
             unmeasured: Vec::new(),
+            unreachable: None,
             watch: None,
             untold: Untold::default(),
             first_disconnect: None,

@@ -21,7 +21,8 @@ impl<W: Workers> Controller<'_, W> {
         for step in 0.. {
             self.edge = Some(hunt.edge());
             let Some(value) = hunt.next() else {
-                return Ended::new(End::EdgeFound, in_words(&hunt.edge()));
+                let found = || Ended::new(End::EdgeFound, in_words(&hunt.edge()));
+                return self.unreachable.take().unwrap_or_else(found);
             };
             match self.try_load(step, terms.of, value, hunt.is_far()) {
                 Ok(Some(passed)) => {
@@ -89,7 +90,7 @@ impl<W: Workers> Controller<'_, W> {
         let is_noisy = record.is_some_and(|record| record.verdict == Verdict::Noisy);
         let passed = record.is_some_and(|record| record.passed());
         let is_measured = record.is_some();
-        self.can_go_on(ended, of, value)?;
+        self.can_go_on(ended, of)?;
         if !is_measured {
             self.unmeasured.push(value);
         }
@@ -100,15 +101,16 @@ impl<W: Workers> Controller<'_, W> {
     ///
     /// # Errors
     /// With the end of the search, where no other try can say more.
-    fn can_go_on(&mut self, ended: Option<Ended>, of: SearchOf, value: f64) -> Result<(), Ended> {
+    fn can_go_on(&mut self, ended: Option<Ended>, of: SearchOf) -> Result<(), Ended> {
         let Some(ended) = ended else { return Ok(()) };
-        // What is left to be tried has no fewer clients.
-        let has_fewest = of == SearchOf::Rate || value <= 1.0;
         match ended.end {
             End::OverLimit => Ok(()),
-            End::ConnectFailed if self.steps.is_empty() && has_fewest => Err(ended),
+            // A lower rate has as many clients.
+            End::ConnectFailed if self.steps.is_empty() && of == SearchOf::Rate => Err(ended),
             // Connections are gone, or wait for what will never come.
             End::TimedOut | End::ServerLost | End::ConnectFailed => {
+                let is_unreachable = ended.end == End::ConnectFailed && self.steps.is_empty();
+                self.unreachable = is_unreachable.then_some(ended);
                 self.workers.renew(self.interrupted)
             }
             _ => Err(ended),

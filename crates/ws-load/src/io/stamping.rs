@@ -163,8 +163,8 @@ impl Offset {
 }
 
 /// How far the realtime clock is ahead of the monotonic one. Measured between two readings of the
-/// latter, which bound the error. Measured again when the
-/// thread was descheduled between them, which would look like a step of the clock.
+/// latter, which bound the error. Measured again when the thread was descheduled between them, which
+/// would look like a step of the clock.
 pub(crate) fn lead_ns() -> i64 {
     let measure = || {
         let before = clock::now_ns();

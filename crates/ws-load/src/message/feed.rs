@@ -102,7 +102,7 @@ pub(crate) struct AgesPart {
     pub(crate) negative: u64,
     pub(crate) most_negative_ns: u64,
     pub(crate) unreadable: u64,
-    /// Some server has a clock of its own.
+    /// Some server may have another clock than this machine.
     pub(crate) is_clock_unknown: bool,
 }
 

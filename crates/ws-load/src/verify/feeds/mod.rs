@@ -21,7 +21,7 @@ const SHORTEST_NS: u64 = 1_000_000_000;
 pub(crate) struct Feeds {
     terms: FeedTerms,
     /// The server has the clock of this machine.
-    has_own_clock: bool,
+    shares_clock: bool,
     clients: Vec<Client>,
     began_ns: u64,
     /// Ages count from here on.
@@ -51,10 +51,10 @@ pub(crate) enum FeedFault {
 }
 
 impl Feeds {
-    pub(crate) fn new(terms: FeedTerms, has_own_clock: bool) -> Self {
+    pub(crate) fn new(terms: FeedTerms, shares_clock: bool) -> Self {
         Self {
             terms,
-            has_own_clock,
+            shares_clock,
             clients: Vec::new(),
             began_ns: 0,
             aged_from_ns: 0,
@@ -76,6 +76,7 @@ impl Feeds {
         let client = self.client(slot);
         client.since_ns = Some(now_ns);
         client.forget_numbers();
+        client.sequences.iter_mut().for_each(Numbers::connect_anew);
     }
 
     /// A client that left its room still has its connection.
@@ -163,7 +164,7 @@ impl Feeds {
         let numbers = std::mem::take(&mut self.numbers);
         part.numbers = self.terms.is_numbered.then_some(numbers);
         if self.terms.is_dated {
-            part.ages.get_or_insert_default().is_clock_unknown = !self.has_own_clock;
+            part.ages.get_or_insert_default().is_clock_unknown = !self.shares_clock;
         }
         part
     }

@@ -2,7 +2,7 @@
 //!
 //! A number that comes late was counted as missing before, and is taken back from there, so that it is
 //! one fault and not two. To know it, the latest gaps are kept, up to a bound; of those before them only
-//! how many numbers are missing in all.
+//! how many numbers are missing in all. A low number that comes later is taken for one of those.
 
 /// Most gaps of a sequence that are kept.
 const MOST_GAPS: usize = 64;
@@ -12,7 +12,7 @@ const MOST_GAPS: usize = 64;
 struct Gap {
     from: u64,
     to: u64,
-    /// False below the first number that came: those were not due.
+    /// False below the first number that came, and between two connections: those were not due.
     is_due: bool,
 }
 
@@ -41,9 +41,14 @@ pub(super) struct Numbers {
     gaps: Vec<Gap>,
     /// What is missing below here was told in an earlier step.
     told_below: u64,
-    /// Gaps below here are not kept, and how many numbers are missing in those of this step.
+    /// Gaps below here are not kept.
     forgotten_below: u64,
+    /// How many numbers are missing in those of this step.
     forgotten: u64,
+    /// The same of earlier steps.
+    forgotten_told: u64,
+    /// The next number is the first of a connection.
+    has_new_connection: bool,
 }
 
 impl Numbers {
@@ -58,25 +63,36 @@ impl Numbers {
             told_below: 0,
             forgotten_below: 0,
             forgotten: 0,
+            forgotten_told: 0,
+            has_new_connection: false,
         }
+    }
+
+    /// The client is on its next connection. What the server sent on the last one after the client had
+    /// begun to leave was not read: numbers up to the first that comes are not due.
+    pub(super) const fn connect_anew(&mut self) {
+        self.has_new_connection = true;
     }
 
     /// The next number that came.
     #[inline]
     pub(super) fn note(&mut self, number: u64) -> Seen {
+        let is_due = !std::mem::take(&mut self.has_new_connection);
         if number <= self.highest {
             return self.behind(number);
         }
-        let missing = number - self.highest - 1;
-        if missing > 0 {
+        let between = number - self.highest - 1;
+        if between > 0 {
             self.keep(Gap {
                 from: self.highest + 1,
                 to: number - 1,
-                is_due: true,
+                is_due,
             });
         }
         self.highest = number;
-        Seen::Ahead { missing }
+        Seen::Ahead {
+            missing: if is_due { between } else { 0 },
+        }
     }
 
     #[cold]
@@ -94,12 +110,22 @@ impl Numbers {
             }
         }) {
             Ok(at) => self.fill(at, number),
-            Err(_) if number < self.forgotten_below && self.forgotten > 0 => {
-                self.forgotten -= 1;
-                Seen::Back { was_missing: true }
-            }
+            Err(_) if number < self.forgotten_below => self.forgotten(number),
             Err(_) => Seen::Repeat,
         }
+    }
+
+    /// A number of a gap that is not kept, if there is one, or one that came already.
+    fn forgotten(&mut self, number: u64) -> Seen {
+        let (left, seen) = match number < self.told_below {
+            true => (&mut self.forgotten_told, Seen::AfterStep),
+            false => (&mut self.forgotten, Seen::Back { was_missing: true }),
+        };
+        if *left == 0 {
+            return Seen::Repeat;
+        }
+        *left -= 1;
+        seen
     }
 
     /// A number comes below all others. What is between was not due, and may still come.
@@ -143,8 +169,12 @@ impl Numbers {
         while self.gaps.len() > MOST_GAPS {
             let gap = self.gaps.remove(0);
             self.forgotten_below = gap.to.saturating_add(1);
-            if gap.is_due && gap.from >= self.told_below {
-                self.forgotten = self.forgotten.saturating_add(gap.to - gap.from + 1);
+            let left = match gap.from >= self.told_below {
+                true => &mut self.forgotten,
+                false => &mut self.forgotten_told,
+            };
+            if gap.is_due {
+                *left = left.saturating_add(gap.to - gap.from + 1);
             }
         }
     }
@@ -152,6 +182,7 @@ impl Numbers {
     /// A step ends: what is missing now stays so.
     pub(super) const fn end_step(&mut self) {
         self.told_below = self.highest;
+        self.forgotten_told = self.forgotten_told.saturating_add(self.forgotten);
         self.forgotten = 0;
     }
 }
@@ -194,6 +225,31 @@ mod tests {
         assert_eq!(numbers.note(6), Seen::Ahead { missing: 1 });
         assert_eq!(numbers.note(5), Seen::Back { was_missing: true });
         assert_eq!(numbers.note(4), Seen::Repeat);
+    }
+
+    #[test]
+    fn what_is_between_two_connections_is_not_missing() {
+        let mut numbers = Numbers::begin(0, true, 10);
+        numbers.connect_anew();
+        assert_eq!(numbers.note(12), NEXT);
+        assert_eq!(numbers.note(14), Seen::Ahead { missing: 1 });
+        assert_eq!(numbers.note(11), Seen::Back { was_missing: false });
+        numbers.connect_anew();
+        assert_eq!(numbers.note(14), Seen::Repeat);
+        assert_eq!(numbers.note(16), Seen::Ahead { missing: 1 });
+    }
+
+    #[test]
+    fn a_gap_that_is_not_kept_is_told_in_its_step_alone() {
+        let mut numbers = Numbers::begin(0, false, 1);
+        (3..=201).step_by(2).for_each(|number| {
+            numbers.note(number);
+        });
+        numbers.end_step();
+        assert_eq!(numbers.note(2), Seen::AfterStep);
+        assert_eq!(numbers.note(202), NEXT);
+        numbers.end_step();
+        assert_eq!(numbers.note(4), Seen::AfterStep);
     }
 
     #[test]

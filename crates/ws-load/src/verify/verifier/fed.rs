@@ -29,7 +29,7 @@ impl Lead {
 }
 
 /// True where a server behind this address has the clock of this machine.
-fn has_own_clock(server: &Endpoint) -> bool {
+fn shares_clock(server: &Endpoint) -> bool {
     match server {
         Endpoint::Tcp(addr) => addr.ip().is_loopback(),
         Endpoint::Proxy(_) => false,
@@ -41,7 +41,7 @@ impl Verifier {
     /// Follows feeds, if the dialect has any.
     pub(crate) fn follow_feeds(&mut self, server: &Endpoint) {
         let terms = self.codec.feed();
-        self.feeds = terms.map(|terms| Box::new(Feeds::new(terms, has_own_clock(server))));
+        self.feeds = terms.map(|terms| Box::new(Feeds::new(terms, shares_clock(server))));
     }
 
     /// A client that reads all it gets is ready, on a new connection.
@@ -51,14 +51,14 @@ impl Verifier {
         }
     }
 
-    /// It has left, or was left.
+    /// Its connection is over, whoever ended it.
     pub(crate) fn feed_ends(&mut self, slot: u32, now_ns: u64) {
         if let Some(feeds) = &mut self.feeds {
             feeds.client_gone(slot, now_ns);
         }
     }
 
-    /// It has left its room alone.
+    /// It has left its room and kept its connection.
     pub(crate) fn feed_stays(&mut self, slot: u32, now_ns: u64) {
         if let Some(feeds) = &mut self.feeds {
             feeds.client_stays(slot, now_ns);
