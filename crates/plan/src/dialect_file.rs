@@ -449,7 +449,7 @@ pub enum Meaning {
     KeepAlive,
     /// The answer to a heartbeat of the client.
     Heartbeat,
-    /// One of a stream of messages that the server sends by itself.
+    /// A message of a stream that the server sends without a request.
     Feed,
     /// While a client opens: it is ready for requests.
     Ready,

@@ -11,15 +11,18 @@ fn script(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// What became of a program that prints this where it runs all its tests. By itself, only the test
-/// `by_itself` passes.
+/// What became of a program that prints this where it runs all its tests. By itself, the test `by_itself`
+/// passes, `always` fails, and there is no other.
 fn run_and_run_again(name: &str, printed: &str) -> (Output, Output) {
     let folder = std::env::temp_dir().join(format!("again-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let (program, failed) = (folder.join("program"), folder.join("failed"));
     let text = format!(
-        "#!/bin/sh\nif [ \"$1\" = --exact ]; then [ \"$2\" = by_itself ]; exit; fi\n\
-         printf '%s\\n' '{printed}'\nexit 101\n"
+        "#!/bin/sh\ncase \"$*\" in\n\
+         '--exact by_itself') echo 'test result: ok. 1 passed; 0 failed' ;;\n\
+         '--exact always') echo 'test result: FAILED. 0 passed; 1 failed'; exit 101 ;;\n\
+         --exact*) echo 'test result: ok. 0 passed; 0 failed' ;;\n\
+         *) printf '%s\\n' '{printed}'; exit 101 ;;\nesac\n"
     );
     fs::write(&program, text).unwrap();
     fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
@@ -52,7 +55,7 @@ fn a_test_that_passes_by_itself_is_named_and_is_no_failure() {
     let told = told(&again);
     assert!(again.status.success(), "{told}");
     let words = "failed beside other work and passed by itself: by_itself of again-passes";
-    assert!(told.starts_with(words), "{told}");
+    assert!(told.contains(words), "{told}");
 }
 
 #[test]
@@ -66,6 +69,22 @@ fn a_test_that_fails_again_is_a_failure() {
     assert_eq!(again.status.code(), Some(1), "{told}");
     assert!(
         told.contains("failed again by itself: always of again-fails"),
+        "{told}"
+    );
+}
+
+/// A name that is read wrong must not look like a test that passes.
+#[test]
+fn a_test_that_is_not_there_is_a_failure() {
+    let (_, again) = run_and_run_again(
+        "renamed",
+        "test no_such ... FAILED\n\
+         test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out",
+    );
+    let told = told(&again);
+    assert_eq!(again.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains("failed again by itself: no_such of again-renamed"),
         "{told}"
     );
 }

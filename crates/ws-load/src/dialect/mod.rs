@@ -137,7 +137,7 @@ pub(crate) enum Incoming {
     Question(Box<[u8]>),
     /// The answer to a heartbeat of the client.
     Heartbeat,
-    /// One of those that the server sends by itself.
+    /// A message that the server sends without a request.
     Feed(FeedMessage),
 }
 

@@ -64,8 +64,13 @@ pub(super) fn feed() -> Front {
         greeting: update.repeat(UPDATES),
         ..Script::default()
     });
-    Front::before(prices, |head| {
-        match head.starts_with("GET /ws/btcusdt@trade ") {
+    on_path("/ws/btcusdt@trade", prices)
+}
+
+/// Lets through to a server what asks for its path alone.
+fn on_path(path: &'static str, server: SocketAddr) -> Front {
+    Front::before(server, move |head| {
+        match head.starts_with(&format!("GET {path} ")) {
             true => Verdict::Pass(""),
             false => Verdict::Refuse("HTTP/1.1 404 No\r\n\r\n".to_owned()),
         }
@@ -83,10 +88,7 @@ pub(super) fn trades(without: Option<usize>) -> Front {
         greeting: numbers.flat_map(trade).collect::<Vec<_>>().concat(),
         ..Script::default()
     });
-    Front::before(trades, |head| match head.starts_with("GET /ws/trades ") {
-        true => Verdict::Pass(""),
-        false => Verdict::Refuse("HTTP/1.1 404 No\r\n\r\n".to_owned()),
-    })
+    on_path("/ws/trades", trades)
 }
 
 /// Home Assistant's way to log in, with ids that must rise.

@@ -51,7 +51,7 @@ impl Verifier {
         }
     }
 
-    /// Its connection is over, whoever ended it.
+    /// The connection of the client in this slot has ended: the client or the server closed it.
     pub(crate) fn feed_ends(&mut self, slot: u32, now_ns: u64) {
         if let Some(feeds) = &mut self.feeds {
             feeds.client_gone(slot, now_ns);
