@@ -1,7 +1,7 @@
 //! The record of one measurement by the orchestrator: one server, one variant, one workload,
 //! one repetition, with or without a number.
 
-use super::{Memory, NetworkUse, RunRecord, ServerSeries, VERSION};
+use super::{Claim, FaultDone, Memory, NetworkUse, RunRecord, ServerSeries, VERSION};
 use plan::{Dialect, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,16 @@ pub struct Measurement {
     /// before.
     #[serde(default)]
     pub network: Option<NetworkUse>,
+    /// How many nodes of the server there were. Absent where one was all, and in records from before.
+    #[serde(default)]
+    pub nodes: Option<u32>,
+    /// What its library promises where a node or a broker fails. Absent where the manifest says nothing,
+    /// and in records from before.
+    #[serde(default)]
+    pub claim: Option<Claim>,
+    /// The faults of the plan, in the order of their times. Empty where it has none.
+    #[serde(default)]
+    pub faults: Vec<FaultDone>,
     /// Share of all cores that were busy just before the server was started, from 0 to 1. Absent
     /// where nothing was started, and in records from before.
     #[serde(default)]

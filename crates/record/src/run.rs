@@ -2,7 +2,7 @@
 
 use super::{
     Churn, CompressionUse, Connections, Environment, Faults, Feed, Heartbeats, InFlight, Latency,
-    SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict,
+    SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict, Watched,
 };
 use plan::{Audience, DialectFile, Meaning, Measure, Plan, SearchOf};
 use schemars::JsonSchema;
@@ -177,6 +177,9 @@ pub struct StepRecord {
     /// What a `connect` run has in addition.
     #[serde(default)]
     pub connections: Option<Box<Connections>>,
+    /// What became of each message, of a load that is watched. Absent of any other.
+    #[serde(default)]
+    pub watched: Option<Box<Watched>>,
     /// Little's law. Absent where the step is not complete or has faults.
     #[serde(default)]
     pub in_flight: Option<InFlight>,

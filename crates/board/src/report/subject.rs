@@ -104,6 +104,9 @@ impl<'a> Subject<'a> {
                 format!("{clients} clients, {} requests at a time", closed.in_flight)
             }
             Load::Connect(connect) => format!("{clients} clients, held for {}", connect.hold),
+            Load::Watch(watch) => {
+                format!("{clients} clients, {} messages a second", watch.rate)
+            }
         }
     }
 

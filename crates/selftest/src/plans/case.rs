@@ -496,7 +496,7 @@ fn slow_down(plan: &mut Plan, has_lines: bool) {
             closed.samples = closed.samples.min(samples as u32 + 1);
             closed.in_flight = closed.in_flight.min(closed.samples);
         }
-        Load::Connect(_) => {}
+        Load::Connect(_) | Load::Watch(_) => {}
     }
 }
 

@@ -215,7 +215,7 @@ pub(crate) fn of(setting: Setting) -> Box<dyn Scenario> {
         return Box::new(raw_echo::RawEcho::new(&setting));
     }
     match setting.plan.load {
-        Load::Closed(_) | Load::Open(_) => Box::new(requests::Requests::new(setting)),
+        Load::Closed(_) | Load::Open(_) | Load::Watch(_) => Box::new(requests::Requests::new(setting)),
         Load::Connect(terms) => Box::new(hold::Hold::new(terms, &setting)),
     }
 }
