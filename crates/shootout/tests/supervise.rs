@@ -6,7 +6,7 @@ use project::manifest::{Dialect, Receipt, Scope, Service, Variant, Workload};
 use regex::Regex;
 use shootout::interrupt::Interrupt;
 use shootout::network::Place;
-use shootout::supervise::{LaunchError, Server, Spec, StartError, start};
+use shootout::supervise::{Cuts, LaunchError, Server, Spec, StartError, start};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -39,6 +39,8 @@ fn script(text: &str) -> Fixture {
             multi_process: false,
             compression: false,
             tls: false,
+            nodes: None,
+            claim: None,
             path: "/".into(),
             dialects: vec![Dialect::Text],
             workloads: vec![Workload::Echo],
@@ -64,6 +66,7 @@ impl Fixture {
             cpus: &[],
             place: Place::default(),
             log: &log,
+            cuts: Cuts::default(),
         };
         start(&spec, &Interrupt::default())
     }
@@ -80,6 +83,7 @@ fn service(name: &str, script: &str) -> Service {
         variants: Scope(None),
         command: ["sh", "-c", script].map(str::to_owned).to_vec(),
         ready_timeout: Duration::from_secs(60),
+        broker: false,
     }
 }
 
