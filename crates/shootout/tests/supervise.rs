@@ -1,5 +1,6 @@
 //! A server's life: every way in which it can go wrong, and what is left afterwards.
 
+mod nodes;
 mod support;
 
 use project::manifest::{Dialect, Receipt, Scope, Service, Variant, Workload};
@@ -9,7 +10,7 @@ use shootout::network::Place;
 use shootout::supervise::{Cuts, LaunchError, Server, Spec, StartError, start};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -56,7 +57,11 @@ fn script(text: &str) -> Fixture {
 impl Fixture {
     fn start(&self, ready: u64) -> Result<Server, (StartError, Option<String>)> {
         let log = self.path("server.log");
-        let spec = Spec {
+        start(&self.spec(&log, ready), &Interrupt::default())
+    }
+
+    fn spec<'a>(&'a self, log: &'a Path, ready: u64) -> Spec<'a> {
+        Spec {
             variant: &self.variant,
             ready_timeout: Duration::from_millis(ready),
             grace: Duration::from_secs(2),
@@ -65,10 +70,9 @@ impl Fixture {
             threads: 1,
             cpus: &[],
             place: Place::default(),
-            log: &log,
+            log,
             cuts: Cuts::default(),
-        };
-        start(&spec, &Interrupt::default())
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
