@@ -195,6 +195,17 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_is_added_later_belongs_with_its_children() {
+        let all = [kin(100, 50, 100, 100), kin(120, 50, 120, 120)];
+        let mut tree = Tree::new(&[100]);
+        assert_eq!(pids(&tree.sort_out(&all)), [100]);
+        tree.add(&[120]);
+        let later = [kin(120, 50, 120, 120), kin(121, 120, 120, 120)];
+        assert_eq!(pids(&tree.sort_out(&later)), [120, 121]);
+        assert_eq!(pids(&tree.sort_out(&all)), [100, 120]);
+    }
+
+    #[test]
     fn the_group_that_the_server_was_started_in_is_not_its_own() {
         let all = [kin(100, 50, 50, 50), kin(110, 50, 50, 50)];
         assert_eq!(pids(&Tree::new(&[100]).sort_out(&all)), [100]);

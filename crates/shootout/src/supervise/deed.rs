@@ -40,6 +40,9 @@ pub enum DeedError {
     /// It was started again and is not ready.
     #[error("{0} was not ready within {time}; last: {2}", time = humantime::format_duration(*.1))]
     NeverReady(String, Duration, String),
+    /// The thread that asks has panicked, which it has printed.
+    #[error("it was not asked whether it is ready")]
+    Unasked,
     /// The way is as it was to become.
     #[error("{0} was {1} already")]
     Unchanged(FaultPart, &'static str),
@@ -79,8 +82,7 @@ impl UnderWay {
             Self::Starting(readiness) => match readiness.said.try_recv() {
                 Ok(said) => Some(said),
                 Err(TryRecvError::Empty) => None,
-                // A panic of the thread has been printed.
-                Err(TryRecvError::Disconnected) => Some(Ok(())),
+                Err(TryRecvError::Disconnected) => Some(Err(DeedError::Unasked)),
             },
             Self::Ending {
                 what,
@@ -120,8 +122,10 @@ impl Server {
             return self.start_again(what);
         }
         let (part, _) = self.part(what)?;
+        // What has ended by itself stays a crash.
+        let is_down = part.is_felled() || part.exited().is_some();
         let who = || part.who().to_owned();
-        if part.is_felled() {
+        if is_down {
             return Err(DeedError::NotRunning(who()));
         }
         let (kill_at, time) = match deed {

@@ -40,11 +40,11 @@ fn has_formed(server: &Server) -> bool {
 }
 
 fn done(server: &mut Server, mut under_way: UnderWay) -> Result<(), DeedError> {
-    // timed: the time of a deed is bounded by the supervisor.
     loop {
         if let Some(result) = under_way.look(server) {
             return result;
         }
+        // timed: polls; the supervisor bounds the time of a deed.
         std::thread::sleep(Duration::from_millis(5));
     }
 }
