@@ -35,9 +35,10 @@ broker = true
     project
 }
 
-/// A plan with these faults: when, what and to what. A client is given more time to come back than any
-/// pause of a machine takes.
-fn plan(project: &Project, name: &str, seconds: u32, faults: &[(&str, &str, &str)]) {
+/// A plan that publishes for so long and waits for so long for each message, with these faults: when,
+/// what and to what.
+fn plan(project: &Project, name: &str, time: (&str, &str), faults: &[(&str, &str, &str)]) {
+    let (duration, patience) = time;
     let faults: String = faults
         .iter()
         .map(|(at, deed, what)| {
@@ -49,7 +50,7 @@ fn plan(project: &Project, name: &str, seconds: u32, faults: &[(&str, &str, &str
          [[populations]]\nshare = 1\n\
          reconnect = {{ first = \"100ms\", factor = 2.0, most = \"500ms\", jitter = 0.5 }}\n\
          [clients.steps]\nfirst = 20\ncount = 1\n\
-         [load.watch]\nrate = 20.0\nduration = \"{seconds}s\"\npatience = \"2s\"\n{faults}"
+         [load.watch]\nrate = 20.0\nduration = \"{duration}\"\npatience = \"{patience}\"\n{faults}"
     );
     fs::write(project.path(&format!("{name}.toml")), text).unwrap();
 }
@@ -79,7 +80,7 @@ fn leaves_nothing(project: &Project) {
 fn a_node_dies_and_comes_back_at_the_times_of_the_plan() {
     let project = nodes("");
     let faults = [("2s", "kill", "node:2"), ("4s", "start", "node:2")];
-    plan(&project, "killed", 8, &faults);
+    plan(&project, "killed", ("8s", "2s"), &faults);
     let measurement = measured(&project, "killed");
     assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.reason);
     assert_eq!(measurement.nodes, Some(2));
@@ -112,7 +113,7 @@ fn a_node_dies_and_comes_back_at_the_times_of_the_plan() {
 fn what_a_cut_link_holds_comes_when_it_is_healed() {
     let project = nodes("");
     let faults = [("2s", "cut", "link:2"), ("3s", "heal", "link:2")];
-    plan(&project, "parted", 6, &faults);
+    plan(&project, "parted", ("6s", "20s"), &faults);
     let measurement = measured(&project, "parted");
     assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.reason);
     let run = measurement.run.unwrap();
@@ -130,7 +131,12 @@ fn a_node_that_ends_by_itself_is_a_crash_whatever_faults_there_are() {
         "log=$(dirname $0)/../../out/logs/go-example.nodes.crashing.text.1.generator.log\n\
          [ $4 = 1 ] && (until [ -e $log ]; do sleep 0.1; done; sleep 2; kill -9 $$) &",
     );
-    plan(&project, "crashing", 30, &[("1s", "kill", "node:2")]);
+    plan(
+        &project,
+        "crashing",
+        ("5m", "2s"),
+        &[("1s", "kill", "node:2")],
+    );
     let _ = fs::remove_dir_all(project.path("out"));
     project.shootout("run --out out --workload ./crashing.toml");
     let measurement = project.measurement("go-example.nodes.crashing.text.1");
@@ -151,7 +157,12 @@ fn a_node_that_ends_by_itself_is_a_crash_whatever_faults_there_are() {
 #[test]
 fn a_fault_that_cannot_happen_makes_the_row_invalid() {
     let project = nodes("");
-    plan(&project, "doubled", 4, &[("1s", "start", "node:2")]);
+    plan(
+        &project,
+        "doubled",
+        ("4s", "1s"),
+        &[("1s", "start", "node:2")],
+    );
     let measurement = measured(&project, "doubled");
     assert_eq!(measurement.status, Status::FaultFailed);
     assert_eq!(
@@ -166,7 +177,7 @@ fn a_fault_that_cannot_happen_makes_the_row_invalid() {
 /// A run of which a node and the broker are frozen.
 fn frozen(project: &Project) -> Child {
     let faults = [("500ms", "freeze", "node:2"), ("500ms", "freeze", "broker")];
-    plan(project, "frozen", 600, &faults);
+    plan(project, "frozen", ("10m", "1s"), &faults);
     let child = project.spawn("run --out out --workload ./frozen.toml");
     let program = project.path("bin/cluster-server").display().to_string();
     eventually("they stand still", || stopped(&program) == 2);
