@@ -139,7 +139,7 @@ fn every_workload_is_the_plan_of_the_flags_that_it_names_if_flags_can_say_it() {
                 plan.populations.len() > 1
                     || has_rooms
                     || plan.ranked_by.is_some()
-                    || plan.watch().is_some(),
+                    || matches!(plan.load, plan::Load::Watch(_)),
                 "{name}: flags can say this"
             );
             continue;
