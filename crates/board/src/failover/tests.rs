@@ -179,7 +179,9 @@ fn what_cannot_be_told_of_a_claim_is_said() {
     let mut watched = quiet();
     watched.of_confirmed.lost_away = 4;
     *watched.timeline.ready.last_mut().unwrap() = 99;
-    let of = |claim, watched| Promise::of(claim, &[failover(watched, &[])]).words();
+    fn of(claim: Claim, watched: &Watched) -> String {
+        Promise::of(claim, &[failover(watched, &[])]).words()
+    }
     assert_eq!(
         of(Claim::Resumes, &watched),
         "cannot be told: not every client came back"
