@@ -120,7 +120,7 @@ impl<'a> Subject<'a> {
             Score::Latency | Score::Return if score.is_infinite() => "never".to_owned(),
             Score::Latency | Score::Return | Score::Cost => figures::time(score),
             Score::Memory => figures::bytes(score),
-            Score::Loss => format!("{} lost", words::lost_share(score)),
+            Score::Loss => format!("{} lost", figures::lost_share(score)),
             Score::Rate => format!("{} a second", figures::count(score.round() as u64)),
         }
     }

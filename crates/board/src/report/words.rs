@@ -134,40 +134,6 @@ pub(crate) fn interval(interval: Interval) -> String {
     format!("{low}–{high}")
 }
 
-/// A share that was lost, as a percentage of two digits.
-pub(crate) fn lost_share(share: f64) -> String {
-    let percent = share * 100.0;
-    format!("{} %", trimmed(format!("{percent:.*}", decimals(percent))))
-}
-
-/// The share that came, in nines: with as many digits as two of the share that was lost need. It is
-/// rounded down, so that 100 % means that all came.
-pub(crate) fn came_share(lost: f64) -> String {
-    let decimals = decimals(lost * 100.0);
-    let unit = 10f64.powi(decimals as i32);
-    // A share that is exact in decimal is not in binary.
-    let percent = ((100.0 - lost * 100.0) * unit + 1e-6).floor() / unit;
-    format!("{} %", trimmed(format!("{percent:.decimals$}")))
-}
-
-/// How many decimals show two digits of a percentage.
-fn decimals(percent: f64) -> usize {
-    match percent > 0.0 {
-        true => (1.0 - percent.log10().floor()).clamp(0.0, 9.0) as usize,
-        false => 0,
-    }
-}
-
-fn trimmed(number: String) -> String {
-    match number.contains('.') {
-        true => number
-            .trim_end_matches('0')
-            .trim_end_matches('.')
-            .to_owned(),
-        false => number,
-    }
-}
-
 /// With a capital at its beginning.
 pub(crate) fn capital(word: &str) -> String {
     let mut chars = word.chars();

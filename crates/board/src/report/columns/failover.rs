@@ -5,7 +5,6 @@
 use super::super::figures;
 use super::super::ranking::{Lost, Row};
 use super::super::table::{Cell, NOTHING};
-use super::super::words;
 use super::{Filled, figure, time, word};
 use crate::failover::{Recovery, share_lost};
 use record::{Fates, Latency};
@@ -114,7 +113,7 @@ fn delivered() -> Filled {
             of(row, |all| match share_lost(&all.fates) {
                 Some(lost) => Cell {
                     value: Some((1.0 - lost).to_string()),
-                    ..Cell::word(words::came_share(lost))
+                    ..Cell::word(figures::came_share(lost))
                 },
                 None => Cell::word(NOTHING),
             })
