@@ -180,6 +180,8 @@ pub(crate) mod fixture;
 #[cfg(test)]
 pub(crate) mod fixture_under;
 #[cfg(test)]
+pub(crate) mod fixture_watched;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod workload_tests;
