@@ -5,6 +5,7 @@
 //! nothing.
 
 pub(crate) mod columns;
+pub(crate) mod failures;
 pub(crate) use run_page::figures;
 pub(crate) mod headline;
 pub(crate) mod load;
