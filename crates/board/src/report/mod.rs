@@ -177,6 +177,8 @@ fn store(path: &Path, text: &str) -> Result<(), ReportError> {
 }
 
 #[cfg(test)]
+mod failures_tests;
+#[cfg(test)]
 pub(crate) mod fixture;
 #[cfg(test)]
 pub(crate) mod fixture_under;

@@ -177,9 +177,15 @@ fn recoveries() -> Vec<Filled> {
     let longest = |title: &str, until: &str, of: fn(&Recovery<'_>) -> Option<u64>| {
         let meaning = format!(
             "Time from a fault until {until}: of several faults the longest, of several repetitions the \
-             median."
+             median. None: nothing had to come back."
         );
-        figure(title, meaning, move |row| time(row.longest_recovery(of)))
+        figure(title, meaning, move |row| match row.longest_recovery(of) {
+            Some(0.0) => Cell {
+                value: Some("0".to_owned()),
+                ..Cell::word("none")
+            },
+            ns => time(ns),
+        })
     };
     vec![
         longest(
