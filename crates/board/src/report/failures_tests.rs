@@ -2,6 +2,7 @@
 
 use super::failures::{chart, sentences, timetable};
 use super::fixture::repeated;
+use super::fixture_under::under;
 use super::fixture_watched::{Fails, failing, plan};
 use super::*;
 use plan::Nanos;
@@ -220,4 +221,26 @@ fn the_head_says_what_ranks_and_the_page_has_the_pictures() {
         "{html}"
     );
     assert!(!html.contains("Processor time for one message delivered"));
+}
+
+#[test]
+fn the_page_of_one_run_has_the_same_picture_with_the_faults_of_its_plan() {
+    let one = failing(&plan(), "loses", Fails::Silently, 6_000);
+    let html = run_page::page(&one.run.unwrap(), &[]).unwrap();
+    assert_eq!(html.matches("<svg class=\"watched\"").count(), 1);
+    assert!(
+        html.contains("99.25 % of the deliveries of confirmed messages came."),
+        "{html}"
+    );
+    assert!(
+        html.contains("<title>kill node:2 (plan) at 10.00 s</title>"),
+        "{html}"
+    );
+    let other = under(&plan_of_broadcasts(), "alpha", 6_000);
+    let html = run_page::page(&other.run.unwrap(), &[]).unwrap();
+    assert!(!html.contains("class=\"watched\""), "{html}");
+}
+
+fn plan_of_broadcasts() -> plan::Plan {
+    plan::Plan::new("ws://127.0.0.1:3334/ws")
 }
