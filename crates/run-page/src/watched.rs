@@ -25,6 +25,8 @@ const COLUMNS: usize = 150;
 /// Ticks, about.
 const SECONDS: usize = 5;
 const TICKS: usize = 3;
+/// What is drawn in the lane of what came, beside the line of what came live.
+const MADE_GOOD: (&str, usize) = ("made good later", 5);
 /// Kinds of losses: name and colour in the style sheet.
 const KINDS: [(&str, usize); 4] = [("silent", 1), ("cut", 3), ("away", 4), ("joining", 6)];
 
@@ -46,7 +48,7 @@ pub struct WatchedChart {
     top: f64,
     bottom: f64,
     lanes: Vec<Lane>,
-    losses: Vec<Loss>,
+    stacks: Vec<Stack>,
     kinds: Vec<Kind>,
     marks: Vec<Drawn>,
 }
@@ -60,8 +62,8 @@ struct Lane {
     d: String,
 }
 
-/// The losses of a column.
-struct Loss {
+/// The bars of a column.
+struct Stack {
     title: String,
     bars: Vec<Bar>,
 }
@@ -74,7 +76,7 @@ struct Bar {
     height: f64,
 }
 
-/// A kind of losses in the legend.
+/// A kind of bars in the legend.
 struct Kind {
     name: &'static str,
     colour: usize,
@@ -100,7 +102,8 @@ struct Name {
 struct Column {
     from_s: f64,
     to_s: f64,
-    came: u64,
+    live: u64,
+    made_good: u64,
     lost: [u64; KINDS.len()],
     ready: u64,
     slowest_ns: u64,
@@ -126,7 +129,8 @@ impl WatchedChart {
         };
         let count = |most: f64| Axis::linear(most.max(1.0), 1.0, TICKS, thousands);
         let most = |of: &dyn Fn(&Column) -> f64| columns.iter().map(of).fold(0.0, f64::max);
-        let came = |column: &Column| column.rate(column.came);
+        let came = |column: &Column| column.rate(column.live.saturating_add(column.made_good));
+        let live = |column: &Column| column.rate(column.live);
         let lost = |column: &Column| column.rate(column.all_lost());
         let slowest = |column: &Column| column.slowest_ns as f64;
         let fastest = columns.iter().map(slowest).filter(|ns| *ns > 0.0);
@@ -155,7 +159,7 @@ impl WatchedChart {
                 "came, a second",
                 &of_came,
                 0,
-                level(&of_came, &|one| Some(came(one))),
+                level(&of_came, &|one| Some(live(one))),
             ),
             lane("lost, a second", &of_lost, 1, String::new()),
             lane(
@@ -178,11 +182,12 @@ impl WatchedChart {
             top: top - 14.0,
             bottom: y(3) + LANE,
             lanes,
-            losses: columns
+            stacks: columns
                 .iter()
-                .filter_map(|one| loss(one, &of_lost))
+                .flat_map(|one| [made_good(one, &of_came), loss(one, &of_lost)])
+                .flatten()
                 .collect(),
-            kinds: kinds(&columns, of_lost.area.top - 5.0),
+            kinds: kinds(&columns, [&of_came, &of_lost]),
             marks: marks
                 .into_iter()
                 .map(|mark| Drawn {
@@ -215,7 +220,8 @@ fn columns(timeline: &Timeline) -> Vec<Column> {
         Column {
             from_s: from as f64 * tick_s,
             to_s: to as f64 * tick_s,
-            came: sum(&timeline.live).saturating_add(sum(&timeline.made_good)),
+            live: sum(&timeline.live),
+            made_good: sum(&timeline.made_good),
             lost: [
                 sum(&timeline.lost_silent),
                 sum(&timeline.lost_cut),
@@ -245,15 +251,38 @@ fn levels(columns: &[Column], plot: &Plot, of: &dyn Fn(&Column) -> Option<f64>) 
     parts.filter_map(line).collect()
 }
 
-fn loss(column: &Column, plot: &Plot) -> Option<Loss> {
-    let all = column.all_lost();
-    if all == 0 {
-        return None;
-    }
+/// What came later than live, on top of what came live.
+fn made_good(column: &Column, plot: &Plot) -> Option<Stack> {
+    let parts = [(MADE_GOOD.1, column.made_good)];
+    let title = format!("{} made good later", figures::count(column.made_good));
+    stack(column, plot, column.live, &parts, title)
+}
+
+fn loss(column: &Column, plot: &Plot) -> Option<Stack> {
+    let of_kinds = || KINDS.into_iter().zip(column.lost);
+    let by_kind = of_kinds().filter(|(_, count)| *count > 0);
+    let by_kind: Vec<String> = by_kind
+        .map(|((name, _), count)| format!("{} {name}", figures::count(count)))
+        .collect();
+    let lost = figures::count(column.all_lost());
+    let title = format!("{lost} lost ({})", by_kind.join(", "));
+    let parts: Vec<(usize, u64)> = of_kinds()
+        .map(|((_, colour), count)| (colour, count))
+        .collect();
+    stack(column, plot, 0, &parts, title)
+}
+
+/// Bars on one another, from so many on; `None` where all are empty.
+fn stack(
+    column: &Column,
+    plot: &Plot,
+    mut below: u64,
+    parts: &[(usize, u64)],
+    title: String,
+) -> Option<Stack> {
     let (left, right) = (plot.x(column.from_s), plot.x(column.to_s));
-    let mut below = 0u64;
     let mut bars = Vec::new();
-    for ((_, colour), count) in KINDS.into_iter().zip(column.lost) {
+    for &(colour, count) in parts {
         let bottom = plot.y(column.rate(below));
         below = below.saturating_add(count);
         let y = plot.y(column.rate(below));
@@ -267,31 +296,31 @@ fn loss(column: &Column, plot: &Plot) -> Option<Loss> {
             });
         }
     }
-    let by_kind = KINDS
-        .iter()
-        .zip(column.lost)
-        .filter(|(_, count)| *count > 0);
-    let by_kind: Vec<String> = by_kind
-        .map(|((name, _), count)| format!("{} {name}", figures::count(count)))
-        .collect();
-    Some(Loss {
-        title: format!(
-            "{:.1} to {:.1} s: {} lost ({})",
-            column.from_s,
-            column.to_s,
-            figures::count(all),
-            by_kind.join(", ")
-        ),
+    (!bars.is_empty()).then(|| Stack {
+        title: format!("{:.1} to {:.1} s: {title}", column.from_s, column.to_s),
         bars,
     })
 }
 
-/// The legend of the losses that there are.
-fn kinds(columns: &[Column], y: f64) -> Vec<Kind> {
-    let mut x = LEFT + 84.0;
+/// The legend of the bars that there are.
+fn kinds(columns: &[Column], [of_came, of_lost]: [&Plot; 2]) -> Vec<Kind> {
+    let has = |of: &dyn Fn(&Column) -> u64| columns.iter().any(|column| of(column) > 0);
+    let first = LEFT + 84.0;
+    let above = |plot: &Plot| plot.area.top - 5.0;
     let mut all = Vec::new();
+    if has(&|column| column.made_good) {
+        let (name, colour) = MADE_GOOD;
+        all.push(Kind {
+            name,
+            colour,
+            x: first,
+            y: above(of_came),
+        });
+    }
+    let mut x = first;
     for (index, (name, colour)) in KINDS.into_iter().enumerate() {
-        if columns.iter().any(|column| column.lost[index] > 0) {
+        if has(&|column| column.lost[index]) {
+            let y = above(of_lost);
             all.push(Kind { name, colour, x, y });
             x += 20.0 + name.len() as f64 * LETTER;
         }

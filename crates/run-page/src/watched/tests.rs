@@ -44,7 +44,7 @@ fn the_picture_has_every_loss_and_every_fault_with_its_words() {
         svg.contains("<title>9.9 to 10.2 s: 34 lost (30 silent, 4 away)</title>"),
         "{svg}"
     );
-    assert_eq!(svg.matches("<rect class=\"loss c").count(), 2, "{svg}");
+    assert_eq!(svg.matches("<rect class=\"bar c").count(), 2, "{svg}");
     // The legend has the kinds that there are.
     for (name, is_there) in [
         ("silent", true),
@@ -89,6 +89,26 @@ fn the_picture_has_every_loss_and_every_fault_with_its_words() {
 }
 
 #[test]
+fn what_is_made_good_stands_on_what_came_live() {
+    let mut of = watched();
+    of.timeline.live[102..105].fill(0);
+    of.timeline.made_good[102..105].fill(1_000);
+    let chart = WatchedChart::of(&of, 200, &[]).unwrap();
+    let titles: Vec<&str> = chart.stacks.iter().map(|stack| &*stack.title).collect();
+    assert_eq!(
+        titles,
+        [
+            "9.9 to 10.2 s: 34 lost (30 silent, 4 away)",
+            "10.2 to 10.5 s: 3,000 made good later"
+        ]
+    );
+    let bar = &chart.stacks[1].bars[0];
+    // The whole of the lane: nothing came live, and as much came later as else comes live.
+    assert_eq!((bar.y, bar.height), (chart.top + 14.0, LANE));
+    assert_eq!(chart.kinds[0].name, "made good later");
+}
+
+#[test]
 fn a_line_has_a_gap_where_nothing_came() {
     let chart = WatchedChart::of(&watched(), 200, &[]).unwrap();
     assert_eq!(
@@ -108,7 +128,7 @@ fn a_step_that_loses_nothing_and_a_record_that_is_broken_are_drawn() {
     quiet.timeline.slowest_ns = vec![0; 400];
     quiet.timeline.tick_ns = 0;
     let chart = WatchedChart::of(&quiet, 0, &[mark(u64::MAX, "kill broker")]).unwrap();
-    assert!(chart.losses.is_empty() && chart.kinds.is_empty());
+    assert!(chart.stacks.is_empty() && chart.kinds.is_empty());
     assert!(!chart.to_string().contains("NaN"));
     quiet.timeline = Timeline::new(SECOND, 0);
     assert!(WatchedChart::of(&quiet, 5, &[]).is_none());
