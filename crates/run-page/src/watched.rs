@@ -102,6 +102,7 @@ struct Name {
 struct Column {
     from_s: f64,
     to_s: f64,
+    sent: u64,
     live: u64,
     made_good: u64,
     lost: [u64; KINDS.len()],
@@ -159,7 +160,7 @@ impl WatchedChart {
                 "came, a second",
                 &of_came,
                 0,
-                level(&of_came, &|one| Some(live(one))),
+                level(&of_came, &|one| Some(live(one)).filter(|_| one.sent > 0)),
             ),
             lane("lost, a second", &of_lost, 1, String::new()),
             lane(
@@ -220,6 +221,7 @@ fn columns(timeline: &Timeline) -> Vec<Column> {
         Column {
             from_s: from as f64 * tick_s,
             to_s: to as f64 * tick_s,
+            sent: sum(&timeline.sent),
             live: sum(&timeline.live),
             made_good: sum(&timeline.made_good),
             lost: [

@@ -25,7 +25,7 @@ pub(super) fn check(claims: &mut Claims, step: &StepRecord, plan: &Plan) {
     deliveries(claims, of, step, plan);
     clients(claims, of, step);
     over_time(claims, of, plan);
-    latencies(claims, of);
+    latencies(claims, of, step);
 }
 
 /// The faults of a measurement against those of its plan.
@@ -223,11 +223,13 @@ fn length(claims: &mut Claims, timeline: &Timeline, plan: &Plan) {
 }
 
 /// Every message that came live came to a client of the same node or of another.
-fn latencies(claims: &mut Claims, of: &Watched) {
+fn latencies(claims: &mut Claims, of: &Watched, step: &StepRecord) {
     let live = of.of_confirmed.live.saturating_add(of.of_unconfirmed.live);
     let [same, cross] = [&of.same_node, &of.cross_node].map(|of| count(of.as_ref()));
     let by = "same_node and cross_node";
     claims.equal("watched live", live, by, same.saturating_add(cross));
+    let delivered = count(step.delivery.as_ref());
+    claims.equal("watched live", live, "delivery", delivered);
     let bystanders = count(of.bystander_latency.as_ref());
     let most = of.bystanders.saturating_mul(of.sent);
     let name = "watched.bystander_latency.count";

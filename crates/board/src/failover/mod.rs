@@ -126,9 +126,12 @@ impl<'m> Failover<'m> {
                 Some(last) => Some(after(begin + last + 2)),
             }
         };
+        // After the last message clients only listen: nothing is lost there.
+        let sending = timeline.sent.iter().rposition(|sent| *sent > 0);
+        let sending = sending.map_or(0, |last| last + 1);
         let own = begin.saturating_sub(EARLIER)..match next_ns {
-            Some(_) => end.saturating_sub(EARLIER).max(begin),
-            None => end,
+            Some(_) => end.saturating_sub(EARLIER).max(begin).min(sending),
+            None => end.min(sending),
         };
         let [losses, connected] = [losses, losses_of_connected].map(|of| of(timeline, own.clone()));
         let from = |part: usize| signed(ns(timeline, part)) - signed(began_ns);

@@ -26,6 +26,8 @@ fn fault(deed: FaultDeed, at_ns: u64) -> FaultDone {
 fn quiet() -> Watched {
     let mut timeline = Timeline::new(TICK, 100);
     timeline.ready = vec![100; 100];
+    // For the last second clients only listen.
+    timeline.sent[..90].fill(1);
     Watched {
         timeline,
         ..Watched::default()
@@ -104,7 +106,7 @@ fn losses_belong_to_the_fault_before_them_and_those_of_connected_clients_end_it(
 #[test]
 fn what_is_lost_to_the_end_is_never_whole_again() {
     let mut watched = quiet();
-    watched.timeline.lost_silent[50..].fill(1);
+    watched.timeline.lost_silent[50..90].fill(1);
     let faults = [fault(FaultDeed::Freeze, 5 * SECOND)];
     assert_eq!(failover(&watched, &faults).recoveries()[0].whole, None);
     // Neither is what is lost to the next fault.

@@ -79,7 +79,8 @@ fn done(planned: &Fault) -> FaultDone {
 pub(crate) fn watch(plan: &Plan, fails: Fails, median_us: u64, step: &mut StepRecord) {
     let load = plan.watch().unwrap();
     let (clients, messages) = (step.clients, load.messages());
-    let parts = (load.due_ns(messages - 1) / TICK_NS + 1) as usize;
+    let length_ns = load.duration.ns() + load.patience.ns();
+    let parts = length_ns.div_ceil(TICK_NS) as usize;
     let mut timeline = Timeline::new(TICK_NS, parts);
     for message in 0..messages {
         timeline.sent[(load.due_ns(message) / TICK_NS) as usize] += 1;
@@ -128,7 +129,8 @@ pub(crate) fn watch(plan: &Plan, fails: Fails, median_us: u64, step: &mut StepRe
     let confirmed = timeline.confirmed.iter().sum();
     step.samples_planned = messages;
     step.samples = messages;
-    (step.completion, step.delivery, step.ack) = (None, None, None);
+    (step.completion, step.ack) = (None, None);
+    step.delivery = latency(median_us, live, slowest_ns);
     (step.limited_ns, step.over_limit) = (None, false);
     step.verdict = record::Verdict::Pass;
     step.generator.messages = live + of_confirmed.made_good + of_unconfirmed.made_good + confirmed;
@@ -136,7 +138,6 @@ pub(crate) fn watch(plan: &Plan, fails: Fails, median_us: u64, step: &mut StepRe
         planned: messages,
         sent: messages,
         confirmed,
-        has_no_results: false,
         of_confirmed,
         of_unconfirmed,
         silent_clients: if of_confirmed.lost_silent > 0 {
@@ -144,9 +145,6 @@ pub(crate) fn watch(plan: &Plan, fails: Fails, median_us: u64, step: &mut StepRe
         } else {
             0
         },
-        duplicate: 0,
-        repeated: 0,
-        reordered: 0,
         bystanders: if has_cut { clients / 2 } else { clients },
         same_node: latency(median_us, live / 2, slowest_ns),
         cross_node: latency(median_us * 2, live - live / 2, slowest_ns),
@@ -159,6 +157,7 @@ pub(crate) fn watch(plan: &Plan, fails: Fails, median_us: u64, step: &mut StepRe
             false => Vec::new(),
         },
         timeline,
+        ..Watched::default()
     }));
 }
 

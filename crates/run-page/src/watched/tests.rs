@@ -14,6 +14,7 @@ fn mark(at_ns: u64, label: &str) -> FaultMark {
 /// Forty seconds in tenths, with losses of two kinds in one part.
 fn watched() -> Watched {
     let mut timeline = Timeline::new(SECOND / 10, 400);
+    timeline.sent = vec![5; 400];
     timeline.live = vec![1_000; 400];
     timeline.ready = vec![200; 400];
     timeline.slowest_ns = vec![2_000_000; 400];
