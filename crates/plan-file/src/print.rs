@@ -1,8 +1,8 @@
 //! A plan as the file that means it.
 
 use plan::{
-    Audience, Clients, Connection, Io, Limits, Load, Message, Nanos, Plan, Population, RankedBy,
-    Target, Timestamps,
+    Audience, Clients, Connection, Fault, Io, Limits, Load, Message, Nanos, Plan, Population,
+    RankedBy, Target, Timestamps,
 };
 use serde::Serialize;
 
@@ -25,6 +25,8 @@ struct Printed<'a> {
     limits: &'a Limits,
     #[serde(skip_serializing_if = "Option::is_none")]
     generator: Option<Given>,
+    #[serde(rename = "fault", skip_serializing_if = "<[Fault]>::is_empty")]
+    faults: &'a [Fault],
 }
 
 fn is_none(time: &Nanos) -> bool {
@@ -73,6 +75,7 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
         message,
         limits,
         generator: _,
+        faults,
     } = &plan;
     let printed = Printed {
         name: name.as_deref(),
@@ -88,6 +91,7 @@ pub fn printed(plan: &Plan, given: Given) -> Result<String, String> {
         message,
         limits,
         generator: (given != Given::default()).then_some(given),
+        faults,
     };
     if let Some(seed) = given.seed.filter(|seed| i64::try_from(*seed).is_err()) {
         return Err(format!(

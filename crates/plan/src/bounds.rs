@@ -33,6 +33,12 @@ pub const PRECISIONS: (f64, f64) = (0.001, 0.5);
 pub const WINDOWS: (u8, u8) = (8, 15);
 /// Levels of zlib that compress.
 pub const LEVELS: (u8, u8) = (1, 9);
+/// Most deliveries of a watched step: messages times clients. The generator keeps four bytes for each.
+pub const MOST_WATCHED: u64 = 50_000_000;
+/// Most nodes of a server.
+pub(super) const MOST_NODES: usize = 1000;
+/// Most faults of a run.
+pub(super) const MOST_FAULTS: usize = 1000;
 /// Most source addresses: a network of 16 bits, with some 28,000 ports each.
 pub(super) const MOST_ADDRESSES: usize = 1 << 16;
 /// Most populations of clients.

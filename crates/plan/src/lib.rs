@@ -9,6 +9,7 @@ mod clients;
 mod compression;
 mod dialect_file;
 mod error;
+mod fault;
 mod generator;
 mod handshake;
 mod life;
@@ -29,8 +30,8 @@ mod whole;
 
 pub use bounds::{
     FRAGMENTS, LEVELS, LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES,
-    MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS, PRECISIONS, RATES, TRIES, WINDOWS,
-    is_percentile,
+    MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS, MOST_WATCHED, PRECISIONS, RATES,
+    TRIES, WINDOWS, is_percentile,
 };
 pub use built_in::built_in_dialects;
 pub use clients::{Clients, Population, Reading, Search, SearchOf, Steps};
@@ -41,11 +42,12 @@ pub use dialect_file::{
     Rule, Scalar, SentUnit, Signature, Turn, dialect_schema,
 };
 pub use error::{PlanError, within};
+pub use fault::{Fault, FaultDeed, FaultPart, NoPart};
 pub use generator::{Generator, Io, Timestamps};
 pub use handshake::{Entry, REDACTED_VALUE, Reference, Resolve, is_cookie_byte, is_token};
 pub use life::{Backoff, ChangesRoom, ComesAndGoes, Cut, Life, Reconnect};
 pub use limits::{BackLimit, Limits, Measure};
-pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp};
+pub use load::{Arrivals, Closed, Connect, Load, OpenLoop, Ramp, Watch};
 pub use message::{Audience, Dialect, MQTT, MQTT_5, Message, Rooms, Zipf, names_dialect_file};
 pub use nanos::Nanos;
 pub use redact::{is_secret, redacted, redacted_url, words_of};

@@ -14,6 +14,8 @@ pub enum Load {
     Open(OpenLoop),
     /// No requests: connections are opened and held, with pings.
     Connect(Connect),
+    /// Messages are published by the clock while connections may end and come back.
+    Watch(Watch),
 }
 
 impl Load {
@@ -28,6 +30,7 @@ impl Load {
             Self::Closed(_) => "closed",
             Self::Open(_) => "open",
             Self::Connect(_) => "connect",
+            Self::Watch(_) => "watch",
         }
     }
 }
@@ -140,6 +143,42 @@ impl Default for Connect {
             ping_timeout: ten_seconds(),
         }
     }
+}
+
+/// Messages that clients publish to everyone by the clock, through whatever happens to connections. A
+/// client whose connection ends comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Watch {
+    /// Messages published per second, of all clients together, at equal distances.
+    pub rate: f64,
+    /// How long messages are published.
+    #[serde(default = "a_minute")]
+    pub duration: Nanos,
+    /// How long a message may take. A message that has not come to a client by then, on a connection
+    /// that stayed open, is lost. After the last message clients listen for this long.
+    #[serde(default = "five_seconds")]
+    pub patience: Nanos,
+}
+
+impl Watch {
+    /// How many messages are published.
+    pub fn messages(&self) -> u64 {
+        (self.rate * self.duration.ns() as f64 / 1e9).floor() as u64
+    }
+
+    /// When a message is due, in nanoseconds from the first.
+    pub fn due_ns(&self, message: u64) -> u64 {
+        (message as f64 * 1e9 / self.rate) as u64
+    }
+}
+
+const fn a_minute() -> Nanos {
+    Nanos::secs(60)
+}
+
+const fn five_seconds() -> Nanos {
+    Nanos::secs(5)
 }
 
 const fn ten_seconds() -> Nanos {

@@ -14,7 +14,7 @@ impl Plan {
         let is_recorded = match &self.load {
             Load::Open(open) => open.arrivals == Arrivals::Recorded,
             Load::Connect(connect) => connect.arrivals == Arrivals::Recorded,
-            Load::Closed(_) => false,
+            Load::Closed(_) | Load::Watch(_) => false,
         };
         let file = self.message.definition.as_deref();
         if file.is_none_or(|file| file.send.script.is_empty()) {

@@ -3,7 +3,7 @@
 use super::{Compression, Nanos, Tls};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 /// Where to connect.
@@ -25,6 +25,10 @@ pub struct Target {
     pub proxy: Option<String>,
     /// Addresses for names, like `chat.example:443:127.0.0.1`; of IPv6 in brackets.
     pub resolve: Vec<String>,
+    /// The nodes of the server, like `10.0.0.1:8080`, in place of the address of the URL. Client *i*
+    /// connects to node *i* modulo their number. Where an attempt fails, its next one goes to the node
+    /// after.
+    pub nodes: Vec<SocketAddr>,
 }
 
 impl Target {
@@ -50,6 +54,7 @@ impl Default for Target {
             unix_socket: None,
             proxy: None,
             resolve: Vec::new(),
+            nodes: Vec::new(),
         }
     }
 }

@@ -15,11 +15,15 @@ use super::redact::redacted_url;
 use super::{
     Audience, Backoff, ChangesRoom, Clients, Closed, ComesAndGoes, Connect, Cut, Dialect, Life,
     Load, Nanos, OpenLoop, Plan, Population, RankedBy, Reading, Reconnect, Rooms, Search, SearchOf,
-    Steps, Target, Tls,
+    Steps, Target, Tls, Watch,
 };
+
+mod watch;
 
 /// Share of a peer's text that is shown.
 const SHOWN: usize = 60;
+/// Longest step whose every message is followed: times are kept in 32 bits of microseconds.
+const LONGEST: Nanos = Nanos::secs(3600);
 
 impl Plan {
     /// Checks that something can be measured with every value of the plan.
@@ -42,10 +46,13 @@ impl Plan {
             tls.validate(&self.target)?;
         }
         self.target.validate_way()?;
+        self.target.validate_nodes()?;
         self.connection.validate_handshake(&self.target)?;
         self.validate_populations()?;
         self.clients.validate()?;
         self.load.validate()?;
+        self.validate_watch()?;
+        self.validate_faults()?;
         self.validate_search()?;
         self.validate_audience()?;
         within("message.padding", self.message.padding, (0, MOST_PADDING))?;
@@ -223,7 +230,7 @@ impl Plan {
             return Ok(());
         };
         match (&self.load, search.of) {
-            (Load::Connect(_), _) => Err(contradiction(
+            (Load::Connect(_) | Load::Watch(_), _) => Err(contradiction(
                 "clients.search",
                 "needs requests with a time each: take load.closed or load.open, or clients.steps",
             )),
@@ -281,6 +288,11 @@ impl Plan {
             Load::Connect(_) if self.warm_up != Nanos(0) => Err(contradiction(
                 "warm_up",
                 "is made of requests, and this load has none: leave it out",
+            )),
+            Load::Watch(_) if self.warm_up != Nanos(0) => Err(contradiction(
+                "warm_up",
+                "puts the load on the server before the step, and faults come by the clock of the \
+                 step: leave it out",
             )),
             _ => Ok(()),
         }
@@ -481,6 +493,7 @@ impl Load {
                 }
             }
             Self::Connect(connect) => connect.validate(),
+            Self::Watch(watch) => watch.validate(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A whole plan, and what follows from its parts.
 
 use super::{
-    Audience, Clients, Connect, Connection, DialectFile, Entry, Generator, Limits, Load, Measure,
-    Message, Nanos, OpenLoop, Population, Reference, Search, Target,
+    Audience, Clients, Connect, Connection, DialectFile, Entry, Fault, Generator, Limits, Load,
+    Measure, Message, Nanos, OpenLoop, Population, Reference, Search, Target, Watch,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,10 @@ pub struct Plan {
     pub limits: Limits,
     /// How the generator works.
     pub generator: Generator,
+    /// What is to fail, and when. `shootout run` carries it out, which starts the servers; the load
+    /// generator does nothing with it.
+    #[serde(rename = "fault")]
+    pub faults: Vec<Fault>,
 }
 
 impl Default for Plan {
@@ -94,6 +98,7 @@ impl Default for Plan {
             message: Message::default(),
             limits: Limits::default(),
             generator: Generator::default(),
+            faults: Vec::new(),
         }
     }
 }
@@ -166,6 +171,14 @@ impl Plan {
     pub const fn connect(&self) -> Option<Connect> {
         match &self.load {
             Load::Connect(connect) => Some(*connect),
+            _ => None,
+        }
+    }
+
+    /// How messages are watched; `None` of any other load.
+    pub const fn watch(&self) -> Option<Watch> {
+        match &self.load {
+            Load::Watch(watch) => Some(*watch),
             _ => None,
         }
     }

@@ -63,6 +63,21 @@ pub enum Event {
         /// How long they are to be held.
         hold_ns: u64,
     },
+    /// Messages of a watched step are being published.
+    Watching {
+        /// Number of the step, from 0.
+        step: u32,
+        /// Clients that have a connection.
+        connected: u64,
+        /// Clients of the step.
+        clients: u64,
+        /// When the first message was due, by the monotonic clock of this machine, in nanoseconds.
+        start_ns: u64,
+        /// How long ago that is.
+        elapsed_ns: u64,
+        /// How long messages are published, and listened for after that.
+        wanted_ns: u64,
+    },
     /// A step was measured. The clients stay connected until the event has been handled.
     Step {
         /// Number of the step, from 0.

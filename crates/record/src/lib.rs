@@ -32,6 +32,7 @@ mod site;
 mod told;
 mod traffic;
 mod verdict;
+mod watched;
 
 pub use autobahn::{AUTOBAHN_FORMAT, AutobahnCase, AutobahnRecord};
 pub use buckets::Buckets;
@@ -67,3 +68,4 @@ pub use site::SiteUse;
 pub use told::Told;
 pub use traffic::{CompressionUse, Sketch, Throughput, TimeRow, TimeSeries};
 pub use verdict::{InFlight, Verdict};
+pub use watched::{Claim, ConnectionEnd, Fates, FaultDone, Timeline, Watched};

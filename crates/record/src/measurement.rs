@@ -1,7 +1,7 @@
 //! The record of one measurement by the orchestrator: one server, one variant, one workload,
 //! one repetition, with or without a number.
 
-use super::{Memory, NetworkUse, RunRecord, ServerSeries, VERSION};
+use super::{Claim, FaultDone, Memory, NetworkUse, RunRecord, ServerSeries, VERSION};
 use plan::{Dialect, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,16 @@ pub struct Measurement {
     /// before.
     #[serde(default)]
     pub network: Option<NetworkUse>,
+    /// How many nodes of the server there were. Absent where one was all, and in records from before.
+    #[serde(default)]
+    pub nodes: Option<u32>,
+    /// What its library promises where a node or a broker fails. Absent where the manifest says nothing,
+    /// and in records from before.
+    #[serde(default)]
+    pub claim: Option<Claim>,
+    /// The faults of the plan, in the order of their times. Empty where it has none.
+    #[serde(default)]
+    pub faults: Vec<FaultDone>,
     /// Share of all cores that were busy just before the server was started, from 0 to 1. Absent
     /// where nothing was started, and in records from before.
     #[serde(default)]
@@ -121,6 +131,8 @@ pub enum Status {
     Noisy,
     /// The server lost, duplicated, reordered or changed messages while it was measured.
     Faulty,
+    /// A fault of the plan did not happen as planned.
+    FaultFailed,
     /// Variant and workload do not fit: the manifest does not declare what the workload needs, or the
     /// variant compresses and the workload offers no compression.
     NotApplicable,
@@ -143,6 +155,7 @@ impl Status {
             Self::GeneratorLimited => "generator-limited",
             Self::Noisy => "noisy",
             Self::Faulty => "faulty",
+            Self::FaultFailed => "fault-failed",
             Self::NotApplicable => "not-applicable",
             Self::Interrupted => "interrupted",
         }

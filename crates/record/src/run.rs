@@ -2,7 +2,7 @@
 
 use super::{
     Churn, CompressionUse, Connections, Environment, Faults, Feed, Heartbeats, InFlight, Latency,
-    SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict,
+    SiteUse, Throughput, TimeSeries, TlsUse, Told, Tool, VERSION, Verdict, Watched,
 };
 use plan::{Audience, DialectFile, Meaning, Measure, Plan, SearchOf};
 use schemars::JsonSchema;
@@ -177,6 +177,9 @@ pub struct StepRecord {
     /// What a `connect` run has in addition.
     #[serde(default)]
     pub connections: Option<Box<Connections>>,
+    /// What became of each message, of a load that is watched. Absent of any other.
+    #[serde(default)]
+    pub watched: Option<Box<Watched>>,
     /// Little's law. Absent where the step is not complete or has faults.
     #[serde(default)]
     pub in_flight: Option<InFlight>,
@@ -198,14 +201,18 @@ pub struct StepRecord {
 }
 
 impl StepRecord {
-    /// The distribution that a limit on `measure` is applied to; for an echo all three are one.
+    /// The distribution that a limit on `measure` is applied to. For an echo all three are one; of a
+    /// watched load there is the delivery alone.
     pub fn measured(&self, measure: Measure) -> Option<&Latency> {
         let chosen = match measure {
             Measure::Completion => &self.completion,
             Measure::Delivery => &self.delivery,
             Measure::Ack => &self.ack,
         };
-        chosen.as_ref().or(self.completion.as_ref())
+        chosen
+            .as_ref()
+            .or(self.completion.as_ref())
+            .or(self.delivery.as_ref())
     }
 
     /// Those of its faults that the numbers of a feed showed.

@@ -94,6 +94,17 @@ impl Progress {
             Event::Holding { connected, .. } => {
                 self.phase(&format!("{connected} connections held"));
             }
+            Event::Watching {
+                connected,
+                clients,
+                elapsed_ns,
+                wanted_ns,
+                ..
+            } => self.phase(&format!(
+                "{connected} of {clients} clients connected, {} of {} s",
+                elapsed_ns / 1_000_000_000,
+                wanted_ns.div_ceil(1_000_000_000)
+            )),
             Event::WarmingUp {
                 elapsed_ns,
                 wanted_ns,

@@ -1,7 +1,7 @@
 //! One measurement: whether it is fit to be published, and whether what is concluded in it follows from
 //! what was counted.
 
-use super::{run, server};
+use super::{run, server, watched};
 use crate::quiet::{self, BEFORE};
 use crate::status;
 use record::{Measurement, Status};
@@ -27,6 +27,7 @@ pub(super) fn check(file: &str, of: &Measurement) -> Vec<String> {
     wrong.extend(conditions(of));
     wrong.extend(run::check(run));
     wrong.extend(server::check(of, run));
+    wrong.extend(watched::faults(of, &run.plan));
     wrong
 }
 
@@ -42,6 +43,9 @@ fn status(of: &Measurement) -> Option<String> {
         return Some(format!("status is ok, and by its run {}", made.name()));
     }
     if let Some(Err(objection)) = of.network.as_ref().map(status::network) {
+        return Some(format!("status is ok, and {}", objection.reason));
+    }
+    if let Err(objection) = status::faults(&of.faults) {
         return Some(format!("status is ok, and {}", objection.reason));
     }
     let told = of.reason.as_ref().or(of.log_tail.as_ref())?;

@@ -235,7 +235,7 @@ fn longest(plan: &Plan) -> Duration {
         // So many tries, of which each takes a second or two.
         (_, Clients::Search(_)) => Nanos::secs(60),
         (Load::Open(open), _) => open.length(),
-        (Load::Closed(_) | Load::Connect(_), _) => Nanos::secs(30),
+        (Load::Closed(_) | Load::Connect(_) | Load::Watch(_), _) => Nanos::secs(30),
     };
     let of_step = of_load.ns() + 2 * plan.limits.sample_timeout.ns();
     ASIDE + 2 * Duration::from_nanos(of_step)

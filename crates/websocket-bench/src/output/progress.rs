@@ -52,6 +52,17 @@ impl Progress {
                 held_ns / 1_000_000_000,
                 hold_ns / 1_000_000_000,
             ),
+            Event::Watching {
+                connected,
+                clients,
+                elapsed_ns,
+                wanted_ns,
+                ..
+            } => self.show(
+                format!("{connected} of {clients} clients connected, seconds"),
+                elapsed_ns / 1_000_000_000,
+                wanted_ns.div_ceil(1_000_000_000),
+            ),
             Event::WarmingUp {
                 elapsed_ns,
                 wanted_ns,

@@ -162,6 +162,7 @@ impl Merged<'_> {
             faults,
             generator,
             connections: None,
+            watched: None,
             in_flight,
             sites: rows,
             release_delay: self.kept.release_delay.latency(),

@@ -151,6 +151,7 @@ fn load(plan: &Plan) -> String {
             Some(rate) => format!("{rate} a second opened, held for {}", connect.hold),
             None => format!("held for {}", connect.hold),
         },
+        Load::Watch(watch) => format!("{} a second for {}", watch.rate, watch.duration),
     }
 }
 

@@ -102,6 +102,9 @@ impl Figures {
             }
             Event::Holding {
                 step, connected, ..
+            }
+            | Event::Watching {
+                step, connected, ..
             } => (self.step, self.clients) = (*step, *connected),
             Event::Interval { row, .. } => self.under_way.add_row(row),
             Event::Step { record, .. } => {

@@ -211,6 +211,7 @@ fn story(plan: &Plan) -> (Vec<&'static str>, Measured) {
             Event::Connecting { .. } => "connecting",
             Event::Measuring { .. } | Event::Interval { .. } => "measuring",
             Event::Holding { .. } => "holding",
+            Event::Watching { .. } => "watching",
             Event::Step { .. } => "step",
             Event::End { .. } => "end",
         };
