@@ -116,6 +116,7 @@ impl Ledger {
                 self.under_way = true;
             }
             Command::Hold { .. } => assert!(!has_requests),
+            Command::Watch { .. } => panic!("one process watches messages"),
             Command::Begin(_) => {
                 assert!(has_requests && !self.under_way);
                 assert_eq!(number("/Begin/clients"), self.clients);

@@ -66,6 +66,16 @@ fn check_variant(variant: &Variant) {
         assert!(!service.command.is_empty() && !service.ready_timeout.is_zero());
         assert!(service.variants.covers(&variant.name));
     }
+    assert!(variant.nodes.is_none_or(|nodes| (2..=16).contains(&nodes)));
+    assert!(variant.claim.is_none() || variant.nodes.is_some());
+    assert!(
+        variant
+            .services
+            .iter()
+            .filter(|service| service.broker)
+            .count()
+            <= 1
+    );
     let words = variant.command.iter().chain(variant.env.values());
     let of_services = variant.services.iter().flat_map(|service| &service.command);
     for word in words.chain(of_services) {

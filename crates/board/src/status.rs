@@ -1,10 +1,13 @@
 //! The status of a row by the record of its run, where its server went on and left nothing behind.
 
 use crate::network;
-use record::{End, NetworkUse, RunRecord, Status, StepRecord, Verdict};
+use record::{End, FaultDone, NetworkUse, RunRecord, Status, StepRecord, Verdict};
 
 /// The reason of a row that the user ended.
 pub const INTERRUPTED: &str = "ended by the user before it was complete";
+
+/// How late a fault may begin, in nanoseconds: clients count from when it was due.
+pub const LATEST_FAULT_NS: u64 = 250_000_000;
 
 /// What speaks against the figures of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +36,38 @@ pub fn network(of: &NetworkUse) -> Result<(), Objection> {
         Some(words) => Err(Objection::new(Status::Noisy, words)),
         None => Ok(()),
     }
+}
+
+/// What the faults of its plan say of a row.
+///
+/// # Errors
+/// Where one did not happen as planned.
+pub fn faults(done: &[FaultDone]) -> Result<(), Objection> {
+    match done.iter().find_map(failed) {
+        Some(words) => Err(Objection::new(Status::FaultFailed, words)),
+        None => Ok(()),
+    }
+}
+
+/// What went wrong with a fault, in words.
+fn failed(fault: &FaultDone) -> Option<String> {
+    let why = match (&fault.failure, fault.began_ns, fault.ended_ns) {
+        (Some(why), ..) => why.to_string(),
+        (None, Some(began), Some(ended)) if began <= ended => {
+            let late = began.checked_sub(fault.due_ns);
+            match late {
+                Some(late) if late <= LATEST_FAULT_NS => return None,
+                Some(late) => format!("it began {} ms late", late / 1_000_000),
+                None => "it began before it was due".into(),
+            }
+        }
+        (None, ..) => "it was not done".into(),
+    };
+    let (deed, what) = (fault.planned.deed.name(), fault.planned.what);
+    let due = fault.due_ns as f64 / 1e9;
+    Some(format!(
+        "the fault \"{deed} {what}\", due at {due:.1} s, did not happen as planned: {why}"
+    ))
 }
 
 /// The status that a record gives its row.

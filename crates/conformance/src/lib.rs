@@ -10,6 +10,7 @@ mod context;
 mod dialect;
 mod failure;
 mod message;
+mod nodes;
 mod raw;
 mod stream;
 mod target;
@@ -17,5 +18,6 @@ mod verify;
 
 pub use check::{Check, CheckRun, Found};
 pub use checks::{check_ids, checks};
+pub use nodes::{NotFormed, formed};
 pub use target::{Dialect, ProtocolRequest, Target, Tls};
 pub use verify::{ReadyError, ready, run_check, verify, verify_those};

@@ -209,6 +209,6 @@ fn runs(check: &Check, target: &Target) -> Vec<Run> {
     }
 }
 
-fn first_dialect(target: &Target) -> Dialect {
+pub(crate) fn first_dialect(target: &Target) -> Dialect {
     target.dialects.first().copied().unwrap_or(Dialect::Text)
 }

@@ -41,6 +41,7 @@ pub struct Kin {
 /// Members of the tree, past and present.
 #[derive(Debug)]
 pub struct Tree {
+    /// Those that were not yet looked for.
     roots: BTreeSet<i32>,
     members: BTreeSet<Identity>,
 }
@@ -52,6 +53,11 @@ impl Tree {
             roots: roots.iter().map(|root| *root as i32).collect(),
             members: BTreeSet::new(),
         }
+    }
+
+    /// Has the next search look for these processes too, with all that belongs to them.
+    pub fn add(&mut self, roots: &[u32]) {
+        self.roots.extend(roots.iter().map(|root| *root as i32));
     }
 
     /// Looks through all processes for members; returns those that are there now.
@@ -79,11 +85,12 @@ impl Tree {
     }
 
     fn sort_out(&mut self, all: &[Kin]) -> Vec<Kin> {
-        if self.members.is_empty() {
-            let roots = all
-                .iter()
-                .filter(|kin| self.roots.contains(&kin.identity.pid));
-            self.members.extend(roots.map(|kin| kin.identity));
+        let is_root = |kin: &&Kin| self.roots.contains(&kin.identity.pid);
+        let roots: Vec<Identity> = all.iter().filter(is_root).map(|kin| kin.identity).collect();
+        if !roots.is_empty() {
+            self.members.extend(roots);
+            // The number of one that has ended is given to others.
+            self.roots.clear();
         }
         let Some(oldest) = self.members.iter().map(|member| member.started).min() else {
             return Vec::new();
@@ -185,6 +192,17 @@ mod tests {
             kin(100, 50, 100, 100),
         ];
         assert_eq!(pids(&Tree::new(&[100, 90]).sort_out(&all)), [90, 91, 100]);
+    }
+
+    #[test]
+    fn a_process_that_is_added_later_belongs_with_its_children() {
+        let all = [kin(100, 50, 100, 100), kin(120, 50, 120, 120)];
+        let mut tree = Tree::new(&[100]);
+        assert_eq!(pids(&tree.sort_out(&all)), [100]);
+        tree.add(&[120]);
+        let later = [kin(120, 50, 120, 120), kin(121, 120, 120, 120)];
+        assert_eq!(pids(&tree.sort_out(&later)), [120, 121]);
+        assert_eq!(pids(&tree.sort_out(&all)), [100, 120]);
     }
 
     #[test]

@@ -131,6 +131,8 @@ pub enum Status {
     Noisy,
     /// The server lost, duplicated, reordered or changed messages while it was measured.
     Faulty,
+    /// A fault of the plan did not happen as planned.
+    FaultFailed,
     /// Variant and workload do not fit: the manifest does not declare what the workload needs, or the
     /// variant compresses and the workload offers no compression.
     NotApplicable,
@@ -153,6 +155,7 @@ impl Status {
             Self::GeneratorLimited => "generator-limited",
             Self::Noisy => "noisy",
             Self::Faulty => "faulty",
+            Self::FaultFailed => "fault-failed",
             Self::NotApplicable => "not-applicable",
             Self::Interrupted => "interrupted",
         }

@@ -201,14 +201,18 @@ pub struct StepRecord {
 }
 
 impl StepRecord {
-    /// The distribution that a limit on `measure` is applied to; for an echo all three are one.
+    /// The distribution that a limit on `measure` is applied to. For an echo all three are one; of a
+    /// watched load there is the delivery alone.
     pub fn measured(&self, measure: Measure) -> Option<&Latency> {
         let chosen = match measure {
             Measure::Completion => &self.completion,
             Measure::Delivery => &self.delivery,
             Measure::Ack => &self.ack,
         };
-        chosen.as_ref().or(self.completion.as_ref())
+        chosen
+            .as_ref()
+            .or(self.completion.as_ref())
+            .or(self.delivery.as_ref())
     }
 
     /// Those of its faults that the numbers of a feed showed.

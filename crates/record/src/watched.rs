@@ -27,6 +27,8 @@ pub struct Watched {
     pub repeated: u64,
     /// Messages that came for the first time to a client after a later one of the same publisher.
     pub reordered: u64,
+    /// Messages that the server refused to publish, with an error answer.
+    pub refused: u64,
     /// Clients whose connection lasted from the first message to the end.
     pub bystanders: u64,
     /// From the moment at which a message was due until it came to a client of the same node, live.

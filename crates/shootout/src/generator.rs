@@ -53,6 +53,15 @@ pub struct Ended {
     pub interrupted: bool,
 }
 
+/// What goes on beside the generator while it runs.
+pub trait Beside {
+    /// Takes an event as it comes.
+    fn event(&mut self, event: &Event);
+
+    /// Does to the server what is due, and says how soon more will be.
+    fn act(&mut self, server: &mut Server) -> Duration;
+}
+
 impl Task<'_> {
     /// Program and arguments against the server at `url`.
     pub fn command(&self, url: &str) -> Vec<String> {
@@ -71,7 +80,7 @@ impl Task<'_> {
         ]
     }
 
-    /// Runs the generator to its end, tells `watch` every event as it comes, and ends it early when
+    /// Runs the generator to its end, with what goes on beside it on this thread, and ends it early when
     /// the server is gone or the user wants to stop.
     ///
     /// # Errors
@@ -80,7 +89,7 @@ impl Task<'_> {
         &self,
         server: &mut Server,
         interrupt: &Interrupt,
-        watch: &mut dyn FnMut(&Event),
+        beside: &mut dyn Beside,
     ) -> io::Result<Ended> {
         let _ = fs::remove_file(&self.record);
         let words = self.command(&server.url());
@@ -97,15 +106,20 @@ impl Task<'_> {
         let mut heard = Instant::now();
         let mut ending: Option<Instant> = None;
         let (mut silent, mut interrupted) = (false, false);
+        let mut wait = POLL;
         loop {
-            match events.recv_timeout(POLL) {
+            match events.recv_timeout(wait) {
                 Ok(event) => {
                     heard = Instant::now();
-                    watch(&event);
+                    beside.event(&event);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }
+            wait = match ending {
+                None => beside.act(server).min(POLL),
+                Some(_) => POLL,
+            };
             let give_up = if interrupt.requested() {
                 interrupted = true;
                 true

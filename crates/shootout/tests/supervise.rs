@@ -1,15 +1,16 @@
 //! A server's life: every way in which it can go wrong, and what is left afterwards.
 
+mod nodes;
 mod support;
 
 use project::manifest::{Dialect, Receipt, Scope, Service, Variant, Workload};
 use regex::Regex;
 use shootout::interrupt::Interrupt;
 use shootout::network::Place;
-use shootout::supervise::{LaunchError, Server, Spec, StartError, start};
+use shootout::supervise::{Cuts, LaunchError, Server, Spec, StartError, start};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -39,6 +40,8 @@ fn script(text: &str) -> Fixture {
             multi_process: false,
             compression: false,
             tls: false,
+            nodes: None,
+            claim: None,
             path: "/".into(),
             dialects: vec![Dialect::Text],
             workloads: vec![Workload::Echo],
@@ -54,7 +57,11 @@ fn script(text: &str) -> Fixture {
 impl Fixture {
     fn start(&self, ready: u64) -> Result<Server, (StartError, Option<String>)> {
         let log = self.path("server.log");
-        let spec = Spec {
+        start(&self.spec(&log, ready), &Interrupt::default())
+    }
+
+    fn spec<'a>(&'a self, log: &'a Path, ready: u64) -> Spec<'a> {
+        Spec {
             variant: &self.variant,
             ready_timeout: Duration::from_millis(ready),
             grace: Duration::from_secs(2),
@@ -63,9 +70,9 @@ impl Fixture {
             threads: 1,
             cpus: &[],
             place: Place::default(),
-            log: &log,
-        };
-        start(&spec, &Interrupt::default())
+            log,
+            cuts: Cuts::default(),
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -80,6 +87,7 @@ fn service(name: &str, script: &str) -> Service {
         variants: Scope(None),
         command: ["sh", "-c", script].map(str::to_owned).to_vec(),
         ready_timeout: Duration::from_secs(60),
+        broker: false,
     }
 }
 

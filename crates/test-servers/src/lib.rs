@@ -3,6 +3,7 @@
 //! [`NullServer`] answers as fast as can be and is what the load generator is measured against.
 //! [`DelayServer`] answers after a known delay and keeps the truth of it.
 //! [`oracle`] has one that notes each message that it takes and sends, and its own faults.
+//! [`cluster`] has a server of several nodes, with the broker between them.
 //! [`CountedServer`] has the kernel count its bytes, with compression or without.
 //! [`Gate`] stands before a server and lets connections through by a schedule.
 //! [`TlsServer`] is the plain protocol over TLS. [`fault`] has servers that make one fault a
@@ -13,6 +14,7 @@
 //!
 //! These servers are not contestants, and are safe on loopback only.
 
+pub mod cluster;
 pub mod fault;
 pub mod faulty;
 pub mod liar;

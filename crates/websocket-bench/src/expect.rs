@@ -1,8 +1,8 @@
 //! Expectations: `clients>=5000`, `p99<50ms`, `delivery.p95<20ms`, `back.p95<5s`, `faults<=0`,
-//! `drops<=0`, `received>=10000/s`.
+//! `drops<=0`, `lost<=0`, `silent<=0`, `received>=10000/s`.
 
 use plan::{Measure, Plan, Population, Workload};
-use record::{Faults, Latency, RunRecord, StepRecord, Throughput};
+use record::{Fates, Latency, RunRecord, StepRecord, Throughput};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -33,6 +33,10 @@ pub(crate) enum Count {
     Faults,
     /// Connections that ended although nothing here closed them.
     Drops,
+    /// Deliveries of a watched load that did not come.
+    Lost,
+    /// Those of them whose connection stayed, so that the client was told nothing.
+    Silent,
 }
 
 /// Where a message went.
@@ -55,7 +59,7 @@ impl FromStr for Expectation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str = "expected clients>=N, sent>=N/s, received>=N/s, faults<=N, drops<=N, back.pN<TIME (or back.max) or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
+        const FORM: &str = "expected clients>=N, sent>=N/s, received>=N/s, faults<=N, drops<=N, lost<=N, silent<=N, back.pN<TIME (or back.max) or [completion.|delivery.|ack.]pN<TIME (or min, mean, max), e.g. p99<50ms";
         if let Some((name, value)) = text.split_once(">=") {
             let way = match name.trim() {
                 "clients" => {
@@ -76,6 +80,8 @@ impl FromStr for Expectation {
             let count = match name.trim() {
                 "faults" => Count::Faults,
                 "drops" => Count::Drops,
+                "lost" => Count::Lost,
+                "silent" => Count::Silent,
                 _ => return Err(FORM.to_owned()),
             };
             let most = value.trim().parse();
@@ -173,7 +179,7 @@ impl Expectation {
             _ if record.steps.is_empty() => Some(format!("{self}: no step was measured")),
             Self::AtMost(count, most) => {
                 let steps = record.steps.iter();
-                let counted: u64 = steps.map(|step| count.of(&step.faults)).sum();
+                let counted: u64 = steps.map(|step| count.of(step)).sum();
                 (counted > *most).then(|| format!("{self}: {counted} in all steps together"))
             }
             Self::Latency { .. } | Self::Throughput(..) | Self::Back { .. } => record
@@ -192,12 +198,19 @@ impl Expectation {
             Self::Throughput(..) if plan.workload() == Workload::Connect => {
                 return Some(format!("{self}: a connect run sends no messages"));
             }
+            Self::AtMost(Count::Lost | Count::Silent, _) if plan.watch().is_none() => {
+                let words = "what became of each delivery is told of load.watch alone";
+                return Some(format!("{self}: {words}"));
+            }
             Self::Back { .. } if !plan.populations.iter().any(Population::returns_after_cut) => {
                 let words = "no clients are cut off and come back (populations.life.cut)";
                 return Some(format!("{self}: {words}"));
             }
             _ => return None,
         };
+        if plan.watch().is_some() {
+            return None;
+        }
         let clients = plan.clients_at(0);
         let samples = match (plan.workload(), plan.open_loop(), plan.search()) {
             // Arrivals are random, and the tries of a search have several lengths.
@@ -279,13 +292,22 @@ impl Count {
         match self {
             Self::Faults => "faults",
             Self::Drops => "drops",
+            Self::Lost => "lost",
+            Self::Silent => "silent",
         }
     }
 
-    fn of(self, faults: &Faults) -> u64 {
+    fn of(self, step: &StepRecord) -> u64 {
+        let watched = |count: fn(&Fates) -> u64| {
+            let of = step.watched.iter();
+            of.map(|of| count(&of.of_confirmed) + count(&of.of_unconfirmed))
+                .sum()
+        };
         match self {
-            Self::Faults => faults.total(),
-            Self::Drops => faults.disconnected,
+            Self::Faults => step.faults.total(),
+            Self::Drops => step.faults.disconnected,
+            Self::Lost => watched(Fates::lost),
+            Self::Silent => watched(|of| of.lost_silent),
         }
     }
 }

@@ -20,6 +20,7 @@ mod output;
 mod planning;
 mod proving;
 mod secrets;
+mod watch_format;
 
 use args::{Cli, Command, ImportArgs, Output, Sites};
 use clap::error::{ContextKind, ContextValue, ErrorKind};

@@ -45,6 +45,9 @@ fn status(of: &Measurement) -> Option<String> {
     if let Some(Err(objection)) = of.network.as_ref().map(status::network) {
         return Some(format!("status is ok, and {}", objection.reason));
     }
+    if let Err(objection) = status::faults(&of.faults) {
+        return Some(format!("status is ok, and {}", objection.reason));
+    }
     let told = of.reason.as_ref().or(of.log_tail.as_ref())?;
     Some(format!("status is ok, and its reason: {told}"))
 }

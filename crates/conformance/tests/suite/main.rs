@@ -4,6 +4,7 @@ use conformance::CheckRun;
 use std::time::Duration;
 
 mod liars;
+mod nodes;
 mod tls;
 mod verify;
 

@@ -10,9 +10,10 @@ mod raw;
 mod translate;
 mod variant;
 
-pub use placeholder::{Start, Values};
+pub use placeholder::{Node, Start, Values};
 pub use plan::Workload;
 pub use problem::{Problem, lines, suggestion};
+pub use record::Claim;
 pub use variant::{RawEcho, Receipt, Scope, Service, Variant};
 
 use regex::Regex;

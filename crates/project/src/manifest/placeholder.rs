@@ -1,5 +1,5 @@
 //! Placeholders in commands and environments: `{host}`, `{port}`, `{threads}`, `{bin}`, `{dir}`,
-//! `{cert}`, `{key}`, `{service:NAME}`.
+//! `{cert}`, `{key}`, `{node}`, `{node-ports}`, `{service:NAME}`.
 //!
 //! Pure text; does not know which command it works on.
 
@@ -7,7 +7,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Every placeholder but those of services.
-pub(super) const ALL: [&str; 7] = ["host", "port", "threads", "bin", "dir", "cert", "key"];
+pub(super) const ALL: [&str; 9] = [
+    "host",
+    "port",
+    "threads",
+    "bin",
+    "dir",
+    "cert",
+    "key",
+    "node",
+    "node-ports",
+];
 /// Those of a server with TLS.
 pub(super) const CERTIFICATE: [&str; 2] = ["cert", "key"];
 /// Those that have a value before the server is started: in build steps and the version command.
@@ -28,13 +38,36 @@ pub struct Values {
     pub start: Option<Start>,
 }
 
+/// A node of a server. One that has no others is the first of one.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The ports of all nodes, in the order of their numbers.
+    pub ports: Vec<u16>,
+}
+
+impl Node {
+    /// The node's own port.
+    pub fn port(&self) -> u16 {
+        self.ports[self.number as usize - 1]
+    }
+
+    fn expand(&self, text: &str) -> String {
+        let ports: Vec<String> = self.ports.iter().map(u16::to_string).collect();
+        text.replace("{port}", &self.port().to_string())
+            .replace("{node}", &self.number.to_string())
+            .replace("{node-ports}", &ports.join(","))
+    }
+}
+
 /// What is known when a server or a service is started.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Where it listens.
     pub host: String,
-    /// The server's port; absent for a service.
-    pub port: Option<u16>,
+    /// Which node of the server it is; absent for a service.
+    pub node: Option<Node>,
     /// Number of cores.
     pub threads: usize,
     /// The files of the server's certificate and its key; absent without TLS, and for a service.
@@ -54,8 +87,8 @@ impl Values {
         out = out
             .replace("{host}", &start.host)
             .replace("{threads}", &start.threads.to_string());
-        if let Some(port) = start.port {
-            out = out.replace("{port}", &port.to_string());
+        if let Some(node) = &start.node {
+            out = node.expand(&out);
         }
         if let Some((cert, key)) = &start.certificate {
             out = out
@@ -105,7 +138,10 @@ mod tests {
             dir: "/p/servers/go-example".into(),
             start: Some(Start {
                 host: "127.0.0.1".into(),
-                port: Some(9000),
+                node: Some(Node {
+                    number: 2,
+                    ports: vec![8999, 9000],
+                }),
                 threads: 2,
                 certificate: Some(("/l/cert.pem".into(), "/l/key.pem".into())),
                 services: BTreeMap::from([("store".into(), 9001)]),
@@ -116,6 +152,10 @@ mod tests {
             "/p/bin/x -a 127.0.0.1:9000 -t2 /p/servers/go-example s://127.0.0.1:9001"
         );
         assert_eq!(values.expand("{cert}:{key}"), "/l/cert.pem:/l/key.pem");
+        assert_eq!(
+            values.expand("-n {node} of {node-ports}"),
+            "-n 2 of 8999,9000"
+        );
         values.start = None;
         assert_eq!(values.expand("{bin} {port}"), "/p/bin {port}");
     }

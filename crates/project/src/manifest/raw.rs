@@ -106,6 +106,8 @@ pub(super) struct Variant {
     pub(super) compression: Option<bool>,
     #[serde(default)]
     pub(super) tls: bool,
+    pub(super) nodes: Option<Spanned<u32>>,
+    pub(super) claim: Option<record::Claim>,
     pub(super) version: Option<Version>,
 }
 
@@ -116,6 +118,8 @@ pub(super) struct Service {
     pub(super) variants: Option<Words>,
     pub(super) command: Words,
     pub(super) ready_timeout: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) broker: bool,
 }
 
 #[derive(Deserialize)]

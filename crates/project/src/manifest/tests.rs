@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod nodes;
 mod starts;
 
 const GOOD: &str = r#"manifest = 1

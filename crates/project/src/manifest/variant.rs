@@ -1,6 +1,7 @@
 //! One way to run a server, with everything that belongs to it.
 
 use super::{Dialect, Workload};
+use record::Claim;
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,10 +29,22 @@ pub struct Variant {
     pub compression: bool,
     /// It serves TLS, with the certificate that it is given.
     pub tls: bool,
+    /// How many nodes it has: groups of processes that know of each other by a service or by their
+    /// ports, and pass broadcasts on to each other. Absent where the variant is one group.
+    pub nodes: Option<u32>,
+    /// What the library's documentation promises where a node or a broker fails.
+    pub claim: Option<Claim>,
     /// How to learn the library's version from the built server.
     pub receipt: Receipt,
     /// Programs that must run beside it, in the order of their start.
     pub services: Vec<Service>,
+}
+
+impl Variant {
+    /// The service that passes messages between its nodes.
+    pub fn broker(&self) -> Option<&Service> {
+        self.services.iter().find(|service| service.broker)
+    }
 }
 
 /// The command that proves a build by printing the library's version.
@@ -54,6 +67,8 @@ pub struct Service {
     pub command: Vec<String>,
     /// Longest time from the start to the first accepted connection.
     pub ready_timeout: Duration,
+    /// It passes messages between nodes.
+    pub broker: bool,
 }
 
 /// The variants that a key applies to: those that it names, or all.

@@ -2,6 +2,7 @@
 
 use super::NamedPlan;
 use crate::manifest::{Dialect, Manifest, Variant, Workload};
+use plan::FaultPart;
 
 impl NamedPlan {
     /// Why this variant is not measured with this plan in this message format; `None` when it is.
@@ -9,7 +10,8 @@ impl NamedPlan {
     /// A variant that compresses is measured only where the plan offers compression. Without an
     /// offer it sends what the variant without compression sends: it would stand in the ranking a
     /// second time, under a name that promises compressed messages. A variant with TLS is measured only
-    /// where the plan asks for it, since its every message costs more.
+    /// where the plan asks for it, since its every message costs more. A variant with nodes is measured only
+    /// where the plan is about the failure of nodes.
     pub fn unfit(&self, variant: &Variant, dialect: Dialect) -> Option<String> {
         let request = self.request();
         if !variant.dialects.contains(&dialect) {
@@ -35,7 +37,35 @@ impl NamedPlan {
             (false, true) => Some("it has TLS, and this workload asks for none"),
             _ => None,
         };
-        compression.or(tls).map(str::to_owned)
+        let alike = compression.or(tls).map(str::to_owned);
+        alike.or_else(|| self.unfit_nodes(variant))
+    }
+
+    /// What is said against the nodes of a variant, where this plan is about nodes that fail, and of a
+    /// variant with nodes where it is not: each broadcast goes through a broker there.
+    fn unfit_nodes(&self, variant: &Variant) -> Option<String> {
+        let nodes = match (self.is_for_nodes(), variant.nodes) {
+            (false, None) => return None,
+            (false, Some(_)) => {
+                return Some("it has several nodes, and this workload is for one".into());
+            }
+            (true, None) => return Some("its manifest declares no nodes".into()),
+            (true, Some(nodes)) => nodes,
+        };
+        self.plan.faults.iter().find_map(|fault| {
+            let what = fault.what;
+            match what {
+                FaultPart::Node(number) | FaultPart::Link(number) if number > nodes => Some(
+                    format!("it has {nodes} nodes, and a fault of this workload is of {what}"),
+                ),
+                FaultPart::Link(_) | FaultPart::Broker if variant.broker().is_none() => {
+                    Some(format!(
+                        "its manifest declares no broker, and a fault of this workload is of {what}"
+                    ))
+                }
+                _ => None,
+            }
+        })
     }
 
     /// Whether a server has a variant that is measured with this plan.
@@ -50,6 +80,11 @@ impl NamedPlan {
     /// Whether clients connect over TLS.
     pub const fn is_secure(&self) -> bool {
         self.plan.connection.tls.is_some()
+    }
+
+    /// Whether it is about a server of several nodes.
+    pub fn is_for_nodes(&self) -> bool {
+        self.plan.watch().is_some() || !self.plan.faults.is_empty()
     }
 
     /// Whether clients offer permessage-deflate.

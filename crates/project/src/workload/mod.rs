@@ -185,7 +185,9 @@ impl NamedPlan {
 /// Why the user may not set a key, if so.
 fn decided_elsewhere(place: &str) -> Option<&'static str> {
     match place {
-        "target" | "target.url" => Some("each server is started at an address of its own"),
+        "target" | "target.url" | "target.nodes" => {
+            Some("each server is started at an address of its own")
+        }
         "name" => Some("results of two plans would have one name; name a file of your own"),
         _ => None,
     }

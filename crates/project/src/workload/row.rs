@@ -4,7 +4,7 @@ use super::{NamedPlan, Schedule};
 use crate::manifest::Dialect;
 use plan::{Clients, Plan};
 use plan_file::Given;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 /// What decides the plan of a row beside that of the run.
@@ -22,6 +22,8 @@ pub struct Terms<'a> {
     pub threads: usize,
     /// The file of the server's certificate, where it has TLS.
     pub authority: Option<&'a Path>,
+    /// The addresses of its nodes; none where it has one.
+    pub nodes: &'a [SocketAddr],
 }
 
 impl NamedPlan {
@@ -40,6 +42,7 @@ impl NamedPlan {
         if let Some(authority) = terms.authority {
             plan.target.ca_file = Some(authority.to_owned());
         }
+        plan.target.nodes = terms.nodes.to_vec();
         let generator = &mut plan.generator;
         if !fixed("generator.threads") {
             generator.threads = u32::try_from(terms.threads).unwrap_or(u32::MAX);

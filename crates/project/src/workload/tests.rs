@@ -36,6 +36,7 @@ fn row(plan: &NamedPlan, repetition: u32) -> (Plan, plan_file::Given) {
         local_addrs: &ADDRESS,
         threads: 3,
         authority: None,
+        nodes: &[],
     })
 }
 

@@ -15,7 +15,13 @@ fn any_text_is_a_manifest_or_has_problems_with_a_place() {
 
 #[test]
 fn the_corpus_has_manifests_that_parse() {
-    for name in ["two-variants", "service-and-raw-echo", "waiver", "crlf"] {
+    for name in [
+        "two-variants",
+        "service-and-raw-echo",
+        "nodes",
+        "waiver",
+        "crlf",
+    ] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/manifest");
         let text = std::fs::read_to_string(folder.join(name).with_extension("toml")).unwrap();
         let parsed = Manifest::parse(&text, Path::new("server.toml"), "go-example");

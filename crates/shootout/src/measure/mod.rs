@@ -4,6 +4,8 @@
 //! what the figures mean is for `report`.
 
 mod again;
+mod beside;
+mod faults;
 mod steps;
 mod verdict;
 
@@ -19,9 +21,12 @@ use crate::rows::{Row, Wanted};
 use crate::sample::Sampler;
 use crate::sample::cpus::Confined;
 use crate::session::now;
-use crate::supervise::{self, Server, Spec, StartError};
+use crate::supervise::{self, Cuts, Server, Spec, StartError};
+use beside::Meanwhile;
 use board::status::{self, INTERRUPTED, Objection};
+use faults::Timetable;
 use host_facts::Others;
+use plan::Plan;
 use project::manifest::{Manifest, Variant};
 use project::workload::{self, Schedule, Terms};
 use project::{Project, manifest::lines};
@@ -103,8 +108,8 @@ fn blank(row: &Row) -> Measurement {
         conformance: None,
         pinning: None,
         network: None,
-        nodes: None,
-        claim: None,
+        nodes: row.subject.as_ref().ok().and_then(|variant| variant.nodes),
+        claim: row.subject.as_ref().ok().and_then(|variant| variant.claim),
         faults: Vec::new(),
         busy_before: None,
         busy_during: None,
@@ -267,28 +272,35 @@ impl<'a> Bench<'a> {
         progress.phase("starting");
         measurement.busy_before = host_facts::busy_share(LOOKS);
         let log = self.logs.join(format!("{}.server.log", row.file_name()));
-        let mut server = self.start((row, manifest, variant), &place, &log)?;
+        let cuts = Cuts {
+            nodes: Timetable::links(&row.workload.plan.faults),
+            cpus: self.cores.generator(),
+        };
+        let mut server = self.start((row, manifest, variant), (&place, cuts), &log)?;
         // The sampler and this thread keep off the server's cores.
         let _confined = Confined::to(self.cores.generator())
             .map_err(|error| Trouble::new(Status::StartFailed, format!("cannot pin: {error}")))?;
-        let (pids, port) = (server.pids(), server.port());
+        let (pids, ports) = (server.pids(), server.ports());
         // It asks the kernel for the sockets of the network in which it was started.
         let sampler = place
-            .there(|| Sampler::start(&pids, port, SAMPLING))
+            .there(|| Sampler::start(&pids, &ports, SAMPLING))
             .and_then(|sampler| sampler)
             .map_err(|error| Trouble::new(Status::StartFailed, format!("no sampler: {error}")))?;
         let idle = sampler.snapshot();
         measurement.idle = Some(idle.memory);
 
-        let task = self
-            .task(row, (held, &place), server.authority())
+        let (task, plan) = self
+            .task(row, (held, &place), &server)
             .map_err(|error| Trouble::new(Status::GeneratorLimited, error))?;
-        let mut steps = Steps::new(&sampler, idle.at);
+        let mut meanwhile = Meanwhile {
+            steps: Steps::new(&sampler, idle.at),
+            progress,
+            sampler: &sampler,
+            faults: Timetable::new(&plan.faults, plan.generator.seed),
+            pids,
+        };
         let others = Others::now();
-        let ended = task.run(&mut server, self.interrupt, &mut |event| {
-            steps.event(event);
-            progress.event(event);
-        });
+        let ended = task.run(&mut server, self.interrupt, &mut meanwhile);
         let others = others.zip(Others::now());
         if let (Some(link), Some(network)) = (&link, &mut measurement.network) {
             let (to_server, to_clients) = link.traffic().map_err(no_network)?;
@@ -296,7 +308,8 @@ impl<'a> Bench<'a> {
             network.to_clients = Some(to_clients);
         }
         measurement.busy_during = others.map(|(before, now)| now.share_since(&before));
-        measurement.server_steps = steps.into_vec();
+        measurement.server_steps = meanwhile.steps.into_vec();
+        measurement.faults = meanwhile.faults.finish();
         measurement.server_series = Some(sampler.series(idle.at, Instant::now()));
         drop(sampler);
 
@@ -311,7 +324,7 @@ impl<'a> Bench<'a> {
             )
         })?;
         let _ = std::fs::remove_file(&task.record);
-        let verdict = verdict::verdict(&ended, &stopped, log_tail);
+        let verdict = verdict::verdict(&ended, &stopped, &measurement.faults, log_tail);
         let verdict = verdict::over(measurement.network.as_ref(), verdict);
         measurement.run = ended.record.map(|mut run| {
             // Records are published: where the project lies on this machine is not their business.
@@ -434,7 +447,8 @@ impl<'a> Bench<'a> {
         let log = self
             .logs
             .join(format!("{}.{}.verify.log", row.entry.name, variant.name));
-        let mut server = match self.start((row, manifest, variant), &Place::default(), &log) {
+        let whole = (&Place::default(), Cuts::default());
+        let mut server = match self.start((row, manifest, variant), whole, &log) {
             Ok(server) => server,
             Err(trouble) => return (None, Err(trouble)),
         };
@@ -479,7 +493,7 @@ impl<'a> Bench<'a> {
     fn start(
         &self,
         (row, manifest, variant): (&Row, &Manifest, &Variant),
-        place: &Place,
+        (place, cuts): (&Place, Cuts<'_>),
         log: &Path,
     ) -> Result<Server, Trouble> {
         let bin = self.project.bin();
@@ -490,7 +504,8 @@ impl<'a> Bench<'a> {
             (self.cores.server_threads, self.cores.server()),
             log,
         )
-        .at(place.clone());
+        .at(place.clone())
+        .with_cuts(cuts);
         supervise::start(&spec, self.interrupt).map_err(|(error, tail)| match error {
             StartError::Interrupted => Trouble::interrupted(),
             error => Trouble::new(Status::StartFailed, error.to_string()).with_log(tail),
@@ -503,13 +518,13 @@ impl<'a> Bench<'a> {
         (asked, asked.within(self.capacity.clients))
     }
 
-    /// What the generator is to do, with the file of its plan written.
+    /// What the generator is to do, with the file of its plan written, and the plan.
     fn task(
         &self,
         row: &Row,
         (schedule, place): (Schedule, &Place),
-        authority: Option<&Path>,
-    ) -> Result<Task<'_>, String> {
+        server: &Server,
+    ) -> Result<(Task<'_>, Plan), String> {
         let name = row.file_name();
         let local_addrs = place.clients();
         let local_addrs = local_addrs.as_ref().unwrap_or(&self.capacity.local_addrs);
@@ -519,18 +534,21 @@ impl<'a> Bench<'a> {
             repetition: row.repetition,
             local_addrs,
             threads: self.cores.generator_threads,
-            authority,
+            authority: server.authority(),
+            nodes: &server.addresses(),
         };
         let plan = self.results.join(format!("{name}.plan.toml"));
-        let text = workload::plan_file(&row.workload.of_row(&terms))?;
+        let of_row = row.workload.of_row(&terms);
+        let text = workload::plan_file(&of_row)?;
         std::fs::write(&plan, text)
             .map_err(|error| format!("{}: {error}", self.project.shown(&plan)))?;
-        Ok(Task {
+        let task = Task {
             program: &self.generator,
             plan,
             cpus: self.cores.generator(),
             record: self.logs.join(format!("{name}.run.json")),
             log: self.logs.join(format!("{name}.generator.log")),
-        })
+        };
+        Ok((task, of_row.0))
     }
 }

@@ -38,7 +38,7 @@ impl<'a> Steps<'a> {
             Event::Connecting {
                 connected, wanted, ..
             } if connected >= wanted => self.begins.push(self.sampler.snapshot()),
-            Event::Measuring { .. } if !self.measuring => {
+            Event::Measuring { .. } | Event::Watching { .. } if !self.measuring => {
                 self.measuring = true;
                 self.begins.push(self.sampler.snapshot());
             }

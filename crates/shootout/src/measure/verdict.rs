@@ -1,14 +1,15 @@
 //! The status of a row, from how server and generator ended.
 //!
 //! The first that applies decides: what the user did, what happened to the server's process, what
-//! the generator could not do, what the figures say, and what processes were left behind.
+//! the generator could not do, which faults of the plan did not happen, what the figures say, and what
+//! processes were left behind.
 
 use super::Trouble;
 use crate::generator::Ended;
 use crate::process::describe_exit;
 use crate::supervise::StopReport;
 use board::status;
-use record::{End, NetworkUse, RunRecord, Status};
+use record::{End, FaultDone, NetworkUse, RunRecord, Status};
 
 /// Exit codes of the generator (websocket-bench --help).
 const MEASURED: i32 = 0;
@@ -18,6 +19,7 @@ const INVALID: i32 = 3;
 pub(super) fn verdict(
     ended: &Ended,
     stopped: &StopReport,
+    faults: &[FaultDone],
     log_tail: Option<String>,
 ) -> Result<(), Trouble> {
     if ended.interrupted {
@@ -32,10 +34,16 @@ pub(super) fn verdict(
         return Err(Trouble::new(Status::Crashed, format!("{crash}{at}")).with_log(log_tail));
     }
     let record = measured(ended)?;
-    status::figures(record)
+    let by_figures = status::figures(record)
         .map_err(Trouble::from)
-        .and_then(|()| called_invalid(record, ended))
-        .map_err(|trouble| trouble.with_log(log_tail.clone()))?;
+        .and_then(|()| called_invalid(record, ended));
+    let by_faults = status::faults(faults).map_err(Trouble::from);
+    // A run that ended early has a reason of its own, and came to no later fault.
+    let found = match record.outcome.end {
+        End::StepsDone => by_faults.and(by_figures),
+        _ => by_figures.and(by_faults),
+    };
+    found.map_err(|trouble| trouble.with_log(log_tail.clone()))?;
     match stopped.leak() {
         Some(leak) => Err(Trouble::new(Status::Leaked, leak).with_log(log_tail)),
         None => Ok(()),

@@ -55,12 +55,17 @@ pub fn is_of_another_program(pid: u32) -> bool {
     })
 }
 
+/// Sends these processes a signal.
+pub fn signal(processes: &[Leftover], signal: i32) {
+    for process in processes {
+        // SAFETY: plain system call.
+        unsafe { libc::kill(process.pid, signal) };
+    }
+}
+
 /// Kills these processes and reaps those that have become our children.
 pub fn kill(leftovers: &[Leftover]) {
-    for leftover in leftovers {
-        // SAFETY: plain system call.
-        unsafe { libc::kill(leftover.pid, libc::SIGKILL) };
-    }
+    signal(leftovers, libc::SIGKILL);
     for leftover in leftovers {
         await_death(leftover.pid);
     }

@@ -11,6 +11,6 @@ mod tail;
 
 pub use group::{Group, become_subreaper, kill_all};
 pub use guardian::guard;
-pub use leftover::{COOKIE, Leftover, is_of_another_program, kill, marked, reap};
+pub use leftover::{COOKIE, Leftover, is_of_another_program, kill, marked, reap, signal};
 pub use logged::{Job, JobError};
 pub use tail::{describe_exit, shortened, tail};

@@ -1,8 +1,12 @@
 //! Which rows a run has.
 
 use super::*;
-use plan::{Audience, Compression, Connect, Load, Rooms as InRooms};
+use plan::{
+    Audience, Compression, Connect, Fault, FaultDeed, FaultPart, Load, Nanos, Rooms as InRooms,
+};
+use project::manifest::{Scope, Service};
 use std::path::Path;
+use std::time::Duration;
 
 fn entry(name: &str, variants: &[&str]) -> ServerFolder {
     let variants: String = variants
@@ -305,4 +309,77 @@ fn a_workload_gives_its_rows_name_and_dialect_and_decides_who_can() {
     );
     options.dialects = vec![Dialect::Text];
     assert_eq!(plan(&entries, &options).unwrap().rows.len(), 1);
+}
+
+/// A workload in which parts of a server fail.
+fn failing(what: &[FaultPart]) -> NamedPlan {
+    let mut workload = NamedPlan::default();
+    workload.name = "failing".into();
+    workload.plan.faults = what
+        .iter()
+        .map(|what| Fault {
+            at: Nanos::secs(1),
+            jitter: Nanos(0),
+            deed: FaultDeed::Kill,
+            what: *what,
+        })
+        .collect();
+    workload
+}
+
+#[test]
+fn a_workload_of_failing_nodes_has_the_variants_with_nodes_and_no_other_has() {
+    let mut of_nodes = entry("go-example", &["a", "nodes", "brokered"]);
+    if let Ok(manifest) = &mut of_nodes.manifest {
+        manifest.variants[1].nodes = Some(2);
+        manifest.variants[2].nodes = Some(3);
+        manifest.variants[2].services = vec![Service {
+            name: "hub".into(),
+            variants: Scope::default(),
+            command: vec!["hub".into()],
+            ready_timeout: Duration::from_secs(1),
+            broker: true,
+        }];
+    }
+    let entries = [of_nodes];
+    let of = |workload: NamedPlan| {
+        let options = RunOptions {
+            workloads: vec![workload],
+            ..RunOptions::default()
+        };
+        let planned = plan(&entries, &options).unwrap();
+        let reasons = planned.unfit.iter();
+        let reasons: Vec<String> = reasons
+            .map(|(row, reason)| format!("{}: {reason}", row.variant()))
+            .collect();
+        (names(&planned).join(" "), reasons)
+    };
+    let of_one = "it has several nodes, and this workload is for one";
+    assert_eq!(
+        of(NamedPlan::default()),
+        (
+            "go-example.a.broadcast.text.1".into(),
+            vec![format!("nodes: {of_one}"), format!("brokered: {of_one}")]
+        )
+    );
+    let none = "a: its manifest declares no nodes".to_owned();
+    let both = "go-example.nodes.failing.text.1 go-example.brokered.failing.text.1";
+    assert_eq!(
+        of(failing(&[FaultPart::Node(2)])),
+        (both.into(), vec![none.clone()])
+    );
+    for what in [FaultPart::Broker, FaultPart::Link(2)] {
+        let no_broker = format!(
+            "nodes: its manifest declares no broker, and a fault of this workload is of {what}"
+        );
+        assert_eq!(
+            of(failing(&[FaultPart::Node(1), what])),
+            (
+                "go-example.brokered.failing.text.1".into(),
+                vec![none.clone(), no_broker]
+            )
+        );
+    }
+    let third = "nodes: it has 2 nodes, and a fault of this workload is of node:3".to_owned();
+    assert_eq!(of(failing(&[FaultPart::Node(3)])).1, [none, third]);
 }

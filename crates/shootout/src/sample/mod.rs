@@ -57,14 +57,14 @@ pub struct Snapshot {
 }
 
 impl Sampler {
-    /// Follows the trees of `pids`, of which one listens on the TCP port `port` for clients, and
+    /// Follows the trees of `pids`, which listen on these TCP ports for clients, and
     /// reads at every `interval`, or less often where the budget does not allow it.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(pids: &[u32], port: u16, interval: Duration) -> io::Result<Self> {
+    pub fn start(pids: &[u32], ports: &[u16], interval: Duration) -> io::Result<Self> {
         let shared = Arc::new(Shared {
-            state: Mutex::new(State::new(pids, port, interval)),
+            state: Mutex::new(State::new(pids, ports, interval)),
             stopping: Mutex::new(false),
             stop: Condvar::new(),
         });
@@ -76,6 +76,11 @@ impl Sampler {
             shared,
             thread: Some(thread),
         })
+    }
+
+    /// Follows the trees of these too, which were started later.
+    pub fn follow_also(&self, pids: &[u32]) {
+        self.shared.state().add(pids);
     }
 
     /// Reads everything now. It becomes one of the samples of [`Sampler::window`].

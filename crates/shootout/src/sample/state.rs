@@ -18,7 +18,8 @@ pub(super) struct State {
     /// Last seen parts of it in the program and in the kernel.
     parts: BTreeMap<Identity, (Duration, Duration)>,
     threads: Threads,
-    sockets: Sockets,
+    /// By port.
+    sockets: Vec<Sockets>,
     /// The sum of `cpu` over time.
     used: Series<Duration>,
     resident: Series<(u64, u32)>,
@@ -37,14 +38,17 @@ struct Budgets {
 }
 
 impl State {
-    pub(super) fn new(pids: &[u32], port: u16, interval: Duration) -> Self {
+    pub(super) fn new(pids: &[u32], ports: &[u16], interval: Duration) -> Self {
         Self {
             tree: Tree::new(pids),
             alive: Vec::new(),
             cpu: BTreeMap::new(),
             parts: BTreeMap::new(),
             threads: Threads::default(),
-            sockets: Sockets::new(port, Side::Local),
+            sockets: ports
+                .iter()
+                .map(|port| Sockets::new(*port, Side::Local))
+                .collect(),
             used: Series::default(),
             resident: Series::default(),
             proportional: Series::default(),
@@ -57,6 +61,10 @@ impl State {
                 sockets: Budget::new(interval),
             },
         }
+    }
+
+    pub(super) fn add(&mut self, pids: &[u32]) {
+        self.tree.add(pids);
     }
 
     /// Makes the readings whose budget allows it.
@@ -198,7 +206,10 @@ impl State {
 
     fn in_sockets(&mut self) -> Option<u64> {
         let sockets = &mut self.sockets;
-        let sum = self.budgets.sockets.charge(|| sockets.bytes())?;
+        let sum = self
+            .budgets
+            .sockets
+            .charge(|| sockets.iter_mut().map(Sockets::bytes).sum::<Option<u64>>())?;
         self.in_sockets.push(Instant::now(), sum);
         Some(sum)
     }

@@ -56,7 +56,7 @@ fn processor_time_of_ended_children_is_kept() {
     let mut shell = Shell::start(&format!(
         "read go; ({BURN}; echo burnt; read end); echo ended; read go; {BURN}; echo again; read end"
     ));
-    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[shell.0.id()], &[1], INTERVAL).unwrap();
     let go = |shell: &mut Shell| writeln!(shell.0.stdin.as_mut().unwrap(), "go").unwrap();
     let before = sampler.snapshot().cpu;
     go(&mut shell);
@@ -79,7 +79,7 @@ fn processor_time_of_ended_children_is_kept() {
 /// second.
 fn parts_of(work: &str) -> (Duration, Duration) {
     let mut shell = Shell::start(&format!("while read go; do {work}; echo done; done"));
-    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[shell.0.id()], &[1], INTERVAL).unwrap();
     let before = sampler.snapshot();
     let mut after = before;
     eventually("it has worked", || {
@@ -114,7 +114,7 @@ fn time_in_the_program_is_told_from_time_in_the_kernel() {
 #[test]
 fn a_server_that_waits_gives_up_its_core_each_time() {
     let mut shell = Shell::start("while read go; do echo answer; done");
-    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[shell.0.id()], &[1], INTERVAL).unwrap();
     let voluntary = || sampler.snapshot().threads.unwrap().voluntary;
     let before = voluntary();
     eventually("it has waited a hundred times", || {
@@ -145,7 +145,7 @@ fn a_worker_that_forked_twice_is_counted() {
             .ppid;
         parent != shell.0.id() as i32
     });
-    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[shell.0.id()], &[1], INTERVAL).unwrap();
     eventually("two processes", || sampler.snapshot().memory.processes == 2);
 }
 
@@ -153,7 +153,7 @@ fn a_worker_that_forked_twice_is_counted() {
 #[test]
 fn a_child_is_found_by_the_thread_alone() {
     let mut shell = Shell::start("read go; sleep 60");
-    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[shell.0.id()], &[1], INTERVAL).unwrap();
     let from = sampler.snapshot().at;
     writeln!(shell.0.stdin.as_mut().unwrap(), "go").unwrap();
     // The window holds the snapshot, so that asking reads nothing.
@@ -167,7 +167,7 @@ fn a_child_is_found_by_the_thread_alone() {
 fn the_window_holds_the_peak_and_an_empty_one_is_read_now() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let sampler = Sampler::start(&[std::process::id()], port, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[std::process::id()], &[port], INTERVAL).unwrap();
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let server = listener.accept().unwrap().0;
     let from = Instant::now();
@@ -192,7 +192,7 @@ fn the_window_holds_the_peak_and_an_empty_one_is_read_now() {
 #[test]
 fn a_server_that_has_ended_uses_nothing_more() {
     let mut shell = Shell::start("read end");
-    let sampler = Sampler::start(&[shell.0.id()], 1, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[shell.0.id()], &[1], INTERVAL).unwrap();
     let alive = sampler.snapshot();
     assert!(alive.memory.resident_bytes > 0);
     drop(shell.0.stdin.take());
@@ -207,7 +207,7 @@ fn a_server_that_has_ended_uses_nothing_more() {
 // for by the time after it, so that a dear one at the end counts for less the longer it takes.
 #[test]
 fn following_costs_less_than_its_budget() {
-    let mut state = State::new(&[std::process::id()], 1, Duration::from_millis(1));
+    let mut state = State::new(&[std::process::id()], &[1], Duration::from_millis(1));
     state.read_due();
     let clock = || host_facts::process::clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap();
     let (begin, before) = (Instant::now(), clock());
@@ -230,7 +230,7 @@ fn the_curve_shows_when_memory_was_taken_and_when_the_processor_was_used() {
     assert_eq!(shell.line(), "ready");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let sampler = Sampler::start(&[shell.0.id()], port, INTERVAL).unwrap();
+    let sampler = Sampler::start(&[shell.0.id()], &[port], INTERVAL).unwrap();
     let from = sampler.snapshot().at;
     thread::sleep(Duration::from_millis(600));
     let quiet = sampler.snapshot();

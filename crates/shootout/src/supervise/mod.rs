@@ -20,28 +20,32 @@
 //! it, in the same way; a service is ready when its port accepts a connection. A service that ends
 //! by itself is a crash of the whole.
 //!
+//! A variant with nodes is its command started that often (`cluster`), ready when each node is, and when a
+//! broadcast at each reaches a client of every other. A fault of a workload ends, freezes or cuts off a
+//! part on purpose (`deed`), which is no crash.
+//!
 //! What a crash or a leak means for a measurement is decided in `measure`.
 
 mod certificate;
+mod cluster;
+mod deed;
 mod part;
 mod port;
+mod relay;
 mod services;
 mod start;
 mod stop;
 
+pub use cluster::Server;
+pub use deed::{DeedError, UnderWay};
 pub use part::{Death, LaunchError};
 pub use services::ServiceError;
 pub use start::{Failure, StartError, start};
 pub use stop::{StopReport, Stopped};
 
 use crate::network::Place;
-use crate::target::target;
-use certificate::Certificate;
-use conformance::Target;
-use part::Part;
 use project::manifest::{Manifest, Start, Values, Variant};
-use services::Services;
-use std::net::SocketAddr;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -67,8 +71,19 @@ pub struct Spec<'a> {
     pub cpus: &'a [usize],
     /// Where they are.
     pub place: Place,
-    /// Where its output goes; that of a service goes beside it.
+    /// Where its output goes; that of services and nodes goes beside it.
     pub log: &'a Path,
+    /// What will be cut.
+    pub cuts: Cuts<'a>,
+}
+
+/// The ways between nodes and broker that will be cut.
+#[derive(Clone, Debug, Default)]
+pub struct Cuts<'a> {
+    /// The nodes, by their numbers.
+    pub nodes: BTreeSet<u32>,
+    /// Cores of the threads that carry what passes; all, when empty.
+    pub cpus: &'a [usize],
 }
 
 impl<'a> Spec<'a> {
@@ -90,6 +105,7 @@ impl<'a> Spec<'a> {
             cpus: cpus.1,
             place: Place::default(),
             log,
+            cuts: Cuts::default(),
         }
     }
 
@@ -99,77 +115,17 @@ impl<'a> Spec<'a> {
         self
     }
 
+    /// The same with ways that can be cut.
+    pub fn with_cuts(mut self, cuts: Cuts<'a>) -> Self {
+        self.cuts = cuts;
+        self
+    }
+
     fn values(&self, start: Start) -> Values {
         Values {
             bin: self.bin.to_owned(),
             dir: self.dir.to_owned(),
             start: Some(start),
-        }
-    }
-}
-
-/// A server that has been ready, and its services. Dropped, all are killed with all that they
-/// started.
-#[derive(Debug)]
-pub struct Server {
-    server: Part,
-    services: Services,
-    path: String,
-    /// Absent without TLS.
-    certificate: Option<Certificate>,
-}
-
-impl Server {
-    /// Process id of the server's leader.
-    pub fn pid(&self) -> u32 {
-        self.server.pid()
-    }
-
-    /// Process ids of the leaders of server and services.
-    pub fn pids(&self) -> Vec<u32> {
-        std::iter::once(self.pid())
-            .chain(self.services.pids())
-            .collect()
-    }
-
-    /// The port that it listens on.
-    pub const fn port(&self) -> u16 {
-        self.server.port()
-    }
-
-    /// Its WebSocket.
-    pub fn url(&self) -> String {
-        let scheme = match self.certificate {
-            None => "ws",
-            Some(_) => "wss",
-        };
-        format!("{scheme}://{}{}", self.server.address(), self.path)
-    }
-
-    /// The file of its certificate, which is its own authority; absent without TLS.
-    pub fn authority(&self) -> Option<&Path> {
-        self.certificate.as_ref().map(|of| of.cert.as_path())
-    }
-
-    /// The server in the terms of the checks, of which each answer has this time.
-    pub fn target(&self, variant: &Variant, timeout: Duration) -> Target {
-        let tls = self.certificate.as_ref().map(|of| of.tls.clone());
-        let addr = SocketAddr::new(self.server.place().host(), self.port());
-        target(variant, addr, tls, timeout)
-    }
-
-    /// What has ended by itself: a service first, since the server may have ended because of it, or
-    /// the server.
-    pub fn death(&mut self) -> Option<Death> {
-        let of_service = self.services.death().map(|(death, _)| death);
-        of_service.or_else(|| self.server.death())
-    }
-
-    /// The last lines of its output, or of that of the service that has ended.
-    pub fn log_tail(&mut self) -> Option<String> {
-        match self.services.death() {
-            Some((_, tail)) => tail,
-            None => self.server.log_tail(),
         }
     }
 }

@@ -39,6 +39,8 @@ pub(super) struct Services {
     parts: Vec<Part>,
     /// Their ports by name.
     pub(super) ports: BTreeMap<String, u16>,
+    /// Which of them passes messages between nodes, and how long it may take to be ready.
+    broker: Option<(usize, Duration)>,
 }
 
 /// A service that did not start: its name, why, and the end of its log.
@@ -76,7 +78,12 @@ impl Services {
                 .launch(spec, service, port)
                 .and_then(|mut part| wait_ready(&mut part, service, interrupt).map(|()| part));
             match part {
-                Ok(part) => services.parts.push(part),
+                Ok(part) => {
+                    if service.broker {
+                        services.broker = Some((services.parts.len(), service.ready_timeout));
+                    }
+                    services.parts.push(part);
+                }
                 Err(error) => {
                     let log = tail(&part::beside(spec.log, &service.name), LOG_LINES);
                     let taken = port::listening(&spec.place, port);
@@ -90,7 +97,7 @@ impl Services {
     fn launch(&self, spec: &Spec<'_>, service: &Service, port: u16) -> Result<Part, ServiceError> {
         let values = spec.values(Start {
             host: spec.place.host().to_string(),
-            port: None,
+            node: None,
             threads: spec.threads,
             certificate: None,
             services: self.ports.clone(),
@@ -99,14 +106,20 @@ impl Services {
             who: format!("the service {}", service.name),
             command: service.command.iter().map(|w| values.expand(w)).collect(),
             env: BTreeMap::new(),
-            dir: spec.dir,
-            cpus: spec.cpus,
+            dir: spec.dir.to_owned(),
+            cpus: spec.cpus.to_vec(),
             place: spec.place.clone(),
             port,
             grace: spec.grace,
             log: part::beside(spec.log, &service.name),
         })?;
         Ok(part)
+    }
+
+    /// The broker, and how long it may take to be ready.
+    pub(super) fn broker(&mut self) -> Option<(&mut Part, Duration)> {
+        let (at, patience) = self.broker?;
+        Some((&mut self.parts[at], patience))
     }
 
     pub(super) fn pids(&self) -> impl Iterator<Item = u32> {

@@ -1,17 +1,17 @@
 //! From TERM to nothing left.
 
-use super::{Death, Server};
+use super::Death;
 use crate::process::Leftover;
 use std::time::Duration;
 
-/// How the processes of a row ended: the server first, then its services.
+/// How the processes of a row ended: the server or its nodes first, then its services.
 #[derive(Debug)]
 pub struct StopReport(pub Vec<Stopped>);
 
 /// How one process went.
 #[derive(Debug)]
 pub struct Stopped {
-    /// "the server", or "the service NAME".
+    /// "the server", "node NUMBER", or "the service NAME".
     pub who: String,
     /// How it had ended before it was asked to: a crash.
     pub died: Option<Death>,
@@ -77,18 +77,5 @@ impl Stopped {
             ));
         }
         (!said.is_empty()).then(|| said.join("; "))
-    }
-}
-
-impl Server {
-    /// Ends the server, its services, and everything that they started, and says how that went.
-    pub fn stop(mut self) -> StopReport {
-        let died = self.services.deaths();
-        let crashed = self.server.death();
-        let mut stopped = vec![self.server.stop(crashed)];
-        let mut services = self.services.stop(died);
-        services.reverse();
-        stopped.append(&mut services);
-        StopReport(stopped)
     }
 }

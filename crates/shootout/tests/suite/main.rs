@@ -15,6 +15,7 @@ mod hostile_results;
 mod import_graph;
 mod imports;
 mod network;
+mod nodes;
 mod quick;
 mod removal;
 mod run;

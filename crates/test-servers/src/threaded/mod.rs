@@ -87,6 +87,10 @@ impl Server {
         self.addr
     }
 
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.shared.hub
+    }
+
     /// Serves until the process is ended.
     pub(crate) fn wait(mut self) {
         if let Some(thread) = self.thread.take() {

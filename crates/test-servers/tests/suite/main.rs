@@ -1,6 +1,7 @@
 //! The test servers from outside, in one program: each more is linked anew.
 
 mod again;
+mod cluster;
 mod delay;
 mod fault;
 mod null;

@@ -14,7 +14,7 @@ use crate::exit::{Exit, none_opened};
 use crate::expect::Expectation;
 use crate::flags::Flags;
 use crate::format;
-use crate::{churn_format, feed_format};
+use crate::{churn_format, feed_format, watch_format};
 use ::record::{
     BUSY, End, Event, RunRecord, StepRecord, Verdict, WarmUp, latency_text, unwritable,
 };
@@ -279,6 +279,9 @@ impl Outputs {
             }
             if let Some(churn) = &step.churn {
                 writeln!(out, "{}", churn_format::churn(churn))?;
+            }
+            if let Some(watched) = &step.watched {
+                writeln!(out, "{}", watch_format::watched(watched))?;
             }
             if self.verbose {
                 writeln!(out, "{}", self.flags.beside(&format::step_details(step)))?;

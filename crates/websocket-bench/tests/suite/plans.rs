@@ -136,7 +136,10 @@ fn every_workload_is_the_plan_of_the_flags_that_it_names_if_flags_can_say_it() {
         if command == format!("run {name}.toml {url}") {
             let has_rooms = matches!(plan.audience, Audience::Room(_));
             assert!(
-                plan.populations.len() > 1 || has_rooms || plan.ranked_by.is_some(),
+                plan.populations.len() > 1
+                    || has_rooms
+                    || plan.ranked_by.is_some()
+                    || matches!(plan.load, plan::Load::Watch(_)),
                 "{name}: flags can say this"
             );
             continue;

@@ -70,8 +70,11 @@ const DEVIATIONS: f64 = 10.0;
 /// Whether each of so many sites can open connections by a plan: before any of them is started.
 ///
 /// # Errors
-/// [`RunError::TooManySites`].
+/// [`RunError::TooManySites`] and [`RunError::WatchedBySites`].
 pub fn check_sites(plan: &Plan, sites: u32) -> Result<(), RunError> {
+    if sites > 1 && plan.watch().is_some() {
+        return Err(RunError::WatchedBySites);
+    }
     let at_once = plan.connection.at_once;
     if sites > at_once && !opens_by_clock(plan) {
         return Err(RunError::TooManySites { sites, at_once });
@@ -132,6 +135,10 @@ impl<'a> Permits<'a> {
                 Ok(())
             }
             Command::GiveUp { .. } | Command::Close => Ok(()),
+            Command::Watch { .. } => Err(out_of_turn(
+                "watch",
+                "one process watches messages, and not several",
+            )),
             Command::Raw(_) => Err(out_of_turn(
                 "raw",
                 "a raw echo is measured by one process alone",

@@ -206,6 +206,9 @@ impl<'a, W: Workers> Controller<'a, W> {
         if let Some(terms) = self.plan.connect() {
             return self.connect_step(step, clients, terms);
         }
+        if let Some(terms) = self.plan.watch() {
+            return self.watch_step(step, clients, terms);
+        }
         let connecting = clock::now_ns();
         self.connect(step, clients)?;
         let connecting_ns = clock::now_ns() - connecting;

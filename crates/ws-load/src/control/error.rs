@@ -23,6 +23,12 @@ pub enum RunError {
         /// What the plan permits.
         at_once: u32,
     },
+    /// Messages are watched within one process.
+    #[error(
+        "load.watch follows each message to each client within one process: take no other processes \
+         for its connections"
+    )]
+    WatchedBySites,
     /// The plan holds a value that nothing can be measured with.
     #[error("the plan is refused: {0}")]
     Plan(#[from] plan::PlanError),

@@ -17,6 +17,8 @@ mod tests;
 mod throughput;
 mod untold;
 mod warm_up;
+mod watch;
+mod watched;
 mod workers;
 
 pub(crate) use afford::available_bytes;

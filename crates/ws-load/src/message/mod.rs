@@ -8,6 +8,7 @@ mod feed;
 mod handshakes;
 mod part;
 mod terms;
+mod watch;
 
 pub(crate) use feed::{AgesPart, FeedPart};
 pub(crate) use handshakes::HandshakePart;
@@ -16,6 +17,7 @@ pub(crate) use part::{
     ChurnPart, HeartbeatPart, HeldPart, OfSender, RawPart, SegmentsPart, SlowPart, VisitsPart,
 };
 pub use terms::{OpenTerms, RawTerms, Share, StartByClock, StepTerms};
+pub(crate) use watch::{NEVER, SentMessage, Stay, WatchPart, Watcher};
 
 use crate::figures::{Arrival, Interval};
 use plan::OpenLoop;
@@ -52,6 +54,11 @@ pub enum Command {
         /// When it begins.
         start_ns: u64,
     },
+    /// A watched step: publish your part of its messages, and report when the time for them is over.
+    Watch {
+        /// When the first message is due.
+        start_ns: u64,
+    },
     /// Other sites have sent these samples.
     Sent(Vec<SentSample>),
     /// Give up what the step still waits for.
@@ -82,7 +89,7 @@ pub enum Report {
     OpenFailed(Unable),
     /// It knows the step and may receive its samples.
     Begun,
-    /// The time of a hold has passed, and no ping is under way.
+    /// The time of a hold has passed, and no ping is under way; or that of a watched step.
     Held,
     /// Of a site: samples that it sent, and samples that none of its clients waits for any more.
     Samples(Samples),
@@ -179,7 +186,7 @@ impl Command {
     /// The same with all its times moved by `by_ns`.
     pub(crate) fn shifted(mut self, by_ns: i64) -> Self {
         match &mut self {
-            Self::Start { start_ns, .. } => shift(start_ns, by_ns),
+            Self::Start { start_ns, .. } | Self::Watch { start_ns } => shift(start_ns, by_ns),
             Self::OpenAndHold(terms) => {
                 if let Some(by_clock) = &mut terms.by_clock {
                     shift(&mut by_clock.start_ns, by_ns);

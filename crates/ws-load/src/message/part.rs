@@ -1,6 +1,6 @@
 //! A worker's part of a step: whole histograms, exact counts.
 
-use super::{FeedPart, HandshakePart};
+use super::{FeedPart, HandshakePart, WatchPart};
 use crate::figures::{Counts, Latencies, Rows};
 use record::{AttemptFailures, CompressionUse, Drops, Faults, Heartbeats, Recorder};
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,8 @@ pub struct StepPart {
     pub(crate) held: HeldPart,
     /// Empty but in a raw echo.
     pub(crate) raw: RawPart,
+    /// Absent but in a watched step.
+    pub(crate) watch: Option<Box<WatchPart>>,
 }
 
 impl StepPart {
@@ -77,6 +79,9 @@ impl StepPart {
         }
         self.held.merge(other.held);
         self.raw.merge(other.raw);
+        if let Some(watch) = other.watch {
+            self.watch.get_or_insert_default().merge(*watch);
+        }
     }
 }
 

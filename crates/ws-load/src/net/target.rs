@@ -17,8 +17,10 @@ use std::time::Duration;
 /// A server to load.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    /// What all clients of the run connect to.
+    /// What all clients of the run connect to; of several nodes the first.
     pub(crate) endpoint: Endpoint,
+    /// The nodes of the server; empty where it has one address.
+    nodes: Vec<Endpoint>,
     /// Other addresses of its name, that took no connection before this one was taken.
     pub(crate) passed_over: Vec<PassedOver>,
     /// What each client asks for.
@@ -193,11 +195,30 @@ impl Target {
         )?;
         Ok(Self {
             endpoint,
+            nodes: plan
+                .target
+                .nodes
+                .iter()
+                .copied()
+                .map(Endpoint::from)
+                .collect(),
             passed_over,
             asks,
             lines: Lines::of(plan)?.map(Arc::new),
             tls: tls.transpose()?,
         })
+    }
+}
+
+impl Target {
+    /// How many nodes there are.
+    pub(crate) fn nodes(&self) -> u64 {
+        self.nodes.len().max(1) as u64
+    }
+
+    /// Where a node is, by its number from 0.
+    pub(crate) fn node(&self, number: u32) -> &Endpoint {
+        self.nodes.get(number as usize).unwrap_or(&self.endpoint)
     }
 }
 
@@ -212,6 +233,12 @@ fn endpoint(
         return Ok((Endpoint::Unix(path.as_path().into()), Vec::new()));
     }
     let (host, _) = place.next_host();
+    if let Some(first) = plan.target.nodes.first() {
+        for node in &plan.target.nodes {
+            reachable(&[*node], plan, host)?;
+        }
+        return Ok((Endpoint::Tcp(*first), Vec::new()));
+    }
     let (addr, passed_over) = reach::first_open(
         &reachable(addrs, plan, host)?,
         plan.target.local_addrs.first().copied(),
@@ -261,6 +288,7 @@ pub fn target_addrs(plan: &Plan) -> Result<Vec<SocketAddr>, TargetError> {
     let place = Place::of(plan)?;
     match plan.target.unix_socket {
         Some(_) => Ok(Vec::new()),
+        None if !plan.target.nodes.is_empty() => Ok(plan.target.nodes.clone()),
         None => place.addrs(plan),
     }
 }

@@ -5,7 +5,7 @@
 
 mod records;
 
-use super::{Endpoint, Target};
+use super::Endpoint;
 use records::Records;
 use rustls::pki_types::ServerName;
 use rustls::{CipherSuite, ClientConfig, HandshakeKind, ProtocolVersion};
@@ -63,13 +63,13 @@ impl Transport {
     /// `receive_buffer` bytes that are not read yet, if given, and else as many as it chooses; a
     /// window that was offered to the peer cannot be taken back, hence before the attempt.
     pub(crate) fn connect(
-        target: &Target,
+        endpoint: &Endpoint,
         local: Option<IpAddr>,
         receive_buffer: Option<usize>,
     ) -> io::Result<Self> {
-        let socket = Socket::new(target.endpoint.domain(), Type::STREAM, None)?;
+        let socket = Socket::new(endpoint.domain(), Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
-        if !matches!(target.endpoint, Endpoint::Unix(_)) {
+        if !matches!(endpoint, Endpoint::Unix(_)) {
             socket.set_tcp_nodelay(true)?;
         }
         if let Some(bytes) = receive_buffer {
@@ -79,7 +79,7 @@ impl Transport {
             bind_address_alone(&socket)?;
             socket.bind(&SockAddr::from(SocketAddr::new(local, 0)))?;
         }
-        match socket.connect(&target.endpoint.sock_addr()?) {
+        match socket.connect(&endpoint.sock_addr()?) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
             _ => {}
         }

@@ -259,8 +259,8 @@ impl Scenario for Hold {
     }
 
     fn follow_up(&mut self, _: u64, clients: &mut dyn Clients) {
-        if self.verifier.asides.is_some() {
-            follow_asides(&mut self.verifier, clients);
+        if let Some(asides) = self.verifier.asides.take() {
+            follow_asides(*asides, self.verifier.codec().opcode(), clients);
         }
         self.note_lost(clients);
     }

@@ -9,13 +9,15 @@ mod raw_echo;
 mod requests;
 #[cfg(test)]
 mod virtual_time;
+mod watch;
+mod writer;
 
 pub(crate) use requests::BYTES_PER_WAITING_SAMPLE;
 
 use crate::dialect::{Codec, Stamps};
 use crate::message::{Command, Report, Share, StepPart};
 use crate::net::{Asks, ConnectError, Endpoint};
-use crate::verify::{Read, StepLedger, Understanding, Verifier};
+use crate::verify::{Asides, Read, StepLedger, Understanding, Verifier};
 use plan::{Load, Plan};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -77,6 +79,10 @@ pub(crate) trait Clients {
     fn take_done(&mut self) -> Option<(Slot, Deed)>;
     /// The room that a client is in, or is to enter, if there are rooms.
     fn room(&self, slot: Slot) -> Option<u32>;
+    /// The node of the server that a client connected to last, from 0.
+    fn node(&self, _slot: Slot) -> u32 {
+        0
+    }
     /// The server has confirmed that a client has left its room.
     fn has_left_room(&mut self, slot: Slot);
     /// It has confirmed at `at_ns` that the client is in the next one.
@@ -215,25 +221,23 @@ pub(crate) fn of(setting: Setting) -> Box<dyn Scenario> {
         return Box::new(raw_echo::RawEcho::new(&setting));
     }
     match setting.plan.load {
-        Load::Closed(_) | Load::Open(_) | Load::Watch(_) => Box::new(requests::Requests::new(setting)),
+        Load::Closed(_) | Load::Open(_) => Box::new(requests::Requests::new(setting)),
         Load::Connect(terms) => Box::new(hold::Hold::new(terms, &setting)),
+        Load::Watch(terms) => Box::new(watch::Watch::new(terms, setting)),
     }
 }
 
 /// Follows up on what the last read brought besides answers to requests, if it did.
 #[cold]
-fn follow_asides(verifier: &mut Verifier, clients: &mut dyn Clients) {
-    let Some(asides) = verifier.asides.take() else {
-        return;
-    };
+fn follow_asides(asides: Asides, opcode: Opcode, clients: &mut dyn Clients) {
     if let Some((slot, answer)) = asides.keep_alive {
-        clients.send_latest(slot, verifier.codec().opcode(), &answer);
+        clients.send_latest(slot, opcode, &answer);
     }
     for (slot, values) in asides.renewed {
         clients.keep_told(slot, values);
     }
     for (slot, answer) in asides.questions {
-        clients.answer(slot, verifier.codec().opcode(), &answer);
+        clients.answer(slot, opcode, &answer);
     }
     if let Some(slot) = asides.flooded {
         clients.end_flooded(slot);

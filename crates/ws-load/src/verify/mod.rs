@@ -8,6 +8,7 @@ mod ledger;
 mod verifier;
 mod visits;
 
+pub(crate) use envelope::Envelopes;
 pub(crate) use first_answers::{Answers, Understanding};
 pub(crate) use ledger::{Flight, Keeper, Read, Sent, StepLedger, Terms};
-pub(crate) use verifier::{RoomConfirmed, Verifier};
+pub(crate) use verifier::{Asides, RoomConfirmed, Verifier};

@@ -3,6 +3,7 @@
 use super::beats::Beats;
 use super::captured::Captured;
 use super::lives::Lives;
+use super::nodes::Nodes;
 use super::opening::Opening;
 use super::segments::Segments;
 use super::sequences::Sequences;
@@ -59,6 +60,7 @@ pub(super) struct ClientTable {
     pub(super) captured: Captured,
     pub(super) sequences: Sequences,
     pub(super) segments: Segments,
+    pub(super) nodes: Nodes,
     pub(super) common: Common,
     /// Number of this worker among its peers, who are those of this process.
     pub(super) thread: u32,
@@ -116,6 +118,7 @@ impl ClientTable {
             captured: Captured::new(&common.plan),
             sequences: Sequences::default(),
             segments: Segments::default(),
+            nodes: Nodes::default(),
             codec,
             common,
             thread,
@@ -410,7 +413,7 @@ impl Session<'_> {
     /// The peer has ended the connection, or has said that it will.
     pub(super) fn on_closed(&mut self, slot: Token, close: Option<CloseFrame>) {
         let error = ConnectError::Closed {
-            addr: self.table.common.target.endpoint.clone(),
+            addr: self.table.endpoint(slot),
             stage: self.table.get(slot).stage(),
             reset: false,
             close,
@@ -545,6 +548,10 @@ impl scenario::Clients for Session<'_> {
 
     fn room(&self, slot: Slot) -> Option<u32> {
         self.table.room(slot)
+    }
+
+    fn node(&self, slot: Slot) -> u32 {
+        self.table.node(slot)
     }
 
     fn has_left_room(&mut self, slot: Slot) {

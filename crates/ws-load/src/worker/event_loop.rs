@@ -186,6 +186,10 @@ impl EventLoop {
                 session.begin_lives(start_ns);
                 clock::wake_precisely();
             }
+            Command::Watch { start_ns } => {
+                session.begin_lives(start_ns);
+                clock::wake_precisely();
+            }
             Command::GiveUp { .. } => {
                 session.end_lives();
                 self.given_up = true;
@@ -195,7 +199,10 @@ impl EventLoop {
             }
             _ => {}
         }
-        let begins = matches!(command, Command::OpenAndHold(_) | Command::Begin(_));
+        let begins = matches!(
+            command,
+            Command::OpenAndHold(_) | Command::Begin(_) | Command::Watch { .. }
+        );
         if let Command::Begin(_) = command {
             session.table.begin_segments();
         }

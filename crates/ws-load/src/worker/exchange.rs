@@ -34,7 +34,7 @@ impl Session<'_> {
         if self.table.get(slot).transport.is_none() {
             return false;
         }
-        let addr = self.table.common.target.endpoint.clone();
+        let addr = self.table.endpoint(slot);
         match opening {
             dialect::Opening::Await | dialect::Opening::Several(_) => {}
             dialect::Opening::ReadyLater => self.table.note_settling(slot),

@@ -46,7 +46,7 @@ impl Session<'_> {
                 }
                 Some(Act::GiveUp(slot)) => {
                     let stage = self.table.get(slot).stage();
-                    let error = self.table.late(stage);
+                    let error = self.table.late(slot, stage);
                     self.lose(slot, error);
                 }
             }

@@ -13,12 +13,14 @@
 //! are functions of the plan and of when a client was ready; what is asked for at once is bounded,
 //! and so is what is done in one turn of the loop, since others send meanwhile.
 
+mod cuts;
 mod failures;
 
 use crate::io::Token;
 use crate::message::{ChurnPart, StepPart};
 use crate::net::ConnectError;
 use crate::plan::{attempts_at_once, delay_ns, population_of, times};
+use cuts::CutUnderWay;
 use failures::reason;
 use plan::{ChangesRoom, ComesAndGoes, Life, Plan, Population, Reconnect};
 use std::cmp::Reverse;
@@ -50,13 +52,6 @@ pub(super) struct Lives {
     start_ns: Option<u64>,
     cut: Option<CutUnderWay>,
     part: Box<ChurnPart>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct CutUnderWay {
-    at_ns: u64,
-    /// Clients before this slot are cut.
-    next: Token,
 }
 
 /// A client, whether it leaves or not.
@@ -133,13 +128,15 @@ pub(super) enum Act {
 const NEVER: u64 = u64::MAX;
 
 impl Lives {
-    /// Of a plan in which clients leave; `None` of any other.
+    /// Of a plan in which clients leave, or come back whatever ends their connections; `None` of any
+    /// other.
     pub(super) fn new(
         plan: &Arc<Plan>,
         (number, workers): (u32, u32),
         close_ns: u64,
     ) -> Option<Box<Self>> {
-        plan.populations.iter().any(Population::leaves).then(|| {
+        let any_leaves = plan.populations.iter().any(Population::leaves);
+        (any_leaves || plan.watch().is_some()).then(|| {
             Box::new(Self {
                 plan: Arc::clone(plan),
                 number,
@@ -207,10 +204,15 @@ impl Lives {
         self.under_way > 0 || !self.waiting.is_empty()
     }
 
-    /// True of a client that leaves during a step.
+    /// True of a client that leaves during a step, or comes back whatever ended its connection.
     pub(super) fn has(&self, slot: Token) -> bool {
         let population = population_of(&self.plan.populations, self.number_of(slot));
-        population.leaves()
+        population.leaves() || self.plan.watch().is_some()
+    }
+
+    /// How many attempts of a client have failed since it was here last.
+    pub(super) fn failures(&self, slot: Token) -> u32 {
+        self.clients.get(slot as usize).map_or(0, |of| of.failures)
     }
 
     /// The room of a client that has left its first.
@@ -229,16 +231,17 @@ impl Lives {
     pub(super) fn begin(&mut self, start_ns: u64, ready: &[bool]) {
         self.know(ready);
         self.start_ns = Some(start_ns);
+        let comes_back = self.plan.watch().is_some();
         for slot in 0..self.clients.len() as Token {
             let client = self.client(slot);
             if let Life::Cut(cut) = client.life {
                 let at_ns = start_ns.saturating_add(cut.at.ns());
                 self.cut = Some(CutUnderWay { at_ns, next: 0 });
             }
-            match self.client(slot) {
+            match *self.client(slot) {
                 Client {
                     life: Life::Stays, ..
-                } => {}
+                } if !comes_back => {}
                 Client {
                     place: Place::Here, ..
                 } => self.stay(slot, start_ns),
@@ -558,29 +561,6 @@ impl Lives {
             }
         }
         None
-    }
-
-    /// The next client that is to be cut. One that is just then without a connection is none of them.
-    fn next_cut(&mut self, now_ns: u64) -> Option<Token> {
-        let cut = self.cut.filter(|cut| cut.at_ns <= now_ns)?;
-        let is_cut =
-            |client: &Client| matches!(client.life, Life::Cut(_)) && client.place == Place::Here;
-        let mut rest = self.clients.iter().enumerate().skip(cut.next as usize);
-        let found = rest.find(|(_, client)| is_cut(client));
-        let Some((slot, _)) = found else {
-            self.cut = None;
-            return None;
-        };
-        let slot = slot as Token;
-        self.cut = Some(CutUnderWay {
-            next: slot + 1,
-            ..cut
-        });
-        self.part.cut += 1;
-        self.part.cut_late_ns = self.part.cut_late_ns.max(now_ns - cut.at_ns);
-        self.gone(slot, cut.at_ns);
-        self.client(slot).is_cut = true;
-        Some(slot)
     }
 }
 

@@ -11,6 +11,7 @@ mod event_loop;
 mod exchange;
 mod leaving;
 mod lives;
+mod nodes;
 mod opening;
 mod pacing;
 mod pool;

@@ -251,7 +251,7 @@ impl ClientTable {
 
     /// The kernel's error, with what the user can do about it.
     pub(super) fn explain(&self, error: io::Error, stage: Stage, slot: Token) -> ConnectError {
-        let addr = self.common.target.endpoint.clone();
+        let addr = self.endpoint(slot);
         let error = match error.downcast::<rustls::Error>() {
             Ok(source) => {
                 return ConnectError::Tls {
@@ -305,9 +305,9 @@ impl ClientTable {
     }
 
     /// The error of an attempt that took too long.
-    pub(super) fn late(&self, stage: Stage) -> ConnectError {
+    pub(super) fn late(&self, slot: Token, stage: Stage) -> ConnectError {
         let error = ConnectError::TimedOut {
-            addr: self.common.target.endpoint.clone(),
+            addr: self.endpoint(slot),
             stage,
             seconds: self.common.plan.connection.timeout.ns() as f64 / 1e9,
         };
@@ -422,7 +422,9 @@ impl Session<'_> {
             Attempt::Again => self.table.reading(slot),
         };
         let receive_buffer = pacing::receive_buffer(reading);
-        let transport = Transport::connect(&self.table.common.target, local, receive_buffer)?;
+        self.table.choose_node(slot);
+        let endpoint = self.table.endpoint(slot);
+        let transport = Transport::connect(&endpoint, local, receive_buffer)?;
         self.control.connecting(slot, transport.raw())?;
         self.table.put(slot, transport);
         if let Attempt::First { due_ns } = attempt {
@@ -444,7 +446,7 @@ impl Session<'_> {
             let late = connection.is_opening().then(|| connection.stage());
             self.table.opening.deadlines.pop_front();
             if let Some(stage) = late {
-                let error = self.table.late(stage);
+                let error = self.table.late(slot, stage);
                 self.lose(slot, error);
             }
         }

@@ -24,7 +24,7 @@ impl Session<'_> {
 
     /// The server asks, and reads no answer, or asks for more at once than is answered.
     pub(super) fn leave_flood(&mut self, slot: Token) {
-        let addr = self.table.common.target.endpoint.clone();
+        let addr = self.table.endpoint(slot);
         let words = "it asks again and does not read what it was answered".to_owned();
         self.lose(slot, ConnectError::Turned { addr, words });
     }

@@ -332,7 +332,7 @@ impl EventLoop {
     fn on_stop(&mut self, control: &mut dyn Control, slot: Token, stop: Stop) {
         let is_ready = self.clients.get(slot).is_in_use();
         let mut session = self.clients.session(control);
-        let addr = session.table.common.target.endpoint.clone();
+        let addr = session.table.endpoint(slot);
         match stop {
             Stop::Io(error) => session.on_failed(slot, error),
             Stop::Closed(close) => {
@@ -386,7 +386,7 @@ impl EventLoop {
                 session.ask_for_upgrade(slot, clock::now_ns());
             }
             Err(source) => {
-                let addr = session.table.common.target.endpoint.clone();
+                let addr = session.table.endpoint(slot);
                 session.lose(slot, ConnectError::Proxy { addr, source });
             }
         }
@@ -448,7 +448,7 @@ impl EventLoop {
             }
             Err(source) => {
                 let mut session = self.clients.session(control);
-                let addr = session.table.common.target.endpoint.clone();
+                let addr = session.table.endpoint(slot);
                 session.lose(slot, ConnectError::Handshake { addr, source });
             }
         }

@@ -3,6 +3,7 @@
 //! Looks at values only; keys and types were settled by the parser.
 
 mod needs;
+mod nodes;
 mod starts;
 mod values;
 
@@ -53,13 +54,17 @@ pub(super) fn manifest(
         workloads: workloads(&raw.supports.workloads, p),
         compression: raw.supports.compression,
         tls: false,
+        nodes: None,
+        claim: None,
         services: Vec::new(),
     };
     let variants: Vec<Variant> = starts::variants(raw.variant, base, &service_names, p)
         .into_iter()
         .map(|(variant, place)| {
             starts::told_its_certificate(&variant, place.clone(), p);
-            starts::with_services(variant, place, &services, p)
+            let variant = starts::with_services(variant, place.clone(), &services, p);
+            nodes::check(&variant, place, p);
+            variant
         })
         .collect();
     let raw_echo = raw

@@ -4,6 +4,7 @@ use super::super::placeholder::{self, SERVICE_PREFIX};
 use super::super::problem::Problems;
 use super::super::{Dialect, RawEcho, Service, Variant, Workload, raw};
 use super::needs::receipt;
+use super::nodes;
 use super::values::{
     Known, command, duration, env, name, not_empty, path, scope, words, workloads,
 };
@@ -37,6 +38,7 @@ pub(super) fn services(
                 variants: scope(raw.variants, variants, p),
                 command: command(raw.command, Known::Service(&names), p),
                 ready_timeout: duration(raw.ready_timeout.as_ref(), READY_TIMEOUT, p),
+                broker: raw.broker,
             }
         })
         .collect()
@@ -81,12 +83,16 @@ pub(super) fn variants(
         if let Some(given) = raw.version {
             variant.receipt = receipt(given, p);
         }
+        if let Some(given) = &raw.nodes {
+            variant.nodes = Some(nodes::number(given, p));
+        }
         let place = raw.name.span();
         let variant = Variant {
             name: raw.name.into_inner(),
             summary: raw.summary,
             multi_process: raw.multi_process,
             tls: raw.tls,
+            claim: raw.claim,
             ..variant
         };
         variants.push((variant, Some(place)));
@@ -198,6 +204,8 @@ pub(super) fn raw_echo(
         mode.command = replaced.clone().unwrap_or(mode.command);
         mode.command.extend(args.iter().flatten().cloned());
         mode.path = path.clone().unwrap_or(mode.path);
+        // One node answers an echo.
+        (mode.nodes, mode.claim) = (None, None);
         // A raw echo sends a message back as it came, which is an echo of either dialect.
         mode.dialects = vec![Dialect::Text, Dialect::Binary];
         mode.workloads = vec![Workload::Echo];

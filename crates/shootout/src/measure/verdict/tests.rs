@@ -83,7 +83,7 @@ fn died(who: &str) -> Stopped {
 }
 
 fn status(ended: &Ended, stopped: &StopReport) -> (Status, String) {
-    match verdict(ended, stopped, Some("log".into())) {
+    match verdict(ended, stopped, &[], Some("log".into())) {
         Ok(()) => (Status::Ok, String::new()),
         Err(trouble) => (trouble.status, trouble.reason),
     }
@@ -103,7 +103,7 @@ fn a_run_that_found_the_limit_is_ok() {
 fn a_crash_outweighs_what_the_generator_says() {
     let lost = ended(3, record(End::ServerLost, vec![step(10)]));
     let stopped = StopReport(vec![died("the server")]);
-    let trouble = verdict(&lost, &stopped, Some("log".into())).unwrap_err();
+    let trouble = verdict(&lost, &stopped, &[], Some("log".into())).unwrap_err();
     assert_eq!(trouble.status, Status::Crashed);
     assert_eq!(trouble.log_tail.as_deref(), Some("log"));
     assert!(
@@ -245,4 +245,52 @@ fn the_users_wish_and_a_mute_generator_come_first() {
     let (status, reason) = status(&failed, &gone());
     assert_eq!(status, Status::GeneratorLimited);
     assert!(reason.ends_with("(exit code 1): a complaint"), "{reason}");
+}
+
+#[test]
+fn a_fault_that_did_not_happen_outweighs_the_figures_of_a_whole_run_alone() {
+    let failed = FaultDone {
+        planned: plan::Fault {
+            at: plan::Nanos::secs(10),
+            jitter: plan::Nanos(0),
+            deed: plan::FaultDeed::Start,
+            what: plan::FaultPart::Node(2),
+        },
+        due_ns: 10_000_000_000,
+        began_ns: Some(10_001_000_000),
+        ended_ns: None,
+        failure: Some("node 2 was not ready".into()),
+    };
+    let of = |end, steps, done: &FaultDone| {
+        let found = verdict(
+            &ended(0, record(end, steps)),
+            &gone(),
+            std::slice::from_ref(done),
+            None,
+        );
+        found.map_err(|trouble| (trouble.status, trouble.reason))
+    };
+    assert_eq!(
+        of(End::StepsDone, vec![step(10)], &failed),
+        Err((
+            Status::FaultFailed,
+            "the fault \"start node:2\", due at 10.0 s, did not happen as planned: node 2 was not ready"
+                .into()
+        ))
+    );
+    let early = of(End::TimedOut, vec![step(10)], &failed);
+    assert_eq!(early, Err((Status::Timeout, "in words".into())));
+    let done = FaultDone {
+        ended_ns: Some(10_900_000_000),
+        failure: None,
+        ..failed.clone()
+    };
+    assert_eq!(of(End::StepsDone, vec![step(10)], &done), Ok(()));
+    let late = FaultDone {
+        began_ns: Some(10_300_000_000),
+        ..done
+    };
+    let (status, reason) = of(End::StepsDone, vec![step(10)], &late).unwrap_err();
+    assert_eq!(status, Status::FaultFailed);
+    assert!(reason.ends_with(": it began 300 ms late"), "{reason}");
 }

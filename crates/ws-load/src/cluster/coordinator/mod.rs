@@ -84,6 +84,9 @@ pub fn run_on(
         return Err(RunError::NoSites);
     }
     super::check_sites(plan, sites.len() as u32)?;
+    if plan.watch().is_some() {
+        return Err(RunError::WatchedBySites);
+    }
     let workers = Sites {
         plan,
         members: Members::new(sites),

@@ -7,6 +7,7 @@ mod send_queue;
 
 pub(crate) use backlog::BYTES_PER_WAITING_SAMPLE;
 
+use super::writer::{Way, Writer};
 use super::{Clients, CurrentStep, Deed, Scenario, Setting, Slot, follow_asides};
 use crate::dialect::Returns;
 use crate::figures::{Counts, Cutter, Interval};
@@ -40,14 +41,7 @@ pub(super) struct Requests {
     backlog: Backlog,
     /// Samples that this worker sends by the clock.
     by_clock: SendQueue,
-    /// The frame of a request, from `frame_start` on: the header is written in front of the payload
-    /// when its length is known, so that a long message is not copied.
-    frame: Vec<u8>,
-    frame_start: usize,
-    header: Vec<u8>,
-    deflated: Vec<u8>,
-    /// The frames of the request before the last that was sent in fragments: room for the next.
-    fragments: Vec<u8>,
+    writer: Writer,
     /// Requests of the step that were written, and bytes of their frames.
     sent: u64,
     sent_bytes: u64,
@@ -75,11 +69,7 @@ impl Requests {
             rising: (setting.codec.says_number()).then(|| Rising::new(number, workers)),
             backlog: Backlog::default(),
             by_clock: SendQueue::default(),
-            frame: Vec::new(),
-            frame_start: 0,
-            header: Vec::new(),
-            deflated: Vec::new(),
-            fragments: Vec::new(),
+            writer: Writer::new(&setting.plan),
             sent: 0,
             sent_bytes: 0,
             received_bytes: 0,
@@ -376,8 +366,8 @@ impl Scenario for Requests {
 
     #[inline]
     fn follow_up(&mut self, now_ns: u64, clients: &mut dyn Clients) {
-        if self.verifier.asides.is_some() {
-            follow_asides(&mut self.verifier, clients);
+        if let Some(asides) = self.verifier.asides.take() {
+            follow_asides(*asides, self.verifier.codec().opcode(), clients);
         }
         if !self.verifier.confirmed.is_empty() {
             self.pass_on_confirmed(clients);

@@ -5,15 +5,11 @@
 //! the peer cannot have the request, and nothing of it can have come.
 
 use super::backlog::Request;
-use super::{Clients, Requests, Slot};
-use crate::dialect::{Returns, Variables};
+use super::{Clients, Requests, Slot, Way};
+use crate::dialect::Returns;
 use crate::message::{Report, Samples, SentSample};
 use crate::verify::{Sent, StepLedger};
-use std::mem::swap;
 use std::sync::Arc;
-use ws_proto::{
-    FrameHeader, MAX_HEADER, apply_mask, encode_fragments, encode_header, mark_compressed,
-};
 
 /// Most samples that are sent before the loop reads again.
 const SENDS_AT_ONCE: u32 = 64;
@@ -149,7 +145,8 @@ impl Requests {
             Some(kind) => Way::Script(kind),
             None => Way::Room(room),
         };
-        self.encode_request(way, stamp, mask, slot, clients);
+        let codec = self.verifier.codec();
+        self.writer.write(codec, (way, stamp), mask, slot, clients);
         let sequence = match self.says_sequence {
             true => clients.end_message(slot),
             false => None,
@@ -158,13 +155,13 @@ impl Requests {
         if sent.at_ns >= self.cutter.end_ns {
             self.cut(sent.at_ns);
         }
-        self.sent_bytes += (self.frame.len() - self.frame_start) as u64;
+        self.sent_bytes += self.writer.frames().len() as u64;
         let request = self.note_lag(ledger, request, sent.at_ns);
         ledger.sent(request.index, sent);
         if ledger.is_answered(request.index) {
             self.verifier.asked(slot, stamp, sequence);
         }
-        if clients.send(slot, &self.frame[self.frame_start..]) == Some(false) {
+        if clients.send(slot, self.writer.frames()) == Some(false) {
             ledger.take_back(request.index);
             hold_back(ledger, request, sent.at_ns, clients);
             self.backlog.set_cut(slot, request);
@@ -226,87 +223,6 @@ impl Requests {
                 ..Samples::default()
             }));
         }
-    }
-
-    /// Makes the whole frame of a request, or its frames, compressed where that was negotiated.
-    fn encode_request(
-        &mut self,
-        way: Way,
-        stamp: u64,
-        mask: [u8; 4],
-        slot: Slot,
-        clients: &mut dyn Clients,
-    ) {
-        let codec = self.verifier.codec();
-        let workload = self.setting.plan.workload();
-        // What stands there is written over below.
-        self.frame.resize(MAX_HEADER, 0);
-        let variables = OfClient {
-            clients: &*clients,
-            slot,
-        };
-        match way {
-            Way::Script(kind) => codec.scripted(kind, stamp, &variables, &mut self.frame),
-            Way::Room(room) => codec.request(workload, room, stamp, &variables, &mut self.frame),
-        }
-        let message = &self.frame[MAX_HEADER..];
-        let is_compressed = clients.deflate(slot, message, &mut self.deflated);
-        if is_compressed {
-            self.frame.truncate(MAX_HEADER);
-            self.frame.extend_from_slice(&self.deflated);
-        }
-        let fragment = self.setting.plan.connection.fragment.unwrap_or(u32::MAX) as usize;
-        if self.frame.len() - MAX_HEADER > fragment {
-            let kind = (codec.opcode(), is_compressed);
-            self.fragments.clear();
-            encode_fragments(
-                &mut self.fragments,
-                kind,
-                mask,
-                &self.frame[MAX_HEADER..],
-                fragment,
-            );
-            swap(&mut self.frame, &mut self.fragments);
-            self.frame_start = 0;
-            return;
-        }
-        self.header.clear();
-        encode_header(
-            &mut self.header,
-            &FrameHeader {
-                fin: true,
-                opcode: codec.opcode(),
-                mask: Some(mask),
-                payload_len: (self.frame.len() - MAX_HEADER) as u64,
-            },
-        );
-        if is_compressed {
-            mark_compressed(&mut self.header[0]);
-        }
-        self.frame_start = MAX_HEADER - self.header.len();
-        self.frame[self.frame_start..MAX_HEADER].copy_from_slice(&self.header);
-        apply_mask(&mut self.frame[MAX_HEADER..], mask);
-    }
-}
-
-/// What decides on the text of a request, besides its stamp.
-#[derive(Clone, Copy, Debug)]
-enum Way {
-    /// A request of a script, of this kind.
-    Script(u32),
-    /// Any other, with the room that a publication goes to.
-    Room(u32),
-}
-
-/// The variables of the client that sends.
-struct OfClient<'a> {
-    clients: &'a dyn Clients,
-    slot: Slot,
-}
-
-impl Variables for OfClient<'_> {
-    fn write(&self, name: &str, out: &mut Vec<u8>) {
-        self.clients.write_variable(self.slot, name, out);
     }
 }
 

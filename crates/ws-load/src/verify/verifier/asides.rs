@@ -27,7 +27,7 @@ pub(crate) struct Asides {
 
 impl Asides {
     /// A client was asked something.
-    pub(super) fn ask(&mut self, slot: u32, answer: Box<[u8]>) {
+    pub(crate) fn ask(&mut self, slot: u32, answer: Box<[u8]>) {
         // So that a message without a byte counts too.
         self.answer_bytes += answer.len() + size_of::<Answer>();
         if self.answer_bytes > MOST_ANSWERS {

@@ -28,6 +28,7 @@ macro_rules! suite {
             mod rooms;
             mod slow_readers;
             mod verdict;
+            mod watched;
         }
     };
 }

@@ -1,0 +1,121 @@
+//! A server that is up: its process group or its nodes, its services, and the ways between them that can
+//! be cut.
+
+use super::certificate::Certificate;
+use super::part::{Death, Part};
+use super::relay::Relay;
+use super::services::Services;
+use super::stop::StopReport;
+use crate::target::target;
+use conformance::Target;
+use project::manifest::Variant;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+/// A server that has been ready, and its services. Dropped, all are killed with all that they
+/// started.
+#[derive(Debug)]
+pub struct Server {
+    /// At least one.
+    pub(super) nodes: Vec<Part>,
+    pub(super) services: Services,
+    /// By the number of the node.
+    pub(super) links: BTreeMap<u32, Relay>,
+    /// Each node as it is asked whether it is ready.
+    pub(super) asked: Vec<Target>,
+    /// How long a node may take to be ready.
+    pub(super) patience: Duration,
+    pub(super) path: String,
+    /// Absent without TLS.
+    pub(super) certificate: Option<Certificate>,
+}
+
+impl Server {
+    /// Process id of the leader of the server, or of its first node.
+    pub fn pid(&self) -> u32 {
+        self.nodes[0].pid()
+    }
+
+    /// Process ids of the leaders of nodes and services.
+    pub fn pids(&self) -> Vec<u32> {
+        let nodes = self.nodes.iter().map(Part::pid);
+        nodes.chain(self.services.pids()).collect()
+    }
+
+    /// The port of the server, or of its first node.
+    pub fn port(&self) -> u16 {
+        self.nodes[0].port()
+    }
+
+    /// The ports that clients connect to, node by node.
+    pub fn ports(&self) -> Vec<u16> {
+        self.nodes.iter().map(Part::port).collect()
+    }
+
+    /// The addresses of its nodes, in order; none where it has one.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        let addresses = self.nodes.iter().map(address);
+        addresses.filter(|_| self.nodes.len() > 1).collect()
+    }
+
+    /// Its WebSocket, or that of its first node.
+    pub fn url(&self) -> String {
+        let scheme = match self.certificate {
+            None => "ws",
+            Some(_) => "wss",
+        };
+        format!("{scheme}://{}{}", self.nodes[0].address(), self.path)
+    }
+
+    /// The file of its certificate, which is its own authority; absent without TLS.
+    pub fn authority(&self) -> Option<&Path> {
+        self.certificate.as_ref().map(|of| of.cert.as_path())
+    }
+
+    /// The server, or its first node, in the terms of the checks, of which each answer has this time.
+    pub fn target(&self, variant: &Variant, timeout: Duration) -> Target {
+        let tls = self.certificate.as_ref().map(|of| of.tls.clone());
+        target(variant, address(&self.nodes[0]), tls, timeout)
+    }
+
+    /// What has ended by itself: a service first, since the server may have ended because of it, or
+    /// the server or a node. What a fault has ended has not ended by itself.
+    pub fn death(&mut self) -> Option<Death> {
+        let of_service = self.services.death().map(|(death, _)| death);
+        of_service.or_else(|| self.nodes.iter_mut().find_map(Part::death))
+    }
+
+    /// The last lines of its output, or of that of the service or node that has ended.
+    pub fn log_tail(&mut self) -> Option<String> {
+        if let Some((_, tail)) = self.services.death() {
+            return tail;
+        }
+        let ended = self
+            .nodes
+            .iter_mut()
+            .position(|node| node.death().is_some());
+        self.nodes[ended.unwrap_or(0)].log_tail()
+    }
+
+    /// Ends the nodes, the services, and everything that they started, and says how that went.
+    pub fn stop(mut self) -> StopReport {
+        let died = self.services.deaths();
+        let crashed: Vec<Option<Death>> = self.nodes.iter_mut().map(Part::death).collect();
+        // A node may wait for what it has sent.
+        for link in self.links.values_mut().filter(|link| link.is_cut()) {
+            link.set_cut(false);
+        }
+        let nodes = self.nodes.into_iter().zip(crashed);
+        let mut stopped: Vec<_> = nodes.map(|(node, died)| node.stop(died)).collect();
+        let mut services = self.services.stop(died);
+        services.reverse();
+        stopped.append(&mut services);
+        StopReport(stopped)
+    }
+}
+
+pub(super) fn address(node: &Part) -> SocketAddr {
+    SocketAddr::new(node.place().host(), node.port())
+}
