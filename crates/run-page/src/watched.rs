@@ -210,12 +210,12 @@ impl Column {
     }
 }
 
+/// No column has parts of both the time in which messages were sent and the time after it.
 fn columns(timeline: &Timeline) -> Vec<Column> {
     let parts = timeline.parts();
     let together = parts.div_ceil(COLUMNS).max(1);
     let tick_s = timeline.tick_ns.max(1) as f64 / 1e9;
-    let column = |from: usize| {
-        let to = (from + together).min(parts);
+    let column = |from: usize, to: usize| {
         let part = |list: &[u64]| list.get(from..to).unwrap_or_default().to_vec();
         let sum = |list: &[u64]| part(list).into_iter().fold(0, u64::saturating_add);
         Column {
@@ -237,7 +237,14 @@ fn columns(timeline: &Timeline) -> Vec<Column> {
                 .unwrap_or_default(),
         }
     };
-    (0..parts).step_by(together).map(column).collect()
+    let sending = timeline.sent.iter().rposition(|sent| *sent > 0);
+    let sending = sending.map_or(0, |last| last + 1);
+    let both = [(0, sending), (sending, parts)].into_iter();
+    let all = both.flat_map(|(first, end)| {
+        let begins = (first..end).step_by(together);
+        begins.map(move |from| (from, (from + together).min(end)))
+    });
+    all.map(|(from, to)| column(from, to)).collect()
 }
 
 /// A line that is level for the time of each column, with a gap where a column has no figure.

@@ -110,6 +110,26 @@ fn what_is_made_good_stands_on_what_came_live() {
 }
 
 #[test]
+fn the_line_ends_on_its_level_with_the_last_message() {
+    let mut of = watched();
+    // The last column of messages has one part of three.
+    of.timeline.sent[364..].fill(0);
+    of.timeline.live[364..].fill(0);
+    let chart = WatchedChart::of(&of, 200, &[]).unwrap();
+    let ends: Vec<&str> = chart.lanes[0].d.split(' ').collect();
+    let heights: Vec<&str> = ends
+        .iter()
+        .skip(1)
+        .map(|end| end.split('L').next().unwrap())
+        .collect();
+    assert!(
+        heights.iter().all(|height| *height == heights[0]),
+        "{}",
+        chart.lanes[0].d
+    );
+}
+
+#[test]
 fn a_line_has_a_gap_where_nothing_came() {
     let chart = WatchedChart::of(&watched(), 200, &[]).unwrap();
     assert_eq!(
