@@ -14,6 +14,7 @@ type hub struct {
 	clients map[*client]struct{}
 	answer  func(c *client, kind websocket.MessageType, data []byte)
 	accept  websocket.AcceptOptions
+	nodes   *nodes // nil for one node
 	topics
 }
 

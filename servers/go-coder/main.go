@@ -3,7 +3,8 @@
 //
 // This file holds the command line and the HTTP side. It does not know the
 // protocol (protocol.go), connections (client.go, and outbox.go for what they
-// have still to write), who is connected (hub.go) or subscribed (topics.go).
+// have still to write), who is connected (hub.go) or subscribed (topics.go), or other
+// nodes (nodes.go).
 package main
 
 import (
@@ -27,6 +28,7 @@ func main() {
 	deflate := flag.Bool("deflate", false, "compress for clients that offer it")
 	tlsCert := flag.String("tls-cert", "", "serve TLS: PEM `file` with the certificate")
 	tlsKey := flag.String("tls-key", "", "PEM `file` with the key of that certificate")
+	nats := flag.String("nats", "", "be one of several nodes, which reach each other through NATS at this `URL`")
 	version := flag.Bool("version", false, "print the version of coder/websocket and exit")
 	flag.Parse()
 
@@ -52,6 +54,12 @@ func main() {
 	h := newHub(*deflate)
 	if *raw {
 		h.answer = rawEcho
+	}
+	if *nats != "" {
+		if h.nodes, err = join(*nats, h); err != nil {
+			fmt.Fprintf(os.Stderr, "go-coder-server: NATS at %s: %v\n", *nats, err)
+			os.Exit(1)
+		}
 	}
 	server := &http.Server{Handler: http.HandlerFunc(h.serve), ReadHeaderTimeout: 10 * time.Second}
 	if *tlsCert == "" {

@@ -58,7 +58,12 @@ func (h *hub) text(c *client, data []byte) {
 	case "echo":
 		c.reply("echo", payload)
 	case "broadcast":
-		h.broadcast(websocket.MessageText, encode("broadcast", "", payload))
+		message := encode("broadcast", "", payload)
+		if err := h.nodes.share(websocket.MessageText, "", message); err != nil {
+			c.fail("not published: " + err.Error())
+			return
+		}
+		h.broadcast(websocket.MessageText, message)
 		c.reply("broadcastResult", payload)
 	default:
 		c.fail(`"type" is unknown`)
@@ -82,7 +87,12 @@ func (h *hub) topical(c *client, kind string, fields map[string]json.RawMessage)
 	case !ok:
 		c.fail(`"payload" is missing`)
 	default:
-		h.publish(topic, encode("message", topic, payload))
+		message := encode("message", topic, payload)
+		if err := h.nodes.share(websocket.MessageText, topic, message); err != nil {
+			c.fail("not published: " + err.Error())
+			return
+		}
+		h.publish(topic, message)
 		c.send(websocket.MessageText, encode("publishResult", topic, payload))
 	}
 }
@@ -96,6 +106,10 @@ func (h *hub) binary(c *client, data []byte) {
 	case 'e':
 		c.send(websocket.MessageBinary, data)
 	case 'b':
+		if err := h.nodes.share(websocket.MessageBinary, "", data); err != nil {
+			c.fail("not published: " + err.Error())
+			return
+		}
 		h.broadcast(websocket.MessageBinary, data)
 		result := bytes.Clone(data) // the broadcast waits in the outboxes
 		result[0] = 'r'

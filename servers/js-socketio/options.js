@@ -9,20 +9,23 @@ const flags = {
   host: { type: 'string', default: '127.0.0.1' },
   port: { type: 'string', default: '3334' },
   deflate: { type: 'boolean', default: false },
+  redis: { type: 'string' },
+  'redis-streams': { type: 'string' },
   version: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false }
 };
 
 /**
  * @param {string[]} args
- * @returns {{host: string, port: number, deflate: boolean}} Does not return for
- *     --help, --version and usage errors
+ * @returns {{host: string, port: number, deflate: boolean, redis?: string,
+ *     'redis-streams'?: string}} Does not return for --help, --version and usage errors
  */
 function parse(args) {
   try {
     const { values } = parseArgs({ args, options: flags });
     if (values.help) tell(HELP);
     if (values.version) tell(version());
+    checkUrls(values);
     return { ...values, port: readPort(values.port) };
   } catch (error) {
     console.error(`js-socketio: ${error.message}`);
@@ -37,6 +40,16 @@ function readPort(text) {
   return Number(text);
 }
 
+function checkUrls(values) {
+  const given = ['redis', 'redis-streams'].filter((flag) => values[flag] !== undefined);
+  for (const flag of given) {
+    if (!URL.canParse(values[flag])) {
+      throw new Error(`--${flag} ${values[flag]}: give a URL like redis://127.0.0.1:6379`);
+    }
+  }
+  if (given.length > 1) throw new Error('--redis and --redis-streams: give one of the two');
+}
+
 function version() {
   const { version: ws } = require('ws/package.json');
   const { version: library } = require('socket.io/package.json');
@@ -49,9 +62,12 @@ function tell(text) {
 }
 
 const HELP = `usage: node index.js [--host HOST] [--port PORT] [--deflate]
-  --host HOST   address to listen on (127.0.0.1)
-  --port PORT   TCP port to listen on (3334)
-  --deflate     compress for clients that offer it
-  --version     print the versions of socket.io and ws and exit`;
+                     [--redis URL | --redis-streams URL]
+  --host HOST          address to listen on (127.0.0.1)
+  --port PORT          TCP port to listen on (3334)
+  --deflate            compress for clients that offer it
+  --redis URL          one of several nodes; they share a Redis by publish/subscribe
+  --redis-streams URL  the same by a stream of Redis
+  --version            print the versions of socket.io and ws and exit`;
 
 module.exports = { parse };

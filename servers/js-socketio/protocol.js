@@ -9,8 +9,10 @@ const NAME = /^[A-Za-z0-9._:-]{1,64}$/;
  * @param {object} socket A client that has just connected
  * @param {(room: string | undefined, event: string, ...args: unknown[]) => void} publish
  *     To the members of a room, or to all clients
+ * @param {(event: string, ...args: unknown[]) => void} respond To the client, behind
+ *     what was published before
  */
-function serve(socket, publish) {
+function serve(socket, publish, respond) {
   const fail = (words) => socket.emit('error', words);
   const noPayload = () => fail('the payload is missing');
   const noTopic = () => fail('the topic is missing or no name');
@@ -22,7 +24,7 @@ function serve(socket, publish) {
   socket.on('broadcast', (payload) => {
     if (payload === undefined) return noPayload();
     publish(undefined, 'broadcast', payload);
-    socket.emit('broadcastResult', payload);
+    respond('broadcastResult', payload);
   });
   socket.on('subscribe', (topic) => {
     if (!isTopic(topic)) return noTopic();
@@ -38,7 +40,7 @@ function serve(socket, publish) {
     if (!isTopic(topic)) return noTopic();
     if (payload === undefined) return noPayload();
     publish(room(topic), 'message', topic, payload);
-    socket.emit('publishResult', topic, payload);
+    respond('publishResult', topic, payload);
   });
 }
 

@@ -13,16 +13,18 @@ const MAX_QUEUED = 64 * 1024 * 1024;
 /**
  * Listens on host and port; ends the program with 1 when the port cannot be had.
  *
- * @param {{host: string, port: number, deflate: boolean}} options deflate: compressed
- *     for clients that offered it
+ * @param {{host: string, port: number, deflate: boolean, adapter?: Function,
+ *     isAsync: boolean}} options deflate: compressed for clients that offered it;
+ *     adapter, isAsync: as in nodes.js
  */
-function listen({ host, port, deflate }) {
+function listen({ host, port, deflate, adapter, isAsync }) {
   const server = http.createServer();
   const io = new Server(server, {
     transports: ['websocket'],
     serveClient: false,
     maxHttpBufferSize: MAX_MESSAGE,
-    perMessageDeflate: deflate
+    perMessageDeflate: deflate,
+    ...(adapter && { adapter })
   });
 
   io.engine.on('connection', (connection) => {
@@ -31,9 +33,13 @@ function listen({ host, port, deflate }) {
     connection.request = null;
   });
   io.on('connection', (socket) => {
-    serve(socket, (room, event, ...args) => {
+    const publish = (room, event, ...args) => {
       (room === undefined ? io : io.to(room)).emit(event, ...args);
-    });
+    };
+    // A client is in a room of the name of its id. The way of a broadcast keeps
+    // the order where emit returns before it is delivered.
+    const respond = isAsync ? publish.bind(undefined, socket.id) : socket.emit.bind(socket);
+    serve(socket, publish, respond);
   });
 
   server.on('error', (error) => {

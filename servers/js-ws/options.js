@@ -18,17 +18,22 @@ const flags = {
   version: { type: 'boolean', default: false }
 };
 
+const nodeFlags = {
+  ...flags,
+  redis: { type: 'string' }
+};
+
 const clusterFlags = {
   ...flags,
   threads: { type: 'string', default: String(os.availableParallelism()) },
   workers: { type: 'string' } // the older name of --threads
 };
 
-function parse(args, program, { cluster = false } = {}) {
+function parse(args, program, { cluster = false, nodes = false } = {}) {
   try {
     const { values, positionals } = parseArgs({
       args,
-      options: cluster ? clusterFlags : flags,
+      options: cluster ? clusterFlags : nodes ? nodeFlags : flags,
       allowPositionals: cluster
     });
     const [name = 'ws', ...rest] = positionals;
@@ -46,6 +51,9 @@ function parse(args, program, { cluster = false } = {}) {
     }
     if ((values['tls-cert'] === undefined) !== (values['tls-key'] === undefined)) {
       throw new Error('--tls-cert and --tls-key belong together: give both');
+    }
+    if (values.redis !== undefined && !URL.canParse(values.redis)) {
+      throw new Error(`--redis ${values.redis}: give a URL like redis://127.0.0.1:6379`);
     }
     if (cluster) {
       const flag = values.workers === undefined ? 'threads' : 'workers';

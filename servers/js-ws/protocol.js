@@ -17,8 +17,8 @@ const RESULT = 0x72; // 'r'
  * @param {boolean} binary Its dialect
  * @param {object} hub Has send(client, data, binary); subscribe(client, topic)
  *     and unsubscribe(client, topic); publish(data, binary, topic, done), which
- *     calls done once the result may be sent: to the subscribers of the topic, or
- *     to all clients where it is undefined
+ *     calls done once the result may be sent, or with the error in its place: to
+ *     the subscribers of the topic, or to all clients where it is undefined
  */
 function answer(client, data, binary, hub) {
   if (binary) answerBinary(client, data, hub);
@@ -28,7 +28,7 @@ function answer(client, data, binary, hub) {
 function answerText(client, data, hub) {
   const { reply, message, topic, join, leave } = readText(data);
   if (message) {
-    hub.publish(message, false, topic, () => hub.send(client, reply, false));
+    publish(hub, client, message, false, topic, reply);
     return;
   }
   if (join) hub.subscribe(client, join);
@@ -81,6 +81,15 @@ function readText(data) {
   }
 }
 
+function publish(hub, client, message, binary, topic, result) {
+  hub.publish(message, binary, topic, (error) => {
+    // Errors of Redis's client do not all have words.
+    const words = () => `not published: ${error.message || error.constructor.name}`;
+    if (error) hub.send(client, fail(words()).reply, false);
+    else hub.send(client, result, binary);
+  });
+}
+
 function fail(words) {
   return { reply: encode({ type: 'error', payload: words }) };
 }
@@ -92,7 +101,7 @@ function answerBinary(client, data, hub) {
     case BROADCAST: {
       const result = Buffer.from(data);
       result[0] = RESULT;
-      return hub.publish(data, true, undefined, () => hub.send(client, result, true));
+      return publish(hub, client, data, true, undefined, result);
     }
     case undefined:
       return hub.send(client, fail('the binary message is empty').reply, false);

@@ -4,9 +4,11 @@
     uvicorn asgi:application --ws asgi:Protocol [OPTIONS]
 
 /ws speaks the protocol, /raw sends every message back as it came. The consumers
-are in consumers.py.
+are in consumers.py. With REDIS_URL in the environment it is one of several nodes,
+which share that Redis.
 """
 
+import os
 import resource
 
 import django
@@ -21,16 +23,17 @@ MAX_BACKLOG = 64 << 20  # bytes; docs/protocol.md, "Limits"
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
+# The layers drop messages beyond it; the default is 100.
+config = {"capacity": 1_000_000}
+backend = "channels.layers.InMemoryChannelLayer"
+if "REDIS_URL" in os.environ:
+    config["hosts"] = [os.environ["REDIS_URL"]]
+    backend = "channels_redis.core.RedisChannelLayer"
+
 settings.configure(
     INSTALLED_APPS=["channels"],
     LOGGING_CONFIG=None,
-    CHANNEL_LAYERS={
-        "default": {
-            "BACKEND": "channels.layers.InMemoryChannelLayer",
-            # The layer drops messages beyond it; the default is 100.
-            "CONFIG": {"capacity": 1_000_000},
-        }
-    },
+    CHANNEL_LAYERS={"default": {"BACKEND": backend, "CONFIG": config}},
 )
 django.setup()
 

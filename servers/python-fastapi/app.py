@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI, WebSocket, WebSocketDisconnect
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from protocol import answer
-from relay import Relay
+from protocol import answer, refusal
+from relay import NotPublished, Relay
 from topics import Topics
 
 MAX_BACKLOG = 64 << 20  # bytes; docs/protocol.md, "Limits"
@@ -80,7 +80,8 @@ relay = None
 async def lifespan(app):
     global relay
     if "REDIS_URL" in os.environ:
-        async with Relay(os.environ["REDIS_URL"], manager.broadcast) as relay:
+        is_node = os.environ.get("NODE") == "1"
+        async with Relay(os.environ["REDIS_URL"], manager.broadcast, is_node) as relay:
             yield
     else:
         yield
@@ -96,9 +97,12 @@ async def protocol(websocket: WebSocket):
         async for message in received(websocket):
             reply, others, topic = answer(message, websocket, manager.topics)
             if others:
-                if relay:
-                    await relay.publish(others, topic)
-                await manager.broadcast(others, topic)
+                try:
+                    if relay:
+                        await relay.publish(others, topic)
+                    await manager.broadcast(others, topic)
+                except NotPublished as error:
+                    reply = refusal(f"not published: {error}")
             await send(websocket, reply)
     except (WebSocketDisconnect, RuntimeError):
         pass  # the connection ended while its reply was sent

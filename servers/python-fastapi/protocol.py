@@ -76,7 +76,11 @@ def binary(message):
 
 
 def fail(words):
-    return encode({"type": "error", "payload": words}), None, None
+    return refusal(words), None, None
+
+
+def refusal(words):
+    return encode({"type": "error", "payload": words})
 
 
 def encode(content):

@@ -11,6 +11,7 @@ pub mod check;
 pub mod compare;
 pub mod conformance_table;
 pub mod explain;
+mod failover;
 mod network;
 pub mod quiet;
 pub mod records;

@@ -1,8 +1,8 @@
 //! A plan as the file that means it.
 
 use plan::{
-    Audience, Clients, Connection, Fault, Io, Limits, Load, Message, Nanos, Plan, Population, RankedBy,
-    Target, Timestamps,
+    Audience, Clients, Connection, Fault, Io, Limits, Load, Message, Nanos, Plan, Population,
+    RankedBy, Target, Timestamps,
 };
 use serde::Serialize;
 

@@ -78,7 +78,9 @@ pub enum FaultPart {
 
 /// A text that names no part of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("is no part of a server: write \"node:1\", \"broker\" or \"link:1\", with the number of the node")]
+#[error(
+    "is no part of a server: write \"node:1\", \"broker\" or \"link:1\", with the number of the node"
+)]
 pub struct NoPart;
 
 impl FromStr for FaultPart {
@@ -151,7 +153,9 @@ mod tests {
             assert_eq!(serde_json::to_string(&part).unwrap(), quoted);
             assert_eq!(serde_json::from_str::<FaultPart>(&quoted).unwrap(), part);
         }
-        for wrong in ["", "node", "node:", "node:0", "node:x", "broker:1", "proxy:1"] {
+        for wrong in [
+            "", "node", "node:", "node:0", "node:x", "broker:1", "proxy:1",
+        ] {
             assert_eq!(wrong.parse::<FaultPart>(), Err(NoPart), "{wrong}");
         }
     }

@@ -30,8 +30,8 @@ mod whole;
 
 pub use bounds::{
     FRAGMENTS, LEVELS, LONGEST_NS, MOST_CLIENTS, MOST_CLIENTS_A_STEP, MOST_HANDSHAKES,
-    MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS, MOST_WATCHED, PRECISIONS, RATES, TRIES, WINDOWS,
-    is_percentile,
+    MOST_IN_FLIGHT, MOST_PADDING, MOST_SAMPLES, MOST_THREADS, MOST_WATCHED, PRECISIONS, RATES,
+    TRIES, WINDOWS, is_percentile,
 };
 pub use built_in::built_in_dialects;
 pub use clients::{Clients, Population, Reading, Search, SearchOf, Steps};

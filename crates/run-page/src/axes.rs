@@ -216,6 +216,12 @@ impl Axes {
         Grid(self)
     }
 
+    /// The same for an area that has another below it with the same axis to the right.
+    pub(crate) fn without_x_ticks(mut self) -> Self {
+        self.x_ticks.clear();
+        self
+    }
+
     /// What is drawn over them.
     pub const fn front(&self) -> Front<'_> {
         Front(self)

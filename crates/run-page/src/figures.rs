@@ -47,6 +47,41 @@ pub fn share(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// A share that was lost, as a percentage of two digits.
+pub fn lost_share(share: f64) -> String {
+    let percent = share * 100.0;
+    format!("{} %", trimmed(format!("{percent:.*}", decimals(percent))))
+}
+
+/// The share that came, in nines: with as many digits as two of the share that was lost need. It is
+/// rounded down, so that 100 % means that all came.
+pub fn came_share(lost: f64) -> String {
+    let decimals = decimals(lost * 100.0);
+    let unit = 10f64.powi(decimals as i32);
+    // A share that is exact in decimal is not in binary.
+    let percent = ((100.0 - lost * 100.0) * unit + 1e-6).floor() / unit;
+    format!("{} %", trimmed(format!("{percent:.decimals$}")))
+}
+
+/// How many decimals show two digits of a percentage, or of what it lacks of a hundred if that is less.
+fn decimals(percent: f64) -> usize {
+    let less = percent.min(100.0 - percent);
+    match less > 0.0 {
+        true => (1.0 - less.log10().floor()).clamp(0.0, 9.0) as usize,
+        false => 0,
+    }
+}
+
+fn trimmed(number: String) -> String {
+    match number.contains('.') {
+        true => number
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned(),
+        false => number,
+    }
+}
+
 fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 99.95 => 0,
@@ -85,6 +120,23 @@ mod tests {
         assert_eq!(bytes(4_096.0), "4.00 KiB");
         assert_eq!(bytes(-2_048.0), "-2.00 KiB");
         assert_eq!(bytes(64.0 * 1024.0 * 1024.0), "64.0 MiB");
+    }
+
+    #[test]
+    fn what_came_is_told_in_nines_and_is_never_rounded_up() {
+        for (lost, expected_lost, expected_came) in [
+            (0.0, "0 %", "100 %"),
+            (1.0, "100 %", "0 %"),
+            (0.25, "25 %", "75 %"),
+            (0.0002, "0.02 %", "99.98 %"),
+            (0.000_234_9, "0.023 %", "99.976 %"),
+            (1.0 / 3.0, "33 %", "66 %"),
+            (2e-8, "0.000002 %", "99.999998 %"),
+            (0.9999, "99.99 %", "0.01 %"),
+        ] {
+            assert_eq!(lost_share(lost), expected_lost);
+            assert_eq!(came_share(lost), expected_came, "{lost}");
+        }
     }
 
     #[test]

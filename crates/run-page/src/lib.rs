@@ -10,5 +10,7 @@ mod lines;
 mod page;
 pub mod scale;
 mod timeline;
+mod watched;
 
 pub use page::{Expected, page};
+pub use watched::{FaultMark, WatchedChart};

@@ -2,11 +2,12 @@
 
 use crate::chart::Chart;
 use crate::timeline::Timeline;
+use crate::watched::{FaultMark, WatchedChart};
 use crate::{feed, figures};
 use crate::{heat, lines};
 use askama::Template;
 use plan::{Measure, Workload};
-use record::{End, RunRecord, StepRecord};
+use record::{End, RunRecord, StepRecord, Watched};
 
 #[derive(Template)]
 #[template(path = "page.html")]
@@ -18,6 +19,8 @@ struct Page<'a> {
     invalid: Option<String>,
     expected: &'a [Expected],
     charts: Vec<Chart>,
+    /// Of each step whose messages were watched.
+    watched: Vec<WatchedChart>,
     columns: Vec<&'static str>,
     steps: Vec<Step>,
     /// Of each step that has a feed.
@@ -67,6 +70,7 @@ pub fn page(record: &RunRecord, expected: &[Expected]) -> Result<String, askama:
         invalid: invalid(record),
         expected,
         charts: charts.into_iter().flatten().collect(),
+        watched: watched(record),
         columns: columns(is_connect),
         steps: record.steps.iter().map(step).collect(),
         feeds: record.steps.iter().filter_map(feed::row).collect(),
@@ -79,6 +83,21 @@ pub fn page(record: &RunRecord, expected: &[Expected]) -> Result<String, askama:
     .render()
 }
 
+/// What became of watched messages. The generator does not know when a fault happened: it has the plan.
+fn watched(record: &RunRecord) -> Vec<WatchedChart> {
+    let faults = record.plan.faults.iter();
+    let marks: Vec<FaultMark> = faults
+        .map(|fault| FaultMark {
+            at_ns: fault.at.ns(),
+            label: format!("{} {} (plan)", fault.deed.name(), fault.what),
+        })
+        .collect();
+    let steps = record.steps.iter();
+    let drawn =
+        |step: &StepRecord| WatchedChart::of(step.watched.as_deref()?, step.clients, &marks);
+    steps.filter_map(drawn).collect()
+}
+
 fn title(record: &RunRecord) -> String {
     let workload = record.plan.workload().name();
     record.plan.name.as_deref().unwrap_or(workload).to_owned()
@@ -88,6 +107,9 @@ fn title(record: &RunRecord) -> String {
 fn headline(record: &RunRecord) -> String {
     let limits = &record.plan.limits;
     let limit = figures::time(limits.time.ns() as f64);
+    if let Some(of) = record.steps.iter().find_map(|step| step.watched.as_deref()) {
+        return headline_of_watched(of);
+    }
     match record.outcome.carried_clients {
         Some(clients) if record.plan.workload() == Workload::Connect => {
             format!(
@@ -106,6 +128,21 @@ fn headline(record: &RunRecord) -> String {
             "No step was carried: the {}th percentile of {} must stay within {limit}, without faults.",
             figures::percentile(limits.percentile),
             measure(limits.of)
+        ),
+    }
+}
+
+/// Of confirmed messages, unless the dialect confirms nothing.
+fn headline_of_watched(of: &Watched) -> String {
+    let (fates, which) = match of.has_no_results {
+        true => (of.of_unconfirmed, "messages that were sent"),
+        false => (of.of_confirmed, "confirmed messages"),
+    };
+    match fates.all() {
+        0 => format!("There were no {which}."),
+        all => format!(
+            "{} of the deliveries of {which} came.",
+            figures::came_share(fates.lost() as f64 / all as f64)
         ),
     }
 }

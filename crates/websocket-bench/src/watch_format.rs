@@ -58,11 +58,17 @@ pub(crate) fn watched(of: &Watched) -> String {
         ));
     }
     for end in of.ends.iter().take(SHOWN) {
-        text.push_str(&format!("\n    ended        {} times: {}", end.count, escaped(&end.how)));
+        text.push_str(&format!(
+            "\n    ended        {} times: {}",
+            end.count,
+            escaped(&end.how)
+        ));
     }
     if of.ends.len() > SHOWN {
         let more = of.ends.len() - SHOWN;
-        text.push_str(&format!("\n    ended        in {more} other ways (see the record)"));
+        text.push_str(&format!(
+            "\n    ended        in {more} other ways (see the record)"
+        ));
     }
     text
 }
@@ -152,7 +158,10 @@ mod tests {
         of.of_confirmed.made_good = 2;
         of.silent_clients = 1;
         let text = watched(&of);
-        assert!(text.contains("35 of 40 came live (87.50%), 2 later"), "{text}");
+        assert!(
+            text.contains("35 of 40 came live (87.50%), 2 later"),
+            "{text}"
+        );
         assert!(
             text.contains("lost         3 in silence (the connection stayed); 1 clients lost"),
             "{text}"

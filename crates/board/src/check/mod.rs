@@ -15,6 +15,7 @@ mod search;
 mod server;
 mod step;
 mod together;
+mod watched;
 
 use crate::records::{self, Record, Texts};
 use crate::side_by_side::side_by_side;

@@ -1,7 +1,7 @@
 //! One measurement: whether it is fit to be published, and whether what is concluded in it follows from
 //! what was counted.
 
-use super::{run, server};
+use super::{run, server, watched};
 use crate::quiet::{self, BEFORE};
 use crate::status;
 use record::{Measurement, Status};
@@ -27,6 +27,7 @@ pub(super) fn check(file: &str, of: &Measurement) -> Vec<String> {
     wrong.extend(conditions(of));
     wrong.extend(run::check(run));
     wrong.extend(server::check(of, run));
+    wrong.extend(watched::faults(of, &run.plan));
     wrong
 }
 

@@ -3,7 +3,7 @@
 
 use super::claim::Claims;
 use super::samples::count;
-use super::{clients, held};
+use super::{clients, held, watched};
 use plan::{Audience, Load, Measure};
 use record::{InFlight, Latency, RunRecord, StepRecord, Throughput, Verdict, judge};
 
@@ -18,6 +18,7 @@ pub(super) fn check(index: usize, step: &StepRecord, run: &RunRecord) -> Vec<Str
     in_flight(&mut claims, step, run);
     clients::check(&mut claims, step, run);
     held::check(&mut claims, step);
+    watched::check(&mut claims, step, &run.plan);
     concluded(&mut claims, step, run);
     claims.wrong()
 }
@@ -72,7 +73,7 @@ fn limited(claims: &mut Claims, step: &StepRecord, run: &RunRecord) {
 /// What was counted in the step against what was in its seconds and in its distributions.
 fn counted(claims: &mut Claims, step: &StepRecord, run: &RunRecord) {
     let completed = count(step.completion.as_ref());
-    if step.connections.is_none() {
+    if step.connections.is_none() && step.watched.is_none() {
         claims.equal("samples", step.samples, "completion", completed);
     }
     if run.plan.audience == Audience::Everyone && step.connections.is_none() {

@@ -11,6 +11,8 @@ use record::{Edge, End, Measurement, Recorder, ServerRow, ServerSeries};
 use serde_json::{Value, json};
 use std::path::Path;
 
+mod watched;
+
 /// What a check says of a record.
 fn found(record: &Value) -> Vec<String> {
     let of: Measurement = match serde_json::from_value(record.clone()) {

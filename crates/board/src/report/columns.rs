@@ -8,6 +8,8 @@ use super::words;
 use plan::{Life, Measure, Nanos, Plan, Reading, Workload};
 use record::{CompressionUse, CutRecord, Latency};
 
+mod failover;
+
 const NEVER: &str = "never";
 
 /// A column.
@@ -68,6 +70,11 @@ pub(crate) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
     let request = rows[0].workload();
     let has = |of: fn(&Plan) -> bool| plan.is_some_and(of);
     let mut columns = contestant();
+    if subject.score == Score::Loss {
+        columns.extend(failover::columns());
+        columns.push(status());
+        return columns;
+    }
     columns.extend(latencies(request));
     if has(|plan| plan.warm_up != Nanos(0)) {
         columns.push(figure(
@@ -114,12 +121,16 @@ pub(crate) fn of(rows: &[Row<'_>], subject: &Subject<'_>) -> Vec<Filled> {
     if request != Workload::Connect {
         columns.push(cost(subject.score));
     }
-    columns.push(word(
+    columns.push(status());
+    columns
+}
+
+fn status() -> Filled {
+    word(
         "status",
         "Whether there is a result, and if not, why.",
         |row| Cell::word(row.status.name()),
-    ));
-    columns
+    )
 }
 
 fn contestant() -> Vec<Filled> {

@@ -2,6 +2,7 @@
 //! workload, with the figures that only this workload has.
 
 use super::fixture::{measured, recorder};
+use super::fixture_watched::{Fails, watch};
 use plan::{Audience, Clients, Life, Load, Plan, Reading, Workload};
 use plan_file::PlanFile;
 use record::{
@@ -116,8 +117,12 @@ fn step(plan: &Plan, clients: u64, median_us: u64, base: &StepRecord) -> StepRec
         sent_bytes: 400,
         sent_inflated_bytes: 41_000,
     });
-    if let Load::Connect(_) = plan.load {
-        step.connections = Some(Box::new(connections(clients, median_us)));
+    match plan.load {
+        Load::Connect(_) => {
+            step.connections = Some(Box::new(connections(clients, median_us)));
+        }
+        Load::Watch(_) => watch(plan, Fails::Silently, median_us, &mut step),
+        Load::Open(_) | Load::Closed(_) => {}
     }
     step
 }

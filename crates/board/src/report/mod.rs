@@ -5,6 +5,7 @@
 //! nothing.
 
 pub(crate) mod columns;
+pub(crate) mod failures;
 pub(crate) use run_page::figures;
 pub(crate) mod headline;
 pub(crate) mod load;
@@ -176,9 +177,13 @@ fn store(path: &Path, text: &str) -> Result<(), ReportError> {
 }
 
 #[cfg(test)]
+mod failures_tests;
+#[cfg(test)]
 pub(crate) mod fixture;
 #[cfg(test)]
 pub(crate) mod fixture_under;
+#[cfg(test)]
+pub(crate) mod fixture_watched;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -61,6 +61,7 @@ impl<'a> Subject<'a> {
                 "Ranked by the clients carried with {rule}; of rows that carried as many, by {name}."
             ),
             (false, Score::Rate) => format!("Ranked by {name} with {rule}."),
+            (false, Score::Loss) => format!("Ranked by {name}, {}.", self.load()),
             (false, _) => format!(
                 "Ranked by {name}, {}. Rows that did not keep the limit ({rule}) stand below the \
                  others.",
@@ -89,6 +90,9 @@ impl<'a> Subject<'a> {
             (Score::Cost, _) => {
                 "the processor time of the server for each message delivered".to_owned()
             }
+            (Score::Loss, _) => {
+                "the share of the deliveries of confirmed messages that did not come".to_owned()
+            }
         }
     }
 
@@ -116,6 +120,7 @@ impl<'a> Subject<'a> {
             Score::Latency | Score::Return if score.is_infinite() => "never".to_owned(),
             Score::Latency | Score::Return | Score::Cost => figures::time(score),
             Score::Memory => figures::bytes(score),
+            Score::Loss => format!("{} lost", figures::lost_share(score)),
             Score::Rate => format!("{} a second", figures::count(score.round() as u64)),
         }
     }

@@ -83,6 +83,7 @@ impl Kind {
             Self::Score(Score::Memory) => "memory per connection",
             Self::Score(Score::Rate) => "requests a second",
             Self::Score(Score::Cost) => "cpu per message",
+            Self::Score(Score::Loss) => "lost",
         }
     }
 }

@@ -95,6 +95,8 @@ pub fn write(sources: &Sources<'_>, out: &Path) -> Result<SiteSummary, SiteError
 }
 
 #[cfg(test)]
+mod failures_tests;
+#[cfg(test)]
 mod front_tests;
 #[cfg(test)]
 mod repeats_tests;

@@ -64,6 +64,10 @@ impl Site {
         Self { dir, summary }
     }
 
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.dir.path().join("site").join(name).exists()
+    }
+
     pub(super) fn page(&self, name: &str) -> String {
         fs::read_to_string(self.dir.path().join("site").join(name)).unwrap()
     }

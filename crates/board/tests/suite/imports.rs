@@ -10,7 +10,9 @@ const LAYERS: [&[&str]; 7] = [
     &["compare", "conformance_table", "explain"],
     &["report"],
     &["about", "autobahn"],
-    &["quiet", "records", "stats", "status", "terminal"],
+    &[
+        "failover", "quiet", "records", "stats", "status", "terminal",
+    ],
     &["network", "side_by_side"],
 ];
 

@@ -2,6 +2,7 @@
 
 use crate::fixture::{measured, repeated, unmeasured, waived};
 use crate::fixture_under::{plans, under};
+use crate::fixture_watched::{Fails, failing, plan as dying_node};
 use board::site::{self, SiteSummary, Sources};
 use project::Project;
 use record::{End, Measurement, Status};
@@ -133,6 +134,19 @@ pub(crate) fn round(
             one.workload = plan.workload();
             one.workload_name.clone_from(&plan.name);
             one.server.language = "C".into();
+            all.push(one);
+        }
+    }
+    for (server, language, fails) in [
+        ("go-quick", "Go", Fails::Resuming),
+        ("rust-steady", "Rust", Fails::Cutting),
+        ("js-slow", "JavaScript", Fails::Silently),
+    ] {
+        for repetition in 1..=2 {
+            let us = 6_000 + u64::from(repetition) * 50;
+            let one = failing(&dying_node(), server, fails, us);
+            let mut one = repeated(one, repetition);
+            one.server.language = language.into();
             all.push(one);
         }
     }

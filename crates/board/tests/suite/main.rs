@@ -9,6 +9,8 @@ mod comparison_schema;
 mod fixture;
 #[path = "../../src/report/fixture_under.rs"]
 mod fixture_under;
+#[path = "../../src/report/fixture_watched.rs"]
+mod fixture_watched;
 mod front;
 #[path = "../../../shootout/tests/support/import_graph.rs"]
 mod import_graph;

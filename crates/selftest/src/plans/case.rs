@@ -8,7 +8,7 @@ use super::returns::Returns;
 use plan::{
     Arrivals, Audience, BackLimit, Backoff, ChangesRoom, Clients, ComesAndGoes, Compression,
     Connect, Cut, Dialect, Io, Life, Load, Message, Nanos, OpenLoop, Plan, Population, Ramp,
-    Reading, Reconnect, Rooms, Search, SearchOf, Size, Sizes, Timestamps, Uniform, Zipf,
+    Reading, Reconnect, Rooms, Search, SearchOf, Size, Sizes, Timestamps, Uniform, Watch, Zipf,
     built_in_dialects,
 };
 use serde::{Deserialize, Serialize};
@@ -108,6 +108,11 @@ pub(super) fn case(seed: u64, able: Able) -> Case {
         }
         1 | 2 => (search(&mut dice, &mut plan), false, Nanos::secs(4)),
         3..=6 => (connect(&mut dice, &mut plan), false, Nanos::secs(4)),
+        7..=9 => {
+            processes = 1;
+            let (server, has_lines) = watch(&mut dice, &mut plan);
+            (server, has_lines, Nanos::secs(4))
+        }
         _ => {
             let (server, has_lines) = small(&mut dice, &mut plan);
             (server, has_lines, Nanos::secs(4))
@@ -243,6 +248,31 @@ fn connect(dice: &mut Dice, plan: &mut Plan) -> OracleOptions {
         framework,
         ..OracleOptions::default()
     }
+}
+
+/// Messages that are followed to each client.
+fn watch(dice: &mut Dice, plan: &mut Plan) -> (OracleOptions, bool) {
+    plan.audience = Audience::Everyone;
+    let framework = speak(dice, plan);
+    let returns = Returns::draw(dice, plan);
+    plan.clients = Clients::steps(clients(dice), 1, Some(1));
+    plan.connection.at_once = dice.of(&[3, 7, 50]);
+    if dice.once_in(5) {
+        plan.connection.compression = Some(Compression::default());
+    }
+    if dice.once_in(5) {
+        plan.connection.fragment = Some(dice.of(&[16, 100]));
+    }
+    let has_lines = pad(dice, plan);
+    plan.load = Load::Watch(Watch {
+        rate: dice.of(&[20.0, 50.0, 400.0]),
+        duration: Nanos::millis(dice.of(&[500, 1_500])),
+        // Longer than any pause of a busy machine.
+        patience: Nanos::secs(6),
+    });
+    slow_down(plan, has_lines);
+    encrypt(dice, plan);
+    (returns.given_by(server(dice, plan, framework)), has_lines)
 }
 
 /// Thousands of clients, most of which leave, in small rooms, and tens of thousands of messages: fifty
@@ -496,7 +526,13 @@ fn slow_down(plan: &mut Plan, has_lines: bool) {
             closed.samples = closed.samples.min(samples as u32 + 1);
             closed.in_flight = closed.in_flight.min(closed.samples);
         }
-        Load::Connect(_) | Load::Watch(_) => {}
+        Load::Watch(watch) => {
+            watch.rate = watch.rate.min(most);
+            // One message at least.
+            let one = Nanos((1e9 / watch.rate).ceil() as u64);
+            watch.duration = watch.duration.max(one);
+        }
+        Load::Connect(_) => {}
     }
 }
 

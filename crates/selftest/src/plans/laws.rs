@@ -4,6 +4,7 @@ mod beats;
 mod feeds;
 mod kinds;
 mod leaving;
+mod watched;
 
 use super::case::Case;
 use plan::{Audience, Load, Plan, Population, Reading};
@@ -88,6 +89,10 @@ pub(super) fn broken(case: &Case, told: &Told, record: &Reported) -> Vec<Broken>
     }
     if matches!(case.plan.load, Load::Connect(_)) {
         trial.hold_connections();
+        return trial.broken;
+    }
+    if case.plan.watch().is_some() {
+        trial.hold_watched();
         return trial.broken;
     }
     trial.hold_sums();

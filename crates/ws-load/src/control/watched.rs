@@ -286,9 +286,8 @@ fn fate(watcher: &Watcher, message: &SentMessage, passed: &[u32], patience_us: u
         return Fate::Cut;
     }
     // What the client had before the first message is not looked at.
-    let is_joining = stay.from_us > 0
-        && sent_us - stay.from_us < BORDER_US
-        && sent_us < stay.first_us;
+    let is_joining =
+        stay.from_us > 0 && sent_us - stay.from_us < BORDER_US && sent_us < stay.first_us;
     match is_joining {
         true => Fate::Joining,
         false => Fate::Silent,

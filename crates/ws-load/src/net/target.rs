@@ -195,7 +195,13 @@ impl Target {
         )?;
         Ok(Self {
             endpoint,
-            nodes: plan.target.nodes.iter().copied().map(Endpoint::from).collect(),
+            nodes: plan
+                .target
+                .nodes
+                .iter()
+                .copied()
+                .map(Endpoint::from)
+                .collect(),
             passed_over,
             asks,
             lines: Lines::of(plan)?.map(Arc::new),

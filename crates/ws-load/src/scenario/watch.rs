@@ -5,7 +5,9 @@ use super::writer::{Way, Writer};
 use super::{Clients, Scenario, Setting, Slot, follow_asides};
 use crate::dialect::{Codec, Incoming, Kind, Malformed, Returns, identifier};
 use crate::figures::Latencies;
-use crate::message::{Command, NEVER, OfSender, Report, SentMessage, Stay, StepPart, WatchPart, Watcher};
+use crate::message::{
+    Command, NEVER, OfSender, Report, SentMessage, Stay, StepPart, WatchPart, Watcher,
+};
 use crate::verify::{Asides, Envelopes};
 use plan::Watch as Terms;
 use record::Faults;
@@ -26,6 +28,7 @@ pub(super) struct Watch {
     setting: Setting,
     codec: Arc<dyn Codec>,
     returns: Returns,
+    keeps_order: bool,
     envelopes: Envelopes,
     writer: Writer,
     /// Number of this worker among all of the run, and how many there are.
@@ -68,6 +71,7 @@ impl Watch {
         Self {
             terms,
             returns: codec.returns(),
+            keeps_order: codec.keeps_order(),
             envelopes: Envelopes::new(codec.stamp_form()),
             writer: Writer::new(&setting.plan),
             number: number.into(),
@@ -95,7 +99,11 @@ impl Watch {
         self.start_ns = Some(start_ns);
         self.next = 0;
         // Each publishes more than once where there are more messages than clients.
-        let publishers = if self.messages > self.clients { self.clients } else { 0 };
+        let publishers = if self.messages > self.clients {
+            self.clients
+        } else {
+            0
+        };
         for slot in 0..clients.slots() {
             let mut watcher = Watcher {
                 client: self.client(slot),
@@ -125,7 +133,9 @@ impl Watch {
     /// Microseconds from the first message on.
     fn micros(&self, at_ns: u64) -> u32 {
         let since_ns = at_ns.saturating_sub(self.start_ns.unwrap_or(at_ns));
-        u32::try_from(since_ns / 1000).unwrap_or(NEVER - 1).min(NEVER - 1)
+        u32::try_from(since_ns / 1000)
+            .unwrap_or(NEVER - 1)
+            .min(NEVER - 1)
     }
 
     /// When the time for all messages is over, until that has been told.
@@ -167,7 +177,8 @@ impl Watch {
         }
         let stamp = self.setting.stamps.of(index.into());
         let mask = (clients.draw() as u32).to_ne_bytes();
-        self.writer.write(&*self.codec, (Way::Room(0), stamp), mask, slot, clients);
+        self.writer
+            .write(&*self.codec, (Way::Room(0), stamp), mask, slot, clients);
         let sequence = match self.codec.says_sequence() {
             true => clients.end_message(slot),
             false => None,
@@ -227,9 +238,15 @@ impl Watch {
             self.asides().renewed.push((slot, told));
         }
         match codec.parse(message) {
-            Ok(Incoming::Message { intact: false, .. }) => self.faults.corrupt += 1,
-            Ok(Incoming::Message { kind, stamp, .. }) => {
-                if !tells {
+            Ok(Incoming::Message {
+                kind,
+                stamp,
+                intact,
+                ..
+            }) => {
+                if !intact {
+                    self.faults.corrupt += 1;
+                } else if !tells {
                     self.envelopes.learn(0, message, kind, stamp, &*codec);
                 }
                 self.account(slot, kind, stamp, at_ns);
@@ -319,7 +336,7 @@ impl Watch {
         }
         *heard = at_us;
         if let Some(latest) = self.sides[slot as usize].latest.get_mut(publisher as usize) {
-            self.part.reordered += u64::from(*latest > index);
+            self.part.reordered += u64::from(self.keeps_order && *latest > index);
             *latest = (*latest).max(index + 1);
         }
     }
@@ -347,7 +364,10 @@ impl Scenario for Watch {
     fn turn(&mut self, clients: &mut dyn Clients) {
         self.settle_lost(clients);
         self.publish_due(clients);
-        if self.end_ns().is_some_and(|end_ns| clients.now_ns() >= end_ns) {
+        if self
+            .end_ns()
+            .is_some_and(|end_ns| clients.now_ns() >= end_ns)
+        {
             self.is_over = true;
             self.next = self.messages;
             clients.report(Report::Held);

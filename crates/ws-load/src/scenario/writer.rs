@@ -68,7 +68,9 @@ impl Writer {
         };
         match way {
             Way::Script(kind) => codec.scripted(kind, stamp, &variables, &mut self.frame),
-            Way::Room(room) => codec.request(self.workload, room, stamp, &variables, &mut self.frame),
+            Way::Room(room) => {
+                codec.request(self.workload, room, stamp, &variables, &mut self.frame)
+            }
         }
         let message = &self.frame[MAX_HEADER..];
         let is_compressed = clients.deflate(slot, message, &mut self.deflated);

@@ -1,18 +1,18 @@
 defmodule ElixirCowboy.Application do
   @moduledoc """
-  Starts the registry of clients and the listener. Host and port are the
-  application's environment; the command line is in `Mix.Tasks.Server`.
+  Starts the registry of clients, the way to other nodes where there are any, and
+  the listener. Host, port and the other nodes' ports are the application's environment; the command line is in `Mix.Tasks.Server`.
   """
   use Application
 
-  alias ElixirCowboy.{Client, Clients, RawEcho}
+  alias ElixirCowboy.{Client, Clients, Nodes, RawEcho}
 
   @impl true
   def start(_type, _args) do
     host = Application.fetch_env!(:elixir_cowboy, :host)
     port = Application.fetch_env!(:elixir_cowboy, :port)
 
-    with {:ok, supervisor} <- Supervisor.start_link([Clients], strategy: :one_for_one),
+    with {:ok, supervisor} <- Supervisor.start_link(children(host, port), strategy: :one_for_one),
          {:ok, _listener} <- listen(host, port) do
       {:ok, supervisor}
     end
@@ -20,6 +20,13 @@ defmodule ElixirCowboy.Application do
 
   @impl true
   def stop(_state), do: :cowboy.stop_listener(__MODULE__)
+
+  defp children(host, port) do
+    case Application.fetch_env(:elixir_cowboy, :node_ports) do
+      :error -> [Clients]
+      {:ok, ports} -> [Clients, {Nodes, {host, port, ports}}]
+    end
+  end
 
   defp listen(host, port) do
     with {:ok, address} <- :inet.getaddr(to_charlist(host), family(host)),

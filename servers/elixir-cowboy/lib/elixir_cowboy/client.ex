@@ -5,7 +5,7 @@ defmodule ElixirCowboy.Client do
   """
   @behaviour :cowboy_websocket
 
-  alias ElixirCowboy.{Clients, Protocol, Topics}
+  alias ElixirCowboy.{Clients, Nodes, Protocol, Topics}
 
   # docs/protocol.md, "Limits"; bytes of a whole message, over all fragments.
   @max_message 16 * 1024 * 1024
@@ -30,10 +30,12 @@ defmodule ElixirCowboy.Client do
       {:broadcast, frame, result} ->
         # The sender's own copy and its result leave in one write, in this order, once
         # the frame is in the mailbox of every other client: the ack rule.
+        Nodes.share({:broadcast, frame})
         Clients.broadcast(frame, self())
         {[frame, result], state}
 
       {:publish, topic, frame, result} ->
+        Nodes.share({:publish, topic, frame})
         Clients.publish(topic, frame, self())
         {if(is_map_key(topics, topic), do: [frame, result], else: [result]), state}
 

@@ -1,10 +1,10 @@
 //! One workload and dialect: ranking tables and charts.
 
 use super::super::over_time::OverTime;
-use super::super::ranking::Row;
+use super::super::ranking::{Row, Score};
 use super::super::subject::Subject;
 use super::super::table::Table;
-use super::super::{ReportError, headline, words};
+use super::super::{ReportError, failures, headline, words};
 use super::Entry;
 use super::chart::{Bars, Curve, Figure, Percentile, Style, bars, curves, time};
 
@@ -119,8 +119,14 @@ impl Section {
             ],
             false => vec![bars::figure(&drawn, Bars::Score, &subject, &id)?],
         };
-        for bars in [Bars::Memory, Bars::Cpu] {
-            figures.push(bars::figure(&drawn, bars, &subject, &id)?);
+        match subject.score {
+            // Processes ended meanwhile, and their use with them.
+            Score::Loss => figures.extend(drawn.iter().map(over_a_fault)),
+            _ => {
+                for bars in [Bars::Memory, Bars::Cpu] {
+                    figures.push(bars::figure(&drawn, bars, &subject, &id)?);
+                }
+            }
         }
         for of in [OverTime::Memory, OverTime::Cpu] {
             figures.push(time::figure(&drawn, of)?);
@@ -134,6 +140,17 @@ impl Section {
             figures: figures.into_iter().flatten().collect(),
         })
     }
+}
+
+/// What became of the messages of a row while parts of its server failed.
+fn over_a_fault(curve: &Curve<'_>) -> Option<Figure> {
+    let chart = failures::chart(curve.row)?;
+    let caption = std::iter::once(format!("{}:", curve.label));
+    let caption: Vec<String> = caption.chain(failures::sentences(curve.row)).collect();
+    Some(Figure {
+        caption: caption.join(" "),
+        svg: chart.to_string(),
+    })
 }
 
 fn ranking(id: String, entries: &[&Entry<'_>]) -> Ranking {

@@ -25,6 +25,7 @@
 mod carried;
 mod costs;
 mod extra;
+mod lost;
 mod place;
 mod score;
 mod spread;
@@ -34,6 +35,7 @@ mod usage;
 pub(crate) use carried::{Carried, carried_by};
 pub(crate) use costs::Costs;
 pub(crate) use extra::{CutOff, Leaving};
+pub(crate) use lost::Lost;
 pub(crate) use place::Place;
 pub use score::cost;
 pub(crate) use score::{Score, grows};

@@ -5,6 +5,7 @@
 
 use super::usage::{self, MemoryKind};
 use super::{Row, spread};
+use crate::failover::Failover;
 use crate::stats::Median;
 use plan::{Clients, Life, Load, Measure, Plan, RankedBy, SearchOf};
 use record::{CutRecord, Measurement};
@@ -23,6 +24,11 @@ pub(crate) enum Score {
     Rate,
     /// Processor time of the server for each message delivered. The lower is better.
     Cost,
+    /// The share of the deliveries of confirmed messages that did not come. The lower is better. Each
+    /// counts the same, however it was lost: the client does not have the message, and a weight for
+    /// losses that it cannot notice would be a number without a source. The columns and
+    /// the claim tell them apart. A message that was not confirmed is one that its publisher knows of.
+    Loss,
 }
 
 /// Whether the number of clients of a plan grows until it is too much: then clients carried are
@@ -44,6 +50,7 @@ impl Score {
         match (&plan.clients, &plan.load) {
             (Clients::Search(search), _) if search.of == SearchOf::Rate => Self::Rate,
             (_, Load::Connect(_)) => Self::Memory,
+            (_, Load::Watch(_)) => Self::Loss,
             _ if plan.populations.iter().any(is_cut) => Self::Return,
             _ => Self::Latency,
         }
@@ -58,13 +65,15 @@ impl Score {
 /// Longer than any step takes, in nanoseconds.
 const NEVER_NS: f64 = 1e18;
 
-/// The figure of a row, in nanoseconds, bytes or requests a second. Where clients never came back it is
+/// The figure of a row, in nanoseconds, bytes, requests a second, or as a share. Where clients never came back it is
 /// longer than any time, and the longer the more of them; see [`shown`]. `common` is the number of
 /// clients at which latencies are compared.
 pub(super) fn figure(row: &Row<'_>, score: Score, common: Option<u64>) -> Option<f64> {
     let figures = match score {
         Score::Latency => limited(row, common, spread::any_latencies),
-        Score::Return | Score::Memory | Score::Rate | Score::Cost => figures(row, score, common),
+        Score::Return | Score::Memory | Score::Rate | Score::Cost | Score::Loss => {
+            figures(row, score, common)
+        }
     };
     Median::Usual.of(&figures)
 }
@@ -102,6 +111,7 @@ pub(super) fn figures(row: &Row<'_>, score: Score, common: Option<u64>) -> Vec<f
             each(&|measurement| usage::whole_memory(measurement, clients, kind))
         }
         Score::Cost => each(&cost),
+        Score::Loss => each(&|measurement| Failover::of(measurement)?.loss()),
         Score::Rate => each(&|measurement| {
             let edge = measurement.run.as_ref()?.outcome.edge?;
             Some(edge.passed.unwrap_or(0.0))

@@ -2,10 +2,11 @@
 
 use super::builds::{self, Build};
 use super::languages::{self, Language};
-use super::{Page, Site};
+use super::{Page, Site, failures};
 use crate::report::figures;
 use crate::report::table::NOTHING;
 use crate::site::SiteError;
+use crate::site::board::Ranking;
 use crate::site::field::{Bar, Column, Field, Line, Yardstick, digits};
 use askama::Template;
 use plan::Load;
@@ -38,6 +39,8 @@ struct Front<'s> {
     builds: Vec<Build>,
     languages: Vec<Language>,
     between: Option<String>,
+    /// What was lost when nodes died, a sentence for each ranking.
+    failures: Vec<String>,
     measured: Vec<WorkloadShown>,
     others: Vec<WorkloadShown>,
 }
@@ -95,6 +98,8 @@ struct WorkloadShown {
     href: String,
     reason: String,
     sentences: Vec<String>,
+    /// A page of its own beside that of the workload: words and way.
+    more: Option<(&'static str, &'static str)>,
 }
 
 /// The command that measures a round: one run of each workload, since the records of all of them are more
@@ -132,6 +137,7 @@ pub(super) fn render(site: &Site<'_>, field: &Field<'_>) -> Result<String, SiteE
         },
         between: languages::between(&languages),
         languages,
+        failures: failed(site),
         measured,
         others,
         yardstick: yardstick.map(|of| of_yardstick(site, of)),
@@ -145,6 +151,8 @@ fn workloads(site: &Site<'_>) -> Vec<WorkloadShown> {
         let reason = known.iter().find(|(known, _)| known == name);
         let of_it = site.rankings();
         let of_it = of_it.filter(|(_, ranking)| ranking.workload == *name);
+        let of_it: Vec<&Ranking<'_>> = of_it.map(|(_, ranking)| ranking).collect();
+        let is_of_failures = of_it.iter().any(|ranking| failures::is_of(ranking));
         WorkloadShown {
             name: name.clone(),
             href: site.workload_href(name, ""),
@@ -152,10 +160,23 @@ fn workloads(site: &Site<'_>) -> Vec<WorkloadShown> {
                 Some((_, reason)) => reason.clone(),
                 None => "a plan that is not in workloads/".to_owned(),
             },
-            sentences: of_it.map(|(_, ranking)| ranking.sentence.clone()).collect(),
+            more: is_of_failures.then_some(("over time", failures::FILE)),
+            sentences: of_it
+                .iter()
+                .map(|ranking| ranking.sentence.clone())
+                .collect(),
         }
     });
     workloads.collect()
+}
+
+fn failed(site: &Site<'_>) -> Vec<String> {
+    let rankings = site
+        .rankings()
+        .filter(|(_, ranking)| failures::is_of(ranking));
+    rankings
+        .map(|(_, ranking)| ranking.sentence.clone())
+        .collect()
 }
 
 /// What the site is, in a sentence.

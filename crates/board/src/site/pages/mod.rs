@@ -2,6 +2,7 @@
 
 mod ancestor;
 mod builds;
+mod failures;
 mod front;
 mod history;
 mod languages;
@@ -201,6 +202,9 @@ pub(super) fn all(
     let rankings = site.rankings();
     let field = Field::of(rankings.map(|(on, ranking)| (on.board.machine.as_ref(), ranking)));
     files.add("index.html", front::render(&site, &field)?);
+    if let Some(page) = failures::render(&site)? {
+        files.add(failures::FILE, page);
+    }
     files.add("side-by-side.html", side::render(&site)?);
     files.add("places.html", places::render(&site)?);
     files.add("servers.html", servers::render(&site)?);

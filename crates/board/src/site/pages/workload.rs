@@ -1,7 +1,7 @@
 //! The page of a workload: what it is for, the ranking, the curves.
 
 use super::ranking::{self, View};
-use super::{Page, Ranked, Site};
+use super::{Page, Ranked, Site, failures};
 use crate::report::over_time::OverTime;
 use crate::site::SiteError;
 use crate::site::board::Ranking;
@@ -19,6 +19,8 @@ struct WorkloadPage {
     round: String,
     several_machines: bool,
     parts: Vec<Part>,
+    /// The page of rows that lose messages, where this workload has such.
+    failures: Option<String>,
 }
 
 /// One ranking.
@@ -49,7 +51,9 @@ pub(super) fn render(site: &Site<'_>, name: &str) -> Result<String, SiteError> {
             charts: charts(site, ranking, index)?,
         })
     });
+    let is_of_failures = of_it.iter().any(|(_, ranking)| failures::is_of(ranking));
     let page = WorkloadPage {
+        failures: is_of_failures.then(|| format!("{ROOT}{}", failures::FILE)),
         page: site.page(&format!("Workload: {name}"), "", ROOT),
         name: name.to_owned(),
         reason,

@@ -14,7 +14,8 @@ pub(super) fn draw(dice: &mut Dice, case: &mut Case) {
     let silent = dice.of(&[0, 0, 3]);
     let is_plain =
         case.server.framework == Framework::Plain && case.plan.message.dialect != Dialect::Binary;
-    if !dice.once_in(3) || !is_plain {
+    // What is watched is what clients publish.
+    if !dice.once_in(3) || !is_plain || case.plan.watch().is_some() {
         return;
     }
     // A search takes a load with faults for one that the server does not carry.

@@ -1,7 +1,7 @@
 use super::*;
 use plan::Nanos;
-use record::Fates;
 use proptest::prelude::*;
+use record::Fates;
 
 const BOTH: Returns = Returns::BOTH;
 const S: u32 = 1_000_000;
@@ -53,7 +53,10 @@ fn of(all: &WatchPart) -> Watched {
 fn whatever_comes_at_once_is_live_and_is_told_apart_by_nodes() {
     let found = found(&part(4), &TERMS, BOTH, WHOLE_NS);
     let watched = found.watched;
-    assert_eq!((watched.planned, watched.sent, watched.confirmed), (100, 100, 100));
+    assert_eq!(
+        (watched.planned, watched.sent, watched.confirmed),
+        (100, 100, 100)
+    );
     let live = Fates {
         live: 400,
         ..Fates::default()
@@ -63,7 +66,12 @@ fn whatever_comes_at_once_is_live_and_is_told_apart_by_nodes() {
     assert_eq!(watched.bystanders, 4);
     for of in [&watched.same_node, &watched.cross_node] {
         let latency = of.as_ref().unwrap();
-        assert_eq!((latency.count, latency.p50_ns), (200, 1_000_000));
+        assert_eq!(latency.count, 200);
+        // As exact as histograms are.
+        assert!(
+            (999_000..1_001_000).contains(&latency.p50_ns),
+            "{latency:?}"
+        );
     }
     assert_eq!(watched.bystander_latency.unwrap().count, 400);
     assert_eq!(found.live.count(), 400);
@@ -166,7 +174,10 @@ fn what_was_never_sent_is_in_no_figure_and_must_not_be_heard() {
     all.watchers[1].heard[9] = NEVER;
     let found = found(&all, &TERMS, BOTH, WHOLE_NS);
     assert_eq!(found.unsent_heard, 1);
-    assert_eq!((found.watched.sent, found.watched.of_confirmed.all()), (99, 198));
+    assert_eq!(
+        (found.watched.sent, found.watched.of_confirmed.all()),
+        (99, 198)
+    );
 }
 
 #[test]

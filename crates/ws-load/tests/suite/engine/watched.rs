@@ -28,7 +28,7 @@ fn watching(addr: SocketAddr) -> Plan {
             rate: 100.0,
             duration: Nanos::millis(1200),
             // Longer than any pause of a busy machine.
-            patience: Nanos::secs(6),
+            patience: Nanos::secs(3),
         });
         plan.clients = Clients::steps(CLIENTS, 0, Some(1));
         plan.populations[0].reconnect = Reconnect::Backoff(Backoff {
@@ -64,12 +64,13 @@ fn all(of: &Watched) -> Fates {
 
 #[test]
 fn what_an_honest_server_passes_on_is_live_and_confirmed() {
-    for (framework, dialect) in [
+    let all = [
         (Framework::Plain, Dialect::Text),
         (Framework::Plain, Dialect::Binary),
         (Framework::SocketIo, Dialect::SocketIo),
         (Framework::Phoenix, Dialect::Phoenix),
-    ] {
+    ];
+    let carried_out = |(framework, dialect)| {
         let server = oracle(OracleOptions {
             framework,
             ..OracleOptions::default()
@@ -86,7 +87,12 @@ fn what_an_honest_server_passes_on_is_live_and_confirmed() {
         assert_eq!(of.same_node.unwrap().count, DUE);
         assert_eq!(of.cross_node, None);
         assert_eq!((of.duplicate, of.repeated, of.reordered), (0, 0, 0));
-    }
+    };
+    thread::scope(|scope| {
+        for one in all {
+            scope.spawn(move || carried_out(one));
+        }
+    });
 }
 
 #[test]
@@ -120,7 +126,7 @@ fn without_results_and_own_copies_nothing_is_confirmed_and_each_publisher_is_due
     });
     let text = "name = \"chat\"\n[send]\nbroadcast = '{\"type\":\"broadcast\",\"payload\":{payload}}'\n\
                 reaches_sender = false\nacknowledged = false\n\n[[receive]]\nwhen = { '/type' = \
-                \"broadcast\" }\nmeans = \"broadcast\"\npayload = \"/payload\"\n";
+                \"broadcast\" }\nmeans = \"delivery\"\npayload = \"/payload\"\n";
     let plan = watching(server.addr()).with(|plan| {
         plan.message.dialect = Dialect::File;
         plan.message.definition = Some(Box::new(toml::from_str(text).unwrap()));

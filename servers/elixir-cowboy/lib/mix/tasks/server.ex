@@ -4,11 +4,12 @@ defmodule Mix.Tasks.Server do
   Runs the WebSocket server in the foreground.
 
       mix server [--host 127.0.0.1] [--port 4000] [--deflate]
-                 [--tls-cert FILE --tls-key FILE]
+                 [--tls-cert FILE --tls-key FILE] [--node-ports PORT,PORT...]
       mix server --version
 
   With `--deflate` it compresses for clients that offer it, with `--tls-cert` and
-  `--tls-key` it serves TLS. `mix run --no-halt` runs it with the defaults. Every path is the protocol's but
+  `--tls-key` it serves TLS. With `--node-ports`, the ports of all nodes, it is one
+  of several, which find each other through epmd. `mix run --no-halt` runs it with the defaults. Every path is the protocol's but
   `/raw`, which sends every message back as it came.
   """
   use Mix.Task
@@ -19,6 +20,7 @@ defmodule Mix.Tasks.Server do
     deflate: :boolean,
     tls_cert: :string,
     tls_key: :string,
+    node_ports: :string,
     version: :boolean,
     help: :boolean
   ]
@@ -50,9 +52,19 @@ defmodule Mix.Tasks.Server do
     Mix.Task.run("loadconfig")
 
     for {name, value} <- options,
-        do: Application.put_env(:elixir_cowboy, name, value, persistent: true)
+        do: Application.put_env(:elixir_cowboy, name, read(name, value), persistent: true)
 
     Mix.Task.run("run", ["--no-halt"])
+  end
+
+  defp read(:node_ports, list), do: list |> String.split(",") |> Enum.map(&port/1)
+  defp read(_name, value), do: value
+
+  defp port(text) do
+    case Integer.parse(text) do
+      {port, ""} when port in 1..65535 -> port
+      _ -> wrong("--node-ports: #{text} is no port")
+    end
   end
 
   defp wrong(words), do: Mix.raise("#{words}; see mix server --help")

@@ -61,6 +61,7 @@ fn unit(largest: f64, bars: Bars, score: Score) -> (f64, &'static str) {
         (Bars::Cpu, _) | (Bars::Score, Score::Cost) if largest >= 1e3 => (1e3, "µs per message"),
         (Bars::Cpu, _) | (Bars::Score, Score::Cost) => (1.0, "ns per message"),
         (Bars::Score, Score::Rate) => (1.0, "requests a second"),
+        (Bars::Score, Score::Loss) => (0.01, "% of the deliveries"),
         (Bars::Score, _) if largest >= 1e9 => (1e9, "s"),
         (Bars::Score, _) if largest >= 1e6 => (1e6, "ms"),
         (Bars::Score, _) => (1e3, "µs"),

@@ -1,6 +1,7 @@
 package shootout.vertx;
 
 import io.vertx.core.Context;
+import io.vertx.core.Future;
 import io.vertx.core.eventbus.EventBus;
 
 import java.util.HashSet;
@@ -17,10 +18,30 @@ import java.util.function.Consumer;
 final class Hub {
 
     private final EventBus bus;
+    private final Nodes nodes;
     private final List<Shard> shards = new CopyOnWriteArrayList<>();
 
-    Hub(EventBus bus) {
+    /** @param nodes the way to other nodes; null where there are none */
+    Hub(EventBus bus, Nodes nodes) {
         this.bus = bus;
+        this.nodes = nodes;
+    }
+
+    /** Takes what other nodes share; completes when they can find this one. */
+    Future<Void> listen() {
+        return nodes == null ? Future.succeededFuture() : nodes.listen(this);
+    }
+
+    /** Hands a broadcast to the other nodes; fails when the library has given it up. */
+    Future<Void> share(Object message) {
+        return nodes == null ? Future.succeededFuture() : nodes.share(message);
+    }
+
+    /** Does {@code send} to every connection. */
+    void deliver(Consumer<Client> send) {
+        for (Shard shard : shards) {
+            shard.context.runOnContext(now -> shard.clients.forEach(send));
+        }
     }
 
     /** Makes room for the connections of a verticle; to be called before it listens. */

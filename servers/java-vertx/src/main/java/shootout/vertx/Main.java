@@ -1,6 +1,7 @@
 package shootout.vertx;
 
 import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
@@ -29,18 +30,25 @@ public final class Main {
     }
 
     private static void listen(Options options) {
-        Vertx vertx = Vertx.vertx(new VertxOptions()
+        VertxOptions settings = new VertxOptions()
                 .setEventLoopPoolSize(options.threads())
                 .setPreferNativeTransport(true)
                 .setFileSystemOptions(new FileSystemOptions()
                         .setClassPathResolvingEnabled(false)
-                        .setFileCachingEnabled(false)));
-        Hub hub = new Hub(vertx.eventBus());
-        vertx.deployVerticle(
-                        () -> new WebSocketVerticle(options, hub),
-                        new DeploymentOptions().setInstances(options.threads()))
-                .onFailure(cause -> fail(1, "cannot listen on " + options.host() + " port " + options.port() + ": "
-                        + Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName())));
+                        .setFileCachingEnabled(false));
+        Future<?> listening = options.nodePorts().isEmpty()
+                ? serve(Vertx.vertx(settings), null, options)
+                : Nodes.join(settings, options)
+                        .compose(vertx -> serve(vertx, new Nodes(vertx.eventBus()), options));
+        listening.onFailure(cause -> fail(1, "cannot listen on " + options.host() + " port " + options.port() + ": "
+                + Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName())));
+    }
+
+    private static Future<?> serve(Vertx vertx, Nodes nodes, Options options) {
+        Hub hub = new Hub(vertx.eventBus(), nodes);
+        return hub.listen().compose(ready -> vertx.deployVerticle(
+                () -> new WebSocketVerticle(options, hub),
+                new DeploymentOptions().setInstances(options.threads())));
     }
 
     private static void fail(int status, String message) {

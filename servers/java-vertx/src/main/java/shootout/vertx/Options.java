@@ -1,5 +1,8 @@
 package shootout.vertx;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /** The command line of the server. */
 record Options(
         String host,
@@ -9,6 +12,7 @@ record Options(
         String tlsKey,
         boolean deflate,
         boolean rawEcho,
+        List<Integer> nodePorts,
         boolean version,
         boolean help) {
 
@@ -22,6 +26,7 @@ record Options(
               --tls-key FILE   PEM file with the key of that certificate (PKCS #8)
               --deflate    compress for clients that offer it
               --raw-echo   send every message back as it came, for Autobahn|Testsuite
+              --node-ports PORT,PORT...  be one of several nodes: the ports of all
               --version    print the versions of the libraries and exit
               --help       print this text and exit
             """;
@@ -35,6 +40,7 @@ record Options(
         String tlsKey = null;
         boolean deflate = false;
         boolean rawEcho = false;
+        List<Integer> nodePorts = List.of();
         boolean version = false;
         boolean help = false;
         for (int i = 0; i < args.length; i++) {
@@ -46,6 +52,7 @@ record Options(
                 case "--tls-key" -> tlsKey = value(args, i++);
                 case "--deflate" -> deflate = true;
                 case "--raw-echo" -> rawEcho = true;
+                case "--node-ports" -> nodePorts = numbers(args, i++);
                 case "--version" -> version = true;
                 case "--help" -> help = true;
                 default -> throw new IllegalArgumentException("unknown argument \"" + args[i] + "\"");
@@ -54,7 +61,7 @@ record Options(
         if ((tlsCert == null) != (tlsKey == null)) {
             throw new IllegalArgumentException("--tls-cert and --tls-key belong together: give both");
         }
-        return new Options(host, port, threads, tlsCert, tlsKey, deflate, rawEcho, version, help);
+        return new Options(host, port, threads, tlsCert, tlsKey, deflate, rawEcho, nodePorts, version, help);
     }
 
     private static String value(String[] args, int flag) {
@@ -64,8 +71,19 @@ record Options(
         return args[flag + 1];
     }
 
+    private static List<Integer> numbers(String[] args, int flag) {
+        List<Integer> numbers = new ArrayList<>();
+        for (String text : value(args, flag).split(",")) {
+            numbers.add(number(args[flag], text, 65535));
+        }
+        return List.copyOf(numbers);
+    }
+
     private static int number(String[] args, int flag, int highest) {
-        String text = value(args, flag);
+        return number(args[flag], value(args, flag), highest);
+    }
+
+    private static int number(String flag, String text, int highest) {
         try {
             int number = Integer.parseInt(text);
             if (number >= 1 && number <= highest) {
@@ -75,6 +93,6 @@ record Options(
             // answered below, as a number out of range is
         }
         throw new IllegalArgumentException(
-                args[flag] + ": \"" + text + "\" is not a number from 1 to " + highest);
+                flag + ": \"" + text + "\" is not a number from 1 to " + highest);
     }
 }

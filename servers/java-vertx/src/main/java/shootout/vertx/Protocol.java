@@ -61,7 +61,10 @@ final class Protocol {
             case "broadcast" -> {
                 String message = text("broadcast", payload);
                 String result = text("broadcastResult", payload);
-                hub.broadcast(client, each -> each.send(message), sender -> sender.send(result));
+                hub.share(message)
+                        .onSuccess(shared -> hub.broadcast(
+                                client, each -> each.send(message), sender -> sender.send(result)))
+                        .onFailure(this::notPublished);
             }
             case "publish" -> {
                 if (Topics.isName(topic)) {
@@ -84,10 +87,17 @@ final class Protocol {
             case 'e' -> client.send(message);
             case 'b' -> {
                 Buffer result = message.copy().setByte(0, (byte) 'r');
-                hub.broadcast(client, each -> each.send(message), sender -> sender.send(result));
+                hub.share(message)
+                        .onSuccess(shared -> hub.broadcast(
+                                client, each -> each.send(message), sender -> sender.send(result)))
+                        .onFailure(this::notPublished);
             }
             default -> error("unknown type");
         }
+    }
+
+    private void notPublished(Throwable cause) {
+        error("not published: " + cause.getMessage());
     }
 
     private void error(String words) {
