@@ -40,7 +40,7 @@ const OF_PLANS: [&str; 23] = [
 ];
 /// Texts that this program or this machine fills, names and places in messages, and paths. The command
 /// is in the hands of the program that was given it.
-const OWN: [&str; 48] = [
+const OWN: [&str; 49] = [
     "Connection.data",
     "DialectFile.name",
     "DialectFile.separator",
@@ -79,6 +79,7 @@ const OWN: [&str; 48] = [
     "Signature.of",
     "Target.ca_file",
     "Target.local_addrs",
+    "Target.nodes",
     "Target.resolve",
     "Target.unix_socket",
     "Tls.client_cert",

@@ -1,7 +1,9 @@
 //! A node: a server whose broadcasts go to the broker and come back from it.
 
 use super::frames::{Frame, Kind};
-use crate::threaded::{Behaviour, Hub, Peer, Reply, Request, Server, WRITE_TIMEOUT};
+use crate::threaded::{
+    Behaviour, Hub, Overflow, Peer, QueuedWire, Reply, Request, Server, WRITE_TIMEOUT, Wire,
+};
 use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
@@ -80,7 +82,12 @@ impl Node {
             counted: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
         });
-        let server = Server::start_plain(options.address, Publishing(Arc::clone(&member)))?;
+        let behaviour = Arc::new(Publishing(Arc::clone(&member)));
+        // A client that reads slowly holds up no other, and not what the broker has for them.
+        let make_wire = Box::new(|stream| {
+            Ok(Arc::new(QueuedWire::new(stream, Overflow::CutOff)) as Arc<dyn Wire>)
+        });
+        let server = Server::start(options.address, behaviour, make_wire)?;
         let (hub, hearing) = (Arc::clone(server.hub()), Arc::clone(&member));
         let listening = thread::Builder::new()
             .name("broker".into())
