@@ -107,14 +107,37 @@ impl fmt::Display for FaultPart {
     }
 }
 
+/// The same in formats that people do not read.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Tagged {
+    Node(u32),
+    Broker,
+    Link(u32),
+}
+
 impl Serialize for FaultPart {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        if serializer.is_human_readable() {
+            return serializer.collect_str(self);
+        }
+        match *self {
+            Self::Node(number) => Tagged::Node(number),
+            Self::Broker => Tagged::Broker,
+            Self::Link(number) => Tagged::Link(number),
+        }
+        .serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for FaultPart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return Tagged::deserialize(deserializer).map(|tagged| match tagged {
+                Tagged::Node(number) => Self::Node(number),
+                Tagged::Broker => Self::Broker,
+                Tagged::Link(number) => Self::Link(number),
+            });
+        }
         let text = Cow::<'de, str>::deserialize(deserializer)?;
         text.parse()
             .map_err(|error| serde::de::Error::custom(format!("\"{text}\" {error}")))

@@ -136,8 +136,8 @@ impl Plan {
         };
         within("connection.fragment", fragment, FRAGMENTS)?;
         match self.load {
-            Load::Closed(_) | Load::Open(_) => Ok(()),
-            _ => Err(contradiction(
+            Load::Closed(_) | Load::Open(_) | Load::Watch(_) => Ok(()),
+            Load::Connect(_) => Err(contradiction(
                 "connection.fragment",
                 "divides requests, and this load sends none: leave it out, or take load.closed or \
                  load.open",

@@ -11,7 +11,7 @@ pub(crate) const REVISION: u32 = 3_343_185_462;
 mod tests {
     use super::REVISION;
     use plan::{
-        Arrivals, Audience, Clients, Dialect, Io, JsonType, Life, Load, Meaning, Measure,
+        Arrivals, Audience, Clients, Dialect, FaultDeed, FaultPart, Io, JsonType, Life, Load, Meaning, Measure,
         MessageType, OriginRule, PayloadForm, Plan, RankedBy, Reading, Reconnect, Rooms, Scalar,
         SearchOf, SentUnit, Sizes, Timestamps, TlsVersion,
     };
@@ -49,6 +49,8 @@ mod tests {
         tracer.trace_simple_type::<Audience>()?;
         tracer.trace_simple_type::<Clients>()?;
         tracer.trace_simple_type::<Dialect>()?;
+        tracer.trace_simple_type::<FaultDeed>()?;
+        tracer.trace_simple_type::<FaultPart>()?;
         tracer.trace_simple_type::<JsonType>()?;
         tracer.trace_simple_type::<Meaning>()?;
         tracer.trace_simple_type::<MessageType>()?;

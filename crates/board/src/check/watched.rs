@@ -8,10 +8,8 @@ use super::claim::Claims;
 use super::samples::{count, together};
 use crate::failover::{came, lost};
 use plan::{DialectFile, Fault, Nanos, Plan};
-use record::{Fates, FaultDone, Measurement, Status, StepRecord, Timeline, Watched};
+use record::{Fates, FaultDone, Measurement, StepRecord, Timeline, Watched};
 
-/// How much later than it was due a fault may begin, in nanoseconds.
-const LATE_NS: u64 = 250_000_000;
 /// Kinds of ends of connections that a record has at most.
 const MOST_ENDS: usize = 20;
 
@@ -30,21 +28,19 @@ pub(super) fn check(claims: &mut Claims, step: &StepRecord, plan: &Plan) {
 
 /// The faults of a measurement against those of its plan.
 pub(super) fn faults(of: &Measurement, plan: &Plan) -> Vec<String> {
+    // With a jitter, two may have changed places.
     let mut planned: Vec<&Fault> = plan.faults.iter().collect();
-    planned.sort_by_key(|fault| fault.at);
     let mut claims = Claims::of("");
     let (stored, made) = (of.faults.len() as u64, planned.len() as u64);
     claims.equal("the number of faults", stored, "its plan", made);
     let mut wrong = claims.wrong();
-    for (index, (done, planned)) in of.faults.iter().zip(planned).enumerate() {
+    for (index, done) in of.faults.iter().enumerate() {
         let mut claims = Claims::of(format!("faults.{index}"));
-        if done.planned != *planned {
-            claims.no("is not the one of its plan");
+        match planned.iter().position(|fault| **fault == done.planned) {
+            Some(place) => drop(planned.remove(place)),
+            None => claims.no("is none of its plan"),
         }
         timetable(&mut claims, done);
-        if of.status == Status::Ok {
-            in_time(&mut claims, done);
-        }
         wrong.extend(claims.wrong());
     }
     wrong
@@ -60,20 +56,6 @@ fn timetable(claims: &mut Claims, done: &FaultDone) {
     if let Some(ended_ns) = done.ended_ns {
         claims.at_least("ended_ns", Some(ended_ns), "began_ns", done.began_ns);
         claims.equal("began_ns", done.began_ns.is_some(), "ended_ns", true);
-    }
-}
-
-/// What a row needs whose figures count.
-fn in_time(claims: &mut Claims, done: &FaultDone) {
-    match done.began_ns {
-        Some(began_ns) => {
-            let latest = done.due_ns.saturating_add(LATE_NS);
-            claims.at_most("began_ns", began_ns, "due_ns", latest);
-        }
-        None => claims.no("did not begin, and the status is ok"),
-    }
-    if let Some(words) = &done.failure {
-        claims.no(format!("failed, and the status is ok: {words}"));
     }
 }
 

@@ -7,7 +7,6 @@ use crate::session::Session;
 use board::report::measure_name;
 use board::terminal::{listed, one_line};
 use plan::{Clients, Load, Plan};
-use project::manifest::Workload;
 use project::workload::{NamedPlan, Schedule};
 use project::{Project, contestant};
 
@@ -84,7 +83,7 @@ fn one(workload: &NamedPlan, rows: &[&Row], capacity: &Capacity) {
     }
     let plan = &workload.plan;
     anstream::eprintln!(
-        "{}: {} in {}, {}, {}, padding {}, until p{} of {} is above {}",
+        "{}: {} in {}, {}, {}, padding {}{}",
         match rows.len() {
             1 => "1 row".to_owned(),
             n => format!("{n} rows"),
@@ -94,12 +93,7 @@ fn one(workload: &NamedPlan, rows: &[&Row], capacity: &Capacity) {
         load(plan),
         clients(plan, workload.schedule(None).within(capacity.clients)),
         plan.message.padding_in_words(),
-        plan.limits.percentile,
-        match plan.workload() {
-            Workload::Connect => "the handshake",
-            _ => measure_name(plan.limited()),
-        },
-        plan.limits.time,
+        limit(plan),
     );
     for (servers, schedule) in other_steps(workload, rows, capacity) {
         anstream::eprintln!(
@@ -138,6 +132,17 @@ fn few(names: &[String]) -> String {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
+}
+
+/// What ends the run of a row, as a clause.
+fn limit(plan: &Plan) -> String {
+    let of = match plan.load {
+        Load::Watch(_) => return format!(", {} faults", plan.faults.len()),
+        Load::Connect(_) => "the handshake",
+        Load::Closed(_) | Load::Open(_) => measure_name(plan.limited()),
+    };
+    let limits = &plan.limits;
+    format!(", until p{} of {of} is above {}", limits.percentile, limits.time)
 }
 
 /// When is sent, as a clause.

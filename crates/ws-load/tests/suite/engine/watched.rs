@@ -124,7 +124,7 @@ fn without_results_and_own_copies_nothing_is_confirmed_and_each_publisher_is_due
         acknowledges_nothing: true,
         ..OracleOptions::default()
     });
-    let text = "name = \"chat\"\n[send]\nbroadcast = '{\"type\":\"broadcast\",\"payload\":{payload}}'\n\
+    let text = "name = \"chat\"\nsummary = \"A chat without results.\"\n[send]\nbroadcast = '{\"type\":\"broadcast\",\"payload\":{payload}}'\n\
                 reaches_sender = false\nacknowledged = false\n\n[[receive]]\nwhen = { '/type' = \
                 \"broadcast\" }\nmeans = \"delivery\"\npayload = \"/payload\"\n";
     let plan = watching(server.addr()).with(|plan| {
