@@ -91,7 +91,7 @@ final class Nodes {
         }).completion();
     }
 
-    /** Completes when the library has written the message to every other node. */
+    /** Completes when the library has written the message to the first of all nodes, often this one. */
     Future<Void> share(Object message) {
         return others.write(message);
     }
