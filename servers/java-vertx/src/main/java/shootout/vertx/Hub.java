@@ -32,7 +32,7 @@ final class Hub {
         return nodes == null ? Future.succeededFuture() : nodes.listen(this);
     }
 
-    /** Hands a broadcast to the other nodes; fails when the library has given it up. */
+    /** Hands a broadcast to the other nodes; fails where the library says at once that it cannot. */
     Future<Void> share(Object message) {
         return nodes == null ? Future.succeededFuture() : nodes.share(message);
     }

@@ -26,7 +26,7 @@ final class Nodes {
     private static final String ADDRESS = "nodes";
     private static final String ORIGIN = "origin";
 
-    // shootout gives servers ports from 20,000 to 32,767; from there on Linux takes those of clients, of
+    // shootout gives servers ports from 20,000 to 29,999; from 32,768 on Linux takes those of clients, of
     // which a load has thousands. So far below it is in neither range.
     private static final int DISTANCE = 16000;
     private static final int LOWEST = 1024;
@@ -91,7 +91,7 @@ final class Nodes {
         }).completion();
     }
 
-    /** Completes when the library has written the message to every other node. */
+    /** Completes when the library has written the message to the first of all nodes, often this one. */
     Future<Void> share(Object message) {
         return others.write(message);
     }
