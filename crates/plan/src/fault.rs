@@ -109,6 +109,7 @@ impl fmt::Display for FaultPart {
 
 /// The same in formats that people do not read.
 #[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename = "FaultPart")]
 enum Tagged {
     Node(u32),
     Broker,

@@ -11,15 +11,15 @@ pub(crate) const REVISION: u32 = 3_343_185_462;
 mod tests {
     use super::REVISION;
     use plan::{
-        Arrivals, Audience, Clients, Dialect, FaultDeed, FaultPart, Io, JsonType, Life, Load, Meaning, Measure,
-        MessageType, OriginRule, PayloadForm, Plan, RankedBy, Reading, Reconnect, Rooms, Scalar,
-        SearchOf, SentUnit, Sizes, Timestamps, TlsVersion,
+        Arrivals, Audience, Clients, Dialect, FaultDeed, FaultPart, Io, JsonType, Life, Load,
+        Meaning, Measure, MessageType, OriginRule, PayloadForm, Plan, RankedBy, Reading, Reconnect,
+        Rooms, Scalar, SearchOf, SentUnit, Sizes, Timestamps, TlsVersion,
     };
     use record::Recorder;
     use serde::Deserialize;
     use serde_reflection::{Error, Registry, Samples, Tracer, TracerConfig};
     use sha1::{Digest as _, Sha1};
-    use std::net::IpAddr;
+    use std::net::{IpAddr, SocketAddr};
     use ws_load::cluster::{Command, Report};
 
     /// What the two sides say to each other: the messages, with the numbers of their fields.
@@ -58,6 +58,7 @@ mod tests {
         tracer.trace_simple_type::<PayloadForm>()?;
         tracer.trace_simple_type::<Scalar>()?;
         tracer.trace_simple_type::<IpAddr>()?;
+        tracer.trace_simple_type::<SocketAddr>()?;
         tracer.trace_simple_type::<Io>()?;
         tracer.trace_simple_type::<Life>()?;
         tracer.trace_simple_type::<Load>()?;
@@ -123,6 +124,9 @@ mod tests {
             "OpenLoop",
             "Ramp",
             "ConnectLoad",
+            "Watch",
+            "Fault",
+            "FaultPart",
             "Audience",
             "Message",
             "Dialect",

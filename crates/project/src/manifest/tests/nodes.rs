@@ -47,21 +47,21 @@ fn one_node_may_be_told_that_it_is_the_first() {
 
 #[test]
 fn what_nodes_cannot_be_is_said() {
-    let number = "35:9: \"nodes\" is from 2 to 16; leave it out where there is one";
+    let number = "38:9: \"nodes\" is from 2 to 16; leave it out where there is one";
     assert_eq!(problem_of("nodes = 3", "nodes = 1"), number);
     assert_eq!(problem_of("nodes = 3", "nodes = 17"), number);
     assert_eq!(
         problem_of("nodes = 3\n", ""),
-        "33:8: the variant \"clustered\" has a \"claim\", which is about the failure of nodes, and no \
+        "36:8: the variant \"clustered\" has a \"claim\", which is about the failure of nodes, and no \
          \"nodes\""
     );
     assert_eq!(
         problem_of("\"at-most-once\"", "\"exactly-once\""),
-        "36:9: unknown value \"exactly-once\"; did you mean \"at-most-once\"?"
+        "39:9: unknown value \"exactly-once\"; known: at-most-once, at-least-once, resumes"
     );
     assert_eq!(
         problem_of("nodes = 3", "nodes = 3\nworkloads = [\"echo\"]"),
-        "33:8: the variant \"clustered\" has \"nodes\" and no \"broadcast\" in its workloads, by which is \
+        "36:8: the variant \"clustered\" has \"nodes\" and no \"broadcast\" in its workloads, by which is \
          seen that its nodes know each other: add it"
     );
     let two = "broker = true\n\n[[service]]\nname = \"other\"\ncommand = [\"x\", \"{service:other}\"]\n\

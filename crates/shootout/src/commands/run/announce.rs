@@ -142,7 +142,10 @@ fn limit(plan: &Plan) -> String {
         Load::Closed(_) | Load::Open(_) => measure_name(plan.limited()),
     };
     let limits = &plan.limits;
-    format!(", until p{} of {of} is above {}", limits.percentile, limits.time)
+    format!(
+        ", until p{} of {of} is above {}",
+        limits.percentile, limits.time
+    )
 }
 
 /// When is sent, as a clause.
