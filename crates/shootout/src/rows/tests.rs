@@ -313,8 +313,10 @@ fn a_workload_gives_its_rows_name_and_dialect_and_decides_who_can() {
 
 /// A workload in which parts of a server fail.
 fn failing(what: &[FaultPart]) -> NamedPlan {
-    let mut workload = NamedPlan::default();
-    workload.name = "failing".into();
+    let mut workload = NamedPlan {
+        name: "failing".into(),
+        ..NamedPlan::default()
+    };
     workload.plan.faults = what
         .iter()
         .map(|what| Fault {

@@ -102,7 +102,7 @@ impl UnderWay {
                     part.fell();
                 }
                 let who = part.who().to_owned();
-                (now >= *until).then(|| Err(DeedError::DidNotEnd(who, *time)))
+                (now >= *until).then_some(Err(DeedError::DidNotEnd(who, *time)))
             }
         }
     }
