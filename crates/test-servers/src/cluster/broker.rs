@@ -107,6 +107,11 @@ impl Broker {
         self.addr
     }
 
+    /// How many nodes are connected to it.
+    pub fn nodes(&self) -> usize {
+        self.shared.nodes().len()
+    }
+
     /// How many messages it has dropped.
     pub fn dropped(&self) -> u64 {
         self.shared.dropped.load(Ordering::SeqCst)

@@ -6,5 +6,6 @@ mod engine;
 mod fuzz_corpus;
 mod imports;
 mod mqtt_corpus;
+mod planted_losses;
 mod raw_echo;
 mod surviving_mutants;

@@ -165,7 +165,7 @@ fn faults_are_those_of_the_plan_in_their_time() {
         (
             "began_ns",
             json!(10_250_000_001_u64),
-            "did not happen as planned: it began 250 ms late",
+            "ended_ns is 10060000000, and by began_ns 10250000001 at least",
         ),
         (
             "began_ns",

@@ -2,7 +2,7 @@
 
 #![allow(clippy::duplicate_mod, reason = "the same tests for each backend")]
 
-mod common;
+pub(crate) mod common;
 
 /// The files of tests, with `plan` for the backend that they are to run on.
 macro_rules! suite {

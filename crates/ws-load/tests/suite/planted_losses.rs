@@ -1,0 +1,142 @@
+//! Messages that are watched over two nodes with a broker that loses, doubles and delays as many as it is
+//! told to, and with a node that confirms what it forgets: each is counted exactly, and in its class.
+
+use crate::engine::common::eventually;
+use plan::{Backoff, Clients, Load, Nanos, Plan, Reconnect, Timestamps, Watch};
+use record::{Fates, Watched};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use test_servers::cluster::{Broker, BrokerOptions, Node, NodeOptions};
+
+const CLIENTS: u32 = 12;
+/// A hundred a second for two seconds.
+const MESSAGES: u64 = 200;
+const DUE: u64 = MESSAGES * CLIENTS as u64;
+const EACH: u64 = CLIENTS as u64;
+
+/// Two nodes with one broker, and how their messages fared.
+fn watched(broker: BrokerOptions, node: impl Fn(&mut NodeOptions)) -> Watched {
+    let broker = Broker::start(broker).unwrap();
+    let nodes = [(); 2].map(|()| {
+        let mut options = NodeOptions::new(broker.addr());
+        node(&mut options);
+        Node::start(options).unwrap()
+    });
+    eventually("the nodes have their broker", || broker.nodes() == 2);
+    let plan = Plan::new(format!("ws://{}/ws", nodes[0].addr())).with(|plan| {
+        plan.target.nodes = nodes.iter().map(Node::addr).collect();
+        plan.load = Load::Watch(Watch {
+            rate: 100.0,
+            duration: Nanos::secs(2),
+            // Longer than any pause of a busy machine.
+            patience: Nanos::secs(4),
+        });
+        plan.clients = Clients::steps(CLIENTS, 0, Some(1));
+        plan.populations[0].reconnect = Reconnect::Backoff(Backoff {
+            first: Nanos::millis(50),
+            most: Nanos::millis(200),
+            ..Backoff::default()
+        });
+        plan.message.padding = 64;
+        plan.connection.timeout = Nanos::secs(20);
+        plan.generator.threads = 2;
+        plan.generator.timestamps = Timestamps::User;
+        plan.generator.seed = 5;
+    });
+    let measured = ws_load::run(&plan, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let [step] = &measured.steps[..] else {
+        panic!("{:?}", measured.outcome);
+    };
+    assert!(step.faults.is_empty(), "{}", step.faults);
+    *step.watched.clone().unwrap()
+}
+
+fn all(of: &Watched) -> Fates {
+    let mut all = of.of_confirmed;
+    all.add(of.of_unconfirmed);
+    all
+}
+
+#[test]
+fn what_a_broker_drops_doubles_and_delays_is_counted_in_its_class() {
+    let delay = Duration::from_millis(30);
+    let of = watched(
+        BrokerOptions {
+            after: 20,
+            drop: 7,
+            twice: 5,
+            delay,
+            ..BrokerOptions::default()
+        },
+        |_| {},
+    );
+    let due = Fates {
+        live: DUE - 7 * EACH,
+        lost_silent: 7 * EACH,
+        ..Fates::default()
+    };
+    assert_eq!(of.of_confirmed, due);
+    assert_eq!((of.sent, of.confirmed), (MESSAGES, MESSAGES));
+    assert_eq!((of.duplicate, of.repeated, of.reordered), (5 * EACH, 0, 0));
+    assert_eq!((of.silent_clients, of.bystanders), (EACH, EACH));
+    for latency in [of.same_node, of.cross_node] {
+        let latency = latency.unwrap();
+        // Half of each message's listeners are on its node.
+        assert_eq!(latency.count, (DUE - 7 * EACH) / 2);
+        assert!(
+            u128::from(latency.min_ns) >= delay.as_nanos(),
+            "{latency:?}"
+        );
+    }
+}
+
+#[test]
+fn what_nodes_confirm_and_forget_is_lost_in_silence() {
+    let of = watched(BrokerOptions::default(), |node| {
+        (node.after, node.forget) = (10, 4);
+    });
+    // Each of the two nodes forgets as many.
+    let lost = 2 * 4 * EACH;
+    let due = Fates {
+        live: DUE - lost,
+        lost_silent: lost,
+        ..Fates::default()
+    };
+    assert_eq!((of.of_confirmed, of.confirmed), (due, MESSAGES));
+    assert_eq!(of.of_unconfirmed, Fates::default());
+}
+
+#[test]
+fn what_is_lost_by_nodes_that_end_the_connections_is_no_silent_loss() {
+    let of = watched(
+        BrokerOptions {
+            after: 50,
+            drop: 3,
+            then_close: true,
+            ..BrokerOptions::default()
+        },
+        |node| node.loud = true,
+    );
+    let fates = all(&of);
+    assert_eq!(fates.lost_silent, 0, "{of:?}");
+    assert!(fates.lost_cut >= 3 * EACH, "{of:?}");
+    assert_eq!(fates.all(), of.sent * EACH);
+    assert_eq!(of.bystanders, 0);
+    let (ends, told): (Vec<u64>, Vec<bool>) = of
+        .ends
+        .iter()
+        .map(|end| (end.count, end.how.contains("1012")))
+        .unzip();
+    assert_eq!(ends.iter().sum::<u64>(), EACH, "{:?}", of.ends);
+    assert!(told.iter().all(|told| *told), "{:?}", of.ends);
+    // Those that came back hear everything again.
+    assert_eq!(of.timeline.ready.last(), Some(&EACH));
+    assert!(
+        of.timeline
+            .live
+            .iter()
+            .skip(15)
+            .take(5)
+            .all(|live| *live > 0)
+    );
+}
