@@ -29,7 +29,7 @@ fn watched(broker: BrokerOptions, node: impl Fn(&mut NodeOptions)) -> Watched {
             rate: 100.0,
             duration: Nanos::secs(2),
             // Longer than any pause of a busy machine.
-            patience: Nanos::secs(4),
+            patience: Nanos::secs(10),
         });
         plan.clients = Clients::steps(CLIENTS, 0, Some(1));
         plan.populations[0].reconnect = Reconnect::Backoff(Backoff {
