@@ -1,25 +1,16 @@
 import Config
 
-# Read at every start: HOST, PORT and ADAPTER (bandit or cowboy); of several nodes, NODE_PORTS,
-# the ports of all, separated by commas.
+# Read at every start: HOST, PORT and ADAPTER (bandit or cowboy).
 
 host = System.get_env("HOST", "127.0.0.1")
 port = System.get_env("PORT", "4000")
 adapter = System.get_env("ADAPTER", "bandit")
 
-read_port = fn name, text ->
-  case Integer.parse(text) do
+port =
+  case Integer.parse(port) do
     {number, ""} when number in 0..65535 -> number
-    _ -> Mix.raise("#{name}=#{text}: give an integer from 0 to 65535")
+    _ -> Mix.raise("PORT=#{port}: give an integer from 0 to 65535")
   end
-end
-
-port = read_port.("PORT", port)
-
-node_ports =
-  System.get_env("NODE_PORTS", "")
-  |> String.split(",", trim: true)
-  |> Enum.map(&read_port.("NODE_PORTS", &1))
 
 family = if String.contains?(host, ":"), do: :inet6, else: :inet
 
@@ -54,12 +45,7 @@ socket = [backlog: 4096, nodelay: true]
       Mix.raise("ADAPTER=#{other}: give bandit or cowboy")
   end
 
-config :elixir_phoenix,
-  endpoint: endpoint,
-  host: host,
-  address: address,
-  port: port,
-  node_ports: node_ports
+config :elixir_phoenix, endpoint: endpoint, host: host, port: port
 
 config :elixir_phoenix, endpoint,
   adapter:

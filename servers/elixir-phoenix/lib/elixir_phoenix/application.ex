@@ -2,18 +2,14 @@ defmodule ElixirPhoenix.Application do
   @moduledoc "Starts PubSub and the endpoint that config/runtime.exs has chosen."
   use Application
 
-  alias ElixirPhoenix.Nodes
-
   @impl true
   def start(_type, _args) do
-    [endpoint, host, address, port, node_ports] =
-      for name <- [:endpoint, :host, :address, :port, :node_ports],
-          do: Application.fetch_env!(:elixir_phoenix, name)
+    [endpoint, host, port] =
+      for name <- [:endpoint, :host, :port], do: Application.fetch_env!(:elixir_phoenix, name)
 
     children = [{Phoenix.PubSub, name: ElixirPhoenix.PubSub}, endpoint]
 
-    with :ok <- Nodes.connect(address, port, node_ports),
-         {:error, reason} <- Supervisor.start_link(children, strategy: :one_for_one) do
+    with {:error, reason} <- Supervisor.start_link(children, strategy: :one_for_one) do
       {:error,
        "cannot listen on #{host}:#{port}: #{words(reason)}; choose another with HOST or PORT"}
     end
